@@ -1,0 +1,105 @@
+/* What several verbs need and no room below should know: how campaigns are
+ * chosen, by number or by their last run, and how their command line is shown.
+ * Opens no store and prints nothing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cmds/cmds.h"
+#include "loom/area.h"
+#include "report/text.h"
+
+const char *const cmds_observers[] = { "pairs", "predecessors", "edges", NULL };
+_Static_assert(OBSERVE_PAIRS == 1 && OBSERVE_PREDECESSORS == 2 && OBSERVE_EDGES == 4,
+	       "bits follow the names");
+
+void cmds_campaigns_free(struct cmds_campaigns *campaigns)
+{
+	for (size_t i = 0; i < campaigns->n; i++)
+		campaign_free(&campaigns->items[i]);
+	free(campaigns->items);
+	*campaigns = (struct cmds_campaigns){ 0 };
+}
+
+struct error *cmds_campaigns(struct store *store, uint64_t only, struct cmds_campaigns *out)
+{
+	size_t kept = 0;
+
+	TRY(store_campaigns(store, &out->items, &out->n));
+	for (size_t i = 0; i < out->n / 2; i++) {
+		struct campaign swap = out->items[i];
+
+		out->items[i] = out->items[out->n - 1 - i];
+		out->items[out->n - 1 - i] = swap;
+	}
+	if (!only)
+		return NULL;
+	for (size_t i = 0; i < out->n; i++) {
+		if (out->items[i].number == only)
+			out->items[kept++] = out->items[i];
+		else
+			campaign_free(&out->items[i]);
+	}
+	out->n = kept;
+	if (!kept)
+		return error_new("there is no campaign %llu; unsnarl runs lists those there are",
+				 (unsigned long long)only);
+	return NULL;
+}
+
+static struct error *last_run(struct store *store, uint64_t campaign, uint64_t *number)
+{
+	struct run *runs;
+	size_t n;
+
+	*number = 0;
+	TRY(store_runs(store, campaign, &runs, &n));
+	for (size_t i = 0; i < n; i++) {
+		if (runs[i].number > *number)
+			*number = runs[i].number;
+		run_free(&runs[i]);
+	}
+	free(runs);
+	return NULL;
+}
+
+struct error *cmds_campaigns_recent(struct store *store, struct cmds_campaigns *campaigns)
+{
+	_cleanup_free_ uint64_t *last = memory_alloc(campaigns->n * sizeof *last);
+
+	for (size_t i = 0; i < campaigns->n; i++) {
+		struct campaign campaign = campaigns->items[i];
+		uint64_t number;
+		size_t at = i;
+
+		TRY(last_run(store, campaign.number, &number));
+		for (; at > 0 && last[at - 1] < number; at--) {
+			campaigns->items[at] = campaigns->items[at - 1];
+			last[at] = last[at - 1];
+		}
+		campaigns->items[at] = campaign;
+		last[at] = number;
+	}
+	return NULL;
+}
+
+char *cmds_command(const struct campaign *campaign, int beside)
+{
+	_cleanup_free_ char *path = text_path(campaign->program);
+	/* A name without a slash would be looked for in PATH: say where it is. */
+	_cleanup_free_ char *named = memory_format("%s%s", strchr(path, '/') ? "" : "./", path);
+	char *command = text_shell(named);
+
+	for (char **argument = campaign->arguments; argument && *argument; argument++) {
+		_cleanup_free_ char *word = text_shell(*argument);
+		char *longer = memory_format("%s %s", command, word);
+
+		free(command);
+		command = longer;
+	}
+	char *cut = text_cut_line(command, beside);
+
+	free(command);
+	return cut;
+}

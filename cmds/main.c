@@ -1,0 +1,80 @@
+/* The way in: finds the verb, runs it, prints its error if it has one. Exit
+ * status 2 is a usage or internal error; what else there is, verbs decide.
+ */
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cmds/cmds.h"
+#include "report/answer.h"
+#include "report/text.h"
+
+const struct verb *const cmds_verbs[] = {
+	&verb_cc, &verb_cxx, &verb_run, &verb_runs, &verb_show, &verb_exec, &verb_help, NULL,
+};
+
+const struct verb *cmds_find(const char *name)
+{
+	for (const struct verb *const *verb = cmds_verbs; *verb; verb++)
+		if (!strcmp((*verb)->page->verb, name))
+			return *verb;
+	return NULL;
+}
+
+struct error *cmds_unknown(const char *name)
+{
+	const char *names[sizeof cmds_verbs / sizeof *cmds_verbs];
+	size_t n = 0;
+
+	for (const struct verb *const *verb = cmds_verbs; *verb; verb++)
+		if (!(*verb)->hidden)
+			names[n++] = (*verb)->page->verb;
+	const char *nearest = options_nearest(name, names, n);
+
+	if (!strcmp(name, "--"))
+		return error_new("a verb is missing before --, as in unsnarl run -- PROGRAM ARGS");
+	if (nearest)
+		return error_new("unknown %s %s, did you mean %s?", *name == '-' ? "option" : "verb", name,
+				 nearest);
+	return error_new("unknown %s %s; unsnarl help lists the verbs", *name == '-' ? "option" : "verb",
+			 name);
+}
+
+static int fail(const char *verb, struct error *error)
+{
+	/* Sentences quote paths and arguments: nothing of theirs may steer the terminal. */
+	_cleanup_free_ char *message = text_clean(error->message);
+
+	fflush(stdout);
+	fprintf(stderr, "unsnarl%s%s: %s\n", verb ? " " : "", verb ? verb : "", message);
+	error_free(error);
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "help";
+	int status = 0;
+
+	setlocale(LC_CTYPE, "");
+	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
+		printf("unsnarl %s\n", UNSNARL_VERSION);
+		return 0;
+	}
+	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+		name = "help";
+	const struct verb *verb = cmds_find(name);
+
+	if (!verb)
+		return fail(NULL, cmds_unknown(name));
+	struct error *error = verb->main(argc > 1 ? argc - 1 : argc, argc > 1 ? argv + 1 : argv, &status);
+
+	/* A result that did not reach its reader is no success. */
+	if (!error && (fflush(stdout) || ferror(stdout)))
+		error = error_errno(errno, "cannot write the result");
+	if (error)
+		return fail(verb->page->verb, error);
+	return argc > 1 ? status : 2;
+}

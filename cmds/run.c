@@ -1,0 +1,239 @@
+/* unsnarl run: runs a program N times, J at a time, and records every run as it
+ * ends. Ctrl-C stops the series, not what was recorded.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/progress.h"
+#include "cmds/cmds.h"
+#include "cmds/run_summary.h"
+#include "loom/launch.h"
+
+#define LABEL_JUDGED UINT_MAX /* no --label */
+#define WAIT_S 0.1            /* how often the progress bar is looked after */
+#define STATUS_INTERRUPTED 130
+
+struct run_options {
+	uint64_t runs, jobs, jitter_us, context, seed;
+	double timeout_s;
+	const char *check, *expect, *store;
+	unsigned label, observe, granularity;
+	bool json;
+};
+
+static const char *const labels[] = { "pass", "fail", NULL };
+static const char *const granularities[] = { "word", "line", NULL };
+
+#define AT(member) .offset = offsetof(struct run_options, member)
+
+/* clang-format off */
+static const struct options_entry entries[] = {
+	{ 'n', "runs", "N", OPTIONS_NUMBER, AT(runs), .low = 1, .high = 1000000000,
+	  .help = "how many runs (default 1)" },
+	{ 'j', "jobs", "J", OPTIONS_NUMBER, AT(jobs), .low = 1, .high = 1024,
+	  .help = "how many at a time (default 1)" },
+	{ .name = "jitter", .value = "US", .kind = OPTIONS_NUMBER, AT(jitter_us), .high = 10000000,
+	  .bare = "200",
+	  .help = "random delays of up to US microseconds at shared accesses (200 if not given)" },
+	{ .name = "timeout", .value = "S", .kind = OPTIONS_SECONDS, AT(timeout_s),
+	  .help = "a run that lasts longer has hung and failed (default 10 seconds; 0: wait for ever)" },
+	{ .name = "check", .value = "CMD", .kind = OPTIONS_STRING, AT(check),
+	  .help = "shell command that reads what the program printed; the run passes if it exits with 0" },
+	{ .name = "expect", .value = "FILE", .kind = OPTIONS_STRING, AT(expect),
+	  .help = "the run passes if the program prints exactly what is in FILE" },
+	{ .name = "label", .value = "pass|fail", .kind = OPTIONS_WORD, AT(label), .words = labels,
+	  .help = "label every run so, whatever it does" },
+	{ .name = "observe", .value = "LIST", .kind = OPTIONS_WORDS, AT(observe), .words = cmds_observers,
+	  .help = "what to observe: pairs, predecessors, edges, several of them with commas, all or none "
+		  "(default all)" },
+	{ .name = "context", .value = "N", .kind = OPTIONS_NUMBER, AT(context), .high = 8,
+	  .help = "events of context on edges, 0 to 8 (default 5)" },
+	{ .name = "granularity", .value = "word|line", .kind = OPTIONS_WORD, AT(granularity),
+	  .words = granularities,
+	  .help = "edges between exact locations or between cache lines of 64 bytes (default word)" },
+	{ .name = "seed", .value = "S", .kind = OPTIONS_NUMBER, AT(seed), .high = UINT64_MAX,
+	  .help = "of the random delays (default: a new one)" },
+	CMDS_STORE_ENTRY(struct run_options),
+	CMDS_JSON_ENTRY(struct run_options),
+	{ 0 },
+};
+/* clang-format on */
+
+static const struct options_page page = {
+	.verb = "run",
+	.operands = "[options] -- PROGRAM ARGS",
+	.summary = "run a program N times; observe, label and record each run",
+	.text = "Runs a program that was built with unsnarl cc or unsnarl c++. A run fails when it is "
+		"killed by a signal, exits with a status other than 0, lasts too long, or when --check or "
+		"--expect say so. What the threads did to each other's data is recorded either way. The "
+		"exit status is 0 also when runs failed.",
+	.examples = "  unsnarl run -n 100 -- ./program file\n"
+		    "  unsnarl run -n 1000 -j 2 --jitter --expect right.txt -- ./program\n"
+		    "  unsnarl run -n 50 --check 'grep -q ^done' -- ./program\n",
+	.entries = entries,
+	.program = true,
+};
+
+static volatile sig_atomic_t interrupted; /* the one thing a signal handler can tell us by */
+
+static void interrupt(int number)
+{
+	(void)number;
+	interrupted = 1;
+}
+
+static void catch_interrupts(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = interrupt }, old;
+
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		/* Whoever started us may have wanted it ignored (nohup). */
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static struct error *count_distinct(struct store *store, uint64_t campaign, struct run_counts *out)
+{
+	struct interned interned = { 0 };
+
+	TRY(store_interned(store, campaign, &interned));
+	*out = (struct run_counts){ interned.npairs, interned.npredecessors, interned.nedges };
+	interned_free(&interned);
+	return NULL;
+}
+
+/* Takes runs from the pool to the store until all are done or Ctrl-C comes. */
+static struct error *drain(struct launch_pool *pool, struct store *store, struct run_summary *summary)
+{
+	_cleanup_(progress_stopp) struct progress *progress = progress_start(STDERR_FILENO, summary->wanted);
+	bool done = false;
+
+	while (!done && !interrupted) {
+		_cleanup_(run_free) struct run run = { 0 };
+		_cleanup_free_ char *words = run_summary_words(summary);
+		bool got = false;
+
+		progress_show(progress, summary->done, words);
+		TRY(launch_pool_next(pool, WAIT_S, &run, &got, &done));
+		if (!got)
+			continue;
+		TRY(store_add(store, summary->campaign, &run));
+		run_summary_add(summary, &run);
+	}
+	summary->interrupted = interrupted && summary->done < summary->wanted;
+	return NULL;
+}
+
+/* Runs everything and puts it into the store; *summary tells how far it came. */
+static struct error *record(struct launch_pool *pool, struct store *store, struct run_summary *summary)
+{
+	TRY(store_campaign(store, summary->program, summary->arguments, summary->build, &summary->campaign));
+	TRY(count_distinct(store, summary->campaign, &summary->before));
+	_cleanup_(error_freep) struct error *error = drain(pool, store, summary);
+
+	if (error && summary->done)
+		return error_new("%s (the %llu runs before that are recorded in %s)", error->message,
+				 (unsigned long long)summary->done, summary->store);
+	if (error) {
+		struct error *passed_on = error;
+
+		error = NULL;
+		return passed_on;
+	}
+	return count_distinct(store, summary->campaign, &summary->after);
+}
+
+static struct error *run_all(const struct run_options *options, char **argv, struct run_summary *summary)
+{
+	_cleanup_(store_closep) struct store *store = NULL;
+	const struct launch_options launch = {
+		.argv = argv,
+		.area = { .observe = options->observe,
+			  .context = (uint32_t)options->context,
+			  .line = options->granularity,
+			  .jitter_us = (uint32_t)options->jitter_us,
+			  .seed = options->seed },
+		.timeout_s = options->timeout_s,
+		.expect = options->expect,
+		.check = options->check,
+		.force = options->label == LABEL_JUDGED ? 0 :
+			 options->label == 0            ? LABEL_PASS :
+							  LABEL_FAIL,
+	};
+	struct launch_pool *pool = NULL;
+	double started = now();
+
+	TRY(store_open(options->store, true, &store));
+	catch_interrupts();
+	TRY(launch_pool_start(&launch, (unsigned)options->jobs, options->runs, &pool));
+	struct error *error = record(pool, store, summary);
+
+	launch_pool_stop(pool);
+	summary->wall_s = now() - started;
+	return error;
+}
+
+static uint64_t fresh_seed(void)
+{
+	uint32_t seed; /* small enough to type */
+
+	if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+		seed = (uint32_t)time(NULL);
+	return seed;
+}
+
+static struct error *run_main(int argc, char **argv, int *status)
+{
+	struct run_options options = { .runs = 1,
+				       .jobs = 1,
+				       .context = 5,
+				       .seed = fresh_seed(),
+				       .timeout_s = 10,
+				       .store = CMDS_STORE,
+				       .label = LABEL_JUDGED,
+				       .observe = OBSERVE_ALL };
+	_cleanup_(run_summary_free) struct run_summary summary = { 0 };
+	_cleanup_free_ char *path = NULL;
+	char **operands;
+
+	TRY(options_parse(&page, argc, argv, &options, &operands));
+	if (!operands)
+		return NULL;
+	if (!operands[0])
+		return error_new("no program to run: give it after --, as in unsnarl run -- ./program");
+	TRY(launch_check(operands[0], &path, &summary.build));
+	operands[0] = path;
+	summary.wanted = options.runs;
+	summary.store = options.store;
+	summary.program = path;
+	summary.arguments = operands + 1;
+	summary.seed = options.seed;
+	summary.jitter_us = (uint32_t)options.jitter_us;
+	TRY(run_all(&options, operands, &summary));
+	if (summary.interrupted && !summary.done)
+		fprintf(stderr, "unsnarl run: interrupted before the first run had ended\n");
+	else if (summary.interrupted)
+		fprintf(stderr, "unsnarl run: interrupted after %llu of %llu runs; those are recorded\n",
+			(unsigned long long)summary.done, (unsigned long long)summary.wanted);
+	(options.json ? run_summary_json : run_summary_print)(&summary);
+	*status = summary.interrupted ? STATUS_INTERRUPTED : 0;
+	return NULL;
+}
+
+const struct verb verb_run = { .page = &page, .main = run_main };

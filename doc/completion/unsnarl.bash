@@ -1,0 +1,77 @@
+# Completion of unsnarl's verbs, options and files for bash.
+# Source this file, or install it as bash-completion/completions/unsnarl.
+
+_unsnarl() {
+	local verbs="cc c++ run runs show help" options="" i
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+	COMPREPLY=()
+
+	if ((COMP_CWORD == 1)); then
+		mapfile -t COMPREPLY < <(compgen -W "$verbs --help --version" -- "$word")
+		return
+	fi
+	case ${COMP_WORDS[1]} in
+	cc | c++)
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		compopt -o filenames
+		return
+		;;
+	help)
+		((COMP_CWORD == 2)) && mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$word")
+		return
+		;;
+	run)
+		options="-n --runs -j --jobs --jitter --timeout --check --expect --label --observe"
+		options+=" --context --granularity --seed --store --json --help"
+		;;
+	runs) options="--campaign --curve --store --json --help" ;;
+	show) options="--pairs --predecessors --edges --all --campaign --store --json --help" ;;
+	*) return ;;
+	esac
+
+	# Behind -- stand a program and its arguments.
+	for ((i = 2; i < COMP_CWORD; i++)); do
+		[[ ${COMP_WORDS[i]} == -- ]] || continue
+		if ((i == COMP_CWORD - 1)); then
+			mapfile -t COMPREPLY < <(compgen -c -- "$word"; compgen -f -- "$word")
+		else
+			mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		fi
+		compopt -o filenames
+		return
+	done
+
+	# --option=VALUE comes in three words.
+	[[ $word == = ]] && word=
+	[[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD - 2]}
+	case $before in
+	--store)
+		mapfile -t COMPREPLY < <(compgen -d -- "$word")
+		compopt -o filenames
+		return
+		;;
+	--expect)
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		compopt -o filenames
+		return
+		;;
+	--label) mapfile -t COMPREPLY < <(compgen -W "pass fail" -- "$word") ;;
+	--granularity) mapfile -t COMPREPLY < <(compgen -W "word line" -- "$word") ;;
+	--observe) mapfile -t COMPREPLY < <(compgen -W "all none pairs predecessors edges" -- "$word") ;;
+	--check) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
+	-n | --runs | -j | --jobs | --timeout | --context | --seed | --campaign) ;;
+	*)
+		if [[ $word == -* || ${COMP_WORDS[1]} == runs ]]; then
+			mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
+		elif [[ ${COMP_WORDS[1]} == show ]]; then
+			mapfile -t COMPREPLY < <(compgen -W "last" -- "$word"; compgen -f -- "$word")
+			compopt -o filenames
+		else
+			mapfile -t COMPREPLY < <(compgen -W "$options --" -- "$word"; compgen -f -- "$word")
+			compopt -o filenames
+		fi
+		;;
+	esac
+}
+
+complete -F _unsnarl unsnarl

@@ -1,0 +1,92 @@
+/* Library functions that read or write memory through their arguments, and how
+ * much of it. Hooked where they are called, so that the access has a line. */
+#include "loom/compile/transform.h"
+
+#include <string.h>
+
+#define R(pointer_, ...) {SITE_READ, pointer_, __VA_ARGS__}
+#define W(pointer_, ...) {SITE_WRITE, pointer_, __VA_ARGS__}
+#define SIZE(argument) EXTENT_ARGUMENT, argument, 0
+#define TIMES(a, b) EXTENT_PRODUCT, a, b
+#define STRING EXTENT_STRING, 0, 0
+#define STRING_MOST(argument) EXTENT_STRING_MOST, argument, 0
+#define LIKE(argument) EXTENT_AS_STRING, argument, 0 /* as many bytes as the string there */
+#define RESULT(unit) EXTENT_RESULT, unit, 0          /* as many units as the call returns, afterwards */
+
+/* Sorted by name. */
+static const struct known_call known[] = {
+    {"atof", {R(0, STRING)}},
+    {"atoi", {R(0, STRING)}},
+    {"atol", {R(0, STRING)}},
+    {"bcmp", {R(0, SIZE(2)), R(1, SIZE(2))}},
+    {"bzero", {W(0, SIZE(1))}},
+    {"fputs", {R(0, STRING)}},
+    {"fread", {W(0, RESULT(1))}},
+    {"fwrite", {R(0, TIMES(1, 2))}},
+    {"memchr", {R(0, SIZE(2))}},
+    {"memcmp", {R(0, SIZE(2)), R(1, SIZE(2))}},
+    {"memcpy", {R(1, SIZE(2)), W(0, SIZE(2))}},
+    {"memmove", {R(1, SIZE(2)), W(0, SIZE(2))}},
+    {"mempcpy", {R(1, SIZE(2)), W(0, SIZE(2))}},
+    {"memset", {W(0, SIZE(2))}},
+    {"pread", {W(1, RESULT(255))}},
+    {"puts", {R(0, STRING)}},
+    {"pwrite", {R(1, SIZE(2))}},
+    {"read", {W(1, RESULT(255))}},
+    {"recv", {W(1, RESULT(255))}},
+    {"send", {R(1, SIZE(2))}},
+    {"stpcpy", {R(1, STRING), W(0, LIKE(1))}},
+    {"strcasecmp", {R(0, STRING), R(1, STRING)}},
+    {"strcat", {R(0, STRING), R(1, STRING)}},
+    {"strchr", {R(0, STRING)}},
+    {"strcmp", {R(0, STRING), R(1, STRING)}},
+    {"strcpy", {R(1, STRING), W(0, LIKE(1))}},
+    {"strdup", {R(0, STRING)}},
+    {"strlen", {R(0, STRING)}},
+    {"strncasecmp", {R(0, STRING_MOST(2)), R(1, STRING_MOST(2))}},
+    {"strncmp", {R(0, STRING_MOST(2)), R(1, STRING_MOST(2))}},
+    {"strncpy", {R(1, STRING_MOST(2)), W(0, SIZE(2))}},
+    {"strndup", {R(0, STRING_MOST(1))}},
+    {"strnlen", {R(0, STRING_MOST(1))}},
+    {"strrchr", {R(0, STRING)}},
+    {"strstr", {R(0, STRING), R(1, STRING)}},
+    {"strtod", {R(0, STRING)}},
+    {"strtol", {R(0, STRING)}},
+    {"strtoul", {R(0, STRING)}},
+    {"write", {R(1, SIZE(2))}},
+};
+
+/* Memory intrinsics have their operands where the functions have them. */
+static const char *callee_name(LLVMValueRef call, char buffer[64])
+{
+	LLVMValueRef callee = LLVMGetCalledValue(call);
+	if (!LLVMIsAFunction(callee))
+		return "";
+	size_t length;
+	const char *name = LLVMGetValueName2(callee, &length);
+	if (strncmp(name, "llvm.mem", 8) != 0)
+		return LLVMGetIntrinsicID(callee) || !LLVMIsDeclaration(callee) ? "" : name;
+	size_t n = strcspn(name + 5, ".");
+	n = n < 63 ? n : 63;
+	memcpy(buffer, name + 5, n);
+	buffer[n] = '\0';
+	return buffer;
+}
+
+const struct known_call *calls_find(LLVMValueRef call)
+{
+	char buffer[64];
+	const char *name = callee_name(call, buffer);
+	size_t low = 0, high = sizeof known / sizeof *known;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		int order = strcmp(name, known[middle].name);
+		if (order == 0)
+			return &known[middle];
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}

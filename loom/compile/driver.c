@@ -1,0 +1,277 @@
+/* `unsnarl cc`: runs clang for what clang does best (front end, optimiser,
+ * code generation, linking) and puts the hooks in between. */
+#include "loom/compile/compile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/process.h"
+#include "loom/compile/arguments.h"
+#include "loom/compile/unit.h"
+
+#define CLANG "clang-19"
+#define CLANGXX "clang++-19"
+
+struct driver {
+	bool cxx;
+	struct arguments arguments;
+	char folder[64]; /* temporary */
+	unsigned files;  /* made in it */
+	int status;      /* of the first helper that failed */
+};
+
+struct command {
+	VEC(char *) words; /* borrowed, but for those in `owned` */
+	VEC(char *) owned;
+};
+
+static void command_add(struct command *command, const char *word)
+{
+	*VEC_PUSH(&command->words) = (char *)word;
+}
+
+static const char *command_own(struct command *command, char *word)
+{
+	*VEC_PUSH(&command->owned) = word;
+	return word;
+}
+
+static void command_free(struct command *command)
+{
+	for (size_t i = 0; i < command->owned.n; i++)
+		free(command->owned.items[i]);
+	VEC_FREE(&command->owned);
+	VEC_FREE(&command->words);
+}
+
+static struct error *command_run(struct driver *driver, struct command *command)
+{
+	*VEC_PUSH(&command->words) = NULL;
+	int status;
+	TRY(process_run(command->words.items, &status));
+	if (status && !driver->status)
+		driver->status = status;
+	return NULL;
+}
+
+static char *temporary(struct driver *driver, const char *ending)
+{
+	return memory_format("%s/%u%s", driver->folder, driver->files++, ending);
+}
+
+/* ---- one source ---- */
+
+/* Where clang would put the object of `source`. */
+static char *object_name(const struct driver *driver, const char *source, const char *ending)
+{
+	if (driver->arguments.output)
+		return memory_string(driver->arguments.output);
+	const char *base = strrchr(source, '/');
+	base = base ? base + 1 : source;
+	const char *dot = strrchr(base, '.');
+	return memory_format("%.*s%s", (int)(dot ? (size_t)(dot - base) : strlen(base)), base, ending);
+}
+
+/* The options of the command line, without inputs, outputs and what `skip_dependencies` says. */
+static void add_options(const struct driver *driver, struct command *command, bool skip_dependencies)
+{
+	const struct arguments *arguments = &driver->arguments;
+	command_add(command, driver->cxx ? CLANGXX : CLANG);
+	command_add(command, "-Qunused-arguments");
+	command_add(command, "-Wno-unknown-warning-option");
+	for (size_t i = 0; i < arguments->items.n; i++) {
+		const struct argument *a = &arguments->items.items[i];
+		if (a->input || a->output || a->mode || a->ours || a->dropped || a->selects ||
+		    (a->dependency && skip_dependencies))
+			continue;
+		command_add(command, a->text);
+	}
+	if (!arguments->debug)
+		command_add(command, "-g");
+}
+
+/* First step: the front end and the optimiser, to bitcode. */
+static struct error *to_bitcode(struct driver *driver, const struct argument *source, const char *object,
+				const char *bitcode)
+{
+	_cleanup_(command_free) struct command command = {0};
+	add_options(driver, &command, false);
+	const struct arguments *arguments = &driver->arguments;
+	if (arguments->dependencies && !arguments->dependency_file) {
+		const char *dot = strrchr(object, '.');
+		bool named = dot && !strchr(dot, '/');
+		command_add(&command, "-MF");
+		command_add(&command, command_own(&command, memory_format("%.*s.d", (int)(named ? (size_t)(dot - object)
+													: strlen(object)),
+									  object)));
+	}
+	if (arguments->dependencies && !arguments->dependency_target) {
+		command_add(&command, "-MT");
+		command_add(&command, object);
+	}
+	const char *last[] = {"-c", "-emit-llvm", "-o", bitcode, "-x", source->language, source->text};
+	for (size_t i = 0; i < sizeof last / sizeof *last; i++)
+		command_add(&command, last[i]);
+	return command_run(driver, &command);
+}
+
+/* Last step: code generation from the woven bitcode. */
+static struct error *to_object(struct driver *driver, const char *bitcode, const char *object)
+{
+	_cleanup_(command_free) struct command command = {0};
+	add_options(driver, &command, true);
+	const char *last[] = {"-Xclang", "-disable-llvm-passes",
+			      "-w", driver->arguments.mode == MODE_ASSEMBLY ? "-S" : "-c",
+			      "-o", object, "-x", "ir", bitcode};
+	for (size_t i = 0; i < sizeof last / sizeof *last; i++)
+		command_add(&command, last[i]);
+	return command_run(driver, &command);
+}
+
+static struct error *compile_source(struct driver *driver, const struct argument *source, const char *object)
+{
+	_cleanup_free_ char *plain = temporary(driver, ".bc"), *woven = temporary(driver, ".bc");
+	TRY(to_bitcode(driver, source, object, plain));
+	if (driver->status)
+		return NULL;
+	struct transform_options options = {
+	    .loops = driver->arguments.loops, .optimise = driver->arguments.optimise, .source = source->text};
+	TRY(unit_weave(plain, woven, &options));
+	return to_object(driver, woven, object);
+}
+
+/* ---- linking ---- */
+
+/* The runtime lies beside the tool in a build folder, or in lib/unsnarl of an installation. */
+static struct error *find_runtime(char path[PATH_MAX], const char *name)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	if (n < 0)
+		return error_errno(errno, "cannot find my own program file");
+	self[n] = '\0';
+	*strrchr(self, '/') = '\0';
+	static const char *const places[] = {"", "/../lib/unsnarl"};
+	for (size_t i = 0; i < 2; i++) {
+		int length = snprintf(path, PATH_MAX, "%s%s/%s", self, places[i], name);
+		if (length < PATH_MAX && access(path, R_OK) == 0)
+			return NULL;
+	}
+	return error_new("%s is missing beside %s and in ../lib/unsnarl: install unsnarl again", name, self);
+}
+
+static struct error *add_runtime(struct command *command)
+{
+	char archive[PATH_MAX], symbols[PATH_MAX];
+	TRY(find_runtime(archive, "libunsnarl_rt.a"));
+	TRY(find_runtime(symbols, "runtime.symbols"));
+	command_add(command, "-Wl,--whole-archive");
+	command_add(command, command_own(command, memory_string(archive)));
+	command_add(command, "-Wl,--no-whole-archive");
+	command_add(command, command_own(command, memory_format("-Wl,--dynamic-list=%s", symbols)));
+	command_add(command, "-pthread");
+	command_add(command, "-ldl");
+	return NULL;
+}
+
+static struct error *link_all(struct driver *driver, char *const *objects)
+{
+	const struct arguments *arguments = &driver->arguments;
+	_cleanup_(command_free) struct command command = {0};
+	command_add(&command, driver->cxx ? CLANGXX : CLANG);
+	command_add(&command, "-Qunused-arguments");
+	for (size_t i = 0; i < arguments->items.n; i++) {
+		const struct argument *a = &arguments->items.items[i];
+		if (!a->ours && !a->dropped && !a->dependency && !a->selects)
+			command_add(&command, objects[i] ? objects[i] : a->text);
+	}
+	if (!arguments->shared && !arguments->no_runtime)
+		TRY(add_runtime(&command));
+	return command_run(driver, &command);
+}
+
+static struct error *compile_and_link(struct driver *driver)
+{
+	const struct arguments *arguments = &driver->arguments;
+	if (arguments->is_static)
+		return error_new("a statically linked program cannot be observed: leave out -static");
+	char **objects = memory_alloc((arguments->items.n + 1) * sizeof *objects);
+	struct error *e = NULL;
+	for (size_t i = 0; i < arguments->items.n && !e && !driver->status; i++) {
+		const struct argument *a = &arguments->items.items[i];
+		if (!a->language)
+			continue;
+		objects[i] = temporary(driver, ".o");
+		e = compile_source(driver, a, objects[i]);
+	}
+	if (!e && !driver->status)
+		e = link_all(driver, objects);
+	for (size_t i = 0; i < arguments->items.n; i++)
+		free(objects[i]);
+	free(objects);
+	return e;
+}
+
+/* ---- the whole ---- */
+
+static struct error *compile_objects(struct driver *driver)
+{
+	const struct arguments *arguments = &driver->arguments;
+	const char *ending = arguments->mode == MODE_ASSEMBLY ? ".s" : ".o";
+	if (arguments->output && arguments->sources > 1)
+		return error_new("-o with several sources needs linking: leave out -c, -S or -o");
+	for (size_t i = 0; i < arguments->items.n && !driver->status; i++) {
+		const struct argument *a = &arguments->items.items[i];
+		if (!a->language)
+			continue;
+		_cleanup_free_ char *object = object_name(driver, a->text, ending);
+		TRY(compile_source(driver, a, object));
+	}
+	return NULL;
+}
+
+static struct error *pass_on(struct driver *driver)
+{
+	_cleanup_(command_free) struct command command = {0};
+	command_add(&command, driver->cxx ? CLANGXX : CLANG);
+	for (size_t i = 0; i < driver->arguments.items.n; i++)
+		if (!driver->arguments.items.items[i].ours)
+			command_add(&command, driver->arguments.items.items[i].text);
+	return command_run(driver, &command);
+}
+
+static void remove_folder(const char *folder)
+{
+	DIR *files = opendir(folder);
+	for (struct dirent *file; files && (file = readdir(files));)
+		unlinkat(dirfd(files), file->d_name, 0);
+	if (files)
+		closedir(files);
+	rmdir(folder);
+}
+
+struct error *compile_main(bool cxx, int argc, char **argv, int *status)
+{
+	struct driver driver = {.cxx = cxx};
+	TRY(arguments_parse(cxx, argc, argv, &driver.arguments));
+	struct error *e;
+	const char *place = getenv("TMPDIR");
+	snprintf(driver.folder, sizeof driver.folder, "%s/unsnarl-cc-XXXXXX",
+		 place && strlen(place) < 40 ? place : "/tmp");
+	if (driver.arguments.mode == MODE_PLAIN) {
+		e = pass_on(&driver);
+	} else if (!mkdtemp(driver.folder)) {
+		e = error_errno(errno, "cannot make a temporary folder in %s", place ? place : "/tmp");
+	} else {
+		e = driver.arguments.mode == MODE_LINK ? compile_and_link(&driver) : compile_objects(&driver);
+		remove_folder(driver.folder);
+	}
+	*status = driver.status;
+	arguments_free(&driver.arguments);
+	return e;
+}

@@ -1,0 +1,197 @@
+/* Puts hooks before the accesses of a module: reads, writes, atomics, memory
+ * intrinsics, library calls and loop headers. Each access becomes a site; each
+ * function looks up its thread once. See loom/runtime/hooks.c for what gets
+ * inlined. */
+#include "loom/compile/transform.h"
+
+#include <llvm-c/BitReader.h>
+#include <llvm-c/DebugInfo.h>
+#include <llvm-c/Linker.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loom/compile/weave.h"
+
+/* ---- which instructions ---- */
+
+static bool is_call(LLVMValueRef instruction)
+{
+	return LLVMIsACallInst(instruction) || LLVMIsAInvokeInst(instruction);
+}
+
+static bool plain_address_space(LLVMValueRef pointer)
+{
+	return LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) == 0;
+}
+
+/* The access that an instruction makes by itself; kind 0 when it makes none. */
+static struct access access_of(LLVMTargetDataRef layout, LLVMValueRef instruction)
+{
+	struct access access = {.instruction = instruction};
+	LLVMTypeRef type = NULL;
+	switch (LLVMGetInstructionOpcode(instruction)) {
+	case LLVMLoad:
+		access.kind = SITE_READ;
+		access.pointer = LLVMGetOperand(instruction, 0);
+		type = LLVMTypeOf(instruction);
+		break;
+	case LLVMStore:
+		access.kind = SITE_WRITE;
+		access.pointer = LLVMGetOperand(instruction, 1);
+		type = LLVMTypeOf(LLVMGetOperand(instruction, 0));
+		break;
+	case LLVMAtomicRMW:
+	case LLVMAtomicCmpXchg:
+		access.kind = SITE_UPDATE;
+		access.pointer = LLVMGetOperand(instruction, 0);
+		type = LLVMTypeOf(LLVMGetOperand(instruction, 1));
+		break;
+	default:
+		return access;
+	}
+	access.size = (uint32_t)LLVMStoreSizeOfType(layout, type);
+	access.alignment = LLVMGetAlignment(instruction);
+	if (!plain_address_space(access.pointer) || access.size == 0 || escape_is_private(access.pointer))
+		access.kind = 0;
+	return access;
+}
+
+static void collect_access(struct weave *weave, LLVMValueRef instruction)
+{
+	struct access access = access_of(weave->layout, instruction);
+	if (access.kind) {
+		*VEC_PUSH(&weave->accesses) = access;
+		return;
+	}
+	if (!is_call(instruction))
+		return;
+	const struct known_call *call = calls_find(instruction);
+	for (const struct extent *extent = call ? call->extents : NULL; extent && extent->access; extent++) {
+		LLVMValueRef pointer = extent->pointer < LLVMGetNumArgOperands(instruction)
+					   ? LLVMGetOperand(instruction, extent->pointer)
+					   : NULL;
+		bool pointer_typed = pointer && LLVMGetTypeKind(LLVMTypeOf(pointer)) == LLVMPointerTypeKind;
+		if (pointer_typed && plain_address_space(pointer) && !escape_is_private(pointer))
+			*VEC_PUSH(&weave->accesses) = (struct access){
+			    .instruction = instruction, .kind = extent->access, .pointer = pointer, .extent = extent};
+		if (extent == &call->extents[2])
+			break;
+	}
+}
+
+/* A call that may run hooked code, after which the thread's order has moved on. */
+static bool moves_order(LLVMValueRef instruction)
+{
+	if (!is_call(instruction))
+		return false;
+	LLVMValueRef callee = LLVMGetCalledValue(instruction);
+	return !LLVMIsAFunction(callee) || !LLVMGetIntrinsicID(callee);
+}
+
+/* Accesses in program order, with the first one of each stretch without calls marked. */
+static void collect(struct weave *weave)
+{
+	weave->accesses.n = 0;
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(weave->function); b; b = LLVMGetNextBasicBlock(b)) {
+		bool starts = true;
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+			size_t before = weave->accesses.n;
+			collect_access(weave, i);
+			if (weave->accesses.n > before) {
+				weave->accesses.items[before].starts = starts;
+				starts = false;
+			}
+			if (moves_order(i))
+				starts = true;
+		}
+	}
+}
+
+/* ---- one function ---- */
+
+static bool wants_hooks(LLVMValueRef function)
+{
+	static unsigned naked, disabled;
+	if (!naked) {
+		naked = LLVMGetEnumAttributeKindForName("naked", 5);
+		disabled = LLVMGetEnumAttributeKindForName("disable_sanitizer_instrumentation", 33);
+	}
+	size_t length;
+	return !LLVMIsDeclaration(function) && LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage &&
+	       !LLVMGetEnumAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, naked) &&
+	       !LLVMGetEnumAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, disabled) &&
+	       strncmp(LLVMGetValueName2(function, &length), "unsnarl_", 8) != 0;
+}
+
+static void weave_function(struct weave *weave, LLVMValueRef function)
+{
+	weave->function = function;
+	weave->ordinal = 0;
+	collect(weave);
+	struct loops loops = {0};
+	if (weave->options->loops)
+		loops_find(function, &loops);
+	if (weave->accesses.n == 0) {
+		loops_free(&loops);
+		return;
+	}
+	weave_entry(weave);
+	for (size_t i = 0; i < weave->accesses.n; i++)
+		weave_access(weave, &weave->accesses.items[i]);
+	weave_variables(weave);
+	if (weave->options->loops)
+		weave_loops(weave, &loops);
+	loops_free(&loops);
+}
+
+/* ---- the module ---- */
+
+static struct error *link_hooks(LLVMModuleRef module)
+{
+	LLVMContextRef context = LLVMGetModuleContext(module);
+	LLVMMemoryBufferRef buffer =
+	    LLVMCreateMemoryBufferWithMemoryRange(hooks_bitcode, (size_t)(hooks_bitcode_end - hooks_bitcode), "hooks", 0);
+	LLVMModuleRef hooks;
+	bool failed = LLVMParseBitcodeInContext2(context, buffer, &hooks);
+	LLVMDisposeMemoryBuffer(buffer);
+	if (failed)
+		return error_new("the built-in hooks cannot be read: this unsnarl is damaged, install it again");
+	LLVMSetTarget(hooks, LLVMGetTarget(module));
+	LLVMSetDataLayout(hooks, LLVMGetDataLayoutStr(module));
+	if (LLVMLinkModules2(module, hooks))
+		return error_new("the built-in hooks do not fit this module (is it for x86-64?)");
+	static const char *const strip[] = {"target-cpu", "target-features", "tune-cpu"};
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+		size_t length;
+		if (LLVMIsDeclaration(f) || strncmp(LLVMGetValueName2(f, &length), "unsnarl_hook_", 13) != 0)
+			continue;
+		LLVMSetVisibility(f, LLVMDefaultVisibility);
+		LLVMSetLinkage(f, LLVMInternalLinkage);
+		/* Inlining needs the callee's processor to be no more than the caller's. */
+		for (int i = 0; i < 3; i++)
+			LLVMRemoveStringAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, strip[i],
+							 (unsigned)strlen(strip[i]));
+	}
+	return NULL;
+}
+
+struct error *transform(LLVMModuleRef module, const struct transform_options *options, uint32_t *nsites)
+{
+	struct weave weave = {.module = module,
+			      .context = LLVMGetModuleContext(module),
+			      .layout = LLVMGetModuleDataLayout(module),
+			      .options = options};
+	TRY(link_hooks(module));
+	source_start(&weave.source, module, options->source);
+	weave_start(&weave);
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+		if (wants_hooks(f))
+			weave_function(&weave, f);
+	weave_finish(&weave);
+	*nsites = (uint32_t)weave.table.sites.n;
+	source_free(&weave.source);
+	table_free(&weave.table);
+	VEC_FREE(&weave.accesses);
+	return NULL;
+}

@@ -1,0 +1,88 @@
+/* Rooms of the transform: from a module as clang made it to one with hooks. */
+#ifndef COMPILE_TRANSFORM_H
+#define COMPILE_TRANSFORM_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h> /* data layout */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "model/site.h"
+
+/* ---- transform.c ---- */
+struct transform_options {
+	bool loops;    /* hook loop headers */
+	bool optimise; /* the unit is compiled with optimisation */
+	const char *source; /* as named on the command line */
+};
+/* Puts hooks, site table and constructor into `module`. *nsites says how many sites it got. */
+struct error *transform(LLVMModuleRef module, const struct transform_options *options, uint32_t *nsites);
+
+/* ---- table.c: the unit's sites ---- */
+struct table {
+	VEC(struct site) sites; /* strings are interned in `pool` */
+	VEC(char) pool;
+	struct map strings;
+};
+uint32_t table_add(struct table *table, const struct site *site); /* its index in the unit; copies the strings */
+/* The embedded bytes (model/unit_format.h), owned by the caller. */
+char *table_bytes(const struct table *table, uint32_t *size, uint64_t *hash);
+void table_free(struct table *table);
+
+/* ---- escape.c ---- */
+/* True when no other thread can reach what `pointer` points to, or nobody ever writes it. */
+bool escape_is_private(LLVMValueRef pointer);
+bool escape_alloca(LLVMValueRef alloca_instruction); /* true when the variable may be seen by others */
+
+/* ---- source.c: positions and names from debug information ---- */
+struct source {
+	LLVMModuleRef module;
+	LLVMContextRef context;
+	struct map composites; /* hash of a structure's name → its DICompositeType */
+	const char *fallback_file;
+};
+void source_start(struct source *source, LLVMModuleRef module, const char *fallback_file);
+void source_free(struct source *source);
+/* Fills file, line, column, function; strings live as long as the module or in `scratch`. */
+void source_position(const struct source *source, LLVMValueRef instruction, struct site *site, char scratch[4096]);
+/* Name of what `pointer` accesses, "" when unknown. */
+void source_variable(const struct source *source, LLVMValueRef instruction, LLVMValueRef pointer, char out[256]);
+
+/* ---- calls.c: library functions that touch memory ---- */
+enum extent_kind { EXTENT_ARGUMENT = 1, EXTENT_PRODUCT, EXTENT_STRING, EXTENT_STRING_MOST, EXTENT_AS_STRING, EXTENT_RESULT };
+struct extent {
+	enum site_kind access; /* SITE_READ or SITE_WRITE, 0 ends a list */
+	uint8_t pointer;       /* argument */
+	enum extent_kind kind;
+	uint8_t size, second;  /* arguments that give the size */
+};
+struct known_call {
+	const char *name;
+	struct extent extents[3];
+};
+const struct known_call *calls_find(LLVMValueRef call); /* NULL for all others */
+
+/* ---- loops.c: natural loops of a function ---- */
+struct loop {
+	uint32_t header; /* block number */
+	int32_t parent;  /* innermost enclosing loop, -1 = none */
+	uint32_t depth;
+	bool hooked;     /* holds a hooked access */
+};
+struct loops {
+	LLVMBasicBlockRef *blocks; /* in reverse postorder; unreachable ones are missing */
+	uint32_t nblocks;
+	struct map numbers; /* block → number */
+	int32_t *inner;     /* innermost loop of each block, -1 = none */
+	struct loop *items;
+	uint32_t n;
+};
+void loops_find(LLVMValueRef function, struct loops *out);
+bool loops_contain(const struct loops *loops, int32_t loop, uint32_t block);
+void loops_free(struct loops *loops);
+
+#endif

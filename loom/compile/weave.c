@@ -1,0 +1,295 @@
+/* Hooks of accesses: the word of the event, its memo, and the call that fits
+ * size and alignment. */
+#include "loom/compile/weave.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "loom/runtime/layout.h"
+
+#define PRESERVE_MOST 14 /* LLVM's number of the calling convention */
+
+static LLVMValueRef number64(const struct weave *weave, uint64_t value)
+{
+	return LLVMConstInt(weave->i64, value, 0);
+}
+
+void weave_before(struct weave *weave, LLVMValueRef instruction)
+{
+	LLVMPositionBuilderBefore(weave->builder, instruction);
+	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(instruction);
+	LLVMMetadataRef subprogram = LLVMGetSubprogram(weave->function);
+	if (!location && subprogram)
+		location = LLVMDIBuilderCreateDebugLocation(weave->context, 0, 0, subprogram, NULL);
+	LLVMSetCurrentDebugLocation2(weave->builder, location);
+}
+
+void weave_start(struct weave *weave)
+{
+	LLVMContextRef context = weave->context;
+	weave->builder = LLVMCreateBuilderInContext(context);
+	weave->i8 = LLVMInt8TypeInContext(context);
+	weave->i16 = LLVMInt16TypeInContext(context);
+	weave->i32 = LLVMInt32TypeInContext(context);
+	weave->i64 = LLVMInt64TypeInContext(context);
+	weave->pointer = LLVMPointerTypeInContext(context, 0);
+	weave->nothing = LLVMVoidTypeInContext(context);
+	LLVMTypeRef hook[] = {weave->pointer, weave->pointer, weave->i16, weave->i64, weave->i64, weave->pointer};
+	LLVMTypeRef sized[] = {weave->i64, weave->i64, weave->pointer, weave->i64};
+	LLVMTypeRef loop[] = {weave->pointer, weave->i64, weave->i64};
+	weave->hook_type = LLVMFunctionType(weave->nothing, hook, 6, 0);
+	weave->cold_type = LLVMFunctionType(weave->nothing, sized, 3, 0);
+	weave->sized_type = LLVMFunctionType(weave->nothing, sized, 4, 0);
+	weave->fresh_type = LLVMFunctionType(weave->nothing, sized, 2, 0);
+	weave->loop_type = LLVMFunctionType(weave->nothing, loop, 3, 0);
+
+	weave->self_global = LLVMAddGlobal(weave->module, weave->pointer, "unsnarl_self");
+	LLVMSetThreadLocalMode(weave->self_global, LLVMInitialExecTLSModel);
+	weave->memos = LLVMAddGlobal(weave->module, LLVMArrayType2(weave->i32, 0), "unsnarl_memos_to_come");
+	LLVMTypeRef fields[] = {weave->i64, weave->i64, weave->i64, weave->pointer};
+	LLVMTypeRef descriptor = LLVMStructTypeInContext(context, fields, 4, 0);
+	weave->descriptor = LLVMAddGlobal(weave->module, descriptor, "unsnarl_descriptor");
+	LLVMSetLinkage(weave->descriptor, LLVMInternalLinkage);
+}
+
+/* ---- once per function ---- */
+
+static LLVMValueRef at_offset(struct weave *weave, LLVMValueRef base, size_t offset)
+{
+	LLVMValueRef index = number64(weave, offset);
+	return LLVMBuildInBoundsGEP2(weave->builder, weave->i8, base, &index, 1, "");
+}
+
+LLVMValueRef weave_field(struct weave *weave, LLVMTypeRef type, size_t offset, const char *name)
+{
+	return LLVMBuildLoad2(weave->builder, type, at_offset(weave, weave->self, offset), name);
+}
+
+void weave_entry(struct weave *weave)
+{
+	LLVMValueRef first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(weave->function));
+	while (LLVMIsAAllocaInst(first))
+		first = LLVMGetNextInstruction(first);
+	weave_before(weave, first);
+	weave->self = LLVMBuildLoad2(weave->builder, weave->pointer, weave->self_global, "unsnarl.self");
+	weave->cells = weave_field(weave, weave->pointer, offsetof(struct thread, cells), "unsnarl.cells");
+	weave->owner = weave_field(weave, weave->i16, offsetof(struct thread, owner), "unsnarl.owner");
+	LLVMValueRef word = weave_field(weave, weave->i64, offsetof(struct thread, word), "");
+	LLVMValueRef first_site = LLVMBuildLoad2(weave->builder, weave->i64, at_offset(weave, weave->descriptor, 16), "");
+	weave->word = LLVMBuildAdd(weave->builder, word, first_site, "unsnarl.word");
+}
+
+/* ---- sites ---- */
+
+uint32_t weave_site(struct weave *weave, LLVMValueRef instruction, enum site_kind kind, uint32_t size,
+		    LLVMValueRef pointer)
+{
+	char scratch[4096], variable[256] = "";
+	struct site site = {.kind = kind, .size = size, .variable = variable};
+	source_position(&weave->source, instruction, &site, scratch);
+	if (pointer)
+		source_variable(&weave->source, instruction, pointer, variable);
+	size_t length;
+	uint32_t identity[2] = {weave->ordinal++, kind};
+	site.id = hash_string(HASH_START, weave->options->source);
+	site.id = hash_string(site.id, LLVMGetValueName2(weave->function, &length));
+	site.id = hash_bytes(site.id, identity, sizeof identity);
+	return table_add(&weave->table, &site);
+}
+
+/* ---- one access ---- */
+
+/* The next event word: thread, site, low half of the thread-local order. */
+static LLVMValueRef event_word(struct weave *weave, uint32_t site)
+{
+	LLVMValueRef order = LLVMBuildAdd(weave->builder, weave->order, number64(weave, ++weave->order_used), "");
+	LLVMValueRef low = LLVMBuildAnd(weave->builder, order, number64(weave, 0xffffffffu), "");
+	LLVMValueRef base = LLVMBuildAdd(weave->builder, weave->word, number64(weave, (uint64_t)site << WORD_SITE_SHIFT), "");
+	return LLVMBuildAdd(weave->builder, base, low, "");
+}
+
+static LLVMValueRef memo_of(struct weave *weave, uint32_t site)
+{
+	return at_offset(weave, weave->memos, site * MEMO_ENTRIES * sizeof(uint32_t));
+}
+
+/* How many orders the accesses from `access` on use up to the next stretch. */
+static uint32_t orders_in_stretch(const struct weave *weave, const struct access *access)
+{
+	uint32_t n = 0;
+	const struct access *end = weave->accesses.items + weave->accesses.n;
+	for (const struct access *a = access; a < end && (a == access || !a->starts); a++)
+		n += a->kind == SITE_UPDATE ? 2 : 1;
+	return n;
+}
+
+static void start_stretch(struct weave *weave, const struct access *access)
+{
+	LLVMValueRef place = at_offset(weave, weave->self, offsetof(struct thread, order));
+	weave->order = LLVMBuildLoad2(weave->builder, weave->i64, place, "unsnarl.order");
+	weave->order_used = 0;
+	LLVMValueRef after = LLVMBuildAdd(weave->builder, weave->order,
+					  number64(weave, orders_in_stretch(weave, access)), "");
+	LLVMBuildStore(weave->builder, after, place);
+}
+
+static LLVMValueRef function_named(struct weave *weave, const char *name, LLVMTypeRef type)
+{
+	LLVMValueRef function = LLVMGetNamedFunction(weave->module, name);
+	return function ? function : LLVMAddFunction(weave->module, name, type);
+}
+
+/* Calls a function of the runtime that spills no registers. */
+static void call_sized(struct weave *weave, const char *name, LLVMValueRef word, LLVMValueRef address,
+		       LLVMValueRef memo, LLVMValueRef size)
+{
+	LLVMValueRef function = function_named(weave, name, weave->sized_type);
+	LLVMSetFunctionCallConv(function, PRESERVE_MOST);
+	LLVMValueRef arguments[] = {word, address, memo, size};
+	LLVMValueRef call = LLVMBuildCall2(weave->builder, weave->sized_type, function, arguments, 4, "");
+	LLVMSetInstructionCallConv(call, PRESERVE_MOST);
+}
+
+static void call_hook(struct weave *weave, bool write, uint32_t size, LLVMValueRef word, LLVMValueRef address,
+		      LLVMValueRef memo)
+{
+	char name[64];
+	snprintf(name, sizeof name, "unsnarl_hook_%s%u", write ? "write" : "read", size);
+	LLVMValueRef arguments[] = {weave->self, weave->cells, weave->owner, word, address, memo};
+	LLVMBuildCall2(weave->builder, weave->hook_type, function_named(weave, name, weave->hook_type), arguments, 6, "");
+}
+
+/* One or two bytes: a call, but one that knows its unit. */
+static void call_small(struct weave *weave, bool write, uint32_t size, LLVMValueRef word, LLVMValueRef address,
+		       LLVMValueRef memo)
+{
+	char name[64];
+	snprintf(name, sizeof name, "unsnarl_%s%u", write ? "write" : "read", size);
+	LLVMValueRef function = function_named(weave, name, weave->cold_type);
+	LLVMSetFunctionCallConv(function, PRESERVE_MOST);
+	LLVMValueRef arguments[] = {word, address, memo};
+	LLVMValueRef call = LLVMBuildCall2(weave->builder, weave->cold_type, function, arguments, 3, "");
+	LLVMSetInstructionCallConv(call, PRESERVE_MOST);
+}
+
+/* A read or a write of `size` bytes, known now. */
+static void hook_plain(struct weave *weave, const struct access *access, bool write, uint32_t site,
+		       LLVMValueRef address)
+{
+	LLVMValueRef word = event_word(weave, site), memo = memo_of(weave, site);
+	uint32_t part = access->size == 4 ? 4 : 8;
+	if (access->size % part == 0 && access->size <= 16 && access->alignment >= part) {
+		for (uint32_t at = 0; at < access->size; at += part)
+			call_hook(weave, write, part, word,
+				  at ? LLVMBuildAdd(weave->builder, address, number64(weave, at), "") : address, memo);
+		return;
+	}
+	if (access->size <= 2 && access->alignment >= access->size)
+		call_small(weave, write, access->size, word, address, memo);
+	else
+		call_sized(weave, write ? "unsnarl_write" : "unsnarl_read", word, address, memo,
+			   number64(weave, access->size));
+}
+
+/* An atomic read-modify-write: the read before it, the write after it, and only if it took place. */
+static void hook_update(struct weave *weave, const struct access *access, uint32_t site, LLVMValueRef address)
+{
+	hook_plain(weave, access, false, site, address);
+	LLVMValueRef word = event_word(weave, site), size = number64(weave, access->size);
+	LLVMValueRef next = LLVMGetNextInstruction(access->instruction);
+	weave_before(weave, next);
+	LLVMSetCurrentDebugLocation2(weave->builder, LLVMInstructionGetDebugLoc(access->instruction));
+	if (LLVMIsAAtomicCmpXchgInst(access->instruction)) {
+		LLVMValueRef done = LLVMBuildExtractValue(weave->builder, access->instruction, 1, "");
+		size = LLVMBuildSelect(weave->builder, done, size, number64(weave, 0), "");
+	}
+	call_sized(weave, "unsnarl_write", word, address, memo_of(weave, site), size);
+}
+
+static LLVMValueRef argument64(struct weave *weave, LLVMValueRef call, uint8_t index)
+{
+	LLVMValueRef value = LLVMGetOperand(call, index);
+	if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind)
+		return LLVMBuildPtrToInt(weave->builder, value, weave->i64, "");
+	return LLVMBuildZExtOrBitCast(weave->builder, value, weave->i64, "");
+}
+
+/* The access of a library call; its size may depend on strings or on the result. */
+static void hook_extent(struct weave *weave, const struct access *access, uint32_t site, LLVMValueRef address)
+{
+	const struct extent *extent = access->extent;
+	LLVMValueRef call = access->instruction, word = event_word(weave, site), memo = memo_of(weave, site);
+	bool write = extent->access == SITE_WRITE;
+	switch (extent->kind) {
+	case EXTENT_ARGUMENT:
+		call_sized(weave, write ? "unsnarl_write" : "unsnarl_read", word, address, memo,
+			   argument64(weave, call, extent->size));
+		break;
+	case EXTENT_PRODUCT:
+		call_sized(weave, "unsnarl_read", word, address, memo,
+			   LLVMBuildMul(weave->builder, argument64(weave, call, extent->size),
+					argument64(weave, call, extent->second), ""));
+		break;
+	case EXTENT_STRING:
+		call_sized(weave, "unsnarl_read_string", word, address, memo, number64(weave, UINT64_MAX));
+		break;
+	case EXTENT_STRING_MOST:
+		call_sized(weave, "unsnarl_read_string", word, address, memo, argument64(weave, call, extent->size));
+		break;
+	case EXTENT_AS_STRING:
+		call_sized(weave, "unsnarl_write_string", word, address, memo, argument64(weave, call, extent->size));
+		break;
+	case EXTENT_RESULT: {
+		LLVMValueRef unit = extent->size == 255 ? number64(weave, 1) : argument64(weave, call, extent->size);
+		if (!LLVMIsACallInst(call))
+			break;
+		weave_before(weave, LLVMGetNextInstruction(call));
+		LLVMSetCurrentDebugLocation2(weave->builder, LLVMInstructionGetDebugLoc(call));
+		LLVMValueRef count = LLVMBuildSExtOrBitCast(weave->builder, call, weave->i64, "");
+		LLVMValueRef some = LLVMBuildICmp(weave->builder, LLVMIntSGT, count, number64(weave, 0), "");
+		count = LLVMBuildSelect(weave->builder, some, count, number64(weave, 0), "");
+		call_sized(weave, "unsnarl_write", word, address, memo, LLVMBuildMul(weave->builder, count, unit, ""));
+		break;
+	}
+	}
+}
+
+void weave_access(struct weave *weave, const struct access *access)
+{
+	uint32_t site = weave_site(weave, access->instruction, access->kind, access->size, access->pointer);
+	weave_before(weave, access->instruction);
+	if (access->starts)
+		start_stretch(weave, access);
+	LLVMValueRef address = LLVMBuildPtrToInt(weave->builder, access->pointer, weave->i64, "");
+	if (access->extent)
+		hook_extent(weave, access, site, address);
+	else if (access->kind == SITE_UPDATE)
+		hook_update(weave, access, site, address);
+	else
+		hook_plain(weave, access, access->kind == SITE_WRITE, site, address);
+}
+
+/* ---- stack variables ---- */
+
+void weave_variables(struct weave *weave)
+{
+	LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(weave->function);
+	for (LLVMValueRef i = LLVMGetFirstInstruction(entry), next; i; i = next) {
+		next = LLVMGetNextInstruction(i);
+		if (!LLVMIsAAllocaInst(i) || !LLVMIsAConstantInt(LLVMGetOperand(i, 0)) || !escape_alloca(i))
+			continue;
+		uint64_t size = LLVMABISizeOfType(weave->layout, LLVMGetAllocatedType(i)) *
+				LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0));
+		LLVMValueRef after = i;
+		while (LLVMIsAAllocaInst(after))
+			after = LLVMGetNextInstruction(after);
+		weave_before(weave, after);
+		LLVMValueRef function = function_named(weave, "unsnarl_fresh", weave->fresh_type);
+		LLVMSetFunctionCallConv(function, PRESERVE_MOST);
+		LLVMValueRef arguments[] = {LLVMBuildPtrToInt(weave->builder, i, weave->i64, ""), number64(weave, size)};
+		LLVMValueRef call = LLVMBuildCall2(weave->builder, weave->fresh_type, function, arguments, 2, "");
+		LLVMSetInstructionCallConv(call, PRESERVE_MOST);
+	}
+}

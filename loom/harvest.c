@@ -1,0 +1,429 @@
+/* Reads a run area into observations. The area is read by pread in pieces, never
+ * mapped: it is a huge sparse file, touching a hole of a mapping would fill it,
+ * and what a hostile program did to the file cannot fault here. No number found
+ * in it is believed before it was compared with a limit.
+ */
+#include "loom/harvest.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "loom/area.h"
+
+#define CHUNK_BYTES 65536u
+#define FRONT_BYTES offsetof(struct area_process, paths)
+
+/* Numbers first .. last of the process at hand are common, common + 1, … of the run. */
+struct span {
+	uint32_t first, last, common;
+};
+
+struct harvest {
+	int fd;
+	void *chunk;
+	uint32_t threads; /* thread numbers given out: all others are unsound */
+	uint32_t next;    /* first free common number */
+	uint64_t dropped, accesses;
+	VEC(struct run_unit) units;
+	VEC(struct pair) pairs;
+	VEC(struct predecessor) predecessors;
+	VEC(struct edge) edges;
+	/* Index + 1 of what is already listed: by unit hash, by identity. */
+	struct map unit_at, pair_at, predecessor_at, edge_at;
+	/* The process at hand: all in front of its arrays, paths, numbering. */
+	void *front;
+	char *paths;
+	size_t path_bytes;
+	VEC(struct span) spans; /* ascending, apart from each other */
+	struct span recent;     /* the span of the last number looked up */
+};
+
+static void add(uint64_t *sum, uint64_t value)
+{
+	if (__builtin_add_overflow(*sum, value, sum))
+		*sum = UINT64_MAX;
+}
+
+/* Reads `size` bytes; what lies behind the end of the file reads as zero. */
+static struct error *read_at(int fd, uint64_t offset, void *bytes, size_t size)
+{
+	size_t have = 0;
+
+	while (have < size) {
+		ssize_t n = pread(fd, (char *)bytes + have, size - have, (off_t)(offset + have));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_errno(errno, "cannot read the run area");
+		if (n == 0)
+			break;
+		have += (size_t)n;
+	}
+	memset((char *)bytes + have, 0, size - have);
+	return NULL;
+}
+
+/* How many of the `bytes` at `offset` are a hole, which holds nothing valid. */
+static uint64_t hole_at(int fd, uint64_t offset, uint64_t bytes)
+{
+	off_t data = lseek(fd, (off_t)offset, SEEK_DATA);
+
+	if (data < 0)
+		return errno == ENXIO ? bytes : 0;
+	uint64_t hole = (uint64_t)data - offset;
+
+	return hole < bytes ? hole : bytes;
+}
+
+/* Hands each of the counted items at `offset` to `take`. */
+static struct error *each(struct harvest *h, uint64_t offset, size_t item_size, uint32_t count,
+			  uint32_t limit, void (*take)(struct harvest *h, const void *item))
+{
+	if (count > limit)
+		add(&h->dropped, count - limit);
+	size_t n = count < limit ? count : limit, per_chunk = CHUNK_BYTES / item_size;
+
+	for (size_t at = 0; at < n;) {
+		if (at)
+			at += hole_at(h->fd, offset + at * item_size, (n - at) * item_size) / item_size;
+		size_t now = n - at < per_chunk ? n - at : per_chunk;
+
+		TRY(read_at(h->fd, offset + at * item_size, h->chunk, now * item_size));
+		for (size_t i = 0; i < now; i++)
+			take(h, (const char *)h->chunk + i * item_size);
+		at += now;
+	}
+	return NULL;
+}
+
+/* An entry that was claimed and never finished, or withdrawn, teaches nothing and
+ * was not lost either. Any other state is unsound. */
+static bool is_valid(struct harvest *h, uint32_t state)
+{
+	if (state != AREA_VALID && state != 0)
+		add(&h->dropped, 1);
+	return state == AREA_VALID;
+}
+
+/* The unit's path, NULL when it does not end where it should. */
+static const char *path_of(const struct harvest *h, const struct area_unit *unit)
+{
+	if (unit->path >= h->path_bytes)
+		return NULL;
+	const char *path = h->paths + unit->path;
+	size_t room = h->path_bytes - unit->path;
+
+	return memchr(path, '\0', room < PATH_MAX ? room : PATH_MAX) ? path : NULL;
+}
+
+/* The run's unit for one of a process, listed when new; NULL when unsound. */
+static const struct run_unit *unit_of(struct harvest *h, const struct area_unit *unit)
+{
+	const char *path = path_of(h, unit);
+
+	if (!path || unit->first == 0 || unit->nsites > UINT32_MAX - unit->first)
+		return NULL;
+	uint64_t *known = map_get(&h->unit_at, unit->hash);
+
+	if (known) {
+		const struct run_unit *same = &h->units.items[*known - 1];
+
+		return same->nsites == unit->nsites ? same : NULL;
+	}
+	/* The highest number stands for SITE_NIL and LOOP_NONE. */
+	if (unit->nsites > UINT32_MAX - h->next)
+		return NULL;
+	struct run_unit *new = VEC_PUSH(&h->units);
+
+	*new = (struct run_unit){
+		.hash = unit->hash, .first = h->next, .nsites = unit->nsites, .path = memory_string(path)
+	};
+	h->next += unit->nsites;
+	*map_put(&h->unit_at, unit->hash, NULL) = h->units.n;
+	return new;
+}
+
+static void take_unit(struct harvest *h, const void *item)
+{
+	const struct area_unit *unit = item;
+
+	if (!is_valid(h, unit->state))
+		return;
+	const struct run_unit *common = unit_of(h, unit);
+
+	if (!common)
+		add(&h->dropped, 1);
+	else if (unit->nsites)
+		*VEC_PUSH(&h->spans) =
+			(struct span){ unit->first, unit->first + unit->nsites - 1, common->first };
+}
+
+static int compare_spans(const void *a, const void *b)
+{
+	const struct span *left = a, *right = b;
+
+	return (left->first > right->first) - (left->first < right->first);
+}
+
+/* Sorts the spans, drops those that overlap one before and joins neighbours: a
+ * process that numbers its units as the run does is left with a single span. */
+static void join_spans(struct harvest *h)
+{
+	struct span *spans = h->spans.items;
+	size_t n = 0;
+
+	if (h->spans.n > 1)
+		qsort(spans, h->spans.n, sizeof *spans, compare_spans);
+	for (size_t i = 0; i < h->spans.n; i++) {
+		struct span *last = n ? &spans[n - 1] : NULL;
+
+		if (last && spans[i].first <= last->last)
+			add(&h->dropped, 1);
+		else if (last && spans[i].first - last->last == 1 &&
+			 spans[i].common - last->common == spans[i].first - last->first)
+			last->last = spans[i].last;
+		else
+			spans[n++] = spans[i];
+	}
+	h->spans.n = n;
+	h->recent = n ? spans[0] : (struct span){ 1, 0, 0 };
+}
+
+/* The common number of a process-wide one; false when no unit has it. */
+static bool site_of(struct harvest *h, uint32_t number, uint32_t *common)
+{
+	size_t low = 0, high = h->spans.n;
+
+	while (number < h->recent.first || number > h->recent.last) {
+		if (low == high)
+			return false;
+		size_t middle = low + (high - low) / 2;
+
+		h->recent = h->spans.items[middle];
+		if (number < h->recent.first)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	*common = h->recent.common + (number - h->recent.first);
+	return true;
+}
+
+static bool loop_of(struct harvest *h, const struct area_loop *loop, struct loop_point *point)
+{
+	if (loop->site == AREA_LOOP_NONE) {
+		*point = (struct loop_point){ .site = LOOP_NONE };
+		return true;
+	}
+	point->entry = loop->entry;
+	point->iteration = loop->iteration == AREA_ITERATION_UNKNOWN ? ITERATION_UNKNOWN : loop->iteration;
+	return site_of(h, loop->site, &point->site);
+}
+
+static bool is_thread(const struct harvest *h, uint32_t number)
+{
+	return number < h->threads || number == AREA_THREAD_GONE;
+}
+
+static bool pair_of(struct harvest *h, const struct area_pair *from, struct pair *pair)
+{
+	if (from->kind < PAIR_WRITE_READ || from->kind > PAIR_WRITE_WRITE)
+		return false;
+	if (!is_thread(h, from->head_thread) || !is_thread(h, from->tail_thread))
+		return false;
+	*pair = (struct pair){
+		.kind = (enum pair_kind)from->kind,
+		.head_thread = from->head_thread,
+		.tail_thread = from->tail_thread,
+		.head_order = from->head_order,
+		.tail_order = from->tail_order,
+		.address = from->address,
+	};
+	return site_of(h, from->head_site, &pair->head_site) &&
+	       site_of(h, from->tail_site, &pair->tail_site) &&
+	       loop_of(h, &from->head_loop, &pair->head_loop) &&
+	       loop_of(h, &from->tail_loop, &pair->tail_loop);
+}
+
+static bool same_pair(const struct pair *a, const struct pair *b)
+{
+	return a->kind == b->kind && a->head_site == b->head_site && a->tail_site == b->tail_site &&
+	       a->head_thread == b->head_thread && a->tail_thread == b->tail_thread;
+}
+
+static void take_pair(struct harvest *h, const void *item)
+{
+	const struct area_pair *from = item;
+	struct pair pair;
+
+	if (!is_valid(h, from->state))
+		return;
+	if (!pair_of(h, from, &pair)) {
+		add(&h->dropped, 1);
+		return;
+	}
+	uint32_t identity[] = { pair.kind, pair.head_site, pair.tail_site, pair.head_thread,
+				pair.tail_thread };
+	uint64_t key = hash_bytes(HASH_START, identity, sizeof identity);
+
+	/* The next key after one that belongs to a different pair with the same hash. */
+	for (bool fresh;; key++) {
+		uint64_t *at = map_put(&h->pair_at, key, &fresh);
+
+		if (fresh) {
+			*VEC_PUSH(&h->pairs) = pair;
+			*at = h->pairs.n;
+			return;
+		}
+		if (same_pair(&h->pairs.items[*at - 1], &pair))
+			return;
+	}
+}
+
+static void take_predecessor(struct harvest *h, const void *item)
+{
+	const struct area_predecessor *from = item;
+	struct predecessor predecessor = { .before = SITE_NIL };
+	bool fresh;
+
+	if (!is_valid(h, from->state))
+		return;
+	if (!site_of(h, from->site, &predecessor.site) ||
+	    (from->before && !site_of(h, from->before, &predecessor.before))) {
+		add(&h->dropped, 1);
+		return;
+	}
+	map_put(&h->predecessor_at, (uint64_t)predecessor.site << 32 | predecessor.before, &fresh);
+	if (fresh)
+		*VEC_PUSH(&h->predecessors) = predecessor;
+}
+
+static bool same_edge(const struct edge *a, const struct edge *b)
+{
+	return a->source == b->source && a->sink == b->sink && a->source_context == b->source_context &&
+	       a->sink_context == b->sink_context && a->write == b->write;
+}
+
+static void take_edge(struct harvest *h, const void *item)
+{
+	const struct area_edge *from = item;
+	struct edge edge = { .source = SITE_NIL,
+			     .sink_context = from->sink_context,
+			     .write = from->write != 0 };
+
+	if (!is_valid(h, from->state))
+		return;
+	if (from->source)
+		edge.source_context = from->source_context;
+	if (from->write > 1 || !site_of(h, from->sink, &edge.sink) ||
+	    (from->source && !site_of(h, from->source, &edge.source))) {
+		add(&h->dropped, 1);
+		return;
+	}
+	uint32_t identity[] = { edge.source, edge.sink,
+				(uint32_t)edge.source_context << 16 | edge.sink_context, edge.write };
+	uint64_t key = hash_bytes(HASH_START, identity, sizeof identity);
+
+	for (bool fresh;; key++) {
+		uint64_t *at = map_put(&h->edge_at, key, &fresh);
+
+		if (fresh) {
+			*VEC_PUSH(&h->edges) = edge;
+			*at = h->edges.n;
+			return;
+		}
+		if (same_edge(&h->edges.items[*at - 1], &edge))
+			return;
+	}
+}
+
+static struct error *take_process(struct harvest *h, uint64_t base)
+{
+	const struct area_process *p = h->front;
+
+	TRY(read_at(h->fd, base, h->front, FRONT_BYTES));
+	add(&h->dropped, p->dropped);
+	add(&h->accesses, p->accesses);
+	for (size_t i = 1; i < AREA_SLOTS; i++)
+		add(&h->accesses, p->slot_order[i]);
+
+	h->path_bytes = p->path_bytes < AREA_PATH_BYTES ? p->path_bytes : AREA_PATH_BYTES;
+	h->paths = memory_resize(h->paths, h->path_bytes);
+	TRY(read_at(h->fd, base + offsetof(struct area_process, paths), h->paths, h->path_bytes));
+	h->spans.n = 0;
+	TRY(each(h, base + offsetof(struct area_process, units), sizeof(struct area_unit), p->nunits,
+		 AREA_UNITS, take_unit));
+	join_spans(h);
+
+	TRY(each(h, base + offsetof(struct area_process, pairs), sizeof(struct area_pair), p->npairs,
+		 AREA_PAIRS, take_pair));
+	TRY(each(h, base + offsetof(struct area_process, predecessors), sizeof(struct area_predecessor),
+		 p->npredecessors, AREA_PREDECESSORS, take_predecessor));
+	return each(h, base + offsetof(struct area_process, edges), sizeof(struct area_edge), p->nedges,
+		    AREA_EDGES, take_edge);
+}
+
+static struct error *take_area(struct harvest *h, struct area_head *head)
+{
+	TRY(read_at(h->fd, 0, head, sizeof *head));
+	if (head->magic != AREA_MAGIC || head->version != AREA_VERSION) {
+		*head = (struct area_head){ 0 };
+		h->dropped = 1;
+		return NULL;
+	}
+	uint32_t n = head->processes < AREA_PROCESSES ? head->processes : AREA_PROCESSES;
+
+	/* A process without an area of its own was not observed. */
+	h->dropped = head->processes - n;
+	h->threads = head->threads;
+	for (uint32_t i = 0; i < n; i++)
+		TRY(take_process(h, AREA_PROCESS_OFFSET(i)));
+	return NULL;
+}
+
+static void release(struct harvest *h)
+{
+	free(h->chunk);
+	free(h->front);
+	free(h->paths);
+	VEC_FREE(&h->spans);
+	map_free(&h->unit_at);
+	map_free(&h->pair_at);
+	map_free(&h->predecessor_at);
+	map_free(&h->edge_at);
+}
+
+struct error *harvest(int fd, struct observations *out)
+{
+	_cleanup_(release) struct harvest h = { .fd = fd,
+						.chunk = memory_alloc(CHUNK_BYTES),
+						.front = memory_alloc(FRONT_BYTES) };
+	struct area_head head;
+	struct error *error = take_area(&h, &head);
+
+	*out = (struct observations){
+		.units = h.units.items,
+		.nunits = h.units.n,
+		.pairs = h.pairs.items,
+		.npairs = h.pairs.n,
+		.predecessors = h.predecessors.items,
+		.npredecessors = h.predecessors.n,
+		.edges = h.edges.items,
+		.nedges = h.edges.n,
+		.nthreads = head.threads,
+		.nprocesses = head.processes,
+		.dropped = h.dropped,
+		.accesses = h.accesses,
+	};
+	if (error)
+		observations_free(out);
+	return error;
+}

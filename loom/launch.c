@@ -1,0 +1,45 @@
+/* The two simple ways to start a program: one run from start to end, and taking
+ * the place of this process.
+ */
+#include "loom/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "loom/spawn.h"
+
+#define AS_LONG_AS_IT_TAKES 1e8
+
+struct error *launch_run(const struct launch_options *options, struct run *run)
+{
+	struct launch_pool *pool;
+	bool got, done;
+
+	/* A pool of one: the worker, not the caller, becomes the keeper of whatever
+	 * the program leaves behind. */
+	TRY(launch_pool_start(options, 1, 1, &pool));
+	struct error *error = launch_pool_next(pool, AS_LONG_AS_IT_TAKES, run, &got, &done);
+
+	launch_pool_stop(pool);
+	return error || got ? error : error_new("the run was interrupted");
+}
+
+struct error *launch_exec(const struct launch_options *options)
+{
+	char entry[SPAWN_ENTRY_SIZE];
+	_cleanup_free_ char **environment = spawn_environment(entry);
+	_cleanup_close_ int area = -1;
+
+	TRY(spawn_area(&options->area, options->area.seed, &area));
+	spawn_entry(entry, area);
+	if (fcntl(area, F_SETFD, 0) < 0)
+		return error_errno(errno, "cannot hand the run area to %s", options->argv[0]);
+	if (spawn_must_be_still())
+		personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
+	execve(options->argv[0], options->argv, environment);
+	return error_errno(errno, "cannot start %s", options->argv[0]);
+}

@@ -1,0 +1,43 @@
+/* Starts a program on a loom, watches it, kills all it left behind, labels the
+ * run and harvests what it taught. The one place that starts programs. */
+#ifndef LOOM_LAUNCH_H
+#define LOOM_LAUNCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "loom/area.h"
+#include "model/run.h"
+
+struct launch_options {
+	char *const *argv; /* argv[0] is the path that launch_check resolved */
+	struct area_options area;
+	double timeout_s;     /* 0 = none */
+	const char *expect;   /* stdout must equal this file; NULL = no such check */
+	const char *check;    /* shell command: stdin is the program's stdout, exit 0 = pass; NULL = none */
+	enum label force;     /* 0 = judge, else every run gets this label */
+};
+
+/* Resolves `program` through PATH; says in a sentence when it is missing, not
+ * executable or built without hooks. *build is the hash of its bytes. */
+struct error *launch_check(const char *program, char **path, uint64_t *build);
+
+/* Runs once and fills *run, which the caller frees. */
+struct error *launch_run(const struct launch_options *options, struct run *run);
+
+/* `runs` executions, `jobs` at a time; run i uses seed area.seed + i. */
+struct launch_pool;
+struct error *launch_pool_start(const struct launch_options *options, unsigned jobs, uint64_t runs,
+				struct launch_pool **out);
+/* Waits up to `wait_s` for the next finished run: *run is filled when *got. *done
+ * when all were delivered. SIGINT in the caller makes it return early, got = false. */
+struct error *launch_pool_next(struct launch_pool *pool, double wait_s, struct run *run, bool *got, bool *done);
+/* Kills what still runs and frees the pool. */
+void launch_pool_stop(struct launch_pool *pool);
+
+/* Replaces this process by the program with observers on; what is observed is
+ * thrown away. Only returns on failure. */
+struct error *launch_exec(const struct launch_options *options);
+
+#endif

@@ -1,0 +1,177 @@
+/* Finds the program that is to be run and says beforehand, in a sentence, what
+ * would keep it from being observed.
+ */
+#include "loom/launch.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "model/unit_format.h" /* names of the sections */
+
+#define ADVICE "build it with: unsnarl cc"
+
+struct image {
+	unsigned char *bytes;
+	size_t size;
+};
+
+static void unmap(struct image *image)
+{
+	if (image->bytes)
+		munmap(image->bytes, image->size);
+}
+
+static bool is_program(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+/* The first program of that name on PATH; NULL when there is none. */
+static char *on_path(const char *name)
+{
+	const char *path = getenv("PATH");
+
+	for (const char *at = path ? path : "/usr/local/bin:/usr/bin:/bin";;) {
+		size_t length = strcspn(at, ":");
+		/* An empty entry is the working folder. */
+		char *candidate = length ? memory_format("%.*s/%s", (int)length, at, name) :
+					   memory_format("./%s", name);
+
+		if (is_program(candidate))
+			return candidate;
+		free(candidate);
+		if (!at[length])
+			return NULL;
+		at += length + 1;
+	}
+}
+
+/* Absolute, with the last name as it is: some programs go by it. */
+static struct error *absolute(const char *path, char **out)
+{
+	_cleanup_free_ char *for_folder = memory_string(path), *for_name = memory_string(path);
+	_cleanup_free_ char *folder = realpath(dirname(for_folder), NULL);
+
+	if (!folder)
+		return error_errno(errno, "cannot find the folder of %s", path);
+	*out = memory_format("%s/%s", strcmp(folder, "/") == 0 ? "" : folder, basename(for_name));
+	return NULL;
+}
+
+static struct error *resolve(const char *program, char **out)
+{
+	_cleanup_free_ char *found = strchr(program, '/') ? memory_string(program) : on_path(program);
+	struct stat status;
+
+	if (!found && is_program(program))
+		return error_new("there is no program %s on PATH; for the one in this folder write ./%s",
+				 program, program);
+	if (!found)
+		return error_new("there is no program %s on PATH; give the path of the file", program);
+	if (stat(found, &status) < 0)
+		return error_errno(errno, "cannot find the program %s", found);
+	if (S_ISDIR(status.st_mode))
+		return error_new("%s is a folder; give the path of a program in it", found);
+	if (!S_ISREG(status.st_mode))
+		return error_new("%s is not a program but a special file", found);
+	if (access(found, X_OK) < 0)
+		return error_new("%s may not be executed; if it is a program, allow it with: chmod +x",
+				 found);
+	return absolute(found, out);
+}
+
+static struct error *map_file(const char *path, struct image *image)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return error_errno(errno, "cannot read %s", path);
+	if (status.st_size == 0)
+		return error_new("%s is an empty file, not a program; " ADVICE, path);
+	void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (bytes == MAP_FAILED)
+		return error_errno(errno, "cannot read %s", path);
+	*image = (struct image){ bytes, (size_t)status.st_size };
+	return NULL;
+}
+
+static bool copy(const struct image *image, uint64_t offset, void *to, size_t size)
+{
+	if (offset > image->size || size > image->size - offset)
+		return false;
+	memcpy(to, image->bytes + offset, size);
+	return true;
+}
+
+static bool name_is(const struct image *image, uint64_t offset, const char *name)
+{
+	size_t size = strlen(name) + 1;
+
+	return offset <= image->size && size <= image->size - offset &&
+	       memcmp(image->bytes + offset, name, size) == 0;
+}
+
+/* Whether the file has a section that only a link by unsnarl cc puts there. */
+static bool has_hooks(const struct image *image, const Elf64_Ehdr *head)
+{
+	Elf64_Shdr section, names;
+
+	if (head->e_shentsize != sizeof section ||
+	    !copy(image, head->e_shoff + (uint64_t)head->e_shstrndx * sizeof names, &names, sizeof names))
+		return false;
+	for (uint64_t i = 0; i < head->e_shnum; i++)
+		if (copy(image, head->e_shoff + i * sizeof section, &section, sizeof section) &&
+		    (name_is(image, names.sh_offset + section.sh_name, UNIT_RUNTIME_SECTION) ||
+		     name_is(image, names.sh_offset + section.sh_name, UNIT_SECTION)))
+			return true;
+	return false;
+}
+
+static struct error *check_image(const char *path, const struct image *image)
+{
+	Elf64_Ehdr head;
+
+	if (image->size >= 2 && memcmp(image->bytes, "#!", 2) == 0)
+		return error_new("%s is a script; give the program that it starts, built with: unsnarl cc",
+				 path);
+	if (image->size < SELFMAG || memcmp(image->bytes, ELFMAG, SELFMAG) != 0)
+		return error_new("%s is not a program for this system (no ELF file); " ADVICE, path);
+	if (image->size < EI_NIDENT || image->bytes[EI_CLASS] != ELFCLASS64 ||
+	    !copy(image, 0, &head, sizeof head) || head.e_machine != EM_X86_64)
+		return error_new("%s is not a 64-bit x86 program; " ADVICE, path);
+	if (head.e_type != ET_EXEC && head.e_type != ET_DYN)
+		return error_new("%s is not linked; link it with: unsnarl cc", path);
+	if (!has_hooks(image, &head))
+		return error_new("%s was built without hooks; " ADVICE, path);
+	return NULL;
+}
+
+struct error *launch_check(const char *program, char **path, uint64_t *build)
+{
+	_cleanup_free_ char *found = NULL;
+	_cleanup_(unmap) struct image image = { 0 };
+
+	if (!*program)
+		return error_new("the name of the program is empty");
+	TRY(resolve(program, &found));
+	TRY(map_file(found, &image));
+	TRY(check_image(found, &image));
+	*build = hash_bytes(HASH_START, image.bytes, image.size);
+	*path = found;
+	found = NULL;
+	return NULL;
+}

@@ -1,0 +1,246 @@
+/* The history of one unit and what each further access to it teaches. Blocks of
+ * readers change under the granule's lock only; a cell without such a block may
+ * change without it (cell_access), as on the fast path: a locked instruction per
+ * shared access would cost more than the rest together. Every word names its own
+ * thread, so a cell that two threads change in the same instant may miss one of
+ * the two accesses, but never invents one.
+ *
+ * Pairs (LOCON): a read after another thread's last write; a write after each
+ * other thread's last read since that write, and after another thread's write.
+ * Predecessors (AI, section 2.1): the last access by another thread, read or
+ * write, even if this thread came in between; nil when there is none.
+ * Edges (BUGABOO, 4.1): from the last writer, with its context at that time, to
+ * every access by another thread. Events enter both contexts when data moves:
+ * at the first access of a thread to what another wrote, as in section 3.3
+ * ("recently") and as caches would see it; reading the same value again is no
+ * new communication. */
+#include "loom/runtime/runtime.h"
+
+#include "model/run.h" /* enum pair_kind, enum context_event */
+
+/* The number of the block of readers; 0, the empty block, when two threads' changes got mixed. */
+static uint32_t block_of(const struct cell *cell)
+{
+	uint64_t read = RELAXED_GET(cell->read);
+	return read >> 32 ? 0 : (uint32_t)read;
+}
+
+/* Both words are of one thread: was the read after the write? Orders may wrap. */
+static bool read_is_since(const struct cell *cell)
+{
+	return WORD_SLOT(cell->read) && (!cell->write || (int32_t)(WORD_ORDER(cell->read) - WORD_ORDER(cell->write)) > 0);
+}
+
+/* The last access to the unit, 0 when there was none. The order is not valid in a MANY cell. */
+static uint64_t last_access(const struct cell *cell, uint16_t owner)
+{
+	switch (OWNER_FLAGS(owner)) {
+	case OWNER_ONE:
+		return cell->read;
+	case OWNER_MANY:
+		return readers_at(block_of(cell))->latest;
+	default:
+		return read_is_since(cell) ? cell->read : cell->write;
+	}
+}
+
+/* Notes the predecessor of an access of `self` and keeps the last access by another thread. */
+static void meet(struct thread *self, struct cell *cell, uint16_t owner, uint64_t word)
+{
+	uint64_t last = last_access(cell, owner);
+	if (last && WORD_SLOT(last) != self->slot)
+		cell->before = WORD_SITE(last);
+	else if (OWNER_FLAGS(owner) == OWNER_MANY)
+		cell->before = WORD_ORDER(last);
+	observe_predecessor(self, WORD_SITE(word), cell->before);
+}
+
+/* `latest` of a block of readers: the read, and in place of its order the site of
+ * the last access by another thread, so that one store keeps both. */
+static uint64_t latest_of(uint64_t word, uint32_t before)
+{
+	return word >> 32 << 32 | before;
+}
+
+/* An access to what another thread wrote; data moved if it is the first one since. */
+static void communicate(struct thread *self, const struct cell *cell, uint64_t word, uint32_t context, bool write,
+			bool first)
+{
+	uint64_t source = cell->write;
+	if (runtime.options.line)
+		return; /* lines.c does it */
+	observe_edge(self, WORD_SITE(source), cell->context, WORD_SITE(word), context, write);
+	if (!first)
+		return;
+	context_push(self, write ? EVENT_LOCAL_WRITE : EVENT_LOCAL_READ);
+	context_send(WORD_SLOT(source), write ? EVENT_REMOTE_WRITE : EVENT_REMOTE_READ);
+}
+
+/* Makes `word` this thread's last read since the write; says whether it is its first. */
+static bool note_read(struct thread *self, struct cell *cell, uint16_t *owner, uint64_t word)
+{
+	uint32_t length = OWNER_LENGTH(*owner), flags = OWNER_FLAGS(*owner);
+	if (flags == OWNER_MANY) {
+		struct readers *readers = readers_at(block_of(cell));
+		uint64_t *mine = readers_find(readers, self->slot);
+		if (mine)
+			*mine = word;
+		else if (block_of(cell))
+			readers_add(self, readers, word);
+		readers->latest = latest_of(word, cell->before);
+		return !mine;
+	}
+	bool mine = OWNER_SLOT(*owner) == self->slot;
+	bool other_read = !mine && (flags == OWNER_ONE || read_is_since(cell));
+	if (other_read) {
+		uint32_t number = readers_new(self);
+		readers_add(self, readers_at(number), cell->read);
+		readers_add(self, readers_at(number), word);
+		readers_at(number)->latest = latest_of(word, cell->before);
+		cell->read = number;
+		*owner = OWNER(0u, length, OWNER_MANY);
+		return true;
+	}
+	cell->read = word;
+	if (!mine)
+		*owner = OWNER(self->slot, length, cell->write ? OWNER_ONE : 0u);
+	return !mine;
+}
+
+/* The reads of shared data that are already reported, so that the next one of the
+ * same kind need not lock: same writer, contexts, site and predecessor. */
+static struct shared_read shared_key(const struct cell *cell, uint64_t word, uint32_t context)
+{
+	return (struct shared_read){
+	    .writer = (cell->write >> 32 << 32) | (uint64_t)cell->context << 16 | (uint16_t)context,
+	    .reader = (uint64_t)WORD_SITE(word) << 32 | cell->before,
+	};
+}
+
+static struct shared_read *shared_place(struct thread *self, const struct shared_read *key)
+{
+	return &self->shared[((key->writer ^ key->reader * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu) >> 54];
+}
+
+void cell_read(struct thread *self, struct cell *cell, uint16_t *owner, uint64_t word, uint64_t address)
+{
+	meet(self, cell, *owner, word);
+	bool first = note_read(self, cell, owner, word);
+	if (first)
+		context_notice(self);
+	uint32_t context = self->context;
+	if (cell->write && WORD_SLOT(cell->write) != self->slot) {
+		observe_pair(self, PAIR_WRITE_READ, cell->write, word, address);
+		communicate(self, cell, word, context, false, first);
+	} else if (!cell->write && first && !runtime.options.line) {
+		observe_edge(self, 0, 0, WORD_SITE(word), context, false);
+	}
+	struct shared_read key = shared_key(cell, word, context);
+	*shared_place(self, &key) = key;
+}
+
+void cell_write(struct thread *self, struct cell *cell, uint16_t *owner, uint64_t word, uint64_t address)
+{
+	uint32_t flags = OWNER_FLAGS(*owner);
+	if (flags || OWNER_SLOT(*owner) != self->slot)
+		context_notice(self);
+	uint32_t context = self->context;
+	meet(self, cell, *owner, word);
+	if (flags == OWNER_MANY) {
+		uint32_t number = block_of(cell);
+		for (struct readers *readers = readers_at(number);; readers = readers_at(readers->next)) {
+			for (uint32_t i = 0; i < readers->n; i++)
+				if (WORD_SLOT(readers->words[i]) != self->slot)
+					observe_pair(self, PAIR_READ_WRITE, readers->words[i], word, address);
+			if (!readers->next)
+				break;
+		}
+		readers_free(self, number);
+	} else if (WORD_SLOT(cell->read) && WORD_SLOT(cell->read) != self->slot && (flags == OWNER_ONE || read_is_since(cell))) {
+		observe_pair(self, PAIR_READ_WRITE, cell->read, word, address);
+	}
+	if (cell->write && WORD_SLOT(cell->write) != self->slot) {
+		observe_pair(self, PAIR_WRITE_WRITE, cell->write, word, address);
+		communicate(self, cell, word, context, true, true);
+	}
+	cell->write = word;
+	cell->read = 0;
+	cell->context = (uint16_t)context;
+	*owner = OWNER(self->slot, OWNER_LENGTH(*owner), 0u);
+}
+
+void cell_copy(struct thread *self, struct cell *to, const struct cell *from, uint16_t owner, uint32_t length)
+{
+	*to = *from;
+	to->owner = OWNER(OWNER_SLOT(owner), length, OWNER_FLAGS(owner));
+	if (OWNER_FLAGS(owner) == OWNER_MANY)
+		to->read = readers_copy(self, block_of(from));
+}
+
+void cell_clear(struct thread *self, struct cell *cell, uint16_t owner)
+{
+	if (OWNER_FLAGS(owner) == OWNER_MANY)
+		readers_free(self, block_of(cell));
+	*cell = (struct cell){.owner = OWNER(0u, OWNER_LENGTH(owner), 0u)};
+}
+
+static bool reported(struct thread *self, const struct cell *cell, uint64_t word, uint32_t before)
+{
+	struct shared_read key = shared_key(cell, word, self->context);
+	key.reader = (uint64_t)WORD_SITE(word) << 32 | before;
+	const struct shared_read *seen = shared_place(self, &key);
+	return seen->writer == key.writer && seen->reader == key.reader;
+}
+
+/* Several threads read this value. Only this thread stores to its own word. Two
+ * threads that read in the same instant may leave either one as the latest; a
+ * block that a writer frees meanwhile is not handed out again soon (readers.c). */
+static bool read_again_among_many(struct thread *self, struct cell *cell, uint64_t word)
+{
+	struct readers *readers = readers_at(block_of(cell));
+	uint64_t *mine = readers_find(readers, self->slot);
+	uint64_t latest = RELAXED_GET(readers->latest);
+	uint32_t before = WORD_SLOT(latest) == self->slot ? WORD_ORDER(latest) : WORD_SITE(latest);
+	if (!mine || !reported(self, cell, word, before))
+		return false;
+	*mine = word;
+	uint64_t fresh = latest_of(word, before);
+	if (latest != fresh)
+		RELAXED_SET(readers->latest, fresh);
+	return true;
+}
+
+/* Would this read make a second reader? That is for the lock. */
+static bool read_makes_many(const struct thread *self, const struct cell *cell, uint16_t owner)
+{
+	return OWNER_SLOT(owner) != self->slot && (OWNER_FLAGS(owner) == OWNER_ONE || read_is_since(cell));
+}
+
+bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t address, uint32_t length,
+		 enum access access, uint32_t *memo)
+{
+	uint16_t owner = RELAXED_GET(cell->owner), old = owner;
+	if (OWNER_LENGTH(owner) != length) {
+		if (owner != 0 || length != 8)
+			return false;
+		owner = OWNER(0u, 8u, 0u); /* a fresh granule */
+	}
+	if (OWNER_FLAGS(owner) == OWNER_MANY)
+		return access == ACCESS_READ && read_again_among_many(self, cell, word);
+	if (access == ACCESS_READ) {
+		if (OWNER_FLAGS(owner) == OWNER_ONE && OWNER_SLOT(owner) == self->slot &&
+		    reported(self, cell, word, cell->before)) {
+			cell->read = word;
+			return true;
+		}
+		if (read_makes_many(self, cell, owner))
+			return false;
+		cell_read(self, cell, &owner, word, address);
+	} else {
+		cell_write(self, cell, &owner, word, address);
+	}
+	if (owner != old)
+		RELAXED_SET(cell->owner, owner);
+	memo_set(memo, cell->before);
+	return true;
+}

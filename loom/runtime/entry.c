@@ -1,0 +1,170 @@
+/* The cold ends of the hooks: what compiled code calls. Each enters the runtime
+ * for the calling thread, or stays out when that thread is already inside (a
+ * signal handler that interrupted it) or nothing is observed. */
+#include "loom/runtime/runtime.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define COLD EXPORT __attribute__((preserve_most)) void
+
+/* The thread, entered, with `word` made its own; NULL to stay out. A thread that
+ * was unknown until now had no place for its order: it gets one here. */
+static struct thread *enter(uint64_t *word)
+{
+	struct thread *self = unsnarl_self;
+	if (UNLIKELY(self == &unsnarl_nobody)) {
+		self = thread_self();
+		if (!self)
+			return NULL;
+	}
+	if (UNLIKELY(WORD_SLOT(*word) != self->slot))
+		*word = self->word | (*word & (uint64_t)WORD_SITE_MASK << WORD_SITE_SHIFT) | (uint32_t)++self->order;
+	if (UNLIKELY(self->busy)) {
+		observe_dropped();
+		return NULL;
+	}
+	self->busy = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* a handler on this thread sees busy first */
+	return self;
+}
+
+static void leave(struct thread *self)
+{
+	RELAXED_SET(runtime.process->slot_order[self->slot], self->order);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	self->busy = 0;
+}
+
+static void access_slowly(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access,
+			  uint32_t *memo)
+{
+	if (UNLIKELY(runtime.options.jitter_us))
+		jitter_at_access(self);
+	if (UNLIKELY(runtime.always_slow))
+		trace_begin(self, word, address, size, access);
+	granule_access(self, word, address, size, access, memo);
+	if (UNLIKELY(runtime.options.line))
+		lines_access(self, word, address, size, access);
+	if (UNLIKELY(runtime.always_slow))
+		trace_end();
+}
+
+static void access_range(uint64_t word, uint64_t address, size_t size, enum access access, uint32_t *memo)
+{
+	int saved = errno;
+	struct thread *self = enter(&word);
+	if (self) {
+		access_slowly(self, word, address, size, access, memo);
+		leave(self);
+	}
+	errno = saved;
+}
+
+/* Most accesses need no lock; then the thread need not enter either: a signal
+ * handler that comes in between does what another thread might do. */
+static inline void access_unit(uint64_t word, uint64_t address, uint32_t length, enum access access, uint32_t *memo)
+{
+	struct thread *self = unsnarl_self;
+	struct cell *cell = granule_find(address, length);
+	if (UNLIKELY(WORD_SLOT(word) != self->slot || self->owner == OWNER_NEVER || runtime.options.jitter_us || !cell) ||
+	    !cell_access(self, cell, word, address, length, access, memo))
+		access_range(word, address, length, access, memo);
+}
+
+COLD unsnarl_read8(uint64_t word, uint64_t address, uint32_t *memo)
+{
+	access_unit(word, address, 8, ACCESS_READ, memo);
+}
+
+COLD unsnarl_read4(uint64_t word, uint64_t address, uint32_t *memo)
+{
+	access_unit(word, address, 4, ACCESS_READ, memo);
+}
+
+COLD unsnarl_write8(uint64_t word, uint64_t address, uint32_t *memo)
+{
+	access_unit(word, address, 8, ACCESS_WRITE, memo);
+}
+
+COLD unsnarl_write4(uint64_t word, uint64_t address, uint32_t *memo)
+{
+	access_unit(word, address, 4, ACCESS_WRITE, memo);
+}
+
+/* Small units have no inlined fast path. */
+static inline void access_small(uint64_t word, uint64_t address, uint32_t length, enum access access, uint32_t *memo)
+{
+	struct thread *self = unsnarl_self;
+	struct cell *cell = granule_find(address, length);
+	if (LIKELY(cell && cell->owner == (uint16_t)(self->owner | length << 2) &&
+		   MEMO(memo, cell->before) == cell->before && WORD_SLOT(word) == self->slot)) {
+		if (access == ACCESS_READ) {
+			cell->read = word;
+		} else {
+			cell->write = word;
+			cell->context = (uint16_t)self->context;
+		}
+		return;
+	}
+	access_unit(word, address, length, access, memo);
+}
+
+COLD unsnarl_read1(uint64_t word, uint64_t address, uint32_t *memo)
+{
+	access_small(word, address, 1, ACCESS_READ, memo);
+}
+
+COLD unsnarl_read2(uint64_t word, uint64_t address, uint32_t *memo)
+{
+	access_small(word, address, 2, ACCESS_READ, memo);
+}
+
+COLD unsnarl_write1(uint64_t word, uint64_t address, uint32_t *memo)
+{
+	access_small(word, address, 1, ACCESS_WRITE, memo);
+}
+
+COLD unsnarl_write2(uint64_t word, uint64_t address, uint32_t *memo)
+{
+	access_small(word, address, 2, ACCESS_WRITE, memo);
+}
+
+/* Accesses that are wide, unaligned or of a size known only now. */
+COLD unsnarl_read(uint64_t word, uint64_t address, uint32_t *memo, uint64_t size)
+{
+	if (size)
+		access_range(word, address, size, ACCESS_READ, memo);
+}
+
+COLD unsnarl_write(uint64_t word, uint64_t address, uint32_t *memo, uint64_t size)
+{
+	if (size)
+		access_range(word, address, size, ACCESS_WRITE, memo);
+}
+
+/* A string of at most `most` bytes, with its end. */
+COLD unsnarl_read_string(uint64_t word, uint64_t address, uint32_t *memo, uint64_t most)
+{
+	size_t length = strnlen((const char *)address, most);
+	unsnarl_read(word, address, memo, length < most ? length + 1 : length);
+}
+
+/* As many bytes as the string at `like` has, its end included. */
+COLD unsnarl_write_string(uint64_t word, uint64_t address, uint32_t *memo, uint64_t like)
+{
+	unsnarl_write(word, address, memo, strlen((const char *)like) + 1);
+}
+
+/* A variable on the stack begins its life. */
+COLD unsnarl_fresh(uint64_t address, uint64_t size)
+{
+	struct thread *self = unsnarl_self;
+	if (self == &unsnarl_nobody || self->busy)
+		return;
+	self->busy = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	granule_forget(self, address, size);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	self->busy = 0;
+}

@@ -1,0 +1,199 @@
+/* Logs of what was observed, in the run area: append-only arrays, each entry
+ * once, found again through an index in private memory and a small cache per
+ * thread. An entry is whole before it is marked valid, so a program may die at
+ * any instruction. */
+#include "loom/runtime/runtime.h"
+
+#include <sys/mman.h>
+
+#define INDEX_BITS 23u
+#define INDEX_SIZE (sizeof(uint32_t) << INDEX_BITS)
+
+static void index_start(struct index *index)
+{
+	index->slots = runtime_map(0, INDEX_SIZE);
+	index->mask = (1u << INDEX_BITS) - 1;
+}
+
+void observe_start(void)
+{
+	index_start(&runtime.pairs);
+	index_start(&runtime.predecessors);
+	index_start(&runtime.edges);
+}
+
+/* The child's log is empty: what it sees is news to it. */
+void observe_after_fork(void)
+{
+	struct index *all[] = {&runtime.pairs, &runtime.predecessors, &runtime.edges};
+	for (int i = 0; i < 3; i++)
+		madvise(all[i]->slots, INDEX_SIZE, MADV_DONTNEED);
+	for (uint32_t slot = 0; slot < AREA_SLOTS; slot++) {
+		struct thread *thread = &runtime.threads[slot];
+		if (thread->state == THREAD_FREE)
+			continue;
+		__builtin_memset(thread->logged, 0, sizeof thread->logged);
+		__builtin_memset(thread->shared, 0, sizeof thread->shared);
+	}
+}
+
+void observe_dropped(void)
+{
+	if (runtime.process)
+		__atomic_fetch_add(&runtime.process->dropped, 1, __ATOMIC_RELAXED);
+}
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	uint64_t h = (a ^ b * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
+	return (h ^ h >> 32) * 0xc4ceb9fe1a85ec53u;
+}
+
+/* True when this thread logged the observation before; remembers it. */
+static bool logged(struct thread *self, uint64_t a, uint64_t b, uint64_t hash)
+{
+	uint64_t *seen = self->logged[hash >> 54];
+	if (seen[0] == a && seen[1] == b)
+		return true;
+	seen[0] = a;
+	seen[1] = b;
+	return false;
+}
+
+/* Claims the next entry of a log; UINT32_MAX when it is full. */
+static uint32_t claim(uint32_t *count, uint32_t limit)
+{
+	uint32_t entry = __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+	if (entry < limit)
+		return entry;
+	RELAXED_SET(*count, limit + 1); /* stays above the limit: the harvest sees that some were dropped */
+	observe_dropped();
+	return UINT32_MAX;
+}
+
+/* Publishes entry number `entry` (already valid) at a free index slot `place`. When
+ * another thread came first, returns its entry number + 1, else 0. The release
+ * makes the entry's fields visible to whoever finds it through the index. */
+static uint32_t publish(const struct index *index, uint32_t place, uint32_t entry)
+{
+	uint32_t found = 0;
+	if (__atomic_compare_exchange_n(&index->slots[place], &found, entry + 1, false, __ATOMIC_RELEASE,
+					__ATOMIC_ACQUIRE))
+		return 0;
+	return found;
+}
+
+static bool same_pair(const struct area_pair *a, const struct area_pair *b)
+{
+	return a->kind == b->kind && a->head_site == b->head_site && a->tail_site == b->tail_site &&
+	       a->head_thread == b->head_thread && a->tail_thread == b->tail_thread;
+}
+
+static bool same_predecessor(const struct area_predecessor *a, const struct area_predecessor *b)
+{
+	return a->site == b->site && a->before == b->before;
+}
+
+static bool same_edge(const struct area_edge *a, const struct area_edge *b)
+{
+	return a->source == b->source && a->sink == b->sink && a->source_context == b->source_context &&
+	       a->sink_context == b->sink_context && a->write == b->write;
+}
+
+/* Finds an equal entry or appends `fresh`; `complete` may fill in the rest of a new
+ * entry. One body for the three logs, which differ in type only. */
+#define DEFINE_APPEND(name, type, log, count, limit, index_field, same, complete)                       \
+	static void name(struct type fresh, uint64_t hash)                                              \
+	{                                                                                               \
+		struct type *entries = runtime.process->log;                                            \
+		const struct index *index = &runtime.index_field;                                       \
+		uint32_t entry = UINT32_MAX;                                                            \
+		for (uint32_t place = (uint32_t)hash & index->mask;; place = (place + 1) & index->mask) { \
+			uint32_t found = __atomic_load_n(&index->slots[place], __ATOMIC_ACQUIRE); /* publish */ \
+			if (!found) {                                                                   \
+				if (entry == UINT32_MAX) {                                              \
+					entry = claim(&runtime.process->count, limit);                  \
+					if (entry == UINT32_MAX)                                        \
+						return;                                                 \
+					complete(&fresh);                                               \
+					entries[entry] = fresh;                                         \
+					__atomic_store_n(&entries[entry].state, AREA_VALID, __ATOMIC_RELEASE); \
+				}                                                                       \
+				found = publish(index, place, entry);                                   \
+				if (!found)                                                             \
+					return;                                                         \
+			}                                                                               \
+			if (same(&entries[found - 1], &fresh)) {                                        \
+				if (entry != UINT32_MAX)                                                \
+					entries[entry].state = 0;                                       \
+				return;                                                                 \
+			}                                                                               \
+		}                                                                                       \
+	}
+
+static void nothing_more(const void *entry)
+{
+	(void)entry;
+}
+
+/* Orders and loop points cost a search: only for the first occurrence. The fields
+ * carry event words and slots until here. */
+static void complete_pair(struct area_pair *pair)
+{
+	uint64_t head = pair->head_order, tail = pair->tail_order;
+	pair->head_order = thread_order(WORD_SLOT(head), WORD_ORDER(head));
+	pair->tail_order = thread_order(WORD_SLOT(tail), WORD_ORDER(tail));
+	pair->head_loop = loops_at(WORD_SLOT(head), pair->head_order);
+	pair->tail_loop = loops_at(WORD_SLOT(tail), pair->tail_order);
+}
+
+DEFINE_APPEND(append_pair, area_pair, pairs, npairs, AREA_PAIRS, pairs, same_pair, complete_pair)
+DEFINE_APPEND(append_predecessor, area_predecessor, predecessors, npredecessors, AREA_PREDECESSORS, predecessors,
+	      same_predecessor, nothing_more)
+DEFINE_APPEND(append_edge, area_edge, edges, nedges, AREA_EDGES, edges, same_edge, nothing_more)
+
+void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t tail, uint64_t address)
+{
+	if (!(runtime.options.observe & OBSERVE_PAIRS))
+		return;
+	const struct thread *other = &runtime.threads[WORD_SLOT(head)];
+	uint64_t a = head >> 32 << 32 | WORD_SITE(tail);
+	uint64_t b = 1ull << 62 | (uint64_t)kind << 32 | other->number;
+	uint64_t hash = mix(a, b ^ (uint64_t)self->slot << 40);
+	if (logged(self, a, b, hash))
+		return;
+	append_pair((struct area_pair){.kind = kind,
+				       .head_site = WORD_SITE(head),
+				       .tail_site = WORD_SITE(tail),
+				       .head_thread = other->number,
+				       .tail_thread = self->number,
+				       .head_order = head,
+				       .tail_order = tail,
+				       .address = address},
+		    hash);
+}
+
+void observe_predecessor(struct thread *self, uint32_t site, uint32_t before)
+{
+	uint64_t a = (uint64_t)site << 32 | before, b = 2ull << 62;
+	uint64_t hash = mix(a, b);
+	if (!logged(self, a, b, hash) && (runtime.options.observe & OBSERVE_PREDECESSORS))
+		append_predecessor((struct area_predecessor){.site = site, .before = before}, hash);
+}
+
+void observe_edge(struct thread *self, uint32_t source, uint32_t source_context, uint32_t sink,
+		  uint32_t sink_context, bool write)
+{
+	if (!(runtime.options.observe & OBSERVE_EDGES))
+		return;
+	uint64_t a = (uint64_t)source << 32 | sink;
+	uint64_t b = 3ull << 62 | (uint64_t)write << 32 | source_context << 16 | (uint16_t)sink_context;
+	uint64_t hash = mix(a, b);
+	if (!logged(self, a, b, hash))
+		append_edge((struct area_edge){.source = source,
+					       .sink = sink,
+					       .source_context = (uint16_t)source_context,
+					       .sink_context = (uint16_t)sink_context,
+					       .write = write},
+			    hash);
+}

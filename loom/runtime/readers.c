@@ -1,0 +1,96 @@
+/* Blocks of readers for cells that several threads have read since the last
+ * write. Blocks come from one never-unmapped array and go back to the freeing
+ * thread's spare list, oldest reused first: a thread that still looks at a block
+ * it found without lock sees it unchanged for a good while. */
+#include "loom/runtime/runtime.h"
+
+#define BLOCKS_START 0x0a0000000000ull
+#define BLOCKS_LIMIT (1u << 28)
+
+/* A cell that two threads changed at once may hold anything: block 0 is for that, and stays empty. */
+struct readers *readers_at(uint32_t number)
+{
+	return (struct readers *)BLOCKS_START + (number <= RELAXED_GET(runtime.next_readers) ? number : 0);
+}
+
+void readers_start(void)
+{
+	runtime_map(BLOCKS_START, (size_t)BLOCKS_LIMIT * sizeof(struct readers));
+}
+
+void readers_recycle(void (*each)(uint64_t *word))
+{
+	for (uint32_t number = 1; number <= RELAXED_GET(runtime.next_readers); number++) {
+		each(&readers_at(number)->latest);
+		for (uint32_t i = 0; i < readers_at(number)->n && i < READERS_PER_BLOCK; i++)
+			each(&readers_at(number)->words[i]);
+	}
+}
+
+uint32_t readers_new(struct thread *self)
+{
+	uint32_t number = self->spare_readers.first;
+	if (self->spare_readers.count > 64) {
+		self->spare_readers.first = readers_at(number)->next;
+		self->spare_readers.count--;
+	} else {
+		number = __atomic_add_fetch(&runtime.next_readers, 1, __ATOMIC_RELAXED);
+		if (number >= BLOCKS_LIMIT)
+			runtime_die("no more room for readers of shared locations");
+	}
+	struct readers *readers = readers_at(number);
+	readers->next = 0;
+	readers->n = 0;
+	readers->latest = 0;
+	return number;
+}
+
+void readers_free(struct thread *self, uint32_t number)
+{
+	while (number) {
+		uint32_t next = readers_at(number)->next;
+		readers_at(number)->next = 0;
+		if (self->spare_readers.count++)
+			readers_at(self->spare_readers.last)->next = number;
+		else
+			self->spare_readers.first = number;
+		self->spare_readers.last = number;
+		number = next;
+	}
+}
+
+uint64_t *readers_find(struct readers *readers, uint32_t slot)
+{
+	for (;;) {
+		for (uint32_t i = 0; i < readers->n && i < READERS_PER_BLOCK; i++)
+			if (WORD_SLOT(readers->words[i]) == slot)
+				return &readers->words[i];
+		if (!readers->next)
+			return NULL;
+		readers = readers_at(readers->next);
+	}
+}
+
+void readers_add(struct thread *self, struct readers *readers, uint64_t word)
+{
+	while (readers->n == READERS_PER_BLOCK) {
+		if (!readers->next)
+			readers->next = readers_new(self);
+		readers = readers_at(readers->next);
+	}
+	readers->words[readers->n] = word;
+	/* Pairs with readers_find without lock: the word is there before it counts. */
+	__atomic_store_n(&readers->n, readers->n + 1, __ATOMIC_RELEASE);
+}
+
+uint32_t readers_copy(struct thread *self, uint32_t number)
+{
+	uint32_t copy = readers_new(self);
+	readers_at(copy)->latest = readers_at(number)->latest;
+	for (const struct readers *from = readers_at(number);; from = readers_at(from->next)) {
+		for (uint32_t i = 0; i < from->n; i++)
+			readers_add(self, readers_at(copy), from->words[i]);
+		if (!from->next)
+			return copy;
+	}
+}

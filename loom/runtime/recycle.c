@@ -1,0 +1,110 @@
+/* When every slot has been used once, the slots of ended threads are freed: each
+ * event word that names one is rewritten to SLOT_GONE, which keeps site and
+ * order and stands for "a thread that has ended". Rare and slow: it walks the
+ * cells of all mapped memory. */
+#include "loom/runtime/runtime.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static bool ended(uint32_t slot)
+{
+	return slot && slot < SLOT_GONE &&
+	       __atomic_load_n(&runtime.threads[slot].state, __ATOMIC_ACQUIRE) == THREAD_RECYCLING; /* thread_end */
+}
+
+static void rename_word(uint64_t *word)
+{
+	uint64_t old = RELAXED_GET(*word);
+	if (ended(WORD_SLOT(old)))
+		__atomic_compare_exchange_n(word, &old, (old << 10 >> 10) | (uint64_t)SLOT_GONE << WORD_SLOT_SHIFT,
+					    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+void recycle_cell(struct cell *cell)
+{
+	rename_word(&cell->write);
+	uint16_t owner = RELAXED_GET(cell->owner);
+	if (OWNER_FLAGS(owner) != OWNER_MANY)
+		rename_word(&cell->read);
+	if (ended(OWNER_SLOT(owner)))
+		__atomic_compare_exchange_n(&cell->owner, &owner,
+					    OWNER(SLOT_GONE, OWNER_LENGTH(owner), OWNER_FLAGS(owner)), false,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* The cells of memory [low, high), page by page, only where pages were touched. */
+static void recycle_plane(uint64_t low, uint64_t high)
+{
+	unsigned char present[256];
+	for (uint64_t at = low & ~4095ull; at < high; at += sizeof present * 4096) {
+		uint64_t pages = (high - at + 4095) / 4096;
+		pages = pages < sizeof present ? pages : sizeof present;
+		if (mincore((void *)at, pages * 4096, present) != 0)
+			continue;
+		for (uint64_t page = 0; page < pages; page++) {
+			if (!(present[page] & 1))
+				continue;
+			/* Cells are 24 bytes from CELLS_START on; they cross pages. */
+			uint64_t start = at + page * 4096;
+			uint64_t origin = start >= CELLS_START + UPPER_DISPLACEMENT ? CELLS_START + UPPER_DISPLACEMENT
+										    : CELLS_START;
+			uint64_t cell = start < origin ? origin : origin + (start - origin) / 24 * 24;
+			for (; cell < start + 4096; cell += 24)
+				recycle_cell((struct cell *)cell);
+		}
+	}
+}
+
+/* Calls recycle_plane for each mapping of the program, read from /proc/self/maps. */
+static bool recycle_mappings(void)
+{
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	char line[512];
+	size_t n = 0;
+	char c[4096];
+	for (ssize_t got; (got = read(fd, c, sizeof c)) > 0;)
+		for (ssize_t i = 0; i < got; i++) {
+			if (c[i] != '\n') {
+				if (n < sizeof line - 1)
+					line[n++] = c[i];
+				continue;
+			}
+			line[n] = '\0';
+			n = 0;
+			char *dash;
+			uint64_t low = strtoull(line, &dash, 16);
+			uint64_t high = *dash == '-' ? strtoull(dash + 1, NULL, 16) : 0;
+			bool program = low < 0x010000000000ull || low >= 0x550000000000ull;
+			if (!program || high <= low)
+				continue;
+			recycle_plane((uint64_t)layout_cell(low), (uint64_t)layout_cell(high - 8) + 24);
+			recycle_plane((uint64_t)layout_cell(low | 4), (uint64_t)layout_cell((high - 8) | 4) + 24);
+		}
+	close(fd);
+	return true;
+}
+
+bool recycle_slots(void)
+{
+	uint32_t found = 0;
+	for (uint32_t slot = 1; slot < SLOT_GONE; slot++) {
+		uint32_t state = THREAD_ENDED;
+		if (__atomic_compare_exchange_n(&runtime.threads[slot].state, &state, THREAD_RECYCLING, false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			found++;
+	}
+	if (!found || !recycle_mappings())
+		return false;
+	readers_recycle(rename_word);
+	splits_recycle();
+	for (uint32_t slot = 1; slot < SLOT_GONE; slot++)
+		if (runtime.threads[slot].state == THREAD_RECYCLING)
+			runtime.threads[slot].state = THREAD_FREE;
+	return true;
+}

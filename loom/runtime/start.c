@@ -1,0 +1,142 @@
+/* Brings the runtime up before any code of the program runs, and again in the
+ * child of a fork. Without a run area the program runs unobserved. */
+#include "loom/runtime/runtime.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "model/unit_format.h" /* UNIT_RUNTIME_SECTION */
+
+struct runtime runtime = {.area_fd = -1};
+
+/* launch recognises executables with a runtime by this section. */
+__attribute__((section(UNIT_RUNTIME_SECTION), used)) static const uint32_t marker = AREA_VERSION;
+
+void runtime_die(const char *what)
+{
+	static const char before[] = "unsnarl runtime: ", after[] = "; the program cannot go on under observation\n";
+	if (write(2, before, sizeof before - 1) < 0 || write(2, what, strlen(what)) < 0 ||
+	    write(2, after, sizeof after - 1) < 0)
+		_exit(125);
+	_exit(125);
+}
+
+/* The system calls themselves: libc's names lead to memory.c. */
+static void *raw_mmap(void *at, size_t size, int flags, int fd, off_t offset)
+{
+	return (void *)syscall(SYS_mmap, at, size, PROT_READ | PROT_WRITE, flags, fd, offset);
+}
+
+static void raw_munmap(void *at, size_t size)
+{
+	syscall(SYS_munmap, at, size);
+}
+
+void *runtime_map(uint64_t at, size_t size)
+{
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED_NOREPLACE : 0);
+	void *memory = raw_mmap((void *)at, size, flags, -1, 0);
+	if (memory == MAP_FAILED || (at && memory != (void *)at))
+		runtime_die("no address space for shadow memory (a limit on virtual memory, or "
+			    "vm.overcommit_memory=2?)");
+	madvise(memory, size, MADV_DONTDUMP);
+	return memory;
+}
+
+static bool area_open(const char *value)
+{
+	struct stat st;
+	char *end;
+	long fd = value ? strtol(value, &end, 10) : -1;
+	if (fd < 0 || fd > 1 << 20 || *end || fstat((int)fd, &st) != 0 || (uint64_t)st.st_size != AREA_SIZE)
+		return false;
+	struct area_head *head = raw_mmap(NULL, AREA_HEAD_SIZE, MAP_SHARED, (int)fd, 0);
+	if (head == MAP_FAILED)
+		return false;
+	if (head->magic != AREA_MAGIC || head->version != AREA_VERSION) {
+		raw_munmap(head, AREA_HEAD_SIZE);
+		return false;
+	}
+	runtime.head = head;
+	runtime.area_fd = (int)fd;
+	runtime.options = head->options;
+	return true;
+}
+
+static struct area_process *map_process(uint32_t number, struct area_process *at)
+{
+	void *place = raw_mmap(at, AREA_PROCESS_SIZE, MAP_SHARED | MAP_NORESERVE | (at ? MAP_FIXED : 0),
+			       runtime.area_fd, (off_t)AREA_PROCESS_OFFSET(number));
+	return place == MAP_FAILED ? NULL : place;
+}
+
+/* Maps a fresh process area; over the parent's one in the child of a fork. */
+bool runtime_claim_process(void)
+{
+	uint32_t number = __atomic_fetch_add(&runtime.head->processes, 1, __ATOMIC_RELAXED);
+	struct area_process *fresh = number < AREA_PROCESSES ? map_process(number, NULL) : NULL;
+	if (!fresh)
+		return false;
+	fresh->pid = getpid();
+	if (!runtime.process) {
+		runtime.process = fresh;
+		return true;
+	}
+	units_copy(fresh, runtime.process);
+	raw_munmap(fresh, AREA_PROCESS_SIZE);
+	return map_process(number, runtime.process) != NULL;
+}
+
+static void after_fork_in_child(void)
+{
+	if (!runtime.active)
+		return;
+	struct stat st;
+	/* The program may have closed the descriptor or put another file there. */
+	bool usable = fstat(runtime.area_fd, &st) == 0 && (uint64_t)st.st_size == AREA_SIZE;
+	runtime.trace_lock = 0;
+	if (!usable || !runtime_claim_process()) {
+		runtime.active = false;
+		unsnarl_self = &unsnarl_nobody;
+		return;
+	}
+	observe_after_fork();
+	thread_after_fork();
+	units_after_fork();
+	__atomic_store_n(&runtime.process->started, 1, __ATOMIC_RELEASE);
+}
+
+static void start(int argc, char **argv, char **environment)
+{
+	(void)argc;
+	(void)argv;
+	const char *value = NULL;
+	size_t length = sizeof AREA_ENVIRONMENT - 1;
+	for (char **entry = environment; entry && *entry; entry++)
+		if (strncmp(*entry, AREA_ENVIRONMENT, length) == 0 && (*entry)[length] == '=')
+			value = *entry + length + 1;
+	granule_start(); /* inlined hooks look at cells whether or not anyone observes */
+	readers_start();
+	if (!area_open(value) || !runtime_claim_process())
+		return;
+	uint32_t events = runtime.options.context > 8 ? 8 : runtime.options.context;
+	runtime.context_mask = (uint32_t)((1ull << 2 * events) - 1);
+	runtime.always_slow = runtime.options.line || (runtime.options.observe & OBSERVE_TRACE);
+	if (runtime.options.line)
+		lines_start();
+	observe_start();
+	thread_start();
+	runtime.active = true;
+	thread_self();
+	pthread_atfork(NULL, NULL, after_fork_in_child);
+	__atomic_store_n(&runtime.process->started, 1, __ATOMIC_RELEASE);
+}
+
+/* Before every constructor, those of shared libraries included. */
+__attribute__((section(".preinit_array"), used)) static void (*const preinit)(int, char **, char **) = start;

@@ -1,0 +1,40 @@
+/* Makes run areas and starts processes: each in a session of its own, with
+ * given descriptors, bound to die with the process that started it. */
+#ifndef LOOM_SPAWN_H
+#define LOOM_SPAWN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "loom/area.h"
+
+struct spawn {
+	char *const *argv; /* argv[0] is the path of the file */
+	char *const *environment;
+	int in, out, err; /* descriptors above 2 */
+	int area;         /* descriptor to leave open, -1 = none */
+	bool still;       /* without address randomisation */
+};
+
+/* Starts a process. The caller must not have other threads. */
+struct error *spawn(const struct spawn *spawn, pid_t *pid);
+
+/* A new run area that is ready for a program. The descriptor has a high number
+ * and is closed on exec until spawn leaves it open. */
+struct error *spawn_area(const struct area_options *options, uint64_t seed, int *fd);
+
+/* The environment of this process with room for AREA_ENVIRONMENT in front: entry
+ * 0 points to `entry`, the rest starts at entry 1. The array is the caller's. */
+char **spawn_environment(char *entry);
+
+#define SPAWN_ENTRY_SIZE (sizeof AREA_ENVIRONMENT + 12)
+/* Writes the environment entry that names the area's descriptor. */
+void spawn_entry(char entry[SPAWN_ENTRY_SIZE], int area);
+
+/* The machine places mappings over a wider range than the shadow layout can
+ * take: programs must be started `still`. */
+bool spawn_must_be_still(void);
+
+#endif

@@ -1,0 +1,79 @@
+/* From facts to a label: the label given by the user, else how the program
+ * ended, then what it printed, then what the check command says.
+ */
+#include "loom/verdict.h"
+
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+
+#define NAME_LENGTH 200 /* of file and command names in a reason */
+
+void verdict_outcome(const struct ending *ending, enum outcome *outcome, int *code)
+{
+	if (ending->timed_out) {
+		*outcome = OUTCOME_TIMEOUT;
+		*code = 0;
+	} else if (WIFSIGNALED(ending->status)) {
+		*outcome = OUTCOME_SIGNAL;
+		*code = WTERMSIG(ending->status);
+	} else {
+		*outcome = OUTCOME_EXIT;
+		*code = WEXITSTATUS(ending->status);
+	}
+}
+
+bool verdict_open(const struct launch_options *options, const struct ending *ending)
+{
+	return !options->force && !ending->timed_out && ending->status == 0;
+}
+
+static char *how_ended(const struct ending *ending, double timeout_s)
+{
+	enum outcome outcome;
+	int code;
+
+	verdict_outcome(ending, &outcome, &code);
+	if (outcome == OUTCOME_TIMEOUT)
+		return memory_format("still running after %g s (hung)", timeout_s);
+	if (outcome == OUTCOME_EXIT)
+		return memory_format("exit status %d", code);
+	const char *name = sigabbrev_np(code);
+
+	return name ? memory_format("killed by SIG%s", name) : memory_format("killed by signal %d", code);
+}
+
+static char *what_check_says(const char *command, const struct ending *check, double timeout_s)
+{
+	if (check->timed_out)
+		return memory_format("%.*s was still running after %g s", NAME_LENGTH, command, timeout_s);
+	if (WIFEXITED(check->status))
+		return memory_format("%.*s exited with %d", NAME_LENGTH, command, WEXITSTATUS(check->status));
+	_cleanup_free_ char *how = how_ended(check, timeout_s);
+
+	return memory_format("%.*s was %s", NAME_LENGTH, command, how);
+}
+
+enum label verdict(const struct launch_options *options, const struct ending *ending, uint64_t differs,
+		   const struct ending *check, char **reason)
+{
+	if (options->force) {
+		_cleanup_free_ char *how = how_ended(ending, options->timeout_s);
+
+		*reason = memory_format("%s (label given)", how);
+		return options->force;
+	}
+	if (verdict_open(options, ending) && differs) {
+		*reason = memory_format("output differs from %.*s at line %llu", NAME_LENGTH, options->expect,
+					(unsigned long long)differs);
+		return LABEL_FAIL;
+	}
+	if (verdict_open(options, ending) && check && check->status != 0) {
+		*reason = what_check_says(options->check, check, options->timeout_s);
+		return LABEL_FAIL;
+	}
+	*reason = how_ended(ending, options->timeout_s);
+	return verdict_open(options, ending) ? LABEL_PASS : LABEL_FAIL;
+}

@@ -1,0 +1,24 @@
+/* Releases what a run and its observations own.
+ */
+#include "model/run.h"
+
+#include <stdlib.h>
+
+void observations_free(struct observations *observations)
+{
+	for (size_t i = 0; i < observations->nunits; i++)
+		free(observations->units[i].path);
+	free(observations->units);
+	free(observations->pairs);
+	free(observations->predecessors);
+	free(observations->edges);
+	*observations = (struct observations){ 0 };
+}
+
+void run_free(struct run *run)
+{
+	observations_free(&run->observations);
+	free(run->reason);
+	free(run->output);
+	*run = (struct run){ 0 };
+}

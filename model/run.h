@@ -1,0 +1,104 @@
+/* A run: one execution with its outcome, its label and what it taught. */
+#ifndef MODEL_RUN_H
+#define MODEL_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SITE_NIL UINT32_MAX /* "no access before": nil predecessor, null source */
+#define LOOP_NONE UINT32_MAX /* the access was in no loop */
+#define ITERATION_UNKNOWN UINT64_MAX
+
+enum outcome {
+	OUTCOME_EXIT = 1, /* ended by itself; code = exit status */
+	OUTCOME_SIGNAL,   /* killed by a signal; code = signal number */
+	OUTCOME_TIMEOUT,  /* still running at the time-out: hung */
+};
+
+enum label {
+	LABEL_PASS = 1,
+	LABEL_FAIL,
+};
+
+/* Where an access stood in the loops of its thread: the innermost loop, which
+ * entry into it since the thread began, and the iteration, both from 1. */
+struct loop_point {
+	uint32_t site; /* LOOP_NONE outside of loops */
+	uint64_t entry, iteration;
+};
+
+enum pair_kind {
+	PAIR_WRITE_READ = 1,
+	PAIR_READ_WRITE,
+	PAIR_WRITE_WRITE,
+};
+
+/* Two accesses of two threads to one location, the second depending on the
+ * first. Identity: kind, both sites, both threads; the rest describes the first
+ * occurrence in this run. A run lists its pairs in order of first occurrence. */
+struct pair {
+	enum pair_kind kind;
+	uint32_t head_site, tail_site;
+	uint32_t head_thread, tail_thread; /* 0 is the main thread, then by creation */
+	uint64_t head_order, tail_order;   /* thread-local order of the two accesses */
+	uint64_t address;
+	struct loop_point head_loop, tail_loop;
+};
+
+/* `before` was the last access by another thread when `site` ran. */
+struct predecessor {
+	uint32_t site, before; /* before may be SITE_NIL */
+};
+
+/* BUGABOO's edge: last writer and its context, then reader or writer and its
+ * context. A context is the last communication events of the thread, two bits
+ * each, newest lowest. */
+enum context_event { EVENT_LOCAL_READ, EVENT_LOCAL_WRITE, EVENT_REMOTE_READ, EVENT_REMOTE_WRITE };
+
+struct edge {
+	uint32_t source, sink; /* source may be SITE_NIL, then source_context is 0 */
+	uint16_t source_context, sink_context;
+	bool write; /* the sink writes (WAW), else it reads (RAW) */
+};
+
+/* A unit that was loaded in the run: its sites are first .. first + nsites - 1. */
+struct run_unit {
+	uint64_t hash;
+	uint32_t first, nsites;
+	char *path; /* ELF file that holds the unit's table */
+};
+
+/* What a run taught. Site numbers are those of `units`. */
+struct observations {
+	struct run_unit *units;
+	size_t nunits;
+	struct pair *pairs;
+	size_t npairs;
+	struct predecessor *predecessors;
+	size_t npredecessors;
+	struct edge *edges;
+	size_t nedges;
+	uint32_t nthreads, nprocesses;
+	uint64_t dropped;  /* observations that found no room: 0 means complete */
+	uint64_t accesses; /* hooked accesses executed */
+};
+
+struct run {
+	uint64_t number; /* given by the store, from 1 */
+	enum outcome outcome;
+	int code;
+	enum label label;
+	char *reason; /* owned; why it has its label, one clause: "exit status 3", "output differs from expect.txt" */
+	double wall_s, cpu_s;
+	uint64_t peak_kib;
+	int64_t started; /* Unix time, microseconds */
+	uint32_t jitter_us;
+	char *output;    /* tail of stderr and stdout, kept for failed runs; may be NULL */
+	struct observations observations;
+};
+
+void observations_free(struct observations *observations);
+void run_free(struct run *run); /* frees what it holds, not the struct */
+
+#endif

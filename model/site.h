@@ -1,0 +1,46 @@
+/* Sites: static memory accesses, synchronisation calls and loop headers. A unit
+ * is one compiled source file; its site table is embedded in the object
+ * (format: doc/formats.md, "Unit table"). A site of a program is named by its
+ * unit's hash and its index there; both are stable for the same source. */
+#ifndef MODEL_SITE_H
+#define MODEL_SITE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum site_kind {
+	SITE_READ = 1,
+	SITE_WRITE = 2,
+	SITE_UPDATE = 3, /* atomic read-modify-write: a read, then a write */
+	SITE_LOOP = 4,   /* header of a loop that holds hooked accesses */
+};
+
+struct site {
+	uint64_t id; /* stable over builds of the same source */
+	enum site_kind kind;
+	uint32_t size; /* bytes; 0 when it differs from call to call */
+	uint32_t line, column;
+	const char *function, *file, *variable; /* never NULL, may be "" */
+};
+
+struct unit {
+	uint64_t hash;
+	uint32_t nsites;
+	struct site *sites;
+	void *table; /* owned copy of the embedded table, the strings live here */
+	size_t table_size;
+};
+
+/* Parses one embedded table (hostile input: bounds are checked). Copies it. */
+struct error *unit_parse(const void *table, size_t size, struct unit *out);
+void unit_free(struct unit *unit);
+
+/* Every unit embedded in an ELF file, in section order. *out is an array of *n
+ * units owned by the caller; n = 0 for a file without hooks. */
+struct error *unit_read_elf(const char *path, struct unit **out, size_t *n);
+
+const char *site_kind_name(enum site_kind kind); /* "read", "write", "update", "loop" */
+
+#endif

@@ -1,0 +1,137 @@
+/* Words for the numbers and enums of the model. Values that the enums do not
+ * know (a store may be newer or damaged) get words too instead of a crash.
+ * Nothing here allocates more than the string it returns.
+ */
+#include "report/words.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/memory.h"
+
+#define USUAL_EVENTS 5u
+#define MOST_EVENTS 8u
+
+char *words_signal(int number)
+{
+	const char *name = sigabbrev_np(number);
+
+	return name ? memory_format("SIG%s", name) : memory_format("signal %d", number);
+}
+
+char *words_ended(const struct run *run)
+{
+	switch (run->outcome) {
+	case OUTCOME_EXIT:
+		return memory_format("exit %d", run->code);
+	case OUTCOME_SIGNAL:
+		return words_signal(run->code);
+	case OUTCOME_TIMEOUT:
+		return memory_string("hung");
+	}
+	return memory_format("unknown outcome %d", (int)run->outcome);
+}
+
+char *words_seconds(double seconds)
+{
+	if (!(seconds >= 0))
+		seconds = 0;
+	if (seconds < 10)
+		return memory_format("%.3f s", seconds);
+	if (seconds < 100)
+		return memory_format("%.1f s", seconds);
+	unsigned long s = seconds < 1e15 ? (unsigned long)(seconds + 0.5) : 0;
+
+	if (s < 3600)
+		return memory_format("%lu min %lu s", s / 60, s % 60);
+	return memory_format("%lu h %lu min", s / 3600, s / 60 % 60);
+}
+
+char *words_time(int64_t microseconds)
+{
+	char text[64];
+	time_t seconds = (time_t)(microseconds / 1000000);
+	struct tm parts;
+
+	if (!localtime_r(&seconds, &parts) || !strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts))
+		return memory_string("unknown time");
+	return memory_string(text);
+}
+
+char *words_count(uint64_t n, const char *one, const char *many)
+{
+	return memory_format("%llu %s", (unsigned long long)n, n == 1 ? one : many);
+}
+
+char *words_context(uint16_t context, unsigned events)
+{
+	static const char names[][5] = {
+		[EVENT_LOCAL_READ] = "LcRd",
+		[EVENT_LOCAL_WRITE] = "LcWr",
+		[EVENT_REMOTE_READ] = "RmRd",
+		[EVENT_REMOTE_WRITE] = "RmWr",
+	};
+	char text[MOST_EVENTS * 5 + 1] = "-";
+	size_t at = 0;
+
+	for (unsigned i = events < MOST_EVENTS ? events : MOST_EVENTS; i-- > 0;)
+		at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", at ? " " : "",
+				       names[context >> (2 * i) & 3]);
+	return memory_string(text);
+}
+
+unsigned words_context_events(const struct edge *edges, size_t n)
+{
+	unsigned all = 0, events = USUAL_EVENTS;
+
+	for (size_t i = 0; i < n; i++)
+		all |= (unsigned)edges[i].source_context | edges[i].sink_context;
+	while (events < MOST_EVENTS && all >> (2 * events))
+		events++;
+	return events;
+}
+
+const char *words_label(enum label label)
+{
+	return label == LABEL_PASS ? "pass" : label == LABEL_FAIL ? "fail" : "unknown";
+}
+
+const char *words_outcome(enum outcome outcome)
+{
+	switch (outcome) {
+	case OUTCOME_EXIT:
+		return "exit";
+	case OUTCOME_SIGNAL:
+		return "signal";
+	case OUTCOME_TIMEOUT:
+		return "timeout";
+	}
+	return "unknown";
+}
+
+const char *words_pair(enum pair_kind kind)
+{
+	switch (kind) {
+	case PAIR_WRITE_READ:
+		return "write-read";
+	case PAIR_READ_WRITE:
+		return "read-write";
+	case PAIR_WRITE_WRITE:
+		return "write-write";
+	}
+	return "unknown";
+}
+
+const char *words_head(enum pair_kind kind, const struct site *site)
+{
+	if (site->kind == SITE_UPDATE)
+		return "update";
+	return kind == PAIR_READ_WRITE ? "read" : "write";
+}
+
+const char *words_tail(enum pair_kind kind, const struct site *site)
+{
+	if (site->kind == SITE_UPDATE)
+		return "update";
+	return kind == PAIR_WRITE_READ ? "read" : "write";
+}

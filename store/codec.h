@@ -1,0 +1,39 @@
+/* The content of the store's blobs (format: doc/formats.md, "Store"). Pure
+ * functions between arrays and bytes; decoders take bytes of any origin.
+ */
+#ifndef STORE_CODEC_H
+#define STORE_CODEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/run.h"
+#include "store/varint.h"
+
+/* What is interned: an identity is a row of a few 32-bit words. */
+enum identity_kind { IDENTITY_PAIR, IDENTITY_PREDECESSOR, IDENTITY_EDGE, IDENTITY_KINDS };
+#define IDENTITY_WIDEST 5
+size_t identity_width(enum identity_kind kind);
+
+void identity_of_pair(const struct pair *pair, uint32_t *row);
+void identity_of_predecessor(const struct predecessor *predecessor, uint32_t *row);
+void identity_of_edge(const struct edge *edge, uint32_t *row);
+/* The other way; the pair's remaining fields are zero. */
+struct pair identity_pair(const uint32_t *row);
+struct predecessor identity_predecessor(const uint32_t *row);
+struct edge identity_edge(const uint32_t *row);
+
+void codec_put_rows(struct bytes *out, enum identity_kind kind, const uint32_t *rows, size_t n);
+/* Fills rows[n * width]; false when the bytes do not hold exactly n good rows. */
+bool codec_get_rows(const void *bytes, size_t size, enum identity_kind kind, uint32_t *rows, size_t n);
+/* No bytes of this size hold more rows than that: bounds what is allocated for them. */
+size_t codec_most_rows(size_t size, enum identity_kind kind);
+
+/* A run's pairs in order of first occurrence: indexes[i] is the interned index of pairs[i]. */
+void codec_put_details(struct bytes *out, const struct pair *pairs, const uint32_t *indexes, size_t n);
+/* *pairs is an array of *n the caller frees; `rows` are the `nrows` interned pairs. */
+bool codec_get_details(const void *bytes, size_t size, const uint32_t *rows, size_t nrows,
+		       struct pair **pairs, size_t *n);
+
+#endif

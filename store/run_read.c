@@ -1,0 +1,237 @@
+/* Reads runs back: whole, as summaries, or as sets over the campaign's interned
+ * observations. What a row holds is checked before it is believed.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/private.h"
+
+enum column {
+	NUMBER,
+	CAMPAIGN,
+	OUTCOME,
+	CODE,
+	LABEL,
+	REASON,
+	WALL,
+	CPU,
+	PEAK,
+	STARTED,
+	JITTER,
+	THREADS,
+	PROCESSES,
+	DROPPED,
+	ACCESSES,
+	PAIRS,
+	PREDECESSORS,
+	EDGES,
+	OUTPUT,
+	DETAILS,
+};
+
+/* The row's own fields, without observations. */
+static struct error *read_row(struct store *store, sqlite3_stmt *sql, struct run *out)
+{
+	const char *reason = (const char *)sqlite3_column_text(sql, REASON);
+
+	*out = (struct run){
+		.number = sql_column_u64(sql, NUMBER),
+		.outcome = (enum outcome)sqlite3_column_int(sql, OUTCOME),
+		.code = sqlite3_column_int(sql, CODE),
+		.label = (enum label)sqlite3_column_int(sql, LABEL),
+		.reason = reason ? memory_string(reason) : NULL,
+		.wall_s = sqlite3_column_double(sql, WALL),
+		.cpu_s = sqlite3_column_double(sql, CPU),
+		.peak_kib = sql_column_u64(sql, PEAK),
+		.started = sqlite3_column_int64(sql, STARTED),
+		.jitter_us = (uint32_t)sqlite3_column_int64(sql, JITTER),
+		.observations = {
+			.nthreads = (uint32_t)sqlite3_column_int64(sql, THREADS),
+			.nprocesses = (uint32_t)sqlite3_column_int64(sql, PROCESSES),
+			.dropped = sql_column_u64(sql, DROPPED),
+			.accesses = sql_column_u64(sql, ACCESSES),
+		},
+	};
+	if (sqlite3_column_type(sql, OUTPUT) != SQLITE_NULL) {
+		_cleanup_(bytes_free) struct bytes output = { 0 };
+
+		if (!sql_unpack(sql, OUTPUT, &output))
+			return sql_damaged(store->path, "a run's output cannot be read");
+		bytes_put(&output, "", 1);
+		out->output = memory_string((char *)output.data);
+	}
+	if (out->outcome < OUTCOME_EXIT || out->outcome > OUTCOME_TIMEOUT || out->label < LABEL_PASS ||
+	    out->label > LABEL_FAIL)
+		return sql_damaged(store->path, "a run's outcome cannot be read");
+	return NULL;
+}
+
+static void bitmap_freep(roaring_bitmap_t **bitmap)
+{
+	if (*bitmap)
+		roaring_bitmap_free(*bitmap);
+}
+
+/* The rows of an interned table that a run's set names, as numbers the caller frees. */
+static struct error *members(struct store *store, int64_t set, enum identity_kind kind, uint32_t **out,
+			     size_t *n)
+{
+	_cleanup_(bitmap_freep) roaring_bitmap_t *bitmap = NULL;
+
+	TRY(sets_get(store, set, &bitmap));
+	if (!roaring_bitmap_is_empty(bitmap) &&
+	    roaring_bitmap_maximum(bitmap) >= store->intern.tables[kind].n)
+		return sql_damaged(store->path, "a run names observations that are not there");
+	*n = (size_t)roaring_bitmap_get_cardinality(bitmap);
+	*out = memory_alloc(*n * sizeof **out);
+	roaring_bitmap_to_uint32_array(bitmap, *out);
+	return NULL;
+}
+
+static struct error *read_predecessors(struct store *store, int64_t set, struct observations *out)
+{
+	const struct table *table = &store->intern.tables[IDENTITY_PREDECESSOR];
+	_cleanup_free_ uint32_t *indexes = NULL;
+	size_t n;
+
+	TRY(members(store, set, IDENTITY_PREDECESSOR, &indexes, &n));
+	out->predecessors = memory_alloc(n * sizeof *out->predecessors);
+	for (size_t i = 0; i < n; i++)
+		out->predecessors[i] =
+			identity_predecessor(table->rows + indexes[i] * identity_width(IDENTITY_PREDECESSOR));
+	out->npredecessors = n;
+	return NULL;
+}
+
+static struct error *read_edges(struct store *store, int64_t set, struct observations *out)
+{
+	const struct table *table = &store->intern.tables[IDENTITY_EDGE];
+	_cleanup_free_ uint32_t *indexes = NULL;
+	size_t n;
+
+	TRY(members(store, set, IDENTITY_EDGE, &indexes, &n));
+	out->edges = memory_alloc(n * sizeof *out->edges);
+	for (size_t i = 0; i < n; i++)
+		out->edges[i] = identity_edge(table->rows + indexes[i] * identity_width(IDENTITY_EDGE));
+	out->nedges = n;
+	return NULL;
+}
+
+static struct error *read_observations(struct store *store, sqlite3_stmt *sql, struct observations *out)
+{
+	const struct table *pairs = &store->intern.tables[IDENTITY_PAIR];
+	_cleanup_(bytes_free) struct bytes details = { 0 };
+
+	TRY(intern_sync(store, sql_column_u64(sql, CAMPAIGN)));
+	if (!sql_unpack(sql, DETAILS, &details) ||
+	    !codec_get_details(details.data, details.n, pairs->rows, pairs->n, &out->pairs, &out->npairs))
+		return sql_damaged(store->path, "a run's pairs cannot be read");
+	TRY(read_predecessors(store, sqlite3_column_int64(sql, PREDECESSORS), out));
+	return read_edges(store, sqlite3_column_int64(sql, EDGES), out);
+}
+
+/* The statement at the row of a run; while it is there the file's other tables
+ * are seen as of the same moment. */
+static struct error *find_run(struct store *store, uint64_t number, sqlite3_stmt **sql)
+{
+	bool row;
+
+	TRY(sql_statement(store, SQL_RUN_GET, sql));
+	sqlite3_bind_int64(*sql, 1, (int64_t)number);
+	TRY(sql_step(store, *sql, &row));
+	return row ? NULL
+		   : error_new("the store %s has no run %llu", store->path, (unsigned long long)number);
+}
+
+struct error *store_run(struct store *store, uint64_t number, struct run *out, uint64_t *campaign)
+{
+	_cleanup_(sql_done) sqlite3_stmt *sql = NULL;
+
+	TRY(find_run(store, number, &sql));
+	if (campaign)
+		*campaign = sql_column_u64(sql, CAMPAIGN);
+	struct error *error = read_row(store, sql, out);
+
+	if (!error)
+		error = read_observations(store, sql, &out->observations);
+	if (error)
+		run_free(out);
+	return error;
+}
+
+struct summaries {
+	VEC(struct run) list;
+};
+
+static struct error *read_summaries(struct store *store, uint64_t campaign, struct summaries *all)
+{
+	_cleanup_(sql_done) sqlite3_stmt *sql = NULL;
+	bool row;
+
+	TRY(sql_statement(store, SQL_RUN_LIST, &sql));
+	sqlite3_bind_int64(sql, 1, (int64_t)campaign);
+	for (;;) {
+		TRY(sql_step(store, sql, &row));
+		if (!row)
+			return NULL;
+		struct run *run = VEC_PUSH(&all->list);
+
+		TRY(read_row(store, sql, run));
+		run->observations.npairs = sql_column_u64(sql, PAIRS);
+		run->observations.npredecessors = sql_column_u64(sql, PREDECESSORS);
+		run->observations.nedges = sql_column_u64(sql, EDGES);
+	}
+}
+
+struct error *store_runs(struct store *store, uint64_t campaign, struct run **out, size_t *n)
+{
+	struct summaries all = { 0 };
+	struct error *error = read_summaries(store, campaign, &all);
+
+	if (error) {
+		while (all.list.n)
+			run_free(&all.list.items[--all.list.n]);
+		VEC_FREE(&all.list);
+		return error;
+	}
+	*out = all.list.items;
+	*n = all.list.n;
+	return NULL;
+}
+
+struct error *store_last_failed(struct store *store, uint64_t campaign, uint64_t *number)
+{
+	_cleanup_(sql_done) sqlite3_stmt *sql = NULL;
+	bool row;
+
+	TRY(sql_statement(store, SQL_RUN_LAST_FAILED, &sql));
+	sqlite3_bind_int64(sql, 1, (int64_t)campaign);
+	TRY(sql_step(store, sql, &row));
+	*number = row ? sql_column_u64(sql, 0) : 0;
+	return NULL;
+}
+
+void membership_free(struct membership *membership)
+{
+	bitmap_freep(&membership->pairs);
+	bitmap_freep(&membership->predecessors);
+	bitmap_freep(&membership->edges);
+	*membership = (struct membership){ 0 };
+}
+
+struct error *store_membership(struct store *store, uint64_t run, struct membership *out)
+{
+	_cleanup_(sql_done) sqlite3_stmt *sql = NULL;
+
+	*out = (struct membership){ 0 };
+	TRY(find_run(store, run, &sql));
+	struct error *error = sets_get(store, sqlite3_column_int64(sql, PAIRS), &out->pairs);
+
+	if (!error)
+		error = sets_get(store, sqlite3_column_int64(sql, PREDECESSORS), &out->predecessors);
+	if (!error)
+		error = sets_get(store, sqlite3_column_int64(sql, EDGES), &out->edges);
+	if (error)
+		membership_free(out);
+	return error;
+}

@@ -1,0 +1,86 @@
+/* Campaigns and runs on disk: one SQLite file, `store.db` in the store's folder
+ * (format: doc/formats.md, "Store"). One process writes at a time, any number
+ * read. A run is stored whole or not at all. */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <roaring/roaring.h>
+
+#include "base/error.h"
+#include "model/run.h"
+#include "model/site.h"
+
+struct store;
+
+/* Opens the store in `folder`. With `create` makes folder and store when absent,
+ * and one that cannot be written is an error; without it a read-only store can
+ * still be read. A newer, foreign or damaged store is an error and is left as it is. */
+struct error *store_open(const char *folder, bool create, struct store **out);
+void store_close(struct store *store);
+void store_closep(struct store **store);
+
+/* A campaign: runs of one build of one program with one command line. */
+struct campaign {
+	uint64_t number; /* from 1 */
+	char *program;   /* absolute path */
+	char **arguments; /* argv[1..], NULL-terminated */
+	uint64_t build;  /* hash of the executable's bytes */
+	int64_t created; /* Unix time, microseconds */
+	uint64_t runs, passed, failed;
+};
+void campaign_free(struct campaign *campaign); /* what it holds, not the struct */
+
+/* The campaign for this program, arguments and build, made when absent. */
+struct error *store_campaign(struct store *store, const char *program, char *const *arguments, uint64_t build,
+			     uint64_t *number);
+/* All campaigns, newest first; an array of *n the caller frees item by item. */
+struct error *store_campaigns(struct store *store, struct campaign **out, size_t *n);
+
+/* Stores a run, gives run->number. Reads the tables of units not yet known from
+ * their ELF files. When it returns the run survives the death of this process;
+ * when it fails nothing of the run is stored. */
+struct error *store_add(struct store *store, uint64_t campaign, struct run *run);
+
+/* Reads one run. Site numbers in its observations are the store's (see
+ * store_site); `units` is empty. Pairs stand in order of first occurrence,
+ * predecessors and edges in order of their interned index. `campaign` may be NULL. */
+struct error *store_run(struct store *store, uint64_t number, struct run *out, uint64_t *campaign);
+
+/* Summary of runs in order of number; campaign 0 = all. Of the observations only
+ * the counts are filled, the arrays are NULL. The caller frees item by item. */
+struct error *store_runs(struct store *store, uint64_t campaign, struct run **out, size_t *n);
+
+/* The number of the last failed run (of a campaign, 0 = any); 0 when there is none. */
+struct error *store_last_failed(struct store *store, uint64_t campaign, uint64_t *number);
+
+/* A site by the store's number. Strings live until store_close. SITE_NIL and
+ * unknown numbers are errors. */
+struct error *store_site(struct store *store, uint32_t number, const struct site **out);
+/* Numbers of the sites at FILE:LINE[:COLUMN] (file may be a suffix such as "a.c"). */
+struct error *store_sites_at(struct store *store, const char *file, uint32_t line, uint32_t column,
+			     uint32_t **out, size_t *n);
+
+/* Everything interned in a campaign: index i of each array is bit i of a run's bitmap.
+ * Pairs carry identity only. */
+struct interned {
+	struct pair *pairs;
+	size_t npairs;
+	struct predecessor *predecessors;
+	size_t npredecessors;
+	struct edge *edges;
+	size_t nedges;
+};
+struct error *store_interned(struct store *store, uint64_t campaign, struct interned *out);
+void interned_free(struct interned *interned);
+
+/* A run's membership over the campaign's interned observations. Caller frees each bitmap. */
+struct membership {
+	roaring_bitmap_t *pairs, *predecessors, *edges;
+};
+struct error *store_membership(struct store *store, uint64_t run, struct membership *out);
+void membership_free(struct membership *membership);
+
+#endif
