@@ -179,8 +179,8 @@ static void hook_plain(struct weave *weave, const struct access *access, bool wr
 		       LLVMValueRef address)
 {
 	LLVMValueRef word = event_word(weave, site), memo = memo_of(weave, site);
-	uint32_t part = access->size == 4 ? 4 : 8;
-	if (access->size % part == 0 && access->size <= 16 && access->alignment >= part) {
+	uint32_t part = access->alignment >= 8 && access->size % 8 == 0 ? 8 : 4;
+	if (access->size % part == 0 && access->size <= 4 * part && access->alignment >= part) {
 		for (uint32_t at = 0; at < access->size; at += part)
 			call_hook(weave, write, part, word,
 				  at ? LLVMBuildAdd(weave->builder, address, number64(weave, at), "") : address, memo);
@@ -256,6 +256,24 @@ static void hook_extent(struct weave *weave, const struct access *access, uint32
 	}
 }
 
+/* A memory intrinsic of a small constant size is as good as a load or store. */
+static bool fixed_extent(struct access *access)
+{
+	const struct extent *extent = access->extent;
+	if (extent->kind != EXTENT_ARGUMENT || !LLVMIsAMemIntrinsic(access->instruction))
+		return false;
+	LLVMValueRef size = LLVMGetOperand(access->instruction, extent->size);
+	if (!LLVMIsAConstantInt(size) || LLVMConstIntGetZExtValue(size) > 32)
+		return false;
+	static unsigned align;
+	if (!align)
+		align = LLVMGetEnumAttributeKindForName("align", 5);
+	LLVMAttributeRef known = LLVMGetCallSiteEnumAttribute(access->instruction, extent->pointer + 1u, align);
+	access->size = (uint32_t)LLVMConstIntGetZExtValue(size);
+	access->alignment = known ? (uint32_t)LLVMGetEnumAttributeValue(known) : 1;
+	return access->size > 0;
+}
+
 void weave_access(struct weave *weave, const struct access *access)
 {
 	uint32_t site = weave_site(weave, access->instruction, access->kind, access->size, access->pointer);
@@ -263,7 +281,10 @@ void weave_access(struct weave *weave, const struct access *access)
 	if (access->starts)
 		start_stretch(weave, access);
 	LLVMValueRef address = LLVMBuildPtrToInt(weave->builder, access->pointer, weave->i64, "");
-	if (access->extent)
+	struct access fixed = *access;
+	if (access->extent && fixed_extent(&fixed))
+		hook_plain(weave, &fixed, access->kind == SITE_WRITE, site, address);
+	else if (access->extent)
 		hook_extent(weave, access, site, address);
 	else if (access->kind == SITE_UPDATE)
 		hook_update(weave, access, site, address);

@@ -1,0 +1,55 @@
+# A thin face on Meson. The targets that a newcomer types (demo, check, bench)
+# first install the Debian packages they need; the others build with what is there.
+# BUILD names the build folder, PREFIX and DESTDIR where `make install` puts things.
+BUILD ?= build
+PREFIX ?= /usr/local
+SOURCES = $(wildcard base/*.[ch] cmds/*.[ch] loom/*.[ch] loom/compile/*.[ch] loom/runtime/*.[ch] \
+	model/*.[ch] report/*.[ch] store/*.[ch] tests/*.[ch])
+
+.PHONY: all install demo check bench sanitize format tidy packages clean
+
+all: $(BUILD)/build.ninja
+	ninja -C $(BUILD)
+
+$(BUILD)/build.ninja:
+	CC=clang-19 meson setup $(BUILD) . || { echo "'make packages' installs what is missing" >&2; exit 1; }
+
+install: all
+	meson configure $(BUILD) -Dprefix=$(PREFIX)
+	meson install -C $(BUILD) --quiet $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+
+demo:
+	@scripts/packages.sh build
+	@$(MAKE) --no-print-directory all
+	@scripts/demo.sh $(BUILD)
+
+check:
+	@scripts/packages.sh build check
+	@$(MAKE) --no-print-directory all $(BUILD)-sanitize/build.ninja
+	ninja -C $(BUILD)-sanitize
+	@scripts/check.py $(BUILD) $(BUILD)-sanitize
+
+bench:
+	@scripts/packages.sh build bench
+	@$(MAKE) --no-print-directory all
+	bench/run.py --build $(BUILD)
+
+# The tool and its unit tests with AddressSanitizer and UndefinedBehaviorSanitizer.
+sanitize: $(BUILD)-sanitize/build.ninja
+	ninja -C $(BUILD)-sanitize
+	@scripts/check.py --sanitize $(BUILD)-sanitize
+
+$(BUILD)-sanitize/build.ninja:
+	CC=clang-19 meson setup -Db_sanitize=address,undefined -Db_lundef=false $(BUILD)-sanitize .
+
+format:
+	clang-format-19 -i $(SOURCES)
+
+tidy: all
+	clang-tidy-19 --quiet -p $(BUILD) $(filter %.c,$(SOURCES))
+
+packages:
+	@scripts/packages.sh build check bench tools
+
+clean:
+	rm -rf $(BUILD) $(BUILD)-sanitize

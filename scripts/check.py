@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Runs every test and counts: the unit tests, the test scripts, the corpus, and
+the unit tests once more in a build with sanitizers.
+
+usage: check.py BUILD [BUILD-SANITIZE]
+       check.py --sanitize BUILD-SANITIZE
+
+A test program that says how many of its cases passed counts with those, any
+other as one. The last line reads `N passed, N failed`; the exit status is 0 when
+nothing failed.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parent.parent
+SLOWEST = 5
+
+
+class Tally:
+    def __init__(self):
+        self.passed = self.failed = 0
+        self.times = []  # (seconds, name)
+
+    def add(self, name, good, output, seconds):
+        passed, failed = cases(output)
+        if good:
+            failed, passed = 0, max(passed, 1)
+        else:
+            failed = max(failed, 1)
+        self.passed += passed
+        self.failed += failed
+        self.times.append((seconds, name))
+
+
+def cases(output):
+    """What a test says of itself, in the words of cmocka or of our scripts."""
+    passed = [int(n) for n in re.findall(r"^\[  PASSED  \] (\d+) test", output, re.M)]
+    failed = [int(n) for n in re.findall(r"^\[  FAILED  \] .*?(\d+) test", output, re.M)]
+    for good, bad in re.findall(r"^(\d+) passed, (\d+) failed$", output, re.M)[-1:]:
+        passed.append(int(good))
+        failed.append(int(bad))
+    return sum(passed), sum(failed)
+
+
+def meson_tests(build):
+    text = subprocess.run(["meson", "introspect", "--tests", build], check=True, stdout=subprocess.PIPE).stdout
+    return json.loads(text)
+
+
+def is_script(test):
+    return any(word.endswith((".sh", ".py")) for word in test["cmd"])
+
+
+def run_meson(tally, build, prefix, wanted):
+    """All tests that Meson knows, or those for which `wanted` is true."""
+    names = [test["name"] for test in meson_tests(build) if wanted(test)]
+    if not names:
+        return
+    log = Path(build) / "meson-logs" / "testlog.json"
+    log.unlink(missing_ok=True)
+    subprocess.run(["meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", *names])
+    lines = log.read_text().splitlines() if log.exists() else []
+    for line in lines:
+        result = json.loads(line)
+        output = result.get("stdout", "") + "\n" + result.get("stderr", "")
+        name = result["name"].split(" / ")[-1].split(":")[-1]
+        good = result["result"] in ("OK", "EXPECTEDFAIL", "SKIP")
+        tally.add(prefix + name, good, output, result["duration"])
+    for _ in range(len(names) - len(lines)):
+        tally.add(prefix + "a test that never ended", False, "", 0)
+
+
+def run_command(tally, name, command, environment):
+    print(f"-- {name}", flush=True)
+    begun = os.times().elapsed
+    process = subprocess.Popen(command, cwd=SOURCE, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if not line.startswith("ok "):
+            print(line, end="", flush=True)
+    good = process.wait() == 0
+    tally.add(name, good, "".join(lines), os.times().elapsed - begun)
+
+
+def scripts_outside_meson(build):
+    known = {Path(word).name for test in meson_tests(build) for word in test["cmd"]}
+    return [script for script in sorted((SOURCE / "tests").glob("test_*.sh")) if script.name not in known]
+
+
+def check(tally, build):
+    environment = {"UNSNARL": str(Path(build).resolve() / "unsnarl"), "SOURCE": str(SOURCE)}
+    run_meson(tally, build, "", lambda test: True)
+    for script in scripts_outside_meson(build):
+        run_command(tally, script.stem, ["bash", str(script)], environment)
+    corpus = Path(build).resolve() / "corpus"
+    run_command(tally, "corpus", [str(SOURCE / "corpus" / "check.py"), "--build", str(corpus)], environment)
+
+
+def sanitize(tally, build):
+    print("-- with AddressSanitizer and UndefinedBehaviorSanitizer", flush=True)
+    os.environ.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
+    run_meson(tally, build, "sanitized ", lambda test: not is_script(test))
+
+
+def main(words):
+    if words[:1] == ["--sanitize"]:
+        plain, sanitized = None, words[1:]
+    else:
+        plain, sanitized = words[:1], words[1:]
+    if len(sanitized) > 1 or not (plain or sanitized):
+        sys.exit(__doc__)
+    tally = Tally()
+    if plain:
+        check(tally, plain[0])
+    if sanitized:
+        sanitize(tally, sanitized[0])
+    print("\nslowest:")
+    for seconds, name in sorted(tally.times, reverse=True)[:SLOWEST]:
+        print(f"{seconds:8.1f} s  {name}")
+    print(f"{tally.passed} passed, {tally.failed} failed")
+    return 1 if tally.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
