@@ -13,7 +13,7 @@ struct error *error_new(const char *format, ...) __attribute__((format(printf, 1
 
 /* Like error_new, with ": " and the text of `errnum` appended. */
 struct error *error_errno(int errnum, const char *format, ...)
-    __attribute__((format(printf, 2, 3), returns_nonnull));
+	__attribute__((format(printf, 2, 3), returns_nonnull));
 
 void error_free(struct error *error);
 
@@ -21,11 +21,11 @@ void error_free(struct error *error);
 void error_freep(struct error **error);
 
 /* Returns from the calling function when `expression` is an error. */
-#define TRY(expression)                        \
-	do {                                   \
+#define TRY(expression)                          \
+	do {                                     \
 		struct error *_e = (expression); \
-		if (_e)                        \
-			return _e;             \
+		if (_e)                          \
+			return _e;               \
 	} while (0)
 
 #endif

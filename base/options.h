@@ -23,23 +23,23 @@ enum options_kind {
 };
 
 struct options_entry {
-	char letter;      /* 0: no short form */
-	const char *name; /* long form without dashes; NULL ends the table */
+	char letter;       /* 0: no short form */
+	const char *name;  /* long form without dashes; NULL ends the table */
 	const char *value; /* how the help names the value; NULL for flags */
 	enum options_kind kind;
 	size_t offset; /* of the variable in the verb's struct */
 	uint64_t low, high;
-	const char *bare; /* the value meant when none is given; NULL: one is needed */
+	const char *bare;         /* the value meant when none is given; NULL: one is needed */
 	const char *const *words; /* NULL-terminated */
 	const char *help;
 };
 
 struct options_page {
 	const char *verb;
-	const char *operands; /* for the usage line */
-	const char *summary;  /* one line for the list of verbs */
-	const char *text;     /* paragraphs, filled to 80 columns by the help */
-	const char *examples; /* printed as they stand; may be NULL */
+	const char *operands;                /* for the usage line */
+	const char *summary;                 /* one line for the list of verbs */
+	const char *text;                    /* paragraphs, filled to 80 columns by the help */
+	const char *examples;                /* printed as they stand; may be NULL */
 	const struct options_entry *entries; /* may be NULL */
 	bool program; /* operands are a program and its arguments: the first one ends the options */
 };

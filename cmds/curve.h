@@ -13,7 +13,7 @@
 
 struct curve {
 	size_t n;
-	uint64_t *runs; /* numbers */
+	uint64_t *runs;                         /* numbers */
 	uint64_t *pairs, *predecessors, *edges; /* distinct after each run */
 };
 

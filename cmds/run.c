@@ -172,9 +172,9 @@ static struct error *run_all(const struct run_options *options, char **argv, str
 		.timeout_s = options->timeout_s,
 		.expect = options->expect,
 		.check = options->check,
-		.force = options->label == LABEL_JUDGED ? 0 :
-			 options->label == 0            ? LABEL_PASS :
-							  LABEL_FAIL,
+		.force = options->label == LABEL_JUDGED ? 0
+			 : options->label == 0          ? LABEL_PASS
+							: LABEL_FAIL,
 	};
 	struct launch_pool *pool = NULL;
 	double started = now();

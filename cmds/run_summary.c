@@ -106,7 +106,7 @@ static void print_next(const struct run_summary *summary)
 {
 	_cleanup_free_ char *folder = text_shell(summary->store);
 	_cleanup_free_ char *option =
-	    strcmp(summary->store, CMDS_STORE) ? memory_format(" --store %s", folder) : memory_string("");
+		strcmp(summary->store, CMDS_STORE) ? memory_format(" --store %s", folder) : memory_string("");
 
 	printf("Next:\n");
 	if (summary->failed)
@@ -174,9 +174,10 @@ static json_t *json_reasons(const struct run_summary *summary)
 	for (size_t i = 0; i < summary->reasons.n; i++) {
 		const struct run_reason *reason = &summary->reasons.items[i];
 
-		json_array_append_new(
-		    array, json_pack("{s:o, s:o, s:o}", "reason", answer_text(reason->words), "count",
-				     answer_count(reason->count), "first", answer_count(reason->numbers[0])));
+		json_array_append_new(array,
+				      json_pack("{s:o, s:o, s:o}", "reason", answer_text(reason->words),
+						"count", answer_count(reason->count), "first",
+						answer_count(reason->numbers[0])));
 	}
 	return array;
 }

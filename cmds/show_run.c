@@ -82,7 +82,7 @@ static void print_section(const char *title, size_t n, const char *none)
 static void print_rest(const struct run *run, const struct show_options *options)
 {
 	_cleanup_free_ char *predecessors =
-	    words_count(run->observations.npredecessors, "predecessor", "predecessors");
+		words_count(run->observations.npredecessors, "predecessor", "predecessors");
 	_cleanup_free_ char *edges = words_count(run->observations.nedges, "edge", "edges");
 	_cleanup_free_ char *folder = text_shell(options->store);
 	bool usual = !strcmp(options->store, CMDS_STORE);

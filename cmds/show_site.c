@@ -47,8 +47,8 @@ static void note_pair(struct listing *listing, const struct site_pair *pair)
 
 	for (size_t i = 0; i < pair->threads.n && i < MOST_THREADS; i++) {
 		char *longer =
-		    memory_format("%s%sT%u%sT%u", threads, i ? ", " : "", pair->threads.items[i].head,
-				  text_arrow(), pair->threads.items[i].tail);
+			memory_format("%s%sT%u%sT%u", threads, i ? ", " : "", pair->threads.items[i].head,
+				      text_arrow(), pair->threads.items[i].tail);
 
 		free(threads);
 		threads = longer;

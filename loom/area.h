@@ -12,7 +12,8 @@
 #define AREA_MAGIC 0x61657261736e75ull  /* "unsarea" */
 #define AREA_VERSION 1u
 
-enum { /* bits of area_options.observe */
+/* Bits of area_options.observe. */
+enum {
 	OBSERVE_PAIRS = 1,
 	OBSERVE_PREDECESSORS = 2,
 	OBSERVE_EDGES = 4,
@@ -20,8 +21,8 @@ enum { /* bits of area_options.observe */
 	OBSERVE_TRACE = 8, /* the whole sequence of accesses, in one global order */
 };
 
-#define AREA_PROCESSES 64u     /* observed processes of one run (fork, exec) */
-#define AREA_SLOTS 1024u       /* threads alive at once; slot 0 is nobody */
+#define AREA_PROCESSES 64u /* observed processes of one run (fork, exec) */
+#define AREA_SLOTS 1024u   /* threads alive at once; slot 0 is nobody */
 #define AREA_UNITS 16384u
 #define AREA_PATH_BYTES (1u << 20)
 #define AREA_PAIRS (1u << 21)
@@ -31,11 +32,11 @@ enum { /* bits of area_options.observe */
 
 /* Set by the parent before the program starts. */
 struct area_options {
-	uint32_t observe;     /* OBSERVE_* */
-	uint32_t context;     /* events kept per thread, 0..8 */
-	uint32_t line;        /* 1: edges between 64-byte lines instead of exact locations */
-	uint32_t jitter_us;   /* longest random delay at shared accesses, 0 = none */
-	uint64_t seed;        /* of the random delays */
+	uint32_t observe;   /* OBSERVE_* */
+	uint32_t context;   /* events kept per thread, 0..8 */
+	uint32_t line;      /* 1: edges between 64-byte lines instead of exact locations */
+	uint32_t jitter_us; /* longest random delay at shared accesses, 0 = none */
+	uint64_t seed;      /* of the random delays */
 };
 
 /* First page of the file. */
@@ -65,8 +66,8 @@ struct area_loop {
 
 struct area_pair { /* in order of first occurrence */
 	uint32_t state;
-	uint32_t kind; /* enum pair_kind of model/run.h */
-	uint32_t head_site, tail_site; /* process-wide numbers, from 1 */
+	uint32_t kind;                     /* enum pair_kind of model/run.h */
+	uint32_t head_site, tail_site;     /* process-wide numbers, from 1 */
 	uint32_t head_thread, tail_thread; /* run-wide numbers, 0 = the first thread; AREA_THREAD_GONE */
 	uint64_t head_order, tail_order;
 	uint64_t address;
@@ -91,7 +92,7 @@ enum area_action { AREA_READ = 1, AREA_WRITE, AREA_FORGET };
 
 struct area_event {
 	uint64_t address, size;
-	uint64_t order;  /* in its thread */
+	uint64_t order; /* in its thread */
 	uint32_t site;
 	uint32_t thread; /* run-wide */
 	uint32_t action; /* enum area_action */
@@ -107,11 +108,11 @@ struct area_unit {
 
 struct area_process {
 	int32_t pid;
-	uint32_t started;  /* 1 when the runtime is ready */
+	uint32_t started;                               /* 1 when the runtime is ready */
 	uint32_t nunits, npairs, npredecessors, nedges; /* may exceed the arrays: then the rest was dropped */
 	uint32_t path_bytes;
-	uint32_t live;     /* threads alive */
-	uint32_t created;  /* threads ever created in this process */
+	uint32_t live;    /* threads alive */
+	uint32_t created; /* threads ever created in this process */
 	uint32_t nevents;
 	uint64_t dropped;  /* observations without room, or lost to a signal handler inside the runtime */
 	uint64_t accesses; /* of threads that have ended; living ones: area_slot_order */

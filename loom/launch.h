@@ -13,10 +13,10 @@
 struct launch_options {
 	char *const *argv; /* argv[0] is the path that launch_check resolved */
 	struct area_options area;
-	double timeout_s;     /* 0 = none */
-	const char *expect;   /* stdout must equal this file; NULL = no such check */
-	const char *check;    /* shell command: stdin is the program's stdout, exit 0 = pass; NULL = none */
-	enum label force;     /* 0 = judge, else every run gets this label */
+	double timeout_s;   /* 0 = none */
+	const char *expect; /* stdout must equal this file; NULL = no such check */
+	const char *check;  /* shell command: stdin is the program's stdout, exit 0 = pass; NULL = none */
+	enum label force;   /* 0 = judge, else every run gets this label */
 };
 
 /* Resolves `program` through PATH; says in a sentence when it is missing, not
@@ -32,7 +32,8 @@ struct error *launch_pool_start(const struct launch_options *options, unsigned j
 				struct launch_pool **out);
 /* Waits up to `wait_s` for the next finished run: *run is filled when *got. *done
  * when all were delivered. SIGINT in the caller makes it return early, got = false. */
-struct error *launch_pool_next(struct launch_pool *pool, double wait_s, struct run *run, bool *got, bool *done);
+struct error *launch_pool_next(struct launch_pool *pool, double wait_s, struct run *run, bool *got,
+			       bool *done);
 /* Kills what still runs and frees the pool. */
 void launch_pool_stop(struct launch_pool *pool);
 

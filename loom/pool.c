@@ -181,9 +181,9 @@ static struct error *deliver(struct launch_pool *pool, struct member *member, st
 		.jitter_us = pool->jitter_us,
 		.output = text_of(bytes + sizeof report + report.reason_size, report.output_size),
 	};
-	struct error *error = report.is_error ? error_new("%s", reason) :
-			      area < 0        ? error_new("too many open files to receive a run area") :
-						harvest(area, &run->observations);
+	struct error *error = report.is_error ? error_new("%s", reason)
+			      : area < 0      ? error_new("too many open files to receive a run area")
+					      : harvest(area, &run->observations);
 
 	if (error)
 		run_free(run);

@@ -46,8 +46,8 @@ static char *on_path(const char *name)
 	for (const char *at = path ? path : "/usr/local/bin:/usr/bin:/bin";;) {
 		size_t length = strcspn(at, ":");
 		/* An empty entry is the working folder. */
-		char *candidate = length ? memory_format("%.*s/%s", (int)length, at, name) :
-					   memory_format("./%s", name);
+		char *candidate = length ? memory_format("%.*s/%s", (int)length, at, name)
+					 : memory_format("./%s", name);
 
 		if (is_program(candidate))
 			return candidate;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SITE_NIL UINT32_MAX /* "no access before": nil predecessor, null source */
+#define SITE_NIL UINT32_MAX  /* "no access before": nil predecessor, null source */
 #define LOOP_NONE UINT32_MAX /* the access was in no loop */
 #define ITERATION_UNKNOWN UINT64_MAX
 
@@ -94,7 +94,7 @@ struct run {
 	uint64_t peak_kib;
 	int64_t started; /* Unix time, microseconds */
 	uint32_t jitter_us;
-	char *output;    /* tail of stderr and stdout, kept for failed runs; may be NULL */
+	char *output; /* tail of stderr and stdout, kept for failed runs; may be NULL */
 	struct observations observations;
 };
 

@@ -2,7 +2,7 @@
  * may come from anywhere: nothing in it is believed before it was checked. */
 #include "model/site.h"
 
-#include <elf.h>      /* section headers of the executable */
+#include <elf.h> /* section headers of the executable */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -17,10 +17,14 @@
 const char *site_kind_name(enum site_kind kind)
 {
 	switch (kind) {
-	case SITE_READ: return "read";
-	case SITE_WRITE: return "write";
-	case SITE_UPDATE: return "update";
-	case SITE_LOOP: return "loop";
+	case SITE_READ:
+		return "read";
+	case SITE_WRITE:
+		return "write";
+	case SITE_UPDATE:
+		return "update";
+	case SITE_LOOP:
+		return "loop";
 	}
 	return "unknown";
 }
@@ -47,27 +51,32 @@ struct error *unit_parse(const void *table, size_t size, struct unit *out)
 		return error_new("the site table is cut short (%zu bytes)", size);
 	memcpy(&header, table, sizeof header);
 	if (header.magic == UNIT_MAGIC && header.version > UNIT_VERSION)
-		return error_new("the site table has version %u, this unsnarl reads up to %u: rebuild the program or "
-				 "update unsnarl", header.version, UNIT_VERSION);
+		return error_new(
+			"the site table has version %u, this unsnarl reads up to %u: rebuild the program or "
+			"update unsnarl",
+			header.version, UNIT_VERSION);
 	if (!header_is_sound(&header, table, size))
 		return error_new("the site table is damaged: rebuild the program with unsnarl cc");
 
 	char *copy = memory_alloc(header.size);
 	memcpy(copy, table, header.size);
-	*out = (struct unit){.hash = header.hash, .nsites = header.nsites, .table = copy, .table_size = header.size};
+	*out = (struct unit){
+		.hash = header.hash, .nsites = header.nsites, .table = copy, .table_size = header.size
+	};
 	out->sites = memory_alloc(header.nsites * sizeof *out->sites);
 	for (uint32_t i = 0; i < header.nsites; i++) {
 		struct unit_site raw;
 		memcpy(&raw, copy + sizeof header + i * sizeof raw, sizeof raw);
 		out->sites[i] = (struct site){
-		    .id = raw.id,
-		    .kind = raw.kind >= SITE_READ && raw.kind <= SITE_LOOP ? (enum site_kind)raw.kind : SITE_READ,
-		    .size = raw.size,
-		    .line = raw.line,
-		    .column = raw.column,
-		    .function = pool_string(copy, &header, raw.function),
-		    .file = pool_string(copy, &header, raw.file),
-		    .variable = pool_string(copy, &header, raw.variable),
+			.id = raw.id,
+			.kind = raw.kind >= SITE_READ && raw.kind <= SITE_LOOP ? (enum site_kind)raw.kind
+									       : SITE_READ,
+			.size = raw.size,
+			.line = raw.line,
+			.column = raw.column,
+			.function = pool_string(copy, &header, raw.function),
+			.file = pool_string(copy, &header, raw.file),
+			.variable = pool_string(copy, &header, raw.variable),
 		};
 	}
 	return NULL;
@@ -130,7 +139,8 @@ static bool section_named(const struct image *image, const Elf64_Shdr *names, co
 	       memcmp(image->bytes + names->sh_offset + section->sh_name, name, length) == 0;
 }
 
-static struct error *units_in(const char *path, const unsigned char *bytes, size_t size, struct unit **out, size_t *n)
+static struct error *units_in(const char *path, const unsigned char *bytes, size_t size, struct unit **out,
+			      size_t *n)
 {
 	while (size >= sizeof(struct unit_header)) {
 		struct unit unit;
@@ -152,7 +162,7 @@ struct error *unit_read_elf(const char *path, struct unit **out, size_t *n)
 {
 	*out = NULL;
 	*n = 0;
-	_cleanup_(image_unmap) struct image image = {0};
+	_cleanup_(image_unmap) struct image image = { 0 };
 	TRY(image_map(path, &image));
 	Elf64_Ehdr elf;
 	if (image.size < sizeof elf || memcmp(image.bytes, ELFMAG, SELFMAG) != 0 ||

@@ -16,8 +16,8 @@
 struct unit_header {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t size;    /* of header, sites and strings, a multiple of 16 */
-	uint64_t hash;    /* of everything behind this field */
+	uint32_t size; /* of header, sites and strings, a multiple of 16 */
+	uint64_t hash; /* of everything behind this field */
 	uint32_t nsites;
 	uint32_t strings; /* offset of the string pool; it ends with a NUL before `size` */
 };

@@ -136,8 +136,8 @@ static json_t *answer_loop(struct store *store, const struct loop_point *loop)
 	json_object_set_new(object, "header", answer_site(store, loop->site));
 	json_object_set_new(object, "entry", answer_count(loop->entry));
 	json_object_set_new(object, "iteration",
-			    loop->iteration == ITERATION_UNKNOWN ? json_null() :
-								   answer_count(loop->iteration));
+			    loop->iteration == ITERATION_UNKNOWN ? json_null()
+								 : answer_count(loop->iteration));
 	return object;
 }
 
@@ -159,11 +159,11 @@ json_t *answer_pair(struct store *store, const struct pair *pair)
 	json_object_set_new(object, "kind", json_string(words_pair(pair->kind)));
 	json_object_set_new(object, "address", answer_hex(pair->address));
 	json_object_set_new(
-	    object, "head",
-	    answer_end(store, pair->head_site, pair->head_thread, pair->head_order, &pair->head_loop));
+		object, "head",
+		answer_end(store, pair->head_site, pair->head_thread, pair->head_order, &pair->head_loop));
 	json_object_set_new(
-	    object, "tail",
-	    answer_end(store, pair->tail_site, pair->tail_thread, pair->tail_order, &pair->tail_loop));
+		object, "tail",
+		answer_end(store, pair->tail_site, pair->tail_thread, pair->tail_order, &pair->tail_loop));
 	return object;
 }
 

@@ -19,7 +19,7 @@ struct excerpt_file {
 	char *name; /* as the sites call it */
 	char *text; /* NULL when it could not be read */
 	size_t size;
-	int64_t changed; /* Unix time, microseconds */
+	int64_t changed;   /* Unix time, microseconds */
 	VEC(size_t) lines; /* where each begins */
 };
 

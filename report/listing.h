@@ -23,7 +23,7 @@ struct listing_row {
 struct listing {
 	struct store *store;
 	struct excerpts excerpts;
-	int width; /* of the terminal; 0: nothing is cut but source lines */
+	int width;                    /* of the terminal; 0: nothing is cut but source lines */
 	VEC(struct listing_row) rows; /* waiting to be printed */
 };
 

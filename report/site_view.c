@@ -40,7 +40,7 @@ static size_t pair_item(struct site_view *view, const struct pair *pair)
 		item->tail_site = pair->tail_site;
 	}
 	*VEC_PUSH(&view->pairs.items[i].threads) =
-	    (struct site_threads){ pair->head_thread, pair->tail_thread };
+		(struct site_threads){ pair->head_thread, pair->tail_thread };
 	return i;
 }
 
@@ -96,7 +96,7 @@ static void count_run(struct search *search, const struct membership *shown, con
 {
 	struct site_view *view = search->view;
 	bool any =
-	    count_shown(&search->pairs, shown->pairs, run, view->pairs.items, sizeof *view->pairs.items);
+		count_shown(&search->pairs, shown->pairs, run, view->pairs.items, sizeof *view->pairs.items);
 
 	any |= count_shown(&search->predecessors, shown->predecessors, run, view->predecessors.items,
 			   sizeof *view->predecessors.items);

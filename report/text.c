@@ -188,7 +188,7 @@ char *text_path(const char *path)
 char *text_shell(const char *word)
 {
 	static const char plain[] =
-	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+%@";
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+%@";
 
 	_cleanup_free_ char *clean = text_clean(word);
 

@@ -29,8 +29,8 @@ char *text_cut_line(const char *clean, int beside) __attribute__((returns_nonnul
 /* Prints `clean` and blanks up to `width`, the blanks first with `right`. */
 void text_pad(FILE *out, const char *clean, int width, bool right);
 
-bool text_utf8(void);          /* does the locale speak UTF-8? */
-const char *text_arrow(void);  /* one or two columns: see text_width */
+bool text_utf8(void);         /* does the locale speak UTF-8? */
+const char *text_arrow(void); /* one or two columns: see text_width */
 
 /* Columns of the terminal on stdout, within 60..160; 0 when it is none. */
 int text_columns(void);

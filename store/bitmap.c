@@ -10,7 +10,7 @@
 
 #define COOKIE_PLAIN 12346u
 #define COOKIE_RUNS 12347u
-#define OFFSETS_FROM 4 /* with run containers, fewer than this many have no offset table */
+#define OFFSETS_FROM 4  /* with run containers, fewer than this many have no offset table */
 #define ARRAY_MOST 4096 /* an array up to this many, then a bitset */
 #define BITSET_BYTES 8192
 

@@ -9,7 +9,7 @@
 
 #include "store/private.h"
 
-#define HEAD 100 /* bytes of SQLite's file header */
+#define HEAD 100     /* bytes of SQLite's file header */
 #define PAGE_SIZE 16 /* where it stands: two bytes, 1 for 65536 */
 #define USER_VERSION 60
 #define APPLICATION_ID 68

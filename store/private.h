@@ -19,8 +19,8 @@
 #include "store/store.h"
 
 #define STORE_APPLICATION 0x756e736eu /* "unsn", SQLite's application_id */
-#define STORE_VERSION 1u /* user_version; changes with the schema */
-#define STORE_WAIT_MS 5000 /* patience with another writer */
+#define STORE_VERSION 1u              /* user_version; changes with the schema */
+#define STORE_WAIT_MS 5000            /* patience with another writer */
 
 enum statement {
 	SQL_BEGIN,
@@ -58,21 +58,21 @@ struct store_unit {
 struct units {
 	VEC(struct store_unit) list;
 	struct map by_hash; /* to the place in `list` */
-	size_t committed; /* units behind this many are of the open transaction */
+	size_t committed;   /* units behind this many are of the open transaction */
 };
 
 /* The interned observations of one campaign, the one used last. */
 struct table {
-	uint32_t *rows; /* n rows of identity_width words */
-	size_t n, room; /* in rows */
-	size_t stored; /* rows behind this many are not in the file yet */
-	size_t mapped; /* rows that are in `index` */
+	uint32_t *rows;   /* n rows of identity_width words */
+	size_t n, room;   /* in rows */
+	size_t stored;    /* rows behind this many are not in the file yet */
+	size_t mapped;    /* rows that are in `index` */
 	struct map index; /* hash of a row to its number; a taken key passes on to the next */
 };
 
 struct intern {
 	uint64_t campaign; /* 0: none */
-	int64_t last; /* batch read last */
+	int64_t last;      /* batch read last */
 	struct table tables[IDENTITY_KINDS];
 };
 

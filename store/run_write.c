@@ -160,7 +160,7 @@ static struct error *put_edges(struct store *store, struct spans *spans, const s
 /* What of a run's row is not in struct run itself. */
 struct written {
 	int64_t pairs, predecessors, edges; /* sets */
-	struct bytes output, details; /* packed */
+	struct bytes output, details;       /* packed */
 };
 
 static void written_free(struct written *written)

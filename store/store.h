@@ -24,11 +24,11 @@ void store_closep(struct store **store);
 
 /* A campaign: runs of one build of one program with one command line. */
 struct campaign {
-	uint64_t number; /* from 1 */
-	char *program;   /* absolute path */
+	uint64_t number;  /* from 1 */
+	char *program;    /* absolute path */
 	char **arguments; /* argv[1..], NULL-terminated */
-	uint64_t build;  /* hash of the executable's bytes */
-	int64_t created; /* Unix time, microseconds */
+	uint64_t build;   /* hash of the executable's bytes */
+	int64_t created;  /* Unix time, microseconds */
 	uint64_t runs, passed, failed;
 };
 void campaign_free(struct campaign *campaign); /* what it holds, not the struct */

@@ -44,7 +44,7 @@ int area_empty_file(uint64_t size)
 	return fd;
 }
 
-#define PUT_FIELD(fd, base, field, bytes, size)                                                              \
+#define PUT_FIELD(fd, base, field, bytes, size) \
 	area_put(fd, (base) + offsetof(struct area_process, field), bytes, size)
 
 void area_put_process(int fd, uint32_t number, const struct process *p)

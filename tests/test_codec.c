@@ -76,7 +76,7 @@ static void damage(struct bytes *bytes)
 static void test_numbers(void **state)
 {
 	(void)state;
-	static const uint64_t edges[] = { 0,	 1,	     127,	128,	    16383,
+	static const uint64_t edges[] = { 0,     1,          127,       128,        16383,
 					  16384, UINT32_MAX, INT64_MAX, 1ull << 63, UINT64_MAX };
 	struct bytes bytes = { 0 };
 	enum { N = 10, MORE = 5000 };

@@ -209,20 +209,48 @@ static void test_unsound_entries(void **state)
 		p->predecessors[0] = (struct area_predecessor){ .state = 1, .site = 3 };
 		p->edges[0] = (struct area_edge){ .state = 1, .sink = 1 };
 		switch (fault) {
-		case 0: unit->state = 2; break;
-		case 1: unit->path = p->path_bytes; break;
-		case 2: unit->first = 0; break;
-		case 3: unit->nsites = UINT32_MAX - 9; break;
-		case 4: unit->hash = 7, unit->nsites = 5; break;
-		case 5: unit->first = 4; break;
-		case 6: p->path_bytes = 16; break;
-		case 7: p->pairs[0].kind = 4; break;
-		case 8: p->pairs[0].head_site = 5; break;
-		case 9: p->pairs[0].tail_thread = 3; break;
-		case 10: p->pairs[0].tail_loop.site = 9; break;
-		case 11: p->predecessors[0].before = 14; break;
-		case 12: p->edges[0].write = 2; break;
-		case 13: p->edges[0].sink = 0; break;
+		case 0:
+			unit->state = 2;
+			break;
+		case 1:
+			unit->path = p->path_bytes;
+			break;
+		case 2:
+			unit->first = 0;
+			break;
+		case 3:
+			unit->nsites = UINT32_MAX - 9;
+			break;
+		case 4:
+			unit->hash = 7, unit->nsites = 5;
+			break;
+		case 5:
+			unit->first = 4;
+			break;
+		case 6:
+			p->path_bytes = 16;
+			break;
+		case 7:
+			p->pairs[0].kind = 4;
+			break;
+		case 8:
+			p->pairs[0].head_site = 5;
+			break;
+		case 9:
+			p->pairs[0].tail_thread = 3;
+			break;
+		case 10:
+			p->pairs[0].tail_loop.site = 9;
+			break;
+		case 11:
+			p->predecessors[0].before = 14;
+			break;
+		case 12:
+			p->edges[0].write = 2;
+			break;
+		case 13:
+			p->edges[0].sink = 0;
+			break;
 		}
 		_cleanup_close_ int fd = area_file(area);
 		_cleanup_(observations_free) struct observations seen = harvest_ok(fd);

@@ -159,8 +159,8 @@ static char *file_with(const char *text)
 static void assert_expecting(const char *expected, const char *printed, unsigned line)
 {
 	_cleanup_free_ char *name = file_with(expected);
-	_cleanup_free_ char *reason = line ? memory_format("output differs from %s at line %u", name, line) :
-					     memory_string("exit status 0");
+	_cleanup_free_ char *reason = line ? memory_format("output differs from %s at line %u", name, line)
+					   : memory_string("exit status 0");
 	struct launch_options options = { .expect = name };
 
 	assert_ended(RUN_WITH(options, "chatter", "err", "noise", "out", printed), OUTCOME_EXIT, 0,

@@ -318,14 +318,10 @@ static void test_damaged_store_keeps_its_log(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_store),
-		cmocka_unit_test(test_odd_folder_names),
-		cmocka_unit_test(test_foreign_files),
-		cmocka_unit_test(test_newer_store),
-		cmocka_unit_test(test_cut_off_store),
-		cmocka_unit_test(test_damaged_store),
-		cmocka_unit_test(test_hostile_blobs),
-		cmocka_unit_test(test_damaged_store_keeps_its_log),
+		cmocka_unit_test(test_no_store),      cmocka_unit_test(test_odd_folder_names),
+		cmocka_unit_test(test_foreign_files), cmocka_unit_test(test_newer_store),
+		cmocka_unit_test(test_cut_off_store), cmocka_unit_test(test_damaged_store),
+		cmocka_unit_test(test_hostile_blobs), cmocka_unit_test(test_damaged_store_keeps_its_log),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

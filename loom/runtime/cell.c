@@ -13,7 +13,13 @@
  * every access by another thread. Events enter both contexts when data moves:
  * at the first access of a thread to what another wrote, as in section 3.3
  * ("recently") and as caches would see it; reading the same value again is no
- * new communication. */
+ * new communication.
+ *
+ * Reading again: when a thread reads what another wrote, at the site of its own
+ * last read of that value, nothing is new. If it is the only reader its read gets
+ * the new order; if several threads have read the value, the read counts as the
+ * one it made before. Loops over shared tables would otherwise pass every table
+ * line from core to core. */
 #include "loom/runtime/runtime.h"
 
 #include "model/run.h" /* enum pair_kind, enum context_event */
@@ -107,23 +113,24 @@ static bool note_read(struct thread *self, struct cell *cell, uint16_t *owner, u
 	return !mine;
 }
 
-/* The reads of shared data that are already reported, so that the next one of the
- * same kind need not lock: same writer, contexts, site and predecessor. */
-static struct shared_read shared_key(const struct cell *cell, uint64_t word, uint32_t context)
+/* Is it the site of this thread's own last read of what others wrote or read? */
+static bool is_reread(struct thread *self, struct cell *cell, uint16_t owner, uint64_t word)
 {
-	return (struct shared_read){
-	    .writer = (cell->write >> 32 << 32) | (uint64_t)cell->context << 16 | (uint16_t)context,
-	    .reader = (uint64_t)WORD_SITE(word) << 32 | cell->before,
-	};
-}
-
-static struct shared_read *shared_place(struct thread *self, const struct shared_read *key)
-{
-	return &self->shared[((key->writer ^ key->reader * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu) >> 54];
+	const uint64_t *mine = NULL;
+	if (OWNER_FLAGS(owner) == OWNER_MANY)
+		mine = readers_find(readers_at(block_of(cell)), self->slot);
+	else if (OWNER_FLAGS(owner) == OWNER_ONE && OWNER_SLOT(owner) == self->slot)
+		mine = &cell->read;
+	return mine && WORD_SITE(*mine) == WORD_SITE(word);
 }
 
 void cell_read(struct thread *self, struct cell *cell, uint16_t *owner, uint64_t word, uint64_t address)
 {
+	if (is_reread(self, cell, *owner, word)) {
+		if (OWNER_FLAGS(*owner) == OWNER_ONE)
+			cell->read = word;
+		return;
+	}
 	meet(self, cell, *owner, word);
 	bool first = note_read(self, cell, owner, word);
 	if (first)
@@ -135,8 +142,6 @@ void cell_read(struct thread *self, struct cell *cell, uint16_t *owner, uint64_t
 	} else if (!cell->write && first && !runtime.options.line) {
 		observe_edge(self, 0, 0, WORD_SITE(word), context, false);
 	}
-	struct shared_read key = shared_key(cell, word, context);
-	*shared_place(self, &key) = key;
 }
 
 void cell_write(struct thread *self, struct cell *cell, uint16_t *owner, uint64_t word, uint64_t address)
@@ -184,29 +189,21 @@ void cell_clear(struct thread *self, struct cell *cell, uint16_t owner)
 	*cell = (struct cell){.owner = OWNER(0u, OWNER_LENGTH(owner), 0u)};
 }
 
-static bool reported(struct thread *self, const struct cell *cell, uint64_t word, uint32_t before)
-{
-	struct shared_read key = shared_key(cell, word, self->context);
-	key.reader = (uint64_t)WORD_SITE(word) << 32 | before;
-	const struct shared_read *seen = shared_place(self, &key);
-	return seen->writer == key.writer && seen->reader == key.reader;
-}
-
-/* Several threads read this value. Only this thread stores to its own word. Two
- * threads that read in the same instant may leave either one as the latest; a
- * block that a writer frees meanwhile is not handed out again soon (readers.c). */
-static bool read_again_among_many(struct thread *self, struct cell *cell, uint64_t word)
+/* A read of a value that several threads have read, this one among them. Only this
+ * thread stores to its own word. Two threads that read in the same instant may
+ * leave either one as the latest; a block that a writer frees meanwhile is not
+ * handed out again soon (readers.c). */
+static bool read_among_many(struct thread *self, struct cell *cell, uint64_t word, uint64_t address)
 {
 	struct readers *readers = readers_at(block_of(cell));
 	uint64_t *mine = readers_find(readers, self->slot);
-	uint64_t latest = RELAXED_GET(readers->latest);
-	uint32_t before = WORD_SLOT(latest) == self->slot ? WORD_ORDER(latest) : WORD_SITE(latest);
-	if (!mine || !reported(self, cell, word, before))
+	if (!mine)
 		return false;
-	*mine = word;
-	uint64_t fresh = latest_of(word, before);
-	if (latest != fresh)
-		RELAXED_SET(readers->latest, fresh);
+	if (WORD_SITE(*mine) != WORD_SITE(word)) {
+		uint16_t owner = OWNER(0u, 0u, OWNER_MANY);
+		cell_read(self, cell, &owner, word, address);
+	}
+	*again_place(self, cell) = (struct read_again){.cell = cell, .value = again_value(cell, word)};
 	return true;
 }
 
@@ -226,10 +223,9 @@ bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t
 		owner = OWNER(0u, 8u, 0u); /* a fresh granule */
 	}
 	if (OWNER_FLAGS(owner) == OWNER_MANY)
-		return access == ACCESS_READ && read_again_among_many(self, cell, word);
+		return access == ACCESS_READ && read_among_many(self, cell, word, address);
 	if (access == ACCESS_READ) {
-		if (OWNER_FLAGS(owner) == OWNER_ONE && OWNER_SLOT(owner) == self->slot &&
-		    reported(self, cell, word, cell->before)) {
+		if (owner == OWNER(self->slot, length, OWNER_ONE) && WORD_SITE(cell->read) == WORD_SITE(word)) {
 			cell->read = word;
 			return true;
 		}

@@ -63,7 +63,7 @@ static void access_range(uint64_t word, uint64_t address, size_t size, enum acce
 
 /* Most accesses need no lock; then the thread need not enter either: a signal
  * handler that comes in between does what another thread might do. */
-static inline void access_unit(uint64_t word, uint64_t address, uint32_t length, enum access access, uint32_t *memo)
+INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum access access, uint32_t *memo)
 {
 	struct thread *self = unsnarl_self;
 	struct cell *cell = granule_find(address, length);
@@ -93,7 +93,7 @@ COLD unsnarl_write4(uint64_t word, uint64_t address, uint32_t *memo)
 }
 
 /* Small units have no inlined fast path. */
-static inline void access_small(uint64_t word, uint64_t address, uint32_t length, enum access access, uint32_t *memo)
+INLINE void access_small(uint64_t word, uint64_t address, uint32_t length, enum access access, uint32_t *memo)
 {
 	struct thread *self = unsnarl_self;
 	struct cell *cell = granule_find(address, length);
@@ -107,6 +107,8 @@ static inline void access_small(uint64_t word, uint64_t address, uint32_t length
 		}
 		return;
 	}
+	if (access == ACCESS_READ && cell && reads_again(self, cell, word))
+		return;
 	access_unit(word, address, length, access, memo);
 }
 

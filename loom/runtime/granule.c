@@ -7,24 +7,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define SPLIT_BLOCKS_START 0x0c0000000000ull
-#define SPLIT_BLOCKS_LIMIT (1u << 28)
-
-/* Cells of the units at offsets 1, 2, 3, 5, 6, 7 of a granule. */
-struct split {
-	struct cell cells[6];
-};
-
-static struct split *split_at(uint32_t number)
-{
-	return (struct split *)SPLIT_BLOCKS_START + number;
-}
-
-static uint32_t *split_number(uint64_t granule)
-{
-	return (uint32_t *)(SPLITS_START + ((granule & ADDRESS_MASK) >> 1));
-}
-
 void granule_start(void)
 {
 	runtime_map(CELLS_START & ~4095ull, CELLS_SIZE + 4096);
@@ -194,16 +176,6 @@ static void access_locked(struct thread *self, uint64_t granule_address, uint32_
 	}
 	memo_set(memo, unit_cell(self, granule.address, from)->before);
 	granule_unlock(self);
-}
-
-struct cell *granule_find(uint64_t address, uint32_t length)
-{
-	if (address % length)
-		return NULL;
-	if (address % 4 == 0)
-		return layout_cell(address);
-	uint32_t number = *split_number(address), offset = address % 8;
-	return number ? &split_at(number)->cells[offset < 4 ? offset - 1 : offset - 2] : NULL;
 }
 
 void granule_access(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access,

@@ -25,11 +25,10 @@ static inline __attribute__((always_inline)) int mine(const struct cell *cell, u
 
 HOOK unsnarl_hook_read8(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word, uint64_t address, uint32_t *memo)
 {
-	(void)self;
 	struct cell *cell = (struct cell *)((char *)cells + 3 * (address & ADDRESS_MASK));
 	if (LIKELY(mine(cell, owner | 8 << 2, memo)))
 		cell->read = word;
-	else
+	else if (!reads_again(self, cell, word))
 		unsnarl_read8(word, address, memo);
 }
 
@@ -46,12 +45,11 @@ HOOK unsnarl_hook_write8(struct thread *self, struct cell *cells, uint16_t owner
 
 HOOK unsnarl_hook_read4(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word, uint64_t address, uint32_t *memo)
 {
-	(void)self;
 	struct cell *cell =
 	    (struct cell *)((char *)cells + 3 * (address & ADDRESS_MASK) + ((address & 4) << UPPER_SHIFT));
 	if (LIKELY(mine(cell, owner | 4 << 2, memo)))
 		cell->read = word;
-	else
+	else if (!reads_again(self, cell, word))
 		unsnarl_read4(word, address, memo);
 }
 

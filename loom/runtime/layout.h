@@ -78,10 +78,10 @@ struct loop_step {
 	uint64_t iteration;
 };
 
-/* Shared reads that this thread has already reported, by site (see cell.c). */
-struct shared_read {
-	uint64_t writer; /* last write's slot and site | its context | this thread's context */
-	uint64_t reader; /* this site | last access by another thread */
+/* Reads of shared data that this thread need not repeat (see cell.c). */
+struct read_again {
+	const struct cell *cell;
+	uint64_t value; /* mixed from the last write and the reading site */
 };
 
 /* One per slot, never unmapped. Fields above the line are used by inlined code:
@@ -111,11 +111,30 @@ struct thread {
 	struct {
 		uint32_t first, last, count; /* blocks to reuse, oldest first */
 	} spare_readers, spare_splits;
-	struct shared_read shared[1024];
+	struct read_again again[2048];
 	uint64_t logged[1024][2]; /* observations already logged, direct-mapped by key */
 	struct loop_step loops[LOOP_RING];
 };
 
 #define OWNER_NEVER 0xffffu
+
+/* Reading again (cell.c): true when this thread's last read of a value that several
+ * threads have read was at this very site. */
+static inline struct read_again *again_place(struct thread *self, const struct cell *cell)
+{
+	return &self->again[((uint64_t)cell >> 3) % 2048];
+}
+
+static inline uint64_t again_value(const struct cell *cell, uint64_t word)
+{
+	return cell->write + (word >> 32) * 0xc4ceb9fe1a85ec53u;
+}
+
+static inline int reads_again(struct thread *self, const struct cell *cell, uint64_t word)
+{
+	const struct read_again *again = again_place(self, cell);
+	return again->cell == cell && again->value == again_value(cell, word) &&
+	       OWNER_FLAGS(cell->owner) == OWNER_MANY;
+}
 
 #endif

@@ -58,6 +58,57 @@ static void *next(const char *name, void **cache, void *fallback)
 	return found ? found : fallback;
 }
 
+/* Large blocks get their cells in huge pages where the machine allows: walks over
+ * shadow memory otherwise spend most of their time in address translation. */
+#define LARGE (4u << 20)
+
+static void *prepare(void *block, size_t size)
+{
+	if (size < LARGE || !block || !runtime.active)
+		return block;
+	int saved = errno;
+	for (uint64_t half = 0; half <= 4; half += 4) {
+		uint64_t low = (uint64_t)layout_cell((uint64_t)block & ~7ull) & ~4095ull;
+		uint64_t high = (uint64_t)layout_cell(((uint64_t)block + size) & ~7ull) & ~4095ull;
+		madvise((void *)(low + (half ? UPPER_DISPLACEMENT : 0)), high - low, MADV_HUGEPAGE);
+	}
+	errno = saved;
+	return block;
+}
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t n, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+
+WEAK void *malloc(size_t size)
+{
+	static void *real;
+	return prepare(((void *(*)(size_t))next("malloc", &real, (void *)__libc_malloc))(size), size);
+}
+
+WEAK void *calloc(size_t n, size_t size)
+{
+	static void *real;
+	return prepare(((void *(*)(size_t, size_t))next("calloc", &real, (void *)__libc_calloc))(n, size), n * size);
+}
+
+WEAK void *aligned_alloc(size_t alignment, size_t size)
+{
+	static void *real;
+	return prepare(((void *(*)(size_t, size_t))next("aligned_alloc", &real, (void *)__libc_memalign))(alignment, size),
+		       size);
+}
+
+WEAK int posix_memalign(void **block, size_t alignment, size_t size)
+{
+	static void *real;
+	int (*function)(void **, size_t, size_t) = (int (*)(void **, size_t, size_t))next("posix_memalign", &real, NULL);
+	int result = function ? function(block, alignment, size) : ENOMEM;
+	if (result == 0)
+		prepare(*block, size);
+	return result;
+}
+
 WEAK void free(void *block)
 {
 	static void *real;
@@ -86,8 +137,10 @@ WEAK int munmap(void *start, size_t size)
 WEAK void *mmap(void *start, size_t size, int protection, int flags, int fd, off_t offset)
 {
 	void *place = (void *)syscall(SYS_mmap, start, size, protection, flags, fd, offset);
-	if (place != MAP_FAILED)
+	if (place != MAP_FAILED) {
 		forget(place, size);
+		prepare(place, size);
+	}
 	return place;
 }
 

@@ -33,7 +33,7 @@ void observe_after_fork(void)
 		if (thread->state == THREAD_FREE)
 			continue;
 		__builtin_memset(thread->logged, 0, sizeof thread->logged);
-		__builtin_memset(thread->shared, 0, sizeof thread->shared);
+		__builtin_memset(thread->again, 0, sizeof thread->again);
 	}
 }
 

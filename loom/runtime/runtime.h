@@ -12,6 +12,7 @@
 #include "loom/runtime/layout.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
+#define INLINE static inline __attribute__((always_inline))
 #define EXPORT __attribute__((visibility("default")))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -119,8 +120,32 @@ HIDDEN void readers_recycle(void (*each)(uint64_t *word));
 /* ---- granule.c: from an address range to its units ---- */
 HIDDEN void granule_access(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access,
 			   uint32_t *memo);
-/* The cell of the unit of `length` at `address`, NULL when there is no such unit. Without lock. */
-HIDDEN struct cell *granule_find(uint64_t address, uint32_t length);
+/* Cells of the units at offsets 1, 2, 3, 5, 6, 7 of a granule. */
+struct split {
+	struct cell cells[6];
+};
+#define SPLIT_BLOCKS_START 0x0c0000000000ull
+#define SPLIT_BLOCKS_LIMIT (1u << 28)
+INLINE struct split *split_at(uint32_t number)
+{
+	return (struct split *)SPLIT_BLOCKS_START + number;
+}
+INLINE uint32_t *split_number(uint64_t granule)
+{
+	return (uint32_t *)(SPLITS_START + ((granule & ADDRESS_MASK) >> 1));
+}
+/* The cell of the unit of `length` at `address`, NULL when there is no such unit. */
+INLINE struct cell *granule_find(uint64_t address, uint32_t length)
+{
+	if (length >= 4)
+		return layout_cell(address);
+	if (address % length)
+		return NULL;
+	if (address % 4 == 0)
+		return layout_cell(address);
+	uint32_t number = *split_number(address), offset = address % 8;
+	return number ? &split_at(number)->cells[offset < 4 ? offset - 1 : offset - 2] : NULL;
+}
 HIDDEN void granule_forget(struct thread *self, uint64_t address, size_t size);
 HIDDEN void granule_start(void);
 HIDDEN void granule_unlock_held(struct thread *self);

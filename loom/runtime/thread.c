@@ -55,9 +55,9 @@ struct thread *thread_new(void)
 	if (thread) {
 		uint32_t slot = (uint32_t)(thread - runtime.threads);
 		uint32_t generation = thread->generation;
-		memset(thread, 0, offsetof(struct thread, shared));
+		memset(thread, 0, offsetof(struct thread, again));
 		if (generation) { /* used before */
-			memset(thread->shared, 0, sizeof thread->shared);
+			memset(thread->again, 0, sizeof thread->again);
 			memset(thread->logged, 0, sizeof thread->logged);
 		}
 		thread->slot = slot;

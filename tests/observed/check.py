@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Compares what `unsnarl show RUN --json` (stdin) says with the expectations in
+the source files of an observed program. Lines of interest carry a mark,
+`/* @name */`; expectations stand in the opening comment:
+
+    pair: put > get        a pair from line put to line get was observed
+    no pair: put > *       none was, whatever the tail
+    threads: 3             so many threads (also processes:, outcome:)
+
+Prints one line for each expectation that does not hold. Nothing may be dropped
+unless there is a line `may drop`."""
+import json
+import os
+import re
+import sys
+
+
+def read_sources(paths):
+    marks, expectations = {}, []
+    for path in paths:
+        with open(path) as source:
+            for number, line in enumerate(source, 1):
+                for name in re.findall(r"@(\w+)", line):
+                    marks[(os.path.basename(path), number)] = name
+                found = re.match(r" \* (pair|no pair|threads|processes|may drop)(?:: (.*))?$", line.rstrip())
+                if found:
+                    expectations.append(found.groups())
+    return marks, expectations
+
+
+def observed_pairs(run, marks):
+    def name(end):
+        return marks.get((os.path.basename(end["file"]), end["line"]), f"line{end['line']}")
+
+    return {(name(pair["head"]), name(pair["tail"])) for pair in run["pairs"]}
+
+
+def holds(kind, value, run, pairs):
+    if kind in ("pair", "no pair"):
+        head, tail = re.split(r" *> *", value)
+        found = any(head in ("*", a) and tail in ("*", b) for a, b in pairs)
+        return found == (kind == "pair")
+    return run[kind] == int(value)
+
+
+def main():
+    marks, expectations = read_sources(sys.argv[1:])
+    run = json.load(sys.stdin)
+    pairs = observed_pairs(run, marks)
+    known = {mark for mark in marks.values()} | {"*"}
+    wrong = []
+    for kind, value in expectations:
+        if kind == "may drop":
+            continue
+        if kind.endswith("pair") and not set(re.split(r" *> *", value)) <= known:
+            wrong.append(f"{kind}: {value}: no such mark")
+        elif not holds(kind, value, run, pairs):
+            got = sorted(pairs) if kind.endswith("pair") else run[kind]
+            wrong.append(f"{kind}: {value}: got {got}")
+    if run["dropped"] and ("may drop", None) not in expectations:
+        wrong.append(f"dropped: {run['dropped']}")
+    print("\n".join(wrong), end="\n" if wrong else "")
+    sys.exit(bool(wrong))
+
+
+main()

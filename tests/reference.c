@@ -1,0 +1,489 @@
+/* The reference observer, see reference.h. Every unit keeps, for every thread
+ * that touched it, that thread's last access and its last read since the last
+ * write; all questions are answered by looking through these lists. */
+#include "tests/reference.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "model/run.h"
+
+#define MAIL_KEPT 8u
+
+struct access {
+	bool present;
+	uint32_t site;
+	uint64_t order;
+	size_t event;
+};
+
+/* What one thread did to one unit. */
+struct party {
+	uint32_t thread;
+	struct access last; /* of any kind */
+	struct access read; /* since the last write of anybody */
+};
+
+struct unit {
+	uint32_t length;
+	struct access write;
+	uint32_t writer;
+	uint32_t write_context;
+	VEC(struct party) parties;
+};
+
+struct granule {
+	struct unit *units[8]; /* by offset; NULL where no unit starts */
+};
+
+struct line {
+	struct access write;
+	uint32_t writer;
+	uint32_t write_context;
+	VEC(uint32_t) readers; /* threads that read since the write */
+};
+
+struct thread_context {
+	uint32_t events;
+	uint32_t mail[MAIL_KEPT]; /* oldest first */
+	uint32_t nmail;
+};
+
+struct reference {
+	const struct area_options *options;
+	struct reference_result *result;
+	struct map granules; /* address → struct granule *, 0 when fresh */
+	struct map lines;    /* address → struct line * */
+	VEC(struct thread_context) threads;
+	struct map pairs, predecessors, edges; /* already in the result */
+	/* the event at hand */
+	const struct area_event *event;
+	size_t index;
+};
+
+/* ---- what was seen first ---- */
+
+static void found_pair(struct reference *r, uint32_t kind, uint32_t head_thread, const struct access *head,
+		       uint64_t address)
+{
+	uint32_t identity[] = { kind, head->site, r->event->site, head_thread, r->event->thread };
+	bool fresh;
+
+	map_put(&r->pairs, hash_bytes(HASH_START, identity, sizeof identity), &fresh);
+	if (!fresh)
+		return;
+	*VEC_PUSH(&r->result->pairs) = (struct reference_pair){
+		.pair = { .kind = kind,
+			  .head_site = head->site,
+			  .tail_site = r->event->site,
+			  .head_thread = head_thread,
+			  .tail_thread = r->event->thread,
+			  .head_order = head->order,
+			  .tail_order = r->event->order,
+			  .address = address },
+		.event = r->index,
+	};
+}
+
+static void found_predecessor(struct reference *r, uint32_t before)
+{
+	bool fresh;
+
+	map_put(&r->predecessors, (uint64_t)r->event->site << 32 | before, &fresh);
+	if (fresh)
+		*VEC_PUSH(&r->result->predecessors) = (struct reference_predecessor){
+			.site = r->event->site, .before = before, .event = r->index
+		};
+}
+
+static void found_edge(struct reference *r, uint32_t source, uint32_t source_context, uint32_t sink_context)
+{
+	uint32_t write = r->event->action == AREA_WRITE;
+	uint32_t identity[] = { source, r->event->site, source_context, sink_context, write };
+	bool fresh;
+
+	map_put(&r->edges, hash_bytes(HASH_START, identity, sizeof identity), &fresh);
+	if (fresh)
+		*VEC_PUSH(&r->result->edges) = (struct reference_edge){
+			.edge = { .source = source,
+				  .sink = r->event->site,
+				  .source_context = (uint16_t)source_context,
+				  .sink_context = (uint16_t)sink_context,
+				  .write = write },
+			.event = r->index,
+		};
+}
+
+/* ---- contexts ---- */
+
+static struct thread_context *context_of(struct reference *r, uint32_t thread)
+{
+	while (r->threads.n <= thread)
+		VEC_PUSH(&r->threads);
+	return &r->threads.items[thread];
+}
+
+static void context_append(struct reference *r, uint32_t thread, uint32_t event)
+{
+	struct thread_context *context = context_of(r, thread);
+	uint64_t kept = (1ull << 2 * r->options->context) - 1;
+
+	context->events = (uint32_t)(((uint64_t)context->events << 2 | event) & kept);
+}
+
+static void context_mail(struct reference *r, uint32_t thread, uint32_t event)
+{
+	struct thread_context *context = context_of(r, thread);
+
+	if (context->nmail == MAIL_KEPT)
+		memmove(context->mail, context->mail + 1, --context->nmail * sizeof *context->mail);
+	context->mail[context->nmail++] = event;
+}
+
+static void context_notice(struct reference *r, uint32_t thread)
+{
+	for (uint32_t i = 0; i < context_of(r, thread)->nmail; i++)
+		context_append(r, thread, context_of(r, thread)->mail[i]);
+	context_of(r, thread)->nmail = 0;
+}
+
+static void communicate(struct reference *r, uint32_t writer)
+{
+	bool write = r->event->action == AREA_WRITE;
+
+	context_append(r, r->event->thread, write ? EVENT_LOCAL_WRITE : EVENT_LOCAL_READ);
+	context_mail(r, writer, write ? EVENT_REMOTE_WRITE : EVENT_REMOTE_READ);
+}
+
+/* ---- one event of one unit ---- */
+
+static struct party *party_of(struct unit *unit, uint32_t thread)
+{
+	for (size_t i = 0; i < unit->parties.n; i++)
+		if (unit->parties.items[i].thread == thread)
+			return &unit->parties.items[i];
+	struct party *fresh = VEC_PUSH(&unit->parties);
+
+	fresh->thread = thread;
+	return fresh;
+}
+
+static uint32_t predecessor(const struct unit *unit, uint32_t thread)
+{
+	const struct access *latest = NULL;
+
+	for (size_t i = 0; i < unit->parties.n; i++) {
+		const struct party *party = &unit->parties.items[i];
+
+		if (party->thread != thread && party->last.present &&
+		    (!latest || party->last.event > latest->event))
+			latest = &party->last;
+	}
+	return latest ? latest->site : 0;
+}
+
+/* There are accesses since and including the last write, all by `thread`. */
+static bool owned(const struct unit *unit, uint32_t thread)
+{
+	bool any = unit->write.present;
+
+	if (unit->write.present && unit->writer != thread)
+		return false;
+	for (size_t i = 0; i < unit->parties.n; i++) {
+		if (unit->parties.items[i].read.present && unit->parties.items[i].thread != thread)
+			return false;
+		any = any || unit->parties.items[i].read.present;
+	}
+	return any;
+}
+
+static void unit_read(struct reference *r, struct unit *unit, uint64_t address)
+{
+	uint32_t thread = r->event->thread;
+	struct party *self = party_of(unit, thread);
+	bool first = !owned(unit, thread) && !self->read.present;
+	bool foreign = unit->write.present && unit->writer != thread;
+
+	if (first)
+		context_notice(r, thread);
+	uint32_t context = context_of(r, thread)->events;
+
+	found_predecessor(r, predecessor(unit, thread));
+	if (foreign)
+		found_pair(r, PAIR_WRITE_READ, unit->writer, &unit->write, address);
+	if (foreign && !r->options->line) {
+		found_edge(r, unit->write.site, unit->write_context, context);
+		if (first)
+			communicate(r, unit->writer);
+	}
+	if (!unit->write.present && first && !r->options->line)
+		found_edge(r, 0, 0, context);
+	self->last = self->read = (struct access){ true, r->event->site, r->event->order, r->index };
+}
+
+static void unit_write(struct reference *r, struct unit *unit, uint64_t address)
+{
+	uint32_t thread = r->event->thread;
+	bool foreign = unit->write.present && unit->writer != thread;
+
+	if (!owned(unit, thread))
+		context_notice(r, thread);
+	uint32_t context = context_of(r, thread)->events;
+
+	found_predecessor(r, predecessor(unit, thread));
+	for (size_t i = 0; i < unit->parties.n; i++) {
+		struct party *party = &unit->parties.items[i];
+
+		if (party->thread != thread && party->read.present)
+			found_pair(r, PAIR_READ_WRITE, party->thread, &party->read, address);
+		party->read.present = false;
+	}
+	if (foreign)
+		found_pair(r, PAIR_WRITE_WRITE, unit->writer, &unit->write, address);
+	if (foreign && !r->options->line) {
+		found_edge(r, unit->write.site, unit->write_context, context);
+		communicate(r, unit->writer);
+	}
+	unit->write = (struct access){ true, r->event->site, r->event->order, r->index };
+	unit->writer = thread;
+	unit->write_context = context;
+	party_of(unit, thread)->last = unit->write;
+}
+
+/* ---- units of a granule ---- */
+
+static void unit_free(struct unit *unit)
+{
+	if (!unit)
+		return;
+	VEC_FREE(&unit->parties);
+	cleanup_free(&unit);
+}
+
+static struct unit *unit_new(uint32_t length)
+{
+	struct unit *unit = memory_alloc(sizeof *unit);
+
+	unit->length = length;
+	return unit;
+}
+
+static struct unit *unit_copy(const struct unit *from, uint32_t length)
+{
+	struct unit *unit = unit_new(length);
+
+	unit->write = from->write;
+	unit->writer = from->writer;
+	unit->write_context = from->write_context;
+	for (size_t i = 0; i < from->parties.n; i++)
+		*VEC_PUSH(&unit->parties) = from->parties.items[i];
+	return unit;
+}
+
+/* Every unit in [start, end) that is longer than `length` becomes units of it. */
+static void cut_to(struct granule *granule, uint32_t start, uint32_t end, uint32_t length)
+{
+	for (uint32_t at = start; at < end; at++) {
+		struct unit *whole = granule->units[at];
+
+		if (!whole || whole->length <= length)
+			continue;
+		for (uint32_t part = at; part < at + whole->length; part += length)
+			granule->units[part] = unit_copy(whole, length);
+		unit_free(whole);
+	}
+}
+
+/* Makes [from, to) a union of whole units. */
+static void cut(struct granule *granule, uint32_t from, uint32_t to)
+{
+	if (from == 0 && to == 8)
+		return;
+	cut_to(granule, 0, 8, 4);
+	for (uint32_t half = 0; half < 8; half += 4) {
+		uint32_t low = from > half ? from : half, high = to < half + 4 ? to : half + 4;
+
+		if (low < high && high - low < 4)
+			cut_to(granule, half, half + 4, low % 2 == 0 && high % 2 == 0 ? 2 : 1);
+	}
+}
+
+static struct granule *granule_at(struct reference *r, uint64_t address, bool make)
+{
+	uint64_t *known = make ? map_put(&r->granules, address, NULL) : map_get(&r->granules, address);
+
+	if (known && !*known && make) {
+		struct granule *granule = memory_alloc(sizeof *granule);
+
+		granule->units[0] = unit_new(8);
+		*known = (uint64_t)(uintptr_t)granule;
+	}
+	return known ? (struct granule *)(uintptr_t)*known : NULL;
+}
+
+static void granule_access(struct reference *r, uint64_t address, uint32_t from, uint32_t to)
+{
+	struct granule *granule = granule_at(r, address, true);
+
+	cut(granule, from, to);
+	for (uint32_t at = from; at < to; at++) {
+		if (!granule->units[at])
+			continue;
+		if (r->event->action == AREA_READ)
+			unit_read(r, granule->units[at], address + at);
+		else
+			unit_write(r, granule->units[at], address + at);
+	}
+}
+
+static void granule_forget(struct reference *r, uint64_t address, uint32_t from, uint32_t to)
+{
+	struct granule *granule = granule_at(r, address, false);
+	bool whole = from == 0 && to == 8;
+
+	if (!granule)
+		return;
+	cut(granule, from, to);
+	for (uint32_t at = from; at < to; at++) {
+		struct unit *old = granule->units[at];
+
+		if (!old)
+			continue;
+		granule->units[at] = whole ? NULL : unit_new(old->length);
+		unit_free(old);
+	}
+	if (whole) {
+		cleanup_free(&granule);
+		*map_get(&r->granules, address) = 0;
+	}
+}
+
+/* ---- lines ---- */
+
+static bool line_was_read_by(const struct line *line, uint32_t thread)
+{
+	for (size_t i = 0; i < line->readers.n; i++)
+		if (line->readers.items[i] == thread)
+			return true;
+	return false;
+}
+
+static void line_access(struct reference *r, uint64_t address)
+{
+	uint64_t *known = map_put(&r->lines, address, NULL);
+
+	if (!*known)
+		*known = (uint64_t)(uintptr_t)memory_alloc(sizeof(struct line));
+	struct line *line = (struct line *)(uintptr_t)*known;
+	uint32_t thread = r->event->thread;
+	bool write = r->event->action == AREA_WRITE, first = write || !line_was_read_by(line, thread);
+
+	if (first)
+		context_notice(r, thread);
+	uint32_t context = context_of(r, thread)->events;
+
+	if (line->write.present && line->writer != thread) {
+		found_edge(r, line->write.site, line->write_context, context);
+		if (first)
+			communicate(r, line->writer);
+	} else if (!line->write.present && !write && first) {
+		found_edge(r, 0, 0, context);
+	}
+	if (write) {
+		line->write = (struct access){ true, r->event->site, r->event->order, r->index };
+		line->writer = thread;
+		line->write_context = context;
+		line->readers.n = 0;
+	} else if (first) {
+		*VEC_PUSH(&line->readers) = thread;
+	}
+}
+
+/* ---- a sequence of events ---- */
+
+static void each_granule(struct reference *r, void (*act)(struct reference *, uint64_t, uint32_t, uint32_t))
+{
+	uint64_t start = r->event->address, end = start + r->event->size;
+
+	for (uint64_t granule = start & ~7ull; granule < end; granule += 8)
+		act(r, granule, start > granule ? (uint32_t)(start - granule) : 0,
+		    end < granule + 8 ? (uint32_t)(end - granule) : 8);
+}
+
+/* Large ranges are mostly empty: there the known granules are fewer. */
+static void forget(struct reference *r)
+{
+	uint64_t start = r->event->address, end = start + r->event->size;
+
+	if (r->event->size / 8 < r->granules.room) {
+		each_granule(r, granule_forget);
+		return;
+	}
+	for (size_t i = 0; i < r->granules.room; i++) {
+		uint64_t granule = r->granules.slots[i].key;
+
+		if (r->granules.slots[i].used && granule + 8 > start && granule < end)
+			granule_forget(r, granule, start > granule ? (uint32_t)(start - granule) : 0,
+				       end < granule + 8 ? (uint32_t)(end - granule) : 8);
+	}
+}
+
+static void take(struct reference *r)
+{
+	if (r->event->action == AREA_FORGET) {
+		forget(r);
+		return;
+	}
+	each_granule(r, granule_access);
+	if (!r->options->line)
+		return;
+	for (uint64_t line = r->event->address & ~63ull; line < r->event->address + r->event->size; line += 64)
+		line_access(r, line);
+}
+
+static void release(struct reference *r)
+{
+	for (size_t i = 0; i < r->granules.room; i++) {
+		struct granule *granule = (struct granule *)(uintptr_t)r->granules.slots[i].value;
+
+		if (!r->granules.slots[i].used || !granule)
+			continue;
+		for (int at = 0; at < 8; at++)
+			unit_free(granule->units[at]);
+		cleanup_free(&granule);
+	}
+	for (size_t i = 0; i < r->lines.room; i++) {
+		struct line *line = (struct line *)(uintptr_t)r->lines.slots[i].value;
+
+		if (!r->lines.slots[i].used)
+			continue;
+		VEC_FREE(&line->readers);
+		cleanup_free(&line);
+	}
+	map_free(&r->granules);
+	map_free(&r->lines);
+	map_free(&r->pairs);
+	map_free(&r->predecessors);
+	map_free(&r->edges);
+	VEC_FREE(&r->threads);
+}
+
+void reference_observe(const struct area_options *options, const struct area_event *events, size_t n,
+		       struct reference_result *out)
+{
+	struct reference r = { .options = options, .result = out };
+
+	*out = (struct reference_result){ 0 };
+	for (; r.index < n; r.index++) {
+		r.event = &events[r.index];
+		take(&r);
+	}
+	release(&r);
+}
+
+void reference_free(struct reference_result *result)
+{
+	VEC_FREE(&result->pairs);
+	VEC_FREE(&result->predecessors);
+	VEC_FREE(&result->edges);
+}

@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# The runtime inside programs that fork, jump, fault, die and make threads by
+# the thousand. Each program in observed/ says in its opening comment how it ends
+# (run: ARGUMENTS -> EXIT STATUS, SIGNAL or hung) and what must have been seen.
+# It has to behave as its plain build does, alone and observed.
+# UNSNARL names the tool (default build/unsnarl), SOURCE the source folder;
+# arguments, if any, are the programs to test.
+set -u
+SOURCE=$(cd "${SOURCE:-$(dirname "$0")/..}" && pwd)
+UNSNARL=$(realpath "${UNSNARL:-$SOURCE/build/unsnarl}")
+OBSERVED=$SOURCE/tests/observed
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 2
+ulimit -c 0
+passed=0
+failed=0
+only=" $* "
+TIMEOUT=1 # for runs that are to hang
+
+verdict() { # verdict STATUS WHAT
+	if [ "$1" -eq 0 ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'not ok: %s\n' "$2"
+		head -n 12 err complaints 2>/dev/null | sed 's/^/    /'
+	fi
+}
+
+# Builds a program plainly and observed: build NAME SOURCE FLAGS...
+build() {
+	local name=$1 source=$2 verb=cc plain=clang-19
+	shift 2
+	[[ $source == *.cc ]] && verb=c++ plain=clang++-19
+	"$plain" -w -pthread "$@" -o "$name.plain" "$source" 2>err
+	verdict $? "$name: plain build" || return 1
+	"$UNSNARL" "$verb" -w -pthread "$@" -o "$name" "$source" 2>err
+	verdict $? "$name: observed build"
+}
+
+# How the last run ended: an exit status, the name of a signal, or hung.
+ending() {
+	python3 -c 'import json, sys
+r = json.load(sys.stdin)
+print("hung" if r["outcome"] not in ("exit", "signal") else r["signal"] or r["code"])'
+}
+
+# Runs alone and says how it ended, as `ending` does.
+alone() { # alone PROGRAM ARGUMENTS...
+	local status
+	timeout -s KILL "$patience" "$@" >output 2>err </dev/null
+	status=$?
+	if [ $status -ge 128 ]; then
+		echo "SIG$(kill -l $((status - 128)))"
+	else
+		echo $status
+	fi
+}
+
+# Runs an observed program, compares with its plain build, checks what was seen.
+observe() { # observe NAME SOURCE END UNSNARL-OPTIONS -- ARGUMENTS...
+	local name=$1 source=$2 end=$3 options=() got what
+	shift 3
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	what="$name $* ${options[*]}"
+	rm -rf store
+	"$UNSNARL" run --store store --timeout "$([ "$end" = hung ] && echo $TIMEOUT || echo 20)" "${options[@]}" -- \
+		"./$name" "$@" >out 2>err </dev/null
+	verdict $? "$what: run"
+	"$UNSNARL" show 1 --store store --json >run.json 2>err
+	verdict $? "$what: show"
+	got=$(ending <run.json 2>/dev/null)
+	[ "$got" = "$end" ]
+	verdict $? "$what: ended with $got instead of $end"
+	python3 "$OBSERVED/check.py" "$source" <run.json >complaints 2>&1
+	verdict $? "$what"
+	rm -f complaints
+}
+
+compare_alone() { # compare_alone NAME END ARGUMENTS...
+	local name=$1 end=$2 got patience=20
+	shift 2
+	[ "$end" = hung ] && return # nothing to compare
+	alone "./$name.plain" "$@" >/dev/null
+	mv output plain.output
+	got=$(alone "./$name" "$@")
+	[ "$got" = "$end" ]
+	verdict $? "$name $*, alone: ended with $got instead of $end"
+	cmp -s output plain.output
+	verdict $? "$name $*, alone: other output than the plain build"
+	got=$(alone "$UNSNARL" exec -- "./$name" "$@")
+	[ "$got" = "$end" ]
+	verdict $? "$name $*, under exec: ended with $got instead of $end"
+	cmp -s output plain.output
+	verdict $? "$name $*, under exec: other output than the plain build"
+}
+
+# Every `run:` line of a program, in one build.
+test_program() { # test_program SOURCE NAME FLAGS...
+	local source=$1 name=$2 line arguments end
+	shift 2
+	build "$name" "$source" "$@"
+	while IFS= read -r line; do
+		arguments=${line% ->*}
+		end=${line##*-> }
+		# shellcheck disable=SC2086 # several arguments
+		compare_alone "$name" "$end" $arguments
+		# shellcheck disable=SC2086
+		observe "$name" "$source" "$end" -- $arguments
+	done < <(sed -n 's/^ \* run: *//p' "$source")
+}
+
+test_programs() {
+	local source name
+	for source in "$OBSERVED"/*.c "$OBSERVED"/*.cc; do
+		name=$(basename "${source%.*}")
+		[ "$only" = "  " ] || [[ $only == *" $name "* ]] || continue
+		grep -q '^ \* run:' "$source" || continue
+		test_program "$source" "$name" -O2
+		# The other kind of code; what takes its time needs no second one.
+		[[ " ends many signals jumps " == *" $name "* ]] || test_program "$source" "$name.O0" -O0 -no-pie
+	done
+}
+
+# The options of a run change what is recorded, never what happens.
+test_options() {
+	local source=$OBSERVED/readers.c context
+	build options "$source" -O1
+	for context in 0 1 8; do
+		observe options "$source" 0 --context $context --
+		python3 -c 'import json, sys
+edges = [e for e in json.load(open("run.json"))["edges"] if e["source"]]
+events = {len((e["sink_context"] or "").split()) for e in edges}
+sys.exit(not edges or events != {int(sys.argv[1])})' $context
+		verdict $? "--context $context: edges with so many events"
+	done
+	observe options "$source" 0 --jitter=300 --seed 5 --
+	observe options "$source" 0 --granularity line --
+	observe options "$source" 0 --granularity line --jitter=100 --context 0 --
+	observe options "$source" 0 --observe pairs --
+	build sized "$OBSERVED/widths.c" -O1
+	observe sized "$OBSERVED/widths.c" 0 --granularity line --
+	observe sized "$OBSERVED/widths.c" 0 --jitter=200 --
+}
+
+if [ "$only" = "  " ]; then
+	test_options
+fi
+test_programs
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
