@@ -46,7 +46,7 @@ format:
 	clang-format-19 -i $(SOURCES)
 
 tidy: all
-	clang-tidy-19 --quiet -p $(BUILD) $(filter %.c,$(SOURCES))
+	clang-tidy-19 --quiet -p $(BUILD) $(filter-out tests/%,$(filter %.c,$(SOURCES)))
 
 packages:
 	@scripts/packages.sh build check bench tools

@@ -3,11 +3,12 @@
  * takes the money and writes the ticket. At closing time the tickets are counted:
  * no seat may have been sold twice. */
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #define CLERKS 2
 #define CUSTOMERS 2 /* at each window */
-#define SEATS 6
+#define SEATS 100
 
 enum seat { FREE, SOLD };
 
@@ -15,7 +16,7 @@ static struct house {
 	pthread_mutex_t lock;
 	enum seat seats[SEATS];
 	int tickets[SEATS]; /* written for each seat */
-} house = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} house = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* The best seat that nobody has, -1 when the house is full. */
 static int find_seat(void)
@@ -38,15 +39,15 @@ static void sell_seat(int seat)
 	pthread_mutex_unlock(&house.lock);
 }
 
-static void *clerk_main(void *argument)
+static void *clerk_main(void *queue)
 {
-	for (int customer = 0; customer < CUSTOMERS; customer++) {
+	for (intptr_t customers = (intptr_t)queue; customers > 0; customers--) {
 		int seat = find_seat();
 
 		if (seat >= 0)
 			sell_seat(seat);
 	}
-	return argument;
+	return NULL;
 }
 
 int main(void)
@@ -55,7 +56,7 @@ int main(void)
 	int sold = 0, twice = 0;
 
 	for (int c = 0; c < CLERKS; c++)
-		pthread_create(&clerks[c], NULL, clerk_main, NULL);
+		pthread_create(&clerks[c], NULL, clerk_main, (void *)(intptr_t)CUSTOMERS);
 	for (int c = 0; c < CLERKS; c++)
 		pthread_join(clerks[c], NULL);
 

@@ -8,7 +8,8 @@
 
 #define UNIT_SECTION "unsnarl_units"
 #define UNIT_RUNTIME_SECTION "unsnarl_runtime"
-#define UNIT_BITCODE_SECTION ".llvmbc" /* the one name LLVM keeps out of the loaded image */
+/* One of the names LLVM keeps out of the loaded image. Not .llvmbc: ar and nm would take the object for bitcode. */
+#define UNIT_BITCODE_SECTION ".llvmcmd"
 #define UNIT_MAGIC 0x54494e554c52534eull
 #define UNIT_BITCODE_MAGIC 0x44434942554c534eull
 #define UNIT_VERSION 1u

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs every test and counts: the unit tests, the test scripts, the corpus, and
-the unit tests once more in a build with sanitizers.
+the unit tests and the verbs once more in a build with sanitizers.
 
 usage: check.py BUILD [BUILD-SANITIZE]
        check.py --sanitize BUILD-SANITIZE
@@ -48,8 +48,8 @@ def cases(output):
 
 
 def meson_tests(build):
-    text = subprocess.run(["meson", "introspect", "--tests", build], check=True, stdout=subprocess.PIPE).stdout
-    return json.loads(text)
+    command = ["meson", "introspect", "--tests", build]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
 
 def is_script(test):
@@ -78,8 +78,9 @@ def run_meson(tally, build, prefix, wanted):
 def run_command(tally, name, command, environment):
     print(f"-- {name}", flush=True)
     begun = os.times().elapsed
-    process = subprocess.Popen(command, cwd=SOURCE, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    process = subprocess.Popen(command, cwd=SOURCE, env={**os.environ, **environment},
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, errors="replace")
     lines = []
     for line in process.stdout:
         lines.append(line)
@@ -91,14 +92,20 @@ def run_command(tally, name, command, environment):
 
 def scripts_outside_meson(build):
     known = {Path(word).name for test in meson_tests(build) for word in test["cmd"]}
-    return [script for script in sorted((SOURCE / "tests").glob("test_*.sh")) if script.name not in known]
+    scripts = [*(SOURCE / "tests").glob("test_*.sh"), *(SOURCE / "tests").glob("test_*.py")]
+    return [script for script in sorted(scripts) if script.name not in known]
+
+
+def surroundings(build):
+    return {"UNSNARL": str(Path(build).resolve() / "unsnarl"), "SOURCE": str(SOURCE)}
 
 
 def check(tally, build):
-    environment = {"UNSNARL": str(Path(build).resolve() / "unsnarl"), "SOURCE": str(SOURCE)}
+    environment = surroundings(build)
     run_meson(tally, build, "", lambda test: True)
     for script in scripts_outside_meson(build):
-        run_command(tally, script.stem, ["bash", str(script)], environment)
+        shell = "bash" if script.suffix == ".sh" else sys.executable
+        run_command(tally, script.stem, [shell, str(script)], environment)
     corpus = Path(build).resolve() / "corpus"
     run_command(tally, "corpus", [str(SOURCE / "corpus" / "check.py"), "--build", str(corpus)], environment)
 
@@ -107,6 +114,8 @@ def sanitize(tally, build):
     print("-- with AddressSanitizer and UndefinedBehaviorSanitizer", flush=True)
     os.environ.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
     run_meson(tally, build, "sanitized ", lambda test: not is_script(test))
+    verbs = SOURCE / "tests" / "test_cmds.sh"
+    run_command(tally, "sanitized " + verbs.stem, ["bash", str(verbs)], surroundings(build))
 
 
 def main(words):
@@ -116,6 +125,8 @@ def main(words):
         plain, sanitized = words[:1], words[1:]
     if len(sanitized) > 1 or not (plain or sanitized):
         sys.exit(__doc__)
+    for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"):
+        os.environ.pop(name, None)  # tests that call make want one of their own
     tally = Tally()
     if plain:
         check(tally, plain[0])

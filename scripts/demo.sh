@@ -25,6 +25,8 @@ step "Run it 50 times, with small random delays where threads share data:" \
 step "What was recorded:" unsnarl runs
 if unsnarl show last >/dev/null 2>&1; then
 	step "The last run that failed, and what its threads did to each other's data:" unsnarl show last
+	line=$(grep -n '= SOLD' tickets.c | cut -d: -f1)
+	step "The line that sells a seat: its pairs, over all runs:" unsnarl show "tickets.c:$line" --pairs
 else
 	step "No run failed this time; what the threads of the last one did:" unsnarl show 50
 fi

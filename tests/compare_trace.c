@@ -1,12 +1,14 @@
 /* Runs a program with every access logged and holds what the runtime observed
  * against the reference observer.
  *
- * usage: compare_trace [-c EVENTS] [-l] [-s] [-t SECONDS] PROGRAM [ARGUMENT...]
- * -c: events of context; -l: edges between lines; -t: kill the program then (it is
- * compared all the same); -s: the program always does the same, so run it a second
- * time without the log, on the fast path, and hold that against the reference too.
+ * usage: compare_trace [-c EVENTS] [-t SECONDS] [-aelrs] PROGRAM [ARGUMENT...]
+ * -c: events of context; -t: kill the program then (it is compared all the same);
+ * -l: edges between lines; -r: every read counts, also one that repeats another;
+ * -a: the program makes no accesses of nothing, so no order may lack an event;
+ * -s: the program always does the same, so run it a second time without the log, on
+ * the fast path, and hold that against the reference too; -e: print the events.
  *
- * Exit status: 0 agreement, 1 disagreement, 77 the run was too long to be compared,
+ * Exit status: 0 agreement, 1 disagreement, 77 the run was too large to be compared,
  * 2 anything else. */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,12 +30,14 @@
 #include "model/site.h"
 #include "tests/reference.h"
 
-#define TOO_LONG 77
+#define TOO_LARGE 77
+#define LINE_READERS 32u /* lines.c tells so many threads apart */
 #define SHOWN 5u /* disagreements of a kind that are printed */
 
 struct settings {
 	struct area_options area;
-	bool same_again;
+	enum reference_rereads rereads;
+	bool same_again, complete, print_events;
 	double timeout_s;
 	char **argv;
 };
@@ -42,7 +46,7 @@ struct settings {
 
 struct traced {
 	struct area_process *process; /* of the first process, mapped */
-	uint32_t processes;
+	uint32_t processes, threads;
 	bool cut_off; /* ended while threads were at work */
 };
 
@@ -75,6 +79,7 @@ static struct error *trace(const struct settings *settings, uint32_t observe, in
 	if (pread(area, &head, sizeof head, 0) != (ssize_t)sizeof head)
 		return error_errno(errno, "cannot read the run area");
 	out->processes = head.processes;
+	out->threads = head.threads;
 	out->process = mmap(NULL, AREA_PROCESS_SIZE, PROT_READ, MAP_SHARED, area, AREA_PROCESS_OFFSET(0));
 	if (out->process == MAP_FAILED)
 		return error_errno(errno, "cannot map the run area");
@@ -84,10 +89,17 @@ static struct error *trace(const struct settings *settings, uint32_t observe, in
 	return NULL;
 }
 
-static bool too_long(const struct area_process *p)
+/* Why the run cannot be compared, NULL when it can. */
+static const char *too_large(const struct settings *settings, const struct traced *traced)
 {
-	return p->nevents > AREA_EVENTS || p->npairs > AREA_PAIRS || p->npredecessors > AREA_PREDECESSORS ||
-	       p->nedges > AREA_EDGES;
+	const struct area_process *p = traced->process;
+
+	if (p->nevents > AREA_EVENTS || p->npairs > AREA_PAIRS || p->npredecessors > AREA_PREDECESSORS ||
+	    p->nedges > AREA_EDGES)
+		return "more than the run area holds";
+	if (settings->area.line && traced->threads > LINE_READERS)
+		return "more threads than a line tells apart";
+	return NULL;
 }
 
 /* ---- naming sites, only when there is something to tell ---- */
@@ -314,6 +326,59 @@ static size_t compare_all(const struct traced *traced, const struct area_event *
 	return verdict.wrong;
 }
 
+/* ---- the log itself ---- */
+
+static void print_events(const struct area_process *process)
+{
+	static const char *const actions[] = { "", "read", "write", "forget" };
+
+	for (uint32_t i = 0; i < process->nevents; i++) {
+		const struct area_event *event = &process->events[i];
+
+		printf("%u: thread %u order %llu %s of %llu at %llx ", i, event->thread,
+		       (unsigned long long)event->order, actions[event->action & 3],
+		       (unsigned long long)event->size, (unsigned long long)event->address);
+		print_site(process, event->site);
+		printf("\n");
+	}
+}
+
+/* Orders of a thread for which there is no event: accesses that escaped the log. */
+static size_t find_gaps(const struct traced *traced)
+{
+	const struct area_process *process = traced->process;
+	VEC(uint64_t) latest = { 0 };
+	uint64_t orders = process->accesses, logged = 0;
+	size_t gaps = 0;
+
+	for (uint32_t i = 0; i < process->nevents; i++) {
+		const struct area_event *event = &process->events[i];
+
+		if (event->action == AREA_FORGET)
+			continue;
+		while (latest.n <= event->thread)
+			VEC_PUSH(&latest);
+		uint64_t expected = latest.items[event->thread] + 1;
+
+		if (event->order > expected && ++gaps <= SHOWN)
+			printf("  thread %u: no event for orders %llu to %llu\n", event->thread,
+			       (unsigned long long)expected, (unsigned long long)event->order - 1);
+		latest.items[event->thread] = event->order;
+	}
+	if (gaps > SHOWN)
+		printf("  ... %zu more of this kind\n", gaps - SHOWN);
+	for (size_t i = 0; i < latest.n; i++)
+		logged += latest.items[i];
+	for (uint32_t slot = 0; slot < AREA_SLOTS; slot++)
+		orders += process->slot_order[slot];
+	if (orders != logged && !traced->cut_off) {
+		printf("  no event for %llu last orders\n", (unsigned long long)(orders - logged));
+		gaps++;
+	}
+	VEC_FREE(&latest);
+	return gaps;
+}
+
 /* ---- the whole ---- */
 
 static struct error *compare_runs(const struct settings *settings, int *status)
@@ -326,16 +391,23 @@ static struct error *compare_runs(const struct settings *settings, int *status)
 	TRY(trace(settings, OBSERVE_ALL | OBSERVE_TRACE, children, &traced));
 	const struct area_process *process = traced.process;
 
-	if (too_long(process)) {
-		printf("too long: %s\n", settings->argv[0]);
-		*status = TOO_LONG;
+	const char *reason = too_large(settings, &traced);
+
+	if (reason) {
+		printf("%s: not compared: %s\n", settings->argv[0], reason);
+		*status = TOO_LARGE;
 		return NULL;
 	}
 	if (process->dropped)
 		return error_new("%s: the runtime dropped %llu observations", settings->argv[0],
 				 (unsigned long long)process->dropped);
-	reference_observe(&settings->area, process->events, process->nevents, &reference);
+	if (settings->print_events)
+		print_events(process);
+	reference_observe(&settings->area, settings->rereads, process->events, process->nevents, &reference);
 	size_t wrong = compare_all(&traced, process->events, process->nevents, &reference);
+
+	if (settings->complete)
+		wrong += find_gaps(&traced);
 
 	printf("%s: %u events, %zu pairs, %zu predecessors, %zu edges: %zu disagreements%s\n", settings->argv[0],
 	       process->nevents, reference.pairs.n, reference.predecessors.n, reference.edges.n, wrong,
@@ -358,17 +430,19 @@ int main(int argc, char **argv)
 	struct settings settings = { .area = { .context = 5 }, .timeout_s = 20 };
 	int option, status = 2;
 
-	while ((option = getopt(argc, argv, "+c:lst:")) != -1) {
+	while ((option = getopt(argc, argv, "+c:t:aelrs")) != -1) {
+		if (option == '?')
+			return 2;
 		if (option == 'c')
 			settings.area.context = (uint32_t)atoi(optarg);
-		else if (option == 'l')
-			settings.area.line = 1;
-		else if (option == 's')
-			settings.same_again = true;
-		else if (option == 't')
+		if (option == 't')
 			settings.timeout_s = atof(optarg);
-		else
-			return 2;
+		if (option == 'r')
+			settings.rereads = REREADS_COUNT;
+		settings.area.line |= option == 'l';
+		settings.complete |= option == 'a';
+		settings.print_events |= option == 'e';
+		settings.same_again |= option == 's';
 	}
 	settings.argv = argv + optind;
 	if (!*settings.argv) {

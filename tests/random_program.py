@@ -75,6 +75,7 @@ static size_t block_sizes[4];
 static unsigned char *boxes[8]; /* on the threads' stacks */
 static volatile size_t zero;    /* keeps sizes from being known early */
 static pthread_barrier_t barrier;
+static sem_t errands; /* done */
 
 struct errand {
 	unsigned char *box;
@@ -95,6 +96,7 @@ static void *run_errand(void *argument)
 	errand->number = stir(own, sizeof own, errand->number);
 	memcpy(errand->box, own, 6);
 	errand->box[7]++;
+	sem_post(&errands);
 	return NULL;
 }
 """
@@ -106,6 +108,7 @@ class Program:
         self.serial = serial
         self.threads = self.random.randint(2, 5)
         self.functions = self.random.randint(4, 9)
+        self.swaps = self.random.random() < 0.3  # those that fail are accesses of nothing
 
     def pick(self, *choices):
         return self.random.choice(choices)
@@ -175,14 +178,14 @@ class Program:
         bits = self.pick(8, 16, 32, 64)
         name = f"atomic{bits}[{self.number(0, 3)}]"
         order = self.pick("memory_order_relaxed", "memory_order_seq_cst")
+        swap = (f"{{ uint{bits}_t old = {self.number(0, 7)}; "
+                f"value += atomic_compare_exchange_strong(&{name}, &old, {self.number(0, 7)}); }}")
         return self.pick(
             f"value += atomic_load_explicit(&{name}, {order});",
             f"atomic_store_explicit(&{name}, 3, {order});",
             f"value += atomic_fetch_add_explicit(&{name}, 1, {order});",
             f"value += atomic_exchange(&{name}, 7);",
-            f"{{ uint{bits}_t old = {self.number(0, 7)}; "
-            f"value += atomic_compare_exchange_strong(&{name}, &old, {self.number(0, 7)}); }}",
-        )
+            swap if self.swaps else f"value += atomic_fetch_or(&{name}, 5);")
 
     def block(self):
         """A heap block that comes, is used, moves and goes."""
@@ -205,7 +208,7 @@ class Program:
     def errand(self):
         """A thread that works on this one's stack."""
         return ("{ struct errand errand = {own, value}; pthread_t id; "
-                "if (pthread_create(&id, NULL, run_errand, &errand) == 0) pthread_join(id, NULL); "
+                "if (pthread_create(&id, NULL, run_errand, &errand) == 0) { sem_wait(&errands); pthread_join(id, NULL); } "
                 "value += errand.number; }")
 
     def pages(self):
@@ -285,7 +288,7 @@ class Program:
         end = f"\tsem_wait(&turns[{nturns}]);\n\tsem_post(&turns[{nturns}]);\n" if self.serial else ""
         create = "\n".join(f"\tpthread_create(&ids[{i}], NULL, thread{i}, NULL);{begun}" for i in range(self.threads))
         return (f"int main(void)\n{{\n\tpthread_t ids[{self.threads}];\n\tmallopt(M_ARENA_MAX, {self.pick(1, 4)});\n"
-                f"\tsem_init(&begun, 0, 0);\n\tfor (int i = 0; i < {nturns + 1}; i++)\n\t\tsem_init(&turns[i], 0, 0);\n"
+                f"\tsem_init(&begun, 0, 0);\n\tsem_init(&errands, 0, 0);\n\tfor (int i = 0; i < {nturns + 1}; i++)\n\t\tsem_init(&turns[i], 0, 0);\n"
                 f"\tpthread_barrier_init(&barrier, NULL, {self.threads});\n{create}\n"
                 f"\tsem_post(&turns[0]);\n{end}\tfor (int i = 0; i < {self.threads}; i++)\n"
                 f"\t\tpthread_join(ids[i], NULL);\n\treturn 0;\n}}\n")

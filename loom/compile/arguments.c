@@ -52,6 +52,20 @@ static const char *language_of(bool cxx, const char *path)
 	return NULL;
 }
 
+/* The language of sources that get no hooks, NULL for what the linker gets. */
+static const char *foreign_language_of(const char *path)
+{
+	static const char *const endings[][2] = {
+	    {".s", "assembler"}, {".S", "assembler-with-cpp"}, {".sx", "assembler-with-cpp"}, {".h", "c-header"},
+	    {".hh", "c++-header"}, {".hpp", "c++-header"}, {".hxx", "c++-header"},
+	};
+	const char *dot = strrchr(path, '.');
+	for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+		if (strcmp(dot, endings[i][0]) == 0)
+			return endings[i][1];
+	return NULL;
+}
+
 static bool is_our_language(const char *language)
 {
 	static const char *const ours[] = {"c", "c++", "cpp-output", "c++-cpp-output"};
@@ -129,6 +143,8 @@ static void note_option(struct arguments *arguments, struct argument *argument, 
 		   strcmp(text, "-MG") == 0) {
 		argument->dependency = true;
 		arguments->dependencies |= strcmp(text, "-MD") == 0 || strcmp(text, "-MMD") == 0;
+	} else if (starts_with(text, "-Wp,-MD,") || starts_with(text, "-Wp,-MMD,")) {
+		argument->dependency = arguments->dependencies = arguments->dependency_file = true;
 	} else if (starts_with(text, "-O")) {
 		arguments->optimise = strcmp(text, "-O0") != 0;
 	} else if (text[1] == 'g' && strcmp(text, "-g0") != 0 && !starts_with(text, "-gcc")) {
@@ -190,7 +206,11 @@ static void note_input(bool cxx, struct arguments *arguments, struct argument *a
 	if (is && is_our_language(is)) {
 		argument->language = memory_string(is);
 		arguments->sources++;
+		return;
 	}
+	is = is ? is : foreign_language_of(argument->text);
+	argument->foreign = is ? memory_string(is) : NULL;
+	arguments->header |= is && strstr(is, "-header");
 }
 
 struct error *arguments_parse(bool cxx, int argc, char **argv, struct arguments *out)
@@ -214,7 +234,7 @@ struct error *arguments_parse(bool cxx, int argc, char **argv, struct arguments 
 			note_option(out, argument, &plain);
 	}
 	VEC_FREE(&words.items);
-	if (plain || out->inputs == 0)
+	if (plain || out->inputs == 0 || out->header)
 		out->mode = MODE_PLAIN;
 	if (out->mode != MODE_LINK && out->mode != MODE_PLAIN && out->sources == 0)
 		out->mode = MODE_PLAIN;
@@ -226,6 +246,7 @@ void arguments_free(struct arguments *arguments)
 	for (size_t i = 0; i < arguments->items.n; i++) {
 		free(arguments->items.items[i].text);
 		free(arguments->items.items[i].language);
+		free(arguments->items.items[i].foreign);
 	}
 	VEC_FREE(&arguments->items);
 }

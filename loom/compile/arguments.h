@@ -17,6 +17,7 @@ enum compile_mode {
 struct argument {
 	char *text;
 	char *language;   /* of a source file: what -x would call it; else NULL */
+	char *foreign;    /* of a source that clang compiles without us (assembly): what -x calls it; else NULL */
 	bool input;       /* a file to compile or to link */
 	bool output;      /* -o or its value */
 	bool dependency;  /* -MD and its kin */
@@ -34,6 +35,7 @@ struct arguments {
 	bool dependencies, dependency_file, dependency_target; /* -MD or -MMD, -MF, -MT or -MQ */
 	bool shared, is_static, no_runtime;                    /* -shared, -static, -r or -nostdlib */
 	bool loops;                    /* --loops */
+	bool header;                   /* a header is to be precompiled */
 	unsigned sources, inputs;
 };
 

@@ -22,7 +22,8 @@ struct driver {
 	struct arguments arguments;
 	char folder[64]; /* temporary */
 	unsigned files;  /* made in it */
-	int status;      /* of the first helper that failed */
+	int status;      /* of the first command that failed */
+	int last;        /* status of the last command */
 };
 
 struct command {
@@ -52,10 +53,9 @@ static void command_free(struct command *command)
 static struct error *command_run(struct driver *driver, struct command *command)
 {
 	*VEC_PUSH(&command->words) = NULL;
-	int status;
-	TRY(process_run(command->words.items, &status));
-	if (status && !driver->status)
-		driver->status = status;
+	TRY(process_run(command->words.items, &driver->last));
+	if (!driver->status)
+		driver->status = driver->last;
 	return NULL;
 }
 
@@ -66,15 +66,19 @@ static char *temporary(struct driver *driver, const char *ending)
 
 /* ---- one source ---- */
 
-/* Where clang would put the object of `source`. */
-static char *object_name(const struct driver *driver, const char *source, const char *ending)
+/* `path` with another ending. */
+static char *with_ending(const char *path, const char *ending)
 {
-	if (driver->arguments.output)
-		return memory_string(driver->arguments.output);
+	const char *dot = strrchr(path, '.');
+	bool named = dot && !strchr(dot, '/');
+	return memory_format("%.*s%s", (int)(named ? (size_t)(dot - path) : strlen(path)), path, ending);
+}
+
+/* What clang would call the object of `source`. */
+static char *object_name(const char *source, const char *ending)
+{
 	const char *base = strrchr(source, '/');
-	base = base ? base + 1 : source;
-	const char *dot = strrchr(base, '.');
-	return memory_format("%.*s%s", (int)(dot ? (size_t)(dot - base) : strlen(base)), base, ending);
+	return with_ending(base ? base + 1 : source, ending);
 }
 
 /* The options of the command line, without inputs, outputs and what `skip_dependencies` says. */
@@ -95,25 +99,30 @@ static void add_options(const struct driver *driver, struct command *command, bo
 		command_add(command, "-g");
 }
 
+/* Where clang would write dependencies and of what, had it made the object itself. */
+static void add_dependencies(const struct driver *driver, struct command *command, const char *source)
+{
+	const struct arguments *arguments = &driver->arguments;
+	if (!arguments->dependencies)
+		return;
+	const char *object = command_own(command, object_name(source, ".o"));
+	const char *output = arguments->output ? arguments->output : object;
+	if (!arguments->dependency_file) {
+		command_add(command, "-MF");
+		command_add(command, command_own(command, with_ending(output, ".d")));
+	}
+	if (!arguments->dependency_target) {
+		command_add(command, "-MT");
+		command_add(command, arguments->mode == MODE_LINK ? object : output);
+	}
+}
+
 /* First step: the front end and the optimiser, to bitcode. */
-static struct error *to_bitcode(struct driver *driver, const struct argument *source, const char *object,
-				const char *bitcode)
+static struct error *to_bitcode(struct driver *driver, const struct argument *source, const char *bitcode)
 {
 	_cleanup_(command_free) struct command command = {0};
 	add_options(driver, &command, false);
-	const struct arguments *arguments = &driver->arguments;
-	if (arguments->dependencies && !arguments->dependency_file) {
-		const char *dot = strrchr(object, '.');
-		bool named = dot && !strchr(dot, '/');
-		command_add(&command, "-MF");
-		command_add(&command, command_own(&command, memory_format("%.*s.d", (int)(named ? (size_t)(dot - object)
-													: strlen(object)),
-									  object)));
-	}
-	if (arguments->dependencies && !arguments->dependency_target) {
-		command_add(&command, "-MT");
-		command_add(&command, object);
-	}
+	add_dependencies(driver, &command, source->text);
 	const char *last[] = {"-c", "-emit-llvm", "-o", bitcode, "-x", source->language, source->text};
 	for (size_t i = 0; i < sizeof last / sizeof *last; i++)
 		command_add(&command, last[i]);
@@ -136,13 +145,29 @@ static struct error *to_object(struct driver *driver, const char *bitcode, const
 static struct error *compile_source(struct driver *driver, const struct argument *source, const char *object)
 {
 	_cleanup_free_ char *plain = temporary(driver, ".bc"), *woven = temporary(driver, ".bc");
-	TRY(to_bitcode(driver, source, object, plain));
-	if (driver->status)
+	TRY(to_bitcode(driver, source, plain));
+	if (driver->last)
 		return NULL;
 	struct transform_options options = {
 	    .loops = driver->arguments.loops, .optimise = driver->arguments.optimise, .source = source->text};
 	TRY(unit_weave(plain, woven, &options));
 	return to_object(driver, woven, object);
+}
+
+/* Assembly and the like: clang's alone. */
+static struct error *compile_foreign(struct driver *driver, const struct argument *source, const char *object)
+{
+	_cleanup_(command_free) struct command command = {0};
+	add_options(driver, &command, true);
+	const char *last[] = {"-c", "-o", object, "-x", source->foreign, source->text};
+	for (size_t i = 0; i < sizeof last / sizeof *last; i++)
+		command_add(&command, last[i]);
+	return command_run(driver, &command);
+}
+
+static struct error *compile_input(struct driver *driver, const struct argument *source, const char *object)
+{
+	return source->language ? compile_source(driver, source, object) : compile_foreign(driver, source, object);
 }
 
 /* ---- linking ---- */
@@ -192,6 +217,8 @@ static struct error *link_all(struct driver *driver, char *const *objects)
 	}
 	if (!arguments->shared && !arguments->no_runtime)
 		TRY(add_runtime(&command));
+	else if (arguments->shared) /* also with -z defs: the program brings the runtime */
+		command_add(&command, "-Wl,--unresolved-symbols=ignore-all");
 	return command_run(driver, &command);
 }
 
@@ -202,12 +229,12 @@ static struct error *compile_and_link(struct driver *driver)
 		return error_new("a statically linked program cannot be observed: leave out -static");
 	char **objects = memory_alloc((arguments->items.n + 1) * sizeof *objects);
 	struct error *e = NULL;
-	for (size_t i = 0; i < arguments->items.n && !e && !driver->status; i++) {
+	for (size_t i = 0; i < arguments->items.n && !e; i++) {
 		const struct argument *a = &arguments->items.items[i];
-		if (!a->language)
+		if (!a->language && !a->foreign)
 			continue;
 		objects[i] = temporary(driver, ".o");
-		e = compile_source(driver, a, objects[i]);
+		e = compile_input(driver, a, objects[i]);
 	}
 	if (!e && !driver->status)
 		e = link_all(driver, objects);
@@ -219,22 +246,6 @@ static struct error *compile_and_link(struct driver *driver)
 
 /* ---- the whole ---- */
 
-static struct error *compile_objects(struct driver *driver)
-{
-	const struct arguments *arguments = &driver->arguments;
-	const char *ending = arguments->mode == MODE_ASSEMBLY ? ".s" : ".o";
-	if (arguments->output && arguments->sources > 1)
-		return error_new("-o with several sources needs linking: leave out -c, -S or -o");
-	for (size_t i = 0; i < arguments->items.n && !driver->status; i++) {
-		const struct argument *a = &arguments->items.items[i];
-		if (!a->language)
-			continue;
-		_cleanup_free_ char *object = object_name(driver, a->text, ending);
-		TRY(compile_source(driver, a, object));
-	}
-	return NULL;
-}
-
 static struct error *pass_on(struct driver *driver)
 {
 	_cleanup_(command_free) struct command command = {0};
@@ -243,6 +254,23 @@ static struct error *pass_on(struct driver *driver)
 		if (!driver->arguments.items.items[i].ours)
 			command_add(&command, driver->arguments.items.items[i].text);
 	return command_run(driver, &command);
+}
+
+static struct error *compile_objects(struct driver *driver)
+{
+	const struct arguments *arguments = &driver->arguments;
+	const char *ending = arguments->mode == MODE_ASSEMBLY ? ".s" : ".o";
+	if (arguments->output && arguments->sources > 1)
+		return pass_on(driver); /* clang says best what is wrong */
+	for (size_t i = 0; i < arguments->items.n; i++) {
+		const struct argument *a = &arguments->items.items[i];
+		if (!a->language && (!a->foreign || arguments->mode == MODE_ASSEMBLY))
+			continue;
+		_cleanup_free_ char *object = arguments->output ? memory_string(arguments->output)
+								: object_name(a->text, ending);
+		TRY(compile_input(driver, a, object));
+	}
+	return NULL;
 }
 
 static void remove_folder(const char *folder)

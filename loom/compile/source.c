@@ -74,6 +74,20 @@ static void collect(struct source *source, LLVMMetadataRef root, struct map *vis
 	VEC_FREE(&stack);
 }
 
+/* Name and folder as debug information has them: two files of one name differ by
+ * their folders, and -ffile-prefix-map makes them the same wherever they are built. */
+static uint64_t unit_identity(const struct source *source, LLVMMetadataRef unit)
+{
+	LLVMMetadataRef file = LLVMDIScopeGetFile(unit);
+	if (!file)
+		return hash_string(HASH_START, source->fallback_file);
+	unsigned name_length, folder_length;
+	const char *name = LLVMDIFileGetFilename(file, &name_length);
+	const char *folder = LLVMDIFileGetDirectory(file, &folder_length);
+	uint64_t hash = name_length && name[0] == '/' ? HASH_START : hash_bytes(HASH_START, folder, folder_length);
+	return hash_bytes(hash, name, name_length);
+}
+
 void source_start(struct source *source, LLVMModuleRef module, const char *fallback_file)
 {
 	*source = (struct source){
@@ -82,6 +96,8 @@ void source_start(struct source *source, LLVMModuleRef module, const char *fallb
 	unsigned n = LLVMGetNamedMetadataNumOperands(module, "llvm.dbg.cu");
 	LLVMValueRef *units = memory_alloc((n + 1) * sizeof *units);
 	LLVMGetNamedMetadataOperands(module, "llvm.dbg.cu", units);
+	source->unit = n ? unit_identity(source, LLVMValueAsMetadata(units[0]))
+			 : hash_string(HASH_START, fallback_file);
 	for (unsigned i = 0; i < n; i++)
 		collect(source, LLVMValueAsMetadata(units[i]), &visited);
 	cleanup_free(&units);

@@ -25,6 +25,15 @@ static bool plain_address_space(LLVMValueRef pointer)
 	return LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) == 0;
 }
 
+/* Code that a sanitizer or a profiler put in: not the program's own. */
+static bool is_foreign(LLVMValueRef instruction)
+{
+	static unsigned nosanitize;
+	if (!nosanitize)
+		nosanitize = LLVMGetMDKindIDInContext(LLVMGetTypeContext(LLVMTypeOf(instruction)), "nosanitize", 10);
+	return LLVMHasMetadata(instruction) && LLVMGetMetadata(instruction, nosanitize);
+}
+
 /* The access that an instruction makes by itself; kind 0 when it makes none. */
 static struct access access_of(LLVMTargetDataRef layout, LLVMValueRef instruction)
 {
@@ -52,7 +61,8 @@ static struct access access_of(LLVMTargetDataRef layout, LLVMValueRef instructio
 	}
 	access.size = (uint32_t)LLVMStoreSizeOfType(layout, type);
 	access.alignment = LLVMGetAlignment(instruction);
-	if (!plain_address_space(access.pointer) || access.size == 0 || escape_is_private(access.pointer))
+	if (!plain_address_space(access.pointer) || access.size == 0 || is_foreign(instruction) ||
+	    escape_is_private(access.pointer))
 		access.kind = 0;
 	return access;
 }
@@ -124,18 +134,36 @@ static bool wants_hooks(LLVMValueRef function)
 	       strncmp(LLVMGetValueName2(function, &length), "unsnarl_", 8) != 0;
 }
 
+/* Hooks are inlined where they run often and few: in small loops. Elsewhere a call
+ * does, and units of ten thousands of accesses still compile in reasonable time. */
+#define SMALL_LOOP 48u
+
+static void mark_inlined(struct weave *weave, const struct loops *loops)
+{
+	uint32_t *blocks = memory_alloc((loops->n + 1) * sizeof *blocks);
+	for (uint32_t b = 0; b < loops->nblocks; b++)
+		for (int32_t l = loops->inner[b]; l >= 0; l = loops->items[l].parent)
+			blocks[l]++;
+	for (size_t i = 0; i < weave->accesses.n; i++) {
+		struct access *access = &weave->accesses.items[i];
+		LLVMBasicBlockRef block = LLVMGetInstructionParent(access->instruction);
+		const uint64_t *number = map_get(&loops->numbers, (uint64_t)(uintptr_t)block);
+		int32_t inner = number ? loops->inner[*number] : -1;
+		access->inlined = inner >= 0 && blocks[inner] <= SMALL_LOOP;
+	}
+	free(blocks);
+}
+
 static void weave_function(struct weave *weave, LLVMValueRef function)
 {
 	weave->function = function;
 	weave->ordinal = 0;
 	collect(weave);
-	struct loops loops = {0};
-	if (weave->options->loops)
-		loops_find(function, &loops);
-	if (weave->accesses.n == 0) {
-		loops_free(&loops);
+	if (weave->accesses.n == 0)
 		return;
-	}
+	struct loops loops;
+	loops_find(function, &loops);
+	mark_inlined(weave, &loops);
 	weave_entry(weave);
 	for (size_t i = 0; i < weave->accesses.n; i++)
 		weave_access(weave, &weave->accesses.items[i]);
@@ -176,12 +204,25 @@ static struct error *link_hooks(LLVMModuleRef module)
 	return NULL;
 }
 
+/* Lazy binding would spoil registers that the hooks' calling convention preserves. */
+static void bind_early(LLVMModuleRef module)
+{
+	unsigned kind = LLVMGetEnumAttributeKindForName("nonlazybind", 11);
+	LLVMAttributeRef early = LLVMCreateEnumAttribute(LLVMGetModuleContext(module), kind, 0);
+	size_t length;
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+		if (LLVMIsDeclaration(f) && strncmp(LLVMGetValueName2(f, &length), "unsnarl_", 8) == 0)
+			LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, early);
+}
+
 struct error *transform(LLVMModuleRef module, const struct transform_options *options, uint32_t *nsites)
 {
 	struct weave weave = {.module = module,
 			      .context = LLVMGetModuleContext(module),
 			      .layout = LLVMGetModuleDataLayout(module),
 			      .options = options};
+	if (LLVMPointerSize(weave.layout) != 8)
+		return error_new("%s: only programs for x86-64 can be observed", options->source);
 	TRY(link_hooks(module));
 	source_start(&weave.source, module, options->source);
 	weave_start(&weave);
@@ -189,6 +230,7 @@ struct error *transform(LLVMModuleRef module, const struct transform_options *op
 		if (wants_hooks(f))
 			weave_function(&weave, f);
 	weave_finish(&weave);
+	bind_early(module);
 	*nsites = (uint32_t)weave.table.sites.n;
 	source_free(&weave.source);
 	table_free(&weave.table);

@@ -44,6 +44,7 @@ struct source {
 	LLVMContextRef context;
 	struct map composites; /* hash of a structure's name → its DICompositeType */
 	const char *fallback_file;
+	uint64_t unit; /* hash of the compiled file's name and folder */
 };
 void source_start(struct source *source, LLVMModuleRef module, const char *fallback_file);
 void source_free(struct source *source);
@@ -53,7 +54,9 @@ void source_position(const struct source *source, LLVMValueRef instruction, stru
 void source_variable(const struct source *source, LLVMValueRef instruction, LLVMValueRef pointer, char out[256]);
 
 /* ---- calls.c: library functions that touch memory ---- */
-enum extent_kind { EXTENT_ARGUMENT = 1, EXTENT_PRODUCT, EXTENT_STRING, EXTENT_STRING_MOST, EXTENT_AS_STRING, EXTENT_RESULT };
+enum extent_kind { EXTENT_ARGUMENT = 1, EXTENT_PRODUCT, EXTENT_STRING, EXTENT_STRING_MOST, EXTENT_AS_STRING, EXTENT_RESULT,
+		   EXTENT_FOUND, EXTENT_APPENDED, EXTENT_PRINTED };
+#define EXTENT_NO_ARGUMENT 255 /* in the place of an argument's number */
 struct extent {
 	enum site_kind access; /* SITE_READ or SITE_WRITE, 0 ends a list */
 	uint8_t pointer;       /* argument */

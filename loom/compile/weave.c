@@ -93,8 +93,7 @@ uint32_t weave_site(struct weave *weave, LLVMValueRef instruction, enum site_kin
 		source_variable(&weave->source, instruction, pointer, variable);
 	size_t length;
 	uint32_t identity[2] = {weave->ordinal++, kind};
-	site.id = hash_string(HASH_START, weave->options->source);
-	site.id = hash_string(site.id, LLVMGetValueName2(weave->function, &length));
+	site.id = hash_string(weave->source.unit, LLVMGetValueName2(weave->function, &length));
 	site.id = hash_bytes(site.id, identity, sizeof identity);
 	return table_add(&weave->table, &site);
 }
@@ -161,8 +160,8 @@ static void call_hook(struct weave *weave, bool write, uint32_t size, LLVMValueR
 	LLVMBuildCall2(weave->builder, weave->hook_type, function_named(weave, name, weave->hook_type), arguments, 6, "");
 }
 
-/* One or two bytes: a call, but one that knows its unit. */
-static void call_small(struct weave *weave, bool write, uint32_t size, LLVMValueRef word, LLVMValueRef address,
+/* A call that knows its unit. */
+static void call_unit(struct weave *weave, bool write, uint32_t size, LLVMValueRef word, LLVMValueRef address,
 		       LLVMValueRef memo)
 {
 	char name[64];
@@ -181,13 +180,17 @@ static void hook_plain(struct weave *weave, const struct access *access, bool wr
 	LLVMValueRef word = event_word(weave, site), memo = memo_of(weave, site);
 	uint32_t part = access->alignment >= 8 && access->size % 8 == 0 ? 8 : 4;
 	if (access->size % part == 0 && access->size <= 4 * part && access->alignment >= part) {
-		for (uint32_t at = 0; at < access->size; at += part)
-			call_hook(weave, write, part, word,
-				  at ? LLVMBuildAdd(weave->builder, address, number64(weave, at), "") : address, memo);
+		for (uint32_t at = 0; at < access->size; at += part) {
+			LLVMValueRef place = at ? LLVMBuildAdd(weave->builder, address, number64(weave, at), "") : address;
+			if (access->inlined)
+				call_hook(weave, write, part, word, place, memo);
+			else
+				call_unit(weave, write, part, word, place, memo);
+		}
 		return;
 	}
 	if (access->size <= 2 && access->alignment >= access->size)
-		call_small(weave, write, access->size, word, address, memo);
+		call_unit(weave, write, access->size, word, address, memo);
 	else
 		call_sized(weave, write ? "unsnarl_write" : "unsnarl_read", word, address, memo,
 			   number64(weave, access->size));
@@ -216,6 +219,71 @@ static LLVMValueRef argument64(struct weave *weave, LLVMValueRef call, uint8_t i
 	return LLVMBuildZExtOrBitCast(weave->builder, value, weave->i64, "");
 }
 
+/* Puts the builder behind a call. */
+static void weave_after(struct weave *weave, LLVMValueRef call)
+{
+	weave_before(weave, LLVMGetNextInstruction(call));
+	LLVMSetCurrentDebugLocation2(weave->builder, LLVMInstructionGetDebugLoc(call));
+}
+
+/* Bytes from `address` up to and with the one that `call` points to, or `most` when it found none. */
+static LLVMValueRef found_size(struct weave *weave, LLVMValueRef call, LLVMValueRef address, LLVMValueRef most)
+{
+	LLVMValueRef result = LLVMBuildPtrToInt(weave->builder, call, weave->i64, "");
+	LLVMValueRef up_to = LLVMBuildSub(weave->builder, result, address, "");
+	LLVMValueRef size = LLVMBuildAdd(weave->builder, up_to, number64(weave, 1), "");
+	LLVMValueRef none = LLVMBuildIsNull(weave->builder, call, "");
+	return LLVMBuildSelect(weave->builder, none, most, size, "");
+}
+
+/* How many characters a call of the printf family wrote, its result and its limit being known. */
+static LLVMValueRef printed_size(struct weave *weave, LLVMValueRef call, LLVMValueRef most)
+{
+	LLVMValueRef count = LLVMBuildSExtOrBitCast(weave->builder, call, weave->i64, "");
+	LLVMValueRef size = LLVMBuildAdd(weave->builder, count, number64(weave, 1), "");
+	LLVMValueRef fits = LLVMBuildICmp(weave->builder, LLVMIntULT, size, most, "");
+	LLVMValueRef good = LLVMBuildICmp(weave->builder, LLVMIntSGE, count, number64(weave, 0), "");
+	size = LLVMBuildSelect(weave->builder, fits, size, most, "");
+	return LLVMBuildSelect(weave->builder, good, size, number64(weave, 0), "");
+}
+
+/* How many bytes a call of the read family wrote. */
+static LLVMValueRef counted_size(struct weave *weave, LLVMValueRef call, LLVMValueRef unit)
+{
+	LLVMValueRef count = LLVMBuildSExtOrBitCast(weave->builder, call, weave->i64, "");
+	LLVMValueRef some = LLVMBuildICmp(weave->builder, LLVMIntSGT, count, number64(weave, 0), "");
+	count = LLVMBuildSelect(weave->builder, some, count, number64(weave, 0), "");
+	return LLVMBuildMul(weave->builder, count, unit, "");
+}
+
+/* An access whose size only the result of the call tells. */
+static void hook_afterwards(struct weave *weave, const struct access *access, LLVMValueRef word, LLVMValueRef address,
+			    LLVMValueRef memo)
+{
+	const struct extent *extent = access->extent;
+	LLVMValueRef call = access->instruction, size;
+	bool limited = extent->size != EXTENT_NO_ARGUMENT;
+	LLVMValueRef argument = limited ? argument64(weave, call, extent->size) : NULL;
+	if (!LLVMIsACallInst(call))
+		return; /* an invoke has no place behind it; none of these functions throws */
+	weave_after(weave, call);
+	if (extent->kind == EXTENT_FOUND)
+		size = found_size(weave, call, address, argument);
+	else if (extent->kind == EXTENT_PRINTED)
+		size = printed_size(weave, call, limited ? argument : number64(weave, UINT64_MAX));
+	else
+		size = counted_size(weave, call, limited ? argument : number64(weave, 1));
+	call_sized(weave, extent->access == SITE_WRITE ? "unsnarl_write" : "unsnarl_read", word, address, memo, size);
+}
+
+/* Where the string at `address` ends. */
+static LLVMValueRef string_end(struct weave *weave, LLVMValueRef pointer, LLVMValueRef address)
+{
+	LLVMTypeRef type = LLVMFunctionType(weave->i64, &weave->pointer, 1, 0);
+	LLVMValueRef length = LLVMBuildCall2(weave->builder, type, function_named(weave, "strlen", type), &pointer, 1, "");
+	return LLVMBuildAdd(weave->builder, address, length, "");
+}
+
 /* The access of a library call; its size may depend on strings or on the result. */
 static void hook_extent(struct weave *weave, const struct access *access, uint32_t site, LLVMValueRef address)
 {
@@ -238,21 +306,17 @@ static void hook_extent(struct weave *weave, const struct access *access, uint32
 	case EXTENT_STRING_MOST:
 		call_sized(weave, "unsnarl_read_string", word, address, memo, argument64(weave, call, extent->size));
 		break;
+	case EXTENT_APPENDED:
+		address = string_end(weave, access->pointer, address);
+		/* fall through */
 	case EXTENT_AS_STRING:
 		call_sized(weave, "unsnarl_write_string", word, address, memo, argument64(weave, call, extent->size));
 		break;
-	case EXTENT_RESULT: {
-		LLVMValueRef unit = extent->size == 255 ? number64(weave, 1) : argument64(weave, call, extent->size);
-		if (!LLVMIsACallInst(call))
-			break;
-		weave_before(weave, LLVMGetNextInstruction(call));
-		LLVMSetCurrentDebugLocation2(weave->builder, LLVMInstructionGetDebugLoc(call));
-		LLVMValueRef count = LLVMBuildSExtOrBitCast(weave->builder, call, weave->i64, "");
-		LLVMValueRef some = LLVMBuildICmp(weave->builder, LLVMIntSGT, count, number64(weave, 0), "");
-		count = LLVMBuildSelect(weave->builder, some, count, number64(weave, 0), "");
-		call_sized(weave, "unsnarl_write", word, address, memo, LLVMBuildMul(weave->builder, count, unit, ""));
+	case EXTENT_RESULT:
+	case EXTENT_FOUND:
+	case EXTENT_PRINTED:
+		hook_afterwards(weave, access, word, address, memo);
 		break;
-	}
 	}
 }
 

@@ -15,6 +15,7 @@ struct access {
 	uint32_t size, alignment;    /* of an instruction's own access */
 	const struct extent *extent; /* of a library call's access, else NULL */
 	bool starts;                 /* first in a stretch without calls */
+	bool inlined;                /* the fast path is inlined here */
 };
 
 struct weave {

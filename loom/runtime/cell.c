@@ -15,11 +15,10 @@
  * ("recently") and as caches would see it; reading the same value again is no
  * new communication.
  *
- * Reading again: when a thread reads what another wrote, at the site of its own
- * last read of that value, nothing is new. If it is the only reader its read gets
- * the new order; if several threads have read the value, the read counts as the
- * one it made before. Loops over shared tables would otherwise pass every table
- * line from core to core. */
+ * Calm sites: once a site's shared reads have brought a thread nothing new a
+ * thousand times in a row, its further reads of a value it has just read there are
+ * passed over, until that value changes. Loops over shared tables would otherwise
+ * pass every line of the table's cells from core to core, for nothing. */
 #include "loom/runtime/runtime.h"
 
 #include "model/run.h" /* enum pair_kind, enum context_event */
@@ -113,24 +112,8 @@ static bool note_read(struct thread *self, struct cell *cell, uint16_t *owner, u
 	return !mine;
 }
 
-/* Is it the site of this thread's own last read of what others wrote or read? */
-static bool is_reread(struct thread *self, struct cell *cell, uint16_t owner, uint64_t word)
-{
-	const uint64_t *mine = NULL;
-	if (OWNER_FLAGS(owner) == OWNER_MANY)
-		mine = readers_find(readers_at(block_of(cell)), self->slot);
-	else if (OWNER_FLAGS(owner) == OWNER_ONE && OWNER_SLOT(owner) == self->slot)
-		mine = &cell->read;
-	return mine && WORD_SITE(*mine) == WORD_SITE(word);
-}
-
 void cell_read(struct thread *self, struct cell *cell, uint16_t *owner, uint64_t word, uint64_t address)
 {
-	if (is_reread(self, cell, *owner, word)) {
-		if (OWNER_FLAGS(*owner) == OWNER_ONE)
-			cell->read = word;
-		return;
-	}
 	meet(self, cell, *owner, word);
 	bool first = note_read(self, cell, owner, word);
 	if (first)
@@ -189,21 +172,55 @@ void cell_clear(struct thread *self, struct cell *cell, uint16_t owner)
 	*cell = (struct cell){.owner = OWNER(0u, OWNER_LENGTH(owner), 0u)};
 }
 
+#define CALM 1000u
+
+static bool site_is_calm(const struct thread *self, uint64_t word)
+{
+	const struct calm *calm = &self->calm[WORD_SITE(word) % 512];
+	return calm->site == WORD_SITE(word) && calm->count >= CALM;
+}
+
+/* Counts a shared read of this site that brought `news` or not. */
+static void note_calm(struct thread *self, uint64_t word, bool news)
+{
+	struct calm *calm = &self->calm[WORD_SITE(word) % 512];
+	if (calm->site != WORD_SITE(word) || news)
+		*calm = (struct calm){.site = WORD_SITE(word)};
+	else if (calm->count < CALM)
+		calm->count++;
+}
+
 /* A read of a value that several threads have read, this one among them. Only this
  * thread stores to its own word. Two threads that read in the same instant may
  * leave either one as the latest; a block that a writer frees meanwhile is not
  * handed out again soon (readers.c). */
 static bool read_among_many(struct thread *self, struct cell *cell, uint64_t word, uint64_t address)
 {
-	struct readers *readers = readers_at(block_of(cell));
-	uint64_t *mine = readers_find(readers, self->slot);
-	if (!mine)
+	if (!readers_find(readers_at(block_of(cell)), self->slot))
 		return false;
-	if (WORD_SITE(*mine) != WORD_SITE(word)) {
-		uint16_t owner = OWNER(0u, 0u, OWNER_MANY);
-		cell_read(self, cell, &owner, word, address);
+	uint32_t news = self->news;
+	uint16_t owner = OWNER(0u, 0u, OWNER_MANY);
+	cell_read(self, cell, &owner, word, address);
+	note_calm(self, word, news != self->news);
+	struct read_again *again = again_place(self, cell);
+	if (cell->write && site_is_calm(self, word))
+		*again = (struct read_again){.cell = cell, .value = again_value(cell, word)};
+	else if (again->cell == cell)
+		again->cell = NULL;
+	return true;
+}
+
+/* The same when this thread is the only reader. */
+static bool read_alone(struct thread *self, struct cell *cell, uint64_t word, uint64_t address)
+{
+	uint16_t owner = cell->owner;
+	if (WORD_SITE(cell->read) == WORD_SITE(word) && site_is_calm(self, word)) {
+		cell->read = word;
+		return true;
 	}
-	*again_place(self, cell) = (struct read_again){.cell = cell, .value = again_value(cell, word)};
+	uint32_t news = self->news;
+	cell_read(self, cell, &owner, word, address);
+	note_calm(self, word, news != self->news);
 	return true;
 }
 
@@ -225,10 +242,8 @@ bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t
 	if (OWNER_FLAGS(owner) == OWNER_MANY)
 		return access == ACCESS_READ && read_among_many(self, cell, word, address);
 	if (access == ACCESS_READ) {
-		if (owner == OWNER(self->slot, length, OWNER_ONE) && WORD_SITE(cell->read) == WORD_SITE(word)) {
-			cell->read = word;
-			return true;
-		}
+		if (owner == OWNER(self->slot, length, OWNER_ONE))
+			return read_alone(self, cell, word, address);
 		if (read_makes_many(self, cell, owner))
 			return false;
 		cell_read(self, cell, &owner, word, address);

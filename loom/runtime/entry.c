@@ -67,33 +67,15 @@ INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum a
 {
 	struct thread *self = unsnarl_self;
 	struct cell *cell = granule_find(address, length);
+	if (access == ACCESS_READ && cell && reads_again(self, cell, word, length))
+		return;
 	if (UNLIKELY(WORD_SLOT(word) != self->slot || self->owner == OWNER_NEVER || runtime.options.jitter_us || !cell) ||
 	    !cell_access(self, cell, word, address, length, access, memo))
 		access_range(word, address, length, access, memo);
 }
 
-COLD unsnarl_read8(uint64_t word, uint64_t address, uint32_t *memo)
-{
-	access_unit(word, address, 8, ACCESS_READ, memo);
-}
-
-COLD unsnarl_read4(uint64_t word, uint64_t address, uint32_t *memo)
-{
-	access_unit(word, address, 4, ACCESS_READ, memo);
-}
-
-COLD unsnarl_write8(uint64_t word, uint64_t address, uint32_t *memo)
-{
-	access_unit(word, address, 8, ACCESS_WRITE, memo);
-}
-
-COLD unsnarl_write4(uint64_t word, uint64_t address, uint32_t *memo)
-{
-	access_unit(word, address, 4, ACCESS_WRITE, memo);
-}
-
-/* Small units have no inlined fast path. */
-INLINE void access_small(uint64_t word, uint64_t address, uint32_t length, enum access access, uint32_t *memo)
+/* Small units, and accesses outside of small loops, have no inlined fast path. */
+INLINE void access_called(uint64_t word, uint64_t address, uint32_t length, enum access access, uint32_t *memo)
 {
 	struct thread *self = unsnarl_self;
 	struct cell *cell = granule_find(address, length);
@@ -107,29 +89,47 @@ INLINE void access_small(uint64_t word, uint64_t address, uint32_t length, enum 
 		}
 		return;
 	}
-	if (access == ACCESS_READ && cell && reads_again(self, cell, word))
-		return;
 	access_unit(word, address, length, access, memo);
+}
+
+COLD unsnarl_read8(uint64_t word, uint64_t address, uint32_t *memo)
+{
+	access_called(word, address, 8, ACCESS_READ, memo);
+}
+
+COLD unsnarl_read4(uint64_t word, uint64_t address, uint32_t *memo)
+{
+	access_called(word, address, 4, ACCESS_READ, memo);
+}
+
+COLD unsnarl_write8(uint64_t word, uint64_t address, uint32_t *memo)
+{
+	access_called(word, address, 8, ACCESS_WRITE, memo);
+}
+
+COLD unsnarl_write4(uint64_t word, uint64_t address, uint32_t *memo)
+{
+	access_called(word, address, 4, ACCESS_WRITE, memo);
 }
 
 COLD unsnarl_read1(uint64_t word, uint64_t address, uint32_t *memo)
 {
-	access_small(word, address, 1, ACCESS_READ, memo);
+	access_called(word, address, 1, ACCESS_READ, memo);
 }
 
 COLD unsnarl_read2(uint64_t word, uint64_t address, uint32_t *memo)
 {
-	access_small(word, address, 2, ACCESS_READ, memo);
+	access_called(word, address, 2, ACCESS_READ, memo);
 }
 
 COLD unsnarl_write1(uint64_t word, uint64_t address, uint32_t *memo)
 {
-	access_small(word, address, 1, ACCESS_WRITE, memo);
+	access_called(word, address, 1, ACCESS_WRITE, memo);
 }
 
 COLD unsnarl_write2(uint64_t word, uint64_t address, uint32_t *memo)
 {
-	access_small(word, address, 2, ACCESS_WRITE, memo);
+	access_called(word, address, 2, ACCESS_WRITE, memo);
 }
 
 /* Accesses that are wide, unaligned or of a size known only now. */
@@ -166,7 +166,7 @@ COLD unsnarl_fresh(uint64_t address, uint64_t size)
 		return;
 	self->busy = 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	granule_forget(self, address, size);
+	runtime_forget(self, address, size);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	self->busy = 0;
 }

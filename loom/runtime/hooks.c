@@ -28,7 +28,7 @@ HOOK unsnarl_hook_read8(struct thread *self, struct cell *cells, uint16_t owner,
 	struct cell *cell = (struct cell *)((char *)cells + 3 * (address & ADDRESS_MASK));
 	if (LIKELY(mine(cell, owner | 8 << 2, memo)))
 		cell->read = word;
-	else if (!reads_again(self, cell, word))
+	else if (!reads_again(self, cell, word, 8))
 		unsnarl_read8(word, address, memo);
 }
 
@@ -49,7 +49,7 @@ HOOK unsnarl_hook_read4(struct thread *self, struct cell *cells, uint16_t owner,
 	    (struct cell *)((char *)cells + 3 * (address & ADDRESS_MASK) + ((address & 4) << UPPER_SHIFT));
 	if (LIKELY(mine(cell, owner | 4 << 2, memo)))
 		cell->read = word;
-	else if (!reads_again(self, cell, word))
+	else if (!reads_again(self, cell, word, 4))
 		unsnarl_read4(word, address, memo);
 }
 

@@ -84,6 +84,11 @@ struct read_again {
 	uint64_t value; /* mixed from the last write and the reading site */
 };
 
+/* How many shared reads of a site in a row brought nothing new. */
+struct calm {
+	uint32_t site, count;
+};
+
 /* One per slot, never unmapped. Fields above the line are used by inlined code:
  * their offsets are part of its contract. */
 struct thread {
@@ -111,15 +116,17 @@ struct thread {
 	struct {
 		uint32_t first, last, count; /* blocks to reuse, oldest first */
 	} spare_readers, spare_splits;
+	uint32_t news; /* observations that this thread was the first to log */
 	struct read_again again[2048];
+	struct calm calm[512];
 	uint64_t logged[1024][2]; /* observations already logged, direct-mapped by key */
 	struct loop_step loops[LOOP_RING];
 };
 
 #define OWNER_NEVER 0xffffu
 
-/* Reading again (cell.c): true when this thread's last read of a value that several
- * threads have read was at this very site. */
+/* Calm sites (cell.c): true when this thread's last read of a value that several
+ * threads have read was at this very site, and the site is calm. */
 static inline struct read_again *again_place(struct thread *self, const struct cell *cell)
 {
 	return &self->again[((uint64_t)cell >> 3) % 2048];
@@ -130,11 +137,11 @@ static inline uint64_t again_value(const struct cell *cell, uint64_t word)
 	return cell->write + (word >> 32) * 0xc4ceb9fe1a85ec53u;
 }
 
-static inline int reads_again(struct thread *self, const struct cell *cell, uint64_t word)
+static inline int reads_again(struct thread *self, const struct cell *cell, uint64_t word, uint32_t length)
 {
 	const struct read_again *again = again_place(self, cell);
 	return again->cell == cell && again->value == again_value(cell, word) &&
-	       OWNER_FLAGS(cell->owner) == OWNER_MANY;
+	       (cell->owner & 63u) == (length << 2 | OWNER_MANY);
 }
 
 #endif

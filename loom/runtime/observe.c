@@ -34,6 +34,7 @@ void observe_after_fork(void)
 			continue;
 		__builtin_memset(thread->logged, 0, sizeof thread->logged);
 		__builtin_memset(thread->again, 0, sizeof thread->again);
+		__builtin_memset(thread->calm, 0, sizeof thread->calm);
 	}
 }
 
@@ -103,7 +104,7 @@ static bool same_edge(const struct area_edge *a, const struct area_edge *b)
 /* Finds an equal entry or appends `fresh`; `complete` may fill in the rest of a new
  * entry. One body for the three logs, which differ in type only. */
 #define DEFINE_APPEND(name, type, log, count, limit, index_field, same, complete)                       \
-	static void name(struct type fresh, uint64_t hash)                                              \
+	static void name(struct thread *self, struct type fresh, uint64_t hash)                                              \
 	{                                                                                               \
 		struct type *entries = runtime.process->log;                                            \
 		const struct index *index = &runtime.index_field;                                       \
@@ -116,6 +117,7 @@ static bool same_edge(const struct area_edge *a, const struct area_edge *b)
 					if (entry == UINT32_MAX)                                        \
 						return;                                                 \
 					complete(&fresh);                                               \
+					self->news++;                                                   \
 					entries[entry] = fresh;                                         \
 					__atomic_store_n(&entries[entry].state, AREA_VALID, __ATOMIC_RELEASE); \
 				}                                                                       \
@@ -162,7 +164,7 @@ void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t ta
 	uint64_t hash = mix(a, b ^ (uint64_t)self->slot << 40);
 	if (logged(self, a, b, hash))
 		return;
-	append_pair((struct area_pair){.kind = kind,
+	append_pair(self, (struct area_pair){.kind = kind,
 				       .head_site = WORD_SITE(head),
 				       .tail_site = WORD_SITE(tail),
 				       .head_thread = other->number,
@@ -178,7 +180,7 @@ void observe_predecessor(struct thread *self, uint32_t site, uint32_t before)
 	uint64_t a = (uint64_t)site << 32 | before, b = 2ull << 62;
 	uint64_t hash = mix(a, b);
 	if (!logged(self, a, b, hash) && (runtime.options.observe & OBSERVE_PREDECESSORS))
-		append_predecessor((struct area_predecessor){.site = site, .before = before}, hash);
+		append_predecessor(self, (struct area_predecessor){.site = site, .before = before}, hash);
 }
 
 void observe_edge(struct thread *self, uint32_t source, uint32_t source_context, uint32_t sink,
@@ -190,7 +192,7 @@ void observe_edge(struct thread *self, uint32_t source, uint32_t source_context,
 	uint64_t b = 3ull << 62 | (uint64_t)write << 32 | source_context << 16 | (uint16_t)sink_context;
 	uint64_t hash = mix(a, b);
 	if (!logged(self, a, b, hash))
-		append_edge((struct area_edge){.source = source,
+		append_edge(self, (struct area_edge){.source = source,
 					       .sink = sink,
 					       .source_context = (uint16_t)source_context,
 					       .sink_context = (uint16_t)sink_context,

@@ -58,6 +58,7 @@ struct thread *thread_new(void)
 		memset(thread, 0, offsetof(struct thread, again));
 		if (generation) { /* used before */
 			memset(thread->again, 0, sizeof thread->again);
+			memset(thread->calm, 0, sizeof thread->calm);
 			memset(thread->logged, 0, sizeof thread->logged);
 		}
 		thread->slot = slot;

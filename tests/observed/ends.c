@@ -29,6 +29,7 @@ static void *work(void *argument)
 {
 	value = 5; /* @put */
 	pthread_barrier_wait(&ready);
+	pthread_barrier_wait(&ready);
 	if (strcmp(argument, "thread-exit") == 0)
 		exit(6);
 	for (;;)
@@ -83,5 +84,6 @@ int main(int argc, char **argv)
 	int got = value; /* @get */
 	printf("%d\n", got);
 	fflush(stdout);
+	pthread_barrier_wait(&ready);
 	return end(argc > 1 ? argv[1] : "return");
 }

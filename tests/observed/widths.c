@@ -32,9 +32,11 @@ typedef long lanes __attribute__((vector_size(32)));
 static volatile lanes vector;
 static pthread_barrier_t turn;
 
+typedef volatile uint32_t packed __attribute__((aligned(1)));
+
 static uint32_t unaligned(const volatile void *from)
 {
-	return *(const volatile uint32_t __attribute__((aligned(1))) *)from; /* @across */
+	return *(const packed *)from; /* @across */
 }
 
 static void *first(void *argument)

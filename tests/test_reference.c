@@ -1,0 +1,225 @@
+/* The reference observer on sequences short enough to be worked out by hand: it
+ * is the measure for the runtime, so this is where it is itself measured. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "model/run.h"
+#include "tests/reference.h"
+
+/* Sites are numbered by the place in the sequence, from 1, orders likewise. */
+#define READ(thread_, address_, size_) { .action = AREA_READ, .thread = thread_, .address = address_, .size = size_ }
+#define WRITE(thread_, address_, size_) { .action = AREA_WRITE, .thread = thread_, .address = address_, .size = size_ }
+#define FORGET(address_, size_) { .action = AREA_FORGET, .address = address_, .size = size_ }
+
+static struct reference_result observe_as(struct area_options options, enum reference_rereads rereads,
+					  struct area_event *events, size_t n)
+{
+	struct reference_result result;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!events[i].site)
+			events[i].site = (uint32_t)i + 1;
+		events[i].order = i + 1;
+	}
+	reference_observe(&options, rereads, events, n, &result);
+	return result;
+}
+
+#define OBSERVE(options, rereads, ...)                                              \
+	observe_as(options, rereads, (struct area_event[]){ __VA_ARGS__ },          \
+		   sizeof((struct area_event[]){ __VA_ARGS__ }) / sizeof(struct area_event))
+#define EXACT(...) OBSERVE(((struct area_options){ .context = 5 }), REREADS_COUNT, __VA_ARGS__)
+#define BY_LINE(...) OBSERVE(((struct area_options){ .context = 5, .line = 1 }), REREADS_COUNT, __VA_ARGS__)
+
+static void assert_pair(const struct reference_result *result, size_t i, enum pair_kind kind, uint32_t head,
+			uint32_t tail, uint64_t address)
+{
+	assert_true(i < result->pairs.n);
+	const struct area_pair *pair = &result->pairs.items[i].pair;
+
+	assert_int_equal(pair->kind, kind);
+	assert_int_equal(pair->head_site, head);
+	assert_int_equal(pair->tail_site, tail);
+	assert_int_equal(pair->address, address);
+	assert_int_equal(pair->head_order, head);
+	assert_int_equal(pair->tail_order, tail);
+}
+
+static void assert_predecessor(const struct reference_result *result, size_t i, uint32_t site, uint32_t before)
+{
+	assert_true(i < result->predecessors.n);
+	assert_int_equal(result->predecessors.items[i].site, site);
+	assert_int_equal(result->predecessors.items[i].before, before);
+}
+
+static void assert_edge(const struct reference_result *result, size_t i, uint32_t source, uint32_t source_context,
+			uint32_t sink, uint32_t sink_context)
+{
+	assert_true(i < result->edges.n);
+	const struct area_edge *edge = &result->edges.items[i].edge;
+
+	assert_int_equal(edge->source, source);
+	assert_int_equal(edge->source_context, source_context);
+	assert_int_equal(edge->sink, sink);
+	assert_int_equal(edge->sink_context, sink_context);
+}
+
+static void every_reader_since_the_write_makes_a_pair(void **state)
+{
+	(void)state;
+	struct reference_result result =
+		EXACT(WRITE(0, 64, 8), READ(1, 64, 8), READ(2, 64, 8), READ(1, 64, 8), WRITE(0, 64, 8));
+
+	assert_int_equal(result.pairs.n, 5);
+	assert_pair(&result, 0, PAIR_WRITE_READ, 1, 2, 64);
+	assert_pair(&result, 1, PAIR_WRITE_READ, 1, 3, 64);
+	assert_pair(&result, 2, PAIR_WRITE_READ, 1, 4, 64);
+	assert_pair(&result, 3, PAIR_READ_WRITE, 4, 5, 64); /* the last read of thread 1 */
+	assert_pair(&result, 4, PAIR_READ_WRITE, 3, 5, 64);
+	reference_free(&result);
+}
+
+static void a_write_ends_what_was_read_before(void **state)
+{
+	(void)state;
+	struct reference_result result = EXACT(READ(1, 64, 4), WRITE(2, 64, 4), WRITE(0, 64, 4));
+
+	assert_int_equal(result.pairs.n, 2);
+	assert_pair(&result, 0, PAIR_READ_WRITE, 1, 2, 64);
+	assert_pair(&result, 1, PAIR_WRITE_WRITE, 2, 3, 64);
+	reference_free(&result);
+}
+
+static void a_predecessor_lies_behind_own_accesses(void **state)
+{
+	(void)state;
+	struct reference_result result = EXACT(READ(1, 64, 4), READ(2, 64, 4), WRITE(2, 64, 4), READ(2, 64, 4));
+
+	assert_predecessor(&result, 0, 1, 0);
+	assert_predecessor(&result, 1, 2, 1);
+	assert_predecessor(&result, 2, 3, 1);
+	assert_predecessor(&result, 3, 4, 1);
+	reference_free(&result);
+}
+
+static void neighbours_are_apart(void **state)
+{
+	(void)state;
+	/* Two ints, then a byte in the second: the whole word meets both histories. */
+	struct reference_result result =
+		EXACT(WRITE(0, 64, 4), WRITE(1, 68, 4), WRITE(2, 71, 1), READ(3, 64, 8));
+
+	assert_int_equal(result.pairs.n, 4);
+	assert_pair(&result, 0, PAIR_WRITE_WRITE, 2, 3, 71);
+	assert_pair(&result, 1, PAIR_WRITE_READ, 1, 4, 64);
+	assert_pair(&result, 2, PAIR_WRITE_READ, 2, 4, 68);
+	assert_pair(&result, 3, PAIR_WRITE_READ, 3, 4, 71);
+	reference_free(&result);
+}
+
+static void a_cut_copies_the_history(void **state)
+{
+	(void)state;
+	/* Bytes 2 to 5: both halves are cut in twos. */
+	struct reference_result result = EXACT(WRITE(0, 64, 8), WRITE(1, 66, 4), READ(2, 64, 2), READ(2, 70, 1));
+
+	assert_int_equal(result.pairs.n, 3);
+	assert_pair(&result, 0, PAIR_WRITE_WRITE, 1, 2, 66);
+	assert_pair(&result, 1, PAIR_WRITE_READ, 1, 3, 64);
+	assert_pair(&result, 2, PAIR_WRITE_READ, 1, 4, 70);
+	reference_free(&result);
+}
+
+static void what_is_forgotten_teaches_nothing(void **state)
+{
+	(void)state;
+	struct reference_result result =
+		EXACT(WRITE(0, 64, 8), WRITE(0, 72, 8), FORGET(64, 12), READ(1, 64, 8), READ(1, 72, 8));
+
+	assert_int_equal(result.pairs.n, 1);
+	assert_pair(&result, 0, PAIR_WRITE_READ, 2, 5, 76);
+	reference_free(&result);
+}
+
+static void contexts_grow_at_communication(void **state)
+{
+	(void)state;
+	/* Thread 1 reads twice: one communication. Thread 0 notices at its write over the shared unit. */
+	struct reference_result result =
+		EXACT(WRITE(0, 64, 8), READ(1, 64, 8), READ(1, 64, 8), WRITE(0, 64, 8), READ(1, 64, 8));
+
+	assert_int_equal(result.edges.n, 3);
+	assert_edge(&result, 0, 1, 0, 2, 0);
+	assert_edge(&result, 1, 1, 0, 3, EVENT_LOCAL_READ);
+	assert_edge(&result, 2, 4, EVENT_REMOTE_READ, 5, EVENT_LOCAL_READ);
+	reference_free(&result);
+}
+
+static void mail_waits_for_a_shared_access(void **state)
+{
+	(void)state;
+	/* Thread 0 owns 128 from event 3 on; its writes there do not notice the mail of event 4. */
+	struct reference_result result = EXACT(WRITE(0, 64, 8), READ(0, 136, 8), WRITE(0, 128, 8), WRITE(1, 64, 8),
+					       WRITE(0, 128, 8), READ(1, 128, 8), WRITE(0, 144, 8), READ(1, 144, 8));
+
+	assert_int_equal(result.edges.n, 4);
+	assert_edge(&result, 0, 0, 0, 2, 0); /* nobody wrote it */
+	assert_edge(&result, 1, 1, 0, 4, 0);
+	assert_edge(&result, 2, 5, 0, 6, EVENT_LOCAL_WRITE);
+	assert_edge(&result, 3, 7, EVENT_REMOTE_WRITE << 2 | EVENT_REMOTE_READ, 8,
+		    EVENT_LOCAL_WRITE << 2 | EVENT_LOCAL_READ);
+	reference_free(&result);
+}
+
+static void lines_join_neighbours(void **state)
+{
+	(void)state;
+	struct reference_result exact = EXACT(WRITE(0, 64, 8), WRITE(1, 120, 8), READ(2, 128, 8));
+	struct reference_result by_line = BY_LINE(WRITE(0, 64, 8), WRITE(1, 120, 8), READ(2, 128, 8));
+
+	assert_int_equal(exact.edges.n, 1);
+	assert_int_equal(by_line.edges.n, 2);
+	assert_edge(&by_line, 0, 1, 0, 2, 0);
+	assert_edge(&by_line, 1, 0, 0, 3, 0);
+	reference_free(&exact);
+	reference_free(&by_line);
+}
+
+static void reading_again_is_passed_over_on_demand(void **state)
+{
+	(void)state;
+	struct area_event events[] = { WRITE(0, 64, 8), READ(1, 64, 8), READ(2, 64, 8), READ(1, 64, 8) };
+	struct area_options options = { .context = 5 };
+
+	events[3].site = 2;
+	struct reference_result counted = observe_as(options, REREADS_COUNT, events, 4);
+	struct reference_result passed = observe_as(options, REREADS_PASS, events, 4);
+
+	assert_int_equal(counted.predecessors.n, 4);
+	assert_predecessor(&counted, 3, 2, 3);
+	assert_int_equal(passed.predecessors.n, 3);
+	reference_free(&counted);
+	reference_free(&passed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_reader_since_the_write_makes_a_pair),
+		cmocka_unit_test(a_write_ends_what_was_read_before),
+		cmocka_unit_test(a_predecessor_lies_behind_own_accesses),
+		cmocka_unit_test(neighbours_are_apart),
+		cmocka_unit_test(a_cut_copies_the_history),
+		cmocka_unit_test(what_is_forgotten_teaches_nothing),
+		cmocka_unit_test(contexts_grow_at_communication),
+		cmocka_unit_test(mail_waits_for_a_shared_access),
+		cmocka_unit_test(lines_join_neighbours),
+		cmocka_unit_test(reading_again_is_passed_over_on_demand),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
