@@ -1,9 +1,9 @@
 /* Runs a program with every access logged and holds what the runtime observed
  * against the reference observer.
  *
- * usage: compare_trace [-c EVENTS] [-t SECONDS] [-aelrs] PROGRAM [ARGUMENT...]
+ * usage: compare_trace [-c EVENTS] [-t SECONDS] [-aels] PROGRAM [ARGUMENT...]
  * -c: events of context; -t: kill the program then (it is compared all the same);
- * -l: edges between lines; -r: every read counts, also one that repeats another;
+ * -l: edges between lines;
  * -a: the program makes no accesses of nothing, so no order may lack an event;
  * -s: the program always does the same, so run it a second time without the log, on
  * the fast path, and hold that against the reference too; -e: print the events.
@@ -36,7 +36,6 @@
 
 struct settings {
 	struct area_options area;
-	enum reference_rereads rereads;
 	bool same_again, complete, print_events;
 	double timeout_s;
 	char **argv;
@@ -403,7 +402,7 @@ static struct error *compare_runs(const struct settings *settings, int *status)
 				 (unsigned long long)process->dropped);
 	if (settings->print_events)
 		print_events(process);
-	reference_observe(&settings->area, settings->rereads, process->events, process->nevents, &reference);
+	reference_observe(&settings->area, process->events, process->nevents, &reference);
 	size_t wrong = compare_all(&traced, process->events, process->nevents, &reference);
 
 	if (settings->complete)
@@ -430,15 +429,13 @@ int main(int argc, char **argv)
 	struct settings settings = { .area = { .context = 5 }, .timeout_s = 20 };
 	int option, status = 2;
 
-	while ((option = getopt(argc, argv, "+c:t:aelrs")) != -1) {
+	while ((option = getopt(argc, argv, "+c:t:aels")) != -1) {
 		if (option == '?')
 			return 2;
 		if (option == 'c')
 			settings.area.context = (uint32_t)atoi(optarg);
 		if (option == 't')
 			settings.timeout_s = atof(optarg);
-		if (option == 'r')
-			settings.rereads = REREADS_COUNT;
 		settings.area.line |= option == 'l';
 		settings.complete |= option == 'a';
 		settings.print_events |= option == 'e';

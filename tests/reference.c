@@ -51,7 +51,6 @@ struct thread_context {
 
 struct reference {
 	const struct area_options *options;
-	enum reference_rereads rereads;
 	struct reference_result *result;
 	struct map granules; /* address → struct granule *, 0 when fresh */
 	struct map lines;    /* address → struct line * */
@@ -198,33 +197,11 @@ static bool owned(const struct unit *unit, uint32_t thread)
 	return any;
 }
 
-static size_t readers_since_write(const struct unit *unit)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < unit->parties.n; i++)
-		n += unit->parties.items[i].read.present;
-	return n;
-}
-
-/* Passes over a read that repeats the thread's last one; true when it did. */
-static bool read_again(struct reference *r, struct unit *unit, struct party *self)
-{
-	if (r->rereads == REREADS_COUNT || owned(unit, self->thread) || !self->read.present ||
-	    self->read.site != r->event->site)
-		return false;
-	if (readers_since_write(unit) == 1)
-		self->read.order = r->event->order;
-	return true;
-}
-
 static void unit_read(struct reference *r, struct unit *unit, uint64_t address)
 {
 	uint32_t thread = r->event->thread;
 	struct party *self = party_of(unit, thread);
 
-	if (read_again(r, unit, self))
-		return;
 	bool first = !owned(unit, thread) && !self->read.present;
 	bool foreign = unit->write.present && unit->writer != thread;
 
@@ -492,10 +469,9 @@ static void release(struct reference *r)
 	VEC_FREE(&r->threads);
 }
 
-void reference_observe(const struct area_options *options, enum reference_rereads rereads,
-		       const struct area_event *events, size_t n, struct reference_result *out)
+void reference_observe(const struct area_options *options, const struct area_event *events, size_t n, struct reference_result *out)
 {
-	struct reference r = { .options = options, .rereads = rereads, .result = out };
+	struct reference r = { .options = options, .result = out };
 
 	*out = (struct reference_result){ 0 };
 	for (; r.index < n; r.index++) {

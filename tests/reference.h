@@ -28,12 +28,6 @@
  * Mail. Events sent to a thread wait, the last 8 at most, until it takes notice:
  * at the beginning of a first read and of a write to a unit that it does not own.
  *
- * Reading again. When T reads a unit that it does not own, and T's last read since
- * the last write was at the same site, the runtime takes it for no news: if T is the
- * only one who read since, only the order of its read changes, else nothing. This
- * loses predecessors, edges with newer contexts and the orders of last reads; with
- * REREADS_COUNT such reads are like all others, as the papers have it.
- *
  * Lines. In this mode edges and communication are between lines of 64 bytes, one
  * event for each line of an access, after those of its units. There every write
  * and each first read takes notice, nobody owns a line, and lines are not
@@ -70,11 +64,9 @@ struct reference_result {
 	VEC(struct reference_edge) edges;
 };
 
-enum reference_rereads { REREADS_PASS, REREADS_COUNT };
-
 /* What `n` events teach. The result is the caller's. */
-void reference_observe(const struct area_options *options, enum reference_rereads rereads,
-		       const struct area_event *events, size_t n, struct reference_result *out);
+void reference_observe(const struct area_options *options, const struct area_event *events, size_t n,
+		       struct reference_result *out);
 void reference_free(struct reference_result *result);
 
 #endif

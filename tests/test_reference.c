@@ -15,8 +15,7 @@
 #define WRITE(thread_, address_, size_) { .action = AREA_WRITE, .thread = thread_, .address = address_, .size = size_ }
 #define FORGET(address_, size_) { .action = AREA_FORGET, .address = address_, .size = size_ }
 
-static struct reference_result observe_as(struct area_options options, enum reference_rereads rereads,
-					  struct area_event *events, size_t n)
+static struct reference_result observe_as(struct area_options options, struct area_event *events, size_t n)
 {
 	struct reference_result result;
 
@@ -25,15 +24,15 @@ static struct reference_result observe_as(struct area_options options, enum refe
 			events[i].site = (uint32_t)i + 1;
 		events[i].order = i + 1;
 	}
-	reference_observe(&options, rereads, events, n, &result);
+	reference_observe(&options, events, n, &result);
 	return result;
 }
 
-#define OBSERVE(options, rereads, ...)                                              \
-	observe_as(options, rereads, (struct area_event[]){ __VA_ARGS__ },          \
+#define OBSERVE(options, ...)                                              \
+	observe_as(options, (struct area_event[]){ __VA_ARGS__ },          \
 		   sizeof((struct area_event[]){ __VA_ARGS__ }) / sizeof(struct area_event))
-#define EXACT(...) OBSERVE(((struct area_options){ .context = 5 }), REREADS_COUNT, __VA_ARGS__)
-#define BY_LINE(...) OBSERVE(((struct area_options){ .context = 5, .line = 1 }), REREADS_COUNT, __VA_ARGS__)
+#define EXACT(...) OBSERVE(((struct area_options){ .context = 5 }), __VA_ARGS__)
+#define BY_LINE(...) OBSERVE(((struct area_options){ .context = 5, .line = 1 }), __VA_ARGS__)
 
 static void assert_pair(const struct reference_result *result, size_t i, enum pair_kind kind, uint32_t head,
 			uint32_t tail, uint64_t address)
@@ -189,23 +188,6 @@ static void lines_join_neighbours(void **state)
 	reference_free(&by_line);
 }
 
-static void reading_again_is_passed_over_on_demand(void **state)
-{
-	(void)state;
-	struct area_event events[] = { WRITE(0, 64, 8), READ(1, 64, 8), READ(2, 64, 8), READ(1, 64, 8) };
-	struct area_options options = { .context = 5 };
-
-	events[3].site = 2;
-	struct reference_result counted = observe_as(options, REREADS_COUNT, events, 4);
-	struct reference_result passed = observe_as(options, REREADS_PASS, events, 4);
-
-	assert_int_equal(counted.predecessors.n, 4);
-	assert_predecessor(&counted, 3, 2, 3);
-	assert_int_equal(passed.predecessors.n, 3);
-	reference_free(&counted);
-	reference_free(&passed);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,7 +200,6 @@ int main(void)
 		cmocka_unit_test(contexts_grow_at_communication),
 		cmocka_unit_test(mail_waits_for_a_shared_access),
 		cmocka_unit_test(lines_join_neighbours),
-		cmocka_unit_test(reading_again_is_passed_over_on_demand),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
