@@ -1,9 +1,8 @@
-/* The history of one unit and what each further access to it teaches. Blocks of
- * readers change under the granule's lock only; a cell without such a block may
- * change without it (cell_access), as on the fast path: a locked instruction per
- * shared access would cost more than the rest together. Every word names its own
- * thread, so a cell that two threads change in the same instant may miss one of
- * the two accesses, but never invents one.
+/* The history of one unit and what each further access to it teaches. Owners and
+ * blocks of readers change under the granule's lock only; the rest may change
+ * without it (cell_access), as on the fast path. Every word names its own thread,
+ * so a cell that two threads change in the same instant may miss one of the two
+ * accesses, but never invents one.
  *
  * Pairs (LOCON): a read after another thread's last write; a write after each
  * other thread's last read since that write, and after another thread's write.
@@ -144,8 +143,10 @@ void cell_write(struct thread *self, struct cell *cell, uint16_t *owner, uint64_
 				break;
 		}
 		readers_free(self, number);
-	} else if (WORD_SLOT(cell->read) && WORD_SLOT(cell->read) != self->slot && (flags == OWNER_ONE || read_is_since(cell))) {
-		observe_pair(self, PAIR_READ_WRITE, cell->read, word, address);
+	} else {
+		uint64_t read = flags == OWNER_ONE || read_is_since(cell) ? RELAXED_GET(cell->read) : 0;
+		if (WORD_SLOT(read) && WORD_SLOT(read) != self->slot)
+			observe_pair(self, PAIR_READ_WRITE, read, word, address);
 	}
 	if (cell->write && WORD_SLOT(cell->write) != self->slot) {
 		observe_pair(self, PAIR_WRITE_WRITE, cell->write, word, address);
@@ -224,34 +225,43 @@ static bool read_alone(struct thread *self, struct cell *cell, uint64_t word, ui
 	return true;
 }
 
-/* Would this read make a second reader? That is for the lock. */
-static bool read_makes_many(const struct thread *self, const struct cell *cell, uint16_t owner)
-{
-	return OWNER_SLOT(owner) != self->slot && (OWNER_FLAGS(owner) == OWNER_ONE || read_is_since(cell));
-}
-
+/* Unlocked changes keep the owner: another thread that takes the unit over in the same
+ * instant may cost this one access, never a whole turn. */
 bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t address, uint32_t length,
 		 enum access access, uint32_t *memo)
 {
-	uint16_t owner = RELAXED_GET(cell->owner), old = owner;
-	if (OWNER_LENGTH(owner) != length) {
-		if (owner != 0 || length != 8)
-			return false;
-		owner = OWNER(0u, 8u, 0u); /* a fresh granule */
+	uint16_t owner = RELAXED_GET(cell->owner);
+	if (owner == OWNER(self->slot, length, 0u)) {
+		if (access == ACCESS_READ)
+			cell_read(self, cell, &owner, word, address);
+		else
+			cell_write(self, cell, &owner, word, address);
+		memo_set(memo, cell->before);
+		return true;
 	}
+	if (access != ACCESS_READ || OWNER_LENGTH(owner) != length)
+		return false;
 	if (OWNER_FLAGS(owner) == OWNER_MANY)
-		return access == ACCESS_READ && read_among_many(self, cell, word, address);
-	if (access == ACCESS_READ) {
-		if (owner == OWNER(self->slot, length, OWNER_ONE))
-			return read_alone(self, cell, word, address);
-		if (read_makes_many(self, cell, owner))
-			return false;
-		cell_read(self, cell, &owner, word, address);
-	} else {
-		cell_write(self, cell, &owner, word, address);
-	}
-	if (owner != old)
+		return read_among_many(self, cell, word, address);
+	return owner == OWNER(self->slot, length, OWNER_ONE) && read_alone(self, cell, word, address);
+}
+
+bool cell_access_locked(struct thread *self, struct cell *cell, uint64_t word, uint64_t address, uint32_t length,
+			enum access access, uint32_t *memo)
+{
+	granule_lock(self, address & ~7ull);
+	uint16_t owner = RELAXED_GET(cell->owner);
+	if (owner == 0 && length == 8)
+		owner = OWNER(0u, 8u, 0u); /* a fresh granule */
+	bool fits = OWNER_LENGTH(owner) == length;
+	if (fits) {
+		if (access == ACCESS_READ)
+			cell_read(self, cell, &owner, word, address);
+		else
+			cell_write(self, cell, &owner, word, address);
 		RELAXED_SET(cell->owner, owner);
-	memo_set(memo, cell->before);
-	return true;
+		memo_set(memo, cell->before);
+	}
+	granule_unlock(self);
+	return fits;
 }

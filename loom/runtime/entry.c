@@ -43,7 +43,9 @@ static void access_slowly(struct thread *self, uint64_t word, uint64_t address, 
 		jitter_at_access(self);
 	if (UNLIKELY(runtime.always_slow))
 		trace_begin(self, word, address, size, access);
-	granule_access(self, word, address, size, access, memo);
+	struct cell *cell = size <= 8 && !(size & (size - 1)) ? granule_find(address, (uint32_t)size) : NULL;
+	if (!cell || !cell_access_locked(self, cell, word, address, (uint32_t)size, access, memo))
+		granule_access(self, word, address, size, access, memo);
 	if (UNLIKELY(runtime.options.line))
 		lines_access(self, word, address, size, access);
 	if (UNLIKELY(runtime.always_slow))

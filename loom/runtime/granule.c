@@ -58,34 +58,52 @@ static struct cell *unit_cell(struct thread *self, uint64_t granule, uint32_t of
 
 /* ---- locks ---- */
 
-/* Locks stand apart from the cells, since cells also change without lock. */
+/* Locks stand apart from the cells, since cells also change without lock. Each holds
+ * the slot of its holder. */
 #define LOCKS 16384u
-static uint8_t locks[LOCKS];
+static uint32_t locks[LOCKS];
 
-/* A holder that was cancelled or left by a jump releases on its way out
- * (thread_leave_runtime); should one vanish all the same, its lock is taken over. */
-static void granule_lock(struct thread *self, uint64_t granule)
+/* Has the holder left the runtime, by a jump or cancellation, or ended? */
+static bool abandoned(uint32_t slot)
 {
-	uint8_t *lock = &locks[(granule >> 3) * 0x9e3779b97f4a7c15u >> 50];
-	/* Acquire pairs with the release in granule_unlock: blocks as their last holder left them. */
-	for (uint32_t tries = 1; __atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE) && tries < 10000000; tries++) {
-		if (tries % 64 == 0)
-			sched_yield();
-		__builtin_ia32_pause();
-	}
-	self->held = lock;
+	const struct thread *holder = &runtime.threads[slot];
+	return RELAXED_GET(holder->state) != THREAD_LIVE || !RELAXED_GET(holder->busy);
 }
 
-static void granule_unlock(struct thread *self)
+void granule_lock(struct thread *self, uint64_t granule)
 {
-	__atomic_store_n(self->held, 0, __ATOMIC_RELEASE); /* pairs with granule_lock */
+	uint32_t *lock = &locks[(granule >> 3) * 0x9e3779b97f4a7c15u >> 50];
+	self->held = lock;
+	for (uint32_t tries = 1, free = 0;; tries++, free = 0) {
+		/* Acquire pairs with the release in granule_unlock: blocks as their last holder left them. */
+		if (__atomic_compare_exchange_n(lock, &free, self->slot, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return;
+		if (tries % 64 == 0)
+			sched_yield();
+		if (tries % 4096 == 0 && abandoned(free))
+			__atomic_compare_exchange_n(lock, &free, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+		__builtin_ia32_pause();
+	}
+}
+
+void granule_unlock(struct thread *self)
+{
+	uint32_t *lock = self->held;
 	self->held = NULL;
+	__atomic_store_n(lock, 0, __ATOMIC_RELEASE); /* pairs with granule_lock */
 }
 
 void granule_unlock_held(struct thread *self)
 {
-	if (self->held)
+	if (self->held && RELAXED_GET(*self->held) == self->slot)
 		granule_unlock(self);
+	self->held = NULL;
+}
+
+/* The holders stayed in the parent. */
+void granule_after_fork(void)
+{
+	memset(locks, 0, sizeof locks);
 }
 
 /* ---- cutting ---- */
@@ -124,6 +142,8 @@ static void cut(struct granule *granule, uint32_t from, uint32_t to)
 	if (length == 8)
 		cell_copy(granule->self, granule->upper, granule->first, granule->first->owner, 4);
 	else if (length == 0)
+		granule->upper->owner = OWNER(0u, 4u, 0u);
+	else if (OWNER_LENGTH(granule->upper->owner) == 0)
 		granule->upper->owner = OWNER(0u, 4u, 0u);
 	if (length == 8 || length == 0)
 		granule->first->owner = OWNER(OWNER_SLOT(granule->first->owner), 4u, OWNER_FLAGS(granule->first->owner));
@@ -187,7 +207,9 @@ void granule_access(struct thread *self, uint64_t word, uint64_t address, size_t
 		uint32_t from = (uint32_t)(address - granule);
 		uint32_t to = end - granule < 8 ? (uint32_t)(end - granule) : 8;
 		struct cell *cell = layout_cell(granule);
-		if (from != 0 || to != 8 || !cell_access(self, cell, word, granule, 8, access, memo))
+		if (from != 0 || to != 8 ||
+		    (!cell_access(self, cell, word, granule, 8, access, memo) &&
+		     !cell_access_locked(self, cell, word, granule, 8, access, memo)))
 			access_locked(self, granule, from, to, word, access, memo);
 		address = granule + 8;
 	}
@@ -230,28 +252,39 @@ static void forget_part(struct thread *self, uint64_t granule_address, uint32_t 
 
 #define FORGET_BY_PAGE (1u << 17)
 
-/* Whole pages of shadow at once; blocks that cells of touched pages hold are given back first. */
+/* Forgets the granules of [start, end) whose cells begin in one page of shadow. */
+static void forget_page(struct thread *self, uint64_t page, uint64_t start, uint64_t end)
+{
+	uint64_t first = (uint64_t)layout_cell(start);
+	uint64_t skipped = page > first ? (page - first + 23) / 24 : 0;
+	for (uint64_t granule = start + skipped * 8; granule < end; granule += 8) {
+		const struct cell *cell = layout_cell(granule);
+		if ((uint64_t)cell >= page + 4096)
+			break;
+		if (cell->owner)
+			forget_part(self, granule, 0, 8);
+	}
+}
+
+/* Page by page, only where shadow was touched; then the pages themselves are given back. */
 static void forget_pages(struct thread *self, uint64_t start, uint64_t end)
 {
-	unsigned char present[64];
-	const uint64_t step = 64 * 4096 / 3 / 8 * 8; /* bytes of memory whose cells fill at most 64 pages */
-	for (uint64_t at = start; at < end; at += step) {
-		uint64_t stop = at + step < end ? at + step : end;
-		uint64_t low = (uint64_t)layout_cell(at) & ~4095ull, high = (uint64_t)layout_cell(stop);
-		size_t pages = (high - low + 4095) / 4096;
-		if (pages > sizeof present || mincore((void *)low, pages * 4096, present) != 0)
+	unsigned char present[256];
+	uint64_t low = (uint64_t)layout_cell(start) & ~4095ull, high = (uint64_t)layout_cell(end - 8) + 24;
+	for (uint64_t at = low; at < high; at += sizeof present * 4096) {
+		uint64_t pages = (high - at + 4095) / 4096;
+		pages = pages < sizeof present ? pages : sizeof present;
+		if (mincore((void *)at, pages * 4096, present) != 0)
 			memset(present, 1, sizeof present);
-		for (uint64_t granule = at; granule < stop; granule += 8) {
-			const struct cell *cell = layout_cell(granule);
-			if (present[(((uint64_t)cell - low) / 4096) % sizeof present] & 1 && cell->owner)
-				forget_part(self, granule, 0, 8);
-		}
+		for (uint64_t i = 0; i < pages; i++)
+			if (present[i] & 1)
+				forget_page(self, at + i * 4096, start, end);
 	}
 	for (uint64_t plane = 0; plane <= UPPER_DISPLACEMENT; plane += UPPER_DISPLACEMENT) {
-		uint64_t low = ((uint64_t)layout_cell(start) + plane + 4095) & ~4095ull;
-		uint64_t high = ((uint64_t)layout_cell(end) + plane) & ~4095ull;
-		if (low < high)
-			madvise((void *)low, high - low, MADV_DONTNEED);
+		uint64_t from = ((uint64_t)layout_cell(start) + plane + 4095) & ~4095ull;
+		uint64_t to = ((uint64_t)layout_cell(end) + plane) & ~4095ull;
+		if (from < to)
+			madvise((void *)from, to - from, MADV_DONTNEED);
 	}
 }
 
@@ -259,8 +292,7 @@ void granule_forget(struct thread *self, uint64_t address, size_t size)
 {
 	uint64_t end = address + size;
 	if (size >= FORGET_BY_PAGE) {
-		uint64_t start = (address + 7) & ~7ull, stop = end & ~7ull;
-		forget_pages(self, start, stop);
+		forget_pages(self, (address + 7) & ~7ull, end & ~7ull);
 		return;
 	}
 	while (address < end) {

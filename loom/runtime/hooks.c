@@ -2,7 +2,8 @@
  * compiler wrapper links into every unit. One load and compare decides whether
  * the location belongs to this thread alone and whether this site has met this
  * predecessor before; then the access is one store. All else is a cold call
- * that spills no registers. Unordered on purpose: a cell that two threads touch
+ * that spills no registers. The low bits of an address are left in: a misaligned one
+ * finds no cell and goes to the call. Unordered on purpose: a cell that two threads touch
  * in the same few nanoseconds may miss one of the two accesses. */
 #include <stdint.h>
 
@@ -25,7 +26,7 @@ static inline __attribute__((always_inline)) int mine(const struct cell *cell, u
 
 HOOK unsnarl_hook_read8(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word, uint64_t address, uint32_t *memo)
 {
-	struct cell *cell = (struct cell *)((char *)cells + 3 * (address & ADDRESS_MASK));
+	struct cell *cell = (struct cell *)((char *)cells + 3 * (address & (ADDRESS_MASK | 7)));
 	if (LIKELY(mine(cell, owner | 8 << 2, memo)))
 		cell->read = word;
 	else if (!reads_again(self, cell, word, 8))
@@ -34,7 +35,7 @@ HOOK unsnarl_hook_read8(struct thread *self, struct cell *cells, uint16_t owner,
 
 HOOK unsnarl_hook_write8(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word, uint64_t address, uint32_t *memo)
 {
-	struct cell *cell = (struct cell *)((char *)cells + 3 * (address & ADDRESS_MASK));
+	struct cell *cell = (struct cell *)((char *)cells + 3 * (address & (ADDRESS_MASK | 7)));
 	if (LIKELY(mine(cell, owner | 8 << 2, memo))) {
 		cell->write = word;
 		cell->context = (uint16_t)self->context;
@@ -46,7 +47,7 @@ HOOK unsnarl_hook_write8(struct thread *self, struct cell *cells, uint16_t owner
 HOOK unsnarl_hook_read4(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word, uint64_t address, uint32_t *memo)
 {
 	struct cell *cell =
-	    (struct cell *)((char *)cells + 3 * (address & ADDRESS_MASK) + ((address & 4) << UPPER_SHIFT));
+	    (struct cell *)((char *)cells + 3 * (address & (ADDRESS_MASK | 3)) + ((address & 4) << UPPER_SHIFT));
 	if (LIKELY(mine(cell, owner | 4 << 2, memo)))
 		cell->read = word;
 	else if (!reads_again(self, cell, word, 4))
@@ -56,7 +57,7 @@ HOOK unsnarl_hook_read4(struct thread *self, struct cell *cells, uint16_t owner,
 HOOK unsnarl_hook_write4(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word, uint64_t address, uint32_t *memo)
 {
 	struct cell *cell =
-	    (struct cell *)((char *)cells + 3 * (address & ADDRESS_MASK) + ((address & 4) << UPPER_SHIFT));
+	    (struct cell *)((char *)cells + 3 * (address & (ADDRESS_MASK | 3)) + ((address & 4) << UPPER_SHIFT));
 	if (LIKELY(mine(cell, owner | 4 << 2, memo))) {
 		cell->write = word;
 		cell->context = (uint16_t)self->context;

@@ -42,15 +42,16 @@ enum { OWNER_ONE = 1, OWNER_MANY = 2 };
  * 0x7e0... up. Lower halves (and whole granules) have their cells from CELLS on,
  * 3 bytes per byte; upper halves 2^45 higher; the rest of a granule that is cut
  * into 1 or 2 bytes lies in a block of 6 cells whose number is in the SPLITS
- * plane. The odd displacement keeps a cell off its data's low address bits. */
+ * plane. The odd displacement keeps a cell off its data's low address bits. All of it
+ * lies beside AddressSanitizer's shadow (0x7fff8000 to 0x10007fff8000). */
 #define ADDRESS_MASK 0x7fffffffff8ull
-#define CELLS_START 0x100000000840ull
+#define CELLS_START 0x100100000840ull
 #define CELLS_SIZE (3ull << 43)
 #define UPPER_SHIFT 43 /* address bit 2 moved to bit 45 */
 #define UPPER_DISPLACEMENT (4ull << UPPER_SHIFT)
-#define SPLITS_START 0x020000000000ull
+#define SPLITS_START 0x290000000000ull
 #define SPLITS_SIZE (1ull << 42)
-#define LINES_START 0x080000000000ull
+#define LINES_START 0x2d0000000000ull
 #define LINES_SIZE (1ull << 41) /* 16 bytes per 64-byte line */
 
 static inline struct cell *layout_cell(uint64_t address) /* of a unit at offset 0 or 4 */
@@ -109,7 +110,7 @@ struct thread {
 	uint32_t number;     /* run-wide */
 	uint32_t generation; /* of the slot */
 	uint32_t state;      /* enum thread_state */
-	uint8_t *held;       /* the lock this thread holds */
+	uint32_t *held;      /* the lock this thread holds or is about to take */
 	uint64_t random;
 	uint64_t stack_low, stack_high;
 	void *routine, *argument; /* what the thread begins with */

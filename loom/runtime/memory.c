@@ -41,21 +41,46 @@ static void forget(const void *start, size_t size)
 	errno = saved;
 }
 
-/* The function that would be called without us: the next one in load order, or
- * libc's while the dynamic linker itself is still looking. */
-static void *next(const char *name, void **cache, void *fallback)
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t n, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+
+static int libc_posix_memalign(void **block, size_t alignment, size_t size)
 {
-	void *found = __atomic_load_n(cache, __ATOMIC_RELAXED);
-	static __thread bool looking;
+	void *found = __libc_memalign(alignment, size);
+	if (!found)
+		return ENOMEM;
+	*block = found;
+	return 0;
+}
+
+/* The functions that would be called without us: the next ones in load order, and
+ * libc's own until memory_start has looked. */
+static struct {
+	void *(*malloc)(size_t);
+	void *(*calloc)(size_t, size_t);
+	void *(*realloc)(void *, size_t);
+	void *(*aligned_alloc)(size_t, size_t);
+	int (*posix_memalign)(void **, size_t, size_t);
+	void (*free)(void *);
+} behind = {__libc_malloc, __libc_calloc, __libc_realloc, __libc_memalign, libc_posix_memalign, __libc_free};
+
+static void resolve(void **place, const char *name)
+{
+	void *found = dlsym(RTLD_NEXT, name);
 	if (found)
-		return found;
-	if (looking)
-		return fallback;
-	looking = true;
-	found = dlsym(RTLD_NEXT, name);
-	looking = false;
-	__atomic_store_n(cache, found ? found : fallback, __ATOMIC_RELAXED);
-	return found ? found : fallback;
+		*place = found;
+}
+
+/* Once, before the program runs: looking up later could happen inside libc's own free. */
+void memory_start(void)
+{
+	resolve((void **)&behind.malloc, "malloc");
+	resolve((void **)&behind.calloc, "calloc");
+	resolve((void **)&behind.realloc, "realloc");
+	resolve((void **)&behind.aligned_alloc, "aligned_alloc");
+	resolve((void **)&behind.posix_memalign, "posix_memalign");
+	resolve((void **)&behind.free, "free");
 }
 
 /* Large blocks get their cells in huge pages where the machine allows: walks over
@@ -76,34 +101,24 @@ static void *prepare(void *block, size_t size)
 	return block;
 }
 
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t n, size_t size);
-extern void *__libc_memalign(size_t alignment, size_t size);
-
 WEAK void *malloc(size_t size)
 {
-	static void *real;
-	return prepare(((void *(*)(size_t))next("malloc", &real, (void *)__libc_malloc))(size), size);
+	return prepare(behind.malloc(size), size);
 }
 
 WEAK void *calloc(size_t n, size_t size)
 {
-	static void *real;
-	return prepare(((void *(*)(size_t, size_t))next("calloc", &real, (void *)__libc_calloc))(n, size), n * size);
+	return prepare(behind.calloc(n, size), n * size);
 }
 
 WEAK void *aligned_alloc(size_t alignment, size_t size)
 {
-	static void *real;
-	return prepare(((void *(*)(size_t, size_t))next("aligned_alloc", &real, (void *)__libc_memalign))(alignment, size),
-		       size);
+	return prepare(behind.aligned_alloc(alignment, size), size);
 }
 
 WEAK int posix_memalign(void **block, size_t alignment, size_t size)
 {
-	static void *real;
-	int (*function)(void **, size_t, size_t) = (int (*)(void **, size_t, size_t))next("posix_memalign", &real, NULL);
-	int result = function ? function(block, alignment, size) : ENOMEM;
+	int result = behind.posix_memalign(block, alignment, size);
 	if (result == 0)
 		prepare(*block, size);
 	return result;
@@ -111,21 +126,19 @@ WEAK int posix_memalign(void **block, size_t alignment, size_t size)
 
 WEAK void free(void *block)
 {
-	static void *real;
 	if (!block)
 		return;
 	forget(block, malloc_usable_size(block));
-	((void (*)(void *))next("free", &real, (void *)__libc_free))(block);
+	behind.free(block);
 }
 
 WEAK void *realloc(void *block, size_t size)
 {
-	static void *real;
 	size_t old = block ? malloc_usable_size(block) : 0;
-	void *moved = ((void *(*)(void *, size_t))next("realloc", &real, (void *)__libc_realloc))(block, size);
+	void *moved = behind.realloc(block, size);
 	if (block && moved != block && (moved || !size))
 		forget(block, old);
-	return moved;
+	return prepare(moved, size);
 }
 
 WEAK int munmap(void *start, size_t size)

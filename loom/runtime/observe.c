@@ -156,7 +156,7 @@ DEFINE_APPEND(append_edge, area_edge, edges, nedges, AREA_EDGES, edges, same_edg
 
 void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t tail, uint64_t address)
 {
-	if (!(runtime.options.observe & OBSERVE_PAIRS))
+	if (!(runtime.options.observe & OBSERVE_PAIRS) || !WORD_SLOT(head))
 		return;
 	const struct thread *other = &runtime.threads[WORD_SLOT(head)];
 	uint64_t a = head >> 32 << 32 | WORD_SITE(tail);

@@ -4,7 +4,7 @@
  * it found without lock sees it unchanged for a good while. */
 #include "loom/runtime/runtime.h"
 
-#define BLOCKS_START 0x0a0000000000ull
+#define BLOCKS_START 0x490000000000ull
 #define BLOCKS_LIMIT (1u << 28)
 
 /* A cell that two threads changed at once may hold anything: block 0 is for that, and stays empty. */

@@ -67,6 +67,9 @@ HIDDEN void thread_after_fork(void);
 HIDDEN uint64_t thread_order(uint32_t slot, uint32_t low);
 HIDDEN void thread_leave_runtime(struct thread *self); /* a jump or cancellation leaves the runtime */
 
+/* ---- memory.c ---- */
+HIDDEN void memory_start(void);
+
 /* ---- recycle.c ---- */
 HIDDEN bool recycle_slots(void); /* false when no slot could be freed */
 HIDDEN void recycle_cell(struct cell *cell);
@@ -91,9 +94,12 @@ HIDDEN void cell_read(struct thread *self, struct cell *cell, uint16_t *owner, u
 HIDDEN void cell_write(struct thread *self, struct cell *cell, uint16_t *owner, uint64_t word, uint64_t address);
 HIDDEN void cell_copy(struct thread *self, struct cell *to, const struct cell *from, uint16_t owner, uint32_t length);
 HIDDEN void cell_clear(struct thread *self, struct cell *cell, uint16_t owner);
-/* An access to the unit of `length` whose cell this is, without lock; false when it needs one. */
+/* An access to the unit of `length` whose cell this is, when it changes no owner: without lock. */
 HIDDEN bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t address, uint32_t length,
 			enum access access, uint32_t *memo);
+/* Any access to it, under the lock; false when there is no such unit. */
+HIDDEN bool cell_access_locked(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
+			       uint32_t length, enum access access, uint32_t *memo);
 /* ---- context.c: the last communication events of each thread ---- */
 HIDDEN void context_push(struct thread *self, uint32_t event); /* this thread's own */
 HIDDEN void context_send(uint32_t slot, uint32_t event);       /* one that another thread will notice */
@@ -124,7 +130,7 @@ HIDDEN void granule_access(struct thread *self, uint64_t word, uint64_t address,
 struct split {
 	struct cell cells[6];
 };
-#define SPLIT_BLOCKS_START 0x0c0000000000ull
+#define SPLIT_BLOCKS_START 0x4b0000000000ull
 #define SPLIT_BLOCKS_LIMIT (1u << 28)
 INLINE struct split *split_at(uint32_t number)
 {
@@ -137,18 +143,19 @@ INLINE uint32_t *split_number(uint64_t granule)
 /* The cell of the unit of `length` at `address`, NULL when there is no such unit. */
 INLINE struct cell *granule_find(uint64_t address, uint32_t length)
 {
-	if (length >= 4)
-		return layout_cell(address);
-	if (address % length)
+	if (address & (length - 1))
 		return NULL;
-	if (address % 4 == 0)
+	if (length >= 4 || address % 4 == 0)
 		return layout_cell(address);
 	uint32_t number = *split_number(address), offset = address % 8;
 	return number ? &split_at(number)->cells[offset < 4 ? offset - 1 : offset - 2] : NULL;
 }
 HIDDEN void granule_forget(struct thread *self, uint64_t address, size_t size);
 HIDDEN void granule_start(void);
+HIDDEN void granule_lock(struct thread *self, uint64_t granule);
+HIDDEN void granule_unlock(struct thread *self);
 HIDDEN void granule_unlock_held(struct thread *self);
+HIDDEN void granule_after_fork(void);
 HIDDEN void splits_recycle(void);
 
 /* ---- lines.c: last writers of 64-byte lines (edges with line granularity) ---- */

@@ -101,6 +101,7 @@ static void after_fork_in_child(void)
 	/* The program may have closed the descriptor or put another file there. */
 	bool usable = fstat(runtime.area_fd, &st) == 0 && (uint64_t)st.st_size == AREA_SIZE;
 	runtime.trace_lock = 0;
+	granule_after_fork();
 	if (!usable || !runtime_claim_process()) {
 		runtime.active = false;
 		unsnarl_self = &unsnarl_nobody;
@@ -123,6 +124,7 @@ static void start(int argc, char **argv, char **environment)
 			value = *entry + length + 1;
 	granule_start(); /* inlined hooks look at cells whether or not anyone observes */
 	readers_start();
+	memory_start();
 	if (!area_open(value) || !runtime_claim_process())
 		return;
 	uint32_t events = runtime.options.context > 8 ? 8 : runtime.options.context;

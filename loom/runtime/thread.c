@@ -126,12 +126,8 @@ void thread_end(void)
 	unsnarl_self = &unsnarl_nobody;
 	thread_leave_runtime(self);
 	/* The stack goes back to libc, which gives it to another thread. */
-	if (self->stack_high) {
-		uint64_t here = (uint64_t)__builtin_frame_address(0);
-		uint64_t low = here > self->stack_low && here < self->stack_high ? here - 65536 : self->stack_low;
-		low = low < self->stack_low ? self->stack_low : low;
-		runtime_forget(self, low, self->stack_high - low);
-	}
+	if (self->stack_high)
+		runtime_forget(self, self->stack_low, self->stack_high - self->stack_low);
 	RELAXED_SET(runtime.process->slot_order[self->slot], 0);
 	__atomic_fetch_add(&runtime.process->accesses, self->order, __ATOMIC_RELAXED);
 	__atomic_fetch_sub(&runtime.process->live, 1, __ATOMIC_RELAXED);

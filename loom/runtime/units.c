@@ -4,6 +4,7 @@
 
 #include <dlfcn.h> /* dladdr */
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,45 +41,75 @@ static uint32_t note_path(const char *path)
 }
 
 /* The file of the image that holds `address`, absolute, since the program may change folder. */
-static void image_path(const void *address, char path[PATH_MAX])
+static void image_path(const Dl_info *image, char path[PATH_MAX])
 {
-	Dl_info info;
-	if (!dladdr(address, &info))
-		return;
-	bool main_image = (getauxval(AT_PHDR) & ~4095ull) == (uint64_t)info.dli_fbase;
-	if (main_image || !realpath(info.dli_fname, path)) {
+	bool main_image = (getauxval(AT_PHDR) & ~4095ull) == (uint64_t)image->dli_fbase;
+	if (main_image || !realpath(image->dli_fname, path)) {
 		ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
 		path[n > 0 ? n : 0] = '\0';
 	}
 }
 
-static void announce(const struct unit_descriptor *unit)
+/* The variables of a newly loaded image: what was mapped there before is gone. */
+static int forget_variables(struct dl_phdr_info *info, size_t size, void *base)
 {
+	(void)size;
+	struct thread *self = unsnarl_self;
+	if ((void *)info->dlpi_addr != base || self == &unsnarl_nobody || self->busy)
+		return 0;
+	self->busy = 1;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		if (segment->p_type == PT_LOAD && (segment->p_flags & PF_W))
+			runtime_forget(self, info->dlpi_addr + segment->p_vaddr, segment->p_memsz);
+	}
+	self->busy = 0;
+	return 1;
+}
+
+/* The number of a unit that was here before, loaded from the same file; 0 when it is new. */
+static uint32_t known_number(const struct unit_descriptor *unit, const char *path)
+{
+	const struct area_process *process = runtime.process;
+	for (uint32_t i = 0; i < process->nunits && i < AREA_UNITS; i++)
+		if (process->units[i].hash == unit->hash && strcmp(process->paths + process->units[i].path, path) == 0)
+			return process->units[i].first;
+	return 0;
+}
+
+static void announce(struct unit_descriptor *unit)
+{
+	static const void *last_image;
 	struct area_process *process = runtime.process;
 	char path[PATH_MAX] = "";
-	image_path(unit->table, path);
-	if (process->nunits >= AREA_UNITS) {
-		observe_dropped();
+	Dl_info image;
+	bool found = dladdr(unit->table, &image);
+	if (found)
+		image_path(&image, path);
+	uint32_t first = known_number(unit, path);
+	if (found && (first || image.dli_fbase != last_image))
+		dl_iterate_phdr(forget_variables, image.dli_fbase);
+	last_image = found ? image.dli_fbase : NULL;
+	if (first) {
+		unit->first = (uint64_t)first << WORD_SITE_SHIFT;
 		return;
 	}
-	struct area_unit entry = {.hash = unit->hash,
-				  .first = (uint32_t)(unit->first >> WORD_SITE_SHIFT),
-				  .nsites = (uint32_t)unit->nsites,
-				  .path = note_path(path)};
-	process->units[process->nunits] = entry;
+	if (unit->nsites + next_site > WORD_SITE_MASK || process->nunits >= AREA_UNITS)
+		runtime_die("the program has more than four million sites or 16384 source files");
+	unit->first = (uint64_t)next_site << WORD_SITE_SHIFT;
+	process->units[process->nunits] = (struct area_unit){
+	    .hash = unit->hash, .first = next_site, .nsites = (uint32_t)unit->nsites, .path = note_path(path)};
+	next_site += (uint32_t)unit->nsites;
 	__atomic_store_n(&process->units[process->nunits].state, AREA_VALID, __ATOMIC_RELEASE);
 	process->nunits++;
 }
 
 EXPORT void unsnarl_unit(struct unit_descriptor *unit)
 {
+	if (!runtime.active)
+		return;
 	pthread_mutex_lock(&units_lock);
-	if (unit->nsites + next_site > WORD_SITE_MASK)
-		runtime_die("the program has more than four million sites");
-	unit->first = (uint64_t)next_site << WORD_SITE_SHIFT;
-	next_site += (uint32_t)unit->nsites;
-	if (runtime.active)
-		announce(unit);
+	announce(unit);
 	pthread_mutex_unlock(&units_lock);
 }
 
