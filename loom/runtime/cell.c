@@ -71,8 +71,8 @@ static void communicate(struct thread *self, const struct cell *cell, uint64_t w
 			bool first)
 {
 	uint64_t source = cell->write;
-	if (runtime.options.line)
-		return; /* lines.c does it */
+	if (runtime.options.line || !(runtime.options.observe & OBSERVE_EDGES))
+		return; /* lines.c does it, or nobody asks */
 	observe_edge(self, WORD_SITE(source), cell->context, WORD_SITE(word), context, write);
 	if (!first)
 		return;

@@ -63,16 +63,33 @@ static void access_range(uint64_t word, uint64_t address, size_t size, enum acce
 	errno = saved;
 }
 
-/* Most accesses need no lock; then the thread need not enter either: a signal
- * handler that comes in between does what another thread might do. */
+/* Does an access to a whole unit; false when the long way must be taken. Without lock
+ * the thread need not enter: a signal handler that comes in between does what another
+ * thread might do. */
+INLINE bool access_directly(struct thread *self, struct cell *cell, uint64_t word, uint64_t address, uint32_t length,
+			    enum access access, uint32_t *memo)
+{
+	if (UNLIKELY(!cell || WORD_SLOT(word) != self->slot || self->owner == OWNER_NEVER || runtime.options.jitter_us))
+		return false;
+	if (cell_access(self, cell, word, address, length, access, memo))
+		return true;
+	if (self->busy)
+		return false;
+	self->busy = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	bool done = cell_access_locked(self, cell, word, address, length, access, memo);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	self->busy = 0;
+	return done;
+}
+
 INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum access access, uint32_t *memo)
 {
 	struct thread *self = unsnarl_self;
 	struct cell *cell = granule_find(address, length);
 	if (access == ACCESS_READ && cell && reads_again(self, cell, word, length))
 		return;
-	if (UNLIKELY(WORD_SLOT(word) != self->slot || self->owner == OWNER_NEVER || runtime.options.jitter_us || !cell) ||
-	    !cell_access(self, cell, word, address, length, access, memo))
+	if (!access_directly(self, cell, word, address, length, access, memo))
 		access_range(word, address, length, access, memo);
 }
 

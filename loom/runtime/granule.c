@@ -72,7 +72,8 @@ static bool abandoned(uint32_t slot)
 
 void granule_lock(struct thread *self, uint64_t granule)
 {
-	uint32_t *lock = &locks[(granule >> 3) * 0x9e3779b97f4a7c15u >> 50];
+	/* One lock for 512 bytes: walks through memory find the lock in their cache. */
+	uint32_t *lock = &locks[(granule >> 9) * 0x9e3779b97f4a7c15u >> 50];
 	self->held = lock;
 	for (uint32_t tries = 1, free = 0;; tries++, free = 0) {
 		/* Acquire pairs with the release in granule_unlock: blocks as their last holder left them. */
