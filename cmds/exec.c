@@ -46,8 +46,8 @@ static struct error *exec_main(int argc, char **argv, int *status)
 	if (!operands[0])
 		return error_new("no program to run: give it after --, as in unsnarl exec -- ./program");
 	TRY(launch_check(operands[0], &path, &build));
-	operands[0] = path;
 	struct launch_options launch = {
+		.path = path,
 		.argv = operands,
 		.area = { .observe = options.observe, .context = (uint32_t)options.context },
 	};

@@ -163,6 +163,7 @@ static struct error *run_all(const struct run_options *options, char **argv, str
 {
 	_cleanup_(store_closep) struct store *store = NULL;
 	const struct launch_options launch = {
+		.path = summary->program,
 		.argv = argv,
 		.area = { .observe = options->observe,
 			  .context = (uint32_t)options->context,
@@ -218,7 +219,6 @@ static struct error *run_main(int argc, char **argv, int *status)
 	if (!operands[0])
 		return error_new("no program to run: give it after --, as in unsnarl run -- ./program");
 	TRY(launch_check(operands[0], &path, &summary.build));
-	operands[0] = path;
 	summary.wanted = options.runs;
 	summary.store = options.store;
 	summary.program = path;

@@ -40,6 +40,6 @@ struct error *launch_exec(const struct launch_options *options)
 		return error_errno(errno, "cannot hand the run area to %s", options->argv[0]);
 	if (spawn_must_be_still())
 		personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
-	execve(options->argv[0], options->argv, environment);
+	execve(options->path ? options->path : options->argv[0], options->argv, environment);
 	return error_errno(errno, "cannot start %s", options->argv[0]);
 }

@@ -11,7 +11,8 @@
 #include "model/run.h"
 
 struct launch_options {
-	char *const *argv; /* argv[0] is the path that launch_check resolved */
+	const char *path;  /* of the program, as launch_check resolved it; NULL = argv[0] */
+	char *const *argv; /* what the program gets, argv[0] as the user wrote it */
 	struct area_options area;
 	double timeout_s;   /* 0 = none */
 	const char *expect; /* stdout must equal this file; NULL = no such check */

@@ -50,7 +50,7 @@ static int become(const struct spawn *spawn, pid_t parent)
 	signal(SIGXFSZ, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	execve(spawn->argv[0], spawn->argv, spawn->environment);
+	execve(spawn->path ? spawn->path : spawn->argv[0], spawn->argv, spawn->environment);
 	return errno;
 }
 

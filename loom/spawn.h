@@ -11,7 +11,8 @@
 #include "loom/area.h"
 
 struct spawn {
-	char *const *argv; /* argv[0] is the path of the file */
+	const char *path; /* of the file; NULL = argv[0] */
+	char *const *argv;
 	char *const *environment;
 	int in, out, err; /* descriptors above 2 */
 	int area;         /* descriptor to leave open, -1 = none */

@@ -161,6 +161,7 @@ static struct error *run_program(struct worker *worker, struct worker_report *re
 	output_start(&worker->err, NULL, -1);
 	output_start(&worker->check, NULL, -1);
 	struct spawn start = {
+		.path = options->path,
 		.argv = options->argv,
 		.environment = worker->environment,
 		.in = worker->null,

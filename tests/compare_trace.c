@@ -32,7 +32,7 @@
 
 #define TOO_LARGE 77
 #define LINE_READERS 32u /* lines.c tells so many threads apart */
-#define SHOWN 5u /* disagreements of a kind that are printed */
+#define SHOWN 5u         /* disagreements of a kind that are printed */
 
 struct settings {
 	struct area_options area;
@@ -54,17 +54,26 @@ static struct error *run(const struct settings *settings, int children, int area
 	char entry[SPAWN_ENTRY_SIZE];
 	_cleanup_free_ char **environment = spawn_environment(entry);
 	_cleanup_close_ int null = fcntl(open("/dev/null", O_RDWR | O_CLOEXEC), F_DUPFD_CLOEXEC, 10);
-	struct spawn start = { .argv = settings->argv, .environment = environment, .in = null, .out = null,
-			       .err = null, .area = area, .still = settings->same_again || spawn_must_be_still() };
-	struct watch watch = { .start = watch_now(), .timeout_s = settings->timeout_s, .children = children,
-			       .stop = { -1, -1 }, .streams = { -1, -1 } };
+	struct spawn start = { .argv = settings->argv,
+			       .environment = environment,
+			       .in = null,
+			       .out = null,
+			       .err = null,
+			       .area = area,
+			       .still = settings->same_again || spawn_must_be_still() };
+	struct watch watch = { .start = watch_now(),
+			       .timeout_s = settings->timeout_s,
+			       .children = children,
+			       .stop = { -1, -1 },
+			       .streams = { -1, -1 } };
 
 	spawn_entry(entry, area);
 	TRY(spawn(&start, &watch.pid));
 	return watch_end(&watch, ending);
 }
 
-static struct error *trace(const struct settings *settings, uint32_t observe, int children, struct traced *out)
+static struct error *trace(const struct settings *settings, uint32_t observe, int children,
+			   struct traced *out)
 {
 	struct area_options options = settings->area;
 	_cleanup_close_ int area = -1;
@@ -261,9 +270,9 @@ static void compare_pairs(struct verdict *verdict, const struct reference_result
 		bool ours = i < reference->pairs.n;
 		const struct area_pair *pair =
 			ours ? &reference->pairs.items[i].pair : &process->pairs[i - reference->pairs.n];
-		struct entry entry = { .words = { pair->kind, pair->head_site, pair->tail_site, pair->head_thread,
-						  pair->tail_thread, pair->head_order, pair->tail_order,
-						  pair->address },
+		struct entry entry = { .words = { pair->kind, pair->head_site, pair->tail_site,
+						  pair->head_thread, pair->tail_thread, pair->head_order,
+						  pair->tail_order, pair->address },
 				       .event = ours ? reference->pairs.items[i].event : i };
 
 		if (ours)
@@ -280,16 +289,16 @@ static void compare_predecessors(struct verdict *verdict, const struct reference
 	const struct area_process *process = verdict->traced->process;
 
 	for (size_t i = 0; i < reference->predecessors.n; i++)
-		*VEC_PUSH(&entries.reference) = (struct entry){
-			.words = { reference->predecessors.items[i].site, reference->predecessors.items[i].before },
-			.event = reference->predecessors.items[i].event
-		};
+		*VEC_PUSH(&entries.reference) =
+			(struct entry){ .words = { reference->predecessors.items[i].site,
+						   reference->predecessors.items[i].before },
+					.event = reference->predecessors.items[i].event };
 	for (size_t i = 0; i < process->npredecessors; i++)
 		if (process->predecessors[i].state == AREA_VALID)
-			*VEC_PUSH(&entries.runtime) = (struct entry){
-				.words = { process->predecessors[i].site, process->predecessors[i].before },
-				.event = i
-			};
+			*VEC_PUSH(&entries.runtime) =
+				(struct entry){ .words = { process->predecessors[i].site,
+							   process->predecessors[i].before },
+						.event = i };
 	compare(verdict, &entries);
 }
 
@@ -408,9 +417,9 @@ static struct error *compare_runs(const struct settings *settings, int *status)
 	if (settings->complete)
 		wrong += find_gaps(&traced);
 
-	printf("%s: %u events, %zu pairs, %zu predecessors, %zu edges: %zu disagreements%s\n", settings->argv[0],
-	       process->nevents, reference.pairs.n, reference.predecessors.n, reference.edges.n, wrong,
-	       traced.processes > 1 ? " (children are not compared)" : "");
+	printf("%s: %u events, %zu pairs, %zu predecessors, %zu edges: %zu disagreements%s\n",
+	       settings->argv[0], process->nevents, reference.pairs.n, reference.predecessors.n,
+	       reference.edges.n, wrong, traced.processes > 1 ? " (children are not compared)" : "");
 	if (settings->same_again) {
 		TRY(trace(settings, OBSERVE_ALL, children, &again));
 		size_t again_wrong = compare_all(&again, process->events, process->nevents, &reference);

@@ -91,9 +91,9 @@ static void found_predecessor(struct reference *r, uint32_t before)
 
 	map_put(&r->predecessors, (uint64_t)r->event->site << 32 | before, &fresh);
 	if (fresh)
-		*VEC_PUSH(&r->result->predecessors) = (struct reference_predecessor){
-			.site = r->event->site, .before = before, .event = r->index
-		};
+		*VEC_PUSH(&r->result->predecessors) = (struct reference_predecessor){ .site = r->event->site,
+										      .before = before,
+										      .event = r->index };
 }
 
 static void found_edge(struct reference *r, uint32_t source, uint32_t source_context, uint32_t sink_context)
@@ -438,7 +438,8 @@ static void take(struct reference *r)
 	each_granule(r, granule_access);
 	if (!r->options->line)
 		return;
-	for (uint64_t line = r->event->address & ~63ull; line < r->event->address + r->event->size; line += 64)
+	for (uint64_t line = r->event->address & ~63ull; line < r->event->address + r->event->size;
+	     line += 64)
 		line_access(r, line);
 }
 
@@ -469,7 +470,8 @@ static void release(struct reference *r)
 	VEC_FREE(&r->threads);
 }
 
-void reference_observe(const struct area_options *options, const struct area_event *events, size_t n, struct reference_result *out)
+void reference_observe(const struct area_options *options, const struct area_event *events, size_t n,
+		       struct reference_result *out)
 {
 	struct reference r = { .options = options, .result = out };
 

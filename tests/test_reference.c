@@ -11,8 +11,10 @@
 #include "tests/reference.h"
 
 /* Sites are numbered by the place in the sequence, from 1, orders likewise. */
-#define READ(thread_, address_, size_) { .action = AREA_READ, .thread = thread_, .address = address_, .size = size_ }
-#define WRITE(thread_, address_, size_) { .action = AREA_WRITE, .thread = thread_, .address = address_, .size = size_ }
+#define READ(thread_, address_, size_) \
+	{ .action = AREA_READ, .thread = thread_, .address = address_, .size = size_ }
+#define WRITE(thread_, address_, size_) \
+	{ .action = AREA_WRITE, .thread = thread_, .address = address_, .size = size_ }
 #define FORGET(address_, size_) { .action = AREA_FORGET, .address = address_, .size = size_ }
 
 static struct reference_result observe_as(struct area_options options, struct area_event *events, size_t n)
@@ -28,8 +30,8 @@ static struct reference_result observe_as(struct area_options options, struct ar
 	return result;
 }
 
-#define OBSERVE(options, ...)                                              \
-	observe_as(options, (struct area_event[]){ __VA_ARGS__ },          \
+#define OBSERVE(options, ...)                                     \
+	observe_as(options, (struct area_event[]){ __VA_ARGS__ }, \
 		   sizeof((struct area_event[]){ __VA_ARGS__ }) / sizeof(struct area_event))
 #define EXACT(...) OBSERVE(((struct area_options){ .context = 5 }), __VA_ARGS__)
 #define BY_LINE(...) OBSERVE(((struct area_options){ .context = 5, .line = 1 }), __VA_ARGS__)
@@ -48,15 +50,16 @@ static void assert_pair(const struct reference_result *result, size_t i, enum pa
 	assert_int_equal(pair->tail_order, tail);
 }
 
-static void assert_predecessor(const struct reference_result *result, size_t i, uint32_t site, uint32_t before)
+static void assert_predecessor(const struct reference_result *result, size_t i, uint32_t site,
+			       uint32_t before)
 {
 	assert_true(i < result->predecessors.n);
 	assert_int_equal(result->predecessors.items[i].site, site);
 	assert_int_equal(result->predecessors.items[i].before, before);
 }
 
-static void assert_edge(const struct reference_result *result, size_t i, uint32_t source, uint32_t source_context,
-			uint32_t sink, uint32_t sink_context)
+static void assert_edge(const struct reference_result *result, size_t i, uint32_t source,
+			uint32_t source_context, uint32_t sink, uint32_t sink_context)
 {
 	assert_true(i < result->edges.n);
 	const struct area_edge *edge = &result->edges.items[i].edge;
@@ -96,7 +99,8 @@ static void a_write_ends_what_was_read_before(void **state)
 static void a_predecessor_lies_behind_own_accesses(void **state)
 {
 	(void)state;
-	struct reference_result result = EXACT(READ(1, 64, 4), READ(2, 64, 4), WRITE(2, 64, 4), READ(2, 64, 4));
+	struct reference_result result =
+		EXACT(READ(1, 64, 4), READ(2, 64, 4), WRITE(2, 64, 4), READ(2, 64, 4));
 
 	assert_predecessor(&result, 0, 1, 0);
 	assert_predecessor(&result, 1, 2, 1);
@@ -124,7 +128,8 @@ static void a_cut_copies_the_history(void **state)
 {
 	(void)state;
 	/* Bytes 2 to 5: both halves are cut in twos. */
-	struct reference_result result = EXACT(WRITE(0, 64, 8), WRITE(1, 66, 4), READ(2, 64, 2), READ(2, 70, 1));
+	struct reference_result result =
+		EXACT(WRITE(0, 64, 8), WRITE(1, 66, 4), READ(2, 64, 2), READ(2, 70, 1));
 
 	assert_int_equal(result.pairs.n, 3);
 	assert_pair(&result, 0, PAIR_WRITE_WRITE, 1, 2, 66);
@@ -162,8 +167,9 @@ static void mail_waits_for_a_shared_access(void **state)
 {
 	(void)state;
 	/* Thread 0 owns 128 from event 3 on; its writes there do not notice the mail of event 4. */
-	struct reference_result result = EXACT(WRITE(0, 64, 8), READ(0, 136, 8), WRITE(0, 128, 8), WRITE(1, 64, 8),
-					       WRITE(0, 128, 8), READ(1, 128, 8), WRITE(0, 144, 8), READ(1, 144, 8));
+	struct reference_result result =
+		EXACT(WRITE(0, 64, 8), READ(0, 136, 8), WRITE(0, 128, 8), WRITE(1, 64, 8), WRITE(0, 128, 8),
+		      READ(1, 128, 8), WRITE(0, 144, 8), READ(1, 144, 8));
 
 	assert_int_equal(result.edges.n, 4);
 	assert_edge(&result, 0, 0, 0, 2, 0); /* nobody wrote it */

@@ -10,19 +10,74 @@
 
 /* Options whose value may stand in the next word. */
 static const char *const with_value[] = {
-    "-o", "-x", "-I", "-D", "-U", "-L", "-l", "-F", "-T", "-u", "-z", "-e", "-G", "-A", "-B", "-V", "-b",
-    "-include", "-imacros", "-isystem", "-isystem-after", "-iquote", "-idirafter", "-isysroot", "-iprefix",
-    "-iwithprefix", "-iwithprefixbefore", "-iframework", "-imultilib", "-framework", "-MF", "-MT", "-MQ", "-MJ",
-    "-Xclang", "-Xlinker", "-Xpreprocessor", "-Xassembler", "-Xanalyzer", "-mllvm", "-arch", "-target",
-    "--param", "-aux-info", "-dumpdir", "-dumpbase", "-wrapper", "-rpath", "-soname", "-h", "-Tbss", "-Tdata", "-Ttext",
-    "--sysroot", "-specs", "-working-directory", "-ccc-install-dir", "-serialize-diagnostics", "-dyld-prefix",
-    "-include-pch", "-imacros", "-fplugin-arg",
+	"-o",
+	"-x",
+	"-I",
+	"-D",
+	"-U",
+	"-L",
+	"-l",
+	"-F",
+	"-T",
+	"-u",
+	"-z",
+	"-e",
+	"-G",
+	"-A",
+	"-B",
+	"-V",
+	"-b",
+	"-include",
+	"-imacros",
+	"-isystem",
+	"-isystem-after",
+	"-iquote",
+	"-idirafter",
+	"-isysroot",
+	"-iprefix",
+	"-iwithprefix",
+	"-iwithprefixbefore",
+	"-iframework",
+	"-imultilib",
+	"-framework",
+	"-MF",
+	"-MT",
+	"-MQ",
+	"-MJ",
+	"-Xclang",
+	"-Xlinker",
+	"-Xpreprocessor",
+	"-Xassembler",
+	"-Xanalyzer",
+	"-mllvm",
+	"-arch",
+	"-target",
+	"--param",
+	"-aux-info",
+	"-dumpdir",
+	"-dumpbase",
+	"-wrapper",
+	"-rpath",
+	"-soname",
+	"-h",
+	"-Tbss",
+	"-Tdata",
+	"-Ttext",
+	"--sysroot",
+	"-specs",
+	"-working-directory",
+	"-ccc-install-dir",
+	"-serialize-diagnostics",
+	"-dyld-prefix",
+	"-include-pch",
+	"-imacros",
+	"-fplugin-arg",
 };
 
 /* Requests in which no object of ours comes to be. */
 static const char *const plain_requests[] = {
-    "-E", "-M", "-MM", "-fsyntax-only", "-emit-llvm", "-emit-ast", "--version", "-###", "-dumpmachine",
-    "-dumpversion", "--help", "-fdriver-only", "--analyze",
+	"-E",   "-M",           "-MM",          "-fsyntax-only", "-emit-llvm",    "-emit-ast", "--version",
+	"-###", "-dumpmachine", "-dumpversion", "--help",        "-fdriver-only", "--analyze",
 };
 
 static bool in_list(const char *const *list, size_t n, const char *text)
@@ -42,8 +97,9 @@ static bool starts_with(const char *text, const char *start)
 static const char *language_of(bool cxx, const char *path)
 {
 	static const char *const endings[][2] = {
-	    {".c", "c"}, {".i", "cpp-output"}, {".cc", "c++"}, {".cp", "c++"}, {".cpp", "c++"}, {".cxx", "c++"},
-	    {".c++", "c++"}, {".C", "c++"}, {".CPP", "c++"}, {".ii", "c++-cpp-output"},
+		{ ".c", "c" },     { ".i", "cpp-output" },      { ".cc", "c++" },  { ".cp", "c++" },
+		{ ".cpp", "c++" }, { ".cxx", "c++" },           { ".c++", "c++" }, { ".C", "c++" },
+		{ ".CPP", "c++" }, { ".ii", "c++-cpp-output" },
 	};
 	const char *dot = strrchr(path, '.');
 	for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
@@ -56,8 +112,9 @@ static const char *language_of(bool cxx, const char *path)
 static const char *foreign_language_of(const char *path)
 {
 	static const char *const endings[][2] = {
-	    {".s", "assembler"}, {".S", "assembler-with-cpp"}, {".sx", "assembler-with-cpp"}, {".h", "c-header"},
-	    {".hh", "c++-header"}, {".hpp", "c++-header"}, {".hxx", "c++-header"},
+		{ ".s", "assembler" },    { ".S", "assembler-with-cpp" }, { ".sx", "assembler-with-cpp" },
+		{ ".h", "c-header" },     { ".hh", "c++-header" },        { ".hpp", "c++-header" },
+		{ ".hxx", "c++-header" },
 	};
 	const char *dot = strrchr(path, '.');
 	for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
@@ -68,7 +125,7 @@ static const char *foreign_language_of(const char *path)
 
 static bool is_our_language(const char *language)
 {
-	static const char *const ours[] = {"c", "c++", "cpp-output", "c++-cpp-output"};
+	static const char *const ours[] = { "c", "c++", "cpp-output", "c++-cpp-output" };
 	return in_list(ours, 4, language);
 }
 
@@ -88,7 +145,7 @@ static struct error *expand_text(const char *text, struct words *out, int depth)
 			text++;
 		if (!*text)
 			break;
-		VEC(char) word = {0};
+		VEC(char) word = { 0 };
 		for (char quote = 0; *text && (quote || !isspace((unsigned char)*text)); text++) {
 			if (quote ? *text == quote : *text == '"' || *text == '\'')
 				quote = quote ? 0 : *text;
@@ -114,7 +171,7 @@ static struct error *expand(const char *word, struct words *out, int depth)
 	}
 	if (depth > 20)
 		return error_new("response file %s includes itself", word + 1);
-	VEC(char) text = {0};
+	VEC(char) text = { 0 };
 	for (int c; (c = getc(file)) != EOF;)
 		*VEC_PUSH(&text) = (char)c;
 	*VEC_PUSH(&text) = '\0';
@@ -130,8 +187,9 @@ static void note_option(struct arguments *arguments, struct argument *argument, 
 	const char *text = argument->text;
 	if (strcmp(text, "-c") == 0 || strcmp(text, "-S") == 0) {
 		argument->mode = true;
-		arguments->mode = text[1] == 'c' ? (arguments->mode == MODE_ASSEMBLY ? MODE_ASSEMBLY : MODE_OBJECT)
-						 : MODE_ASSEMBLY;
+		arguments->mode = text[1] == 'c'
+					  ? (arguments->mode == MODE_ASSEMBLY ? MODE_ASSEMBLY : MODE_OBJECT)
+					  : MODE_ASSEMBLY;
 	} else if (in_list(plain_requests, sizeof plain_requests / sizeof *plain_requests, text) ||
 		   starts_with(text, "-print-")) {
 		*plain = true;
@@ -153,7 +211,8 @@ static void note_option(struct arguments *arguments, struct argument *argument, 
 		arguments->shared = true;
 	} else if (strcmp(text, "-static") == 0 || strcmp(text, "-static-pie") == 0) {
 		arguments->is_static = true;
-	} else if (strcmp(text, "-r") == 0 || strcmp(text, "-nostdlib") == 0 || strcmp(text, "-nostartfiles") == 0) {
+	} else if (strcmp(text, "-r") == 0 || strcmp(text, "-nostdlib") == 0 ||
+		   strcmp(text, "-nostartfiles") == 0) {
 		arguments->no_runtime = true;
 	} else if (strcmp(text, "--loops") == 0 || strcmp(text, "--no-loops") == 0) {
 		argument->ours = true;
@@ -162,8 +221,8 @@ static void note_option(struct arguments *arguments, struct argument *argument, 
 }
 
 /* The value of option `name` in the word `value`. */
-static void note_value(struct arguments *arguments, const char *name, struct argument *first, struct argument *value,
-		       const char **language)
+static void note_value(struct arguments *arguments, const char *name, struct argument *first,
+		       struct argument *value, const char **language)
 {
 	if (strcmp(name, "-o") == 0) {
 		first->output = value->output = true;
@@ -215,20 +274,21 @@ static void note_input(bool cxx, struct arguments *arguments, struct argument *a
 
 struct error *arguments_parse(bool cxx, int argc, char **argv, struct arguments *out)
 {
-	*out = (struct arguments){.mode = MODE_LINK};
-	struct words words = {0};
+	*out = (struct arguments){ .mode = MODE_LINK };
+	struct words words = { 0 };
 	for (int i = 1; i < argc; i++)
 		TRY(expand(argv[i], &words, 0));
 	bool plain = false;
 	const char *language = NULL;
 	for (size_t i = 0; i < words.items.n; i++)
-		*VEC_PUSH(&out->items) = (struct argument){.text = words.items.items[i]};
+		*VEC_PUSH(&out->items) = (struct argument){ .text = words.items.items[i] };
 	for (size_t i = 0; i < out->items.n; i++) {
 		struct argument *argument = &out->items.items[i];
 		const char *text = argument->text;
 		if (text[0] != '-' || text[1] == '\0')
 			note_input(cxx, out, argument, language);
-		else if (in_list(with_value, sizeof with_value / sizeof *with_value, text) && i + 1 < out->items.n)
+		else if (in_list(with_value, sizeof with_value / sizeof *with_value, text) &&
+			 i + 1 < out->items.n)
 			note_value(out, text, argument, &out->items.items[++i], &language);
 		else if (!note_joined(out, argument, &language))
 			note_option(out, argument, &plain);

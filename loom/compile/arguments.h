@@ -16,26 +16,26 @@ enum compile_mode {
 
 struct argument {
 	char *text;
-	char *language;   /* of a source file: what -x would call it; else NULL */
-	char *foreign;    /* of a source that clang compiles without us (assembly): what -x calls it; else NULL */
-	bool input;       /* a file to compile or to link */
-	bool output;      /* -o or its value */
-	bool dependency;  /* -MD and its kin */
-	bool dropped;     /* link-time optimisation: objects must be ordinary ones */
-	bool ours;        /* an option of unsnarl's own */
-	bool mode;        /* -c, -S */
-	bool selects;     /* -x and its value */
+	char *language; /* of a source file: what -x would call it; else NULL */
+	char *foreign; /* of a source that clang compiles without us (assembly): what -x calls it; else NULL */
+	bool input;    /* a file to compile or to link */
+	bool output;   /* -o or its value */
+	bool dependency; /* -MD and its kin */
+	bool dropped;    /* link-time optimisation: objects must be ordinary ones */
+	bool ours;       /* an option of unsnarl's own */
+	bool mode;       /* -c, -S */
+	bool selects;    /* -x and its value */
 };
 
 struct arguments {
 	VEC(struct argument) items; /* response files expanded */
 	enum compile_mode mode;
-	const char *output;            /* -o, NULL when not given */
-	bool debug, optimise;          /* a -g option, an -O option above 0 was given */
+	const char *output;   /* -o, NULL when not given */
+	bool debug, optimise; /* a -g option, an -O option above 0 was given */
 	bool dependencies, dependency_file, dependency_target; /* -MD or -MMD, -MF, -MT or -MQ */
 	bool shared, is_static, no_runtime;                    /* -shared, -static, -r or -nostdlib */
-	bool loops;                    /* --loops */
-	bool header;                   /* a header is to be precompiled */
+	bool loops;                                            /* --loops */
+	bool header;                                           /* a header is to be precompiled */
 	unsigned sources, inputs;
 };
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#define R(pointer_, ...) {SITE_READ, pointer_, __VA_ARGS__}
-#define W(pointer_, ...) {SITE_WRITE, pointer_, __VA_ARGS__}
+#define R(pointer_, ...) { SITE_READ, pointer_, __VA_ARGS__ }
+#define W(pointer_, ...) { SITE_WRITE, pointer_, __VA_ARGS__ }
 #define SIZE(argument) EXTENT_ARGUMENT, argument, 0
 #define TIMES(a, b) EXTENT_PRODUCT, a, b
 #define STRING EXTENT_STRING, 0, 0
@@ -13,61 +13,61 @@
 #define LIKE(argument) EXTENT_AS_STRING, argument, 0 /* as many bytes as the string there */
 #define RESULT(unit) EXTENT_RESULT, unit, 0          /* as many units as the call returns, afterwards */
 
-#define FOUND(most) EXTENT_FOUND, most, 0            /* up to the byte that is found, afterwards */
+#define FOUND(most) EXTENT_FOUND, most, 0 /* up to the byte that is found, afterwards */
 
-#define APPENDED(string) EXTENT_APPENDED, string, 0  /* that string, behind the one that is there */
-#define PRINTED(most) EXTENT_PRINTED, most, 0        /* as many characters as the call returns, and an end */
+#define APPENDED(string) EXTENT_APPENDED, string, 0 /* that string, behind the one that is there */
+#define PRINTED(most) EXTENT_PRINTED, most, 0       /* as many characters as the call returns, and an end */
 #define NO_LIMIT EXTENT_NO_ARGUMENT
 
 /* Sorted by name. */
 static const struct known_call known[] = {
-    {"__snprintf_chk", {W(0, PRINTED(1))}},
-    {"__sprintf_chk", {W(0, PRINTED(NO_LIMIT))}},
-    {"__vsnprintf_chk", {W(0, PRINTED(1))}},
-    {"__vsprintf_chk", {W(0, PRINTED(NO_LIMIT))}},
-    {"atof", {R(0, STRING)}},
-    {"atoi", {R(0, STRING)}},
-    {"atol", {R(0, STRING)}},
-    {"bcmp", {R(0, SIZE(2)), R(1, SIZE(2))}},
-    {"bzero", {W(0, SIZE(1))}},
-    {"fputs", {R(0, STRING)}},
-    {"fread", {W(0, RESULT(1))}},
-    {"fwrite", {R(0, TIMES(1, 2))}},
-    {"memchr", {R(0, FOUND(2))}},
-    {"memcmp", {R(0, SIZE(2)), R(1, SIZE(2))}},
-    {"memcpy", {R(1, SIZE(2)), W(0, SIZE(2))}},
-    {"memmove", {R(1, SIZE(2)), W(0, SIZE(2))}},
-    {"mempcpy", {R(1, SIZE(2)), W(0, SIZE(2))}},
-    {"memset", {W(0, SIZE(2))}},
-    {"pread", {W(1, RESULT(NO_LIMIT))}},
-    {"puts", {R(0, STRING)}},
-    {"pwrite", {R(1, SIZE(2))}},
-    {"read", {W(1, RESULT(NO_LIMIT))}},
-    {"recv", {W(1, RESULT(NO_LIMIT))}},
-    {"send", {R(1, SIZE(2))}},
-    {"snprintf", {W(0, PRINTED(1))}},
-    {"sprintf", {W(0, PRINTED(NO_LIMIT))}},
-    {"stpcpy", {R(1, STRING), W(0, LIKE(1))}},
-    {"strcasecmp", {R(0, STRING), R(1, STRING)}},
-    {"strcat", {R(0, STRING), R(1, STRING), W(0, APPENDED(1))}},
-    {"strchr", {R(0, STRING)}},
-    {"strcmp", {R(0, STRING), R(1, STRING)}},
-    {"strcpy", {R(1, STRING), W(0, LIKE(1))}},
-    {"strdup", {R(0, STRING)}},
-    {"strlen", {R(0, STRING)}},
-    {"strncasecmp", {R(0, STRING_MOST(2)), R(1, STRING_MOST(2))}},
-    {"strncmp", {R(0, STRING_MOST(2)), R(1, STRING_MOST(2))}},
-    {"strncpy", {R(1, STRING_MOST(2)), W(0, SIZE(2))}},
-    {"strndup", {R(0, STRING_MOST(1))}},
-    {"strnlen", {R(0, STRING_MOST(1))}},
-    {"strrchr", {R(0, STRING)}},
-    {"strstr", {R(0, STRING), R(1, STRING)}},
-    {"strtod", {R(0, STRING)}},
-    {"strtol", {R(0, STRING)}},
-    {"strtoul", {R(0, STRING)}},
-    {"vsnprintf", {W(0, PRINTED(1))}},
-    {"vsprintf", {W(0, PRINTED(NO_LIMIT))}},
-    {"write", {R(1, SIZE(2))}},
+	{ "__snprintf_chk", { W(0, PRINTED(1)) } },
+	{ "__sprintf_chk", { W(0, PRINTED(NO_LIMIT)) } },
+	{ "__vsnprintf_chk", { W(0, PRINTED(1)) } },
+	{ "__vsprintf_chk", { W(0, PRINTED(NO_LIMIT)) } },
+	{ "atof", { R(0, STRING) } },
+	{ "atoi", { R(0, STRING) } },
+	{ "atol", { R(0, STRING) } },
+	{ "bcmp", { R(0, SIZE(2)), R(1, SIZE(2)) } },
+	{ "bzero", { W(0, SIZE(1)) } },
+	{ "fputs", { R(0, STRING) } },
+	{ "fread", { W(0, RESULT(1)) } },
+	{ "fwrite", { R(0, TIMES(1, 2)) } },
+	{ "memchr", { R(0, FOUND(2)) } },
+	{ "memcmp", { R(0, SIZE(2)), R(1, SIZE(2)) } },
+	{ "memcpy", { R(1, SIZE(2)), W(0, SIZE(2)) } },
+	{ "memmove", { R(1, SIZE(2)), W(0, SIZE(2)) } },
+	{ "mempcpy", { R(1, SIZE(2)), W(0, SIZE(2)) } },
+	{ "memset", { W(0, SIZE(2)) } },
+	{ "pread", { W(1, RESULT(NO_LIMIT)) } },
+	{ "puts", { R(0, STRING) } },
+	{ "pwrite", { R(1, SIZE(2)) } },
+	{ "read", { W(1, RESULT(NO_LIMIT)) } },
+	{ "recv", { W(1, RESULT(NO_LIMIT)) } },
+	{ "send", { R(1, SIZE(2)) } },
+	{ "snprintf", { W(0, PRINTED(1)) } },
+	{ "sprintf", { W(0, PRINTED(NO_LIMIT)) } },
+	{ "stpcpy", { R(1, STRING), W(0, LIKE(1)) } },
+	{ "strcasecmp", { R(0, STRING), R(1, STRING) } },
+	{ "strcat", { R(0, STRING), R(1, STRING), W(0, APPENDED(1)) } },
+	{ "strchr", { R(0, STRING) } },
+	{ "strcmp", { R(0, STRING), R(1, STRING) } },
+	{ "strcpy", { R(1, STRING), W(0, LIKE(1)) } },
+	{ "strdup", { R(0, STRING) } },
+	{ "strlen", { R(0, STRING) } },
+	{ "strncasecmp", { R(0, STRING_MOST(2)), R(1, STRING_MOST(2)) } },
+	{ "strncmp", { R(0, STRING_MOST(2)), R(1, STRING_MOST(2)) } },
+	{ "strncpy", { R(1, STRING_MOST(2)), W(0, SIZE(2)) } },
+	{ "strndup", { R(0, STRING_MOST(1)) } },
+	{ "strnlen", { R(0, STRING_MOST(1)) } },
+	{ "strrchr", { R(0, STRING) } },
+	{ "strstr", { R(0, STRING), R(1, STRING) } },
+	{ "strtod", { R(0, STRING) } },
+	{ "strtol", { R(0, STRING) } },
+	{ "strtoul", { R(0, STRING) } },
+	{ "vsnprintf", { W(0, PRINTED(1)) } },
+	{ "vsprintf", { W(0, PRINTED(NO_LIMIT)) } },
+	{ "write", { R(1, SIZE(2)) } },
 };
 
 /* Memory intrinsics have their operands where the functions have them. */

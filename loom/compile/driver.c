@@ -120,10 +120,10 @@ static void add_dependencies(const struct driver *driver, struct command *comman
 /* First step: the front end and the optimiser, to bitcode. */
 static struct error *to_bitcode(struct driver *driver, const struct argument *source, const char *bitcode)
 {
-	_cleanup_(command_free) struct command command = {0};
+	_cleanup_(command_free) struct command command = { 0 };
 	add_options(driver, &command, false);
 	add_dependencies(driver, &command, source->text);
-	const char *last[] = {"-c", "-emit-llvm", "-o", bitcode, "-x", source->language, source->text};
+	const char *last[] = { "-c", "-emit-llvm", "-o", bitcode, "-x", source->language, source->text };
 	for (size_t i = 0; i < sizeof last / sizeof *last; i++)
 		command_add(&command, last[i]);
 	return command_run(driver, &command);
@@ -132,11 +132,13 @@ static struct error *to_bitcode(struct driver *driver, const struct argument *so
 /* Last step: code generation from the woven bitcode. */
 static struct error *to_object(struct driver *driver, const char *bitcode, const char *object)
 {
-	_cleanup_(command_free) struct command command = {0};
+	_cleanup_(command_free) struct command command = { 0 };
 	add_options(driver, &command, true);
-	const char *last[] = {"-Xclang", "-disable-llvm-passes",
-			      "-w", driver->arguments.mode == MODE_ASSEMBLY ? "-S" : "-c",
-			      "-o", object, "-x", "ir", bitcode};
+	const char *last[] = { "-Xclang", "-disable-llvm-passes",
+			       "-w",      driver->arguments.mode == MODE_ASSEMBLY ? "-S" : "-c",
+			       "-o",      object,
+			       "-x",      "ir",
+			       bitcode };
 	for (size_t i = 0; i < sizeof last / sizeof *last; i++)
 		command_add(&command, last[i]);
 	return command_run(driver, &command);
@@ -148,8 +150,9 @@ static struct error *compile_source(struct driver *driver, const struct argument
 	TRY(to_bitcode(driver, source, plain));
 	if (driver->last)
 		return NULL;
-	struct transform_options options = {
-	    .loops = driver->arguments.loops, .optimise = driver->arguments.optimise, .source = source->text};
+	struct transform_options options = { .loops = driver->arguments.loops,
+					     .optimise = driver->arguments.optimise,
+					     .source = source->text };
 	TRY(unit_weave(plain, woven, &options));
 	return to_object(driver, woven, object);
 }
@@ -157,9 +160,9 @@ static struct error *compile_source(struct driver *driver, const struct argument
 /* Assembly and the like: clang's alone. */
 static struct error *compile_foreign(struct driver *driver, const struct argument *source, const char *object)
 {
-	_cleanup_(command_free) struct command command = {0};
+	_cleanup_(command_free) struct command command = { 0 };
 	add_options(driver, &command, true);
-	const char *last[] = {"-c", "-o", object, "-x", source->foreign, source->text};
+	const char *last[] = { "-c", "-o", object, "-x", source->foreign, source->text };
 	for (size_t i = 0; i < sizeof last / sizeof *last; i++)
 		command_add(&command, last[i]);
 	return command_run(driver, &command);
@@ -167,7 +170,8 @@ static struct error *compile_foreign(struct driver *driver, const struct argumen
 
 static struct error *compile_input(struct driver *driver, const struct argument *source, const char *object)
 {
-	return source->language ? compile_source(driver, source, object) : compile_foreign(driver, source, object);
+	return source->language ? compile_source(driver, source, object)
+				: compile_foreign(driver, source, object);
 }
 
 /* ---- linking ---- */
@@ -181,7 +185,7 @@ static struct error *find_runtime(char path[PATH_MAX], const char *name)
 		return error_errno(errno, "cannot find my own program file");
 	self[n] = '\0';
 	*strrchr(self, '/') = '\0';
-	static const char *const places[] = {"", "/../lib/unsnarl"};
+	static const char *const places[] = { "", "/../lib/unsnarl" };
 	for (size_t i = 0; i < 2; i++) {
 		int length = snprintf(path, PATH_MAX, "%s%s/%s", self, places[i], name);
 		if (length < PATH_MAX && access(path, R_OK) == 0)
@@ -207,7 +211,7 @@ static struct error *add_runtime(struct command *command)
 static struct error *link_all(struct driver *driver, char *const *objects)
 {
 	const struct arguments *arguments = &driver->arguments;
-	_cleanup_(command_free) struct command command = {0};
+	_cleanup_(command_free) struct command command = { 0 };
 	command_add(&command, driver->cxx ? CLANGXX : CLANG);
 	command_add(&command, "-Qunused-arguments");
 	for (size_t i = 0; i < arguments->items.n; i++) {
@@ -248,7 +252,7 @@ static struct error *compile_and_link(struct driver *driver)
 
 static struct error *pass_on(struct driver *driver)
 {
-	_cleanup_(command_free) struct command command = {0};
+	_cleanup_(command_free) struct command command = { 0 };
 	command_add(&command, driver->cxx ? CLANGXX : CLANG);
 	for (size_t i = 0; i < driver->arguments.items.n; i++)
 		if (!driver->arguments.items.items[i].ours)
@@ -266,8 +270,8 @@ static struct error *compile_objects(struct driver *driver)
 		const struct argument *a = &arguments->items.items[i];
 		if (!a->language && (!a->foreign || arguments->mode == MODE_ASSEMBLY))
 			continue;
-		_cleanup_free_ char *object = arguments->output ? memory_string(arguments->output)
-								: object_name(a->text, ending);
+		_cleanup_free_ char *object =
+			arguments->output ? memory_string(arguments->output) : object_name(a->text, ending);
 		TRY(compile_input(driver, a, object));
 	}
 	return NULL;
@@ -285,7 +289,7 @@ static void remove_folder(const char *folder)
 
 struct error *compile_main(bool cxx, int argc, char **argv, int *status)
 {
-	struct driver driver = {.cxx = cxx};
+	struct driver driver = { .cxx = cxx };
 	TRY(arguments_parse(cxx, argc, argv, &driver.arguments));
 	struct error *e;
 	const char *place = getenv("TMPDIR");

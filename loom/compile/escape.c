@@ -85,7 +85,7 @@ static bool pointer_escapes(LLVMValueRef pointer, struct walk *walk)
 
 bool escape_alloca(LLVMValueRef variable)
 {
-	struct walk walk = {.n = 0};
+	struct walk walk = { .n = 0 };
 	return pointer_escapes(variable, &walk);
 }
 

@@ -32,10 +32,10 @@ static void number_blocks(LLVMValueRef function, struct loops *loops)
 		LLVMBasicBlockRef block;
 		unsigned next;
 	} *stack = memory_alloc((total + 1) * sizeof *stack);
-	struct map visited = {0};
+	struct map visited = { 0 };
 	loops->blocks = memory_alloc(total * sizeof *loops->blocks);
 	uint32_t at = total, depth = 0;
-	stack[depth++] = (struct frame){.block = LLVMGetEntryBasicBlock(function)};
+	stack[depth++] = (struct frame){ .block = LLVMGetEntryBasicBlock(function) };
 	map_put(&visited, (uint64_t)(uintptr_t)stack[0].block, NULL);
 	while (depth) {
 		struct frame *top = &stack[depth - 1];
@@ -48,7 +48,7 @@ static void number_blocks(LLVMValueRef function, struct loops *loops)
 		bool fresh;
 		map_put(&visited, (uint64_t)(uintptr_t)next, &fresh);
 		if (fresh)
-			stack[depth++] = (struct frame){.block = next};
+			stack[depth++] = (struct frame){ .block = next };
 	}
 	loops->nblocks = total - at;
 	for (uint32_t i = 0; i < loops->nblocks; i++) {
@@ -66,7 +66,7 @@ struct edges {
 
 static struct edges predecessors(const struct loops *loops)
 {
-	struct edges edges = {.first = memory_alloc((loops->nblocks + 2) * sizeof *edges.first)};
+	struct edges edges = { .first = memory_alloc((loops->nblocks + 2) * sizeof *edges.first) };
 	for (uint32_t b = 0; b < loops->nblocks; b++)
 		for (unsigned s = 0; s < successors(loops->blocks[b]); s++)
 			edges.first[number_of(loops, successor(loops->blocks[b], s)) + 2]++;
@@ -122,7 +122,8 @@ static bool dominates(const uint32_t *dominator, uint32_t a, uint32_t b)
 
 /* Marks the body of the loop with this header: blocks that reach a back edge without
  * passing the header. Headers come innermost last, so later marks win. */
-static void mark_body(struct loops *loops, const struct edges *edges, const uint32_t *dominator, uint32_t header)
+static void mark_body(struct loops *loops, const struct edges *edges, const uint32_t *dominator,
+		      uint32_t header)
 {
 	uint32_t *stack = memory_alloc((loops->nblocks + 1) * sizeof *stack), n = 0;
 	bool *in = memory_alloc(loops->nblocks);
@@ -142,7 +143,7 @@ static void mark_body(struct loops *loops, const struct edges *edges, const uint
 	}
 	int32_t parent = loops->inner[header];
 	uint32_t depth = parent < 0 ? 1 : loops->items[parent].depth + 1;
-	loops->items[loops->n] = (struct loop){.header = header, .parent = parent, .depth = depth};
+	loops->items[loops->n] = (struct loop){ .header = header, .parent = parent, .depth = depth };
 	for (uint32_t b = 0; b < loops->nblocks; b++)
 		if (in[b])
 			loops->inner[b] = (int32_t)loops->n;
@@ -153,7 +154,7 @@ static void mark_body(struct loops *loops, const struct edges *edges, const uint
 
 void loops_find(LLVMValueRef function, struct loops *out)
 {
-	*out = (struct loops){0};
+	*out = (struct loops){ 0 };
 	number_blocks(function, out);
 	struct edges edges = predecessors(out);
 	uint32_t *dominator = dominators(out, &edges);

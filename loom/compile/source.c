@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { /* operands */
+/* Numbers of operands. */
+enum {
 	SCOPE_PARENT = 1,
 	SUBPROGRAM_NAME = 2,
 	TYPE_NAME = 2,
@@ -46,13 +47,14 @@ static void note_composite(struct source *source, LLVMMetadataRef node)
 	char name[256];
 	string_operand(source, node, TYPE_NAME, name);
 	if (name[0] && operand(source, node, COMPOSITE_ELEMENTS))
-		*map_put(&source->composites, hash_string(HASH_START, name), NULL) = (uint64_t)(uintptr_t)node;
+		*map_put(&source->composites, hash_string(HASH_START, name), NULL) =
+			(uint64_t)(uintptr_t)node;
 }
 
 /* Visits every metadata node reachable from `root` once. */
 static void collect(struct source *source, LLVMMetadataRef root, struct map *visited)
 {
-	VEC(LLVMMetadataRef) stack = {0};
+	VEC(LLVMMetadataRef) stack = { 0 };
 	*VEC_PUSH(&stack) = root;
 	while (stack.n) {
 		LLVMMetadataRef node = stack.items[--stack.n];
@@ -84,15 +86,17 @@ static uint64_t unit_identity(const struct source *source, LLVMMetadataRef unit)
 	unsigned name_length, folder_length;
 	const char *name = LLVMDIFileGetFilename(file, &name_length);
 	const char *folder = LLVMDIFileGetDirectory(file, &folder_length);
-	uint64_t hash = name_length && name[0] == '/' ? HASH_START : hash_bytes(HASH_START, folder, folder_length);
+	uint64_t hash =
+		name_length && name[0] == '/' ? HASH_START : hash_bytes(HASH_START, folder, folder_length);
 	return hash_bytes(hash, name, name_length);
 }
 
 void source_start(struct source *source, LLVMModuleRef module, const char *fallback_file)
 {
-	*source = (struct source){
-	    .module = module, .context = LLVMGetModuleContext(module), .fallback_file = fallback_file};
-	struct map visited = {0};
+	*source = (struct source){ .module = module,
+				   .context = LLVMGetModuleContext(module),
+				   .fallback_file = fallback_file };
+	struct map visited = { 0 };
 	unsigned n = LLVMGetNamedMetadataNumOperands(module, "llvm.dbg.cu");
 	LLVMValueRef *units = memory_alloc((n + 1) * sizeof *units);
 	LLVMGetNamedMetadataOperands(module, "llvm.dbg.cu", units);
@@ -126,7 +130,8 @@ static void function_name(const struct source *source, LLVMMetadataRef scope, ch
 	out[0] = '\0';
 }
 
-void source_position(const struct source *source, LLVMValueRef instruction, struct site *site, char scratch[4096])
+void source_position(const struct source *source, LLVMValueRef instruction, struct site *site,
+		     char scratch[4096])
 {
 	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(instruction);
 	LLVMMetadataRef scope = location ? LLVMDILocationGetScope(location) : NULL;
@@ -183,7 +188,8 @@ static LLVMMetadataRef composite_of(const struct source *source, LLVMMetadataRef
 #define DW_TAG_member 0x0d
 
 /* Appends the names of the members at `offset` bytes into `composite`, outermost first. */
-static void append_members(const struct source *source, LLVMMetadataRef composite, uint64_t offset, char out[256])
+static void append_members(const struct source *source, LLVMMetadataRef composite, uint64_t offset,
+			   char out[256])
 {
 	for (int depth = 0; composite && depth < 8; depth++) {
 		if (LLVMGetDINodeTag(composite) == DW_TAG_array_type) {
@@ -319,7 +325,8 @@ static bool by_step(const struct source *source, LLVMValueRef pointer, char out[
 	return true;
 }
 
-void source_variable(const struct source *source, LLVMValueRef instruction, LLVMValueRef pointer, char out[256])
+void source_variable(const struct source *source, LLVMValueRef instruction, LLVMValueRef pointer,
+		     char out[256])
 {
 	out[0] = '\0';
 	LLVMValueRef base = pointer;

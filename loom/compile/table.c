@@ -38,21 +38,23 @@ uint32_t table_add(struct table *table, const struct site *site)
 
 char *table_bytes(const struct table *table, uint32_t *size, uint64_t *hash)
 {
-	struct unit_header header = {.magic = UNIT_MAGIC, .version = UNIT_VERSION, .nsites = (uint32_t)table->sites.n};
+	struct unit_header header = { .magic = UNIT_MAGIC,
+				      .version = UNIT_VERSION,
+				      .nsites = (uint32_t)table->sites.n };
 	size_t strings = sizeof header + table->sites.n * sizeof(struct unit_site);
 	header.strings = (uint32_t)strings;
 	header.size = (uint32_t)((strings + table->pool.n + 1 + 15) & ~15ull);
 	char *bytes = memory_alloc(header.size);
 	for (size_t i = 0; i < table->sites.n; i++) {
 		const struct site *site = &table->sites.items[i];
-		struct unit_site raw = {.id = site->id,
-					.line = site->line,
-					.column = site->column,
-					.size = site->size,
-					.function = (uint32_t)(uintptr_t)site->function,
-					.file = (uint32_t)(uintptr_t)site->file,
-					.variable = (uint32_t)(uintptr_t)site->variable,
-					.kind = site->kind};
+		struct unit_site raw = { .id = site->id,
+					 .line = site->line,
+					 .column = site->column,
+					 .size = site->size,
+					 .function = (uint32_t)(uintptr_t)site->function,
+					 .file = (uint32_t)(uintptr_t)site->file,
+					 .variable = (uint32_t)(uintptr_t)site->variable,
+					 .kind = site->kind };
 		memcpy(bytes + sizeof header + i * sizeof raw, &raw, sizeof raw);
 	}
 	if (table->pool.n)

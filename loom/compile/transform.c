@@ -30,14 +30,15 @@ static bool is_foreign(LLVMValueRef instruction)
 {
 	static unsigned nosanitize;
 	if (!nosanitize)
-		nosanitize = LLVMGetMDKindIDInContext(LLVMGetTypeContext(LLVMTypeOf(instruction)), "nosanitize", 10);
+		nosanitize = LLVMGetMDKindIDInContext(LLVMGetTypeContext(LLVMTypeOf(instruction)),
+						      "nosanitize", 10);
 	return LLVMHasMetadata(instruction) && LLVMGetMetadata(instruction, nosanitize);
 }
 
 /* The access that an instruction makes by itself; kind 0 when it makes none. */
 static struct access access_of(LLVMTargetDataRef layout, LLVMValueRef instruction)
 {
-	struct access access = {.instruction = instruction};
+	struct access access = { .instruction = instruction };
 	LLVMTypeRef type = NULL;
 	switch (LLVMGetInstructionOpcode(instruction)) {
 	case LLVMLoad:
@@ -79,12 +80,14 @@ static void collect_access(struct weave *weave, LLVMValueRef instruction)
 	const struct known_call *call = calls_find(instruction);
 	for (const struct extent *extent = call ? call->extents : NULL; extent && extent->access; extent++) {
 		LLVMValueRef pointer = extent->pointer < LLVMGetNumArgOperands(instruction)
-					   ? LLVMGetOperand(instruction, extent->pointer)
-					   : NULL;
+					       ? LLVMGetOperand(instruction, extent->pointer)
+					       : NULL;
 		bool pointer_typed = pointer && LLVMGetTypeKind(LLVMTypeOf(pointer)) == LLVMPointerTypeKind;
 		if (pointer_typed && plain_address_space(pointer) && !escape_is_private(pointer))
-			*VEC_PUSH(&weave->accesses) = (struct access){
-			    .instruction = instruction, .kind = extent->access, .pointer = pointer, .extent = extent};
+			*VEC_PUSH(&weave->accesses) = (struct access){ .instruction = instruction,
+								       .kind = extent->access,
+								       .pointer = pointer,
+								       .extent = extent };
 		if (extent == &call->extents[2])
 			break;
 	}
@@ -129,8 +132,10 @@ static bool wants_hooks(LLVMValueRef function)
 	}
 	size_t length;
 	return !LLVMIsDeclaration(function) && LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage &&
-	       !LLVMGetEnumAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, naked) &&
-	       !LLVMGetEnumAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, disabled) &&
+	       !LLVMGetEnumAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+					    naked) &&
+	       !LLVMGetEnumAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+					    disabled) &&
 	       strncmp(LLVMGetValueName2(function, &length), "unsnarl_", 8) != 0;
 }
 
@@ -159,10 +164,14 @@ static void weave_function(struct weave *weave, LLVMValueRef function)
 	weave->function = function;
 	weave->ordinal = 0;
 	collect(weave);
-	if (weave->accesses.n == 0)
+	if (weave->accesses.n == 0 && !weave->options->loops)
 		return;
 	struct loops loops;
 	loops_find(function, &loops);
+	if (weave->accesses.n == 0 && loops.n == 0) {
+		loops_free(&loops);
+		return;
+	}
 	mark_inlined(weave, &loops);
 	weave_entry(weave);
 	for (size_t i = 0; i < weave->accesses.n; i++)
@@ -178,18 +187,19 @@ static void weave_function(struct weave *weave, LLVMValueRef function)
 static struct error *link_hooks(LLVMModuleRef module)
 {
 	LLVMContextRef context = LLVMGetModuleContext(module);
-	LLVMMemoryBufferRef buffer =
-	    LLVMCreateMemoryBufferWithMemoryRange(hooks_bitcode, (size_t)(hooks_bitcode_end - hooks_bitcode), "hooks", 0);
+	LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(
+		hooks_bitcode, (size_t)(hooks_bitcode_end - hooks_bitcode), "hooks", 0);
 	LLVMModuleRef hooks;
 	bool failed = LLVMParseBitcodeInContext2(context, buffer, &hooks);
 	LLVMDisposeMemoryBuffer(buffer);
 	if (failed)
-		return error_new("the built-in hooks cannot be read: this unsnarl is damaged, install it again");
+		return error_new(
+			"the built-in hooks cannot be read: this unsnarl is damaged, install it again");
 	LLVMSetTarget(hooks, LLVMGetTarget(module));
 	LLVMSetDataLayout(hooks, LLVMGetDataLayoutStr(module));
 	if (LLVMLinkModules2(module, hooks))
 		return error_new("the built-in hooks do not fit this module (is it for x86-64?)");
-	static const char *const strip[] = {"target-cpu", "target-features", "tune-cpu"};
+	static const char *const strip[] = { "target-cpu", "target-features", "tune-cpu" };
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
 		size_t length;
 		if (LLVMIsDeclaration(f) || strncmp(LLVMGetValueName2(f, &length), "unsnarl_hook_", 13) != 0)
@@ -198,8 +208,8 @@ static struct error *link_hooks(LLVMModuleRef module)
 		LLVMSetLinkage(f, LLVMInternalLinkage);
 		/* Inlining needs the callee's processor to be no more than the caller's. */
 		for (int i = 0; i < 3; i++)
-			LLVMRemoveStringAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, strip[i],
-							 (unsigned)strlen(strip[i]));
+			LLVMRemoveStringAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+							 strip[i], (unsigned)strlen(strip[i]));
 	}
 	return NULL;
 }
@@ -217,10 +227,10 @@ static void bind_early(LLVMModuleRef module)
 
 struct error *transform(LLVMModuleRef module, const struct transform_options *options, uint32_t *nsites)
 {
-	struct weave weave = {.module = module,
-			      .context = LLVMGetModuleContext(module),
-			      .layout = LLVMGetModuleDataLayout(module),
-			      .options = options};
+	struct weave weave = { .module = module,
+			       .context = LLVMGetModuleContext(module),
+			       .layout = LLVMGetModuleDataLayout(module),
+			       .options = options };
 	if (LLVMPointerSize(weave.layout) != 8)
 		return error_new("%s: only programs for x86-64 can be observed", options->source);
 	TRY(link_hooks(module));

@@ -15,8 +15,8 @@
 
 /* ---- transform.c ---- */
 struct transform_options {
-	bool loops;    /* hook loop headers */
-	bool optimise; /* the unit is compiled with optimisation */
+	bool loops;         /* hook loop headers */
+	bool optimise;      /* the unit is compiled with optimisation */
 	const char *source; /* as named on the command line */
 };
 /* Puts hooks, site table and constructor into `module`. *nsites says how many sites it got. */
@@ -28,7 +28,8 @@ struct table {
 	VEC(char) pool;
 	struct map strings;
 };
-uint32_t table_add(struct table *table, const struct site *site); /* its index in the unit; copies the strings */
+uint32_t table_add(struct table *table,
+		   const struct site *site); /* its index in the unit; copies the strings */
 /* The embedded bytes (model/unit_format.h), owned by the caller. */
 char *table_bytes(const struct table *table, uint32_t *size, uint64_t *hash);
 void table_free(struct table *table);
@@ -49,19 +50,30 @@ struct source {
 void source_start(struct source *source, LLVMModuleRef module, const char *fallback_file);
 void source_free(struct source *source);
 /* Fills file, line, column, function; strings live as long as the module or in `scratch`. */
-void source_position(const struct source *source, LLVMValueRef instruction, struct site *site, char scratch[4096]);
+void source_position(const struct source *source, LLVMValueRef instruction, struct site *site,
+		     char scratch[4096]);
 /* Name of what `pointer` accesses, "" when unknown. */
-void source_variable(const struct source *source, LLVMValueRef instruction, LLVMValueRef pointer, char out[256]);
+void source_variable(const struct source *source, LLVMValueRef instruction, LLVMValueRef pointer,
+		     char out[256]);
 
 /* ---- calls.c: library functions that touch memory ---- */
-enum extent_kind { EXTENT_ARGUMENT = 1, EXTENT_PRODUCT, EXTENT_STRING, EXTENT_STRING_MOST, EXTENT_AS_STRING, EXTENT_RESULT,
-		   EXTENT_FOUND, EXTENT_APPENDED, EXTENT_PRINTED };
+enum extent_kind {
+	EXTENT_ARGUMENT = 1,
+	EXTENT_PRODUCT,
+	EXTENT_STRING,
+	EXTENT_STRING_MOST,
+	EXTENT_AS_STRING,
+	EXTENT_RESULT,
+	EXTENT_FOUND,
+	EXTENT_APPENDED,
+	EXTENT_PRINTED
+};
 #define EXTENT_NO_ARGUMENT 255 /* in the place of an argument's number */
 struct extent {
 	enum site_kind access; /* SITE_READ or SITE_WRITE, 0 ends a list */
 	uint8_t pointer;       /* argument */
 	enum extent_kind kind;
-	uint8_t size, second;  /* arguments that give the size */
+	uint8_t size, second; /* arguments that give the size */
 };
 struct known_call {
 	const char *name;
@@ -74,7 +86,7 @@ struct loop {
 	uint32_t header; /* block number */
 	int32_t parent;  /* innermost enclosing loop, -1 = none */
 	uint32_t depth;
-	bool hooked;     /* holds a hooked access */
+	bool hooked; /* its body may run hooks */
 };
 struct loops {
 	LLVMBasicBlockRef *blocks; /* in reverse postorder; unreachable ones are missing */

@@ -31,7 +31,7 @@ static void embed_bitcode(LLVMModuleRef module, const char *bytes, size_t size, 
 	LLVMContextRef context = LLVMGetModuleContext(module);
 	size_t bound = ZSTD_compressBound(size);
 	char *block = memory_alloc(sizeof(struct unit_bitcode) + bound + 16);
-	struct unit_bitcode header = {.magic = UNIT_BITCODE_MAGIC, .hash = hash};
+	struct unit_bitcode header = { .magic = UNIT_BITCODE_MAGIC, .hash = hash };
 	header.size = ZSTD_compress(block + sizeof header, bound, bytes, size, 3);
 	if (!ZSTD_isError(header.size)) {
 		memcpy(block, &header, sizeof header);
@@ -90,7 +90,8 @@ struct error *unit_weave(const char *bitcode, const char *to, const struct trans
 	LLVMModuleRef module = NULL;
 	struct error *e;
 	if (LLVMParseBitcodeInContext2(context, buffer, &module))
-		e = error_new("%s: the compiler's bitcode cannot be read; is clang of another version than 19 in use?",
+		e = error_new("%s: the compiler's bitcode cannot be read; is clang of another version than "
+			      "19 in use?",
 			      options->source);
 	else
 		e = weave_module(module, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer), to, options);

@@ -36,9 +36,10 @@ void weave_start(struct weave *weave)
 	weave->i64 = LLVMInt64TypeInContext(context);
 	weave->pointer = LLVMPointerTypeInContext(context, 0);
 	weave->nothing = LLVMVoidTypeInContext(context);
-	LLVMTypeRef hook[] = {weave->pointer, weave->pointer, weave->i16, weave->i64, weave->i64, weave->pointer};
-	LLVMTypeRef sized[] = {weave->i64, weave->i64, weave->pointer, weave->i64};
-	LLVMTypeRef loop[] = {weave->pointer, weave->i64, weave->i64};
+	LLVMTypeRef hook[] = { weave->pointer, weave->pointer, weave->i16,
+			       weave->i64,     weave->i64,     weave->pointer };
+	LLVMTypeRef sized[] = { weave->i64, weave->i64, weave->pointer, weave->i64 };
+	LLVMTypeRef loop[] = { weave->pointer, weave->i64, weave->i64 };
 	weave->hook_type = LLVMFunctionType(weave->nothing, hook, 6, 0);
 	weave->cold_type = LLVMFunctionType(weave->nothing, sized, 3, 0);
 	weave->sized_type = LLVMFunctionType(weave->nothing, sized, 4, 0);
@@ -48,7 +49,7 @@ void weave_start(struct weave *weave)
 	weave->self_global = LLVMAddGlobal(weave->module, weave->pointer, "unsnarl_self");
 	LLVMSetThreadLocalMode(weave->self_global, LLVMInitialExecTLSModel);
 	weave->memos = LLVMAddGlobal(weave->module, LLVMArrayType2(weave->i32, 0), "unsnarl_memos_to_come");
-	LLVMTypeRef fields[] = {weave->i64, weave->i64, weave->i64, weave->pointer};
+	LLVMTypeRef fields[] = { weave->i64, weave->i64, weave->i64, weave->pointer };
 	LLVMTypeRef descriptor = LLVMStructTypeInContext(context, fields, 4, 0);
 	weave->descriptor = LLVMAddGlobal(weave->module, descriptor, "unsnarl_descriptor");
 	LLVMSetLinkage(weave->descriptor, LLVMInternalLinkage);
@@ -77,7 +78,8 @@ void weave_entry(struct weave *weave)
 	weave->cells = weave_field(weave, weave->pointer, offsetof(struct thread, cells), "unsnarl.cells");
 	weave->owner = weave_field(weave, weave->i16, offsetof(struct thread, owner), "unsnarl.owner");
 	LLVMValueRef word = weave_field(weave, weave->i64, offsetof(struct thread, word), "");
-	LLVMValueRef first_site = LLVMBuildLoad2(weave->builder, weave->i64, at_offset(weave, weave->descriptor, 16), "");
+	LLVMValueRef first_site =
+		LLVMBuildLoad2(weave->builder, weave->i64, at_offset(weave, weave->descriptor, 16), "");
 	weave->word = LLVMBuildAdd(weave->builder, word, first_site, "unsnarl.word");
 }
 
@@ -87,12 +89,12 @@ uint32_t weave_site(struct weave *weave, LLVMValueRef instruction, enum site_kin
 		    LLVMValueRef pointer)
 {
 	char scratch[4096], variable[256] = "";
-	struct site site = {.kind = kind, .size = size, .variable = variable};
+	struct site site = { .kind = kind, .size = size, .variable = variable };
 	source_position(&weave->source, instruction, &site, scratch);
 	if (pointer)
 		source_variable(&weave->source, instruction, pointer, variable);
 	size_t length;
-	uint32_t identity[2] = {weave->ordinal++, kind};
+	uint32_t identity[2] = { weave->ordinal++, kind };
 	site.id = hash_string(weave->source.unit, LLVMGetValueName2(weave->function, &length));
 	site.id = hash_bytes(site.id, identity, sizeof identity);
 	return table_add(&weave->table, &site);
@@ -103,9 +105,11 @@ uint32_t weave_site(struct weave *weave, LLVMValueRef instruction, enum site_kin
 /* The next event word: thread, site, low half of the thread-local order. */
 static LLVMValueRef event_word(struct weave *weave, uint32_t site)
 {
-	LLVMValueRef order = LLVMBuildAdd(weave->builder, weave->order, number64(weave, ++weave->order_used), "");
+	LLVMValueRef order =
+		LLVMBuildAdd(weave->builder, weave->order, number64(weave, ++weave->order_used), "");
 	LLVMValueRef low = LLVMBuildAnd(weave->builder, order, number64(weave, 0xffffffffu), "");
-	LLVMValueRef base = LLVMBuildAdd(weave->builder, weave->word, number64(weave, (uint64_t)site << WORD_SITE_SHIFT), "");
+	LLVMValueRef base = LLVMBuildAdd(weave->builder, weave->word,
+					 number64(weave, (uint64_t)site << WORD_SITE_SHIFT), "");
 	return LLVMBuildAdd(weave->builder, base, low, "");
 }
 
@@ -146,7 +150,7 @@ static void call_sized(struct weave *weave, const char *name, LLVMValueRef word,
 {
 	LLVMValueRef function = function_named(weave, name, weave->sized_type);
 	LLVMSetFunctionCallConv(function, PRESERVE_MOST);
-	LLVMValueRef arguments[] = {word, address, memo, size};
+	LLVMValueRef arguments[] = { word, address, memo, size };
 	LLVMValueRef call = LLVMBuildCall2(weave->builder, weave->sized_type, function, arguments, 4, "");
 	LLVMSetInstructionCallConv(call, PRESERVE_MOST);
 }
@@ -156,19 +160,20 @@ static void call_hook(struct weave *weave, bool write, uint32_t size, LLVMValueR
 {
 	char name[64];
 	snprintf(name, sizeof name, "unsnarl_hook_%s%u", write ? "write" : "read", size);
-	LLVMValueRef arguments[] = {weave->self, weave->cells, weave->owner, word, address, memo};
-	LLVMBuildCall2(weave->builder, weave->hook_type, function_named(weave, name, weave->hook_type), arguments, 6, "");
+	LLVMValueRef arguments[] = { weave->self, weave->cells, weave->owner, word, address, memo };
+	LLVMBuildCall2(weave->builder, weave->hook_type, function_named(weave, name, weave->hook_type),
+		       arguments, 6, "");
 }
 
 /* A call that knows its unit. */
 static void call_unit(struct weave *weave, bool write, uint32_t size, LLVMValueRef word, LLVMValueRef address,
-		       LLVMValueRef memo)
+		      LLVMValueRef memo)
 {
 	char name[64];
 	snprintf(name, sizeof name, "unsnarl_%s%u", write ? "write" : "read", size);
 	LLVMValueRef function = function_named(weave, name, weave->cold_type);
 	LLVMSetFunctionCallConv(function, PRESERVE_MOST);
-	LLVMValueRef arguments[] = {word, address, memo};
+	LLVMValueRef arguments[] = { word, address, memo };
 	LLVMValueRef call = LLVMBuildCall2(weave->builder, weave->cold_type, function, arguments, 3, "");
 	LLVMSetInstructionCallConv(call, PRESERVE_MOST);
 }
@@ -181,7 +186,8 @@ static void hook_plain(struct weave *weave, const struct access *access, bool wr
 	uint32_t part = access->alignment >= 8 && access->size % 8 == 0 ? 8 : 4;
 	if (access->size % part == 0 && access->size <= 4 * part && access->alignment >= part) {
 		for (uint32_t at = 0; at < access->size; at += part) {
-			LLVMValueRef place = at ? LLVMBuildAdd(weave->builder, address, number64(weave, at), "") : address;
+			LLVMValueRef place =
+				at ? LLVMBuildAdd(weave->builder, address, number64(weave, at), "") : address;
 			if (access->inlined)
 				call_hook(weave, write, part, word, place, memo);
 			else
@@ -227,7 +233,8 @@ static void weave_after(struct weave *weave, LLVMValueRef call)
 }
 
 /* Bytes from `address` up to and with the one that `call` points to, or `most` when it found none. */
-static LLVMValueRef found_size(struct weave *weave, LLVMValueRef call, LLVMValueRef address, LLVMValueRef most)
+static LLVMValueRef found_size(struct weave *weave, LLVMValueRef call, LLVMValueRef address,
+			       LLVMValueRef most)
 {
 	LLVMValueRef result = LLVMBuildPtrToInt(weave->builder, call, weave->i64, "");
 	LLVMValueRef up_to = LLVMBuildSub(weave->builder, result, address, "");
@@ -257,8 +264,8 @@ static LLVMValueRef counted_size(struct weave *weave, LLVMValueRef call, LLVMVal
 }
 
 /* An access whose size only the result of the call tells. */
-static void hook_afterwards(struct weave *weave, const struct access *access, LLVMValueRef word, LLVMValueRef address,
-			    LLVMValueRef memo)
+static void hook_afterwards(struct weave *weave, const struct access *access, LLVMValueRef word,
+			    LLVMValueRef address, LLVMValueRef memo)
 {
 	const struct extent *extent = access->extent;
 	LLVMValueRef call = access->instruction, size;
@@ -273,14 +280,16 @@ static void hook_afterwards(struct weave *weave, const struct access *access, LL
 		size = printed_size(weave, call, limited ? argument : number64(weave, UINT64_MAX));
 	else
 		size = counted_size(weave, call, limited ? argument : number64(weave, 1));
-	call_sized(weave, extent->access == SITE_WRITE ? "unsnarl_write" : "unsnarl_read", word, address, memo, size);
+	call_sized(weave, extent->access == SITE_WRITE ? "unsnarl_write" : "unsnarl_read", word, address,
+		   memo, size);
 }
 
 /* Where the string at `address` ends. */
 static LLVMValueRef string_end(struct weave *weave, LLVMValueRef pointer, LLVMValueRef address)
 {
 	LLVMTypeRef type = LLVMFunctionType(weave->i64, &weave->pointer, 1, 0);
-	LLVMValueRef length = LLVMBuildCall2(weave->builder, type, function_named(weave, "strlen", type), &pointer, 1, "");
+	LLVMValueRef length =
+		LLVMBuildCall2(weave->builder, type, function_named(weave, "strlen", type), &pointer, 1, "");
 	return LLVMBuildAdd(weave->builder, address, length, "");
 }
 
@@ -304,13 +313,15 @@ static void hook_extent(struct weave *weave, const struct access *access, uint32
 		call_sized(weave, "unsnarl_read_string", word, address, memo, number64(weave, UINT64_MAX));
 		break;
 	case EXTENT_STRING_MOST:
-		call_sized(weave, "unsnarl_read_string", word, address, memo, argument64(weave, call, extent->size));
+		call_sized(weave, "unsnarl_read_string", word, address, memo,
+			   argument64(weave, call, extent->size));
 		break;
 	case EXTENT_APPENDED:
 		address = string_end(weave, access->pointer, address);
 		/* fall through */
 	case EXTENT_AS_STRING:
-		call_sized(weave, "unsnarl_write_string", word, address, memo, argument64(weave, call, extent->size));
+		call_sized(weave, "unsnarl_write_string", word, address, memo,
+			   argument64(weave, call, extent->size));
 		break;
 	case EXTENT_RESULT:
 	case EXTENT_FOUND:
@@ -332,7 +343,8 @@ static bool fixed_extent(struct access *access)
 	static unsigned align;
 	if (!align)
 		align = LLVMGetEnumAttributeKindForName("align", 5);
-	LLVMAttributeRef known = LLVMGetCallSiteEnumAttribute(access->instruction, extent->pointer + 1u, align);
+	LLVMAttributeRef known =
+		LLVMGetCallSiteEnumAttribute(access->instruction, extent->pointer + 1u, align);
 	access->size = (uint32_t)LLVMConstIntGetZExtValue(size);
 	access->alignment = known ? (uint32_t)LLVMGetEnumAttributeValue(known) : 1;
 	return access->size > 0;
@@ -373,8 +385,10 @@ void weave_variables(struct weave *weave)
 		weave_before(weave, after);
 		LLVMValueRef function = function_named(weave, "unsnarl_fresh", weave->fresh_type);
 		LLVMSetFunctionCallConv(function, PRESERVE_MOST);
-		LLVMValueRef arguments[] = {LLVMBuildPtrToInt(weave->builder, i, weave->i64, ""), number64(weave, size)};
-		LLVMValueRef call = LLVMBuildCall2(weave->builder, weave->fresh_type, function, arguments, 2, "");
+		LLVMValueRef arguments[] = { LLVMBuildPtrToInt(weave->builder, i, weave->i64, ""),
+					     number64(weave, size) };
+		LLVMValueRef call =
+			LLVMBuildCall2(weave->builder, weave->fresh_type, function, arguments, 2, "");
 		LLVMSetInstructionCallConv(call, PRESERVE_MOST);
 	}
 }

@@ -1,4 +1,4 @@
-/* Loop steps: each header of a loop with hooked accesses says which entry and
+/* Loop steps: each header of a loop that may run hooks says which entry and
  * which iteration begins, each block behind an exit says what goes on there, so
  * that an access can be placed by its order alone (LOCON, section 5: entry and
  * iteration of the innermost loop, over calls too). */
@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "loom/runtime/layout.h"
 
@@ -32,7 +33,7 @@ static LLVMValueRef first_place(LLVMBasicBlockRef block)
 
 static void push(struct weave *weave, LLVMValueRef where, LLVMValueRef iteration)
 {
-	LLVMValueRef arguments[] = {weave->self, where, iteration};
+	LLVMValueRef arguments[] = { weave->self, where, iteration };
 	LLVMValueRef hook = LLVMGetNamedFunction(weave->module, "unsnarl_hook_loop");
 	LLVMBuildCall2(weave->builder, weave->loop_type, hook, arguments, 3, "");
 }
@@ -87,7 +88,8 @@ static void step_header(struct weave *weave, const struct loops *loops, int32_t 
 			bool again = loops_contain(loops, number, b);
 			if (!again && !where)
 				where = entry_value(weave, from, site);
-			LLVMValueRef where_in = again ? steps->where : where, iteration_in = again ? next : one;
+			LLVMValueRef where_in = again ? steps->where : where,
+				     iteration_in = again ? next : one;
 			LLVMAddIncoming(steps->where, &where_in, &from, 1);
 			LLVMAddIncoming(steps->iteration, &iteration_in, &from, 1);
 		}
@@ -96,8 +98,8 @@ static void step_header(struct weave *weave, const struct loops *loops, int32_t 
 
 /* A block outside of `number` that is entered from inside: the enclosing loop goes on, or
  * what the caller was in. */
-static void step_exits(struct weave *weave, const struct loops *loops, int32_t number, const struct steps *steps,
-		       LLVMValueRef outer_where, LLVMValueRef outer_iteration)
+static void step_exits(struct weave *weave, const struct loops *loops, int32_t number,
+		       const struct steps *steps, LLVMValueRef outer_where, LLVMValueRef outer_iteration)
 {
 	bool *done = memory_alloc(loops->nblocks);
 	for (uint32_t b = 0; b < loops->nblocks; b++) {
@@ -116,7 +118,8 @@ static void step_exits(struct weave *weave, const struct loops *loops, int32_t n
 			if (inner >= 0 && loops->items[inner].header == *to)
 				continue; /* the header's own step says it */
 			LLVMValueRef place = first_place(target);
-			if (LLVMIsACatchPadInst(place) || LLVMIsACleanupPadInst(place) || LLVMIsACatchSwitchInst(place))
+			if (LLVMIsACatchPadInst(place) || LLVMIsACleanupPadInst(place) ||
+			    LLVMIsACatchSwitchInst(place))
 				continue;
 			weave_before(weave, place);
 			push(weave, inner >= 0 ? steps[inner].where : outer_where,
@@ -126,30 +129,41 @@ static void step_exits(struct weave *weave, const struct loops *loops, int32_t n
 	free(done);
 }
 
-static void mark_hooked(const struct weave *weave, struct loops *loops)
+static bool runs_hooks(LLVMValueRef instruction)
 {
-	for (size_t i = 0; i < weave->accesses.n; i++) {
-		LLVMBasicBlockRef block = LLVMGetInstructionParent(weave->accesses.items[i].instruction);
-		const uint64_t *number = map_get(&loops->numbers, (uint64_t)(uintptr_t)block);
-		for (int32_t l = number ? loops->inner[*number] : -1; l >= 0; l = loops->items[l].parent)
-			loops->items[l].hooked = true;
+	if (!LLVMIsACallInst(instruction) && !LLVMIsAInvokeInst(instruction))
+		return false;
+	LLVMValueRef callee = LLVMGetCalledValue(instruction);
+	size_t length;
+	/* The hooks themselves are calls too: they mark the loops with accesses. */
+	return !LLVMIsAFunction(callee) || !LLVMGetIntrinsicID(callee) ||
+	       strncmp(LLVMGetValueName2(callee, &length), "llvm.mem", 8) == 0;
+}
+
+/* Loops whose body may run hooks, in this function or in one that it calls. */
+static bool mark_hooked(struct loops *loops)
+{
+	bool any = false;
+	for (uint32_t b = 0; b < loops->nblocks; b++) {
+		bool hooked = false;
+		for (LLVMValueRef i = LLVMGetFirstInstruction(loops->blocks[b]); i && !hooked;
+		     i = LLVMGetNextInstruction(i))
+			hooked = runs_hooks(i);
+		for (int32_t l = hooked ? loops->inner[b] : -1; l >= 0; l = loops->items[l].parent)
+			any = loops->items[l].hooked = true;
 	}
+	return any;
 }
 
 void weave_loops(struct weave *weave, struct loops *loops)
 {
-	mark_hooked(weave, loops);
-	struct steps *steps = memory_alloc((loops->n + 1) * sizeof *steps);
-	bool any = false;
-	for (uint32_t l = 0; l < loops->n; l++)
-		any |= loops->items[l].hooked;
-	if (!any) {
-		free(steps);
+	if (!mark_hooked(loops))
 		return;
-	}
+	struct steps *steps = memory_alloc((loops->n + 1) * sizeof *steps);
 	LLVMValueRef word = weave->word;
 	weave_before(weave, LLVMGetNextInstruction(word));
-	LLVMValueRef where = weave_field(weave, weave->i64, offsetof(struct thread, loop_where), "unsnarl.outer");
+	LLVMValueRef where =
+		weave_field(weave, weave->i64, offsetof(struct thread, loop_where), "unsnarl.outer");
 	LLVMValueRef iteration = weave_field(weave, weave->i64, offsetof(struct thread, loop_iteration), "");
 	for (uint32_t l = 0; l < loops->n; l++)
 		if (loops->items[l].hooked)

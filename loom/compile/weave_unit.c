@@ -43,7 +43,7 @@ static void add_memos(struct weave *weave)
 /* Appends a function to the module's constructors. */
 static void add_constructor(struct weave *weave, LLVMValueRef function)
 {
-	LLVMTypeRef fields[] = {weave->i32, weave->pointer, weave->pointer};
+	LLVMTypeRef fields[] = { weave->i32, weave->pointer, weave->pointer };
 	LLVMTypeRef entry = LLVMStructTypeInContext(weave->context, fields, 3, 0);
 	LLVMValueRef old = LLVMGetNamedGlobal(weave->module, "llvm.global_ctors");
 	LLVMValueRef list = old ? LLVMGetInitializer(old) : NULL;
@@ -51,8 +51,8 @@ static void add_constructor(struct weave *weave, LLVMValueRef function)
 	LLVMValueRef *all = memory_alloc((n + 1) * sizeof *all);
 	for (unsigned i = 0; i < n; i++)
 		all[i] = LLVMGetOperand(list, i);
-	LLVMValueRef values[] = {LLVMConstInt(weave->i32, CONSTRUCTOR_PRIORITY, 0), function,
-				 LLVMConstNull(weave->pointer)};
+	LLVMValueRef values[] = { LLVMConstInt(weave->i32, CONSTRUCTOR_PRIORITY, 0), function,
+				  LLVMConstNull(weave->pointer) };
 	all[n] = LLVMConstStructInContext(weave->context, values, 3, 0);
 	LLVMValueRef data = LLVMConstArray2(entry, all, n + 1);
 	free(all);
@@ -86,8 +86,9 @@ void weave_finish(struct weave *weave)
 		uint64_t hash;
 		LLVMValueRef table = add_table(weave, &hash);
 		add_memos(weave);
-		LLVMValueRef fields[] = {LLVMConstInt(weave->i64, hash, 0), LLVMConstInt(weave->i64, weave->table.sites.n, 0),
-					 LLVMConstInt(weave->i64, 0, 0), table};
+		LLVMValueRef fields[] = { LLVMConstInt(weave->i64, hash, 0),
+					  LLVMConstInt(weave->i64, weave->table.sites.n, 0),
+					  LLVMConstInt(weave->i64, 0, 0), table };
 		LLVMSetInitializer(weave->descriptor, LLVMConstStructInContext(weave->context, fields, 4, 0));
 		add_constructor(weave, announcing_function(weave));
 	}

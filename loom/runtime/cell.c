@@ -32,7 +32,8 @@ static uint32_t block_of(const struct cell *cell)
 /* Both words are of one thread: was the read after the write? Orders may wrap. */
 static bool read_is_since(const struct cell *cell)
 {
-	return WORD_SLOT(cell->read) && (!cell->write || (int32_t)(WORD_ORDER(cell->read) - WORD_ORDER(cell->write)) > 0);
+	return WORD_SLOT(cell->read) &&
+	       (!cell->write || (int32_t)(WORD_ORDER(cell->read) - WORD_ORDER(cell->write)) > 0);
 }
 
 /* The last access to the unit, 0 when there was none. The order is not valid in a MANY cell. */
@@ -67,8 +68,8 @@ static uint64_t latest_of(uint64_t word, uint32_t before)
 }
 
 /* An access to what another thread wrote; data moved if it is the first one since. */
-static void communicate(struct thread *self, const struct cell *cell, uint64_t word, uint32_t context, bool write,
-			bool first)
+static void communicate(struct thread *self, const struct cell *cell, uint64_t word, uint32_t context,
+			bool write, bool first)
 {
 	uint64_t source = cell->write;
 	if (runtime.options.line || !(runtime.options.observe & OBSERVE_EDGES))
@@ -170,7 +171,7 @@ void cell_clear(struct thread *self, struct cell *cell, uint16_t owner)
 {
 	if (OWNER_FLAGS(owner) == OWNER_MANY)
 		readers_free(self, block_of(cell));
-	*cell = (struct cell){.owner = OWNER(0u, OWNER_LENGTH(owner), 0u)};
+	*cell = (struct cell){ .owner = OWNER(0u, OWNER_LENGTH(owner), 0u) };
 }
 
 #define CALM 1000u
@@ -186,7 +187,7 @@ static void note_calm(struct thread *self, uint64_t word, bool news)
 {
 	struct calm *calm = &self->calm[WORD_SITE(word) % 512];
 	if (calm->site != WORD_SITE(word) || news)
-		*calm = (struct calm){.site = WORD_SITE(word)};
+		*calm = (struct calm){ .site = WORD_SITE(word) };
 	else if (calm->count < CALM)
 		calm->count++;
 }
@@ -205,7 +206,7 @@ static bool read_among_many(struct thread *self, struct cell *cell, uint64_t wor
 	note_calm(self, word, news != self->news);
 	struct read_again *again = again_place(self, cell);
 	if (cell->write && site_is_calm(self, word))
-		*again = (struct read_again){.cell = cell, .value = again_value(cell, word)};
+		*again = (struct read_again){ .cell = cell, .value = again_value(cell, word) };
 	else if (again->cell == cell)
 		again->cell = NULL;
 	return true;
@@ -246,8 +247,8 @@ bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t
 	return owner == OWNER(self->slot, length, OWNER_ONE) && read_alone(self, cell, word, address);
 }
 
-bool cell_access_locked(struct thread *self, struct cell *cell, uint64_t word, uint64_t address, uint32_t length,
-			enum access access, uint32_t *memo)
+bool cell_access_locked(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
+			uint32_t length, enum access access, uint32_t *memo)
 {
 	granule_lock(self, address & ~7ull);
 	uint16_t owner = RELAXED_GET(cell->owner);

@@ -19,8 +19,9 @@ void context_send(uint32_t slot, uint32_t event)
 		fresh = (count < 8 ? count + 1 : 8) << 16 | ((old << 2 | event) & 0xffff);
 		if (fresh == old)
 			return; /* full of this event already */
-		/* Relaxed: an event publishes nothing, it only must not get lost. */
-	} while (!__atomic_compare_exchange_n(mailbox, &old, fresh, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+				/* Relaxed: an event publishes nothing, it only must not get lost. */
+	} while (
+		!__atomic_compare_exchange_n(mailbox, &old, fresh, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
 
 void context_notice(struct thread *self)

@@ -19,7 +19,8 @@ static struct thread *enter(uint64_t *word)
 			return NULL;
 	}
 	if (UNLIKELY(WORD_SLOT(*word) != self->slot))
-		*word = self->word | (*word & (uint64_t)WORD_SITE_MASK << WORD_SITE_SHIFT) | (uint32_t)++self->order;
+		*word = self->word | (*word & (uint64_t)WORD_SITE_MASK << WORD_SITE_SHIFT) |
+			(uint32_t)++self->order;
 	if (UNLIKELY(self->busy)) {
 		observe_dropped();
 		return NULL;
@@ -36,8 +37,8 @@ static void leave(struct thread *self)
 	self->busy = 0;
 }
 
-static void access_slowly(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access,
-			  uint32_t *memo)
+static void access_slowly(struct thread *self, uint64_t word, uint64_t address, size_t size,
+			  enum access access, uint32_t *memo)
 {
 	if (UNLIKELY(runtime.options.jitter_us))
 		jitter_at_access(self);
@@ -66,10 +67,11 @@ static void access_range(uint64_t word, uint64_t address, size_t size, enum acce
 /* Does an access to a whole unit; false when the long way must be taken. Without lock
  * the thread need not enter: a signal handler that comes in between does what another
  * thread might do. */
-INLINE bool access_directly(struct thread *self, struct cell *cell, uint64_t word, uint64_t address, uint32_t length,
-			    enum access access, uint32_t *memo)
+INLINE bool access_directly(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
+			    uint32_t length, enum access access, uint32_t *memo)
 {
-	if (UNLIKELY(!cell || WORD_SLOT(word) != self->slot || self->owner == OWNER_NEVER || runtime.options.jitter_us))
+	if (UNLIKELY(!cell || WORD_SLOT(word) != self->slot || self->owner == OWNER_NEVER ||
+		     runtime.options.jitter_us))
 		return false;
 	if (cell_access(self, cell, word, address, length, access, memo))
 		return true;
@@ -94,7 +96,8 @@ INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum a
 }
 
 /* Small units, and accesses outside of small loops, have no inlined fast path. */
-INLINE void access_called(uint64_t word, uint64_t address, uint32_t length, enum access access, uint32_t *memo)
+INLINE void access_called(uint64_t word, uint64_t address, uint32_t length, enum access access,
+			  uint32_t *memo)
 {
 	struct thread *self = unsnarl_self;
 	struct cell *cell = granule_find(address, length);

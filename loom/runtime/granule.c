@@ -22,7 +22,7 @@ static uint32_t split_new(struct thread *self)
 		self->spare_splits.count--;
 		/* A spare block keeps the number of the next one in its first word. */
 		self->spare_splits.first = (uint32_t)split_at(number)->cells[0].write;
-		*split_at(number) = (struct split){0};
+		*split_at(number) = (struct split){ 0 };
 		return number;
 	}
 	number = __atomic_add_fetch(&runtime.next_splits, 1, __ATOMIC_RELAXED);
@@ -77,12 +77,14 @@ void granule_lock(struct thread *self, uint64_t granule)
 	self->held = lock;
 	for (uint32_t tries = 1, free = 0;; tries++, free = 0) {
 		/* Acquire pairs with the release in granule_unlock: blocks as their last holder left them. */
-		if (__atomic_compare_exchange_n(lock, &free, self->slot, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(lock, &free, self->slot, false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
 			return;
 		if (tries % 64 == 0)
 			sched_yield();
 		if (tries % 4096 == 0 && abandoned(free))
-			__atomic_compare_exchange_n(lock, &free, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+			__atomic_compare_exchange_n(lock, &free, 0, false, __ATOMIC_RELAXED,
+						    __ATOMIC_RELAXED);
 		__builtin_ia32_pause();
 	}
 }
@@ -125,8 +127,8 @@ static void cut_half(struct granule *granule, uint32_t half, uint32_t length)
 		struct cell *from = unit_cell(granule->self, granule->address, half + start);
 		uint16_t owner = from->owner;
 		for (uint32_t at = start + length; at < start + old; at += length)
-			cell_copy(granule->self, unit_cell(granule->self, granule->address, half + at), from, owner,
-				  length);
+			cell_copy(granule->self, unit_cell(granule->self, granule->address, half + at), from,
+				  owner, length);
 		from->owner = OWNER(OWNER_SLOT(owner), length, OWNER_FLAGS(owner));
 	}
 }
@@ -147,7 +149,8 @@ static void cut(struct granule *granule, uint32_t from, uint32_t to)
 	else if (OWNER_LENGTH(granule->upper->owner) == 0)
 		granule->upper->owner = OWNER(0u, 4u, 0u);
 	if (length == 8 || length == 0)
-		granule->first->owner = OWNER(OWNER_SLOT(granule->first->owner), 4u, OWNER_FLAGS(granule->first->owner));
+		granule->first->owner =
+			OWNER(OWNER_SLOT(granule->first->owner), 4u, OWNER_FLAGS(granule->first->owner));
 	for (uint32_t half = 0; half < 8; half += 4) {
 		uint32_t low = from > half ? from - half : 0, high = to < half + 4 ? to - half : 4;
 		if (from >= half + 4 || to <= half || (low == 0 && high == 4))
@@ -162,7 +165,7 @@ static void cut(struct granule *granule, uint32_t from, uint32_t to)
 
 static struct granule granule_open(struct thread *self, uint64_t address)
 {
-	struct granule granule = {.self = self, .address = address & ~7ull};
+	struct granule granule = { .self = self, .address = address & ~7ull };
 	granule.first = layout_cell(granule.address);
 	granule.upper = layout_cell(granule.address | 4);
 	granule_lock(self, granule.address);
@@ -181,8 +184,8 @@ static void touch(struct granule *granule, uint32_t offset, enum access access, 
 }
 
 /* An access to bytes from..to of one granule, under its lock. */
-static void access_locked(struct thread *self, uint64_t granule_address, uint32_t from, uint32_t to, uint64_t word,
-			  enum access access, uint32_t *memo)
+static void access_locked(struct thread *self, uint64_t granule_address, uint32_t from, uint32_t to,
+			  uint64_t word, enum access access, uint32_t *memo)
 {
 	struct granule granule = granule_open(self, granule_address);
 	cut(&granule, from, to);
@@ -222,8 +225,9 @@ void granule_access(struct thread *self, uint64_t word, uint64_t address, size_t
 static void forget_part(struct thread *self, uint64_t granule_address, uint32_t from, uint32_t to)
 {
 	struct cell *cell = layout_cell(granule_address);
-	if (OWNER_LENGTH(cell->owner) == 8 && OWNER_FLAGS(cell->owner) != OWNER_MANY && from == 0 && to == 8) {
-		*cell = (struct cell){0};
+	if (OWNER_LENGTH(cell->owner) == 8 && OWNER_FLAGS(cell->owner) != OWNER_MANY && from == 0 &&
+	    to == 8) {
+		*cell = (struct cell){ 0 };
 		return;
 	}
 	struct granule granule = granule_open(self, granule_address);
@@ -245,7 +249,7 @@ static void forget_part(struct thread *self, uint64_t granule_address, uint32_t 
 			*split_number(granule.address) = 0;
 		}
 		if (lower && lower != 8)
-			*granule.upper = (struct cell){0};
+			*granule.upper = (struct cell){ 0 };
 		granule.first->owner = 0;
 	}
 	granule_unlock(self);

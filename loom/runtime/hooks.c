@@ -19,12 +19,14 @@ COLD unsnarl_write4(uint64_t word, uint64_t address, uint32_t *memo);
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 
-static inline __attribute__((always_inline)) int mine(const struct cell *cell, uint16_t owner, const uint32_t *memo)
+static inline __attribute__((always_inline)) int mine(const struct cell *cell, uint16_t owner,
+						      const uint32_t *memo)
 {
 	return cell->owner == owner && MEMO(memo, cell->before) == cell->before;
 }
 
-HOOK unsnarl_hook_read8(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word, uint64_t address, uint32_t *memo)
+HOOK unsnarl_hook_read8(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word,
+			uint64_t address, uint32_t *memo)
 {
 	struct cell *cell = (struct cell *)((char *)cells + 3 * (address & (ADDRESS_MASK | 7)));
 	if (LIKELY(mine(cell, owner | 8 << 2, memo)))
@@ -33,7 +35,8 @@ HOOK unsnarl_hook_read8(struct thread *self, struct cell *cells, uint16_t owner,
 		unsnarl_read8(word, address, memo);
 }
 
-HOOK unsnarl_hook_write8(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word, uint64_t address, uint32_t *memo)
+HOOK unsnarl_hook_write8(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word,
+			 uint64_t address, uint32_t *memo)
 {
 	struct cell *cell = (struct cell *)((char *)cells + 3 * (address & (ADDRESS_MASK | 7)));
 	if (LIKELY(mine(cell, owner | 8 << 2, memo))) {
@@ -44,20 +47,22 @@ HOOK unsnarl_hook_write8(struct thread *self, struct cell *cells, uint16_t owner
 	}
 }
 
-HOOK unsnarl_hook_read4(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word, uint64_t address, uint32_t *memo)
+HOOK unsnarl_hook_read4(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word,
+			uint64_t address, uint32_t *memo)
 {
-	struct cell *cell =
-	    (struct cell *)((char *)cells + 3 * (address & (ADDRESS_MASK | 3)) + ((address & 4) << UPPER_SHIFT));
+	struct cell *cell = (struct cell *)((char *)cells + 3 * (address & (ADDRESS_MASK | 3)) +
+					    ((address & 4) << UPPER_SHIFT));
 	if (LIKELY(mine(cell, owner | 4 << 2, memo)))
 		cell->read = word;
 	else if (!reads_again(self, cell, word, 4))
 		unsnarl_read4(word, address, memo);
 }
 
-HOOK unsnarl_hook_write4(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word, uint64_t address, uint32_t *memo)
+HOOK unsnarl_hook_write4(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word,
+			 uint64_t address, uint32_t *memo)
 {
-	struct cell *cell =
-	    (struct cell *)((char *)cells + 3 * (address & (ADDRESS_MASK | 3)) + ((address & 4) << UPPER_SHIFT));
+	struct cell *cell = (struct cell *)((char *)cells + 3 * (address & (ADDRESS_MASK | 3)) +
+					    ((address & 4) << UPPER_SHIFT));
 	if (LIKELY(mine(cell, owner | 4 << 2, memo))) {
 		cell->write = word;
 		cell->context = (uint16_t)self->context;

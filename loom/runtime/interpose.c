@@ -12,15 +12,15 @@
 #define INTERPOSE EXPORT __attribute__((weak))
 
 /* Looks the real function up once. Relaxed: every thread finds the same address. */
-#define REAL(name)                                                                        \
-	({                                                                                \
-		static void *found;                                                       \
-		void *real = __atomic_load_n(&found, __ATOMIC_RELAXED);                   \
-		if (UNLIKELY(!real)) {                                                    \
-			real = dlsym(RTLD_NEXT, #name);                                   \
-			__atomic_store_n(&found, real, __ATOMIC_RELAXED);                 \
-		}                                                                         \
-		(__typeof__(&name))real;                                                  \
+#define REAL(name)                                                        \
+	({                                                                \
+		static void *found;                                       \
+		void *real = __atomic_load_n(&found, __ATOMIC_RELAXED);   \
+		if (UNLIKELY(!real)) {                                    \
+			real = dlsym(RTLD_NEXT, #name);                   \
+			__atomic_store_n(&found, real, __ATOMIC_RELAXED); \
+		}                                                         \
+		(__typeof__(&name))real;                                  \
 	})
 
 /* ---- threads ---- */
@@ -34,7 +34,8 @@ static void *begin(void *argument)
 	return ((void *(*)(void *))self->routine)(self->argument);
 }
 
-INTERPOSE int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)
+INTERPOSE int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*routine)(void *),
+			     void *argument)
 {
 	struct thread *thread = thread_new();
 	if (!thread)
@@ -76,12 +77,12 @@ static void leave_frames(void)
 		thread_leave_runtime(unsnarl_self);
 }
 
-#define JUMP(name, type)                                            \
+#define JUMP(name, type)                                                           \
 	INTERPOSE __attribute__((noreturn)) void name(type environment, int value) \
-	{                                                           \
-		leave_frames();                                     \
-		REAL(name)(environment, value);                     \
-		__builtin_unreachable();                            \
+	{                                                                          \
+		leave_frames();                                                    \
+		REAL(name)(environment, value);                                    \
+		__builtin_unreachable();                                           \
 	}
 
 JUMP(longjmp, jmp_buf)
@@ -114,12 +115,12 @@ DELAYED(int, sem_post, (sem_t * s), (s))
 DELAYED(int, mtx_lock, (mtx_t * m), (m))
 
 /* After the unlock: the others' chance. */
-#define DELAYED_AFTER(name, type)           \
-	INTERPOSE int name(type *object)    \
-	{                                   \
+#define DELAYED_AFTER(name, type)                \
+	INTERPOSE int name(type *object)         \
+	{                                        \
 		int result = REAL(name)(object); \
-		jitter_at_call();           \
-		return result;              \
+		jitter_at_call();                \
+		return result;                   \
 	}
 
 DELAYED_AFTER(pthread_mutex_unlock, pthread_mutex_t)

@@ -23,7 +23,7 @@ static void wait_a_little(struct thread *self)
 		return;
 	uint64_t most = (uint64_t)runtime.options.jitter_us * 1000;
 	uint64_t ns = (dice >> 32) % (dice & 8 ? most + 1 : most / 8 + 1);
-	struct timespec pause = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+	struct timespec pause = { .tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000) };
 	nanosleep(&pause, NULL);
 }
 

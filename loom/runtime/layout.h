@@ -93,13 +93,13 @@ struct calm {
 /* One per slot, never unmapped. Fields above the line are used by inlined code:
  * their offsets are part of its contract. */
 struct thread {
-	uint64_t word;    /* slot << WORD_SLOT_SHIFT */
-	uint64_t order;   /* accesses so far */
-	uint16_t owner;   /* OWNER(slot, 0, 0); OWNER_NEVER when the fast path must not be taken */
-	uint16_t busy;    /* inside the runtime: a signal handler that comes now must not enter */
+	uint64_t word;       /* slot << WORD_SLOT_SHIFT */
+	uint64_t order;      /* accesses so far */
+	uint16_t owner;      /* OWNER(slot, 0, 0); OWNER_NEVER when the fast path must not be taken */
+	uint16_t busy;       /* inside the runtime: a signal handler that comes now must not enter */
 	uint32_t loop_steps; /* pushed into `loops` so far */
 	uint32_t loop_entries;
-	struct cell *cells; /* CELLS_START, for inlined code */
+	struct cell *cells;                  /* CELLS_START, for inlined code */
 	uint64_t loop_where, loop_iteration; /* the step that goes on */
 	uint32_t context; /* last communication events, as far as this thread has taken notice of them */
 	/* ---- */

@@ -6,10 +6,10 @@
 #include "model/run.h" /* enum context_event */
 
 struct line {
-	uint64_t write;    /* event word of the last writer */
-	uint16_t context;  /* of the last writer */
+	uint64_t write;   /* event word of the last writer */
+	uint16_t context; /* of the last writer */
 	uint16_t lock;
-	uint32_t readers;  /* slots that read since the write, one bit each, slot modulo 32 */
+	uint32_t readers; /* slots that read since the write, one bit each, slot modulo 32 */
 };
 
 void lines_start(void)

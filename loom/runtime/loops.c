@@ -17,11 +17,11 @@ struct area_loop loops_at(uint32_t slot, uint64_t order)
 		uint32_t now = __atomic_load_n(&thread->loop_steps, __ATOMIC_ACQUIRE);
 		if (now - (steps - back) >= LOOP_RING)
 			break;
-		return (struct area_loop){.site = (uint32_t)step.where,
-					  .entry = (uint32_t)(step.where >> 32),
-					  .iteration = step.iteration};
+		return (struct area_loop){ .site = (uint32_t)step.where,
+					   .entry = (uint32_t)(step.where >> 32),
+					   .iteration = step.iteration };
 	}
 	if (steps <= LOOP_RING)
-		return (struct area_loop){.site = AREA_LOOP_NONE};
-	return (struct area_loop){.site = AREA_LOOP_NONE, .iteration = AREA_ITERATION_UNKNOWN};
+		return (struct area_loop){ .site = AREA_LOOP_NONE };
+	return (struct area_loop){ .site = AREA_LOOP_NONE, .iteration = AREA_ITERATION_UNKNOWN };
 }

@@ -63,7 +63,9 @@ static struct {
 	void *(*aligned_alloc)(size_t, size_t);
 	int (*posix_memalign)(void **, size_t, size_t);
 	void (*free)(void *);
-} behind = {__libc_malloc, __libc_calloc, __libc_realloc, __libc_memalign, libc_posix_memalign, __libc_free};
+} behind = {
+	__libc_malloc, __libc_calloc, __libc_realloc, __libc_memalign, libc_posix_memalign, __libc_free
+};
 
 static void resolve(void **place, const char *name)
 {
@@ -158,4 +160,4 @@ WEAK void *mmap(void *start, size_t size, int protection, int flags, int fd, off
 }
 
 WEAK void *mmap64(void *start, size_t size, int protection, int flags, int fd, off64_t offset)
-    __attribute__((alias("mmap")));
+	__attribute__((alias("mmap")));

@@ -25,7 +25,7 @@ void observe_start(void)
 /* The child's log is empty: what it sees is news to it. */
 void observe_after_fork(void)
 {
-	struct index *all[] = {&runtime.pairs, &runtime.predecessors, &runtime.edges};
+	struct index *all[] = { &runtime.pairs, &runtime.predecessors, &runtime.edges };
 	for (int i = 0; i < 3; i++)
 		madvise(all[i]->slots, INDEX_SIZE, MADV_DONTNEED);
 	for (uint32_t slot = 0; slot < AREA_SLOTS; slot++) {
@@ -103,34 +103,36 @@ static bool same_edge(const struct area_edge *a, const struct area_edge *b)
 
 /* Finds an equal entry or appends `fresh`; `complete` may fill in the rest of a new
  * entry. One body for the three logs, which differ in type only. */
-#define DEFINE_APPEND(name, type, log, count, limit, index_field, same, complete)                       \
-	static void name(struct thread *self, struct type fresh, uint64_t hash)                                              \
-	{                                                                                               \
-		struct type *entries = runtime.process->log;                                            \
-		const struct index *index = &runtime.index_field;                                       \
-		uint32_t entry = UINT32_MAX;                                                            \
+#define DEFINE_APPEND(name, type, log, count, limit, index_field, same, complete)                         \
+	static void name(struct thread *self, struct type fresh, uint64_t hash)                           \
+	{                                                                                                 \
+		struct type *entries = runtime.process->log;                                              \
+		const struct index *index = &runtime.index_field;                                         \
+		uint32_t entry = UINT32_MAX;                                                              \
 		for (uint32_t place = (uint32_t)hash & index->mask;; place = (place + 1) & index->mask) { \
-			uint32_t found = __atomic_load_n(&index->slots[place], __ATOMIC_ACQUIRE); /* publish */ \
-			if (!found) {                                                                   \
-				if (entry == UINT32_MAX) {                                              \
-					entry = claim(&runtime.process->count, limit);                  \
-					if (entry == UINT32_MAX)                                        \
-						return;                                                 \
-					complete(&fresh);                                               \
-					self->news++;                                                   \
-					entries[entry] = fresh;                                         \
-					__atomic_store_n(&entries[entry].state, AREA_VALID, __ATOMIC_RELEASE); \
-				}                                                                       \
-				found = publish(index, place, entry);                                   \
-				if (!found)                                                             \
-					return;                                                         \
-			}                                                                               \
-			if (same(&entries[found - 1], &fresh)) {                                        \
-				if (entry != UINT32_MAX)                                                \
-					entries[entry].state = 0;                                       \
-				return;                                                                 \
-			}                                                                               \
-		}                                                                                       \
+			uint32_t found =                                                                  \
+				__atomic_load_n(&index->slots[place], __ATOMIC_ACQUIRE); /* publish */    \
+			if (!found) {                                                                     \
+				if (entry == UINT32_MAX) {                                                \
+					entry = claim(&runtime.process->count, limit);                    \
+					if (entry == UINT32_MAX)                                          \
+						return;                                                   \
+					complete(&fresh);                                                 \
+					self->news++;                                                     \
+					entries[entry] = fresh;                                           \
+					__atomic_store_n(&entries[entry].state, AREA_VALID,               \
+							 __ATOMIC_RELEASE);                               \
+				}                                                                         \
+				found = publish(index, place, entry);                                     \
+				if (!found)                                                               \
+					return;                                                           \
+			}                                                                                 \
+			if (same(&entries[found - 1], &fresh)) {                                          \
+				if (entry != UINT32_MAX)                                                  \
+					entries[entry].state = 0;                                         \
+				return;                                                                   \
+			}                                                                                 \
+		}                                                                                         \
 	}
 
 static void nothing_more(const void *entry)
@@ -150,8 +152,8 @@ static void complete_pair(struct area_pair *pair)
 }
 
 DEFINE_APPEND(append_pair, area_pair, pairs, npairs, AREA_PAIRS, pairs, same_pair, complete_pair)
-DEFINE_APPEND(append_predecessor, area_predecessor, predecessors, npredecessors, AREA_PREDECESSORS, predecessors,
-	      same_predecessor, nothing_more)
+DEFINE_APPEND(append_predecessor, area_predecessor, predecessors, npredecessors, AREA_PREDECESSORS,
+	      predecessors, same_predecessor, nothing_more)
 DEFINE_APPEND(append_edge, area_edge, edges, nedges, AREA_EDGES, edges, same_edge, nothing_more)
 
 void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t tail, uint64_t address)
@@ -164,14 +166,15 @@ void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t ta
 	uint64_t hash = mix(a, b ^ (uint64_t)self->slot << 40);
 	if (logged(self, a, b, hash))
 		return;
-	append_pair(self, (struct area_pair){.kind = kind,
-				       .head_site = WORD_SITE(head),
-				       .tail_site = WORD_SITE(tail),
-				       .head_thread = other->number,
-				       .tail_thread = self->number,
-				       .head_order = head,
-				       .tail_order = tail,
-				       .address = address},
+	append_pair(self,
+		    (struct area_pair){ .kind = kind,
+					.head_site = WORD_SITE(head),
+					.tail_site = WORD_SITE(tail),
+					.head_thread = other->number,
+					.tail_thread = self->number,
+					.head_order = head,
+					.tail_order = tail,
+					.address = address },
 		    hash);
 }
 
@@ -180,7 +183,7 @@ void observe_predecessor(struct thread *self, uint32_t site, uint32_t before)
 	uint64_t a = (uint64_t)site << 32 | before, b = 2ull << 62;
 	uint64_t hash = mix(a, b);
 	if (!logged(self, a, b, hash) && (runtime.options.observe & OBSERVE_PREDECESSORS))
-		append_predecessor(self, (struct area_predecessor){.site = site, .before = before}, hash);
+		append_predecessor(self, (struct area_predecessor){ .site = site, .before = before }, hash);
 }
 
 void observe_edge(struct thread *self, uint32_t source, uint32_t source_context, uint32_t sink,
@@ -192,10 +195,11 @@ void observe_edge(struct thread *self, uint32_t source, uint32_t source_context,
 	uint64_t b = 3ull << 62 | (uint64_t)write << 32 | source_context << 16 | (uint16_t)sink_context;
 	uint64_t hash = mix(a, b);
 	if (!logged(self, a, b, hash))
-		append_edge(self, (struct area_edge){.source = source,
-					       .sink = sink,
-					       .source_context = (uint16_t)source_context,
-					       .sink_context = (uint16_t)sink_context,
-					       .write = write},
+		append_edge(self,
+			    (struct area_edge){ .source = source,
+						.sink = sink,
+						.source_context = (uint16_t)source_context,
+						.sink_context = (uint16_t)sink_context,
+						.write = write },
 			    hash);
 }

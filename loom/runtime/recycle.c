@@ -13,15 +13,17 @@
 static bool ended(uint32_t slot)
 {
 	return slot && slot < SLOT_GONE &&
-	       __atomic_load_n(&runtime.threads[slot].state, __ATOMIC_ACQUIRE) == THREAD_RECYCLING; /* thread_end */
+	       __atomic_load_n(&runtime.threads[slot].state, __ATOMIC_ACQUIRE) ==
+		       THREAD_RECYCLING; /* thread_end */
 }
 
 static void rename_word(uint64_t *word)
 {
 	uint64_t old = RELAXED_GET(*word);
 	if (ended(WORD_SLOT(old)))
-		__atomic_compare_exchange_n(word, &old, (old << 10 >> 10) | (uint64_t)SLOT_GONE << WORD_SLOT_SHIFT,
-					    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+		__atomic_compare_exchange_n(word, &old,
+					    (old << 10 >> 10) | (uint64_t)SLOT_GONE << WORD_SLOT_SHIFT, false,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 void recycle_cell(struct cell *cell)
@@ -50,8 +52,9 @@ static void recycle_plane(uint64_t low, uint64_t high)
 				continue;
 			/* Cells are 24 bytes from CELLS_START on; they cross pages. */
 			uint64_t start = at + page * 4096;
-			uint64_t origin = start >= CELLS_START + UPPER_DISPLACEMENT ? CELLS_START + UPPER_DISPLACEMENT
-										    : CELLS_START;
+			uint64_t origin = start >= CELLS_START + UPPER_DISPLACEMENT
+						  ? CELLS_START + UPPER_DISPLACEMENT
+						  : CELLS_START;
 			uint64_t cell = start < origin ? origin : origin + (start - origin) / 24 * 24;
 			for (; cell < start + 4096; cell += 24)
 				recycle_cell((struct cell *)cell);
@@ -84,7 +87,8 @@ static bool recycle_mappings(void)
 			if (!program || high <= low)
 				continue;
 			recycle_plane((uint64_t)layout_cell(low), (uint64_t)layout_cell(high - 8) + 24);
-			recycle_plane((uint64_t)layout_cell(low | 4), (uint64_t)layout_cell((high - 8) | 4) + 24);
+			recycle_plane((uint64_t)layout_cell(low | 4),
+				      (uint64_t)layout_cell((high - 8) | 4) + 24);
 		}
 	close(fd);
 	return true;

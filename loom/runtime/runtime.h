@@ -33,8 +33,8 @@ struct runtime {
 	struct area_head *head;
 	struct area_process *process;
 	struct area_options options;
-	uint32_t context_mask; /* two bits per kept event */
-	bool always_slow;      /* line granularity or trace: every access must be seen */
+	uint32_t context_mask;  /* two bits per kept event */
+	bool always_slow;       /* line granularity or trace: every access must be seen */
 	struct thread *threads; /* AREA_SLOTS of them */
 	struct index pairs, predecessors, edges;
 	uint32_t next_readers, next_splits; /* blocks handed out so far */
@@ -58,7 +58,7 @@ extern HIDDEN struct thread unsnarl_nobody;
 /* This thread, registered now if it was unknown; NULL when there is no slot or no area. */
 HIDDEN struct thread *thread_self(void);
 HIDDEN void thread_start(void);
-HIDDEN struct thread *thread_new(void);  /* announced by its creator; NULL when there is no slot */
+HIDDEN struct thread *thread_new(void);          /* announced by its creator; NULL when there is no slot */
 HIDDEN void thread_adopt(struct thread *thread); /* the calling thread becomes it */
 HIDDEN void thread_discard(struct thread *thread);
 HIDDEN void thread_end(void); /* of the calling thread */
@@ -87,16 +87,18 @@ HIDDEN void observe_edge(struct thread *self, uint32_t source, uint32_t source_c
 			 uint32_t sink_context, bool write);
 HIDDEN void observe_dropped(void);
 
-
 /* ---- cell.c: one unit's history ---- */
 enum access { ACCESS_READ = 1, ACCESS_WRITE = 2 };
-HIDDEN void cell_read(struct thread *self, struct cell *cell, uint16_t *owner, uint64_t word, uint64_t address);
-HIDDEN void cell_write(struct thread *self, struct cell *cell, uint16_t *owner, uint64_t word, uint64_t address);
-HIDDEN void cell_copy(struct thread *self, struct cell *to, const struct cell *from, uint16_t owner, uint32_t length);
+HIDDEN void cell_read(struct thread *self, struct cell *cell, uint16_t *owner, uint64_t word,
+		      uint64_t address);
+HIDDEN void cell_write(struct thread *self, struct cell *cell, uint16_t *owner, uint64_t word,
+		       uint64_t address);
+HIDDEN void cell_copy(struct thread *self, struct cell *to, const struct cell *from, uint16_t owner,
+		      uint32_t length);
 HIDDEN void cell_clear(struct thread *self, struct cell *cell, uint16_t owner);
 /* An access to the unit of `length` whose cell this is, when it changes no owner: without lock. */
-HIDDEN bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t address, uint32_t length,
-			enum access access, uint32_t *memo);
+HIDDEN bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
+			uint32_t length, enum access access, uint32_t *memo);
 /* Any access to it, under the lock; false when there is no such unit. */
 HIDDEN bool cell_access_locked(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
 			       uint32_t length, enum access access, uint32_t *memo);
@@ -108,8 +110,9 @@ HIDDEN void context_notice(struct thread *self);               /* takes in what 
 /* ---- readers.c: several threads that read since the last write ---- */
 #define READERS_PER_BLOCK 6u
 struct readers {
-	uint64_t latest; /* of all blocks, in the first one: the last read, its order replaced by the site before it */
-	uint32_t next;   /* further block of the same cell, or of the spare list; 0 = none */
+	uint64_t
+		latest; /* of all blocks, in the first one: the last read, its order replaced by the site before it */
+	uint32_t next; /* further block of the same cell, or of the spare list; 0 = none */
 	uint32_t n;
 	uint64_t words[READERS_PER_BLOCK];
 };
@@ -124,8 +127,8 @@ HIDDEN void readers_start(void);
 HIDDEN void readers_recycle(void (*each)(uint64_t *word));
 
 /* ---- granule.c: from an address range to its units ---- */
-HIDDEN void granule_access(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access,
-			   uint32_t *memo);
+HIDDEN void granule_access(struct thread *self, uint64_t word, uint64_t address, size_t size,
+			   enum access access, uint32_t *memo);
 /* Cells of the units at offsets 1, 2, 3, 5, 6, 7 of a granule. */
 struct split {
 	struct cell cells[6];
@@ -160,7 +163,8 @@ HIDDEN void splits_recycle(void);
 
 /* ---- lines.c: last writers of 64-byte lines (edges with line granularity) ---- */
 HIDDEN void lines_start(void);
-HIDDEN void lines_access(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access);
+HIDDEN void lines_access(struct thread *self, uint64_t word, uint64_t address, size_t size,
+			 enum access access);
 
 /* ---- loops.c ---- */
 HIDDEN struct area_loop loops_at(uint32_t slot, uint64_t order);
@@ -170,7 +174,8 @@ HIDDEN void jitter_at_access(struct thread *self);
 HIDDEN void jitter_at_call(void);
 
 /* ---- trace.c: every access in one global order, for comparison with the reference ---- */
-HIDDEN void trace_begin(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access);
+HIDDEN void trace_begin(struct thread *self, uint64_t word, uint64_t address, size_t size,
+			enum access access);
 HIDDEN void trace_forget(struct thread *self, uint64_t address, size_t size);
 HIDDEN void trace_end(void);
 

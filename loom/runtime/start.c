@@ -13,14 +13,15 @@
 
 #include "model/unit_format.h" /* UNIT_RUNTIME_SECTION */
 
-struct runtime runtime = {.area_fd = -1};
+struct runtime runtime = { .area_fd = -1 };
 
 /* launch recognises executables with a runtime by this section. */
 __attribute__((section(UNIT_RUNTIME_SECTION), used)) static const uint32_t marker = AREA_VERSION;
 
 void runtime_die(const char *what)
 {
-	static const char before[] = "unsnarl runtime: ", after[] = "; the program cannot go on under observation\n";
+	static const char before[] = "unsnarl runtime: ",
+			  after[] = "; the program cannot go on under observation\n";
 	if (write(2, before, sizeof before - 1) < 0 || write(2, what, strlen(what)) < 0 ||
 	    write(2, after, sizeof after - 1) < 0)
 		_exit(125);

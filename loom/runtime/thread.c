@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <string.h>
 
-struct thread unsnarl_nobody = {.owner = OWNER_NEVER, .cells = (struct cell *)CELLS_START};
+struct thread unsnarl_nobody = { .owner = OWNER_NEVER, .cells = (struct cell *)CELLS_START };
 __thread struct thread *unsnarl_self __attribute__((tls_model("initial-exec"))) = &unsnarl_nobody;
 static __thread bool departed;
 
@@ -29,7 +29,7 @@ void thread_start(void)
 {
 	runtime.threads = runtime_map(0, (size_t)AREA_SLOTS * sizeof(struct thread));
 	struct thread *gone = &runtime.threads[SLOT_GONE];
-	*gone = (struct thread){.state = THREAD_ENDED, .slot = SLOT_GONE, .number = AREA_THREAD_GONE};
+	*gone = (struct thread){ .state = THREAD_ENDED, .slot = SLOT_GONE, .number = AREA_THREAD_GONE };
 	pthread_key_create(&end_key, at_thread_exit);
 }
 

@@ -5,7 +5,8 @@
 
 #include <sched.h>
 
-static void append(struct thread *self, uint64_t order, uint32_t site, uint64_t address, size_t size, uint32_t action)
+static void append(struct thread *self, uint64_t order, uint32_t site, uint64_t address, size_t size,
+		   uint32_t action)
 {
 	struct area_process *process = runtime.process;
 	uint32_t entry = process->nevents++;
@@ -14,13 +15,13 @@ static void append(struct thread *self, uint64_t order, uint32_t site, uint64_t 
 		observe_dropped();
 		return;
 	}
-	process->events[entry] = (struct area_event){.address = address,
-						     .size = size,
-						     .order = order,
-						     .site = site,
-						     .thread = self->number,
-						     .action = action,
-						     .state = AREA_VALID};
+	process->events[entry] = (struct area_event){ .address = address,
+						      .size = size,
+						      .order = order,
+						      .site = site,
+						      .thread = self->number,
+						      .action = action,
+						      .state = AREA_VALID };
 }
 
 static void lock(void)

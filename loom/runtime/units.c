@@ -72,7 +72,8 @@ static uint32_t known_number(const struct unit_descriptor *unit, const char *pat
 {
 	const struct area_process *process = runtime.process;
 	for (uint32_t i = 0; i < process->nunits && i < AREA_UNITS; i++)
-		if (process->units[i].hash == unit->hash && strcmp(process->paths + process->units[i].path, path) == 0)
+		if (process->units[i].hash == unit->hash &&
+		    strcmp(process->paths + process->units[i].path, path) == 0)
 			return process->units[i].first;
 	return 0;
 }
@@ -97,8 +98,10 @@ static void announce(struct unit_descriptor *unit)
 	if (unit->nsites + next_site > WORD_SITE_MASK || process->nunits >= AREA_UNITS)
 		runtime_die("the program has more than four million sites or 16384 source files");
 	unit->first = (uint64_t)next_site << WORD_SITE_SHIFT;
-	process->units[process->nunits] = (struct area_unit){
-	    .hash = unit->hash, .first = next_site, .nsites = (uint32_t)unit->nsites, .path = note_path(path)};
+	process->units[process->nunits] = (struct area_unit){ .hash = unit->hash,
+							      .first = next_site,
+							      .nsites = (uint32_t)unit->nsites,
+							      .path = note_path(path) };
 	next_site += (uint32_t)unit->nsites;
 	__atomic_store_n(&process->units[process->nunits].state, AREA_VALID, __ATOMIC_RELEASE);
 	process->nunits++;
