@@ -130,6 +130,26 @@ static void function_name(const struct source *source, LLVMMetadataRef scope, ch
 	out[0] = '\0';
 }
 
+/* Takes "folder/.." and "/." out of a path, by its letters alone. */
+static void shorten_path(char *path)
+{
+	char *to = path;
+
+	for (const char *from = path; *from;) {
+		if (strncmp(from, "/./", 3) == 0) {
+			from += 2;
+		} else if (strncmp(from, "/../", 4) == 0 && to > path &&
+			   (to - path < 2 || strncmp(to - 2, "..", 2) != 0)) {
+			while (to > path && *--to != '/')
+				;
+			from += 3;
+		} else {
+			*to++ = *from++;
+		}
+	}
+	*to = '\0';
+}
+
 void source_position(const struct source *source, LLVMValueRef instruction, struct site *site,
 		     char scratch[4096])
 {
@@ -156,6 +176,7 @@ void source_position(const struct source *source, LLVMValueRef instruction, stru
 	} else {
 		snprintf(path, 4096 - 256, "%s", source->fallback_file);
 	}
+	shorten_path(path);
 	site->function = function;
 	site->file = path;
 	site->line = location ? LLVMDILocationGetLine(location) : 0;

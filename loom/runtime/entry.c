@@ -95,64 +95,45 @@ INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum a
 		access_range(word, address, length, access, memo);
 }
 
-/* Small units, and accesses outside of small loops, have no inlined fast path. */
-INLINE void access_called(uint64_t word, uint64_t address, uint32_t length, enum access access,
-			  uint32_t *memo)
+/* The fast path of small units and of accesses outside of small loops. */
+INLINE bool access_quickly(uint64_t word, uint64_t address, uint32_t length, enum access access,
+			   const uint32_t *memo)
 {
 	struct thread *self = unsnarl_self;
 	struct cell *cell = granule_find(address, length);
-	if (LIKELY(cell && cell->owner == (uint16_t)(self->owner | length << 2) &&
-		   MEMO(memo, cell->before) == cell->before && WORD_SLOT(word) == self->slot)) {
-		if (access == ACCESS_READ) {
-			cell->read = word;
-		} else {
-			cell->write = word;
-			cell->context = (uint16_t)self->context;
-		}
-		return;
+	if (UNLIKELY(!cell || cell->owner != (uint16_t)(self->owner | length << 2) ||
+		     MEMO(memo, cell->before) != cell->before || WORD_SLOT(word) != self->slot))
+		return false;
+	if (access == ACCESS_READ) {
+		cell->read = word;
+	} else {
+		cell->write = word;
+		cell->context = (uint16_t)self->context;
 	}
-	access_unit(word, address, length, access, memo);
+	return true;
 }
 
-COLD unsnarl_read8(uint64_t word, uint64_t address, uint32_t *memo)
-{
-	access_called(word, address, 8, ACCESS_READ, memo);
-}
+/* The quick part saves few registers; the rest is a function of its own, jumped to. */
+#define UNIT_ACCESS(name, length, access)                                                                   \
+	static __attribute__((preserve_most, noinline)) void name##_slowly(uint64_t word, uint64_t address, \
+									   uint32_t *memo)                  \
+	{                                                                                                   \
+		access_unit(word, address, length, access, memo);                                           \
+	}                                                                                                   \
+	COLD name(uint64_t word, uint64_t address, uint32_t *memo)                                          \
+	{                                                                                                   \
+		if (!access_quickly(word, address, length, access, memo)) __attribute__                     \
+			((musttail)) return name##_slowly(word, address, memo);                             \
+	}
 
-COLD unsnarl_read4(uint64_t word, uint64_t address, uint32_t *memo)
-{
-	access_called(word, address, 4, ACCESS_READ, memo);
-}
-
-COLD unsnarl_write8(uint64_t word, uint64_t address, uint32_t *memo)
-{
-	access_called(word, address, 8, ACCESS_WRITE, memo);
-}
-
-COLD unsnarl_write4(uint64_t word, uint64_t address, uint32_t *memo)
-{
-	access_called(word, address, 4, ACCESS_WRITE, memo);
-}
-
-COLD unsnarl_read1(uint64_t word, uint64_t address, uint32_t *memo)
-{
-	access_called(word, address, 1, ACCESS_READ, memo);
-}
-
-COLD unsnarl_read2(uint64_t word, uint64_t address, uint32_t *memo)
-{
-	access_called(word, address, 2, ACCESS_READ, memo);
-}
-
-COLD unsnarl_write1(uint64_t word, uint64_t address, uint32_t *memo)
-{
-	access_called(word, address, 1, ACCESS_WRITE, memo);
-}
-
-COLD unsnarl_write2(uint64_t word, uint64_t address, uint32_t *memo)
-{
-	access_called(word, address, 2, ACCESS_WRITE, memo);
-}
+UNIT_ACCESS(unsnarl_read8, 8, ACCESS_READ)
+UNIT_ACCESS(unsnarl_read4, 4, ACCESS_READ)
+UNIT_ACCESS(unsnarl_read2, 2, ACCESS_READ)
+UNIT_ACCESS(unsnarl_read1, 1, ACCESS_READ)
+UNIT_ACCESS(unsnarl_write8, 8, ACCESS_WRITE)
+UNIT_ACCESS(unsnarl_write4, 4, ACCESS_WRITE)
+UNIT_ACCESS(unsnarl_write2, 2, ACCESS_WRITE)
+UNIT_ACCESS(unsnarl_write1, 1, ACCESS_WRITE)
 
 /* Accesses that are wide, unaligned or of a size known only now. */
 COLD unsnarl_read(uint64_t word, uint64_t address, uint32_t *memo, uint64_t size)

@@ -120,7 +120,8 @@ struct thread {
 	uint32_t news; /* observations that this thread was the first to log */
 	struct read_again again[2048];
 	struct calm calm[512];
-	uint64_t logged[1024][2]; /* observations already logged, direct-mapped by key */
+	uint64_t logged[1024][2]; /* pairs and edges already logged, direct-mapped by key */
+	uint64_t met[8192];       /* predecessors already logged: site << 32 | before */
 	struct loop_step loops[LOOP_RING];
 };
 

@@ -33,6 +33,7 @@ void observe_after_fork(void)
 		if (thread->state == THREAD_FREE)
 			continue;
 		__builtin_memset(thread->logged, 0, sizeof thread->logged);
+		__builtin_memset(thread->met, 0, sizeof thread->met);
 		__builtin_memset(thread->again, 0, sizeof thread->again);
 		__builtin_memset(thread->calm, 0, sizeof thread->calm);
 	}
@@ -180,9 +181,12 @@ void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t ta
 
 void observe_predecessor(struct thread *self, uint32_t site, uint32_t before)
 {
-	uint64_t a = (uint64_t)site << 32 | before, b = 2ull << 62;
-	uint64_t hash = mix(a, b);
-	if (!logged(self, a, b, hash) && (runtime.options.observe & OBSERVE_PREDECESSORS))
+	uint64_t key = (uint64_t)site << 32 | before, hash = mix(key, 2);
+	uint64_t *seen = &self->met[hash >> 51];
+	if (*seen == key)
+		return;
+	*seen = key;
+	if (runtime.options.observe & OBSERVE_PREDECESSORS)
 		append_predecessor(self, (struct area_predecessor){ .site = site, .before = before }, hash);
 }
 

@@ -57,6 +57,7 @@ struct thread *thread_new(void)
 		uint32_t generation = thread->generation;
 		memset(thread, 0, offsetof(struct thread, again));
 		if (generation) { /* used before */
+			memset(thread->met, 0, sizeof thread->met);
 			memset(thread->again, 0, sizeof thread->again);
 			memset(thread->calm, 0, sizeof thread->calm);
 			memset(thread->logged, 0, sizeof thread->logged);
