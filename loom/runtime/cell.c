@@ -250,6 +250,9 @@ bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t
 bool cell_access_locked(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
 			uint32_t length, enum access access, uint32_t *memo)
 {
+	/* Pages of shadow come to be here, not while a lock is held. */
+	if (!RELAXED_GET(cell->owner))
+		__atomic_fetch_or(&cell->owner, 0, __ATOMIC_RELAXED);
 	granule_lock(self, address & ~7ull);
 	uint16_t owner = RELAXED_GET(cell->owner);
 	if (owner == 0 && length == 8)

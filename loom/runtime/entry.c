@@ -1,6 +1,6 @@
 /* The cold ends of the hooks: what compiled code calls. Each enters the runtime
- * for the calling thread, or stays out when that thread is already inside (a
- * signal handler that interrupted it) or nothing is observed. */
+ * for the calling thread, or stays out when that thread holds a lock (a signal
+ * handler that interrupted it) or nothing is observed. */
 #include "loom/runtime/runtime.h"
 
 #include <errno.h>
@@ -21,20 +21,16 @@ static struct thread *enter(uint64_t *word)
 	if (UNLIKELY(WORD_SLOT(*word) != self->slot))
 		*word = self->word | (*word & (uint64_t)WORD_SITE_MASK << WORD_SITE_SHIFT) |
 			(uint32_t)++self->order;
-	if (UNLIKELY(self->busy)) {
+	if (UNLIKELY(self->held)) {
 		observe_dropped();
 		return NULL;
 	}
-	self->busy = 1;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* a handler on this thread sees busy first */
 	return self;
 }
 
 static void leave(struct thread *self)
 {
 	RELAXED_SET(runtime.process->slot_order[self->slot], self->order);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	self->busy = 0;
 }
 
 static void access_slowly(struct thread *self, uint64_t word, uint64_t address, size_t size,
@@ -75,14 +71,7 @@ INLINE bool access_directly(struct thread *self, struct cell *cell, uint64_t wor
 		return false;
 	if (cell_access(self, cell, word, address, length, access, memo))
 		return true;
-	if (self->busy)
-		return false;
-	self->busy = 1;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	bool done = cell_access_locked(self, cell, word, address, length, access, memo);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	self->busy = 0;
-	return done;
+	return !self->held && cell_access_locked(self, cell, word, address, length, access, memo);
 }
 
 INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum access access, uint32_t *memo)
@@ -165,11 +154,6 @@ COLD unsnarl_write_string(uint64_t word, uint64_t address, uint32_t *memo, uint6
 COLD unsnarl_fresh(uint64_t address, uint64_t size)
 {
 	struct thread *self = unsnarl_self;
-	if (self == &unsnarl_nobody || self->busy)
-		return;
-	self->busy = 1;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	runtime_forget(self, address, size);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	self->busy = 0;
+	if (self != &unsnarl_nobody && !self->held)
+		runtime_forget(self, address, size);
 }

@@ -63,11 +63,11 @@ static struct cell *unit_cell(struct thread *self, uint64_t granule, uint32_t of
 #define LOCKS 16384u
 static uint32_t locks[LOCKS];
 
-/* Has the holder left the runtime, by a jump or cancellation, or ended? */
-static bool abandoned(uint32_t slot)
+/* Has the holder left by a jump or cancellation, or ended? */
+static bool abandoned(const uint32_t *lock, uint32_t slot)
 {
 	const struct thread *holder = &runtime.threads[slot];
-	return RELAXED_GET(holder->state) != THREAD_LIVE || !RELAXED_GET(holder->busy);
+	return slot && (RELAXED_GET(holder->state) != THREAD_LIVE || RELAXED_GET(holder->held) != lock);
 }
 
 void granule_lock(struct thread *self, uint64_t granule)
@@ -75,6 +75,8 @@ void granule_lock(struct thread *self, uint64_t granule)
 	/* One lock for 512 bytes: walks through memory find the lock in their cache. */
 	uint32_t *lock = &locks[(granule >> 9) * 0x9e3779b97f4a7c15u >> 50];
 	self->held = lock;
+	__atomic_signal_fence(
+		__ATOMIC_SEQ_CST); /* a handler on this thread sees it before the lock is taken */
 	for (uint32_t tries = 1, free = 0;; tries++, free = 0) {
 		/* Acquire pairs with the release in granule_unlock: blocks as their last holder left them. */
 		if (__atomic_compare_exchange_n(lock, &free, self->slot, false, __ATOMIC_ACQUIRE,
@@ -82,7 +84,7 @@ void granule_lock(struct thread *self, uint64_t granule)
 			return;
 		if (tries % 64 == 0)
 			sched_yield();
-		if (tries % 4096 == 0 && abandoned(free))
+		if (tries % 4096 == 0 && abandoned(lock, free))
 			__atomic_compare_exchange_n(lock, &free, 0, false, __ATOMIC_RELAXED,
 						    __ATOMIC_RELAXED);
 		__builtin_ia32_pause();
@@ -91,9 +93,8 @@ void granule_lock(struct thread *self, uint64_t granule)
 
 void granule_unlock(struct thread *self)
 {
-	uint32_t *lock = self->held;
+	__atomic_store_n(self->held, 0, __ATOMIC_RELEASE); /* pairs with granule_lock */
 	self->held = NULL;
-	__atomic_store_n(lock, 0, __ATOMIC_RELEASE); /* pairs with granule_lock */
 }
 
 void granule_unlock_held(struct thread *self)

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <threads.h>
 
 #define INTERPOSE EXPORT __attribute__((weak))
@@ -25,47 +26,74 @@
 
 /* ---- threads ---- */
 
-/* What a new thread begins with waits in its thread struct: the creator need not. */
+/* What a new thread begins with waits in its thread struct: the creator need not. It
+ * starts with signals blocked, so that no handler runs before the thread is known. */
+static void settle(struct thread *self)
+{
+	thread_adopt(self);
+	if (self->restores_mask)
+		pthread_sigmask(SIG_SETMASK, &self->mask, NULL);
+	jitter_at_call();
+}
+
 static void *begin(void *argument)
 {
 	struct thread *self = argument;
-	thread_adopt(self);
-	jitter_at_call();
+	settle(self);
 	return ((void *(*)(void *))self->routine)(self->argument);
-}
-
-INTERPOSE int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*routine)(void *),
-			     void *argument)
-{
-	struct thread *thread = thread_new();
-	if (!thread)
-		return REAL(pthread_create)(id, attributes, routine, argument);
-	thread->routine = (void *)routine;
-	thread->argument = argument;
-	int result = REAL(pthread_create)(id, attributes, begin, thread);
-	if (result != 0)
-		thread_discard(thread);
-	return result;
 }
 
 static int begin_c11(void *argument)
 {
 	struct thread *self = argument;
-	thread_adopt(self);
-	jitter_at_call();
+	settle(self);
 	return ((thrd_start_t)self->routine)(self->argument);
+}
+
+/* Announces a thread; signals stay blocked in the creator until announced() is done. */
+static struct thread *announce_thread(void *routine, void *argument, bool own_mask, sigset_t *old)
+{
+	struct thread *thread = thread_new();
+	if (!thread)
+		return NULL;
+	sigset_t all;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, old);
+	thread->routine = routine;
+	thread->argument = argument;
+	thread->mask = *old;
+	thread->restores_mask = !own_mask;
+	return thread;
+}
+
+static void announced(struct thread *thread, bool created, const sigset_t *old)
+{
+	if (!created)
+		thread_discard(thread);
+	pthread_sigmask(SIG_SETMASK, old, NULL);
+}
+
+INTERPOSE int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*routine)(void *),
+			     void *argument)
+{
+	sigset_t old, given;
+	bool own_mask = attributes && pthread_attr_getsigmask_np(attributes, &given) == 0;
+	struct thread *thread = announce_thread((void *)routine, argument, own_mask, &old);
+	if (!thread)
+		return REAL(pthread_create)(id, attributes, routine, argument);
+	int result = REAL(pthread_create)(id, attributes, begin, thread);
+	announced(thread, result == 0, &old);
+	return result;
 }
 
 INTERPOSE int thrd_create(thrd_t *id, thrd_start_t routine, void *argument)
 {
-	struct thread *thread = thread_new();
+	sigset_t old;
+	struct thread *thread = announce_thread((void *)routine, argument, false, &old);
 	if (!thread)
 		return REAL(thrd_create)(id, routine, argument);
-	thread->routine = (void *)routine;
-	thread->argument = argument;
 	int result = REAL(thrd_create)(id, begin_c11, thread);
-	if (result != thrd_success)
-		thread_discard(thread);
+	announced(thread, result == thrd_success, &old);
 	return result;
 }
 
@@ -73,7 +101,7 @@ INTERPOSE int thrd_create(thrd_t *id, thrd_start_t routine, void *argument)
 
 static void leave_frames(void)
 {
-	if (unsnarl_self != &unsnarl_nobody && unsnarl_self->busy)
+	if (unsnarl_self != &unsnarl_nobody && unsnarl_self->held)
 		thread_leave_runtime(unsnarl_self);
 }
 

@@ -36,7 +36,7 @@ void jitter_at_access(struct thread *self)
 void jitter_at_call(void)
 {
 	struct thread *self = unsnarl_self;
-	if (!runtime.options.jitter_us || self == &unsnarl_nobody || self->busy)
+	if (!runtime.options.jitter_us || self == &unsnarl_nobody || self->held)
 		return;
 	int saved = errno;
 	jitter_at_access(self);

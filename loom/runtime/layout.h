@@ -9,6 +9,7 @@
 #ifndef RUNTIME_LAYOUT_H
 #define RUNTIME_LAYOUT_H
 
+#include <signal.h>
 #include <stdint.h>
 
 /* Event word: thread slot 10 | site 22 | thread-local order, low 32 bits. */
@@ -96,7 +97,6 @@ struct thread {
 	uint64_t word;       /* slot << WORD_SLOT_SHIFT */
 	uint64_t order;      /* accesses so far */
 	uint16_t owner;      /* OWNER(slot, 0, 0); OWNER_NEVER when the fast path must not be taken */
-	uint16_t busy;       /* inside the runtime: a signal handler that comes now must not enter */
 	uint32_t loop_steps; /* pushed into `loops` so far */
 	uint32_t loop_entries;
 	struct cell *cells;                  /* CELLS_START, for inlined code */
@@ -110,10 +110,13 @@ struct thread {
 	uint32_t number;     /* run-wide */
 	uint32_t generation; /* of the slot */
 	uint32_t state;      /* enum thread_state */
-	uint32_t *held;      /* the lock this thread holds or is about to take */
+	/* The lock this thread holds or is about to take: a signal handler that comes now must stay out. */
+	uint32_t *held;
 	uint64_t random;
 	uint64_t stack_low, stack_high;
 	void *routine, *argument; /* what the thread begins with */
+	sigset_t mask;            /* and its signal mask */
+	uint32_t restores_mask;
 	struct {
 		uint32_t first, last, count; /* blocks to reuse, oldest first */
 	} spare_readers, spare_splits;

@@ -30,14 +30,10 @@ void runtime_forget(struct thread *self, uint64_t address, size_t size)
 static void forget(const void *start, size_t size)
 {
 	struct thread *self = unsnarl_self;
-	if (self == &unsnarl_nobody || self->busy)
+	if (self == &unsnarl_nobody || self->held)
 		return;
 	int saved = errno;
-	self->busy = 1;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	runtime_forget(self, (uint64_t)start, size);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	self->busy = 0;
 	errno = saved;
 }
 

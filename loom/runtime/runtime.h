@@ -47,7 +47,7 @@ extern HIDDEN struct runtime runtime;
 HIDDEN void *runtime_map(uint64_t at, size_t size);
 HIDDEN void runtime_die(const char *what);
 HIDDEN bool runtime_claim_process(void);
-/* Memory ends or begins its life: its history is forgotten. `self` may be busy. */
+/* Memory ends or begins its life: its history is forgotten. */
 HIDDEN void runtime_forget(struct thread *self, uint64_t address, size_t size);
 
 /* ---- thread.c ---- */

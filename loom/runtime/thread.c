@@ -139,7 +139,6 @@ void thread_end(void)
 void thread_leave_runtime(struct thread *self)
 {
 	granule_unlock_held(self);
-	self->busy = 0;
 }
 
 uint64_t thread_order(uint32_t slot, uint32_t low)
@@ -164,6 +163,5 @@ void thread_after_fork(void)
 		runtime.process->created = 1;
 		unsnarl_self->order = 0;
 		unsnarl_self->held = NULL;
-		unsnarl_self->busy = 0;
 	}
 }

@@ -55,15 +55,13 @@ static int forget_variables(struct dl_phdr_info *info, size_t size, void *base)
 {
 	(void)size;
 	struct thread *self = unsnarl_self;
-	if ((void *)info->dlpi_addr != base || self == &unsnarl_nobody || self->busy)
+	if ((void *)info->dlpi_addr != base || self == &unsnarl_nobody || self->held)
 		return 0;
-	self->busy = 1;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 		if (segment->p_type == PT_LOAD && (segment->p_flags & PF_W))
 			runtime_forget(self, info->dlpi_addr + segment->p_vaddr, segment->p_memsz);
 	}
-	self->busy = 0;
 	return 1;
 }
 

@@ -54,6 +54,7 @@ int main(void)
 	signal(SIGUSR1, on_request);
 	signal(SIGALRM, on_tick);
 	pthread_create(&asked, NULL, asked_thread, NULL);
+	usleep(5000); /* its first accesses are over: a handler inside of those goes unobserved */
 	request = 41; /* @asked */
 	pthread_kill(asked, SIGUSR1);
 	pthread_join(asked, NULL);
