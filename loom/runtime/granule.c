@@ -99,8 +99,12 @@ void granule_unlock(struct thread *self)
 
 void granule_unlock_held(struct thread *self)
 {
-	if (self->held && RELAXED_GET(*self->held) == self->slot)
+	if (self->held && RELAXED_GET(*self->held) == self->slot) {
+		/* It may have left in the middle of changing its spare lists: better lose them than walk them. */
+		memset(&self->spare_readers, 0, sizeof self->spare_readers);
+		memset(&self->spare_splits, 0, sizeof self->spare_splits);
 		granule_unlock(self);
+	}
 	self->held = NULL;
 }
 

@@ -64,7 +64,7 @@ static void *ticking(void *argument)
 	pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
 	if (sigsetjmp(back, 1) == 0)
 		setitimer(ITIMER_REAL, &often, NULL);
-	if (++jumps < 10) /* @ticking */
+	if (++jumps < 1000) /* @ticking */
 		for (unsigned i = 0;; i++) {
 			bytes[i % 64]++;
 			shared[i % 64] = (int)i;
@@ -76,7 +76,7 @@ static void *ticking(void *argument)
 
 static void *disturbing(void *argument)
 {
-	while (jumps < 10)
+	while (jumps < 1000)
 		for (int i = 0; i < 64; i++) {
 			bytes[i]++;
 			shared[i]++;
