@@ -10,7 +10,7 @@
 
 #define AREA_ENVIRONMENT "UNSNARL_AREA" /* number of the inherited descriptor */
 #define AREA_MAGIC 0x61657261736e75ull  /* "unsarea" */
-#define AREA_VERSION 1u
+#define AREA_VERSION 2u
 
 /* Bits of area_options.observe. */
 enum {
@@ -39,6 +39,26 @@ struct area_options {
 	uint64_t seed;      /* of the random delays */
 };
 
+/* Controlled mode: one thread runs at a time, and at every point (a hooked access or a
+ * synchronisation call) the policy decides who goes on. */
+enum area_policy {
+	POLICY_FREE,   /* not controlled */
+	POLICY_RANDOM, /* random walk: any thread that can run, at every point */
+	POLICY_PCT,    /* random priorities, `depth` - 1 changes at random points */
+	POLICY_POS,    /* partial order sampling */
+	POLICY_SURW,   /* threads weighted by the points they have left */
+	POLICY_STAY,   /* the running thread goes on until it blocks: for plans and reduced schedules */
+};
+
+struct area_control {
+	uint32_t policy;      /* enum area_policy */
+	uint32_t depth;       /* of PCT */
+	uint32_t nplan;       /* turns in the plan, followed before the policy decides */
+	uint32_t strict;      /* 1: the plan is all; a turn that cannot be taken ends the run as diverged */
+	uint64_t points;      /* expected in a run, from earlier ones; 0 = unknown */
+	uint64_t most_points; /* the run ends as a livelock beyond this */
+};
+
 /* First page of the file. */
 struct area_head {
 	uint64_t magic;
@@ -47,6 +67,7 @@ struct area_head {
 	uint32_t threads;   /* thread numbers given out over all processes */
 	uint32_t reserved;
 	struct area_options options;
+	struct area_control control;
 };
 
 /* A logged observation counts when its `state` is AREA_VALID: it is set last. */
@@ -125,9 +146,80 @@ struct area_process {
 	struct area_event events[AREA_EVENTS];
 };
 
+/* A turn: `thread` runs for `points` points and stops before the last one's successor, at
+ * `site`. The turns of a run are its schedule. TURN_WAKE: no turn but a choice, of the
+ * thread that a signal, an unlock or a post lets go on. */
+enum area_turn_kind { TURN_RUN = 1, TURN_WAKE };
+enum area_turn_end { TURN_PREEMPTED = 1, TURN_BLOCKED, TURN_ENDED };
+struct area_turn {
+	uint32_t thread; /* run-wide */
+	uint16_t kind, end;
+	uint64_t points;
+	uint64_t site; /* its id (struct site), 0 = not known */
+};
+
+/* What a thread waits for when a controlled run cannot go on. */
+enum area_wait_kind {
+	WAIT_NOTHING,
+	WAIT_MUTEX,
+	WAIT_CONDITION,
+	WAIT_READ_LOCK,
+	WAIT_WRITE_LOCK,
+	WAIT_BARRIER,
+	WAIT_SEMAPHORE,
+	WAIT_SPINLOCK,
+	WAIT_ONCE,
+	WAIT_JOIN,
+	WAIT_ADDRESS, /* futex, atomic wait */
+	WAIT_INPUT,   /* a pipe, a socket */
+};
+struct area_wait {
+	uint32_t thread, kind; /* kind: enum area_wait_kind */
+	uint64_t site;         /* id of the call that waits */
+	uint64_t address;      /* of the object */
+	uint32_t object;       /* number of the object, by first use in the run */
+	uint32_t holder;       /* thread that has it, AREA_THREAD_GONE = none known */
+	uint64_t holder_site;  /* id of the call by which the holder got it */
+	uint64_t missed_site;  /* WAIT_CONDITION: the last signal that came when nobody waited, 0 = none */
+	uint32_t missed_thread, reserved;
+};
+
+enum area_end { END_NONE, END_DEADLOCK, END_LOST_WAKEUP, END_LIVELOCK, END_DIVERGED };
+
+#define AREA_TURNS (1u << 22)
+#define AREA_UNCONTROLLED_BYTES 4096u
+struct area_schedule {
+	uint32_t end; /* enum area_end */
+	uint32_t nturns, nwaits;
+	uint32_t diverged_turn; /* index into the plan */
+	uint64_t points;        /* passed by all threads */
+	uint64_t diverged_site; /* where the thread stood instead */
+	uint32_t diverged_thread, reserved;
+	struct area_wait waits[AREA_SLOTS];
+	char uncontrolled[AREA_UNCONTROLLED_BYTES]; /* what was not under control, one name per line */
+	struct area_turn plan[AREA_TURNS];
+	struct area_turn turns[AREA_TURNS];
+};
+
 #define AREA_HEAD_SIZE 4096u
 #define AREA_PROCESS_SIZE ((sizeof(struct area_process) + 4095u) & ~4095ull)
 #define AREA_PROCESS_OFFSET(i) (AREA_HEAD_SIZE + (i) * AREA_PROCESS_SIZE)
-#define AREA_SIZE AREA_PROCESS_OFFSET(AREA_PROCESSES)
+#define AREA_SCHEDULE_OFFSET AREA_PROCESS_OFFSET(AREA_PROCESSES)
+#define AREA_SCHEDULE_SIZE ((sizeof(struct area_schedule) + 4095u) & ~4095ull)
+#define AREA_SIZE (AREA_SCHEDULE_OFFSET + AREA_SCHEDULE_SIZE)
+
+/* Fork server: a program started with this variable forks before its first constructor for
+ * every order that comes over the socket it names, and never gets to main itself. An order
+ * is one byte with three descriptors (area, stdout, stderr); the server answers with
+ * server_started and, when the child has ended, server_ended. */
+#define SERVER_ENVIRONMENT "UNSNARL_SERVER"
+struct server_started {
+	int32_t pid; /* negative: fork failed, an errno */
+};
+struct server_ended {
+	int32_t status; /* as from waitpid */
+	uint32_t reserved;
+	uint64_t cpu_us, peak_kib;
+};
 
 #endif

@@ -23,6 +23,8 @@ const char *site_kind_name(enum site_kind kind)
 		return "write";
 	case SITE_UPDATE:
 		return "update";
+	case SITE_SYNC:
+		return "sync";
 	case SITE_LOOP:
 		return "loop";
 	}
@@ -69,7 +71,7 @@ struct error *unit_parse(const void *table, size_t size, struct unit *out)
 		memcpy(&raw, copy + sizeof header + i * sizeof raw, sizeof raw);
 		out->sites[i] = (struct site){
 			.id = raw.id,
-			.kind = raw.kind >= SITE_READ && raw.kind <= SITE_LOOP ? (enum site_kind)raw.kind
+			.kind = raw.kind >= SITE_READ && raw.kind <= SITE_SYNC ? (enum site_kind)raw.kind
 									       : SITE_READ,
 			.size = raw.size,
 			.line = raw.line,

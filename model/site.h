@@ -15,6 +15,7 @@ enum site_kind {
 	SITE_WRITE = 2,
 	SITE_UPDATE = 3, /* atomic read-modify-write: a read, then a write */
 	SITE_LOOP = 4,   /* header of a loop that holds hooked accesses */
+	SITE_SYNC = 5,   /* call of a synchronisation function; its name is the variable */
 };
 
 struct site {
