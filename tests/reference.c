@@ -1,4 +1,4 @@
-/* The reference observer, see reference.h. Every unit keeps, for every thread
+/* The reference observer, see reference.h. Every byte keeps, for every thread
  * that touched it, that thread's last access and its last read since the last
  * write; all questions are answered by looking through these lists. */
 #include "tests/reference.h"
@@ -17,15 +17,14 @@ struct access {
 	size_t event;
 };
 
-/* What one thread did to one unit. */
+/* What one thread did to one byte. */
 struct party {
 	uint32_t thread;
 	struct access last; /* of any kind */
 	struct access read; /* since the last write of anybody */
 };
 
-struct unit {
-	uint32_t length;
+struct byte {
 	struct access write;
 	uint32_t writer;
 	uint32_t write_context;
@@ -33,7 +32,7 @@ struct unit {
 };
 
 struct granule {
-	struct unit *units[8]; /* by offset; NULL where no unit starts */
+	struct byte bytes[8];
 };
 
 struct line {
@@ -52,7 +51,7 @@ struct thread_context {
 struct reference {
 	const struct area_options *options;
 	struct reference_result *result;
-	struct map granules; /* address → struct granule *, 0 when fresh */
+	struct map granules; /* address → struct granule * */
 	struct map lines;    /* address → struct line * */
 	VEC(struct thread_context) threads;
 	struct map pairs, predecessors, edges; /* already in the result */
@@ -155,25 +154,25 @@ static void communicate(struct reference *r, uint32_t writer)
 	context_mail(r, writer, write ? EVENT_REMOTE_WRITE : EVENT_REMOTE_READ);
 }
 
-/* ---- one event of one unit ---- */
+/* ---- the history of a byte ---- */
 
-static struct party *party_of(struct unit *unit, uint32_t thread)
+static struct party *party_of(struct byte *byte, uint32_t thread)
 {
-	for (size_t i = 0; i < unit->parties.n; i++)
-		if (unit->parties.items[i].thread == thread)
-			return &unit->parties.items[i];
-	struct party *fresh = VEC_PUSH(&unit->parties);
+	for (size_t i = 0; i < byte->parties.n; i++)
+		if (byte->parties.items[i].thread == thread)
+			return &byte->parties.items[i];
+	struct party *fresh = VEC_PUSH(&byte->parties);
 
 	fresh->thread = thread;
 	return fresh;
 }
 
-static uint32_t predecessor(const struct unit *unit, uint32_t thread)
+static uint32_t predecessor(const struct byte *byte, uint32_t thread)
 {
 	const struct access *latest = NULL;
 
-	for (size_t i = 0; i < unit->parties.n; i++) {
-		const struct party *party = &unit->parties.items[i];
+	for (size_t i = 0; i < byte->parties.n; i++) {
+		const struct party *party = &byte->parties.items[i];
 
 		if (party->thread != thread && party->last.present &&
 		    (!latest || party->last.event > latest->event))
@@ -183,179 +182,125 @@ static uint32_t predecessor(const struct unit *unit, uint32_t thread)
 }
 
 /* There are accesses since and including the last write, all by `thread`. */
-static bool owned(const struct unit *unit, uint32_t thread)
+static bool owned(const struct byte *byte, uint32_t thread)
 {
-	bool any = unit->write.present;
+	bool any = byte->write.present;
 
-	if (unit->write.present && unit->writer != thread)
+	if (byte->write.present && byte->writer != thread)
 		return false;
-	for (size_t i = 0; i < unit->parties.n; i++) {
-		if (unit->parties.items[i].read.present && unit->parties.items[i].thread != thread)
+	for (size_t i = 0; i < byte->parties.n; i++) {
+		if (byte->parties.items[i].read.present && byte->parties.items[i].thread != thread)
 			return false;
-		any = any || unit->parties.items[i].read.present;
+		any = any || byte->parties.items[i].read.present;
 	}
 	return any;
 }
 
-static void unit_read(struct reference *r, struct unit *unit, uint64_t address)
+static bool first_read(struct byte *byte, uint32_t thread)
+{
+	return !owned(byte, thread) && !party_of(byte, thread)->read.present;
+}
+
+static bool foreign(const struct byte *byte, uint32_t thread)
+{
+	return byte->write.present && byte->writer != thread;
+}
+
+/* ---- one event of one byte, in the thread's context ---- */
+
+static void byte_read(struct reference *r, struct byte *byte, uint64_t address, uint32_t context)
 {
 	uint32_t thread = r->event->thread;
-	struct party *self = party_of(unit, thread);
+	struct party *self = party_of(byte, thread);
 
-	bool first = !owned(unit, thread) && !self->read.present;
-	bool foreign = unit->write.present && unit->writer != thread;
-
-	if (first)
-		context_notice(r, thread);
-	uint32_t context = context_of(r, thread)->events;
-
-	found_predecessor(r, predecessor(unit, thread));
-	if (foreign)
-		found_pair(r, PAIR_WRITE_READ, unit->writer, &unit->write, address);
-	if (foreign && !r->options->line) {
-		found_edge(r, unit->write.site, unit->write_context, context);
-		if (first)
-			communicate(r, unit->writer);
-	}
-	if (!unit->write.present && first && !r->options->line)
+	found_predecessor(r, predecessor(byte, thread));
+	if (foreign(byte, thread))
+		found_pair(r, PAIR_WRITE_READ, byte->writer, &byte->write, address);
+	if (foreign(byte, thread) && !r->options->line)
+		found_edge(r, byte->write.site, byte->write_context, context);
+	if (!byte->write.present && first_read(byte, thread) && !r->options->line)
 		found_edge(r, 0, 0, context);
 	self->last = self->read = (struct access){ true, r->event->site, r->event->order, r->index };
 }
 
-static void unit_write(struct reference *r, struct unit *unit, uint64_t address)
+static void byte_write(struct reference *r, struct byte *byte, uint64_t address, uint32_t context)
 {
 	uint32_t thread = r->event->thread;
-	bool foreign = unit->write.present && unit->writer != thread;
 
-	if (!owned(unit, thread))
-		context_notice(r, thread);
-	uint32_t context = context_of(r, thread)->events;
-
-	found_predecessor(r, predecessor(unit, thread));
-	for (size_t i = 0; i < unit->parties.n; i++) {
-		struct party *party = &unit->parties.items[i];
+	found_predecessor(r, predecessor(byte, thread));
+	for (size_t i = 0; i < byte->parties.n; i++) {
+		struct party *party = &byte->parties.items[i];
 
 		if (party->thread != thread && party->read.present)
 			found_pair(r, PAIR_READ_WRITE, party->thread, &party->read, address);
 		party->read.present = false;
 	}
-	if (foreign)
-		found_pair(r, PAIR_WRITE_WRITE, unit->writer, &unit->write, address);
-	if (foreign && !r->options->line) {
-		found_edge(r, unit->write.site, unit->write_context, context);
-		communicate(r, unit->writer);
-	}
-	unit->write = (struct access){ true, r->event->site, r->event->order, r->index };
-	unit->writer = thread;
-	unit->write_context = context;
-	party_of(unit, thread)->last = unit->write;
+	if (foreign(byte, thread))
+		found_pair(r, PAIR_WRITE_WRITE, byte->writer, &byte->write, address);
+	if (foreign(byte, thread) && !r->options->line)
+		found_edge(r, byte->write.site, byte->write_context, context);
+	byte->write = (struct access){ true, r->event->site, r->event->order, r->index };
+	byte->writer = thread;
+	byte->write_context = context;
+	party_of(byte, thread)->last = byte->write;
 }
 
-/* ---- units of a granule ---- */
+/* ---- one event of one granule ---- */
 
-static void unit_free(struct unit *unit)
+struct senders {
+	uint32_t threads[8], n;
+};
+
+static void add_sender(struct senders *senders, uint32_t thread)
 {
-	if (!unit)
-		return;
-	VEC_FREE(&unit->parties);
-	cleanup_free(&unit);
+	for (uint32_t i = 0; i < senders->n; i++)
+		if (senders->threads[i] == thread)
+			return;
+	senders->threads[senders->n++] = thread;
 }
 
-static struct unit *unit_new(uint32_t length)
+static struct granule *granule_at(struct reference *r, uint64_t address)
 {
-	struct unit *unit = memory_alloc(sizeof *unit);
+	uint64_t *known = map_put(&r->granules, address, NULL);
 
-	unit->length = length;
-	return unit;
-}
-
-static struct unit *unit_copy(const struct unit *from, uint32_t length)
-{
-	struct unit *unit = unit_new(length);
-
-	unit->write = from->write;
-	unit->writer = from->writer;
-	unit->write_context = from->write_context;
-	for (size_t i = 0; i < from->parties.n; i++)
-		*VEC_PUSH(&unit->parties) = from->parties.items[i];
-	return unit;
-}
-
-/* Every unit in [start, end) that is longer than `length` becomes units of it. */
-static void cut_to(struct granule *granule, uint32_t start, uint32_t end, uint32_t length)
-{
-	for (uint32_t at = start; at < end; at++) {
-		struct unit *whole = granule->units[at];
-
-		if (!whole || whole->length <= length)
-			continue;
-		for (uint32_t part = at; part < at + whole->length; part += length)
-			granule->units[part] = unit_copy(whole, length);
-		unit_free(whole);
-	}
-}
-
-/* Makes [from, to) a union of whole units. */
-static void cut(struct granule *granule, uint32_t from, uint32_t to)
-{
-	if (from == 0 && to == 8)
-		return;
-	cut_to(granule, 0, 8, 4);
-	for (uint32_t half = 0; half < 8; half += 4) {
-		uint32_t low = from > half ? from : half, high = to < half + 4 ? to : half + 4;
-
-		if (low < high && high - low < 4)
-			cut_to(granule, half, half + 4, low % 2 == 0 && high % 2 == 0 ? 2 : 1);
-	}
-}
-
-static struct granule *granule_at(struct reference *r, uint64_t address, bool make)
-{
-	uint64_t *known = make ? map_put(&r->granules, address, NULL) : map_get(&r->granules, address);
-
-	if (known && !*known && make) {
-		struct granule *granule = memory_alloc(sizeof *granule);
-
-		granule->units[0] = unit_new(8);
-		*known = (uint64_t)(uintptr_t)granule;
-	}
-	return known ? (struct granule *)(uintptr_t)*known : NULL;
+	if (!*known)
+		*known = (uint64_t)(uintptr_t)memory_alloc(sizeof(struct granule));
+	return (struct granule *)(uintptr_t)*known;
 }
 
 static void granule_access(struct reference *r, uint64_t address, uint32_t from, uint32_t to)
 {
-	struct granule *granule = granule_at(r, address, true);
+	struct byte *bytes = granule_at(r, address)->bytes;
+	uint32_t thread = r->event->thread;
+	bool write = r->event->action == AREA_WRITE, notice = false;
+	struct senders senders = { 0 };
 
-	cut(granule, from, to);
 	for (uint32_t at = from; at < to; at++) {
-		if (!granule->units[at])
-			continue;
-		if (r->event->action == AREA_READ)
-			unit_read(r, granule->units[at], address + at);
-		else
-			unit_write(r, granule->units[at], address + at);
+		bool first = first_read(&bytes[at], thread);
+
+		notice = notice || (write ? !owned(&bytes[at], thread) : first);
+		if (foreign(&bytes[at], thread) && (write || first))
+			add_sender(&senders, bytes[at].writer);
 	}
+	if (notice)
+		context_notice(r, thread);
+	uint32_t context = context_of(r, thread)->events;
+
+	for (uint32_t at = from; at < to; at++)
+		(write ? byte_write : byte_read)(r, &bytes[at], address + at, context);
+	for (uint32_t i = 0; i < senders.n && !r->options->line; i++)
+		communicate(r, senders.threads[i]);
 }
 
 static void granule_forget(struct reference *r, uint64_t address, uint32_t from, uint32_t to)
 {
-	struct granule *granule = granule_at(r, address, false);
-	bool whole = from == 0 && to == 8;
-
-	if (!granule)
+	if (!map_get(&r->granules, address))
 		return;
-	cut(granule, from, to);
-	for (uint32_t at = from; at < to; at++) {
-		struct unit *old = granule->units[at];
+	struct byte *bytes = granule_at(r, address)->bytes;
 
-		if (!old)
-			continue;
-		granule->units[at] = whole ? NULL : unit_new(old->length);
-		unit_free(old);
-	}
-	if (whole) {
-		cleanup_free(&granule);
-		*map_get(&r->granules, address) = 0;
+	for (uint32_t at = from; at < to; at++) {
+		VEC_FREE(&bytes[at].parties);
+		bytes[at] = (struct byte){ 0 };
 	}
 }
 
@@ -448,10 +393,10 @@ static void release(struct reference *r)
 	for (size_t i = 0; i < r->granules.room; i++) {
 		struct granule *granule = (struct granule *)(uintptr_t)r->granules.slots[i].value;
 
-		if (!r->granules.slots[i].used || !granule)
+		if (!r->granules.slots[i].used)
 			continue;
 		for (int at = 0; at < 8; at++)
-			unit_free(granule->units[at]);
+			VEC_FREE(&granule->bytes[at].parties);
 		cleanup_free(&granule);
 	}
 	for (size_t i = 0; i < r->lines.room; i++) {

@@ -2,14 +2,8 @@
  * from the sequence of its accesses. It shares no code with loom/runtime, so
  * that the two can be held against each other (compare_trace.c).
  *
- * Units. Memory is seen in granules of 8 aligned bytes. A granule is one unit of
- * 8, or two halves, each one unit of 4, two of 2 or four of 1. A fresh granule
- * takes the coarsest cut that its first access allows. An access that covers only
- * part of a unit cuts it: first the granule into halves, then each half that is
- * touched but not wholly covered, into 2 when the covered part starts and ends on
- * even offsets, else into 1. The parts inherit the history. An access is one event
- * for each unit in it, in address order. Forgetting makes wholly covered granules
- * fresh; others, if they have a history, are cut, and the covered units lose it.
+ * Every byte has a history of its own, which ends when the byte is forgotten. An
+ * access is one event for each granule of 8 aligned bytes in it, in address order.
  *
  * Predecessor of an access by T: site of the last access by another thread.
  *
@@ -18,20 +12,24 @@
  * the last write. U is never T. A pair is kept with its first occurrence.
  *
  * Edges. An access by T after U's last write: from U's site with the context of
- * that write to T's site and context. T's first read of a unit that nobody wrote:
- * from null. A read is first when T has not read the unit since its last write,
- * unless T owns the unit: there are accesses since and including the last write,
- * and all of them are T's. Communication happens at first reads of U's write and
- * at writes over it: after the edge, T's context takes the local event, and the
- * remote one is sent to U. A write keeps the context before that.
+ * that write to T's site and context. T's first read of a byte that nobody wrote:
+ * from null. A read is first when T has not read the byte since its last write,
+ * unless T owns the byte: there are accesses since and including the last write,
+ * and all of them are T's.
  *
  * Mail. Events sent to a thread wait, the last 8 at most, until it takes notice:
- * at the beginning of a first read and of a write to a unit that it does not own.
+ * at the beginning of an event that is a first read of one of its bytes, or a write
+ * to one that it does not own. All edges of an event, and its write, have the context
+ * that T has then.
+ *
+ * Communication ends an event that is a first read of U's write, or writes over it:
+ * T's context takes the local event, and the remote one is sent to U; once for each
+ * U, in the order of their first bytes.
  *
  * Lines. In this mode edges and communication are between lines of 64 bytes, one
- * event for each line of an access, after those of its units. There every write
+ * event for each line of an access, after those of its granules. There every write
  * and each first read takes notice, nobody owns a line, and lines are not
- * forgotten. Units go on to take notice as above. */
+ * forgotten. Granules go on to take notice as above. */
 #ifndef TESTS_REFERENCE_H
 #define TESTS_REFERENCE_H
 

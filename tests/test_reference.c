@@ -124,10 +124,9 @@ static void neighbours_are_apart(void **state)
 	reference_free(&result);
 }
 
-static void a_cut_copies_the_history(void **state)
+static void every_byte_keeps_its_history(void **state)
 {
 	(void)state;
-	/* Bytes 2 to 5: both halves are cut in twos. */
 	struct reference_result result =
 		EXACT(WRITE(0, 64, 8), WRITE(1, 66, 4), READ(2, 64, 2), READ(2, 70, 1));
 
@@ -152,7 +151,7 @@ static void what_is_forgotten_teaches_nothing(void **state)
 static void contexts_grow_at_communication(void **state)
 {
 	(void)state;
-	/* Thread 1 reads twice: one communication. Thread 0 notices at its write over the shared unit. */
+	/* Thread 1 reads twice: one communication. Thread 0 notices at its write over the shared bytes. */
 	struct reference_result result =
 		EXACT(WRITE(0, 64, 8), READ(1, 64, 8), READ(1, 64, 8), WRITE(0, 64, 8), READ(1, 64, 8));
 
@@ -160,6 +159,40 @@ static void contexts_grow_at_communication(void **state)
 	assert_edge(&result, 0, 1, 0, 2, 0);
 	assert_edge(&result, 1, 1, 0, 3, EVENT_LOCAL_READ);
 	assert_edge(&result, 2, 4, EVENT_REMOTE_READ, 5, EVENT_LOCAL_READ);
+	reference_free(&result);
+}
+
+static void a_granule_communicates_once_with_each_writer(void **state)
+{
+	(void)state;
+	/* Thread 2 writes over two bytes of thread 1 and two of thread 0, then over a granule more of
+	 * thread 0. */
+	struct reference_result result =
+		EXACT(WRITE(1, 64, 1), WRITE(0, 65, 2), WRITE(1, 67, 1), WRITE(0, 72, 4), WRITE(2, 64, 12),
+		      WRITE(0, 80, 8), WRITE(1, 88, 8), WRITE(3, 80, 16));
+	uint32_t twice = EVENT_REMOTE_WRITE << 2 | EVENT_REMOTE_WRITE;
+
+	assert_int_equal(result.edges.n, 6);
+	assert_edge(&result, 0, 1, 0, 5, 0);
+	assert_edge(&result, 1, 2, 0, 5, 0);
+	assert_edge(&result, 2, 3, 0, 5, 0);
+	assert_edge(&result, 3, 4, 0, 5, EVENT_LOCAL_WRITE << 2 | EVENT_LOCAL_WRITE);
+	assert_edge(&result, 4, 6, twice, 8, 0);
+	assert_edge(&result, 5, 7, EVENT_REMOTE_WRITE, 8, EVENT_LOCAL_WRITE);
+	reference_free(&result);
+}
+
+static void one_byte_makes_a_granule_notice(void **state)
+{
+	(void)state;
+	/* Thread 0 owns bytes 64 to 67 and nobody 68; the whole of event 4 has the mail of event 3. */
+	struct reference_result result = EXACT(WRITE(0, 64, 4), WRITE(0, 128, 8), READ(1, 128, 8),
+					       WRITE(0, 64, 5), READ(2, 64, 4), READ(2, 68, 1));
+
+	assert_int_equal(result.edges.n, 3);
+	assert_edge(&result, 0, 2, 0, 3, 0);
+	assert_edge(&result, 1, 4, EVENT_REMOTE_READ, 5, 0);
+	assert_edge(&result, 2, 4, EVENT_REMOTE_READ, 6, EVENT_LOCAL_READ);
 	reference_free(&result);
 }
 
@@ -201,9 +234,11 @@ int main(void)
 		cmocka_unit_test(a_write_ends_what_was_read_before),
 		cmocka_unit_test(a_predecessor_lies_behind_own_accesses),
 		cmocka_unit_test(neighbours_are_apart),
-		cmocka_unit_test(a_cut_copies_the_history),
+		cmocka_unit_test(every_byte_keeps_its_history),
 		cmocka_unit_test(what_is_forgotten_teaches_nothing),
 		cmocka_unit_test(contexts_grow_at_communication),
+		cmocka_unit_test(a_granule_communicates_once_with_each_writer),
+		cmocka_unit_test(one_byte_makes_a_granule_notice),
 		cmocka_unit_test(mail_waits_for_a_shared_access),
 		cmocka_unit_test(lines_join_neighbours),
 	};

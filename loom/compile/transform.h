@@ -39,6 +39,10 @@ void table_free(struct table *table);
 bool escape_is_private(LLVMValueRef pointer);
 bool escape_alloca(LLVMValueRef alloca_instruction); /* true when the variable may be seen by others */
 
+/* ---- element.c ---- */
+/* An element of a buffer whose neighbours lie at most `most` bytes apart. */
+bool element_is(LLVMTargetDataRef layout, LLVMValueRef pointer, uint64_t most);
+
 /* ---- source.c: positions and names from debug information ---- */
 struct source {
 	LLVMModuleRef module;

@@ -115,7 +115,7 @@ static LLVMValueRef event_word(struct weave *weave, uint32_t site)
 
 static LLVMValueRef memo_of(struct weave *weave, uint32_t site)
 {
-	return at_offset(weave, weave->memos, site * MEMO_ENTRIES * sizeof(uint32_t));
+	return at_offset(weave, weave->memos, site * MEMO_ENTRIES * sizeof(struct memo));
 }
 
 /* How many orders the accesses from `access` on use up to the next stretch. */
@@ -166,11 +166,11 @@ static void call_hook(struct weave *weave, bool write, uint32_t size, LLVMValueR
 }
 
 /* A call that knows its unit. */
-static void call_unit(struct weave *weave, bool write, uint32_t size, LLVMValueRef word, LLVMValueRef address,
-		      LLVMValueRef memo)
+static void call_unit(struct weave *weave, bool element, bool write, uint32_t size, LLVMValueRef word,
+		      LLVMValueRef address, LLVMValueRef memo)
 {
 	char name[64];
-	snprintf(name, sizeof name, "unsnarl_%s%u", write ? "write" : "read", size);
+	snprintf(name, sizeof name, "unsnarl_%s%s%u", element ? "element_" : "", write ? "write" : "read", size);
 	LLVMValueRef function = function_named(weave, name, weave->cold_type);
 	LLVMSetFunctionCallConv(function, PRESERVE_MOST);
 	LLVMValueRef arguments[] = { word, address, memo };
@@ -191,12 +191,13 @@ static void hook_plain(struct weave *weave, const struct access *access, bool wr
 			if (access->inlined)
 				call_hook(weave, write, part, word, place, memo);
 			else
-				call_unit(weave, write, part, word, place, memo);
+				call_unit(weave, false, write, part, word, place, memo);
 		}
 		return;
 	}
 	if (access->size <= 2 && access->alignment >= access->size)
-		call_unit(weave, write, access->size, word, address, memo);
+		call_unit(weave, element_is(weave->layout, access->pointer, 2), write, access->size, word, address,
+			  memo);
 	else
 		call_sized(weave, write ? "unsnarl_write" : "unsnarl_read", word, address, memo,
 			   number64(weave, access->size));

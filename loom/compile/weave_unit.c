@@ -25,18 +25,13 @@ static LLVMValueRef add_table(struct weave *weave, uint64_t *hash)
 	return table;
 }
 
-/* All ones: no predecessor is known yet, not even nil. */
 static void add_memos(struct weave *weave)
 {
-	size_t n = weave->table.sites.n * MEMO_ENTRIES;
-	LLVMValueRef *ones = memory_alloc(n * sizeof *ones);
-	for (size_t i = 0; i < n; i++)
-		ones[i] = LLVMConstAllOnes(weave->i32);
-	LLVMValueRef data = LLVMConstArray2(weave->i32, ones, n);
-	free(ones);
-	LLVMValueRef memos = LLVMAddGlobal(weave->module, LLVMTypeOf(data), "unsnarl_memos");
-	LLVMSetInitializer(memos, data);
+	LLVMTypeRef type = LLVMArrayType2(weave->i64, weave->table.sites.n * MEMO_ENTRIES);
+	LLVMValueRef memos = LLVMAddGlobal(weave->module, type, "unsnarl_memos");
+	LLVMSetInitializer(memos, LLVMConstNull(type));
 	LLVMSetLinkage(memos, LLVMInternalLinkage);
+	LLVMSetAlignment(memos, 32);
 	LLVMReplaceAllUsesWith(weave->memos, memos);
 }
 

@@ -1,8 +1,7 @@
-/* The history of one unit and what each further access to it teaches. Owners and
- * blocks of readers change under the granule's lock only; the rest may change
- * without it (cell_access), as on the fast path. Every word names its own thread,
- * so a cell that two threads change in the same instant may miss one of the two
- * accesses, but never invents one.
+/* One cell and what each further access to all that it covers teaches. The owner of
+ * a cell changes it by plain stores; everybody else by comparing and swapping all 16
+ * bytes at once. A cell that two threads change in the same instant may miss one of
+ * the two accesses, but never holds one that did not happen.
  *
  * Pairs (LOCON): a read after another thread's last write; a write after each
  * other thread's last read since that write, and after another thread's write.
@@ -22,157 +21,115 @@
 
 #include "model/run.h" /* enum pair_kind, enum context_event */
 
-/* The number of the block of readers; 0, the empty block, when two threads' changes got mixed. */
-static uint32_t block_of(const struct cell *cell)
+static uint32_t writer_of(const struct cell *cell)
 {
-	uint64_t read = RELAXED_GET(cell->read);
-	return read >> 32 ? 0 : (uint32_t)read;
+	return OWNER_MODE(cell->owner) == MODE_ALL ? OWNER_SLOT(cell->owner) : HISTORY_WRITER(cell->history);
 }
 
-/* Both words are of one thread: was the read after the write? Orders may wrap. */
-static bool read_is_since(const struct cell *cell)
+static uint64_t event(uint32_t slot, uint32_t site, uint32_t order)
 {
-	return WORD_SLOT(cell->read) &&
-	       (!cell->write || (int32_t)(WORD_ORDER(cell->read) - WORD_ORDER(cell->write)) > 0);
+	return (uint64_t)slot << WORD_SLOT_SHIFT | (uint64_t)site << WORD_SITE_SHIFT | order;
 }
 
-/* The last access to the unit, 0 when there was none. The order is not valid in a MANY cell. */
-static uint64_t last_access(const struct cell *cell, uint16_t owner)
+/* ---- what an access teaches ---- */
+
+static bool observes_edges(void)
 {
-	switch (OWNER_FLAGS(owner)) {
-	case OWNER_ONE:
-		return cell->read;
-	case OWNER_MANY:
-		return readers_at(block_of(cell))->latest;
-	default:
-		return read_is_since(cell) ? cell->read : cell->write;
-	}
+	return !runtime.options.line && (runtime.options.observe & OBSERVE_EDGES); /* else lines.c does it */
 }
 
-/* Notes the predecessor of an access of `self` and keeps the last access by another thread. */
-static void meet(struct thread *self, struct cell *cell, uint16_t owner, uint64_t word)
+/* An access to what another thread wrote, after `write`. */
+static void after_write(struct thread *self, const struct cell *now, uint64_t write, uint64_t word,
+			uint64_t address, enum access access)
 {
-	uint64_t last = last_access(cell, owner);
-	if (last && WORD_SLOT(last) != self->slot)
-		cell->before = WORD_SITE(last);
-	else if (OWNER_FLAGS(owner) == OWNER_MANY)
-		cell->before = WORD_ORDER(last);
-	observe_predecessor(self, WORD_SITE(word), cell->before);
+	bool writes = access == ACCESS_WRITE;
+	observe_pair(self, writes ? PAIR_WRITE_WRITE : PAIR_WRITE_READ, write, word, address);
+	if (observes_edges())
+		observe_edge(self, WORD_SITE(write), now->context, WORD_SITE(word), self->context, writes);
 }
 
-/* `latest` of a block of readers: the read, and in place of its order the site of
- * the last access by another thread, so that one store keeps both. */
-static uint64_t latest_of(uint64_t word, uint32_t before)
+/* Called after an access with the history before it. */
+void cell_communicate(struct thread *self, const struct cell *now, uint32_t history, enum access access)
 {
-	return word >> 32 << 32 | before;
-}
-
-/* An access to what another thread wrote; data moved if it is the first one since. */
-static void communicate(struct thread *self, const struct cell *cell, uint64_t word, uint32_t context,
-			bool write, bool first)
-{
-	uint64_t source = cell->write;
-	if (runtime.options.line || !(runtime.options.observe & OBSERVE_EDGES))
-		return; /* lines.c does it, or nobody asks */
-	observe_edge(self, WORD_SITE(source), cell->context, WORD_SITE(word), context, write);
-	if (!first)
+	uint32_t writer = writer_of(now);
+	bool writes = access == ACCESS_WRITE;
+	const struct history *old = history_at(history);
+	bool read = OWNER_MODE(now->owner) == MODE_ONE && OWNER_SLOT(now->owner) == self->slot && old->read;
+	if (!old->write || writer == self->slot || (read && !writes) || !observes_edges())
 		return;
-	context_push(self, write ? EVENT_LOCAL_WRITE : EVENT_LOCAL_READ);
-	context_send(WORD_SLOT(source), write ? EVENT_REMOTE_WRITE : EVENT_REMOTE_READ);
+	context_push(self, writes ? EVENT_LOCAL_WRITE : EVENT_LOCAL_READ);
+	context_send(writer, writes ? EVENT_REMOTE_WRITE : EVENT_REMOTE_READ);
 }
 
-/* Makes `word` this thread's last read since the write; says whether it is its first. */
-static bool note_read(struct thread *self, struct cell *cell, uint16_t *owner, uint64_t word)
+/* Of the two threads that the cell names, A wrote or was here alone, B (MODE_ONE) read after that. */
+static struct history learn(struct thread *self, const struct cell *now, const struct history *old, uint64_t word,
+			    uint64_t address, enum access access)
 {
-	uint32_t length = OWNER_LENGTH(*owner), flags = OWNER_FLAGS(*owner);
-	if (flags == OWNER_MANY) {
-		struct readers *readers = readers_at(block_of(cell));
-		uint64_t *mine = readers_find(readers, self->slot);
-		if (mine)
-			*mine = word;
-		else if (block_of(cell))
-			readers_add(self, readers, word);
-		readers->latest = latest_of(word, cell->before);
-		return !mine;
-	}
-	bool mine = OWNER_SLOT(*owner) == self->slot;
-	bool other_read = !mine && (flags == OWNER_ONE || read_is_since(cell));
-	if (other_read) {
-		uint32_t number = readers_new(self);
-		readers_add(self, readers_at(number), cell->read);
-		readers_add(self, readers_at(number), word);
-		readers_at(number)->latest = latest_of(word, cell->before);
-		cell->read = number;
-		*owner = OWNER(0u, length, OWNER_MANY);
-		return true;
-	}
-	cell->read = word;
-	if (!mine)
-		*owner = OWNER(self->slot, length, cell->write ? OWNER_ONE : 0u);
-	return !mine;
+	bool one = OWNER_MODE(now->owner) == MODE_ONE;
+	uint32_t a = writer_of(now), b = one ? OWNER_SLOT(now->owner) : 0, own = old->own & ~OWN_LAST;
+	bool is_a = a == self->slot, is_b = b == self->slot, last_is_b = old->read && !(old->own & OWN_LAST);
+	uint32_t last = last_is_b ? old->read : own ? own : old->write;
+	if (!last || (last_is_b ? is_b : is_a))
+		last = old->before;
+	uint32_t site = WORD_SITE(word);
+	observe_predecessor(self, site, last);
+	if (access == ACCESS_WRITE && own && !is_a)
+		observe_pair(self, PAIR_READ_WRITE, event(a, own, one ? now->write : now->read), word, address);
+	if (access == ACCESS_WRITE && old->read && !is_b)
+		observe_pair(self, PAIR_READ_WRITE, event(b, old->read, now->read), word, address);
+	if (old->write && !is_a)
+		after_write(self, now, event(a, old->write, now->write), word, address, access);
+	else if (!old->write && access == ACCESS_READ && !(is_a && own) && !(is_b && old->read) && observes_edges())
+		observe_edge(self, 0, 0, site, self->context, false);
+	if (access == ACCESS_WRITE)
+		return (struct history){ .write = site, .before = last };
+	if (is_a || !a)
+		return (struct history){ .write = old->write,
+					 .own = site | (old->read ? OWN_LAST : 0),
+					 .read = old->read,
+					 .before = last };
+	return (struct history){ .write = old->write, .own = own, .read = site, .before = last };
 }
 
-void cell_read(struct thread *self, struct cell *cell, uint16_t *owner, uint64_t word, uint64_t address)
+struct cell cell_after(struct thread *self, struct cell now, uint64_t word, enum access access)
 {
-	meet(self, cell, *owner, word);
-	bool first = note_read(self, cell, owner, word);
-	if (first)
-		context_notice(self);
-	uint32_t context = self->context;
-	if (cell->write && WORD_SLOT(cell->write) != self->slot) {
-		observe_pair(self, PAIR_WRITE_READ, cell->write, word, address);
-		communicate(self, cell, word, context, false, first);
-	} else if (!cell->write && first && !runtime.options.line) {
-		observe_edge(self, 0, 0, WORD_SITE(word), context, false);
-	}
-}
-
-void cell_write(struct thread *self, struct cell *cell, uint16_t *owner, uint64_t word, uint64_t address)
-{
-	uint32_t flags = OWNER_FLAGS(*owner);
-	if (flags || OWNER_SLOT(*owner) != self->slot)
-		context_notice(self);
-	uint32_t context = self->context;
-	meet(self, cell, *owner, word);
-	if (flags == OWNER_MANY) {
-		uint32_t number = block_of(cell);
-		for (struct readers *readers = readers_at(number);; readers = readers_at(readers->next)) {
-			for (uint32_t i = 0; i < readers->n; i++)
-				if (WORD_SLOT(readers->words[i]) != self->slot)
-					observe_pair(self, PAIR_READ_WRITE, readers->words[i], word, address);
-			if (!readers->next)
-				break;
-		}
-		readers_free(self, number);
+	uint32_t form = OWNER_FORM(now.owner), a = writer_of(&now);
+	bool alone = !a || (a == self->slot && OWNER_MODE(now.owner) == MODE_ALL);
+	if (access == ACCESS_WRITE) {
+		now.context = (uint16_t)self->context;
+		now.write = WORD_ORDER(word);
+		/* Unless the other thread has read the rest of a granule. */
+		if (form != FORM_ARRAY || a != self->slot)
+			now.owner = OWNER(self->slot, form, MODE_ALL);
+	} else if (alone) {
+		now.read = WORD_ORDER(word);
+		now.owner = OWNER(self->slot, form, MODE_ALL);
+	} else if (a == self->slot) {
+		now.write = WORD_ORDER(word);
 	} else {
-		uint64_t read = flags == OWNER_ONE || read_is_since(cell) ? RELAXED_GET(cell->read) : 0;
-		if (WORD_SLOT(read) && WORD_SLOT(read) != self->slot)
-			observe_pair(self, PAIR_READ_WRITE, read, word, address);
+		/* The owner's accesses keep the order of the last one. */
+		if (OWNER_MODE(now.owner) == MODE_ALL && (int32_t)(now.read - now.write) > 0)
+			now.write = now.read;
+		now.read = WORD_ORDER(word);
+		now.owner = OWNER(self->slot, form, MODE_ONE);
 	}
-	if (cell->write && WORD_SLOT(cell->write) != self->slot) {
-		observe_pair(self, PAIR_WRITE_WRITE, cell->write, word, address);
-		communicate(self, cell, word, context, true, true);
-	}
-	cell->write = word;
-	cell->read = 0;
-	cell->context = (uint16_t)context;
-	*owner = OWNER(self->slot, OWNER_LENGTH(*owner), 0u);
+	now.history = OWNER_MODE(now.owner) == MODE_ONE ? a << HISTORY_BITS : 0;
+	return now;
 }
 
-void cell_copy(struct thread *self, struct cell *to, const struct cell *from, uint16_t owner, uint32_t length)
+uint32_t cell_learn(struct thread *self, const struct cell *now, uint32_t history, uint64_t word, uint64_t address,
+		    enum access access)
 {
-	*to = *from;
-	to->owner = OWNER(OWNER_SLOT(owner), length, OWNER_FLAGS(owner));
-	if (OWNER_FLAGS(owner) == OWNER_MANY)
-		to->read = readers_copy(self, block_of(from));
+	uint64_t a, b;
+	struct known *known = known_place(self, now, history, word, access, &a, &b);
+	if (LIKELY(known->a == a && known->b >> HISTORY_BITS == b))
+		return HISTORY(known->b);
+	uint32_t next = history_number(learn(self, now, history_at(history), word, address, access));
+	*known = (struct known){ a, b << HISTORY_BITS | next };
+	return next;
 }
 
-void cell_clear(struct thread *self, struct cell *cell, uint16_t owner)
-{
-	if (OWNER_FLAGS(owner) == OWNER_MANY)
-		readers_free(self, block_of(cell));
-	*cell = (struct cell){ .owner = OWNER(0u, OWNER_LENGTH(owner), 0u) };
-}
+/* ---- several readers ---- */
 
 #define CALM 1000u
 
@@ -192,80 +149,227 @@ static void note_calm(struct thread *self, uint64_t word, bool news)
 		calm->count++;
 }
 
-/* A read of a value that several threads have read, this one among them. Only this
- * thread stores to its own word. Two threads that read in the same instant may
- * leave either one as the latest; a block that a writer frees meanwhile is not
- * handed out again soon (readers.c). */
-static bool read_among_many(struct thread *self, struct cell *cell, uint64_t word, uint64_t address)
+/* `latest` of a block of readers: the read, and in place of its order the site of
+ * the last access by another thread, so that one store keeps both. */
+static uint64_t latest_of(uint64_t word, uint32_t before)
 {
-	if (!readers_find(readers_at(block_of(cell)), self->slot))
-		return false;
+	return word >> 32 << 32 | before;
+}
+
+static uint32_t last_reader(const struct thread *self, const struct readers *readers)
+{
+	uint64_t latest = readers->latest;
+	return WORD_SLOT(latest) == self->slot ? WORD_ORDER(latest) : WORD_SITE(latest);
+}
+
+/* A read of a value that several threads have read; false when the cell has changed meanwhile.
+ * Only a thread itself stores to its own word. Two that read in the same instant may leave either
+ * one as the latest; a block that a writer frees meanwhile is not handed out again soon (readers.c). */
+static bool read_among_many(struct thread *self, struct cell *cell, struct cell now, uint64_t word,
+			    uint64_t address)
+{
+	struct readers *readers = readers_of(cell, now.read);
+	uint64_t *mine = readers_find(readers, self->slot);
 	uint32_t news = self->news;
-	uint16_t owner = OWNER(0u, 0u, OWNER_MANY);
-	cell_read(self, cell, &owner, word, address);
+	if (mine) {
+		*mine = word;
+	} else {
+		granule_lock(self, address & ~7ull);
+		struct cell then = cell_get(cell);
+		bool same = then.owner == now.owner && then.read == now.read && then.history == now.history;
+		if (same && readers_at(0) != readers)
+			readers_add(self, readers, word, cell);
+		granule_unlock(self);
+		if (!same)
+			return false;
+		context_notice(self);
+	}
+	uint32_t last = last_reader(self, readers), write = history_at(HISTORY(now.history))->write;
+	if (readers != readers_at(0))
+		readers->latest = latest_of(word, last);
+	observe_predecessor(self, WORD_SITE(word), last);
+	if (write && writer_of(&now) != self->slot)
+		after_write(self, &now, event(writer_of(&now), write, now.write), word, address, ACCESS_READ);
+	else if (!write && !mine && observes_edges())
+		observe_edge(self, 0, 0, WORD_SITE(word), self->context, false);
+	if (!mine)
+		cell_communicate(self, &now, HISTORY(now.history), ACCESS_READ);
 	note_calm(self, word, news != self->news);
 	struct read_again *again = again_place(self, cell);
-	if (cell->write && site_is_calm(self, word))
+	if (write && mine && site_is_calm(self, word))
 		*again = (struct read_again){ .cell = cell, .value = again_value(cell, word) };
 	else if (again->cell == cell)
 		again->cell = NULL;
 	return true;
 }
 
-/* The same when this thread is the only reader. */
-static bool read_alone(struct thread *self, struct cell *cell, uint64_t word, uint64_t address)
+/* The third thread that reads a value: all become a block. */
+static bool become_many(struct thread *self, struct cell *cell, struct cell now, uint64_t word, uint64_t address)
 {
-	uint16_t owner = cell->owner;
-	if (WORD_SITE(cell->read) == WORD_SITE(word) && site_is_calm(self, word)) {
-		cell->read = word;
-		return true;
-	}
-	uint32_t news = self->news;
-	cell_read(self, cell, &owner, word, address);
-	note_calm(self, word, news != self->news);
+	uint32_t a = writer_of(&now), b = OWNER_SLOT(now.owner), history = HISTORY(now.history);
+	struct history old = *history_at(history);
+	bool entered = granule_enter(self);
+	uint32_t number = readers_new(self, cell), own = old.own & ~OWN_LAST;
+	struct readers *readers = readers_at(number);
+	if (own)
+		readers_add(self, readers, event(a, own, now.write), cell);
+	readers_add(self, readers, event(b, old.read, now.read), cell);
+	readers_add(self, readers, word, cell);
+	uint32_t last = old.own & OWN_LAST ? own : old.read;
+	readers->latest = latest_of(word, last);
+	struct cell fresh = { .history = history_number((struct history){ .write = old.write }) | a << HISTORY_BITS,
+			      .context = now.context,
+			      .owner = OWNER(0u, OWNER_FORM(now.owner), MODE_MANY),
+			      .write = now.write,
+			      .read = number };
+	bool done = cell_swap(cell, now, fresh);
+	if (!done)
+		readers_free(self, number);
+	granule_leave(self, entered);
+	if (!done)
+		return false;
+	context_notice(self);
+	observe_predecessor(self, WORD_SITE(word), last);
+	if (old.write)
+		after_write(self, &now, event(a, old.write, now.write), word, address, ACCESS_READ);
+	else if (observes_edges())
+		observe_edge(self, 0, 0, WORD_SITE(word), self->context, false);
+	cell_communicate(self, &now, history, ACCESS_READ);
 	return true;
 }
 
-/* Unlocked changes keep the owner: another thread that takes the unit over in the same
- * instant may cost this one access, never a whole turn. */
-bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t address, uint32_t length,
-		 enum access access, uint32_t *memo)
+static bool write_after_many(struct thread *self, struct cell *cell, struct cell now, uint64_t word,
+			     uint64_t address)
 {
-	uint16_t owner = RELAXED_GET(cell->owner);
-	if (owner == OWNER(self->slot, length, 0u)) {
-		if (access == ACCESS_READ)
-			cell_read(self, cell, &owner, word, address);
-		else
-			cell_write(self, cell, &owner, word, address);
-		memo_set(memo, cell->before);
-		return true;
-	}
-	if (access != ACCESS_READ || OWNER_LENGTH(owner) != length)
+	context_notice(self);
+	const struct readers *readers = readers_of(cell, now.read);
+	uint32_t last = last_reader(self, readers), write = history_at(HISTORY(now.history))->write;
+	struct cell fresh = {
+		.history = history_number((struct history){ .write = WORD_SITE(word), .before = last }),
+		.context = (uint16_t)self->context,
+		.owner = OWNER(self->slot, OWNER_FORM(now.owner), MODE_ALL),
+		.write = WORD_ORDER(word),
+	};
+	if (!cell_swap(cell, now, fresh))
 		return false;
-	if (OWNER_FLAGS(owner) == OWNER_MANY)
-		return read_among_many(self, cell, word, address);
-	return owner == OWNER(self->slot, length, OWNER_ONE) && read_alone(self, cell, word, address);
+	observe_predecessor(self, WORD_SITE(word), last);
+	for (;; readers = readers_at(readers->next)) {
+		for (uint32_t i = 0; i < readers->n && i < READERS_PER_BLOCK; i++)
+			if (WORD_SLOT(readers->words[i]) != self->slot)
+				observe_pair(self, PAIR_READ_WRITE, readers->words[i], word, address);
+		if (!readers->next)
+			break;
+	}
+	if (write && writer_of(&now) != self->slot)
+		after_write(self, &now, event(writer_of(&now), write, now.write), word, address, ACCESS_WRITE);
+	cell_communicate(self, &now, HISTORY(now.history), ACCESS_WRITE);
+	bool entered = granule_enter(self);
+	if (readers_of(cell, now.read) != readers_at(0))
+		readers_free(self, now.read);
+	granule_leave(self, entered);
+	return true;
 }
 
-bool cell_access_locked(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
-			uint32_t length, enum access access, uint32_t *memo)
+/* ---- one access ---- */
+
+/* Of the thread whose cell it is. */
+static void step(struct thread *self, struct cell *cell, struct cell now, uint64_t word, enum access access,
+		 struct memo *memo)
 {
-	/* Pages of shadow come to be here, not while a lock is held. */
-	if (!RELAXED_GET(cell->owner))
-		__atomic_fetch_or(&cell->owner, 0, __ATOMIC_RELAXED);
-	granule_lock(self, address & ~7ull);
-	uint16_t owner = RELAXED_GET(cell->owner);
-	if (owner == 0 && length == 8)
-		owner = OWNER(0u, 8u, 0u); /* a fresh granule */
-	bool fits = OWNER_LENGTH(owner) == length;
-	if (fits) {
-		if (access == ACCESS_READ)
-			cell_read(self, cell, &owner, word, address);
-		else
-			cell_write(self, cell, &owner, word, address);
-		RELAXED_SET(cell->owner, owner);
-		memo_set(memo, cell->before);
+	uint32_t next = history_step(self, now.history, WORD_SITE(word), access);
+	memo_set(memo, now.history, next);
+	now.history = next;
+	if (access == ACCESS_WRITE) {
+		now.context = (uint16_t)self->context;
+		now.write = WORD_ORDER(word);
+	} else {
+		now.read = WORD_ORDER(word);
 	}
-	granule_unlock(self);
-	return fits;
+	cell_set(cell, now);
+}
+
+/* Of another one, or of one of two; false when the cell is no longer `old`. */
+static bool take_over(struct thread *self, struct cell *cell, struct cell old, struct cell now, uint64_t word,
+		      uint64_t address, enum access access)
+{
+	uint32_t history = HISTORY(now.history);
+	context_notice(self);
+	struct cell fresh = cell_after(self, now, word, access);
+	fresh.history |= cell_learn(self, &now, history, word, address, access);
+	if (!cell_swap(cell, old, fresh))
+		return false;
+	cell_communicate(self, &now, history, access);
+	return true;
+}
+
+/* One of two threads reads again. */
+static void read_again(struct thread *self, struct cell *cell, struct cell now, uint64_t word, uint64_t address)
+{
+	const struct history *old = history_at(HISTORY(now.history));
+	bool is_b = OWNER_SLOT(now.owner) == self->slot;
+	uint32_t news = self->news;
+	struct cell fresh = cell_after(self, now, word, ACCESS_READ);
+	fresh.history |= cell_learn(self, &now, HISTORY(now.history), word, address, ACCESS_READ);
+	note_calm(self, word, news != self->news);
+	bool there = (is_b ? old->read : old->own & ~OWN_LAST) == WORD_SITE(word);
+	if (there && site_is_calm(self, word))
+		*again_place(self, cell) = (struct read_again){ .cell = cell, .value = again_value(cell, word) };
+	else
+		cell_set(cell, fresh);
+}
+
+/* One attempt; false when another thread came between. */
+static bool attempt(struct thread *self, struct cell *cell, struct cell now, uint64_t word, uint64_t address,
+		    enum access access, struct memo *memo)
+{
+	uint32_t mode = OWNER_MODE(now.owner);
+	bool mine = OWNER_SLOT(now.owner) == self->slot;
+	if (mine && mode == MODE_ALL) {
+		step(self, cell, now, word, access, memo);
+		return true;
+	}
+	if (mode == MODE_MANY)
+		return access == ACCESS_READ ? read_among_many(self, cell, now, word, address)
+					     : write_after_many(self, cell, now, word, address);
+	if (mode == MODE_ONE && access == ACCESS_READ) {
+		if (!mine && HISTORY_WRITER(now.history) != self->slot)
+			return become_many(self, cell, now, word, address);
+		read_again(self, cell, now, word, address);
+		return true;
+	}
+	return take_over(self, cell, now, now, word, address, access);
+}
+
+bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t address, uint32_t form,
+		 enum access access, struct memo *memo)
+{
+	for (;;) {
+		struct cell now = cell_get(cell);
+		if (!OWNER_FORM(now.owner) && form == FORM_WHOLE) { /* a fresh granule */
+			struct cell fresh = { .owner = OWNER(0u, FORM_WHOLE, MODE_ALL) };
+			if (take_over(self, cell, now, fresh, word, address, access))
+				return true;
+			continue;
+		}
+		if (OWNER_FORM(now.owner) != form || OWNER_MODE(now.owner) == MODE_CUT)
+			return false;
+		if (attempt(self, cell, now, word, address, access, memo))
+			return true;
+	}
+}
+
+struct cell cell_copy(struct thread *self, struct cell from, struct cell *home, uint32_t form)
+{
+	from.owner = OWNER(OWNER_SLOT(from.owner), form, OWNER_MODE(from.owner));
+	if (OWNER_MODE(from.owner) == MODE_MANY)
+		from.read = readers_copy(self, from.read, home);
+	return from;
+}
+
+void cell_release(struct thread *self, struct cell cell)
+{
+	if (OWNER_MODE(cell.owner) == MODE_MANY)
+		readers_free(self, cell.read);
+	else if (OWNER_FORM(cell.owner) == FORM_ARRAY)
+		array_free(self, HISTORY(cell.history));
 }

@@ -34,82 +34,67 @@ static void leave(struct thread *self)
 }
 
 static void access_slowly(struct thread *self, uint64_t word, uint64_t address, size_t size,
-			  enum access access, uint32_t *memo)
+			  enum access access, struct memo *memo, bool element)
 {
 	if (UNLIKELY(runtime.options.jitter_us))
 		jitter_at_access(self);
 	if (UNLIKELY(runtime.always_slow))
 		trace_begin(self, word, address, size, access);
-	struct cell *cell = size <= 8 && !(size & (size - 1)) ? granule_find(address, (uint32_t)size) : NULL;
-	if (!cell || !cell_access_locked(self, cell, word, address, (uint32_t)size, access, memo))
-		granule_access(self, word, address, size, access, memo);
+	granule_access(self, word, address, size, access, memo, element);
 	if (UNLIKELY(runtime.options.line))
 		lines_access(self, word, address, size, access);
 	if (UNLIKELY(runtime.always_slow))
 		trace_end();
 }
 
-static void access_range(uint64_t word, uint64_t address, size_t size, enum access access, uint32_t *memo)
+static void access_range(uint64_t word, uint64_t address, size_t size, enum access access, struct memo *memo,
+			 bool element)
 {
 	int saved = errno;
 	struct thread *self = enter(&word);
 	if (self) {
-		access_slowly(self, word, address, size, access, memo);
+		access_slowly(self, word, address, size, access, memo, element);
 		leave(self);
 	}
 	errno = saved;
 }
 
-/* Does an access to a whole unit; false when the long way must be taken. Without lock
- * the thread need not enter: a signal handler that comes in between does what another
- * thread might do. */
-INLINE bool access_directly(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
-			    uint32_t length, enum access access, uint32_t *memo)
-{
-	if (UNLIKELY(!cell || WORD_SLOT(word) != self->slot || self->owner == OWNER_NEVER ||
-		     runtime.options.jitter_us))
-		return false;
-	if (cell_access(self, cell, word, address, length, access, memo))
-		return true;
-	return !self->held && cell_access_locked(self, cell, word, address, length, access, memo);
-}
+/* ---- whole granules and halves ---- */
 
-INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum access access, uint32_t *memo)
+#define FORM(length) ((length) == 8 ? FORM_WHOLE : FORM_HALF)
+
+/* Does an access without entering; false when the long way must be taken. A signal handler that
+ * comes in between does what another thread might do. */
+INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum access access, struct memo *memo)
 {
 	struct thread *self = unsnarl_self;
-	struct cell *cell = granule_find(address, length);
-	if (access == ACCESS_READ && cell && reads_again(self, cell, word, length))
+	struct cell *cell = layout_cell(address);
+	if (access == ACCESS_READ && reads_again(self, cell, word))
 		return;
-	if (!access_directly(self, cell, word, address, length, access, memo))
-		access_range(word, address, length, access, memo);
+	if (UNLIKELY(address % length || WORD_SLOT(word) != self->slot || self->owner == OWNER_NEVER ||
+		     runtime.options.jitter_us || self->held) ||
+	    !cell_access(self, cell, word, address, FORM(length), access, memo))
+		access_range(word, address, length, access, memo, false);
 }
 
-/* The fast path of small units and of accesses outside of small loops. */
 INLINE bool access_quickly(uint64_t word, uint64_t address, uint32_t length, enum access access,
-			   const uint32_t *memo)
+			   const struct memo *memo)
 {
 	struct thread *self = unsnarl_self;
-	struct cell *cell = granule_find(address, length);
-	if (UNLIKELY(!cell || cell->owner != (uint16_t)(self->owner | length << 2) ||
-		     MEMO(memo, cell->before) != cell->before || WORD_SLOT(word) != self->slot))
-		return false;
-	if (access == ACCESS_READ) {
-		cell->read = word;
-	} else {
-		cell->write = word;
-		cell->context = (uint16_t)self->context;
-	}
-	return true;
+	struct cell *cell = layout_cell(address);
+	uint16_t owner = (uint16_t)(self->owner | FORM(length) << 2);
+	return access == ACCESS_READ ? cell_quick_read(cell, owner, word, memo)
+				     : cell_quick_write(cell, owner, self->context, word, memo);
 }
 
 /* The quick part saves few registers; the rest is a function of its own, jumped to. */
 #define UNIT_ACCESS(name, length, access)                                                                   \
 	static __attribute__((preserve_most, noinline)) void name##_slowly(uint64_t word, uint64_t address, \
-									   uint32_t *memo)                  \
+									   struct memo *memo)               \
 	{                                                                                                   \
 		access_unit(word, address, length, access, memo);                                           \
 	}                                                                                                   \
-	COLD name(uint64_t word, uint64_t address, uint32_t *memo)                                          \
+	COLD name(uint64_t word, uint64_t address, struct memo *memo)                                       \
 	{                                                                                                   \
 		if (!access_quickly(word, address, length, access, memo)) __attribute__                     \
 			((musttail)) return name##_slowly(word, address, memo);                             \
@@ -117,35 +102,147 @@ INLINE bool access_quickly(uint64_t word, uint64_t address, uint32_t length, enu
 
 UNIT_ACCESS(unsnarl_read8, 8, ACCESS_READ)
 UNIT_ACCESS(unsnarl_read4, 4, ACCESS_READ)
-UNIT_ACCESS(unsnarl_read2, 2, ACCESS_READ)
-UNIT_ACCESS(unsnarl_read1, 1, ACCESS_READ)
 UNIT_ACCESS(unsnarl_write8, 8, ACCESS_WRITE)
 UNIT_ACCESS(unsnarl_write4, 4, ACCESS_WRITE)
-UNIT_ACCESS(unsnarl_write2, 2, ACCESS_WRITE)
-UNIT_ACCESS(unsnarl_write1, 1, ACCESS_WRITE)
 
-/* Accesses that are wide, unaligned or of a size known only now. */
-COLD unsnarl_read(uint64_t word, uint64_t address, uint32_t *memo, uint64_t size)
+/* ---- one or two bytes ---- */
+
+/* In a granule that is cut in bytes. */
+INLINE bool small_in_cut(struct thread *self, uint32_t number, uint64_t word, uint64_t address, uint32_t length,
+			 enum access access, const struct memo *memo)
 {
-	if (size)
-		access_range(word, address, size, ACCESS_READ, memo);
+	struct cell *cell = &cut_at(number)->cells[address % 8];
+	uint16_t owner = (uint16_t)(self->owner | FORM_BYTE << 2);
+	for (uint32_t i = 0; i < length; i++)
+		if (!(access == ACCESS_READ ? cell_quick_read(cell + i, owner, word, memo)
+					    : cell_quick_write(cell + i, owner, self->context, word, memo)))
+			return false;
+	return true;
 }
 
-COLD unsnarl_write(uint64_t word, uint64_t address, uint32_t *memo, uint64_t size)
+/* In a granule of this thread's own with an array of histories. */
+INLINE bool small_in_array(struct thread *self, struct cell *cell, uint32_t number, uint64_t word, uint64_t address,
+			   uint32_t length, enum access access, const struct memo *memo)
+{
+	uint32_t *history = &array_at(number)->histories[address % 8];
+	struct memo known = memo[*history % MEMO_ENTRIES];
+	if (known.from != *history || !known.from || (length == 2 && history[1] != known.from))
+		return false;
+	history[0] = known.to;
+	if (length == 2)
+		history[1] = known.to;
+	if (access == ACCESS_READ) {
+		cell->read = WORD_ORDER(word);
+	} else {
+		cell->write = WORD_ORDER(word);
+		cell->context = (uint16_t)self->context;
+	}
+	return true;
+}
+
+/* In a granule that another thread wrote and only this one has read since, a byte that it has read. */
+static __attribute__((noinline)) bool small_in_shared(struct thread *self, struct cell *cell, uint64_t word,
+						      uint64_t address, uint32_t length)
+{
+	struct cell now = cell_get(cell);
+	uint32_t *history = NULL, old = HISTORY(now.history);
+	if (OWNER_FORM(now.owner) == FORM_ARRAY) {
+		history = &array_at(old)->histories[address % 8];
+		old = *history;
+		if (length == 2 && history[1] != old)
+			return false;
+	}
+	uint64_t a, b;
+	const struct known *known = known_place(self, &now, old, word, ACCESS_READ, &a, &b);
+	if (known->a != a || known->b >> HISTORY_BITS != b || !history_at(old)->read)
+		return false;
+	uint32_t next = HISTORY(known->b);
+	if (next != old && !history)
+		return false;
+	if (next != old) {
+		history[0] = next;
+		if (length == 2)
+			history[1] = next;
+	}
+	cell->read = WORD_ORDER(word);
+	return true;
+}
+
+INLINE bool small_quickly(uint64_t word, uint64_t address, uint32_t length, enum access access,
+			  const struct memo *memo, bool element)
+{
+	struct thread *self = unsnarl_self;
+	struct cell *cell = layout_cell(address & ~7ull);
+	uint64_t low = cell_low(cell);
+	if (UNLIKELY(address % length || self->owner == OWNER_NEVER))
+		return false;
+	if (LOW_OWNER(low) == OWNER(0u, FORM_WHOLE, MODE_CUT))
+		return !(element && address % 8 + length == 8) &&
+		       small_in_cut(self, (uint32_t)low, word, address, length, access, memo);
+	if (!element)
+		return false;
+	if (LOW_OWNER(low) == (self->owner | FORM_ARRAY << 2)) {
+		if (!small_in_array(self, cell, (uint32_t)low, word, address, length, access, memo))
+			return false;
+		return address % 8 + length != 8 || (array_settle(self, cell), true);
+	}
+	if (access == ACCESS_READ && (LOW_OWNER(low) & ~(15u << 2)) == (self->owner | MODE_ONE))
+		return small_in_shared(self, cell, word, address, length);
+	struct memo known = memo[low % MEMO_ENTRIES];
+	if (LOW_OWNER(low) != (self->owner | FORM_WHOLE << 2) || known.from != (uint32_t)low || known.from != known.to)
+		return false;
+	if (access == ACCESS_READ)
+		cell->read = WORD_ORDER(word);
+	else
+		cell->write = WORD_ORDER(word);
+	return true;
+}
+
+#define SMALL_ACCESS(name, length, access, element)                                                         \
+	static __attribute__((preserve_most, noinline)) void name##_slowly(uint64_t word, uint64_t address, \
+									   struct memo *memo)               \
+	{                                                                                                   \
+		access_range(word, address, length, access, memo, element);                                 \
+	}                                                                                                   \
+	COLD name(uint64_t word, uint64_t address, struct memo *memo)                                       \
+	{                                                                                                   \
+		if (!small_quickly(word, address, length, access, memo, element)) __attribute__             \
+			((musttail)) return name##_slowly(word, address, memo);                             \
+	}
+
+SMALL_ACCESS(unsnarl_read2, 2, ACCESS_READ, false)
+SMALL_ACCESS(unsnarl_read1, 1, ACCESS_READ, false)
+SMALL_ACCESS(unsnarl_write2, 2, ACCESS_WRITE, false)
+SMALL_ACCESS(unsnarl_write1, 1, ACCESS_WRITE, false)
+SMALL_ACCESS(unsnarl_element_read2, 2, ACCESS_READ, true)
+SMALL_ACCESS(unsnarl_element_read1, 1, ACCESS_READ, true)
+SMALL_ACCESS(unsnarl_element_write2, 2, ACCESS_WRITE, true)
+SMALL_ACCESS(unsnarl_element_write1, 1, ACCESS_WRITE, true)
+
+/* ---- the rest ---- */
+
+/* Accesses that are wide, unaligned or of a size known only now. */
+COLD unsnarl_read(uint64_t word, uint64_t address, struct memo *memo, uint64_t size)
 {
 	if (size)
-		access_range(word, address, size, ACCESS_WRITE, memo);
+		access_range(word, address, size, ACCESS_READ, memo, true);
+}
+
+COLD unsnarl_write(uint64_t word, uint64_t address, struct memo *memo, uint64_t size)
+{
+	if (size)
+		access_range(word, address, size, ACCESS_WRITE, memo, true);
 }
 
 /* A string of at most `most` bytes, with its end. */
-COLD unsnarl_read_string(uint64_t word, uint64_t address, uint32_t *memo, uint64_t most)
+COLD unsnarl_read_string(uint64_t word, uint64_t address, struct memo *memo, uint64_t most)
 {
 	size_t length = strnlen((const char *)address, most);
 	unsnarl_read(word, address, memo, length < most ? length + 1 : length);
 }
 
 /* As many bytes as the string at `like` has, its end included. */
-COLD unsnarl_write_string(uint64_t word, uint64_t address, uint32_t *memo, uint64_t like)
+COLD unsnarl_write_string(uint64_t word, uint64_t address, struct memo *memo, uint64_t like)
 {
 	unsnarl_write(word, address, memo, strlen((const char *)like) + 1);
 }

@@ -1,59 +1,53 @@
-/* From an address range to the units in it: finds and locks granules, cuts them
- * where an access demands it, and hands each unit's cell to cell.c. Also forgets
- * the history of memory that ends its life. The cold ends of the hooks. */
+/* From an address range to the cells in it. A granule has one cell, or one for each
+ * half, or, when even bytes must be told apart, one for each byte. It starts whole; an
+ * access to an int cuts it in halves, one to a single char or short, or to a part of
+ * what several threads use, in bytes. Accesses to the elements of a buffer leave it
+ * whole as long as array.c can tell what it needs. Also forgets the history of memory
+ * that ends its life. */
 #include "loom/runtime/runtime.h"
 
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#define CUTS_LIMIT (1u << 28)
+
 void granule_start(void)
 {
 	runtime_map(CELLS_START & ~4095ull, CELLS_SIZE + 4096);
 	runtime_map((CELLS_START & ~4095ull) + UPPER_DISPLACEMENT, CELLS_SIZE + 4096);
-	runtime_map(SPLITS_START, SPLITS_SIZE);
-	runtime_map(SPLIT_BLOCKS_START, (size_t)SPLIT_BLOCKS_LIMIT * sizeof(struct split));
+	runtime_map((uint64_t)cut_at(0), (size_t)CUTS_LIMIT * sizeof(struct cut));
 }
 
-static uint32_t split_new(struct thread *self)
+/* Oldest first, as in readers.c. A spare one keeps the number of the next in its first cell. */
+static uint32_t cut_new(struct thread *self)
 {
-	uint32_t number = self->spare_splits.first;
-	if (self->spare_splits.count) {
-		self->spare_splits.count--;
-		/* A spare block keeps the number of the next one in its first word. */
-		self->spare_splits.first = (uint32_t)split_at(number)->cells[0].write;
-		*split_at(number) = (struct split){ 0 };
+	uint32_t number = self->spare_cuts.first;
+	if (self->spare_cuts.count > 64) {
+		self->spare_cuts.count--;
+		self->spare_cuts.first = cut_at(number)->cells[0].history;
 		return number;
 	}
-	number = __atomic_add_fetch(&runtime.next_splits, 1, __ATOMIC_RELAXED);
-	if (number >= SPLIT_BLOCKS_LIMIT)
+	number = __atomic_add_fetch(&runtime.next_cuts, 1, __ATOMIC_RELAXED);
+	if (number >= CUTS_LIMIT)
 		runtime_die("no more room for memory that is used byte by byte");
 	return number;
 }
 
-static void split_free(struct thread *self, uint32_t number)
+static void cut_free(struct thread *self, uint32_t number)
 {
-	split_at(number)->cells[0].write = self->spare_splits.first;
-	self->spare_splits.first = number;
-	self->spare_splits.count++;
+	if (self->spare_cuts.count++)
+		cut_at(self->spare_cuts.last)->cells[0].history = number;
+	else
+		self->spare_cuts.first = number;
+	self->spare_cuts.last = number;
 }
 
-void splits_recycle(void)
+void cuts_recycle(void)
 {
-	for (uint32_t number = 1; number <= RELAXED_GET(runtime.next_splits); number++)
-		for (int i = 0; i < 6; i++)
-			recycle_cell(&split_at(number)->cells[i]);
-}
-
-/* The cell of the unit that starts at `offset` (0..7) of a granule. */
-static struct cell *unit_cell(struct thread *self, uint64_t granule, uint32_t offset)
-{
-	if (offset % 4 == 0)
-		return layout_cell(granule | offset);
-	uint32_t *number = split_number(granule);
-	if (!*number)
-		*number = split_new(self);
-	return &split_at(*number)->cells[offset < 4 ? offset - 1 : offset - 2];
+	for (uint32_t number = 1; number <= RELAXED_GET(runtime.next_cuts); number++)
+		for (int i = 0; i < 8; i++)
+			recycle_cell(&cut_at(number)->cells[i]);
 }
 
 /* ---- locks ---- */
@@ -99,13 +93,34 @@ void granule_unlock(struct thread *self)
 
 void granule_unlock_held(struct thread *self)
 {
-	if (self->held && RELAXED_GET(*self->held) == self->slot) {
-		/* It may have left in the middle of changing its spare lists: better lose them than walk them. */
-		memset(&self->spare_readers, 0, sizeof self->spare_readers);
-		memset(&self->spare_splits, 0, sizeof self->spare_splits);
+	if (!self->held)
+		return;
+	/* It may have left in the middle of changing its spare lists: better lose them than walk them. */
+	memset(&self->spare_readers, 0, sizeof self->spare_readers);
+	memset(&self->spare_arrays, 0, sizeof self->spare_arrays);
+	memset(&self->spare_cuts, 0, sizeof self->spare_cuts);
+	if (RELAXED_GET(*self->held) == self->slot)
 		granule_unlock(self);
-	}
 	self->held = NULL;
+}
+
+/* A lock that nobody takes. */
+static uint32_t nobodys;
+
+bool granule_enter(struct thread *self)
+{
+	if (self->held)
+		return false;
+	self->held = &nobodys;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return true;
+}
+
+void granule_leave(struct thread *self, bool entered)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (entered)
+		self->held = NULL;
 }
 
 /* The holders stayed in the parent. */
@@ -114,148 +129,207 @@ void granule_after_fork(void)
 	memset(locks, 0, sizeof locks);
 }
 
-/* ---- cutting ---- */
+/* ---- cutting: under the granule's lock; whoever takes a cell over meanwhile makes the swap fail ---- */
 
-/* A locked granule. */
-struct granule {
-	struct thread *self;
-	uint64_t address;
-	struct cell *first, *upper;
-};
-
-/* Cuts the half at `half` (0 or 4) into units of `length`, copying the history. */
-static void cut_half(struct granule *granule, uint32_t half, uint32_t length)
+static bool is_cut(struct cell cell)
 {
-	struct cell *base = half ? granule->upper : granule->first;
-	uint32_t old = OWNER_LENGTH(base->owner);
-	for (uint32_t start = 0; start < 4; start += old) {
-		struct cell *from = unit_cell(granule->self, granule->address, half + start);
-		uint16_t owner = from->owner;
-		for (uint32_t at = start + length; at < start + old; at += length)
-			cell_copy(granule->self, unit_cell(granule->self, granule->address, half + at), from,
-				  owner, length);
-		from->owner = OWNER(OWNER_SLOT(owner), length, OWNER_FLAGS(owner));
+	return OWNER_MODE(cell.owner) == MODE_CUT;
+}
+
+/* A cell for a byte of what `from` covers. */
+static struct cell byte_cell(struct thread *self, struct cell from, uint32_t byte, struct cell *home)
+{
+	if (!OWNER_FORM(from.owner))
+		return (struct cell){ .owner = OWNER(0u, FORM_BYTE, MODE_ALL) };
+	if (OWNER_FORM(from.owner) == FORM_ARRAY) {
+		uint32_t history = array_at(HISTORY(from.history))->histories[byte];
+		if (!history) /* a byte that nobody touched */
+			return (struct cell){ .owner = OWNER(0u, FORM_BYTE, MODE_ALL) };
+		if (OWNER_MODE(from.owner) == MODE_ONE && !history_at(history)->read) /* or only the first thread */
+			return (struct cell){ .history = history,
+					      .context = from.context,
+					      .owner = OWNER(HISTORY_WRITER(from.history), FORM_BYTE, MODE_ALL),
+					      .write = from.write,
+					      .read = from.write };
+		from.history = (from.history & ~HISTORY(~0u)) | history;
+	}
+	return cell_copy(self, from, home, FORM_BYTE);
+}
+
+static void cut_in_bytes(struct thread *self, uint64_t granule)
+{
+	struct cell *first = layout_cell(granule), *second = layout_cell(granule | 4);
+	for (;;) {
+		struct cell lower = cell_get(first), upper = lower;
+		if (is_cut(lower))
+			return;
+		bool halves = OWNER_FORM(lower.owner) == FORM_HALF;
+		if (halves)
+			upper = cell_get(second);
+		uint32_t number = cut_new(self);
+		struct cell *cells = cut_at(number)->cells;
+		for (uint32_t i = 0; i < 8; i++)
+			cells[i] = byte_cell(self, i < 4 ? lower : upper, i, &cells[i]);
+		struct cell fresh = { .history = number, .owner = OWNER(0u, FORM_WHOLE, MODE_CUT) };
+		if (cell_swap(first, lower, fresh)) {
+			cell_release(self, lower);
+			if (halves) {
+				cell_release(self, upper);
+				cell_set(second, (struct cell){ 0 });
+			}
+			return;
+		}
+		for (uint32_t i = 0; i < 8; i++)
+			cell_release(self, cells[i]);
+		cut_free(self, number);
 	}
 }
 
-/* Makes [from, to) of the granule a union of whole units. */
-static void cut(struct granule *granule, uint32_t from, uint32_t to)
+/* Cuts a whole granule in halves, one whose bytes differ in bytes. */
+static void cut_in_halves(struct thread *self, uint64_t granule)
 {
-	uint32_t length = OWNER_LENGTH(granule->first->owner);
-	if (from == 0 && to == 8) {
-		if (length == 0)
-			granule->first->owner = OWNER(0u, 8u, 0u);
+	struct cell *first = layout_cell(granule), *second = layout_cell(granule | 4);
+	for (;;) {
+		struct cell now = cell_get(first), lower = now;
+		if (OWNER_FORM(now.owner) == FORM_HALF || is_cut(now))
+			return;
+		if (OWNER_FORM(now.owner) == FORM_ARRAY) {
+			cut_in_bytes(self, granule);
+			return;
+		}
+		lower.owner = OWNER(OWNER_SLOT(now.owner), FORM_HALF, OWNER_MODE(now.owner));
+		cell_set(second, cell_copy(self, now, second, FORM_HALF));
+		if (cell_swap(first, now, lower))
+			return;
+		cell_release(self, cell_get(second));
+		cell_set(second, (struct cell){ 0 });
+	}
+}
+
+/* Makes a granule whole again whose bytes have all come to the same threads, as after a walk. */
+static void mend(struct thread *self, uint64_t granule)
+{
+	struct cell *first = layout_cell(granule), now = cell_get(first);
+	if (!is_cut(now))
 		return;
+	const struct cell *cells = cut_at(now.history)->cells;
+	struct cell fresh = cell_get(&cells[0]);
+	uint32_t histories[8], parties = fresh.history & ~HISTORY(~0u);
+	if (OWNER_MODE(fresh.owner) > MODE_ONE || !OWNER_SLOT(fresh.owner))
+		return;
+	for (uint32_t i = 0; i < 8; i++) {
+		struct cell cell = cell_get(&cells[i]);
+		if (cell.owner != fresh.owner || cell.context != fresh.context ||
+		    (cell.history & ~HISTORY(~0u)) != parties)
+			return;
+		histories[i] = HISTORY(cell.history);
+		if ((int32_t)(cell.write - fresh.write) > 0)
+			fresh.write = cell.write;
+		if ((int32_t)(cell.read - fresh.read) > 0)
+			fresh.read = cell.read;
 	}
-	if (length == 8)
-		cell_copy(granule->self, granule->upper, granule->first, granule->first->owner, 4);
-	else if (length == 0)
-		granule->upper->owner = OWNER(0u, 4u, 0u);
-	else if (OWNER_LENGTH(granule->upper->owner) == 0)
-		granule->upper->owner = OWNER(0u, 4u, 0u);
-	if (length == 8 || length == 0)
-		granule->first->owner =
-			OWNER(OWNER_SLOT(granule->first->owner), 4u, OWNER_FLAGS(granule->first->owner));
-	for (uint32_t half = 0; half < 8; half += 4) {
-		uint32_t low = from > half ? from - half : 0, high = to < half + 4 ? to - half : 4;
-		if (from >= half + 4 || to <= half || (low == 0 && high == 4))
-			continue;
-		uint32_t need = low % 2 == 0 && high % 2 == 0 ? 2 : 1;
-		if (OWNER_LENGTH((half ? granule->upper : granule->first)->owner) > need)
-			cut_half(granule, half, need);
-	}
+	granule_lock(self, granule);
+	uint32_t number = now.history;
+	if (array_put(self, &fresh, histories) && cell_swap(first, now, fresh))
+		cut_free(self, number);
+	granule_unlock(self);
 }
 
 /* ---- accesses ---- */
 
-static struct granule granule_open(struct thread *self, uint64_t address)
+/* Bytes from..to of a granule that is cut in bytes. */
+static void access_bytes(struct thread *self, uint32_t number, uint32_t from, uint32_t to, uint64_t word,
+			 uint64_t granule, enum access access, struct memo *memo)
 {
-	struct granule granule = { .self = self, .address = address & ~7ull };
-	granule.first = layout_cell(granule.address);
-	granule.upper = layout_cell(granule.address | 4);
-	granule_lock(self, granule.address);
-	return granule;
+	for (uint32_t i = from; i < to; i++)
+		cell_access(self, &cut_at(number)->cells[i], word, granule + i, FORM_BYTE, access, memo);
 }
 
-static void touch(struct granule *granule, uint32_t offset, enum access access, uint64_t word)
+/* One try at an access to bytes from..to of a granule; false when its cells had to be cut for it. */
+static bool access_granule(struct thread *self, uint64_t granule, uint32_t from, uint32_t to, uint64_t word,
+			   enum access access, struct memo *memo, bool element)
 {
-	struct cell *cell = unit_cell(granule->self, granule->address, offset);
-	uint16_t owner = cell->owner;
-	if (access == ACCESS_READ)
-		cell_read(granule->self, cell, &owner, word, granule->address + offset);
-	else
-		cell_write(granule->self, cell, &owner, word, granule->address + offset);
-	RELAXED_SET(cell->owner, owner);
-}
-
-/* An access to bytes from..to of one granule, under its lock. */
-static void access_locked(struct thread *self, uint64_t granule_address, uint32_t from, uint32_t to,
-			  uint64_t word, enum access access, uint32_t *memo)
-{
-	struct granule granule = granule_open(self, granule_address);
-	cut(&granule, from, to);
-	uint32_t length = OWNER_LENGTH(granule.first->owner);
-	for (uint32_t at = 0; at < to; at += length) {
-		if (at == 4)
-			length = OWNER_LENGTH(granule.upper->owner);
-		if (at >= from)
-			touch(&granule, at, access, word);
-		if (at < 4 && at + length > 4)
-			break; /* one unit of 8 */
+	struct cell *first = layout_cell(granule), now = cell_get(first);
+	uint32_t form = OWNER_FORM(now.owner);
+	bool whole = from == 0 && to == 8, half = from % 4 == 0 && to - from == 4;
+	if (is_cut(now)) {
+		access_bytes(self, now.history, from, to, word, granule, access, memo);
+		if (element && to == 8)
+			mend(self, granule);
+		return true;
 	}
-	memo_set(memo, unit_cell(self, granule.address, from)->before);
+	if (form == FORM_HALF && (whole || half)) {
+		for (uint32_t at = from; at < to; at += 4)
+			if (!cell_access(self, layout_cell(granule | at), word, granule | at, FORM_HALF, access, memo))
+				return false;
+		return true;
+	}
+	if (whole && form != FORM_ARRAY && cell_access(self, first, word, granule, FORM_WHOLE, access, memo))
+		return true;
+	if (form != FORM_HALF && (whole || element) &&
+	    array_access(self, first, from, to, word, granule, access, memo))
+		return true;
+	granule_lock(self, granule);
+	if (half && !element)
+		cut_in_halves(self, granule);
+	else
+		cut_in_bytes(self, granule);
 	granule_unlock(self);
+	return false;
 }
 
 void granule_access(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access,
-		    uint32_t *memo)
+		    struct memo *memo, bool element)
 {
 	uint64_t end = address + size;
 	while (address < end) {
 		uint64_t granule = address & ~7ull;
 		uint32_t from = (uint32_t)(address - granule);
 		uint32_t to = end - granule < 8 ? (uint32_t)(end - granule) : 8;
-		struct cell *cell = layout_cell(granule);
-		if (from != 0 || to != 8 ||
-		    (!cell_access(self, cell, word, granule, 8, access, memo) &&
-		     !cell_access_locked(self, cell, word, granule, 8, access, memo)))
-			access_locked(self, granule, from, to, word, access, memo);
+		while (!access_granule(self, granule, from, to, word, access, memo, element))
+			;
 		address = granule + 8;
 	}
 }
 
 /* ---- forgetting ---- */
 
-/* The bytes of one granule start a new life. */
-static void forget_part(struct thread *self, uint64_t granule_address, uint32_t from, uint32_t to)
+static void forget_cell(struct thread *self, struct cell *cell, uint32_t form)
 {
-	struct cell *cell = layout_cell(granule_address);
-	if (OWNER_LENGTH(cell->owner) == 8 && OWNER_FLAGS(cell->owner) != OWNER_MANY && from == 0 &&
-	    to == 8) {
-		*cell = (struct cell){ 0 };
+	struct cell now = cell_get(cell);
+	cell_set(cell, (struct cell){ .owner = form ? OWNER(0u, form, MODE_ALL) : 0 });
+	cell_release(self, now);
+}
+
+/* The bytes of one granule start a new life. */
+static void forget_part(struct thread *self, uint64_t granule, uint32_t from, uint32_t to)
+{
+	struct cell *first = layout_cell(granule), now = cell_get(first);
+	bool whole = from == 0 && to == 8;
+	if (whole && OWNER_FORM(now.owner) == FORM_WHOLE && OWNER_MODE(now.owner) < MODE_MANY) {
+		cell_set(first, (struct cell){ 0 });
 		return;
 	}
-	struct granule granule = granule_open(self, granule_address);
-	bool whole = from == 0 && to == 8;
-	if (OWNER_LENGTH(granule.first->owner) && !whole)
-		cut(&granule, from, to);
-	uint32_t lower = OWNER_LENGTH(granule.first->owner), length = lower;
-	for (uint32_t at = 0; length && at < to; at += length) {
-		if (at == 4)
-			length = OWNER_LENGTH(granule.upper->owner);
-		if (at < from)
-			continue;
-		cell = unit_cell(self, granule.address, at);
-		cell_clear(self, cell, cell->owner);
-	}
-	if (whole) {
-		if (lower && (lower < 4 || length < 4)) {
-			split_free(self, *split_number(granule.address));
-			*split_number(granule.address) = 0;
+	granule_lock(self, granule);
+	bool half = from % 4 == 0 && to - from == 4;
+	if (half)
+		cut_in_halves(self, granule);
+	else if (!whole)
+		cut_in_bytes(self, granule);
+	now = cell_get(first);
+	if (half && !is_cut(now)) {
+		forget_cell(self, layout_cell(granule | from), FORM_HALF);
+	} else if (is_cut(now)) {
+		for (uint32_t i = from; i < to; i++)
+			forget_cell(self, &cut_at(now.history)->cells[i], FORM_BYTE);
+		if (whole) {
+			cell_set(first, (struct cell){ 0 });
+			cut_free(self, now.history);
 		}
-		if (lower && lower != 8)
-			*granule.upper = (struct cell){ 0 };
-		granule.first->owner = 0;
+	} else {
+		if (OWNER_FORM(now.owner) == FORM_HALF)
+			forget_cell(self, layout_cell(granule | 4), FORM_NONE);
+		forget_cell(self, first, FORM_NONE);
 	}
 	granule_unlock(self);
 }
@@ -266,7 +340,7 @@ static void forget_part(struct thread *self, uint64_t granule_address, uint32_t 
 static void forget_page(struct thread *self, uint64_t page, uint64_t start, uint64_t end)
 {
 	uint64_t first = (uint64_t)layout_cell(start);
-	uint64_t skipped = page > first ? (page - first + 23) / 24 : 0;
+	uint64_t skipped = page > first ? (page - first + 15) / 16 : 0;
 	for (uint64_t granule = start + skipped * 8; granule < end; granule += 8) {
 		const struct cell *cell = layout_cell(granule);
 		if ((uint64_t)cell >= page + 4096)
@@ -280,7 +354,7 @@ static void forget_page(struct thread *self, uint64_t page, uint64_t start, uint
 static void forget_pages(struct thread *self, uint64_t start, uint64_t end)
 {
 	unsigned char present[256];
-	uint64_t low = (uint64_t)layout_cell(start) & ~4095ull, high = (uint64_t)layout_cell(end - 8) + 24;
+	uint64_t low = (uint64_t)layout_cell(start) & ~4095ull, high = (uint64_t)layout_cell(end - 8) + 16;
 	for (uint64_t at = low; at < high; at += sizeof present * 4096) {
 		uint64_t pages = (high - at + 4095) / 4096;
 		pages = pages < sizeof present ? pages : sizeof present;

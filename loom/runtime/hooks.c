@@ -1,10 +1,9 @@
 /* The fast path, inlined into programs: this file becomes bitcode that the
  * compiler wrapper links into every unit. One load and compare decides whether
- * the location belongs to this thread alone and whether this site has met this
- * predecessor before; then the access is one store. All else is a cold call
- * that spills no registers. The low bits of an address are left in: a misaligned one
- * finds no cell and goes to the call. Unordered on purpose: a cell that two threads touch
- * in the same few nanoseconds may miss one of the two accesses. */
+ * the location belongs to this thread alone, a second whether this site has met
+ * this history before; then the access is two stores. All else is a cold call that
+ * spills no registers. Unordered on purpose: when two threads touch a cell in the
+ * same few nanoseconds one of the two accesses may go missing. */
 #include <stdint.h>
 
 #include "loom/runtime/layout.h"
@@ -12,63 +11,51 @@
 #define HOOK __attribute__((always_inline, visibility("hidden"))) void
 #define COLD __attribute__((preserve_most, cold)) extern void
 
-COLD unsnarl_read8(uint64_t word, uint64_t address, uint32_t *memo);
-COLD unsnarl_read4(uint64_t word, uint64_t address, uint32_t *memo);
-COLD unsnarl_write8(uint64_t word, uint64_t address, uint32_t *memo);
-COLD unsnarl_write4(uint64_t word, uint64_t address, uint32_t *memo);
+COLD unsnarl_read8(uint64_t word, uint64_t address, struct memo *memo);
+COLD unsnarl_read4(uint64_t word, uint64_t address, struct memo *memo);
+COLD unsnarl_write8(uint64_t word, uint64_t address, struct memo *memo);
+COLD unsnarl_write4(uint64_t word, uint64_t address, struct memo *memo);
 
-#define LIKELY(x) __builtin_expect(!!(x), 1)
-
-static inline __attribute__((always_inline)) int mine(const struct cell *cell, uint16_t owner,
-						      const uint32_t *memo)
+static inline struct cell *whole(struct cell *cells, uint64_t address)
 {
-	return cell->owner == owner && MEMO(memo, cell->before) == cell->before;
+	return (struct cell *)((char *)cells + 2 * (address & ADDRESS_MASK));
+}
+
+static inline struct cell *half(struct cell *cells, uint64_t address)
+{
+	return (struct cell *)((char *)cells + 2 * (address & ADDRESS_MASK) + ((address & 4) << UPPER_SHIFT));
 }
 
 HOOK unsnarl_hook_read8(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word,
-			uint64_t address, uint32_t *memo)
+			uint64_t address, struct memo *memo)
 {
-	struct cell *cell = (struct cell *)((char *)cells + 3 * (address & (ADDRESS_MASK | 7)));
-	if (LIKELY(mine(cell, owner | 8 << 2, memo)))
-		cell->read = word;
-	else if (!reads_again(self, cell, word, 8))
+	struct cell *cell = whole(cells, address);
+	if (!cell_quick_read(cell, owner | FORM_WHOLE << 2, word, memo) &&
+	    !reads_again(self, cell, word))
 		unsnarl_read8(word, address, memo);
 }
 
 HOOK unsnarl_hook_write8(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word,
-			 uint64_t address, uint32_t *memo)
+			 uint64_t address, struct memo *memo)
 {
-	struct cell *cell = (struct cell *)((char *)cells + 3 * (address & (ADDRESS_MASK | 7)));
-	if (LIKELY(mine(cell, owner | 8 << 2, memo))) {
-		cell->write = word;
-		cell->context = (uint16_t)self->context;
-	} else {
+	if (!cell_quick_write(whole(cells, address), owner | FORM_WHOLE << 2, self->context, word, memo))
 		unsnarl_write8(word, address, memo);
-	}
 }
 
 HOOK unsnarl_hook_read4(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word,
-			uint64_t address, uint32_t *memo)
+			uint64_t address, struct memo *memo)
 {
-	struct cell *cell = (struct cell *)((char *)cells + 3 * (address & (ADDRESS_MASK | 3)) +
-					    ((address & 4) << UPPER_SHIFT));
-	if (LIKELY(mine(cell, owner | 4 << 2, memo)))
-		cell->read = word;
-	else if (!reads_again(self, cell, word, 4))
+	struct cell *cell = half(cells, address);
+	if (!cell_quick_read(cell, owner | FORM_HALF << 2, word, memo) &&
+	    !reads_again(self, cell, word))
 		unsnarl_read4(word, address, memo);
 }
 
 HOOK unsnarl_hook_write4(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word,
-			 uint64_t address, uint32_t *memo)
+			 uint64_t address, struct memo *memo)
 {
-	struct cell *cell = (struct cell *)((char *)cells + 3 * (address & (ADDRESS_MASK | 3)) +
-					    ((address & 4) << UPPER_SHIFT));
-	if (LIKELY(mine(cell, owner | 4 << 2, memo))) {
-		cell->write = word;
-		cell->context = (uint16_t)self->context;
-	} else {
+	if (!cell_quick_write(half(cells, address), owner | FORM_HALF << 2, self->context, word, memo))
 		unsnarl_write4(word, address, memo);
-	}
 }
 
 /* A loop header was reached, or a block behind a loop's exit. */

@@ -2,10 +2,9 @@
  * lies, what a cell holds, and how a thread presents itself. The fast path is
  * in hooks.c, everything else in the other files of this folder.
  *
- * Memory is seen in granules of 8 aligned bytes. A granule is one unit of 8
- * bytes, or two halves, each one unit of 4, two of 2 or four of 1: the largest
- * cut that no access so far has crossed. Every unit has a cell of its own, so
- * neighbours are never confused; a cut copies the history. */
+ * Memory is seen in granules of 8 aligned bytes. A cell tells the history of a
+ * whole granule, of half of one, or of a byte; how a granule is divided depends on
+ * how it is used (granule.c), and never mixes the histories of two bytes. */
 #ifndef RUNTIME_LAYOUT_H
 #define RUNTIME_LAYOUT_H
 
@@ -20,56 +19,86 @@
 #define WORD_SITE(word) ((uint32_t)((word) >> WORD_SITE_SHIFT) & WORD_SITE_MASK)
 #define WORD_ORDER(word) ((uint32_t)(word))
 
+/* The first 8 bytes are always stored at once, so that sites are never taken for
+ * another thread's. */
 struct cell {
-	uint64_t write;   /* last write, 0 = none */
-	uint64_t read;    /* last read since; in an owned cell it may be older than the write; in a MANY cell
-			     the number of a block of readers (no slot: no word looks like that) */
-	uint32_t before;  /* site of the last access by another thread than the last one's, 0 = nil */
+	uint32_t history; /* number of a history (history.c), of an array or of a cut; high bits: HISTORY_WRITER */
 	uint16_t context; /* of the last writer when it wrote */
-	uint16_t owner;   /* slot 10 | unit length 4 | flags 2 */
-};
+	uint16_t owner;   /* slot 10 | form 4 | mode 2 */
+	uint32_t write;   /* order of the last write */
+	uint32_t read;    /* order of the last read since; in a MANY cell the number of a block of readers */
+} __attribute__((aligned(16)));
 
-/* Flags of `owner`. Neither flag: all accesses recorded here are of the slot's
- * thread, or, with slot 0, there are none. ONE: another thread wrote, the slot's
- * thread is the only one that read since. MANY: several threads read since. */
-enum { OWNER_ONE = 1, OWNER_MANY = 2 };
-#define OWNER(slot, length, flags) ((uint16_t)((slot) << 6 | (length) << 2 | (flags)))
+#define HISTORY_BITS 22u
+#define HISTORY(word) ((uint32_t)(word) & ((1u << HISTORY_BITS) - 1))
+#define HISTORY_WRITER(word) ((uint32_t)(word) >> HISTORY_BITS) /* slot; in ONE and MANY cells */
+
+/* Modes. ALL: every access recorded here is of the slot's thread, or, with slot 0, there
+ * is none. ONE: another thread was here alone (HISTORY_WRITER), then the slot's thread read;
+ * `write` is then the order of the other's last access. MANY: more threads read since the last write. CUT: each byte of the granule has a cell of its own. */
+enum { MODE_ALL, MODE_ONE, MODE_MANY, MODE_CUT };
+/* Forms: what the cell covers. ARRAY: a granule whose bytes have different histories. */
+enum { FORM_NONE = 0, FORM_BYTE = 1, FORM_HALF = 4, FORM_WHOLE = 8, FORM_ARRAY = 9 };
+#define OWNER(slot, form, mode) ((uint16_t)((slot) << 6 | (form) << 2 | (mode)))
 #define OWNER_SLOT(owner) ((uint32_t)(owner) >> 6)
-#define OWNER_LENGTH(owner) ((uint32_t)(owner) >> 2 & 15u)
-#define OWNER_FLAGS(owner) ((uint32_t)(owner) & 3u)
+#define OWNER_FORM(owner) ((uint32_t)(owner) >> 2 & 15u)
+#define OWNER_MODE(owner) ((uint32_t)(owner) & 3u)
 
 /* User addresses differ in their low 43 bits as long as mmap_rnd_bits is at most
  * 28: non-PIE images lie below 2^40, PIE images from 0x555..., the rest from
- * 0x7e0... up. Lower halves (and whole granules) have their cells from CELLS on,
- * 3 bytes per byte; upper halves 2^45 higher; the rest of a granule that is cut
- * into 1 or 2 bytes lies in a block of 6 cells whose number is in the SPLITS
- * plane. The odd displacement keeps a cell off its data's low address bits. All of it
- * lies beside AddressSanitizer's shadow (0x7fff8000 to 0x10007fff8000). */
+ * 0x7e0... up. Whole granules and lower halves have their cells from CELLS on, 2
+ * bytes per byte; upper halves 2^45 higher. The odd displacement keeps a cell off
+ * its data's low address bits. All of it lies beside AddressSanitizer's shadow
+ * (0x7fff8000 to 0x10007fff8000). */
 #define ADDRESS_MASK 0x7fffffffff8ull
 #define CELLS_START 0x100100000840ull
-#define CELLS_SIZE (3ull << 43)
+#define CELLS_SIZE (2ull << 43)
 #define UPPER_SHIFT 43 /* address bit 2 moved to bit 45 */
 #define UPPER_DISPLACEMENT (4ull << UPPER_SHIFT)
-#define SPLITS_START 0x290000000000ull
-#define SPLITS_SIZE (1ull << 42)
 #define LINES_START 0x2d0000000000ull
 #define LINES_SIZE (1ull << 41) /* 16 bytes per 64-byte line */
 
-static inline struct cell *layout_cell(uint64_t address) /* of a unit at offset 0 or 4 */
+static inline struct cell *layout_cell(uint64_t address) /* of a granule, or of a half */
 {
-	return (struct cell *)(3 * (address & ADDRESS_MASK) + ((address & 4) << UPPER_SHIFT) + CELLS_START);
+	return (struct cell *)(2 * (address & ADDRESS_MASK) + ((address & 4) << UPPER_SHIFT) + CELLS_START);
 }
 
-/* A site's memo: predecessors of the site that are already logged, by their low
- * bits, so that a site that meets several of them stays on the fast path. */
+/* A site's memo: histories it has met in cells of its own thread, and what they become. What
+ * such an access teaches is logged already. */
 #define MEMO_ENTRIES 4u
-#define MEMO(memo, before) ((memo)[(before) % MEMO_ENTRIES])
+struct memo {
+	uint32_t from, to;
+};
 
-/* Stores only news: every thread reads a site's memo. */
-static inline void memo_set(uint32_t *memo, uint32_t before)
+static inline uint64_t cell_low(const struct cell *cell)
 {
-	if (MEMO(memo, before) != before)
-		__atomic_store_n(&MEMO(memo, before), before, __ATOMIC_RELAXED);
+	return __atomic_load_n((const uint64_t *)cell, __ATOMIC_RELAXED);
+}
+
+#define LOW_OWNER(low) ((uint16_t)((low) >> 48))
+
+/* An access of the thread that has the cell to itself, when the memo knows it. */
+static inline int cell_quick_read(struct cell *cell, uint16_t owner, uint64_t word, const struct memo *memos)
+{
+	uint64_t low = cell_low(cell);
+	struct memo memo = memos[low % MEMO_ENTRIES];
+	if (__builtin_expect(LOW_OWNER(low) != owner || memo.from != (uint32_t)low, 0))
+		return 0;
+	*(uint64_t *)cell = low - memo.from + memo.to;
+	cell->read = WORD_ORDER(word);
+	return 1;
+}
+
+static inline int cell_quick_write(struct cell *cell, uint16_t owner, uint32_t context, uint64_t word,
+				   const struct memo *memos)
+{
+	uint64_t low = cell_low(cell);
+	struct memo memo = memos[low % MEMO_ENTRIES];
+	if (__builtin_expect(LOW_OWNER(low) != owner || memo.from != (uint32_t)low, 0))
+		return 0;
+	*(uint64_t *)cell = (uint64_t)owner << 48 | (uint64_t)(uint16_t)context << 32 | memo.to;
+	cell->write = WORD_ORDER(word);
+	return 1;
 }
 
 #define LOOP_RING 1024u /* loop steps remembered per thread, a power of two */
@@ -84,6 +113,16 @@ struct loop_step {
 struct read_again {
 	const struct cell *cell;
 	uint64_t value; /* mixed from the last write and the reading site */
+};
+
+/* What accesses teach that has been logged: to what another thread wrote or read last, with all
+ * that it depends on, and to what is this thread's own. Both tell the history that follows. */
+struct known {
+	uint64_t a, b;
+};
+struct step {
+	uint64_t key;
+	uint32_t to, reserved;
 };
 
 /* How many shared reads of a site in a row brought nothing new. */
@@ -119,10 +158,12 @@ struct thread {
 	uint32_t restores_mask;
 	struct {
 		uint32_t first, last, count; /* blocks to reuse, oldest first */
-	} spare_readers, spare_splits;
+	} spare_readers, spare_arrays, spare_cuts;
 	uint32_t news; /* observations that this thread was the first to log */
 	struct read_again again[2048];
 	struct calm calm[512];
+	struct known known[4096];
+	struct step steps[4096];
 	uint64_t logged[1024][2]; /* pairs and edges already logged, direct-mapped by key */
 	uint64_t met[8192];       /* predecessors already logged: site << 32 | before */
 	struct loop_step loops[LOOP_RING];
@@ -134,19 +175,18 @@ struct thread {
  * threads have read was at this very site, and the site is calm. */
 static inline struct read_again *again_place(struct thread *self, const struct cell *cell)
 {
-	return &self->again[((uint64_t)cell >> 3) % 2048];
+	return &self->again[((uint64_t)cell >> 4) % 2048];
 }
 
 static inline uint64_t again_value(const struct cell *cell, uint64_t word)
 {
-	return cell->write + (word >> 32) * 0xc4ceb9fe1a85ec53u;
+	return (cell_low(cell) ^ (uint64_t)cell->write << 16) + (word >> 32) * 0xc4ceb9fe1a85ec53u;
 }
 
-static inline int reads_again(struct thread *self, const struct cell *cell, uint64_t word, uint32_t length)
+static inline int reads_again(struct thread *self, const struct cell *cell, uint64_t word)
 {
 	const struct read_again *again = again_place(self, cell);
-	return again->cell == cell && again->value == again_value(cell, word) &&
-	       (cell->owner & 63u) == (length << 2 | OWNER_MANY);
+	return again->cell == cell && again->value == again_value(cell, word);
 }
 
 #endif

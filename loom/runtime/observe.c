@@ -4,17 +4,6 @@
  * any instruction. */
 #include "loom/runtime/runtime.h"
 
-#include <sys/mman.h>
-
-#define INDEX_BITS 23u
-#define INDEX_SIZE (sizeof(uint32_t) << INDEX_BITS)
-
-static void index_start(struct index *index)
-{
-	index->slots = runtime_map(0, INDEX_SIZE);
-	index->mask = (1u << INDEX_BITS) - 1;
-}
-
 void observe_start(void)
 {
 	index_start(&runtime.pairs);
@@ -27,7 +16,7 @@ void observe_after_fork(void)
 {
 	struct index *all[] = { &runtime.pairs, &runtime.predecessors, &runtime.edges };
 	for (int i = 0; i < 3; i++)
-		madvise(all[i]->slots, INDEX_SIZE, MADV_DONTNEED);
+		index_clear(all[i]);
 	for (uint32_t slot = 0; slot < AREA_SLOTS; slot++) {
 		struct thread *thread = &runtime.threads[slot];
 		if (thread->state == THREAD_FREE)
@@ -36,6 +25,8 @@ void observe_after_fork(void)
 		__builtin_memset(thread->met, 0, sizeof thread->met);
 		__builtin_memset(thread->again, 0, sizeof thread->again);
 		__builtin_memset(thread->calm, 0, sizeof thread->calm);
+		__builtin_memset(thread->known, 0, sizeof thread->known);
+		__builtin_memset(thread->steps, 0, sizeof thread->steps);
 	}
 }
 
@@ -73,18 +64,6 @@ static uint32_t claim(uint32_t *count, uint32_t limit)
 	return UINT32_MAX;
 }
 
-/* Publishes entry number `entry` (already valid) at a free index slot `place`. When
- * another thread came first, returns its entry number + 1, else 0. The release
- * makes the entry's fields visible to whoever finds it through the index. */
-static uint32_t publish(const struct index *index, uint32_t place, uint32_t entry)
-{
-	uint32_t found = 0;
-	if (__atomic_compare_exchange_n(&index->slots[place], &found, entry + 1, false, __ATOMIC_RELEASE,
-					__ATOMIC_ACQUIRE))
-		return 0;
-	return found;
-}
-
 static bool same_pair(const struct area_pair *a, const struct area_pair *b)
 {
 	return a->kind == b->kind && a->head_site == b->head_site && a->tail_site == b->tail_site &&
@@ -104,36 +83,27 @@ static bool same_edge(const struct area_edge *a, const struct area_edge *b)
 
 /* Finds an equal entry or appends `fresh`; `complete` may fill in the rest of a new
  * entry. One body for the three logs, which differ in type only. */
-#define DEFINE_APPEND(name, type, log, count, limit, index_field, same, complete)                         \
-	static void name(struct thread *self, struct type fresh, uint64_t hash)                           \
-	{                                                                                                 \
-		struct type *entries = runtime.process->log;                                              \
-		const struct index *index = &runtime.index_field;                                         \
-		uint32_t entry = UINT32_MAX;                                                              \
-		for (uint32_t place = (uint32_t)hash & index->mask;; place = (place + 1) & index->mask) { \
-			uint32_t found =                                                                  \
-				__atomic_load_n(&index->slots[place], __ATOMIC_ACQUIRE); /* publish */    \
-			if (!found) {                                                                     \
-				if (entry == UINT32_MAX) {                                                \
-					entry = claim(&runtime.process->count, limit);                    \
-					if (entry == UINT32_MAX)                                          \
-						return;                                                   \
-					complete(&fresh);                                                 \
-					self->news++;                                                     \
-					entries[entry] = fresh;                                           \
-					__atomic_store_n(&entries[entry].state, AREA_VALID,               \
-							 __ATOMIC_RELEASE);                               \
-				}                                                                         \
-				found = publish(index, place, entry);                                     \
-				if (!found)                                                               \
-					return;                                                           \
-			}                                                                                 \
-			if (same(&entries[found - 1], &fresh)) {                                          \
-				if (entry != UINT32_MAX)                                                  \
-					entries[entry].state = 0;                                         \
-				return;                                                                   \
-			}                                                                                 \
-		}                                                                                         \
+#define DEFINE_APPEND(name, type, log, count, limit, index, same, complete)                           \
+	static void name(struct thread *self, struct type fresh, uint64_t hash)                       \
+	{                                                                                             \
+		struct type *entries = runtime.process->log;                                          \
+		struct probe probe = index_probe(hash, RELAXED_GET(runtime.process->count));          \
+		for (uint32_t found; (found = index_next(&runtime.index, &probe));)                   \
+			if (same(&entries[found - 1], &fresh))                                        \
+				return;                                                               \
+		uint32_t entry = claim(&runtime.process->count, limit);                               \
+		if (entry == UINT32_MAX)                                                              \
+			return;                                                                       \
+		complete(&fresh);                                                                     \
+		self->news++;                                                                         \
+		entries[entry] = fresh;                                                               \
+		__atomic_store_n(&entries[entry].state, AREA_VALID, __ATOMIC_RELEASE); /* harvest */  \
+		probe = index_probe(hash, entry);                                                     \
+		for (uint32_t found; (found = index_publish(&runtime.index, &probe, entry));)         \
+			if (same(&entries[found - 1], &fresh)) {                                      \
+				entries[entry].state = 0; /* another thread was first */              \
+				return;                                                               \
+			}                                                                             \
 	}
 
 static void nothing_more(const void *entry)

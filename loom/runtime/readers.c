@@ -13,6 +13,17 @@ struct readers *readers_at(uint32_t number)
 	return (struct readers *)BLOCKS_START + (number <= RELAXED_GET(runtime.next_readers) ? number : 0);
 }
 
+static uint16_t home_of(const struct cell *cell)
+{
+	return (uint16_t)((uint64_t)cell >> 4);
+}
+
+struct readers *readers_of(const struct cell *cell, uint32_t number)
+{
+	struct readers *readers = readers_at(number);
+	return readers->home == home_of(cell) ? readers : readers_at(0);
+}
+
 void readers_start(void)
 {
 	runtime_map(BLOCKS_START, (size_t)BLOCKS_LIMIT * sizeof(struct readers));
@@ -27,7 +38,7 @@ void readers_recycle(void (*each)(uint64_t *word))
 	}
 }
 
-uint32_t readers_new(struct thread *self)
+uint32_t readers_new(struct thread *self, const struct cell *home)
 {
 	uint32_t number = self->spare_readers.first;
 	if (self->spare_readers.count > 64) {
@@ -41,6 +52,7 @@ uint32_t readers_new(struct thread *self)
 	struct readers *readers = readers_at(number);
 	readers->next = 0;
 	readers->n = 0;
+	readers->home = home_of(home);
 	readers->latest = 0;
 	return number;
 }
@@ -71,25 +83,25 @@ uint64_t *readers_find(struct readers *readers, uint32_t slot)
 	}
 }
 
-void readers_add(struct thread *self, struct readers *readers, uint64_t word)
+void readers_add(struct thread *self, struct readers *readers, uint64_t word, const struct cell *home)
 {
 	while (readers->n == READERS_PER_BLOCK) {
 		if (!readers->next)
-			readers->next = readers_new(self);
+			readers->next = readers_new(self, home);
 		readers = readers_at(readers->next);
 	}
 	readers->words[readers->n] = word;
 	/* Pairs with readers_find without lock: the word is there before it counts. */
-	__atomic_store_n(&readers->n, readers->n + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&readers->n, (uint16_t)(readers->n + 1), __ATOMIC_RELEASE);
 }
 
-uint32_t readers_copy(struct thread *self, uint32_t number)
+uint32_t readers_copy(struct thread *self, uint32_t number, const struct cell *home)
 {
-	uint32_t copy = readers_new(self);
+	uint32_t copy = readers_new(self, home);
 	readers_at(copy)->latest = readers_at(number)->latest;
 	for (const struct readers *from = readers_at(number);; from = readers_at(from->next)) {
-		for (uint32_t i = 0; i < from->n; i++)
-			readers_add(self, readers_at(copy), from->words[i]);
+		for (uint32_t i = 0; i < from->n && i < READERS_PER_BLOCK; i++)
+			readers_add(self, readers_at(copy), from->words[i], home);
 		if (!from->next)
 			return copy;
 	}

@@ -28,14 +28,16 @@ static void rename_word(uint64_t *word)
 
 void recycle_cell(struct cell *cell)
 {
-	rename_word(&cell->write);
-	uint16_t owner = RELAXED_GET(cell->owner);
-	if (OWNER_FLAGS(owner) != OWNER_MANY)
-		rename_word(&cell->read);
-	if (ended(OWNER_SLOT(owner)))
-		__atomic_compare_exchange_n(&cell->owner, &owner,
-					    OWNER(SLOT_GONE, OWNER_LENGTH(owner), OWNER_FLAGS(owner)), false,
-					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	uint64_t low = cell_low(cell);
+	uint32_t mode = OWNER_MODE(LOW_OWNER(low)), slot = OWNER_SLOT(LOW_OWNER(low));
+	uint64_t fresh = low;
+	if (ended(slot))
+		fresh = (fresh << 10 >> 10) | (uint64_t)SLOT_GONE << 54;
+	if ((mode == MODE_ONE || mode == MODE_MANY) && ended(HISTORY_WRITER(low)))
+		fresh = (fresh & ~(0x3ffull << HISTORY_BITS)) | (uint64_t)SLOT_GONE << HISTORY_BITS;
+	if (fresh != low)
+		__atomic_compare_exchange_n((uint64_t *)cell, &low, fresh, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
 }
 
 /* The cells of memory [low, high), page by page, only where pages were touched. */
@@ -50,13 +52,13 @@ static void recycle_plane(uint64_t low, uint64_t high)
 		for (uint64_t page = 0; page < pages; page++) {
 			if (!(present[page] & 1))
 				continue;
-			/* Cells are 24 bytes from CELLS_START on; they cross pages. */
+			/* Cells are 16 bytes from CELLS_START on, which is no page boundary. */
 			uint64_t start = at + page * 4096;
 			uint64_t origin = start >= CELLS_START + UPPER_DISPLACEMENT
 						  ? CELLS_START + UPPER_DISPLACEMENT
 						  : CELLS_START;
-			uint64_t cell = start < origin ? origin : origin + (start - origin) / 24 * 24;
-			for (; cell < start + 4096; cell += 24)
+			uint64_t cell = start < origin ? origin : origin + (start - origin) / 16 * 16;
+			for (; cell < start + 4096; cell += 16)
 				recycle_cell((struct cell *)cell);
 		}
 	}
@@ -86,9 +88,9 @@ static bool recycle_mappings(void)
 			bool program = low < 0x010000000000ull || low >= 0x550000000000ull;
 			if (!program || high <= low)
 				continue;
-			recycle_plane((uint64_t)layout_cell(low), (uint64_t)layout_cell(high - 8) + 24);
+			recycle_plane((uint64_t)layout_cell(low), (uint64_t)layout_cell(high - 8) + 16);
 			recycle_plane((uint64_t)layout_cell(low | 4),
-				      (uint64_t)layout_cell((high - 8) | 4) + 24);
+				      (uint64_t)layout_cell((high - 8) | 4) + 16);
 		}
 	close(fd);
 	return true;
@@ -106,7 +108,7 @@ bool recycle_slots(void)
 	if (!found || !recycle_mappings())
 		return false;
 	readers_recycle(rename_word);
-	splits_recycle();
+	cuts_recycle();
 	for (uint32_t slot = 1; slot < SLOT_GONE; slot++)
 		if (runtime.threads[slot].state == THREAD_RECYCLING)
 			runtime.threads[slot].state = THREAD_FREE;

@@ -23,8 +23,7 @@
 #define RELAXED_SET(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELAXED)
 
 struct index {
-	uint32_t *slots; /* number of the log entry + 1 */
-	uint32_t mask;
+	uint32_t *slots; /* number of the entry + 1, table after table */
 };
 
 struct runtime {
@@ -37,7 +36,7 @@ struct runtime {
 	bool always_slow;       /* line granularity or trace: every access must be seen */
 	struct thread *threads; /* AREA_SLOTS of them */
 	struct index pairs, predecessors, edges;
-	uint32_t next_readers, next_splits; /* blocks handed out so far */
+	uint32_t next_readers, next_arrays, next_cuts; /* blocks handed out so far */
 	uint32_t trace_lock;
 };
 extern HIDDEN struct runtime runtime;
@@ -87,79 +86,157 @@ HIDDEN void observe_edge(struct thread *self, uint32_t source, uint32_t source_c
 			 uint32_t sink_context, bool write);
 HIDDEN void observe_dropped(void);
 
-/* ---- cell.c: one unit's history ---- */
+/* ---- index.c: entries by hash ---- */
+struct probe {
+	uint32_t hash, level, at;
+};
+HIDDEN void index_start(struct index *index);
+HIDDEN void index_clear(struct index *index);
+/* A search for, or (with its own number) a place for, one of `count` entries. */
+HIDDEN struct probe index_probe(uint64_t hash, uint32_t count);
+HIDDEN uint32_t index_next(const struct index *index, struct probe *probe);
+HIDDEN uint32_t index_publish(const struct index *index, struct probe *probe, uint32_t number);
+
+/* ---- history.c: the sites of a cell ---- */
 enum access { ACCESS_READ = 1, ACCESS_WRITE = 2 };
-HIDDEN void cell_read(struct thread *self, struct cell *cell, uint16_t *owner, uint64_t word,
-		      uint64_t address);
-HIDDEN void cell_write(struct thread *self, struct cell *cell, uint16_t *owner, uint64_t word,
-		       uint64_t address);
-HIDDEN void cell_copy(struct thread *self, struct cell *to, const struct cell *from, uint16_t owner,
-		      uint32_t length);
-HIDDEN void cell_clear(struct thread *self, struct cell *cell, uint16_t owner);
-/* An access to the unit of `length` whose cell this is, when it changes no owner: without lock. */
-HIDDEN bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
-			uint32_t length, enum access access, uint32_t *memo);
-/* Any access to it, under the lock; false when there is no such unit. */
-HIDDEN bool cell_access_locked(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
-			       uint32_t length, enum access access, uint32_t *memo);
+struct history {
+	uint32_t write;  /* site of the last write, 0 = none */
+	uint32_t own;    /* of the last read since by the thread that wrote, or that alone was here; 0 = none */
+	uint32_t read;   /* of the last read since by the cell's other thread (MODE_ONE), 0 = none */
+	uint32_t before; /* of the last access by another thread than the last one's, 0 = nil */
+};
+#define OWN_LAST (1u << 31) /* in `own`, when there is a `read`: it came after that */
+HIDDEN void history_start(void);
+HIDDEN const struct history *history_at(uint32_t number);
+HIDDEN uint32_t history_number(struct history history);
+HIDDEN uint32_t history_step(struct thread *self, uint32_t number, uint32_t site, enum access access);
+
+/* ---- cell.c: one cell ---- */
+/* An access to all that the cell covers; false when its form is another. */
+HIDDEN bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t address, uint32_t form,
+			enum access access, struct memo *memo);
+/* What an access teaches that is not by the owner of an ALL cell: logs it, returns the history then. */
+HIDDEN uint32_t cell_learn(struct thread *self, const struct cell *now, uint32_t history, uint64_t word,
+			   uint64_t address, enum access access);
+/* Where cell_learn remembers it. Everything that is learned depends on, but for orders, is in the key:
+ * what is known is logged. */
+INLINE struct known *known_place(struct thread *self, const struct cell *now, uint32_t history, uint64_t word,
+				 enum access access, uint64_t *a, uint64_t *b)
+{
+	*a = (uint64_t)history << 40 | (uint64_t)now->owner << 24 | (uint64_t)WORD_SITE(word) << 2 | access;
+	*b = (uint64_t)now->context << 26 | (uint64_t)(uint16_t)self->context << 10 | HISTORY_WRITER(now->history);
+	return &self->known[(*a ^ *b * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu >> 52];
+}
+/* Data moved: events enter the contexts of both sides. */
+HIDDEN void cell_communicate(struct thread *self, const struct cell *now, uint32_t history, enum access access);
+/* The cell after an access by another thread than the owner of an ALL cell, but for its history. */
+HIDDEN struct cell cell_after(struct thread *self, struct cell now, uint64_t word, enum access access);
+/* A copy for a part of what `from` covers. */
+HIDDEN struct cell cell_copy(struct thread *self, struct cell from, struct cell *home, uint32_t form);
+HIDDEN void cell_release(struct thread *self, struct cell cell); /* the blocks of a cell that is no more */
+typedef long long cell_bits __attribute__((vector_size(16)));
+INLINE struct cell cell_get(const struct cell *cell)
+{
+	union {
+		cell_bits bits;
+		struct cell cell;
+	} value = { .bits = *(const volatile cell_bits *)cell };
+	return value.cell;
+}
+INLINE void cell_set(struct cell *cell, struct cell value)
+{
+	union {
+		struct cell cell;
+		cell_bits bits;
+	} all = { .cell = value };
+	*(volatile cell_bits *)cell = all.bits;
+}
+/* Changes the cell if it is still as it was. Acquire and release: blocks that it names are complete. */
+INLINE bool cell_swap(struct cell *cell, struct cell old, struct cell fresh)
+{
+	union {
+		struct cell cell;
+		__int128 bits;
+	} from = { .cell = old }, to = { .cell = fresh };
+	return __sync_bool_compare_and_swap((__int128 *)cell, from.bits, to.bits);
+}
+INLINE void memo_set(struct memo *memos, uint32_t from, uint32_t to)
+{
+	union {
+		struct memo memo;
+		uint64_t bits;
+	} entry = { .memo = { from, to } };
+	uint64_t *place = (uint64_t *)&memos[from % MEMO_ENTRIES];
+	/* Stores only news: every thread reads a site's memo. */
+	if (RELAXED_GET(*place) != entry.bits)
+		RELAXED_SET(*place, entry.bits);
+}
+
+/* ---- array.c: granules whose bytes differ ---- */
+struct array {
+	uint32_t histories[8];
+};
+HIDDEN void array_start(void);
+INLINE struct array *array_at(uint32_t number)
+{
+	return (struct array *)0x230000000000ull + number;
+}
+HIDDEN void array_free(struct thread *self, uint32_t number);
+/* Gives the cell these histories, and the form that goes with them; false when there is no array left. */
+HIDDEN bool array_put(struct thread *self, struct cell *cell, const uint32_t histories[8]);
+/* An access to bytes from..to of a granule with one cell; false when that cannot tell it. */
+HIDDEN bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_t to, uint64_t word,
+			 uint64_t granule, enum access access, struct memo *memo);
+/* The bytes are all the same again, perhaps. */
+HIDDEN void array_settle(struct thread *self, struct cell *cell);
+
 /* ---- context.c: the last communication events of each thread ---- */
 HIDDEN void context_push(struct thread *self, uint32_t event); /* this thread's own */
 HIDDEN void context_send(uint32_t slot, uint32_t event);       /* one that another thread will notice */
 HIDDEN void context_notice(struct thread *self);               /* takes in what others caused */
 
 /* ---- readers.c: several threads that read since the last write ---- */
-#define READERS_PER_BLOCK 6u
+#define READERS_PER_BLOCK 4u
 struct readers {
-	uint64_t
-		latest; /* of all blocks, in the first one: the last read, its order replaced by the site before it */
 	uint32_t next; /* further block of the same cell, or of the spare list; 0 = none */
-	uint32_t n;
+	uint16_t n;
+	uint16_t home;   /* low bits of the cell's address: a cell that two threads changed at once names any block */
+	uint64_t latest; /* in the first block: the last read, its order replaced by the site before it */
 	uint64_t words[READERS_PER_BLOCK];
 };
 HIDDEN struct readers *readers_at(uint32_t number);
-HIDDEN uint32_t readers_new(struct thread *self);
+HIDDEN uint32_t readers_new(struct thread *self, const struct cell *home);
 HIDDEN void readers_free(struct thread *self, uint32_t number);
-HIDDEN uint32_t readers_copy(struct thread *self, uint32_t number);
+HIDDEN uint32_t readers_copy(struct thread *self, uint32_t number, const struct cell *home);
+HIDDEN struct readers *readers_of(const struct cell *cell, uint32_t number); /* block 0, empty, when it is not the cell's */
 /* This thread's entry, NULL when it has none. */
 HIDDEN uint64_t *readers_find(struct readers *readers, uint32_t slot);
-HIDDEN void readers_add(struct thread *self, struct readers *readers, uint64_t word);
+HIDDEN void readers_add(struct thread *self, struct readers *readers, uint64_t word, const struct cell *home);
 HIDDEN void readers_start(void);
 HIDDEN void readers_recycle(void (*each)(uint64_t *word));
 
-/* ---- granule.c: from an address range to its units ---- */
+/* ---- granule.c: from an address range to its cells ---- */
+/* `element`: one of many alike, so that its granule need not be cut for it. */
 HIDDEN void granule_access(struct thread *self, uint64_t word, uint64_t address, size_t size,
-			   enum access access, uint32_t *memo);
-/* Cells of the units at offsets 1, 2, 3, 5, 6, 7 of a granule. */
-struct split {
-	struct cell cells[6];
+			   enum access access, struct memo *memo, bool element);
+/* A cell for each byte of a granule. */
+struct cut {
+	struct cell cells[8];
 };
-#define SPLIT_BLOCKS_START 0x4b0000000000ull
-#define SPLIT_BLOCKS_LIMIT (1u << 28)
-INLINE struct split *split_at(uint32_t number)
+INLINE struct cut *cut_at(uint32_t number)
 {
-	return (struct split *)SPLIT_BLOCKS_START + number;
-}
-INLINE uint32_t *split_number(uint64_t granule)
-{
-	return (uint32_t *)(SPLITS_START + ((granule & ADDRESS_MASK) >> 1));
-}
-/* The cell of the unit of `length` at `address`, NULL when there is no such unit. */
-INLINE struct cell *granule_find(uint64_t address, uint32_t length)
-{
-	if (address & (length - 1))
-		return NULL;
-	if (length >= 4 || address % 4 == 0)
-		return layout_cell(address);
-	uint32_t number = *split_number(address), offset = address % 8;
-	return number ? &split_at(number)->cells[offset < 4 ? offset - 1 : offset - 2] : NULL;
+	return (struct cut *)0x240000000000ull + number;
 }
 HIDDEN void granule_forget(struct thread *self, uint64_t address, size_t size);
 HIDDEN void granule_start(void);
 HIDDEN void granule_lock(struct thread *self, uint64_t granule);
 HIDDEN void granule_unlock(struct thread *self);
 HIDDEN void granule_unlock_held(struct thread *self);
+/* Keeps signal handlers out while spare lists change; true when they were not kept out before. */
+HIDDEN bool granule_enter(struct thread *self);
+HIDDEN void granule_leave(struct thread *self, bool entered);
 HIDDEN void granule_after_fork(void);
-HIDDEN void splits_recycle(void);
+HIDDEN void cuts_recycle(void);
 
 /* ---- lines.c: last writers of 64-byte lines (edges with line granularity) ---- */
 HIDDEN void lines_start(void);

@@ -124,6 +124,7 @@ static void start(int argc, char **argv, char **environment)
 		if (strncmp(*entry, AREA_ENVIRONMENT, length) == 0 && (*entry)[length] == '=')
 			value = *entry + length + 1;
 	granule_start(); /* inlined hooks look at cells whether or not anyone observes */
+	array_start();
 	readers_start();
 	memory_start();
 	if (!area_open(value) || !runtime_claim_process())
@@ -133,6 +134,7 @@ static void start(int argc, char **argv, char **environment)
 	runtime.always_slow = runtime.options.line || (runtime.options.observe & OBSERVE_TRACE);
 	if (runtime.options.line)
 		lines_start();
+	history_start();
 	observe_start();
 	thread_start();
 	runtime.active = true;

@@ -60,6 +60,8 @@ struct thread *thread_new(void)
 			memset(thread->met, 0, sizeof thread->met);
 			memset(thread->again, 0, sizeof thread->again);
 			memset(thread->calm, 0, sizeof thread->calm);
+			memset(thread->known, 0, sizeof thread->known);
+			memset(thread->steps, 0, sizeof thread->steps);
 			memset(thread->logged, 0, sizeof thread->logged);
 		}
 		thread->slot = slot;

@@ -1,0 +1,215 @@
+/* Granules of buffers: accesses to some bytes of a granule that belongs to one
+ * thread, or that one thread wrote and one other reads, leave it with one cell. Where
+ * its bytes then have different histories, the cell names an array of eight. Walks
+ * over a buffer make and drop such arrays as they go. Owner, context and orders are
+ * those of the whole granule: the order of an access is then that of the last one
+ * of its kind to the granule, by the same thread. */
+#include "loom/runtime/runtime.h"
+
+#define ARRAYS (1u << HISTORY_BITS)
+
+void array_start(void)
+{
+	runtime_map((uint64_t)array_at(0), (size_t)ARRAYS * sizeof(struct array));
+}
+
+/* 0 when there are no more. Spare arrays are used again oldest first, as in readers.c. */
+static uint32_t array_new(struct thread *self)
+{
+	uint32_t number = self->spare_arrays.first;
+	if (self->spare_arrays.count > 64) {
+		self->spare_arrays.first = array_at(number)->histories[0];
+		self->spare_arrays.count--;
+		return number;
+	}
+	if (RELAXED_GET(runtime.next_arrays) >= ARRAYS - 2048)
+		return 0;
+	return __atomic_add_fetch(&runtime.next_arrays, 1, __ATOMIC_RELAXED);
+}
+
+void array_free(struct thread *self, uint32_t number)
+{
+	if (self->spare_arrays.count++)
+		array_at(self->spare_arrays.last)->histories[0] = number;
+	else
+		self->spare_arrays.first = number;
+	self->spare_arrays.last = number;
+}
+
+static bool uniform(const uint32_t histories[8])
+{
+	for (int i = 1; i < 8; i++)
+		if (histories[i] != histories[0])
+			return false;
+	return true;
+}
+
+bool array_put(struct thread *self, struct cell *cell, const uint32_t histories[8])
+{
+	uint32_t slot = OWNER_SLOT(cell->owner), mode = OWNER_MODE(cell->owner), writer = cell->history & ~HISTORY(~0u);
+	cell->owner = OWNER(slot, FORM_WHOLE, mode);
+	cell->history = writer | histories[0];
+	if (uniform(histories))
+		return true;
+	uint32_t number = array_new(self);
+	if (!number)
+		return false;
+	*array_at(number) = *(const struct array *)histories;
+	cell->owner = OWNER(slot, FORM_ARRAY, mode);
+	cell->history = writer | number;
+	return true;
+}
+
+/* ---- a granule in hand ---- */
+
+struct bytes {
+	struct cell now;         /* the cell as it was */
+	uint32_t histories[8];   /* before, then after the access */
+};
+
+static void open_bytes(const struct cell *cell, struct bytes *bytes)
+{
+	bytes->now = cell_get(cell);
+	bool array = OWNER_FORM(bytes->now.owner) == FORM_ARRAY;
+	uint32_t number = HISTORY(bytes->now.history);
+	for (int i = 0; i < 8; i++)
+		bytes->histories[i] = array ? array_at(number)->histories[i] : number;
+}
+
+/* Puts the new state in place; false when the cell has changed meanwhile or there is no array left. */
+static bool close_bytes(struct thread *self, struct cell *cell, const struct bytes *bytes, struct cell fresh)
+{
+	uint32_t number;
+	bool entered = granule_enter(self);
+	uint32_t old = OWNER_FORM(bytes->now.owner) == FORM_ARRAY ? HISTORY(bytes->now.history) : 0;
+	bool done = array_put(self, &fresh, bytes->histories) && cell_swap(cell, bytes->now, fresh);
+	number = OWNER_FORM(fresh.owner) == FORM_ARRAY ? HISTORY(fresh.history) : 0;
+	if (done && old)
+		array_free(self, old);
+	else if (!done && number)
+		array_free(self, number);
+	granule_leave(self, entered);
+	return done;
+}
+
+void array_settle(struct thread *self, struct cell *cell)
+{
+	struct cell now = cell_get(cell);
+	struct bytes bytes = { .now = now };
+	if (OWNER_FORM(now.owner) != FORM_ARRAY || !uniform(array_at(HISTORY(now.history))->histories))
+		return;
+	open_bytes(cell, &bytes);
+	close_bytes(self, cell, &bytes, bytes.now);
+}
+
+/* ---- accesses ---- */
+
+/* The cell stays as it is but for orders and context, an array's histories change in place. */
+static void change_in_place(struct thread *self, struct cell *cell, const struct bytes *bytes, struct cell fresh,
+			    uint32_t from, uint32_t to)
+{
+	if (OWNER_FORM(bytes->now.owner) == FORM_ARRAY)
+		for (uint32_t i = from; i < to; i++)
+			array_at(HISTORY(bytes->now.history))->histories[i] = bytes->histories[i];
+	fresh.owner = bytes->now.owner;
+	fresh.history = bytes->now.history;
+	cell_set(cell, fresh);
+	if (to == 8 && OWNER_FORM(fresh.owner) == FORM_ARRAY)
+		array_settle(self, cell);
+}
+
+/* Bytes that this thread wrote in another context than now must stay apart from what it writes now. */
+static bool contexts_differ(const struct thread *self, const struct bytes *bytes, uint32_t from, uint32_t to)
+{
+	if (bytes->now.context == (uint16_t)self->context)
+		return false;
+	for (uint32_t i = 0; i < 8; i++)
+		if ((i < from || i >= to) && history_at(bytes->histories[i])->write)
+			return true;
+	return false;
+}
+
+/* Of the thread whose granule it is. */
+static bool step_bytes(struct thread *self, struct cell *cell, struct bytes *bytes, uint32_t from, uint32_t to,
+		       uint64_t word, uint64_t granule, enum access access, struct memo *memo)
+{
+	bool changes = false;
+	for (uint32_t i = from; i < to; i++) {
+		uint32_t old = bytes->histories[i], next;
+		if (old) {
+			next = history_step(self, old, WORD_SITE(word), access);
+			memo_set(memo, old, next);
+		} else { /* the first access to this byte */
+			next = cell_learn(self, &bytes->now, 0, word, granule + i, access);
+		}
+		changes |= next != old;
+		bytes->histories[i] = next;
+	}
+	struct cell fresh = cell_after(self, bytes->now, word, access);
+	if (changes && OWNER_FORM(bytes->now.owner) != FORM_ARRAY)
+		return close_bytes(self, cell, bytes, fresh);
+	change_in_place(self, cell, bytes, fresh, from, to);
+	return true;
+}
+
+/* Of another thread: a read of what one thread alone was at, a write of all eight bytes, the first
+ * access at all; or a further one of the two threads that the cell names. */
+static bool learn_bytes(struct thread *self, struct cell *cell, struct bytes *bytes, uint32_t from, uint32_t to,
+			uint64_t word, uint64_t granule, enum access access)
+{
+	struct cell now = bytes->now;
+	if (!OWNER_FORM(now.owner))
+		now.owner = OWNER(0u, FORM_WHOLE, MODE_ALL);
+	context_notice(self);
+	bool changes = false;
+	uint32_t moved = 0;
+	for (uint32_t i = from, old = 0, next = 0; i < to; i++) {
+		if (i == from || bytes->histories[i] != old) {
+			old = bytes->histories[i];
+			next = cell_learn(self, &now, old, word, granule + i, access);
+			const struct history *history = history_at(old);
+			if (history->write && !(history->read && access == ACCESS_READ))
+				moved = old;
+		}
+		changes |= next != old;
+		bytes->histories[i] = next;
+	}
+	now.owner = OWNER(OWNER_SLOT(now.owner), to - from == 8 ? (uint32_t)FORM_WHOLE : FORM_ARRAY,
+			  OWNER_MODE(now.owner));
+	struct cell fresh = cell_after(self, now, word, access);
+	bool stays = (fresh.owner & ~(15u << 2)) == (bytes->now.owner & ~(15u << 2));
+	if (stays && (!changes || OWNER_FORM(bytes->now.owner) == FORM_ARRAY))
+		change_in_place(self, cell, bytes, fresh, from, to);
+	else if (!close_bytes(self, cell, bytes, fresh))
+		return false;
+	cell_communicate(self, &now, moved, access);
+	return true;
+}
+
+bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_t to, uint64_t word,
+		  uint64_t granule, enum access access, struct memo *memo)
+{
+	for (int tries = 0; tries < 100; tries++) {
+		struct bytes bytes;
+		open_bytes(cell, &bytes);
+		uint16_t owner = bytes.now.owner;
+		uint32_t form = OWNER_FORM(owner), mode = OWNER_MODE(owner), slot = OWNER_SLOT(owner);
+		if ((form && form != FORM_WHOLE && form != FORM_ARRAY) || mode > MODE_ONE)
+			return false;
+		uint32_t a = mode == MODE_ONE ? HISTORY_WRITER(bytes.now.history) : slot;
+		if (access == ACCESS_WRITE && a == self->slot && contexts_differ(self, &bytes, from, to))
+			return false;
+		if (mode == MODE_ALL && slot == self->slot) {
+			if (step_bytes(self, cell, &bytes, from, to, word, granule, access, memo))
+				return true;
+			continue;
+		}
+		bool can = !slot || (access == ACCESS_WRITE ? a == self->slot || to - from == 8
+							    : mode == MODE_ALL || slot == self->slot || a == self->slot);
+		if (!can)
+			return false;
+		if (learn_bytes(self, cell, &bytes, from, to, word, granule, access))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,69 @@
+/* Histories: what the cells of this run say of sites. A history is the site of the
+ * last write, of the last reads since by the two threads that a cell can name, and of
+ * the last access by another thread than the one that came last; each distinct one has a number, so that a cell needs 22
+ * bits for all and an access by the same thread is a step from one number to
+ * the next. Histories are few: they follow the program's text, not its data. */
+#include "loom/runtime/runtime.h"
+
+#define HISTORIES_START 0x220000000000ull
+#define HISTORIES (1u << HISTORY_BITS)
+
+static struct index numbers;
+static uint32_t histories; /* of histories; number 0 is the empty one */
+
+void history_start(void)
+{
+	runtime_map(HISTORIES_START, (size_t)HISTORIES * sizeof(struct history));
+	index_start(&numbers);
+	histories = 1;
+}
+
+const struct history *history_at(uint32_t number)
+{
+	return (const struct history *)HISTORIES_START + number;
+}
+
+static bool same(const struct history *a, const struct history *b)
+{
+	return a->write == b->write && a->own == b->own && a->read == b->read && a->before == b->before;
+}
+
+uint32_t history_number(struct history history)
+{
+	if (!history.write && !history.own && !history.read && !history.before)
+		return 0;
+	uint64_t hash = ((uint64_t)history.write << 32 | history.own) * 0x9e3779b97f4a7c15u;
+	hash = (hash ^ hash >> 29 ^ ((uint64_t)history.read << 32 | history.before)) * 0xc4ceb9fe1a85ec53u;
+	hash = (hash ^ hash >> 31) * 0xff51afd7ed558ccdu >> 32;
+	struct probe probe = index_probe(hash, RELAXED_GET(histories));
+	for (uint32_t found; (found = index_next(&numbers, &probe));)
+		if (same(history_at(found - 1), &history))
+			return found - 1;
+	uint32_t number = __atomic_fetch_add(&histories, 1, __ATOMIC_RELAXED);
+	if (number >= HISTORIES) {
+		RELAXED_SET(histories, HISTORIES);
+		observe_dropped();
+		return 0;
+	}
+	*((struct history *)HISTORIES_START + number) = history;
+	probe = index_probe(hash, number);
+	while (index_publish(&numbers, &probe, number)) /* a twin does no harm */
+		;
+	return number;
+}
+
+/* The history after an access by the thread that made all others. */
+uint32_t history_step(struct thread *self, uint32_t number, uint32_t site, enum access access)
+{
+	uint64_t key = (uint64_t)number << 32 | site << 2 | access;
+	struct step *step = &self->steps[(key * 0x9e3779b97f4a7c15u) >> 52];
+	if (LIKELY(step->key == key))
+		return step->to;
+	const struct history *old = history_at(number);
+	observe_predecessor(self, site, old->before);
+	struct history next = { .write = access == ACCESS_WRITE ? site : old->write,
+				.own = access == ACCESS_WRITE ? 0 : site,
+				.before = old->before };
+	*step = (struct step){ .key = key, .to = history_number(next) };
+	return step->to;
+}

@@ -1,0 +1,74 @@
+/* Finds entries of append-only arrays by hash. Tables of growing size: entry number
+ * n goes into the first table that is still less than half full by then, so a short
+ * log touches little memory, nothing ever moves, and no lock is needed. */
+#include "loom/runtime/runtime.h"
+
+#include <sys/mman.h>
+
+#define FIRST_BITS 12u
+#define LEVELS 7u /* each four times the one before */
+
+static uint32_t level_size(uint32_t level)
+{
+	return 1u << (FIRST_BITS + 2 * level);
+}
+
+static uint32_t level_start(uint32_t level)
+{
+	return (level_size(level) - level_size(0)) / 3;
+}
+
+void index_start(struct index *index)
+{
+	index->slots = runtime_map(0, sizeof(uint32_t) * level_start(LEVELS));
+}
+
+void index_clear(struct index *index)
+{
+	madvise(index->slots, sizeof(uint32_t) * level_start(LEVELS), MADV_DONTNEED);
+}
+
+/* Where entry `number` belongs. */
+static uint32_t level_of(uint32_t number)
+{
+	uint32_t level = 0;
+	while (level + 1 < LEVELS && number >= level_start(level + 1) / 2)
+		level++;
+	return level;
+}
+
+struct probe index_probe(uint64_t hash, uint32_t count)
+{
+	uint32_t level = level_of(count);
+	return (struct probe){ .hash = (uint32_t)hash, .level = level, .at = (uint32_t)hash & (level_size(level) - 1) };
+}
+
+/* The next candidate's number + 1; 0 when there is none. */
+uint32_t index_next(const struct index *index, struct probe *probe)
+{
+	for (;;) {
+		uint32_t *slots = index->slots + level_start(probe->level);
+		uint32_t found = __atomic_load_n(&slots[probe->at], __ATOMIC_ACQUIRE); /* index_publish */
+		probe->at = (probe->at + 1) & (level_size(probe->level) - 1);
+		if (found)
+			return found;
+		if (probe->level == 0)
+			return 0;
+		probe->level--;
+		probe->at = probe->hash & (level_size(probe->level) - 1);
+	}
+}
+
+/* Makes a complete entry findable. Returns 0, or number + 1 of the next candidate that another
+ * thread may have put there in the meantime; then the caller compares and comes again. */
+uint32_t index_publish(const struct index *index, struct probe *probe, uint32_t number)
+{
+	uint32_t *slots = index->slots + level_start(probe->level);
+	uint32_t found = 0;
+	/* Release makes the entry's fields visible to whoever finds it. */
+	if (__atomic_compare_exchange_n(&slots[probe->at], &found, number + 1, false, __ATOMIC_RELEASE,
+					__ATOMIC_ACQUIRE))
+		return 0;
+	probe->at = (probe->at + 1) & (level_size(probe->level) - 1);
+	return found;
+}
