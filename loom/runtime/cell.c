@@ -57,8 +57,7 @@ void cell_communicate(struct thread *self, const struct cell *now, uint32_t hist
 	bool read = OWNER_MODE(now->owner) == MODE_ONE && OWNER_SLOT(now->owner) == self->slot && old->read;
 	if (!old->write || writer == self->slot || (read && !writes) || !observes_edges())
 		return;
-	context_push(self, writes ? EVENT_LOCAL_WRITE : EVENT_LOCAL_READ);
-	context_send(writer, writes ? EVENT_REMOTE_WRITE : EVENT_REMOTE_READ);
+	context_exchange(self, writer, access);
 }
 
 /* Of the two threads that the cell names, A wrote or was here alone, B (MODE_ONE) read after that. */
@@ -99,8 +98,10 @@ struct cell cell_after(struct thread *self, struct cell now, uint64_t word, enum
 		now.context = (uint16_t)self->context;
 		now.write = WORD_ORDER(word);
 		/* Unless the other thread has read the rest of a granule. */
-		if (form != FORM_ARRAY || a != self->slot)
+		if (form != FORM_ARRAY || a != self->slot) {
 			now.owner = OWNER(self->slot, form, MODE_ALL);
+			now.read = now.write;
+		}
 	} else if (alone) {
 		now.read = WORD_ORDER(word);
 		now.owner = OWNER(self->slot, form, MODE_ALL);
@@ -127,6 +128,22 @@ uint32_t cell_learn(struct thread *self, const struct cell *now, uint32_t histor
 	uint32_t next = history_number(learn(self, now, history_at(history), word, address, access));
 	*known = (struct known){ a, b << HISTORY_BITS | next };
 	return next;
+}
+
+/* Does this thread meet another one's trace here? */
+bool cell_notices(struct thread *self, const struct cell *now, enum access access)
+{
+	uint32_t mode = OWNER_MODE(now->owner);
+	const struct history *old = history_at(HISTORY(now->history));
+	if (mode == MODE_ALL)
+		return OWNER_SLOT(now->owner) != self->slot;
+	if (access == ACCESS_WRITE)
+		return true;
+	if (mode == MODE_MANY)
+		return !readers_find(readers_at(now->read), self->slot);
+	if (writer_of(now) == self->slot)
+		return !(old->own & ~OWN_LAST);
+	return OWNER_SLOT(now->owner) != self->slot;
 }
 
 /* ---- several readers ---- */
@@ -249,6 +266,7 @@ static bool write_after_many(struct thread *self, struct cell *cell, struct cell
 		.context = (uint16_t)self->context,
 		.owner = OWNER(self->slot, OWNER_FORM(now.owner), MODE_ALL),
 		.write = WORD_ORDER(word),
+		.read = WORD_ORDER(word),
 	};
 	if (!cell_swap(cell, now, fresh))
 		return false;
@@ -308,6 +326,8 @@ static void read_again(struct thread *self, struct cell *cell, struct cell now, 
 	const struct history *old = history_at(HISTORY(now.history));
 	bool is_b = OWNER_SLOT(now.owner) == self->slot;
 	uint32_t news = self->news;
+	if (cell_notices(self, &now, ACCESS_READ))
+		context_notice(self);
 	struct cell fresh = cell_after(self, now, word, ACCESS_READ);
 	fresh.history |= cell_learn(self, &now, HISTORY(now.history), word, address, ACCESS_READ);
 	note_calm(self, word, news != self->news);

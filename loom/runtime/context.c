@@ -5,6 +5,8 @@
  * look at memory that others keep writing. */
 #include "loom/runtime/runtime.h"
 
+#include "model/run.h" /* enum context_event */
+
 void context_push(struct thread *self, uint32_t event)
 {
 	self->context = (self->context << 2 | event) & runtime.context_mask;
@@ -26,9 +28,23 @@ void context_send(uint32_t slot, uint32_t event)
 
 void context_notice(struct thread *self)
 {
-	if (!RELAXED_GET(self->mailbox))
+	if (self->together.on || !RELAXED_GET(self->mailbox))
 		return;
 	uint32_t mail = __atomic_exchange_n(&self->mailbox, 0, __ATOMIC_RELAXED); /* as in context_send */
 	uint64_t context = (uint64_t)self->context << 2 * (mail >> 16) | (mail & 0xffff);
 	self->context = (uint32_t)context & runtime.context_mask;
+}
+
+void context_exchange(struct thread *self, uint32_t writer, enum access access)
+{
+	struct together *together = &self->together;
+	if (together->on) {
+		for (uint32_t i = 0; i < together->n; i++)
+			if (together->writers[i] == writer)
+				return;
+		together->writers[together->n++] = writer;
+		return;
+	}
+	context_push(self, access == ACCESS_WRITE ? EVENT_LOCAL_WRITE : EVENT_LOCAL_READ);
+	context_send(writer, access == ACCESS_WRITE ? EVENT_REMOTE_WRITE : EVENT_REMOTE_READ);
 }

@@ -126,6 +126,8 @@ INLINE bool small_in_array(struct thread *self, struct cell *cell, uint32_t numb
 {
 	uint32_t *history = &array_at(number)->histories[address % 8];
 	struct memo known = memo[*history % MEMO_ENTRIES];
+	if (access == ACCESS_WRITE && cell->context != (uint16_t)self->context)
+		return false;
 	if (known.from != *history || !known.from || (length == 2 && history[1] != known.from))
 		return false;
 	history[0] = known.to;
@@ -190,6 +192,8 @@ INLINE bool small_quickly(uint64_t word, uint64_t address, uint32_t length, enum
 		return small_in_shared(self, cell, word, address, length);
 	struct memo known = memo[low % MEMO_ENTRIES];
 	if (LOW_OWNER(low) != (self->owner | FORM_WHOLE << 2) || known.from != (uint32_t)low || known.from != known.to)
+		return false;
+	if (access == ACCESS_WRITE && (uint16_t)(low >> 32) != (uint16_t)self->context)
 		return false;
 	if (access == ACCESS_READ)
 		cell->read = WORD_ORDER(word);

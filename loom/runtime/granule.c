@@ -151,6 +151,12 @@ static struct cell byte_cell(struct thread *self, struct cell from, uint32_t byt
 					      .owner = OWNER(HISTORY_WRITER(from.history), FORM_BYTE, MODE_ALL),
 					      .write = from.write,
 					      .read = from.write };
+		struct history old = *history_at(history);
+		if (OWNER_MODE(from.owner) == MODE_ONE && !old.write && !old.own) /* or only the second */
+			return (struct cell){ .history = history_number(
+						      (struct history){ .own = old.read, .before = old.before }),
+					      .owner = OWNER(OWNER_SLOT(from.owner), FORM_BYTE, MODE_ALL),
+					      .read = from.read };
 		from.history = (from.history & ~HISTORY(~0u)) | history;
 	}
 	return cell_copy(self, from, home, FORM_BYTE);
@@ -229,20 +235,44 @@ static void mend(struct thread *self, uint64_t granule)
 			fresh.read = cell.read;
 	}
 	granule_lock(self, granule);
-	uint32_t number = now.history;
-	if (array_put(self, &fresh, histories) && cell_swap(first, now, fresh))
-		cut_free(self, number);
+	if (array_put(self, &fresh, histories)) {
+		if (cell_swap(first, now, fresh))
+			cut_free(self, now.history);
+		else
+			cell_release(self, fresh);
+	}
 	granule_unlock(self);
 }
 
 /* ---- accesses ---- */
 
+/* Several cells of a granule in one access: events enter the contexts once, at the end. */
+static void begin_together(struct thread *self, bool notices)
+{
+	if (notices)
+		context_notice(self);
+	self->together = (struct together){ .on = true };
+}
+
+static void end_together(struct thread *self, enum access access)
+{
+	struct together together = self->together;
+	self->together.on = false;
+	for (uint32_t i = 0; i < together.n; i++)
+		context_exchange(self, together.writers[i], access);
+}
+
 /* Bytes from..to of a granule that is cut in bytes. */
 static void access_bytes(struct thread *self, uint32_t number, uint32_t from, uint32_t to, uint64_t word,
 			 uint64_t granule, enum access access, struct memo *memo)
 {
+	bool notices = false;
+	for (uint32_t i = from; i < to; i++)
+		notices |= cell_notices(self, &cut_at(number)->cells[i], access);
+	begin_together(self, notices);
 	for (uint32_t i = from; i < to; i++)
 		cell_access(self, &cut_at(number)->cells[i], word, granule + i, FORM_BYTE, access, memo);
+	end_together(self, access);
 }
 
 /* One try at an access to bytes from..to of a granule; false when its cells had to be cut for it. */
@@ -259,10 +289,16 @@ static bool access_granule(struct thread *self, uint64_t granule, uint32_t from,
 		return true;
 	}
 	if (form == FORM_HALF && (whole || half)) {
+		bool notices = false;
 		for (uint32_t at = from; at < to; at += 4)
-			if (!cell_access(self, layout_cell(granule | at), word, granule | at, FORM_HALF, access, memo))
-				return false;
-		return true;
+			notices |= cell_notices(self, layout_cell(granule | at), access);
+		begin_together(self, notices);
+		bool done = true;
+		for (uint32_t at = from; at < to && done; at += 4)
+			done = cell_access(self, layout_cell(granule | at), word, granule | at, FORM_HALF, access,
+					   memo);
+		end_together(self, access);
+		return done;
 	}
 	if (whole && form != FORM_ARRAY && cell_access(self, first, word, granule, FORM_WHOLE, access, memo))
 		return true;

@@ -101,7 +101,7 @@ INTERPOSE int thrd_create(thrd_t *id, thrd_start_t routine, void *argument)
 
 static void leave_frames(void)
 {
-	if (unsnarl_self != &unsnarl_nobody && unsnarl_self->held)
+	if (unsnarl_self != &unsnarl_nobody)
 		thread_leave_runtime(unsnarl_self);
 }
 

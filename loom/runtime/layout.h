@@ -125,6 +125,11 @@ struct step {
 	uint32_t to, reserved;
 };
 
+/* Whose data an access to several cells has met so far. */
+struct together {
+	uint32_t on, n, writers[8];
+};
+
 /* How many shared reads of a site in a row brought nothing new. */
 struct calm {
 	uint32_t site, count;
@@ -159,6 +164,7 @@ struct thread {
 	struct {
 		uint32_t first, last, count; /* blocks to reuse, oldest first */
 	} spare_readers, spare_arrays, spare_cuts;
+	struct together together;
 	uint32_t news; /* observations that this thread was the first to log */
 	struct read_again again[2048];
 	struct calm calm[512];

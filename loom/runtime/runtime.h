@@ -131,6 +131,7 @@ INLINE struct known *known_place(struct thread *self, const struct cell *now, ui
 HIDDEN void cell_communicate(struct thread *self, const struct cell *now, uint32_t history, enum access access);
 /* The cell after an access by another thread than the owner of an ALL cell, but for its history. */
 HIDDEN struct cell cell_after(struct thread *self, struct cell now, uint64_t word, enum access access);
+HIDDEN bool cell_notices(struct thread *self, const struct cell *now, enum access access);
 /* A copy for a part of what `from` covers. */
 HIDDEN struct cell cell_copy(struct thread *self, struct cell from, struct cell *home, uint32_t form);
 HIDDEN void cell_release(struct thread *self, struct cell cell); /* the blocks of a cell that is no more */
@@ -194,6 +195,8 @@ HIDDEN void array_settle(struct thread *self, struct cell *cell);
 HIDDEN void context_push(struct thread *self, uint32_t event); /* this thread's own */
 HIDDEN void context_send(uint32_t slot, uint32_t event);       /* one that another thread will notice */
 HIDDEN void context_notice(struct thread *self);               /* takes in what others caused */
+/* Data moved from `writer` to this thread, or is overwritten by it. */
+HIDDEN void context_exchange(struct thread *self, uint32_t writer, enum access access);
 
 /* ---- readers.c: several threads that read since the last write ---- */
 #define READERS_PER_BLOCK 4u
