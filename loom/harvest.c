@@ -51,8 +51,7 @@ static void add(uint64_t *sum, uint64_t value)
 		*sum = UINT64_MAX;
 }
 
-/* Reads `size` bytes; what lies behind the end of the file reads as zero. */
-static struct error *read_at(int fd, uint64_t offset, void *bytes, size_t size)
+struct error *harvest_read(int fd, uint64_t offset, void *bytes, size_t size)
 {
 	size_t have = 0;
 
@@ -96,7 +95,7 @@ static struct error *each(struct harvest *h, uint64_t offset, size_t item_size, 
 			at += hole_at(h->fd, offset + at * item_size, (n - at) * item_size) / item_size;
 		size_t now = n - at < per_chunk ? n - at : per_chunk;
 
-		TRY(read_at(h->fd, offset + at * item_size, h->chunk, now * item_size));
+		TRY(harvest_read(h->fd, offset + at * item_size, h->chunk, now * item_size));
 		for (size_t i = 0; i < now; i++)
 			take(h, (const char *)h->chunk + i * item_size);
 		at += now;
@@ -349,7 +348,7 @@ static struct error *take_process(struct harvest *h, uint64_t base)
 {
 	const struct area_process *p = h->front;
 
-	TRY(read_at(h->fd, base, h->front, FRONT_BYTES));
+	TRY(harvest_read(h->fd, base, h->front, FRONT_BYTES));
 	add(&h->dropped, p->dropped);
 	add(&h->accesses, p->accesses);
 	for (size_t i = 1; i < AREA_SLOTS; i++)
@@ -357,7 +356,7 @@ static struct error *take_process(struct harvest *h, uint64_t base)
 
 	h->path_bytes = p->path_bytes < AREA_PATH_BYTES ? p->path_bytes : AREA_PATH_BYTES;
 	h->paths = memory_resize(h->paths, h->path_bytes);
-	TRY(read_at(h->fd, base + offsetof(struct area_process, paths), h->paths, h->path_bytes));
+	TRY(harvest_read(h->fd, base + offsetof(struct area_process, paths), h->paths, h->path_bytes));
 	h->spans.n = 0;
 	TRY(each(h, base + offsetof(struct area_process, units), sizeof(struct area_unit), p->nunits,
 		 AREA_UNITS, take_unit));
@@ -373,7 +372,7 @@ static struct error *take_process(struct harvest *h, uint64_t base)
 
 static struct error *take_area(struct harvest *h, struct area_head *head)
 {
-	TRY(read_at(h->fd, 0, head, sizeof *head));
+	TRY(harvest_read(h->fd, 0, head, sizeof *head));
 	if (head->magic != AREA_MAGIC || head->version != AREA_VERSION) {
 		*head = (struct area_head){ 0 };
 		h->dropped = 1;

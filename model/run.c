@@ -20,5 +20,7 @@ void run_free(struct run *run)
 	observations_free(&run->observations);
 	free(run->reason);
 	free(run->output);
+	schedule_free(&run->schedule);
+	schedule_free(&run->reduced);
 	*run = (struct run){ 0 };
 }

@@ -6,15 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/run_end.h"
+#include "model/schedule.h"
+
 #define SITE_NIL UINT32_MAX  /* "no access before": nil predecessor, null source */
 #define LOOP_NONE UINT32_MAX /* the access was in no loop */
 #define ITERATION_UNKNOWN UINT64_MAX
-
-enum outcome {
-	OUTCOME_EXIT = 1, /* ended by itself; code = exit status */
-	OUTCOME_SIGNAL,   /* killed by a signal; code = signal number */
-	OUTCOME_TIMEOUT,  /* still running at the time-out: hung */
-};
 
 enum label {
 	LABEL_PASS = 1,
@@ -84,6 +81,15 @@ struct observations {
 	uint64_t accesses; /* hooked accesses executed */
 };
 
+/* How a run was observed; runs of older stores do not know. */
+struct run_settings {
+	bool known;
+	uint32_t observe; /* bits in the order pairs, predecessors, edges, trace */
+	uint32_t context; /* events kept per thread */
+	bool line;        /* edges between cache lines */
+	uint64_t seed;    /* of the delays, or of the policy */
+};
+
 struct run {
 	uint64_t number; /* given by the store, from 1 */
 	enum outcome outcome;
@@ -94,7 +100,10 @@ struct run {
 	uint64_t peak_kib;
 	int64_t started; /* Unix time, microseconds */
 	uint32_t jitter_us;
-	char *output; /* tail of stderr and stdout, kept for failed runs; may be NULL */
+	struct run_settings settings;
+	char *output;             /* tail of stderr and stdout, kept for failed runs; may be NULL */
+	struct schedule schedule; /* policy SCHEDULE_FREE and no turns unless the run was controlled */
+	struct schedule reduced;  /* with the fewest switches that still fail; mostly none */
 	struct observations observations;
 };
 
