@@ -43,7 +43,8 @@ struct explore {
 	enum explore_arm chosen[EXPLORE_ROUND * ROUNDS_KNOWN];
 	VEC(struct kept) kept;
 	size_t usable; /* of the kept ones, in this round */
-	uint64_t points, most;
+	uint64_t points, most; /* contested ones that are usual, all that were seen at most */
+	uint32_t thread_points[CONTROL_THREADS];
 };
 
 const char *explore_arm_name(enum explore_arm arm)
@@ -78,13 +79,12 @@ static double fraction(struct dice *dice)
 	return (double)(mix(dice->seed, dice->thrown++) >> 11) * 0x1p-53;
 }
 
-struct explore *explore_new(uint64_t seed, unsigned arms, uint64_t points)
+struct explore *explore_new(uint64_t seed, unsigned arms)
 {
 	struct explore *explore = memory_alloc(sizeof *explore);
 
 	explore->seed = seed;
 	explore->allowed = arms & EXPLORE_ALL ? arms & EXPLORE_ALL : EXPLORE_ALL;
-	explore->points = explore->most = points;
 	for (int i = 0; i < EXPLORE_ARMS; i++)
 		explore->arms[i].weight = 1;
 	return explore;
@@ -243,6 +243,7 @@ void explore_next(struct explore *explore, uint64_t index, struct steer_order *o
 				       .seed = mix(explore->seed, ~index) >> 16, /* short enough to type */
 				       .points = explore->points,
 				       .most_points = cap < LEAST_CAP ? LEAST_CAP : cap };
+	memcpy(order->thread_points, explore->thread_points, sizeof order->thread_points);
 	set_policy(explore, arm, &dice, order);
 }
 
@@ -274,17 +275,40 @@ static void keep(struct explore *explore, const struct explore_news *news)
 		kept->points += news->turns[i].wake ? 0 : news->turns[i].points;
 }
 
+/* How long runs and their threads usually are, slowly following. */
+static void measure(struct explore *explore, const struct explore_news *news)
+{
+	uint64_t sums[CONTROL_THREADS] = { 0 };
+
+	if (news->points > explore->most)
+		explore->most = news->points;
+	if (news->contested)
+		explore->points = explore->points ? (explore->points * 7 + news->contested + 7) / 8
+						  : news->contested;
+	for (size_t i = 0; i < news->nturns; i++)
+		if (!news->turns[i].wake && news->turns[i].thread < CONTROL_THREADS)
+			sums[news->turns[i].thread] += news->turns[i].points;
+	for (size_t i = 0; i < CONTROL_THREADS; i++) {
+		uint64_t sum = sums[i] < UINT32_MAX ? sums[i] : UINT32_MAX, old = explore->thread_points[i];
+
+		if (sum)
+			explore->thread_points[i] = (uint32_t)(old ? (old * 7 + sum) / 8 : sum);
+	}
+}
+
+void explore_begin(struct explore *explore, const struct explore_news *news)
+{
+	measure(explore, news);
+	keep(explore, news);
+}
+
 void explore_learn(struct explore *explore, uint64_t index, const struct explore_news *news)
 {
 	struct arm *arm = &explore->arms[explore_arm_of(explore, index)];
 
 	arm->runs++;
 	arm->gain += log2(1 + (double)news->gain + (news->failed ? FAILURE_GAIN : 0));
-	if (news->points > explore->most)
-		explore->most = news->points;
-	/* The usual number, slowly following. */
-	if (news->points)
-		explore->points = explore->points ? (explore->points * 7 + news->points + 7) / 8 : news->points;
+	measure(explore, news);
 	if (news->gain && !news->failed)
 		keep(explore, news);
 }

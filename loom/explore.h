@@ -26,14 +26,16 @@ const char *explore_arm_name(enum explore_arm arm);
 struct explore_news {
 	uint64_t gain; /* new pairs, predecessors and edges */
 	bool failed;
-	uint64_t points;
+	uint64_t points, contested;
 	const struct schedule_turn *turns; /* NULL = not known */
 	size_t nturns;
 };
 
 struct explore;
-/* `arms` is a set of bits; `points` is how many a run is likely to have. */
-struct explore *explore_new(uint64_t seed, unsigned arms, uint64_t points);
+/* `arms` is a set of bits. */
+struct explore *explore_new(uint64_t seed, unsigned arms);
+/* What a run is like, before the first order. */
+void explore_begin(struct explore *explore, const struct explore_news *news);
 /* The order for schedule `index`; indexes rise one by one. */
 void explore_next(struct explore *explore, uint64_t index, struct steer_order *order);
 /* Which arm chose schedule `index`, one of the last two rounds. */

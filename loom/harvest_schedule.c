@@ -23,7 +23,7 @@ bool harvest_turn(const struct area_turn *from, struct schedule_turn *to)
 	to->stop = (enum schedule_stop)from->end;
 	to->points = from->points;
 	to->site = from->site;
-	return from->kind == TURN_RUN && from->end >= TURN_PREEMPTED && from->end <= TURN_ENDED;
+	return from->kind == TURN_RUN && from->end <= TURN_ENDED;
 }
 
 /* Up to the first unsound turn. */
@@ -77,6 +77,7 @@ struct error *harvest_schedule(int fd, struct schedule *out, uint32_t *end)
 	out->depth = head.control.depth;
 	out->seed = head.options.seed;
 	out->points = front->points;
+	out->contested = front->contested;
 	out->diverged_turn = front->diverged_turn;
 	out->diverged_thread = front->diverged_thread;
 	out->diverged_site = front->diverged_site;

@@ -140,6 +140,7 @@ struct reuse_look reuse_look(struct reuse *reuse)
 	const struct area_head *head = head_of(reuse);
 	struct reuse_look look = { .end = schedule->end <= END_DIVERGED ? schedule->end : END_NONE,
 				   .points = schedule->points,
+				   .contested = schedule->contested,
 				   .processes = least(head->processes, AREA_PROCESSES),
 				   .turns = least(schedule->nturns, AREA_TURNS) };
 

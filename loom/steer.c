@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -126,6 +127,7 @@ struct error *steer_give(struct steer *steer, struct steer_order *order)
 		.plan = -1,
 	};
 
+	memcpy(waiting.order.control.thread_points, order->thread_points, sizeof order->thread_points);
 	if (order->nplan)
 		TRY(plan_file(order->plan, order->nplan, &waiting.plan));
 	steer_order_free(order);
@@ -156,6 +158,7 @@ struct error *steer_take(struct steer *steer, double wait_s, struct steer_report
 		.outcome = from.report.outcome,
 		.code = from.report.code,
 		.points = from.report.points,
+		.contested = from.report.contested,
 		.turns = from.report.turns,
 		.hash = from.report.hash,
 		.harvested = from.area >= 0,
@@ -163,6 +166,7 @@ struct error *steer_take(struct steer *steer, double wait_s, struct steer_report
 	TRY(member_run(&from, &steer->options, &report->run));
 	if (report->harvested && !from.report.served) {
 		report->points = report->run.schedule.points;
+		report->contested = report->run.schedule.contested;
 		report->turns = report->run.schedule.nturns;
 		report->hash = schedule_hash(report->run.schedule.turns, report->run.schedule.nturns);
 	}

@@ -21,7 +21,8 @@ struct steer_order {
 	size_t nplan;
 	bool strict; /* the plan is all */
 	bool keep;   /* harvest the run even if it passes and shows nothing new */
-	uint64_t points, most_points;
+	uint64_t points, most_points; /* contested points that are likely; all that are allowed */
+	uint32_t thread_points[CONTROL_THREADS]; /* points of each thread that are likely */
 };
 void steer_order_free(struct steer_order *order);
 
@@ -30,7 +31,7 @@ struct steer_report {
 	enum label label;
 	enum outcome outcome;
 	int code;
-	uint64_t points, turns, hash;
+	uint64_t points, contested, turns, hash;
 	bool harvested; /* `run` is filled */
 	struct run run;
 };

@@ -191,7 +191,6 @@ static struct error *run_alone(struct worker *worker, const struct worker_order 
 			       struct result *result, struct ending *ending)
 {
 	const struct launch_options *options = worker->setup->options;
-	struct area_schedule front;
 
 	TRY(spawn_area(&options->area, &order->control, order->seed, &result->area));
 	if (plan < 0)
@@ -209,9 +208,8 @@ static struct error *run_alone(struct worker *worker, const struct worker_order 
 	};
 
 	TRY(run_process(worker, &start, &worker->out, &worker->err, ending));
-	TRY(harvest_read(result->area, AREA_SCHEDULE_OFFSET, &front, offsetof(struct area_schedule, waits)));
-	ending->end = front.end;
-	return NULL;
+	return harvest_read(result->area, AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, end), &ending->end,
+			    sizeof ending->end);
 }
 
 static struct error *start_server(struct worker *worker)
@@ -278,6 +276,7 @@ static struct error *run_served(struct worker *worker, const struct worker_order
 	ending->end = look.end;
 	report->served = true;
 	report->points = look.points;
+	report->contested = look.contested;
 	report->hash = look.hash;
 	report->turns = look.turns;
 	result->novel = look.novel || look.odd;

@@ -41,7 +41,7 @@ struct worker_report {
 	uint64_t peak_kib;
 	int64_t started;
 	uint64_t output_hash;
-	uint64_t points, hash, turns;      /* of the schedule; filled when served */
+	uint64_t points, contested, hash, turns; /* of the schedule; filled when served */
 	uint32_t reason_size, output_size; /* bytes with NUL; output 0 = none */
 };
 

@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "model/run_end.h"
-#include "model/site.h"
 
 enum schedule_policy {
 	SCHEDULE_FREE, /* the machine decided: no schedule is known */
@@ -23,8 +22,8 @@ enum schedule_policy {
 	SCHEDULE_POLICIES
 };
 
-/* Why a turn was over. */
-enum schedule_stop { STOP_PREEMPTED = 1, STOP_BLOCKED, STOP_ENDED };
+/* Why a turn was over; the last one was when the process ended. */
+enum schedule_stop { STOP_LAST, STOP_PREEMPTED, STOP_BLOCKED, STOP_ENDED };
 
 /* `thread` runs for `points` points and stands before `site` then. With `wake` it
  * is no turn but a choice: of the thread that an unlock or a signal lets go on. */
@@ -74,7 +73,8 @@ struct schedule {
 	enum schedule_policy policy;
 	uint32_t depth; /* of PCT */
 	uint64_t seed;
-	uint64_t points; /* of the whole run */
+	uint64_t points;    /* of the whole run */
+	uint64_t contested; /* of these: when another thread could have gone on instead */
 	enum outcome outcome; /* how it ended */
 	int code;
 	uint64_t output; /* hash of what it printed, 0 = not known */
@@ -105,6 +105,7 @@ size_t schedule_switches(const struct schedule_turn *turns, size_t n);
 const char *schedule_policy_name(enum schedule_policy policy); /* "random", "pct" … */
 const char *schedule_waiting_name(enum schedule_waiting kind); /* "mutex", "condition variable" … */
 
+struct site;
 /* Finds a site by its id; NULL when it is not known. */
 typedef const struct site *schedule_lookup(void *context, uint64_t id);
 

@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "model/schedule.h"
+#include "model/site.h"
 
 #define TITLE "unsnarl schedule"
 #define VERSION 1
@@ -21,7 +22,8 @@
 #define MOST_THREADS 1000000000u
 #define MOST_BYTES ((size_t)1 << 30)
 
-static const char *const stops[] = { [STOP_PREEMPTED] = "preempted",
+static const char *const stops[] = { [STOP_LAST] = "last",
+				     [STOP_PREEMPTED] = "preempted",
 				     [STOP_BLOCKED] = "blocked",
 				     [STOP_ENDED] = "ended" };
 static const char *const outcomes[OUTCOME_BEYOND] = {
@@ -103,8 +105,7 @@ void schedule_write(FILE *out, const struct schedule *schedule, schedule_lookup 
 			fprintf(out, "%4" PRIu32 " wakes", turn->thread);
 		else
 			fprintf(out, "%4" PRIu32 " %7" PRIu64 " %-9s 0x%016" PRIx64, turn->thread, turn->points,
-				turn->stop >= STOP_PREEMPTED && turn->stop <= STOP_ENDED ? stops[turn->stop] :
-											   stops[STOP_BLOCKED],
+				stops[(unsigned)turn->stop <= STOP_ENDED ? turn->stop : STOP_BLOCKED],
 				turn->site);
 		put_place(out, find && turn->site && !turn->wake ? find(context, turn->site) : NULL);
 		putc('\n', out);
