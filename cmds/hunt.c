@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "cmds/cmds.h"
 #include "cmds/hunt_summary.h"
+#include "cmds/retell.h"
 #include "loom/hunt.h"
 #include "loom/launch.h"
 #include "loom/reduce.h"
@@ -271,6 +272,18 @@ static struct error *chase_all(struct chase *chase, const struct launch_options 
 	return error ? error : shorten(chase);
 }
 
+static struct error *tell(const struct hunt_command *command, const struct launch_options *launch,
+			  const struct hunt_summary *summary)
+{
+	const struct run *failure = &summary->failure;
+	_cleanup_(retold_free) struct retold retold = { 0 };
+
+	if (summary->found)
+		TRY(retell(launch, failure->reduced.nturns ? &failure->reduced : &failure->schedule, &retold));
+	(command->json ? hunt_summary_json : hunt_summary_print)(summary, &retold.story);
+	return NULL;
+}
+
 static struct error *hunt_all(const struct hunt_command *command, char **argv, struct hunt_summary *summary)
 {
 	_cleanup_(store_closep) struct store *store = NULL;
@@ -293,9 +306,7 @@ static struct error *hunt_all(const struct hunt_command *command, char **argv, s
 
 	hunt_stop(chase.hunt);
 	map_free(&chase.hashes);
-	if (!error)
-		(command->json ? hunt_summary_json : hunt_summary_print)(summary, store, &launch);
-	return error;
+	return error ? error : tell(command, &launch, summary);
 }
 
 static struct error *hunt_main(int argc, char **argv, int *status)

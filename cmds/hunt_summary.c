@@ -144,7 +144,7 @@ static void print_tried(const struct hunt_summary *summary)
 	}
 }
 
-static void print_failure(const struct hunt_summary *summary, struct store *store)
+static void print_failure(const struct hunt_summary *summary, const struct story *story)
 {
 	const struct run *run = &summary->failure;
 	_cleanup_free_ char *reason = text_clean(run->reason ? run->reason : "");
@@ -156,10 +156,7 @@ static void print_failure(const struct hunt_summary *summary, struct store *stor
 	printf("It is run %llu of campaign %llu in %s (policy %s, seed %llu).\n\n",
 	       (unsigned long long)run->number, (unsigned long long)summary->campaign, folder,
 	       summary->failure_arm ? summary->failure_arm : "?", (unsigned long long)run->schedule.seed);
-	const struct schedule *shortest = run->reduced.nturns ? &run->reduced : &run->schedule;
-	struct story story = { .store = store, .campaign = summary->campaign, .schedule = shortest };
-
-	story_print(&story, stdout);
+	story_print(story, stdout);
 }
 
 static void print_next(const struct hunt_summary *summary)
@@ -181,15 +178,13 @@ static void print_next(const struct hunt_summary *summary)
 	}
 }
 
-void hunt_summary_print(const struct hunt_summary *summary, struct store *store,
-			const struct launch_options *launch)
+void hunt_summary_print(const struct hunt_summary *summary, const struct story *story)
 {
-	(void)launch;
 	if (summary->interrupted)
 		fprintf(stderr, "unsnarl hunt: interrupted after %llu schedules; what was recorded stays\n",
 			(unsigned long long)summary->schedules);
 	if (summary->found)
-		print_failure(summary, store);
+		print_failure(summary, story);
 	else
 		printf("No schedule failed.\n");
 	print_tried(summary);
@@ -212,11 +207,9 @@ static json_t *json_of_counts(const struct hunt_count *counts, size_t n)
 	return object;
 }
 
-static json_t *json_finding(const struct hunt_summary *summary, struct store *store)
+static json_t *json_finding(const struct hunt_summary *summary, const struct story *story)
 {
 	const struct run *run = &summary->failure;
-	const struct schedule *shortest = run->reduced.nturns ? &run->reduced : &run->schedule;
-	struct story story = { .store = store, .campaign = summary->campaign, .schedule = shortest };
 	json_t *finding = json_object();
 	const char *class = run->outcome == OUTCOME_DEADLOCK	   ? "deadlock"
 			    : run->outcome == OUTCOME_LOST_WAKEUP ? "lost-wakeup"
@@ -227,22 +220,20 @@ static json_t *json_finding(const struct hunt_summary *summary, struct store *st
 	json_object_set_new(finding, "method", json_string("hunt"));
 	json_object_set_new(finding, "score", json_real(1));
 	json_object_set_new(finding, "variables", json_array());
-	json_object_set_new(finding, "accesses", story_json_waits(&story));
+	json_object_set_new(finding, "accesses", story_json_waits(story));
 	json_object_set_new(finding, "summary", answer_text(run->reason));
 	json_object_set_new(finding, "runs",
 			    json_pack("{s:o, s:o}", "passed", answer_count(summary->passed), "failed",
 				      answer_count(summary->failed)));
 	json_object_set_new(finding, "schedule", answer_count(run->number));
-	json_object_set_new(finding, "turns", story_json_turns(&story));
+	json_object_set_new(finding, "turns", story_json_turns(story));
 	return finding;
 }
 
-void hunt_summary_json(const struct hunt_summary *summary, struct store *store,
-		       const struct launch_options *launch)
+void hunt_summary_json(const struct hunt_summary *summary, const struct story *story)
 {
 	json_t *answer = answer_new("hunt"), *arguments = json_array(), *findings = json_array();
 
-	(void)launch;
 	for (char *const *argument = summary->arguments; *argument; argument++)
 		json_array_append_new(arguments, answer_text(*argument));
 	json_object_set_new(answer, "program", answer_text(summary->program));
@@ -273,7 +264,7 @@ void hunt_summary_json(const struct hunt_summary *summary, struct store *store,
 		json_object_set_new(failure, "found_after", answer_count(summary->failure_at));
 		json_object_set_new(failure, "output", answer_text(summary->failure.output));
 		json_object_set_new(answer, "failure", failure);
-		json_array_append_new(findings, json_finding(summary, store));
+		json_array_append_new(findings, json_finding(summary, story));
 	} else {
 		json_object_set_new(answer, "failure", json_null());
 	}

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "loom/hunt.h"
-#include "store/store.h"
+#include "report/story.h"
 
 struct hunt_count {
 	char *name;
@@ -34,10 +34,9 @@ struct hunt_summary {
 struct error *hunt_summary_check(const struct run *first, const char *program);
 void hunt_summary_add(struct hunt_summary *summary, const struct steer_report *report, const char *arm);
 char *hunt_summary_words(const struct hunt_summary *summary, uint64_t pairs, double seconds); /* for the bar */
-void hunt_summary_print(const struct hunt_summary *summary, struct store *store,
-			const struct launch_options *launch);
-void hunt_summary_json(const struct hunt_summary *summary, struct store *store,
-		       const struct launch_options *launch);
+/* `story` is that of the failure; NULL when none was found. */
+void hunt_summary_print(const struct hunt_summary *summary, const struct story *story);
+void hunt_summary_json(const struct hunt_summary *summary, const struct story *story);
 void hunt_summary_free(struct hunt_summary *summary);
 
 #endif

@@ -35,6 +35,7 @@ struct harvest {
 	VEC(struct pair) pairs;
 	VEC(struct predecessor) predecessors;
 	VEC(struct edge) edges;
+	VEC(struct event) events;
 	/* Index + 1 of what is already listed: by unit hash, by identity. */
 	struct map unit_at, pair_at, predecessor_at, edge_at;
 	/* The process at hand: all in front of its arrays, paths, numbering. */
@@ -344,7 +345,23 @@ static void take_edge(struct harvest *h, const void *item)
 	}
 }
 
-static struct error *take_process(struct harvest *h, uint64_t base)
+static void take_event(struct harvest *h, const void *item)
+{
+	const struct area_event *from = item;
+	struct event event = { .address = from->address,
+			       .size = from->size,
+			       .thread = from->thread,
+			       .write = from->action == AREA_WRITE };
+
+	if (!is_valid(h, from->state) || from->action == AREA_FORGET)
+		return;
+	if (from->action > AREA_FORGET || !is_thread(h, from->thread) || !site_of(h, from->site, &event.site))
+		add(&h->dropped, 1);
+	else
+		*VEC_PUSH(&h->events) = event;
+}
+
+static struct error *take_process(struct harvest *h, uint64_t base, bool first)
 {
 	const struct area_process *p = h->front;
 
@@ -366,8 +383,11 @@ static struct error *take_process(struct harvest *h, uint64_t base)
 		 AREA_PAIRS, take_pair));
 	TRY(each(h, base + offsetof(struct area_process, predecessors), sizeof(struct area_predecessor),
 		 p->npredecessors, AREA_PREDECESSORS, take_predecessor));
-	return each(h, base + offsetof(struct area_process, edges), sizeof(struct area_edge), p->nedges,
-		    AREA_EDGES, take_edge);
+	TRY(each(h, base + offsetof(struct area_process, edges), sizeof(struct area_edge), p->nedges, AREA_EDGES,
+		 take_edge));
+	return first ? each(h, base + offsetof(struct area_process, events), sizeof(struct area_event),
+			    p->nevents, AREA_EVENTS, take_event)
+		     : NULL;
 }
 
 static struct error *take_area(struct harvest *h, struct area_head *head)
@@ -384,7 +404,7 @@ static struct error *take_area(struct harvest *h, struct area_head *head)
 	h->dropped = head->processes - n;
 	h->threads = head->threads;
 	for (uint32_t i = 0; i < n; i++)
-		TRY(take_process(h, AREA_PROCESS_OFFSET(i)));
+		TRY(take_process(h, AREA_PROCESS_OFFSET(i), i == 0));
 	return NULL;
 }
 
@@ -417,6 +437,8 @@ struct error *harvest(int fd, struct observations *out)
 		.npredecessors = h.predecessors.n,
 		.edges = h.edges.items,
 		.nedges = h.edges.n,
+		.events = h.events.items,
+		.nevents = h.events.n,
 		.nthreads = head.threads,
 		.nprocesses = head.processes,
 		.dropped = h.dropped,

@@ -12,6 +12,7 @@ void observations_free(struct observations *observations)
 	free(observations->pairs);
 	free(observations->predecessors);
 	free(observations->edges);
+	free(observations->events);
 	*observations = (struct observations){ 0 };
 }
 

@@ -59,6 +59,13 @@ struct edge {
 	bool write; /* the sink writes (WAW), else it reads (RAW) */
 };
 
+/* An access, in the one order of all accesses of a run; only traced runs have them. */
+struct event {
+	uint64_t address, size;
+	uint32_t site, thread;
+	bool write;
+};
+
 /* A unit that was loaded in the run: its sites are first .. first + nsites - 1. */
 struct run_unit {
 	uint64_t hash;
@@ -76,6 +83,8 @@ struct observations {
 	size_t npredecessors;
 	struct edge *edges;
 	size_t nedges;
+	struct event *events; /* of the first process */
+	size_t nevents;
 	uint32_t nthreads, nprocesses;
 	uint64_t dropped;  /* observations that found no room: 0 means complete */
 	uint64_t accesses; /* hooked accesses executed */
