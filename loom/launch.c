@@ -34,7 +34,8 @@ struct error *launch_exec(const struct launch_options *options)
 	_cleanup_free_ char **environment = spawn_environment(entry);
 	_cleanup_close_ int area = -1;
 
-	TRY(spawn_area(&options->area, options->area.seed, &area));
+	TRY(spawn_area(&options->area, &options->control, options->area.seed, &area));
+	TRY(spawn_plan(area, options->plan, options->control.nplan));
 	spawn_entry(entry, area);
 	if (fcntl(area, F_SETFD, 0) < 0)
 		return error_errno(errno, "cannot hand the run area to %s", options->argv[0]);

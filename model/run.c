@@ -12,6 +12,7 @@ void observations_free(struct observations *observations)
 	free(observations->pairs);
 	free(observations->predecessors);
 	free(observations->edges);
+	free(observations->events);
 	*observations = (struct observations){ 0 };
 }
 
@@ -20,5 +21,7 @@ void run_free(struct run *run)
 	observations_free(&run->observations);
 	free(run->reason);
 	free(run->output);
+	schedule_free(&run->schedule);
+	schedule_free(&run->reduced);
 	*run = (struct run){ 0 };
 }

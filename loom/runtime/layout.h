@@ -118,6 +118,7 @@ struct thread {
 	void *routine, *argument; /* what the thread begins with */
 	sigset_t mask;            /* and its signal mask */
 	uint32_t restores_mask;
+	uint32_t controlled; /* it has an agent (control.h) */
 	struct {
 		uint32_t first, last, count; /* blocks to reuse, oldest first */
 	} spare_readers, spare_splits;
