@@ -2,6 +2,7 @@
  * thread without the token sleeps on a futex of its own; as long as the same
  * thread goes on, a point costs no system call and no atomic instruction. */
 #include "loom/runtime/control.h"
+#include "loom/runtime/interpose.h"
 
 #include <errno.h>
 #include <string.h>
@@ -210,7 +211,8 @@ static struct agent *next_after(struct agent *last, uint32_t end)
 		struct agent *next = policy_next(NULL);
 		if (next)
 			return next;
-		if (!expire_first() && !(control.ninputs && blocking_poll(true)))
+		/* Input from outside may come before the first sleeper wakes. */
+		if (!(control.ninputs && blocking_poll(true)) && !expire_first())
 			control_stuck();
 	}
 }
@@ -273,13 +275,15 @@ static void arrive(struct agent *me)
 	struct agent *next = me;
 	if (UNLIKELY(control.planned))
 		next = plan_next(me, me, TURN_PREEMPTED);
-	if (!control.planned && (control.nready > 1 || control.ntimed))
+	if (!control.planned && !control.pinned && (control.nready > 1 || control.ntimed))
 		next = policy_next(me);
 	me->yields = false;
 	if (next != me)
 		give_token(me, next, TURN_PREEMPTED);
 	pass_point(me);
 	me->inside = false;
+	if (UNLIKELY(me->signals))
+		signals_deliver(me);
 }
 
 struct agent *control_enter(void)
@@ -362,8 +366,11 @@ enum wait_result control_wait(struct agent *me, uint32_t kind, uint64_t object, 
 	me->wait = WAIT_NOTHING;
 	pass_point(me);
 	me->inside = false;
+	enum wait_result result = me->result;
+	if (UNLIKELY(me->signals))
+		signals_deliver(me);
 	errno = saved;
-	return me->result;
+	return result;
 }
 
 void control_wake(uint32_t kind, uint64_t object)
@@ -466,6 +473,7 @@ void control_start(void)
 	control.seed_state = runtime.options.seed * 0xd1342543de82ef95u + 1;
 	control.next_deadline = NEVER;
 	control.pid = (int)raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	interpose_resolve();
 	turns_start();
 	policy_start();
 	control_created(unsnarl_self);
@@ -477,11 +485,18 @@ void control_start(void)
 	control.current = me;
 }
 
+void control_before_fork(void)
+{
+	if (!runtime.controlled)
+		return;
+	control.forked = true;
+	control_uncontrolled("fork: children run free");
+}
+
 /* The child runs free. */
 void control_after_fork(void)
 {
 	if (!runtime.controlled)
 		return;
 	runtime.controlled = false;
-	control_uncontrolled("fork: children run free");
 }

@@ -6,6 +6,7 @@
 #ifndef RUNTIME_CONTROL_H
 #define RUNTIME_CONTROL_H
 
+#include <poll.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -39,9 +40,13 @@ struct agent {
 	uint32_t result; /* enum wait_result */
 	uint64_t object;
 	uint64_t deadline;
-	uint64_t eager;  /* contested points after which the deadline may come early */
-	uint64_t queued; /* when it began to wait: first come, first served */
-	uint32_t tickets;
+	uint64_t eager;        /* contested points after which the deadline may come early */
+	uint64_t queued;       /* when it began to wait: first come, first served */
+	struct pollfd *polled; /* WAIT_INPUT */
+	uint32_t npolled;
+	bool takes_signals; /* in sigwait */
+	bool restarts;      /* the last interruption was by handlers after which calls go on */
+	uint64_t signals;   /* sent to it, a bit each: it gets them when its turn comes */
 	/* For policies. */
 	uint64_t priority;
 	uint64_t left;
@@ -71,8 +76,9 @@ struct control {
 	uint32_t ntimed;           /* blocked ones with a deadline */
 	uint32_t ninputs;          /* blocked ones that wait for input */
 	uint32_t ndemoted;
-	bool review; /* priorities or the ready ones changed: the policy must look again */
-	bool ends;   /* nobody may be handed the token any more */
+	bool review;     /* priorities or the ready ones changed: the policy must look again */
+	bool forked;     /* other processes may hold ends of our pipes */
+	uint32_t pinned; /* stdio locks that are held: no switch */
 	int pid, leaving;
 	uint64_t now, next_deadline; /* virtual time in ns since the start */
 	uint64_t contested, still, waits;
@@ -83,7 +89,6 @@ struct control {
 	uint32_t cursor, wakes; /* turn of the plan; choices taken in it */
 	uint64_t budget;
 	/* Policies. */
-	uint64_t *changes; /* PCT: contested points at which priorities change, rising */
 	uint32_t nchanges, next_change;
 	uint64_t lowest;      /* PCT: priorities handed to those that must let others go first */
 	struct agent *chosen; /* SURW */
@@ -93,6 +98,7 @@ extern HIDDEN struct control control;
 
 /* ---- control.c ---- */
 HIDDEN void control_start(void);
+HIDDEN void control_before_fork(void);
 HIDDEN void control_after_fork(void);
 /* The agent of the calling thread when it is controlled and not inside the runtime, else NULL. */
 HIDDEN struct agent *control_enter(void);
@@ -191,6 +197,9 @@ HIDDEN struct agent *agent_of(pthread_t id); /* NULL when unknown or joined */
 HIDDEN int join_wait(struct agent *me, struct agent *other, uint64_t deadline);
 HIDDEN void create_point(struct agent *me);
 HIDDEN void create_done(struct agent *me, struct thread *thread, pthread_t id, bool detached);
+
+/* ---- model_signal.c ---- */
+HIDDEN void signals_deliver(struct agent *me);
 
 /* ---- system.c: the kernel itself, past our own names ---- */
 HIDDEN long raw_call(long number, long a, long b, long c, long d, long e, long f);

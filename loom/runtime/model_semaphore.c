@@ -17,7 +17,7 @@ static int semaphore_acquire(struct agent *me, sem_t *semaphore, uint64_t deadli
 		object_at((uint64_t)semaphore);
 		enum wait_result result = control_wait(me, WAIT_SEMAPHORE, (uint64_t)semaphore, deadline);
 		cancel_point(me);
-		if (result == WAIT_WOKEN)
+		if (result == WAIT_WOKEN || (result == WAIT_INTERRUPTED && me->restarts))
 			continue;
 		errno = result == WAIT_TIMED_OUT ? ETIMEDOUT : EINTR;
 		return -1;

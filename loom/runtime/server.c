@@ -1,6 +1,7 @@
 /* The fork server: a program started with SERVER_ENVIRONMENT stops before its first
  * constructor and forks a child for every order that comes over the socket. What
- * the dynamic linker and the runtime do at the start is then paid for once. */
+ * the dynamic linker and the runtime do at the start is then paid for once. System
+ * calls are made directly: a program may have functions of its own by such names. */
 #include "loom/runtime/control.h"
 #include "loom/runtime/interpose.h"
 
@@ -12,8 +13,9 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
+#include <sys/syscall.h>
 #include <fcntl.h>
+#include <unistd.h>
 
 #define SERVER_AREA_DESCRIPTOR 1000
 
@@ -47,10 +49,10 @@ static bool receive_order(int socket, int descriptors[3])
 				  .msg_iovlen = 1,
 				  .msg_control = &ancillary,
 				  .msg_controllen = sizeof ancillary };
-	ssize_t n;
+	long n;
 	do {
-		n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-	} while (n < 0 && errno == EINTR);
+		n = raw_call(SYS_recvmsg, socket, (long)&message, MSG_CMSG_CLOEXEC, 0, 0, 0);
+	} while (n == -EINTR);
 	const struct cmsghdr *header = n == 1 ? CMSG_FIRSTHDR(&message) : NULL;
 	if (!header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(3 * sizeof(int)))
 		return false;
@@ -60,24 +62,29 @@ static bool receive_order(int socket, int descriptors[3])
 
 static void send_answer(int socket, const void *answer, size_t size)
 {
-	ssize_t n;
+	long n;
 	do {
-		n = send(socket, answer, size, MSG_NOSIGNAL);
-	} while (n < 0 && errno == EINTR);
+		n = raw_call(SYS_sendto, socket, (long)answer, (long)size, MSG_NOSIGNAL, 0, 0);
+	} while (n == -EINTR);
 	if (n < 0)
 		_exit(0);
+}
+
+static void raw_close(int fd)
+{
+	raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
 /* In the child: descriptors where the program expects them. The area is inherited by programs that
  * this one executes, under the number that the environment names. */
 static int take_descriptors(int socket, const int descriptors[3], int wanted)
 {
-	close(socket);
+	raw_close(socket);
 	dup2(descriptors[1], STDOUT_FILENO);
 	dup2(descriptors[2], STDERR_FILENO);
 	for (int i = 1; i < 3; i++)
 		if (descriptors[i] > STDERR_FILENO)
-			close(descriptors[i]);
+			raw_close(descriptors[i]);
 	if (descriptors[0] == wanted) {
 		fcntl(wanted, F_SETFD, 0);
 		return wanted;
@@ -85,7 +92,7 @@ static int take_descriptors(int socket, const int descriptors[3], int wanted)
 	int area = dup2(descriptors[0], wanted);
 	if (area < 0)
 		return descriptors[0];
-	close(descriptors[0]);
+	raw_close(descriptors[0]);
 	return area;
 }
 
@@ -127,7 +134,7 @@ int server_start(char **environment)
 		}
 		struct server_started started = { .pid = child < 0 ? -errno : child };
 		for (int i = 0; i < 3; i++)
-			close(descriptors[i]);
+			raw_close(descriptors[i]);
 		send_answer(socket, &started, sizeof started);
 		if (child > 0)
 			await_child(socket, child);

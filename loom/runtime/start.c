@@ -3,7 +3,6 @@
 #include "loom/runtime/runtime.h"
 
 #include "loom/runtime/control.h" /* controlled runs begin here */
-#include "loom/runtime/interpose.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -159,7 +158,7 @@ static void start(int argc, char **argv, char **environment)
 	thread_self();
 	if (runtime.controlled)
 		control_start();
-	pthread_atfork(NULL, NULL, after_fork_in_child);
+	pthread_atfork(control_before_fork, NULL, after_fork_in_child);
 	__atomic_store_n(&runtime.process->started, 1, __ATOMIC_RELEASE);
 }
 
