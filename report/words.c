@@ -151,3 +151,8 @@ const char *words_tail(enum pair_kind kind, const struct site *site)
 		return "update";
 	return kind == PAIR_WRITE_READ ? "read" : "write";
 }
+
+const char *words_site(const struct site *site)
+{
+	return site->kind == SITE_SYNC ? "call" : site_kind_name(site->kind);
+}

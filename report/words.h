@@ -28,5 +28,7 @@ const char *words_pair(enum pair_kind kind);     /* "write-read" … */
 /* What the ends of a pair do; an atomic update does both, and is called that. */
 const char *words_head(enum pair_kind kind, const struct site *site);
 const char *words_tail(enum pair_kind kind, const struct site *site);
+const char *
+words_site(const struct site *site); /* "read", "write", …; "call" of a function that synchronises */
 
 #endif
