@@ -272,6 +272,9 @@ static void arrive(struct agent *me)
 	me->inside = true;
 	expire_due();
 	note_progress(me);
+	/* A yield may return at once, unless its thread does nothing else. */
+	if (me->yields && !me->demoted && control_random() & 1)
+		me->yields = false;
 	struct agent *next = me;
 	if (UNLIKELY(control.planned))
 		next = plan_next(me, me, TURN_PREEMPTED);
@@ -492,6 +495,8 @@ void control_before_fork(void)
 	if (!runtime.controlled)
 		return;
 	control.forked = true;
+	/* The child's number is given here, where the order is certain. */
+	control.child = __atomic_fetch_add(&runtime.head->threads, 1, __ATOMIC_RELAXED);
 	control_uncontrolled("fork: children run free");
 }
 
@@ -501,4 +506,5 @@ void control_after_fork(void)
 	if (!runtime.controlled)
 		return;
 	runtime.controlled = false;
+	unsnarl_self->number = control.child;
 }

@@ -77,6 +77,7 @@ struct control {
 	uint32_t ninputs;          /* blocked ones that wait for input */
 	uint32_t ndemoted;
 	bool review;     /* priorities or the ready ones changed: the policy must look again */
+	uint32_t child; /* number of the thread that lives on in the child of a fork */
 	bool forked;     /* other processes may hold ends of our pipes */
 	uint32_t pinned; /* stdio locks that are held: no switch */
 	int pid, leaving;
@@ -143,6 +144,10 @@ HIDDEN void turns_wake(const struct agent *chosen);
  * (`last`). NULL when the plan is used up. */
 HIDDEN struct agent *plan_next(struct agent *me, struct agent *last, uint32_t end);
 HIDDEN struct agent *plan_wake(uint32_t kind, uint64_t object);
+/* A replay: did the running thread block at the call where it stands, or find its input there? Input from
+ * outside may come earlier or later than it did. */
+HIDDEN bool plan_blocks_here(void);
+HIDDEN bool plan_goes_on(void);
 
 /* ---- policies.c ---- */
 HIDDEN void policy_start(void);

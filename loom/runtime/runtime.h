@@ -64,7 +64,7 @@ HIDDEN struct thread *thread_new(void);          /* announced by its creator; NU
 HIDDEN void thread_adopt(struct thread *thread); /* the calling thread becomes it */
 HIDDEN void thread_discard(struct thread *thread);
 HIDDEN void thread_end(void); /* of the calling thread */
-HIDDEN void thread_after_fork(void);
+HIDDEN void thread_after_fork(bool renumber);
 /* Full order of an event of `slot` from its low 32 bits. */
 HIDDEN uint64_t thread_order(uint32_t slot, uint32_t low);
 HIDDEN void thread_leave_runtime(struct thread *self); /* a jump or cancellation leaves the runtime */

@@ -114,6 +114,7 @@ static void after_fork_in_child(void)
 {
 	if (!runtime.active)
 		return;
+	bool controlled = runtime.controlled;
 	control_after_fork();
 	struct stat st;
 	/* The program may have closed the descriptor or put another file there. */
@@ -126,7 +127,7 @@ static void after_fork_in_child(void)
 		return;
 	}
 	observe_after_fork();
-	thread_after_fork();
+	thread_after_fork(!controlled);
 	units_after_fork();
 	__atomic_store_n(&runtime.process->started, 1, __ATOMIC_RELEASE);
 }

@@ -154,7 +154,7 @@ uint64_t thread_order(uint32_t slot, uint32_t low)
 }
 
 /* Only the calling thread lives on in the child. */
-void thread_after_fork(void)
+void thread_after_fork(bool renumber)
 {
 	pthread_mutex_init(&slots_lock, NULL);
 	for (uint32_t slot = 1; slot < SLOT_GONE; slot++) {
@@ -163,7 +163,9 @@ void thread_after_fork(void)
 			thread->state = THREAD_ENDED;
 	}
 	if (unsnarl_self != &unsnarl_nobody) {
-		unsnarl_self->number = __atomic_fetch_add(&runtime.head->threads, 1, __ATOMIC_RELAXED);
+		if (renumber)
+			unsnarl_self->number =
+				__atomic_fetch_add(&runtime.head->threads, 1, __ATOMIC_RELAXED);
 		runtime.process->live = 1;
 		runtime.process->created = 1;
 		unsnarl_self->order = 0;
