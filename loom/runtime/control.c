@@ -275,6 +275,8 @@ static void arrive(struct agent *me)
 	struct agent *next = me;
 	if (UNLIKELY(control.planned))
 		next = plan_next(me, me, TURN_PREEMPTED);
+	if (!next) /* the plan is over */
+		next = me;
 	if (!control.planned && !control.pinned && (control.nready > 1 || control.ntimed))
 		next = policy_next(me);
 	me->yields = false;
