@@ -9,21 +9,10 @@
 #define INDEX_BITS 23u
 #define INDEX_SIZE (sizeof(uint32_t) << INDEX_BITS)
 /* Controlled runs are short and many, and each touched page costs as much as a hundred accesses: their
- * first entries share one page, and so do those of a thread's caches. */
+ * first entries share one page, and the threads' caches are left alone. */
 #define NEAR_BITS 10u
 #define NEAR_MASK ((1u << NEAR_BITS) - 1)
 #define NEAR_MOST (1u << (NEAR_BITS - 1))
-
-/* Places of the threads' caches that are used: 256 of 16 bytes, 512 of 8. */
-static uint64_t logged_place(uint64_t hash)
-{
-	return runtime.controlled ? hash >> 56 : hash >> 54;
-}
-
-static uint64_t met_place(uint64_t hash)
-{
-	return runtime.controlled ? hash >> 55 : hash >> 51;
-}
 
 static void index_start(struct index *index)
 {
@@ -70,7 +59,9 @@ static uint64_t mix(uint64_t a, uint64_t b)
 /* True when this thread logged the observation before; remembers it. */
 static bool logged(struct thread *self, uint64_t a, uint64_t b, uint64_t hash)
 {
-	uint64_t *seen = self->logged[logged_place(hash)];
+	if (runtime.controlled)
+		return false;
+	uint64_t *seen = self->logged[hash >> 54];
 	if (seen[0] == a && seen[1] == b)
 		return true;
 	seen[0] = a;
@@ -204,10 +195,12 @@ void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t ta
 void observe_predecessor(struct thread *self, uint32_t site, uint32_t before)
 {
 	uint64_t key = (uint64_t)site << 32 | before, hash = mix(key, 2);
-	uint64_t *seen = &self->met[met_place(hash)];
-	if (*seen == key)
-		return;
-	*seen = key;
+	if (LIKELY(!runtime.controlled)) {
+		uint64_t *seen = &self->met[hash >> 51];
+		if (*seen == key)
+			return;
+		*seen = key;
+	}
 	if (runtime.options.observe & OBSERVE_PREDECESSORS)
 		append_predecessor(self, (struct area_predecessor){ .site = site, .before = before }, hash);
 }
