@@ -100,6 +100,17 @@ bool blocking_poll(bool wait)
 
 /* ---- for the calls ---- */
 
+bool blocking_ready(struct pollfd *fds, uint32_t n)
+{
+	if (UNLIKELY(plan_blocks_here()))
+		return false;
+	bool ready = poll_now(fds, n) != 0;
+	/* Where the run that is replayed went on, the input will come. */
+	if (!ready && UNLIKELY(plan_goes_on()) && control.forked)
+		ready = raw_call(SYS_poll, (long)fds, n, -1, 0, 0, 0) > 0;
+	return ready;
+}
+
 enum wait_result blocking_wait(struct agent *me, struct pollfd *fds, uint32_t n, uint64_t deadline)
 {
 	me->polled = fds;
@@ -119,7 +130,7 @@ bool blocking_until(struct agent *me, int fd, short events)
 {
 	struct pollfd polled = { .fd = fd, .events = events };
 	blocking_point(me, fd);
-	while (poll_now(&polled, 1) == 0) {
+	while (!blocking_ready(&polled, 1)) {
 		int flags = fcntl(fd, F_GETFL);
 		if (flags < 0 || flags & O_NONBLOCK)
 			break; /* the call itself says so */

@@ -11,6 +11,8 @@
 HIDDEN void blocking_point(struct agent *me, int fd);
 /* Waits until the call would not block; false with errno when interrupted. */
 HIDDEN bool blocking_until(struct agent *me, int fd, short events);
+/* Is there something to be had at once? */
+HIDDEN bool blocking_ready(struct pollfd *fds, uint32_t n);
 HIDDEN enum wait_result blocking_wait(struct agent *me, struct pollfd *fds, uint32_t n, uint64_t deadline);
 /* Something was written, read or closed: others may go on. */
 HIDDEN void blocking_moved(void);

@@ -272,6 +272,9 @@ static void arrive(struct agent *me)
 	me->inside = true;
 	expire_due();
 	note_progress(me);
+	/* A yield may return at once, unless its thread does nothing else. */
+	if (me->yields && !me->demoted && control_random() & 1)
+		me->yields = false;
 	struct agent *next = me;
 	if (UNLIKELY(control.planned))
 		next = plan_next(me, me, TURN_PREEMPTED);
@@ -421,10 +424,27 @@ bool control_wake_one(uint32_t kind, uint64_t object)
 void control_created(struct thread *thread)
 {
 	struct agent *agent = &control.agents[thread->slot];
-	*agent = (struct agent){ .thread = thread, .number = thread->number, .deadline = NEVER };
+	*agent = (struct agent){ .thread = thread,
+				 .number = thread->number,
+				 .deadline = NEVER,
+				 .stack_low = control.stack_low,
+				 .stack_size = control.stack_size };
 	thread->controlled = 1;
 	policy_new(agent);
 	agent_readies(agent);
+}
+
+/* libc puts a thread's descriptor at the very top of its stack. */
+#define DESCRIPTOR_SIZE 0x900u
+
+void control_stack(struct thread *thread)
+{
+	const struct agent *agent = &control.agents[thread->slot];
+	if (!agent->stack_size)
+		return;
+	uint64_t top = ((uint64_t)pthread_self() + DESCRIPTOR_SIZE + 4095) & ~4095ull;
+	thread->stack_low = agent->stack_low ? agent->stack_low : top - agent->stack_size;
+	thread->stack_high = thread->stack_low + agent->stack_size;
 }
 
 void control_discarded(struct thread *thread)
@@ -492,6 +512,8 @@ void control_before_fork(void)
 	if (!runtime.controlled)
 		return;
 	control.forked = true;
+	/* The child's number is given here, where the order is certain. */
+	control.child = __atomic_fetch_add(&runtime.head->threads, 1, __ATOMIC_RELAXED);
 	control_uncontrolled("fork: children run free");
 }
 
@@ -501,4 +523,5 @@ void control_after_fork(void)
 	if (!runtime.controlled)
 		return;
 	runtime.controlled = false;
+	unsnarl_self->number = control.child;
 }

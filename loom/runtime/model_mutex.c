@@ -5,6 +5,7 @@
 #include "loom/runtime/interpose.h"
 
 #include <errno.h>
+#include <limits.h>
 
 /* libc's kinds of mutexes: the type in the low two bits, then flags. */
 #define MUTEX_TYPE 3
@@ -15,14 +16,29 @@ static bool owned_by(const struct agent *me, const pthread_mutex_t *mutex)
 	return mutex->__data.__owner == me->tid;
 }
 
+/* libc's trylock would leave a mutex that can never be had again locked. */
+static bool is_beyond_recovery(const pthread_mutex_t *mutex)
+{
+	return (mutex->__data.__kind & MUTEX_ROBUST) && mutex->__data.__owner == INT_MAX - 1;
+}
+
+/* The real trylock; notes who has it. */
+static int mutex_take(struct agent *me, pthread_mutex_t *mutex)
+{
+	if (is_beyond_recovery(mutex))
+		return ENOTRECOVERABLE;
+	int result = REAL(pthread_mutex_trylock)(mutex);
+	if (result == 0 || result == EOWNERDEAD) {
+		object_held(me, mutex);
+		control_retract(WAIT_MUTEX, (uint64_t)mutex);
+	}
+	return result;
+}
+
 int mutex_acquire(struct agent *me, pthread_mutex_t *mutex, uint64_t deadline)
 {
 	for (;;) {
-		int result = REAL(pthread_mutex_trylock)(mutex);
-		if (result == 0 || result == EOWNERDEAD) {
-			object_held(me, mutex);
-			control_retract(WAIT_MUTEX, (uint64_t)mutex);
-		}
+		int result = mutex_take(me, mutex);
 		if (result != EBUSY)
 			return result;
 		int type = mutex->__data.__kind & MUTEX_TYPE;
@@ -71,12 +87,7 @@ INTERPOSE int pthread_mutex_lock(pthread_mutex_t *mutex)
 int mutex_try(struct agent *me, pthread_mutex_t *mutex)
 {
 	control_call(me, mutex);
-	int result = REAL(pthread_mutex_trylock)(mutex);
-	if (result == 0 || result == EOWNERDEAD) {
-		object_held(me, mutex);
-		control_retract(WAIT_MUTEX, (uint64_t)mutex);
-	}
-	return result;
+	return mutex_take(me, mutex);
 }
 
 INTERPOSE int pthread_mutex_trylock(pthread_mutex_t *mutex)

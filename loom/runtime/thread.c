@@ -31,7 +31,9 @@ void thread_start(void)
 {
 	runtime.threads = runtime_map(0, (size_t)AREA_SLOTS * sizeof(struct thread));
 	struct thread *gone = &runtime.threads[SLOT_GONE];
-	*gone = (struct thread){ .state = THREAD_ENDED, .slot = SLOT_GONE, .number = AREA_THREAD_GONE };
+	gone->state = THREAD_ENDED;
+	gone->slot = SLOT_GONE;
+	gone->number = AREA_THREAD_GONE;
 	pthread_key_create(&end_key, at_thread_exit);
 }
 
@@ -94,12 +96,18 @@ void thread_adopt(struct thread *thread)
 {
 	unsnarl_self = thread;
 	pthread_setspecific(end_key, (void *)1);
+	if (thread->number == 0)
+		return;
+	if (thread->controlled) { /* asking libc would take memory */
+		control_stack(thread);
+		return;
+	}
 	pthread_attr_t attributes;
 	void *low;
 	size_t size;
 	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
 		return;
-	if (thread->number != 0 && pthread_attr_getstack(&attributes, &low, &size) == 0) {
+	if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
 		thread->stack_low = (uint64_t)low;
 		thread->stack_high = (uint64_t)low + size;
 	}
@@ -154,7 +162,7 @@ uint64_t thread_order(uint32_t slot, uint32_t low)
 }
 
 /* Only the calling thread lives on in the child. */
-void thread_after_fork(void)
+void thread_after_fork(bool renumber)
 {
 	pthread_mutex_init(&slots_lock, NULL);
 	for (uint32_t slot = 1; slot < SLOT_GONE; slot++) {
@@ -163,7 +171,9 @@ void thread_after_fork(void)
 			thread->state = THREAD_ENDED;
 	}
 	if (unsnarl_self != &unsnarl_nobody) {
-		unsnarl_self->number = __atomic_fetch_add(&runtime.head->threads, 1, __ATOMIC_RELAXED);
+		if (renumber)
+			unsnarl_self->number =
+				__atomic_fetch_add(&runtime.head->threads, 1, __ATOMIC_RELAXED);
 		runtime.process->live = 1;
 		runtime.process->created = 1;
 		unsnarl_self->order = 0;

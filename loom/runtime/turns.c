@@ -97,7 +97,7 @@ static struct agent *plan_advance(const struct agent *stood)
 			plan_diverges(stood);
 	}
 	/* When nobody can run, the run is stuck as it was. */
-	if (control.options.strict && (control.nready || control.ntimed || control.ninputs))
+	if (control.options.strict && (control.nready || control.ntimed))
 		plan_diverges(stood);
 	control.planned = false;
 	control.review = true;
@@ -121,6 +121,17 @@ struct agent *plan_next(struct agent *me, struct agent *last, uint32_t end)
 		       (turn->site && turn->site != units_site_id(running->site))))
 		plan_diverges(running);
 	return plan_advance(running);
+}
+
+bool plan_blocks_here(void)
+{
+	return control.planned && control.options.strict && control.budget == 0 &&
+	       control.schedule->plan[control.cursor].end == TURN_BLOCKED;
+}
+
+bool plan_goes_on(void)
+{
+	return control.planned && control.options.strict && !plan_blocks_here();
 }
 
 struct agent *plan_wake(uint32_t kind, uint64_t object)
