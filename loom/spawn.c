@@ -43,6 +43,8 @@ static int become(const struct spawn *spawn, pid_t parent)
 		return errno;
 	if (spawn->still)
 		personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
+	if (spawn->small_pages)
+		prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	/* A limit of 1 byte also keeps a core handler from being started; the shadow
 	 * memory would make cores huge. */
 	if (getrlimit(RLIMIT_CORE, &core) == 0 && core.rlim_cur > 1) {

@@ -18,6 +18,7 @@ struct spawn {
 	int in, out, err; /* descriptors above 2 */
 	int area;         /* descriptor to leave open, -1 = none */
 	bool still;       /* without address randomisation */
+	bool small_pages; /* for runs of a millisecond, in which a huge page is cleared in vain */
 };
 
 /* Starts a process. The caller must not have other threads. */

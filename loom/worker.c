@@ -221,6 +221,7 @@ static struct error *start_server(struct worker *worker)
 		.environment = worker->environment,
 		.in = worker->null,
 		.still = worker->still,
+		.small_pages = true,
 	};
 
 	return server_start(&worker->server, &start);

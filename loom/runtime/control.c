@@ -5,6 +5,7 @@
 #include "loom/runtime/interpose.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -487,6 +488,14 @@ void control_ended(struct thread *thread)
 
 /* ---- start ---- */
 
+/* The other threads may still do much before the last one has left: the end of main is a point, too. */
+static void point_at_exit(void)
+{
+	struct agent *me = control_enter();
+	if (me)
+		control_call(me, &control);
+}
+
 void control_start(void)
 {
 	control.options = runtime.head->control;
@@ -505,6 +514,7 @@ void control_start(void)
 	me->has_id = true;
 	control.turn->thread = me->number;
 	control.current = me;
+	atexit(point_at_exit);
 }
 
 void control_before_fork(void)
