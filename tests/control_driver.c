@@ -93,6 +93,7 @@ static void start_server(void)
 		fcntl(pair[1], F_SETFD, 0);
 		snprintf(entry, sizeof entry, "%d", pair[1]);
 		setenv(SERVER_ENVIRONMENT, entry, 1);
+		setenv("LD_BIND_NOW", "unsnarl", 1);
 		execvp(program[0], program);
 		die(program[0]);
 	}

@@ -425,10 +425,27 @@ bool control_wake_one(uint32_t kind, uint64_t object)
 void control_created(struct thread *thread)
 {
 	struct agent *agent = &control.agents[thread->slot];
-	*agent = (struct agent){ .thread = thread, .number = thread->number, .deadline = NEVER };
+	*agent = (struct agent){ .thread = thread,
+				 .number = thread->number,
+				 .deadline = NEVER,
+				 .stack_low = control.stack_low,
+				 .stack_size = control.stack_size };
 	thread->controlled = 1;
 	policy_new(agent);
 	agent_readies(agent);
+}
+
+/* libc puts a thread's descriptor at the very top of its stack. */
+#define DESCRIPTOR_SIZE 0x900u
+
+void control_stack(struct thread *thread)
+{
+	const struct agent *agent = &control.agents[thread->slot];
+	if (!agent->stack_size)
+		return;
+	uint64_t top = ((uint64_t)pthread_self() + DESCRIPTOR_SIZE + 4095) & ~4095ull;
+	thread->stack_low = agent->stack_low ? agent->stack_low : top - agent->stack_size;
+	thread->stack_high = thread->stack_low + agent->stack_size;
 }
 
 void control_discarded(struct thread *thread)

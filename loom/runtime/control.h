@@ -57,6 +57,7 @@ struct agent {
 	uint64_t demoted_until; /* contested points */
 	uint32_t clock_reads;
 	/* Life. */
+	uint64_t stack_low, stack_size; /* low 0: where libc puts it */
 	pthread_t id;
 	bool has_id, detached, joined;
 	bool cancel_disabled, cancel_asynchronous, cancelled;
@@ -76,10 +77,11 @@ struct control {
 	uint32_t ntimed;           /* blocked ones with a deadline */
 	uint32_t ninputs;          /* blocked ones that wait for input */
 	uint32_t ndemoted;
-	bool review;     /* priorities or the ready ones changed: the policy must look again */
-	uint32_t child; /* number of the thread that lives on in the child of a fork */
-	bool forked;     /* other processes may hold ends of our pipes */
-	uint32_t pinned; /* stdio locks that are held: no switch */
+	bool review;                    /* priorities or the ready ones changed: the policy must look again */
+	uint32_t child;                 /* number of the thread that lives on in the child of a fork */
+	bool forked;                    /* other processes may hold ends of our pipes */
+	uint32_t pinned;                /* stdio locks that are held: no switch */
+	uint64_t stack_low, stack_size; /* asked for of the thread that is being made */
 	int pid, leaving;
 	uint64_t now, next_deadline; /* virtual time in ns since the start */
 	uint64_t contested, still, waits;
@@ -122,6 +124,8 @@ HIDDEN bool control_wake_one(uint32_t kind, uint64_t object);
 HIDDEN void control_expire(struct agent *agent); /* its deadline is now */
 HIDDEN void control_created(struct thread *thread);
 HIDDEN void control_discarded(struct thread *thread);
+/* Where the thread's stack lies, from what its creator asked for. */
+HIDDEN void control_stack(struct thread *thread);
 HIDDEN void control_begin(struct thread *thread); /* in the new thread: returns when its turn comes */
 HIDDEN void control_ended(struct thread *thread);
 HIDDEN void control_uncontrolled(const char *what);
@@ -200,8 +204,9 @@ HIDDEN bool blocking_poll(bool wait); /* wakes those whose input is there; waits
 HIDDEN void cancel_point(struct agent *me);
 HIDDEN struct agent *agent_of(pthread_t id); /* NULL when unknown or joined */
 HIDDEN int join_wait(struct agent *me, struct agent *other, uint64_t deadline);
-HIDDEN void create_point(struct agent *me);
-HIDDEN void create_done(struct agent *me, struct thread *thread, pthread_t id, bool detached);
+HIDDEN void create_point(struct agent *me, const pthread_attr_t *attributes);
+HIDDEN void create_done(struct agent *me, struct thread *thread, pthread_t id,
+			const pthread_attr_t *attributes);
 
 /* ---- model_signal.c ---- */
 HIDDEN void signals_deliver(struct agent *me);

@@ -73,7 +73,7 @@ static bool abandoned(const uint32_t *lock, uint32_t slot)
 void granule_lock(struct thread *self, uint64_t granule)
 {
 	/* One lock for 512 bytes: walks through memory find the lock in their cache. */
-	uint32_t *lock = &locks[(granule >> 9) * 0x9e3779b97f4a7c15u >> 50];
+	uint32_t *lock = &locks[runtime.controlled ? 0 : (granule >> 9) * 0x9e3779b97f4a7c15u >> 50];
 	self->held = lock;
 	__atomic_signal_fence(
 		__ATOMIC_SEQ_CST); /* a handler on this thread sees it before the lock is taken */

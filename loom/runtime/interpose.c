@@ -69,46 +69,41 @@ static void announced(struct thread *thread, bool created, const sigset_t *old, 
 	pthread_sigmask(SIG_SETMASK, old, NULL);
 }
 
-static bool is_detached(const pthread_attr_t *attributes)
-{
-	int state;
-	return attributes && pthread_attr_getdetachstate(attributes, &state) == 0 &&
-	       state == PTHREAD_CREATE_DETACHED;
-}
-
 INTERPOSE int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*routine)(void *),
 			     void *argument)
 {
 	sigset_t old, given;
+	runtime_serve(); /* threads do not survive a fork */
 	struct agent *me = control_me();
 	if (me)
-		create_point(me);
+		create_point(me, attributes);
 	bool own_mask = attributes && pthread_attr_getsigmask_np(attributes, &given) == 0;
 	struct thread *thread = announce_thread((void *)routine, argument, own_mask, &old, me);
 	if (!thread) {
-		create_done(me, NULL, 0, false);
+		create_done(me, NULL, 0, NULL);
 		return REAL(pthread_create)(id, attributes, routine, argument);
 	}
 	int result = REAL(pthread_create)(id, attributes, begin, thread);
 	announced(thread, result == 0, &old, me);
-	create_done(me, result == 0 ? thread : NULL, result == 0 ? *id : 0, is_detached(attributes));
+	create_done(me, result == 0 ? thread : NULL, result == 0 ? *id : 0, attributes);
 	return result;
 }
 
 INTERPOSE int thrd_create(thrd_t *id, thrd_start_t routine, void *argument)
 {
 	sigset_t old;
+	runtime_serve();
 	struct agent *me = control_me();
 	if (me)
-		create_point(me);
+		create_point(me, NULL);
 	struct thread *thread = announce_thread((void *)routine, argument, false, &old, me);
 	if (!thread) {
-		create_done(me, NULL, 0, false);
+		create_done(me, NULL, 0, NULL);
 		return REAL(thrd_create)(id, routine, argument);
 	}
 	int result = REAL(thrd_create)(id, begin_c11, thread);
 	announced(thread, result == thrd_success, &old, me);
-	create_done(me, result == thrd_success ? thread : NULL, result == thrd_success ? *id : 0, false);
+	create_done(me, result == thrd_success ? thread : NULL, result == thrd_success ? *id : 0, NULL);
 	return result;
 }
 
@@ -137,6 +132,10 @@ JUMP(__longjmp_chk, jmp_buf)
 
 void interpose_resolve(void)
 {
+	static bool done;
+	if (done)
+		return;
+	done = true;
 	for (struct real *entry = __start_unsnarl_reals; entry < __stop_unsnarl_reals; entry++)
 		if (!entry->found)
 			entry->found = dlsym(RTLD_NEXT, entry->name);

@@ -6,13 +6,38 @@
 #include <errno.h>
 #include <threads.h>
 
-void create_point(struct agent *me)
+static uint64_t default_stack_size(void)
+{
+	static size_t size;
+	pthread_attr_t attributes;
+	if (!size && pthread_getattr_default_np(&attributes) == 0) {
+		pthread_attr_getstacksize(&attributes, &size);
+		pthread_attr_destroy(&attributes);
+	}
+	return size;
+}
+
+void create_point(struct agent *me, const pthread_attr_t *attributes)
 {
 	control_call(me, NULL);
 	me->inside = true;
+	void *low = NULL;
+	size_t size = 0;
+	control.stack_size = default_stack_size();
+	if (attributes && pthread_attr_getstack(attributes, &low, &size) == 0 && size)
+		control.stack_size = size;
+	/* libc answers with an address below the size when none was set. */
+	control.stack_low = (uint64_t)low < -control.stack_size ? (uint64_t)low : 0;
 }
 
-void create_done(struct agent *me, struct thread *thread, pthread_t id, bool detached)
+static bool is_detached(const pthread_attr_t *attributes)
+{
+	int state;
+	return attributes && pthread_attr_getdetachstate(attributes, &state) == 0 &&
+	       state == PTHREAD_CREATE_DETACHED;
+}
+
+void create_done(struct agent *me, struct thread *thread, pthread_t id, const pthread_attr_t *attributes)
 {
 	if (!me)
 		return;
@@ -20,7 +45,7 @@ void create_done(struct agent *me, struct thread *thread, pthread_t id, bool det
 		struct agent *agent = &control.agents[thread->slot];
 		agent->id = id;
 		agent->has_id = true;
-		agent->detached = detached;
+		agent->detached = is_detached(attributes);
 	} else {
 		control_uncontrolled("more than 1022 threads");
 	}

@@ -4,7 +4,7 @@
 #include "loom/runtime/control.h"
 
 #define OBJECTS_MOST (1u << 20)
-#define OBJECT_HEADS 4096u
+#define OBJECT_HEADS 1024u
 
 static struct object *objects;
 static uint32_t nobjects;
@@ -14,7 +14,7 @@ struct object *object_at(uint64_t address)
 {
 	if (!objects)
 		objects = runtime_map(0, sizeof *objects * OBJECTS_MOST);
-	uint32_t *head = &object_heads[(address >> 3) * 0x9e3779b97f4a7c15u >> 52];
+	uint32_t *head = &object_heads[(address >> 3) * 0x9e3779b97f4a7c15u >> 54];
 	for (uint32_t at = *head; at; at = objects[at - 1].next)
 		if (objects[at - 1].address == address)
 			return &objects[at - 1];

@@ -8,6 +8,11 @@
 
 #define INDEX_BITS 23u
 #define INDEX_SIZE (sizeof(uint32_t) << INDEX_BITS)
+/* Controlled runs are short and many, and each touched page costs as much as a hundred accesses: their
+ * first entries share one page, and the threads' caches are left alone. */
+#define NEAR_BITS 10u
+#define NEAR_MASK ((1u << NEAR_BITS) - 1)
+#define NEAR_MOST (1u << (NEAR_BITS - 1))
 
 static void index_start(struct index *index)
 {
@@ -54,6 +59,8 @@ static uint64_t mix(uint64_t a, uint64_t b)
 /* True when this thread logged the observation before; remembers it. */
 static bool logged(struct thread *self, uint64_t a, uint64_t b, uint64_t hash)
 {
+	if (runtime.controlled)
+		return false;
 	uint64_t *seen = self->logged[hash >> 54];
 	if (seen[0] == a && seen[1] == b)
 		return true;
@@ -104,36 +111,42 @@ static bool same_edge(const struct area_edge *a, const struct area_edge *b)
 
 /* Finds an equal entry or appends `fresh`; `complete` may fill in the rest of a new
  * entry. One body for the three logs, which differ in type only. */
-#define DEFINE_APPEND(name, type, log, count, limit, index_field, same, complete)                         \
-	static void name(struct thread *self, struct type fresh, uint64_t hash)                           \
-	{                                                                                                 \
-		struct type *entries = runtime.process->log;                                              \
-		const struct index *index = &runtime.index_field;                                         \
-		uint32_t entry = UINT32_MAX;                                                              \
-		for (uint32_t place = (uint32_t)hash & index->mask;; place = (place + 1) & index->mask) { \
-			uint32_t found =                                                                  \
-				__atomic_load_n(&index->slots[place], __ATOMIC_ACQUIRE); /* publish */    \
-			if (!found) {                                                                     \
-				if (entry == UINT32_MAX) {                                                \
-					entry = claim(&runtime.process->count, limit);                    \
-					if (entry == UINT32_MAX)                                          \
-						return;                                                   \
-					complete(&fresh);                                                 \
-					self->news++;                                                     \
-					entries[entry] = fresh;                                           \
-					__atomic_store_n(&entries[entry].state, AREA_VALID,               \
-							 __ATOMIC_RELEASE);                               \
-				}                                                                         \
-				found = publish(index, place, entry);                                     \
-				if (!found)                                                               \
-					return;                                                           \
-			}                                                                                 \
-			if (same(&entries[found - 1], &fresh)) {                                          \
-				if (entry != UINT32_MAX)                                                  \
-					entries[entry].state = 0;                                         \
-				return;                                                                   \
-			}                                                                                 \
-		}                                                                                         \
+#define DEFINE_APPEND(name, type, log, count, limit, index_field, same, complete)                      \
+	static void name(struct thread *self, struct type fresh, uint64_t hash)                        \
+	{                                                                                              \
+		struct type *entries = runtime.process->log;                                           \
+		const struct index *index = &runtime.index_field;                                      \
+		uint32_t entry = UINT32_MAX;                                                           \
+		uint32_t mask = runtime.controlled ? NEAR_MASK : index->mask;                          \
+		for (uint32_t place = (uint32_t)hash & mask;; place = (place + 1) & mask) {            \
+			uint32_t found =                                                               \
+				__atomic_load_n(&index->slots[place], __ATOMIC_ACQUIRE); /* publish */ \
+			if (!found && mask != index->mask && runtime.process->count >= NEAR_MOST) {    \
+				mask = index->mask;                                                    \
+				place = ((uint32_t)hash & mask) | (NEAR_MASK + 1);                     \
+				found = __atomic_load_n(&index->slots[place], __ATOMIC_ACQUIRE);       \
+			}                                                                              \
+			if (!found) {                                                                  \
+				if (entry == UINT32_MAX) {                                             \
+					entry = claim(&runtime.process->count, limit);                 \
+					if (entry == UINT32_MAX)                                       \
+						return;                                                \
+					complete(&fresh);                                              \
+					self->news++;                                                  \
+					entries[entry] = fresh;                                        \
+					__atomic_store_n(&entries[entry].state, AREA_VALID,            \
+							 __ATOMIC_RELEASE);                            \
+				}                                                                      \
+				found = publish(index, place, entry);                                  \
+				if (!found)                                                            \
+					return;                                                        \
+			}                                                                              \
+			if (same(&entries[found - 1], &fresh)) {                                       \
+				if (entry != UINT32_MAX)                                               \
+					entries[entry].state = 0;                                      \
+				return;                                                                \
+			}                                                                              \
+		}                                                                                      \
 	}
 
 static void nothing_more(const void *entry)
@@ -182,10 +195,12 @@ void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t ta
 void observe_predecessor(struct thread *self, uint32_t site, uint32_t before)
 {
 	uint64_t key = (uint64_t)site << 32 | before, hash = mix(key, 2);
-	uint64_t *seen = &self->met[hash >> 51];
-	if (*seen == key)
-		return;
-	*seen = key;
+	if (LIKELY(!runtime.controlled)) {
+		uint64_t *seen = &self->met[hash >> 51];
+		if (*seen == key)
+			return;
+		*seen = key;
+	}
 	if (runtime.options.observe & OBSERVE_PREDECESSORS)
 		append_predecessor(self, (struct area_predecessor){ .site = site, .before = before }, hash);
 }

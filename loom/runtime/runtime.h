@@ -35,6 +35,7 @@ struct runtime {
 	struct area_options options;
 	uint32_t context_mask;  /* two bits per kept event */
 	bool always_slow;       /* line granularity or trace: every access must be seen */
+	bool serves;            /* a fork server that has not begun to fork */
 	bool controlled;        /* one thread runs at a time (control.c) */
 	struct thread *threads; /* AREA_SLOTS of them */
 	struct index pairs, predecessors, edges;
@@ -48,6 +49,7 @@ extern HIDDEN struct runtime runtime;
 HIDDEN void *runtime_map(uint64_t at, size_t size);
 HIDDEN void runtime_die(const char *what);
 HIDDEN bool runtime_claim_process(void);
+HIDDEN void runtime_serve(void); /* a fork server begins to fork; nothing in other programs */
 HIDDEN void *runtime_map_area(uint64_t offset, size_t size); /* a part of the run area */
 /* Memory ends or begins its life: its history is forgotten. */
 HIDDEN void runtime_forget(struct thread *self, uint64_t address, size_t size);
@@ -70,9 +72,8 @@ HIDDEN uint64_t thread_order(uint32_t slot, uint32_t low);
 HIDDEN void thread_leave_runtime(struct thread *self); /* a jump or cancellation leaves the runtime */
 
 /* ---- server.c: a program that forks once per run ---- */
-/* In the server: serves orders for ever. Returns in each child, with the descriptor of its area; -1 when the
- * program is no server. */
-HIDDEN int server_start(char **environment);
+HIDDEN bool server_prepare(char **environment); /* is this to be a server? */
+HIDDEN int server_loop(void);                   /* returns in each child, with the descriptor of its area */
 
 /* ---- memory.c ---- */
 HIDDEN void memory_start(void);

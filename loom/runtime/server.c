@@ -1,6 +1,7 @@
 /* The fork server: a program started with SERVER_ENVIRONMENT stops before its first
- * constructor and forks a child for every order that comes over the socket. What
- * the dynamic linker and the runtime do at the start is then paid for once. System
+ * constructor and forks a child for every order that comes over the socket. What the
+ * dynamic linker, the runtime and libraries without hooks do at the start is then
+ * paid for once. System
  * calls are made directly: a program may have functions of its own by such names. */
 #include "loom/runtime/control.h"
 #include "loom/runtime/interpose.h"
@@ -18,6 +19,16 @@
 #include <unistd.h>
 
 #define SERVER_AREA_DESCRIPTOR 1000
+
+/* libc's own environment is not there yet. */
+static const char *find_variable(char **environment, const char *name)
+{
+	size_t length = strlen(name);
+	for (char **entry = environment; entry && *entry; entry++)
+		if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=')
+			return *entry + length + 1;
+	return NULL;
+}
 
 /* Takes the variable out of the environment: programs that this one starts are no servers. */
 static const char *take_variable(char **environment, const char *name)
@@ -80,16 +91,16 @@ static void raw_close(int fd)
 static int take_descriptors(int socket, const int descriptors[3], int wanted)
 {
 	raw_close(socket);
-	dup2(descriptors[1], STDOUT_FILENO);
-	dup2(descriptors[2], STDERR_FILENO);
+	raw_call(SYS_dup2, descriptors[1], STDOUT_FILENO, 0, 0, 0, 0);
+	raw_call(SYS_dup2, descriptors[2], STDERR_FILENO, 0, 0, 0, 0);
 	for (int i = 1; i < 3; i++)
 		if (descriptors[i] > STDERR_FILENO)
 			raw_close(descriptors[i]);
 	if (descriptors[0] == wanted) {
-		fcntl(wanted, F_SETFD, 0);
+		raw_call(SYS_fcntl, wanted, F_SETFD, 0, 0, 0, 0);
 		return wanted;
 	}
-	int area = dup2(descriptors[0], wanted);
+	int area = (int)raw_call(SYS_dup2, descriptors[0], wanted, 0, 0, 0, 0);
 	if (area < 0)
 		return descriptors[0];
 	raw_close(descriptors[0]);
@@ -111,33 +122,44 @@ static void await_child(int socket, pid_t child)
 	send_answer(socket, &ended, sizeof ended);
 }
 
-int server_start(char **environment)
+static int server_socket = -1, area_wanted = SERVER_AREA_DESCRIPTOR;
+
+bool server_prepare(char **environment)
 {
-	const char *area = NULL;
-	for (char **entry = environment; entry && *entry; entry++)
-		if (strncmp(*entry, AREA_ENVIRONMENT "=", sizeof AREA_ENVIRONMENT) == 0)
-			area = *entry + sizeof AREA_ENVIRONMENT;
+	const char *area = find_variable(environment, AREA_ENVIRONMENT);
 	const char *value = take_variable(environment, SERVER_ENVIRONMENT);
 	if (!value)
-		return -1;
-	int socket = atoi(value), wanted = area ? atoi(area) : SERVER_AREA_DESCRIPTOR;
-	pid_t server = getpid();
-	int descriptors[3];
+		return false;
+	/* Whoever starts a server may set LD_BIND_NOW to our name: functions are then found once, not in
+	 * every child. */
+	const char *bind = find_variable(environment, "LD_BIND_NOW");
+	if (bind && strcmp(bind, "unsnarl") == 0)
+		take_variable(environment, "LD_BIND_NOW");
+	server_socket = atoi(value);
+	if (area)
+		area_wanted = atoi(area);
 	interpose_resolve();
-	while (receive_order(socket, descriptors)) {
+	return true;
+}
+
+int server_loop(void)
+{
+	long server = raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	int descriptors[3];
+	while (receive_order(server_socket, descriptors)) {
 		pid_t child = fork();
 		if (child == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			if (getppid() != server)
+			raw_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
+			if (raw_call(SYS_getppid, 0, 0, 0, 0, 0, 0) != server)
 				_exit(0);
-			return take_descriptors(socket, descriptors, wanted);
+			return take_descriptors(server_socket, descriptors, area_wanted);
 		}
 		struct server_started started = { .pid = child < 0 ? -errno : child };
 		for (int i = 0; i < 3; i++)
 			raw_close(descriptors[i]);
-		send_answer(socket, &started, sizeof started);
+		send_answer(server_socket, &started, sizeof started);
 		if (child > 0)
-			await_child(socket, child);
+			await_child(server_socket, child);
 	}
 	_exit(0);
 }

@@ -132,20 +132,10 @@ static void after_fork_in_child(void)
 	__atomic_store_n(&runtime.process->started, 1, __ATOMIC_RELEASE);
 }
 
-static void start(int argc, char **argv, char **environment)
+/* The program is observed from here on. */
+static void observe_program(int descriptor)
 {
-	(void)argc;
-	(void)argv;
-	const char *value = NULL;
-	size_t length = sizeof AREA_ENVIRONMENT - 1;
-	for (char **entry = environment; entry && *entry; entry++)
-		if (strncmp(*entry, AREA_ENVIRONMENT, length) == 0 && (*entry)[length] == '=')
-			value = *entry + length + 1;
-	granule_start(); /* inlined hooks look at cells whether or not anyone observes */
-	readers_start();
-	memory_start();
-	int descriptor = server_start(environment);
-	if (!area_open(descriptor >= 0 ? descriptor : area_descriptor(value)) || !runtime_claim_process())
+	if (!area_open(descriptor) || !runtime_claim_process())
 		return;
 	uint32_t events = runtime.options.context > 8 ? 8 : runtime.options.context;
 	runtime.context_mask = (uint32_t)((1ull << 2 * events) - 1);
@@ -163,5 +153,33 @@ static void start(int argc, char **argv, char **environment)
 	__atomic_store_n(&runtime.process->started, 1, __ATOMIC_RELEASE);
 }
 
+static void start(int argc, char **argv, char **environment)
+{
+	(void)argc;
+	(void)argv;
+	const char *value = NULL;
+	size_t length = sizeof AREA_ENVIRONMENT - 1;
+	for (char **entry = environment; entry && *entry; entry++)
+		if (strncmp(*entry, AREA_ENVIRONMENT, length) == 0 && (*entry)[length] == '=')
+			value = *entry + length + 1;
+	granule_start(); /* inlined hooks look at cells whether or not anyone observes */
+	readers_start();
+	memory_start();
+	runtime.serves = server_prepare(environment);
+	if (!runtime.serves)
+		observe_program(area_descriptor(value));
+}
+
+void runtime_serve(void)
+{
+	if (!runtime.serves)
+		return;
+	runtime.serves = false;
+	observe_program(server_loop());
+}
+
 /* Before every constructor, those of shared libraries included. */
 __attribute__((section(".preinit_array"), used)) static void (*const preinit)(int, char **, char **) = start;
+
+/* At the latest before the first constructor of the program itself. */
+__attribute__((section(".init_array.00000"), used)) static void (*const init)(void) = runtime_serve;

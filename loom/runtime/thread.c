@@ -31,7 +31,9 @@ void thread_start(void)
 {
 	runtime.threads = runtime_map(0, (size_t)AREA_SLOTS * sizeof(struct thread));
 	struct thread *gone = &runtime.threads[SLOT_GONE];
-	*gone = (struct thread){ .state = THREAD_ENDED, .slot = SLOT_GONE, .number = AREA_THREAD_GONE };
+	gone->state = THREAD_ENDED;
+	gone->slot = SLOT_GONE;
+	gone->number = AREA_THREAD_GONE;
 	pthread_key_create(&end_key, at_thread_exit);
 }
 
@@ -94,12 +96,18 @@ void thread_adopt(struct thread *thread)
 {
 	unsnarl_self = thread;
 	pthread_setspecific(end_key, (void *)1);
+	if (thread->number == 0)
+		return;
+	if (thread->controlled) { /* asking libc would take memory */
+		control_stack(thread);
+		return;
+	}
 	pthread_attr_t attributes;
 	void *low;
 	size_t size;
 	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
 		return;
-	if (thread->number != 0 && pthread_attr_getstack(&attributes, &low, &size) == 0) {
+	if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
 		thread->stack_low = (uint64_t)low;
 		thread->stack_high = (uint64_t)low + size;
 	}

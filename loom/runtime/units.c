@@ -152,6 +152,7 @@ static void announce(struct unit_descriptor *unit)
 
 EXPORT void unsnarl_unit(struct unit_descriptor *unit)
 {
+	runtime_serve(); /* before the first constructor of anything that has hooks */
 	if (!runtime.active)
 		return;
 	pthread_mutex_lock(&units_lock);
