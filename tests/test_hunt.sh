@@ -246,16 +246,16 @@ test_ends() {
 	expect_status 1 "deadlock"
 	expect out 'Failed after .*deadlock' "deadlock"
 	expect out 'The cycle: T[01] .* T[01] .* T[01]' "the cycle is told"
-	expect out 'waits for mutex [0-9]+ at locks.c:(6|15)' "who waits where"
-	expect out 'which T[01] has had since locks.c:(5|14)' "who has it since when"
+	expect out 'waits for mutex [0-9]+ at locks.c:(6|16)' "who waits where"
+	expect out 'which T[01] has had since locks.c:(5|15)' "who has it since when"
 	narrow "a deadlock"
 	call hunt --json --seed 1 --passes 0 --store s -- ./locks
-	expect_value 'a["findings"][0]["class"], sorted({x["line"] for x in a["findings"][0]["accesses"]} & {5, 6, 14, 15})' \
-		"('deadlock', [5, 6, 14, 15])" "deadlock in JSON"
+	expect_value 'a["findings"][0]["class"], sorted({x["line"] for x in a["findings"][0]["accesses"]} & {5, 6, 15, 16})' \
+		"('deadlock', [5, 6, 15, 16])" "deadlock in JSON"
 	call hunt --seed 1 --passes 0 --store s -- ./signal
 	expect_status 1 "lost wake-up"
 	expect out 'lost wake-up' "lost wake-up"
-	expect out 'the signal came before, when nobody waited: T0 at signal.c:21' "the missed signal"
+	expect out 'the signal came before, when nobody waited: T0 at signal.c:22' "the missed signal"
 	call hunt --seed 1 --budget 300 --store s -- ./good
 	expect_status 0 "a program without a fault"
 	expect out '^No schedule failed' "a program without a fault"
@@ -289,8 +289,10 @@ test_replay() {
 	expect out 'forced switch' "--story"
 	call replay last --store s --json -n 3
 	expect_value 'a["identical"], a["runs"]' '(3, 3)' "replay --json"
-	call replay 1 --store s
+	call hunt --seed 1 --passes 3 --budget 20 --store w -- ./good
+	call replay 1 --store w
 	expect_status 0 "replay of a run that passed"
+	expect out '^1 of 1 identical' "replay of a run that passed"
 	call replay last --store s --export a.schedule
 	expect_status 0 "--export"
 	expect a.schedule '^unsnarl schedule 1$' "--export"
@@ -306,8 +308,8 @@ test_replay() {
 	sed 's/^build .*/build 0x1/' a.schedule >b.schedule
 	expect_mistake 'not the build' replay b.schedule
 	# A schedule that does not fit: two threads of the other program.
-	sed "s/^build .*/$(call hunt --passes 0 --budget 20 --store w -- ./good
-		"$UNSNARL" replay 1 --store w --export - | grep ^build)/; s,^program .*,program ./good," a.schedule >c.schedule
+	sed "s/^build .*/$("$UNSNARL" replay 1 --store w --export - | grep ^build)/; s,^program .*,program ./good," \
+		a.schedule >c.schedule
 	call replay c.schedule
 	expect out 'left the schedule at turn [0-9]+ of [0-9]+: T[0-9]+ stood at' "divergence is told with the place"
 	expect out '^0 of 1 identical' "divergence"
@@ -330,7 +332,7 @@ test_gdb() {
 	printf 'thread apply all bt\n' >commands
 	call replay last --store s --gdb-commands commands
 	expect out 'locks.c:6' "gdb shows where one waits"
-	expect out 'locks.c:15' "gdb shows where the other waits"
+	expect out 'locks.c:16' "gdb shows where the other waits"
 }
 
 test_mistakes() {
