@@ -18,6 +18,8 @@
 #define DEMOTED_MOST 4096u      /* points for which a spinning thread lets others go first */
 #define LEAVING_NS 200000000ull /* longest real wait for a thread that has ended */
 
+#define WATCH_SECONDS 2
+
 struct control control;
 
 uint64_t control_random(void)
@@ -162,8 +164,10 @@ static void await_leaving(void)
 static void await_token(struct agent *me)
 {
 	/* Acquire pairs with the release in hand_over: all that the last holder did. */
+	uint64_t points = 0;
 	while (!__atomic_load_n(&me->go, __ATOMIC_ACQUIRE))
-		raw_wait(&me->go, 0);
+		if (!raw_wait(&me->go, 0, WATCH_SECONDS))
+			control_watch(&points);
 	me->go = 0;
 	if (UNLIKELY(control.leaving))
 		await_leaving();
