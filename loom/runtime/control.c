@@ -186,7 +186,7 @@ static void pass_point(struct agent *me)
 	control.budget -= control.budget > 0;
 	control.now += POINT_NS;
 	uint64_t points = ++control.schedule->points;
-	if (!me->dull && (control.nready > 1 || control.ntimed)) {
+	if (!me->repeated && (control.nready > 1 || control.ntimed)) {
 		control.contested++;
 		control.schedule->contested++;
 	}
@@ -335,8 +335,8 @@ void control_access(struct thread *self, uint64_t word, uint64_t address, size_t
 		policy_passed(me);
 		return;
 	}
-	me->dull =
-		(control.nready > 1 || control.ntimed) && policy_dull(me, looks_private(self, address, size));
+	if (control.nready > 1 || control.ntimed)
+		policy_weigh(me, looks_private(self, address, size));
 	arrive(me);
 }
 
@@ -347,7 +347,7 @@ void control_note_site(struct agent *me, const volatile void *object)
 	me->access = POINT_SYNC;
 	me->address = (uint64_t)object;
 	me->size = 1;
-	me->dull = false;
+	me->repeated = me->dull = false;
 }
 
 void control_call(struct agent *me, const volatile void *object)
