@@ -59,8 +59,8 @@ static void print_wait(const struct story *story, const struct schedule_wait *wa
 	if (wait->missed_site) {
 		_cleanup_free_ char *signal = place(story, wait->missed_site);
 
-		fprintf(out, "     the signal came before, when nobody waited: T%u at %s\n", wait->missed_thread,
-			signal);
+		fprintf(out, "     the signal came before, when nobody waited: T%u at %s\n",
+			wait->missed_thread, signal);
 		print_line(story, wait->missed_site, out);
 	}
 }
@@ -132,7 +132,8 @@ static json_t *json_place(const struct story *story, uint64_t id)
 }
 
 /* One entry for what a thread has, wants or gave. */
-static void add_access(json_t *array, const struct story *story, uint32_t thread, const char *kind, uint64_t id)
+static void add_access(json_t *array, const struct story *story, uint32_t thread, const char *kind,
+		       uint64_t id)
 {
 	json_t *entry = json_place(story, id);
 
@@ -172,7 +173,7 @@ json_t *story_json_waits(const struct story *story)
 
 json_t *story_json_turns(const struct story *story)
 {
-	static const char *const stops[] = { "last", "preempted", "blocked", "ended" };
+	static const char *const stops[] = { "last", "preempted", "blocked", "ended", "yielded" };
 	const struct schedule *schedule = story->schedule;
 	json_t *array = json_array();
 
@@ -183,7 +184,8 @@ json_t *story_json_turns(const struct story *story)
 			continue;
 		json_array_append_new(array,
 				      json_pack("{s:i, s:o, s:s, s:o}", "thread", (int)turn->thread, "points",
-						answer_count(turn->points), "stop", stops[turn->stop & 3],
+						answer_count(turn->points), "stop",
+						stops[(unsigned)turn->stop <= STOP_YIELDED ? turn->stop : 0],
 						"before", json_place(story, turn->site)));
 	}
 	return array;
