@@ -22,6 +22,7 @@
 #define FAILURES_MOST 100 /* that are recorded */
 #define PATIENCE 1000     /* schedules after a failure in which enough others have to pass */
 #define REDUCE_TRIES 3000
+#define REDUCE_SECONDS 10
 
 struct hunt_command {
 	uint64_t passes, seed, jobs, context;
@@ -229,7 +230,8 @@ static struct error *shorten(struct chase *chase)
 	    !summary->failure.schedule.nturns)
 		return NULL;
 	TRY(hunt_steer(chase->hunt, &steer));
-	TRY(reduce_steered(steer, &summary->failure, REDUCE_TRIES, &summary->failure.reduced));
+	TRY(reduce_steered(steer, &summary->failure, REDUCE_TRIES, REDUCE_SECONDS,
+			   &summary->failure.reduced));
 	return store_reduce(chase->store, summary->failure.number, &summary->failure.reduced);
 }
 

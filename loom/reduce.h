@@ -21,8 +21,9 @@ typedef struct error *reduce_try(void *context, const struct schedule_turn *plan
 struct error *reduce(const struct schedule *from, reduce_try *try, void *context, unsigned most,
 		     struct schedule *best);
 
-/* The same on workers: a failure is the same when it ends like `failed`. */
-struct error *reduce_steered(struct steer *steer, const struct run *failed, unsigned most,
+/* The same on workers, for `seconds` at most: a failure is the same when it ends like
+ * `failed`. */
+struct error *reduce_steered(struct steer *steer, const struct run *failed, unsigned most, double seconds,
 			     struct schedule *best);
 
 #endif
