@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 SOURCES = $(wildcard base/*.[ch] cmds/*.[ch] loom/*.[ch] loom/compile/*.[ch] loom/runtime/*.[ch] \
 	model/*.[ch] report/*.[ch] store/*.[ch] tests/*.[ch])
 
-.PHONY: all install demo check bench sanitize format tidy packages clean
+.PHONY: all install demo check bench eval-hunt sanitize format tidy packages clean
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -33,6 +33,10 @@ bench:
 	@scripts/packages.sh build bench
 	@$(MAKE) --no-print-directory all
 	bench/run.py --build $(BUILD)
+
+# How hunts and replays do on the corpus; takes hours at full counts (EVAL="--seeds 2 …" for fewer).
+eval-hunt: all
+	scripts/eval-hunt.py --build $(BUILD) $(EVAL)
 
 # The tool and its unit tests with AddressSanitizer and UndefinedBehaviorSanitizer.
 sanitize: $(BUILD)-sanitize/build.ninja

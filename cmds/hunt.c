@@ -22,7 +22,7 @@
 #define FAILURES_MOST 100 /* that are recorded */
 #define PATIENCE 1000     /* schedules after a failure in which enough others have to pass */
 #define REDUCE_TRIES 3000
-#define REDUCE_SECONDS 10
+#define REDUCE_SECONDS 30
 
 struct hunt_command {
 	uint64_t passes, seed, jobs, context;
@@ -229,6 +229,9 @@ static struct error *shorten(struct chase *chase)
 	if (!summary->found || chase->command->no_reduce || !summary->failure.number || cmds_interrupted() ||
 	    !summary->failure.schedule.nturns)
 		return NULL;
+	_cleanup_(progress_stopp) struct progress *progress = progress_start(STDERR_FILENO, 1);
+
+	progress_show(progress, 0, "making the failing schedule short");
 	TRY(hunt_steer(chase->hunt, &steer));
 	TRY(reduce_steered(steer, &summary->failure, REDUCE_TRIES, REDUCE_SECONDS,
 			   &summary->failure.reduced));

@@ -85,13 +85,20 @@ char *hunt_summary_words(const struct hunt_summary *summary, uint64_t pairs, dou
 	return words;
 }
 
-static void print_counts(const struct hunt_count *counts, size_t n, const char *between)
+/* "2 deadlock, 1 SIGABRT" */
+static char *join_counts(const struct hunt_count *counts, size_t n)
 {
+	char *text = memory_string("");
+
 	for (size_t i = 0; i < n; i++) {
 		_cleanup_free_ char *name = text_clean(counts[i].name);
+		char *longer = memory_format("%s%s%llu %s", text, i ? ", " : "",
+					     (unsigned long long)counts[i].count, name);
 
-		printf("%s%llu %s", i ? between : "", (unsigned long long)counts[i].count, name);
+		free(text);
+		text = longer;
 	}
+	return text;
 }
 
 /* The last lines of what the program said. */
@@ -120,18 +127,19 @@ static void print_tried(const struct hunt_summary *summary)
 {
 	_cleanup_free_ char *time = words_seconds(summary->wall_s);
 
-	printf("Tried %llu schedules in %s (%.0f a second): ", (unsigned long long)summary->schedules, time,
-	       summary->wall_s > 0 ? (double)summary->schedules / summary->wall_s : 0);
-	print_counts(summary->arms.items, summary->arms.n, ", ");
-	printf(".\n%llu passed, %llu failed", (unsigned long long)summary->passed,
-	       (unsigned long long)summary->failed);
-	if (summary->ends.n) {
-		printf(" (");
-		print_counts(summary->ends.items, summary->ends.n, ", ");
-		printf(")");
-	}
-	printf("; %llu pairs, %llu predecessors, %llu edges.\n", (unsigned long long)summary->pairs,
-	       (unsigned long long)summary->predecessors, (unsigned long long)summary->edges);
+	_cleanup_free_ char *arms = join_counts(summary->arms.items, summary->arms.n);
+	_cleanup_free_ char *ends = join_counts(summary->ends.items, summary->ends.n);
+	_cleanup_free_ char *text = memory_format(
+		"Tried %llu schedules in %s (%.0f a second): %s. %llu passed, %llu failed%s%s%s; %llu pairs, %llu "
+		"predecessors, %llu edges.",
+		(unsigned long long)summary->schedules, time,
+		summary->wall_s > 0 ? (double)summary->schedules / summary->wall_s : 0, arms,
+		(unsigned long long)summary->passed, (unsigned long long)summary->failed, *ends ? " (" : "", ends,
+		*ends ? ")" : "", (unsigned long long)summary->pairs, (unsigned long long)summary->predecessors,
+		(unsigned long long)summary->edges);
+
+	options_fill(stdout, text, 0, 0);
+	printf("\n");
 	if (summary->found && !summary->passed)
 		printf("No schedule passed: the failure does not depend on the order of threads.\n");
 	if (summary->uncontrolled.n) {

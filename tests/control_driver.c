@@ -3,8 +3,8 @@
  * and prints how it ended and its turns. For the tests of the runtime.
  *
  * control_driver [-p policy] [-s seed] [-n runs] [-d depth] [-m most points]
- *                [-r] [-f] [-q] [-t seconds] PROGRAM ARGUMENTS...
- * -r: replays each run from its turns, strictly, in a fresh process, and compares;
+ *                [-t seconds] [-x file] [-r] [-f] [-q] [-v] PROGRAM ARGUMENTS...
+ * -x: a good run prints this; -r: replays each run from its turns, strictly, in a fresh process, and compares;
  * -f: fresh process for every run; -q: counts only; -v: turns too. */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,6 +30,7 @@ static bool replays, fresh, quiet, verbose;
 static int server = -1, server_pid;
 static unsigned timeout_s = 10;
 static char **program;
+static char *expected; /* what a good run prints, NULL = anything */
 
 static void die(const char *what)
 {
@@ -195,6 +196,19 @@ static char *output_of(int out, size_t *size)
 	return text;
 }
 
+static char *whole_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		die(path);
+	off_t size = lseek(fd, 0, SEEK_END);
+	char *text = calloc(1, (size_t)size + 1);
+	if (pread(fd, text, (size_t)size, 0) != size)
+		die(path);
+	close(fd);
+	return text;
+}
+
 /* Replays the run from its turns; true when turns, status and output are the same. */
 static bool replay(const struct area *run, struct area *again, int status, const char *text, size_t size,
 		   int out)
@@ -226,7 +240,7 @@ int main(int argc, char **argv)
 {
 	uint64_t seed = 1, runs = 1;
 	int option;
-	while ((option = getopt(argc, argv, "+p:s:n:d:m:k:t:rfqv")) >= 0) {
+	while ((option = getopt(argc, argv, "+p:s:n:d:m:k:t:x:rfqv")) >= 0) {
 		switch (option) {
 		case 'p':
 			for (uint32_t i = 0; i < 6; i++)
@@ -251,6 +265,9 @@ int main(int argc, char **argv)
 		case 't':
 			timeout_s = (unsigned)atoi(optarg);
 			break;
+		case 'x':
+			expected = whole_file(optarg);
+			break;
 		case 'r':
 			replays = true;
 			break;
@@ -271,7 +288,7 @@ int main(int argc, char **argv)
 	if (!fresh)
 		start_server();
 	struct area area = area_new(), again = area_new();
-	uint64_t passed = 0, failed = 0, ended[5] = { 0 }, identical = 0, points = 0, turns = 0;
+	uint64_t passed = 0, failed = 0, first = 0, ended[5] = { 0 }, identical = 0, points = 0, turns = 0;
 	struct timespec start, now;
 	int out = memfd_create("out", MFD_CLOEXEC);
 	clock_gettime(CLOCK_MONOTONIC, &start);
@@ -284,7 +301,10 @@ int main(int argc, char **argv)
 			fwrite(text, 1, size, stdout);
 			print_run(&area, status, seed + i);
 		}
-		*(status == 0 ? &passed : &failed) += 1;
+		bool good = status == 0 && (!expected || strcmp(expected, text) == 0);
+		*(good ? &passed : &failed) += 1;
+		if (!good && !first)
+			first = i + 1;
 		ended[area.schedule->end % 5]++;
 		points += area.schedule->points;
 		turns += area.schedule->nturns;
@@ -302,6 +322,8 @@ int main(int argc, char **argv)
 	       (unsigned long long)ended[1], (unsigned long long)ended[2], (unsigned long long)ended[3],
 	       (unsigned long long)ended[4], (double)runs / seconds, (double)points / (double)runs,
 	       (double)turns / (double)runs);
+	if (first)
+		printf("; first %llu", (unsigned long long)first);
 	if (replays)
 		printf("; %llu of %llu identical", (unsigned long long)identical, (unsigned long long)runs);
 	printf("\n");

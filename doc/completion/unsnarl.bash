@@ -2,7 +2,7 @@
 # Source this file, or install it as bash-completion/completions/unsnarl.
 
 _unsnarl() {
-	local verbs="cc c++ run runs show help" options="" i
+	local verbs="cc c++ run hunt replay runs show help" options="" i
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 
@@ -23,6 +23,14 @@ _unsnarl() {
 	run)
 		options="-n --runs -j --jobs --jitter --timeout --check --expect --label --observe"
 		options+=" --context --granularity --seed --store --json --help"
+		;;
+	hunt)
+		options="-b --budget --passes --policy --seed -j --jobs --timeout --check --expect --context"
+		options+=" --keep-going --no-reduce --store --json --help"
+		;;
+	replay)
+		options="-n --runs -j --jobs --until --gdb --gdb-commands --export --shortest --story --timeout"
+		options+=" --store --json --help"
 		;;
 	runs) options="--campaign --curve --store --json --help" ;;
 	show) options="--pairs --predecessors --edges --all --campaign --store --json --help" ;;
@@ -50,20 +58,22 @@ _unsnarl() {
 		compopt -o filenames
 		return
 		;;
-	--expect)
+	--expect | --export | --gdb-commands)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		compopt -o filenames
 		return
 		;;
+	--policy) mapfile -t COMPREPLY < <(compgen -W "auto random pct2 pct3 pct5 pos surw guided" -- "$word") ;;
+	--until) mapfile -t COMPREPLY < <(compgen -W "failure" -- "$word") ;;
 	--label) mapfile -t COMPREPLY < <(compgen -W "pass fail" -- "$word") ;;
 	--granularity) mapfile -t COMPREPLY < <(compgen -W "word line" -- "$word") ;;
 	--observe) mapfile -t COMPREPLY < <(compgen -W "all none pairs predecessors edges" -- "$word") ;;
 	--check) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
-	-n | --runs | -j | --jobs | --timeout | --context | --seed | --campaign) ;;
+	-n | --runs | -j | --jobs | --timeout | --context | --seed | --campaign | -b | --budget | --passes) ;;
 	*)
 		if [[ $word == -* || ${COMP_WORDS[1]} == runs ]]; then
 			mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
-		elif [[ ${COMP_WORDS[1]} == show ]]; then
+		elif [[ ${COMP_WORDS[1]} == show || ${COMP_WORDS[1]} == replay ]]; then
 			mapfile -t COMPREPLY < <(compgen -W "last" -- "$word"; compgen -f -- "$word")
 			compopt -o filenames
 		else

@@ -89,11 +89,7 @@ static void agent_blocks(struct agent *agent)
 	control.ntimed++;
 	if (agent->deadline < control.next_deadline)
 		control.next_deadline = agent->deadline;
-	/* Half of them wait until nobody else can run; of the others, each length is as likely as its half. */
-	uint64_t dice = control_random();
-	agent->eager = dice & 1 || control.options.policy == POLICY_STAY
-			       ? NEVER
-			       : control.contested + (16ull << (dice >> 1) % 11);
+	agent->eager = policy_eager(agent);
 }
 
 void control_unblock(struct agent *agent, enum wait_result result)
@@ -201,7 +197,7 @@ static void pass_point(struct agent *me)
 	control.budget -= control.budget > 0;
 	control.now += POINT_NS;
 	uint64_t points = ++control.schedule->points;
-	if (control.nready > 1) {
+	if (!me->dull && (control.nready > 1 || control.ntimed)) {
 		control.contested++;
 		control.schedule->contested++;
 	}
@@ -350,7 +346,8 @@ void control_access(struct thread *self, uint64_t word, uint64_t address, size_t
 		policy_passed(me);
 		return;
 	}
-	me->private = control.nready > 1 && looks_private(self, address, size);
+	me->dull =
+		(control.nready > 1 || control.ntimed) && policy_dull(me, looks_private(self, address, size));
 	arrive(me);
 }
 
@@ -360,7 +357,7 @@ void control_note_site(struct agent *me, const volatile void *object)
 	me->access = POINT_SYNC;
 	me->address = (uint64_t)object;
 	me->size = 1;
-	me->private = false;
+	me->dull = false;
 }
 
 void control_call(struct agent *me, const volatile void *object)

@@ -32,7 +32,7 @@ struct agent {
 	uint32_t access; /* enum access or POINT_SYNC */
 	uint64_t address, size;
 	uint64_t word; /* of the last access, to know its parts again */
-	bool private;  /* no other thread has touched the place so far */
+	bool dull;     /* seldom worth a switch: see policy_dull */
 	bool inside;   /* in the scheduler or in a call whose points do not count */
 	bool yields;
 	/* What it waits for; of a thread that was woken but has not run yet, what it waited for. */
@@ -96,6 +96,9 @@ struct control {
 	uint64_t lowest;      /* PCT: priorities handed to those that must let others go first */
 	struct agent *chosen; /* SURW */
 	uint64_t interesting; /* SURW: sites below this hash */
+	uint64_t passing;     /* of how many dull points one may be a switch, a power of two */
+	uint32_t phase;       /* which turns of a loop are not dull */
+	uint32_t *visits;     /* by site */
 };
 extern HIDDEN struct control control;
 
@@ -161,6 +164,10 @@ HIDDEN struct agent *policy_next(struct agent *me);
 /* `me` is about to do what it stands at. */
 HIDDEN void policy_passed(struct agent *me);
 HIDDEN void policy_demoted(struct agent *me);
+/* Is the point at which `me` stands, at a place that nobody else has touched (`private`), seldom worth a switch? */
+HIDDEN bool policy_dull(const struct agent *me, bool private);
+/* From which contested point on a sleeper may be chosen before its time; NEVER = only when nobody else can run. */
+HIDDEN uint64_t policy_eager(const struct agent *agent);
 
 /* ---- objects.c: what reports say about objects ---- */
 struct object {

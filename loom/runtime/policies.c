@@ -33,6 +33,11 @@ void policy_start(void)
 		pct_start();
 	/* SURW: one run looks at all sites, another at a fourth or a sixteenth of them. */
 	control.interesting = UINT64_MAX >> 2 * control_below(3);
+	/* Short programs want to be interrupted anywhere, long ones where threads meet. */
+	static const uint64_t passing[] = { 1, 8, 64, 1024 };
+	control.passing = passing[control_below(4)];
+	control.phase = (uint32_t)control_random();
+	control.visits = runtime_map(0, sizeof *control.visits * (WORD_SITE_MASK + 1));
 }
 
 void policy_new(struct agent *agent)
@@ -83,11 +88,23 @@ static struct agent *highest(struct agent *me)
 
 /* ---- the policies ---- */
 
-/* Most places that one thread alone has touched so far stay its own: seldom worth a switch. It must stay
- * possible there, since the second thread may come between two accesses of the first. */
+/* Most places that one thread alone has touched so far stay its own, and most turns of a long loop are
+ * like the ones before. Switches must stay possible there, since the second thread may come between two
+ * accesses of the first, but they are worth less. Of the visits to a site all of the first 8 count, then
+ * 4 until their number has doubled; which ones differs from run to run. */
+bool policy_dull(const struct agent *me, bool private)
+{
+	uint32_t visits = ++control.visits[me->site];
+	if (private)
+		return true;
+	uint32_t step = visits < 8 ? 1 : 1u << (31 - __builtin_clz(visits)) >> 2;
+	return ((visits + control.phase) & (step - 1)) != 0;
+}
+
 static bool passed_over(const struct agent *me)
 {
-	return me && me->private && !me->demoted && !me->yields && control_random() % 8;
+	return me && me->dull && !me->demoted && !me->yields &&
+	       (control_random() & (control.passing - 1)) != 0;
 }
 
 static struct agent *random_next(struct agent *me)
@@ -102,7 +119,7 @@ static struct agent *random_next(struct agent *me)
 
 static struct agent *pct_next(struct agent *me)
 {
-	while (me && control.next_change < control.nchanges &&
+	while (me && !me->dull && control.next_change < control.nchanges &&
 	       pct_changes[control.next_change] <= control.contested) {
 		control.next_change++;
 		me->priority = control.lowest--;
@@ -142,6 +159,8 @@ static bool in_conflict(const struct agent *a, const struct agent *b)
 
 static bool is_interesting(const struct agent *agent)
 {
+	if (agent->dull)
+		return false;
 	return (agent->site + 1) * 0x9e3779b97f4a7c15u <= control.interesting ||
 	       control.interesting == UINT64_MAX;
 }
@@ -164,7 +183,7 @@ static struct agent *surw_draw(uint32_t n)
 static struct agent *surw_next(struct agent *me)
 {
 	bool ready = me && !me->yields && !may_rest(me);
-	if (ready && !is_interesting(me))
+	if (ready && (me->dull ? passed_over(me) : !is_interesting(me)))
 		return me;
 	uint32_t n = candidates(me);
 	bool there = false;
@@ -227,4 +246,17 @@ void policy_demoted(struct agent *me)
 {
 	if (control.options.policy == POLICY_PCT)
 		me->priority = control.lowest--;
+}
+
+/* Most sleeps are there to let others go first, the longer the more surely: half of the short ones and a
+ * sixteenth of the longest end early, at once or after any number of points. */
+uint64_t policy_eager(const struct agent *agent)
+{
+	uint64_t length = agent->deadline > control.now ? agent->deadline - control.now : 0;
+	uint64_t dice = control_random();
+	uint32_t one_in = length <= 1000000u ? 2 : length <= 50000000u ? 4 : length <= 1000000000u ? 8 : 16;
+	if (control.options.policy == POLICY_STAY || dice % one_in)
+		return NEVER;
+	dice >>= 8;
+	return dice & 1 ? control.contested : control.contested + (1ull << (dice >> 1) % 10);
 }
