@@ -46,6 +46,12 @@ struct pair {
 	struct loop_point head_loop, tail_loop;
 };
 
+/* Two pairs opposite ways between the same two threads, the second met while the
+ * first was the last that happened on its location: indexes into the run's pairs. */
+struct couple {
+	uint32_t first, second;
+};
+
 /* `before` was the last access by another thread when `site` ran. */
 struct predecessor {
 	uint32_t site, before; /* before may be SITE_NIL */
@@ -75,6 +81,8 @@ struct observations {
 	size_t nunits;
 	struct pair *pairs;
 	size_t npairs;
+	struct couple *couples;
+	size_t ncouples;
 	struct predecessor *predecessors;
 	size_t npredecessors;
 	struct edge *edges;
