@@ -13,6 +13,7 @@ void observations_free(struct observations *observations)
 	free(observations->couples);
 	free(observations->predecessors);
 	free(observations->edges);
+	free(observations->events);
 	*observations = (struct observations){ 0 };
 }
 
@@ -21,5 +22,7 @@ void run_free(struct run *run)
 	observations_free(&run->observations);
 	free(run->reason);
 	free(run->output);
+	schedule_free(&run->schedule);
+	schedule_free(&run->reduced);
 	*run = (struct run){ 0 };
 }

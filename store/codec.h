@@ -50,4 +50,8 @@ void details_free(struct details *details);
 bool codec_get_details(const void *bytes, size_t size, const uint32_t *rows, size_t nrows,
 		       struct pair **pairs, size_t *n);
 
+/* A schedule without what the run's row says itself: policy, depth, seed, how it ended. */
+void codec_put_schedule(struct bytes *out, const struct schedule *schedule);
+bool codec_get_schedule(const void *bytes, size_t size, struct schedule *out);
+
 #endif

@@ -53,12 +53,18 @@ struct error *store_run(struct store *store, uint64_t number, struct run *out, u
  * the counts are filled, the arrays are NULL. The caller frees item by item. */
 struct error *store_runs(struct store *store, uint64_t campaign, struct run **out, size_t *n);
 
+/* Gives a stored run its reduced schedule. */
+struct error *store_reduce(struct store *store, uint64_t run, const struct schedule *reduced);
+
 /* The number of the last failed run (of a campaign, 0 = any); 0 when there is none. */
 struct error *store_last_failed(struct store *store, uint64_t campaign, uint64_t *number);
 
 /* A site by the store's number. Strings live until store_close. SITE_NIL and
  * unknown numbers are errors. */
 struct error *store_site(struct store *store, uint32_t number, const struct site **out);
+/* A site by its id, among the units that the campaign's runs have loaded; NULL when
+ * there is none. */
+struct error *store_site_by_id(struct store *store, uint64_t campaign, uint64_t id, const struct site **out);
 /* Numbers of the sites at FILE:LINE[:COLUMN] (file may be a suffix such as "a.c"). */
 struct error *store_sites_at(struct store *store, const char *file, uint32_t line, uint32_t column,
 			     uint32_t **out, size_t *n);

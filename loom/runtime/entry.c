@@ -36,6 +36,8 @@ static void leave(struct thread *self)
 static void access_slowly(struct thread *self, uint64_t word, uint64_t address, size_t size,
 			  enum access access, uint32_t *memo)
 {
+	if (UNLIKELY(runtime.controlled))
+		control_access(self, word, address, size, access);
 	if (UNLIKELY(runtime.options.jitter_us))
 		jitter_at_access(self);
 	if (UNLIKELY(runtime.always_slow))
