@@ -10,7 +10,7 @@
 
 #define AREA_ENVIRONMENT "UNSNARL_AREA" /* number of the inherited descriptor */
 #define AREA_MAGIC 0x61657261736e75ull  /* "unsarea" */
-#define AREA_VERSION 2u
+#define AREA_VERSION 3u
 
 /* Bits of area_options.observe. */
 enum {
@@ -29,6 +29,7 @@ enum {
 #define AREA_PREDECESSORS (1u << 22)
 #define AREA_EDGES (1u << 22)
 #define AREA_EVENTS (1u << 22)
+#define AREA_COUPLES (1u << 21)
 
 /* Set by the parent before the program starts. */
 struct area_options {
@@ -112,6 +113,17 @@ struct area_edge {
 	uint32_t reserved;
 };
 
+/* Two pairs opposite ways between two threads: one of `near` to one of `far`, then
+ * back, when the first was still the last on its location between the two. */
+struct area_couple {
+	uint32_t state;
+	uint32_t first_kind, second_kind;
+	uint32_t first_head, first_tail;   /* sites; the head is of `near`, the tail of `far` */
+	uint32_t second_head, second_tail; /* the other way round */
+	uint32_t near, far;                /* threads, run-wide */
+	uint32_t span;                     /* accesses between their ends, in both threads */
+};
+
 enum area_action { AREA_READ = 1, AREA_WRITE, AREA_FORGET };
 
 struct area_event {
@@ -138,6 +150,8 @@ struct area_process {
 	uint32_t live;    /* threads alive */
 	uint32_t created; /* threads ever created in this process */
 	uint32_t nevents;
+	uint32_t ncouples;
+	uint32_t reserved;
 	uint64_t dropped;  /* observations without room, or lost to a signal handler inside the runtime */
 	uint64_t accesses; /* of threads that have ended; living ones: area_slot_order */
 	uint64_t slot_order[AREA_SLOTS]; /* accesses so far of the thread in each slot */
@@ -147,6 +161,7 @@ struct area_process {
 	struct area_predecessor predecessors[AREA_PREDECESSORS];
 	struct area_edge edges[AREA_EDGES];
 	struct area_event events[AREA_EVENTS];
+	struct area_couple couples[AREA_COUPLES];
 };
 
 /* A turn: `thread` runs for `points` points and stops before the last one's successor, at

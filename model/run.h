@@ -44,9 +44,10 @@ struct pair {
 };
 
 /* Two pairs opposite ways between the same two threads, the second met while the
- * first was the last that happened on its location: indexes into the run's pairs. */
+ * first was the last between the two on its location: indexes into the run's pairs. */
 struct couple {
 	uint32_t first, second;
+	uint32_t span; /* accesses between their ends, in both threads, at the first occurrence */
 };
 
 /* `before` was the last access by another thread when `site` ran. */

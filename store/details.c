@@ -5,7 +5,7 @@
  * Columns: how many pairs; their interned indexes; orders of head and tail, as
  * steps within each thread; how many addresses; the addresses; each pair's place
  * among them; loop points of the heads; loop points of the tails; and when there
- * are couples, how many, and the places of both pairs of each.
+ * are couples, how many, and of each the places of both pairs and the span.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +15,7 @@
 #include "store/codec.h"
 
 #define PAIR_LEAST 6 /* bytes a pair takes at least: index, two orders, address, two loop points */
+#define COUPLE_LEAST 3
 
 static int compare(const void *left, const void *right)
 {
@@ -172,6 +173,7 @@ void codec_put_couples(struct bytes *out, const struct couple *couples, size_t n
 	for (size_t i = 0; i < n; last = couples[i++].first) {
 		varint_put_step(out, last, couples[i].first);
 		varint_put_step(out, couples[i].first, couples[i].second);
+		varint_put(out, couples[i].span);
 	}
 }
 
@@ -181,15 +183,16 @@ static bool get_couples(struct reader *reader, size_t npairs, struct details *ou
 		return true;
 	uint64_t count = varint_get(reader), last = 0;
 
-	if (reader->bad || !count || count > (uint64_t)(reader->end - reader->at) / 2)
+	if (reader->bad || !count || count > (uint64_t)(reader->end - reader->at) / COUPLE_LEAST)
 		return false;
 	out->couples = memory_alloc(count * sizeof *out->couples);
 	for (uint64_t i = 0; i < count; i++) {
-		uint64_t first = varint_get_step(reader, last), second = varint_get_step(reader, first);
+		uint64_t first = varint_get_step(reader, last), second = varint_get_step(reader, first),
+			 span = varint_get(reader);
 
-		if (reader->bad || first >= npairs || second >= npairs)
+		if (reader->bad || first >= npairs || second >= npairs || span > UINT32_MAX)
 			return false;
-		out->couples[i] = (struct couple){ (uint32_t)first, (uint32_t)second };
+		out->couples[i] = (struct couple){ (uint32_t)first, (uint32_t)second, (uint32_t)span };
 		last = first;
 	}
 	out->ncouples = count;

@@ -200,8 +200,7 @@ void third_moments(const struct locon *locon, struct locon_couples *out)
 			.first = couple.first,
 			.second = couple.second,
 			.expected = expected,
-			.span = locon_span(&input->failed.pairs[couple.first],
-					   &input->failed.pairs[couple.second]),
+			.span = couple.span,
 		};
 	}
 }
