@@ -59,7 +59,8 @@ struct area_control {
 	uint32_t strict;      /* 1: the plan is all; a turn that cannot be taken ends the run as diverged */
 	uint64_t points;      /* contested points expected in a run, from earlier ones; 0 = unknown */
 	uint64_t most_points; /* the run ends as a livelock beyond this; 0 = no limit */
-	uint32_t thread_points[CONTROL_THREADS]; /* points expected of each thread (the sum over its turns), 0 =
+	uint32_t thread_points
+		[CONTROL_THREADS]; /* points expected of each thread (the sum over its turns), 0 =
 						    unknown: for SURW */
 };
 
@@ -113,15 +114,15 @@ struct area_edge {
 	uint32_t reserved;
 };
 
-/* Two pairs opposite ways between two threads: one of `near` to one of `far`, then
- * back, when the first was still the last on its location between the two. */
+/* Two pairs: one with its head in the thread `near`, then one with its tail there, on the
+ * same or another location, before `near` came back to the first. */
 struct area_couple {
 	uint32_t state;
 	uint32_t first_kind, second_kind;
-	uint32_t first_head, first_tail;   /* sites; the head is of `near`, the tail of `far` */
-	uint32_t second_head, second_tail; /* the other way round */
-	uint32_t near, far;                /* threads, run-wide */
-	uint32_t span;                     /* accesses between their ends, in both threads */
+	uint32_t first_head, first_tail, second_head, second_tail; /* sites */
+	uint32_t near, first_far, second_far;                      /* threads, run-wide */
+	uint32_t span; /* accesses of `near` from the head of the first to the tail of the second */
+	uint32_t reserved;
 };
 
 enum area_action { AREA_READ = 1, AREA_WRITE, AREA_FORGET };

@@ -310,9 +310,9 @@ static void take_couple(struct harvest *h, const void *item)
 	const struct area_couple *from = item;
 	struct pair first = { .kind = (enum pair_kind)from->first_kind,
 			      .head_thread = from->near,
-			      .tail_thread = from->far };
+			      .tail_thread = from->first_far };
 	struct pair second = { .kind = (enum pair_kind)from->second_kind,
-			       .head_thread = from->far,
+			       .head_thread = from->second_far,
 			       .tail_thread = from->near };
 
 	if (!is_valid(h, from->state))

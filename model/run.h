@@ -43,11 +43,11 @@ struct pair {
 	struct loop_point head_loop, tail_loop;
 };
 
-/* Two pairs opposite ways between the same two threads, the second met while the
- * first was the last between the two on its location: indexes into the run's pairs. */
+/* Two pairs, the first with its head in the thread in which the second has its tail,
+ * which did not come back to the first's location in between: indexes into the run's pairs. */
 struct couple {
 	uint32_t first, second;
-	uint32_t span; /* accesses between their ends, in both threads, at the first occurrence */
+	uint32_t span; /* accesses of that thread between the two, at the first occurrence */
 };
 
 /* `before` was the last access by another thread when `site` ran. */

@@ -156,9 +156,14 @@ double third_loops(const struct locon *locon, const struct third *third, const s
 	return (double)both;
 }
 
-static uint64_t pack(uint32_t first, uint32_t second)
+/* A couple of a run by its keys, and whether one other thread took part or two. */
+static uint64_t pack(const struct locon *locon, const struct locon_run *run, const struct couple *couple)
 {
-	return (uint64_t)first << 32 | second;
+	uint64_t first = locon->key_of[run->indexes[couple->first]],
+		 second = locon->key_of[run->indexes[couple->second]];
+	bool two = run->pairs[couple->first].tail_thread != run->pairs[couple->second].head_thread;
+
+	return first << 33 | second << 1 | two;
 }
 
 void third_moments(const struct locon *locon, struct locon_couples *out)
@@ -173,10 +178,7 @@ void third_moments(const struct locon *locon, struct locon_couples *out)
 		const struct locon_run *run = &input->details[r];
 
 		for (size_t i = 0; i < run->ncouples; i++)
-			map_put(&seen,
-				pack(locon->key_of[run->indexes[run->couples[i].first]],
-				     locon->key_of[run->indexes[run->couples[i].second]]),
-				NULL);
+			map_put(&seen, pack(locon, run, &run->couples[i]), NULL);
 	}
 	for (size_t i = 0; i < input->failed.ncouples; i++) {
 		struct couple couple = input->failed.couples[i];
@@ -187,9 +189,11 @@ void third_moments(const struct locon *locon, struct locon_couples *out)
 		bool fresh;
 
 		out->looked++;
-		if (expected < LEAST_SURE || map_get(&seen, pack(a, b)))
+		uint64_t packed = pack(locon, &input->failed, &couple);
+
+		if (expected < LEAST_SURE || map_get(&seen, packed))
 			continue;
-		map_put(&taken, pack(a, b), &fresh);
+		map_put(&taken, packed, &fresh);
 		if (!fresh)
 			continue;
 		if (out->n >= MOST_COUPLES) {

@@ -34,7 +34,8 @@ void observe_after_fork(void)
 		if (thread->state == THREAD_FREE)
 			continue;
 		__builtin_memset(thread->logged, 0, sizeof thread->logged);
-		__builtin_memset(thread->recent, 0, sizeof thread->recent);
+		__builtin_memset(thread->met_pairs, 0, sizeof thread->met_pairs);
+		__builtin_memset(thread->taken_pairs, 0, sizeof thread->taken_pairs);
 		__builtin_memset(thread->met, 0, sizeof thread->met);
 		__builtin_memset(thread->again, 0, sizeof thread->again);
 		__builtin_memset(thread->calm, 0, sizeof thread->calm);
@@ -109,7 +110,7 @@ static bool same_couple(const struct area_couple *a, const struct area_couple *b
 	return a->first_kind == b->first_kind && a->second_kind == b->second_kind &&
 	       a->first_head == b->first_head && a->first_tail == b->first_tail &&
 	       a->second_head == b->second_head && a->second_tail == b->second_tail && a->near == b->near &&
-	       a->far == b->far;
+	       a->first_far == b->first_far && a->second_far == b->second_far;
 }
 
 /* Finds an equal entry or appends `fresh`; `complete` may fill in the rest of a new
@@ -172,7 +173,7 @@ void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t ta
 {
 	if (!(runtime.options.observe & OBSERVE_PAIRS) || !WORD_SLOT(head))
 		return;
-	const struct thread *other = &runtime.threads[WORD_SLOT(head)];
+	struct thread *other = &runtime.threads[WORD_SLOT(head)];
 	couples_meet(self, other, kind, head, tail, address);
 	uint64_t a = head >> 32 << 32 | WORD_SITE(tail);
 	uint64_t b = 1ull << 62 | (uint64_t)kind << 32 | other->number;
@@ -196,7 +197,7 @@ void observe_couple(struct thread *self, const struct area_couple *couple)
 	uint64_t a = mix((uint64_t)couple->first_head << 32 | couple->first_tail,
 			 (uint64_t)couple->first_kind << 32 | couple->near);
 	uint64_t b = mix((uint64_t)couple->second_head << 32 | couple->second_tail,
-			 (uint64_t)couple->second_kind << 32 | couple->far);
+			 (uint64_t)couple->second_kind << 32 | couple->first_far << 16 | couple->second_far);
 	uint64_t hash = mix(a, b);
 	if (!logged(self, a, b | 1, hash))
 		append_couple(self, *couple, hash);
