@@ -122,7 +122,8 @@ struct area_couple {
 	uint32_t first_head, first_tail, second_head, second_tail; /* sites */
 	uint32_t near, first_far, second_far;                      /* threads, run-wide */
 	uint32_t span; /* accesses of `near` from the head of the first to the tail of the second */
-	uint32_t reserved;
+	uint32_t
+		crossed; /* 1: the other thread is one, and it did the second's head before the first's tail */
 };
 
 enum area_action { AREA_READ = 1, AREA_WRITE, AREA_FORGET };

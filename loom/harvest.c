@@ -324,7 +324,7 @@ static void take_couple(struct harvest *h, const void *item)
 		add(&h->dropped, 1);
 		return;
 	}
-	struct couple couple = { place_of(h, &first), place_of(h, &second), from->span };
+	struct couple couple = { place_of(h, &first), place_of(h, &second), from->span, from->crossed != 0 };
 
 	/* A pair whose own entry was dropped, or not finished when the program died. */
 	if (couple.first != UINT32_MAX && couple.second != UINT32_MAX)

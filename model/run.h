@@ -48,6 +48,7 @@ struct pair {
 struct couple {
 	uint32_t first, second;
 	uint32_t span; /* accesses of that thread between the two, at the first occurrence */
+	bool crossed;  /* one other thread took part, and began with the second */
 };
 
 /* `before` was the last access by another thread when `site` ran. */

@@ -173,7 +173,7 @@ void codec_put_couples(struct bytes *out, const struct couple *couples, size_t n
 	for (size_t i = 0; i < n; last = couples[i++].first) {
 		varint_put_step(out, last, couples[i].first);
 		varint_put_step(out, couples[i].first, couples[i].second);
-		varint_put(out, couples[i].span);
+		varint_put(out, (uint64_t)couples[i].span << 1 | couples[i].crossed);
 	}
 }
 
@@ -190,9 +190,10 @@ static bool get_couples(struct reader *reader, size_t npairs, struct details *ou
 		uint64_t first = varint_get_step(reader, last), second = varint_get_step(reader, first),
 			 span = varint_get(reader);
 
-		if (reader->bad || first >= npairs || second >= npairs || span > UINT32_MAX)
+		if (reader->bad || first >= npairs || second >= npairs || span >> 1 > UINT32_MAX)
 			return false;
-		out->couples[i] = (struct couple){ (uint32_t)first, (uint32_t)second, (uint32_t)span };
+		out->couples[i] =
+			(struct couple){ (uint32_t)first, (uint32_t)second, (uint32_t)(span >> 1), span & 1 };
 		last = first;
 	}
 	out->ncouples = count;

@@ -190,16 +190,22 @@ static void answer_third(const struct locon *locon, const struct locon_request *
 			continue;
 		explain_couples(locon, &list, i, taken, &pattern);
 		struct finding *finding =
-			add_finding(locon, request, answer, &pattern, 1 - exp(-list.items[i].expected));
+			add_finding(locon, request, answer, &pattern,
+				    (1 - exp(-list.items[i].expected)) / (1 + list.items[i].passed));
 
 		finding->method = memory_string("locon III");
-		finding->evidence = memory_format(
-			"Passing runs show each part; together, in about %.0f of %zu, was to be expected, "
-			"and none has it%s.",
-			list.items[i].expected, locon->input->npassed,
-			level == LOCON_THREAD ? " between the same two threads"
-			: level == LOCON_LOOP ? " in the same round of the loop"
-					      : "");
+		finding->evidence =
+			list.items[i].passed
+				? memory_format("Passing runs show each part, but only %u of %zu have them "
+						"together.",
+						list.items[i].passed, locon->input->npassed)
+				: memory_format(
+					  "Passing runs show each part; together, in about %.0f of %zu, was "
+					  "to be expected, and none has it%s.",
+					  list.items[i].expected, locon->input->npassed,
+					  level == LOCON_THREAD ? " between the same two threads"
+					  : level == LOCON_LOOP ? " in the same round of the loop"
+								: "");
 	}
 	VEC_FREE(&list);
 	if (answer->findings.n) {

@@ -10,6 +10,7 @@
 
 #define MOST_VARIANTS 4096u /* combinations of threads looked at for one couple */
 #define LEAST_SURE 3.0
+#define RARELY 40 /* a couple in one of so many passing runs is news still */
 #define MOST_COUPLES 1000u
 
 void third_bitmap_freep(roaring_bitmap_t **bitmap)
@@ -156,14 +157,30 @@ double third_loops(const struct locon *locon, const struct third *third, const s
 	return (double)both;
 }
 
-/* A couple of a run by its keys, and whether one other thread took part or two. */
+/* A couple of a run by its keys, whether one other thread took part or two, and in which order. */
 static uint64_t pack(const struct locon *locon, const struct locon_run *run, const struct couple *couple)
 {
 	uint64_t first = locon->key_of[run->indexes[couple->first]],
 		 second = locon->key_of[run->indexes[couple->second]];
 	bool two = run->pairs[couple->first].tail_thread != run->pairs[couple->second].head_thread;
 
-	return first << 33 | second << 1 | two;
+	return first << 34 | second << 2 | (uint64_t)couple->crossed << 1 | two;
+}
+
+/* In how many passing runs each couple came. */
+static void count_moments(const struct locon *locon, struct map *seen)
+{
+	for (size_t r = 0; r < locon->input->npassed; r++) {
+		const struct locon_run *run = &locon->input->details[r];
+
+		for (size_t i = 0; i < run->ncouples; i++) {
+			uint64_t *at = map_put(seen, pack(locon, run, &run->couples[i]), NULL);
+
+			/* The run that was counted last, and how many. */
+			if (*at >> 32 != r + 1)
+				*at = (r + 1) << 32 | ((uint32_t)*at + 1);
+		}
+	}
 }
 
 void third_moments(const struct locon *locon, struct locon_couples *out)
@@ -172,26 +189,22 @@ void third_moments(const struct locon *locon, struct locon_couples *out)
 	_cleanup_(map_free) struct map seen = { 0 };
 	_cleanup_(map_free) struct map taken = { 0 };
 
-	if (!input->details || !input->failed.ncouples)
+	if (!input->details)
 		return;
-	for (size_t r = 0; r < input->npassed; r++) {
-		const struct locon_run *run = &input->details[r];
-
-		for (size_t i = 0; i < run->ncouples; i++)
-			map_put(&seen, pack(locon, run, &run->couples[i]), NULL);
-	}
+	count_moments(locon, &seen);
 	for (size_t i = 0; i < input->failed.ncouples; i++) {
 		struct couple couple = input->failed.couples[i];
 		uint32_t a = locon_key_of_failed(locon, couple.first),
 			 b = locon_key_of_failed(locon, couple.second);
 		double expected = (double)locon->keys.items[a].passed * locon->keys.items[b].passed /
 				  (double)input->npassed;
+		uint64_t packed = pack(locon, &input->failed, &couple), *at = map_get(&seen, packed);
+		uint32_t passed = at ? (uint32_t)*at : 0;
 		bool fresh;
 
 		out->looked++;
-		uint64_t packed = pack(locon, &input->failed, &couple);
-
-		if (expected < LEAST_SURE || map_get(&seen, packed))
+		/* What goes wrong may now and then do no harm. */
+		if (expected < LEAST_SURE || passed * RARELY > expected)
 			continue;
 		map_put(&taken, packed, &fresh);
 		if (!fresh)
@@ -200,11 +213,10 @@ void third_moments(const struct locon *locon, struct locon_couples *out)
 			out->cut = true;
 			break;
 		}
-		*VEC_PUSH(out) = (struct locon_couple){
-			.first = couple.first,
-			.second = couple.second,
-			.expected = expected,
-			.span = couple.span,
-		};
+		*VEC_PUSH(out) = (struct locon_couple){ .first = couple.first,
+							.second = couple.second,
+							.expected = expected,
+							.passed = passed,
+							.span = couple.span };
 	}
 }

@@ -116,7 +116,8 @@ void locon_second(const struct locon *locon, struct locon_missings *out);
 /* Two pairs of the failed run, opposite ways between the same two threads. */
 struct locon_couple {
 	uint32_t first, second; /* in failed.pairs; in the order in which they begin */
-	double expected;        /* passing runs in which both were to be expected together; none had them */
+	double expected;        /* passing runs in which both were to be expected together */
+	uint32_t passed;        /* passing runs that had them: none, or hardly any at the level of moments */
 	uint64_t span;          /* accesses between their ends in both threads */
 };
 struct locon_couples {

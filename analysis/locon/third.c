@@ -193,6 +193,8 @@ static int compare_couples(const void *left, const void *right)
 {
 	const struct locon_couple *a = left, *b = right;
 
+	if (a->passed != b->passed)
+		return a->passed < b->passed ? -1 : 1;
 	if (a->expected != b->expected)
 		return a->expected > b->expected ? -1 : 1;
 	if (a->span != b->span)

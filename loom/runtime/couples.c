@@ -28,6 +28,7 @@ static void share_pair(struct recent_pair *entry, const struct recent_pair *pair
 	RELAXED_SET(entry->tail_site, pair->tail_site);
 	RELAXED_SET(entry->other, pair->other);
 	RELAXED_SET(entry->head_order, pair->head_order);
+	RELAXED_SET(entry->tail_order, pair->tail_order);
 	RELAXED_SET(entry->address, pair->address);
 	__atomic_store_n(&entry->version, version + 2, __ATOMIC_RELEASE);
 }
@@ -41,6 +42,7 @@ static bool copy_pair(const struct recent_pair *entry, struct recent_pair *out)
 				     .tail_site = RELAXED_GET(entry->tail_site),
 				     .other = RELAXED_GET(entry->other),
 				     .head_order = RELAXED_GET(entry->head_order),
+				     .tail_order = RELAXED_GET(entry->tail_order),
 				     .address = RELAXED_GET(entry->address) };
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return out->kind && !(version & 1) && RELAXED_GET(entry->version) == version;
@@ -92,17 +94,19 @@ void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint
 		struct recent_pair first;
 		if (!copy_pair(&self->taken_pairs[i], &first) || is_past(self, &first))
 			continue;
-		observe_couple(self,
-			       &(struct area_couple){ .first_kind = first.kind,
-						      .second_kind = kind,
-						      .first_head = first.head_site,
-						      .first_tail = first.tail_site,
-						      .second_head = pair.head_site,
-						      .second_tail = pair.tail_site,
-						      .near = self->number,
-						      .first_far = first.other,
-						      .second_far = other->number,
-						      .span = order_gap(first.head_order, pair.tail_order) });
+		observe_couple(self, &(struct area_couple){
+					     .first_kind = first.kind,
+					     .second_kind = kind,
+					     .first_head = first.head_site,
+					     .first_tail = first.tail_site,
+					     .second_head = pair.head_site,
+					     .second_tail = pair.tail_site,
+					     .near = self->number,
+					     .first_far = first.other,
+					     .second_far = other->number,
+					     .span = order_gap(first.head_order, pair.tail_order),
+					     .crossed = first.other == other->number &&
+							(int32_t)(pair.head_order - first.tail_order) < 0 });
 	}
 	*recent_place(self->met_pairs, &self->next_met, &pair) = pair;
 	pair.other = self->number;

@@ -110,7 +110,7 @@ static bool same_couple(const struct area_couple *a, const struct area_couple *b
 	return a->first_kind == b->first_kind && a->second_kind == b->second_kind &&
 	       a->first_head == b->first_head && a->first_tail == b->first_tail &&
 	       a->second_head == b->second_head && a->second_tail == b->second_tail && a->near == b->near &&
-	       a->first_far == b->first_far && a->second_far == b->second_far;
+	       a->first_far == b->first_far && a->second_far == b->second_far && a->crossed == b->crossed;
 }
 
 /* Finds an equal entry or appends `fresh`; `complete` may fill in the rest of a new
@@ -197,7 +197,8 @@ void observe_couple(struct thread *self, const struct area_couple *couple)
 	uint64_t a = mix((uint64_t)couple->first_head << 32 | couple->first_tail,
 			 (uint64_t)couple->first_kind << 32 | couple->near);
 	uint64_t b = mix((uint64_t)couple->second_head << 32 | couple->second_tail,
-			 (uint64_t)couple->second_kind << 32 | couple->first_far << 16 | couple->second_far);
+			 (uint64_t)couple->crossed << 40 | (uint64_t)couple->second_kind << 32 |
+				 couple->first_far << 16 | couple->second_far);
 	uint64_t hash = mix(a, b);
 	if (!logged(self, a, b | 1, hash))
 		append_couple(self, *couple, hash);
