@@ -92,13 +92,28 @@ static double surprise(size_t shown, size_t runs)
 	return 1 - ((double)shown + 1) / ((double)runs + 2);
 }
 
+/* Does Procedure II know better: the read that saw a strange write lacks the write
+ * that it always saw in passing runs, because that never came? */
+static bool knows_better(const struct locon *locon, const struct locon_missings *missing,
+			 const struct locon_key *key)
+{
+	for (size_t i = 0; i < missing->n && key->kind == PAIR_WRITE_READ; i++)
+		if (missing->items[i].cut_off && missing->items[i].partner == LOCON_NONE &&
+		    locon->keys.items[missing->items[i].key].tail == key->tail)
+			return true;
+	return false;
+}
+
 static void answer_first(const struct locon *locon, const struct locon_request *request, uint32_t tolerance,
 			 struct locon_answer *answer)
 {
 	struct locon_suspects list;
+	struct locon_missings missing = { 0 };
 	struct patterns known = { 0 };
 
 	locon_first(locon, tolerance, false, &list);
+	if (request->procedure != LOCON_I)
+		locon_second(locon, &missing);
 	for (size_t i = 0; i < list.n && !enough(request, answer); i++) {
 		const struct locon_suspect *suspect = &list.items[i];
 		const struct locon_key *key = &locon->keys.items[suspect->key];
@@ -106,6 +121,8 @@ static void answer_first(const struct locon *locon, const struct locon_request *
 
 		/* Alone, a consequence explains nothing. */
 		if (suspect->consequence && request->procedure != LOCON_I)
+			continue;
+		if (knows_better(locon, &missing, key))
 			continue;
 		answer->suspects++;
 		explain_suspect(locon, suspect->at, &pattern);
@@ -127,6 +144,7 @@ static void answer_first(const struct locon *locon, const struct locon_request *
 								     : "");
 	}
 	VEC_FREE(&known);
+	VEC_FREE(&missing);
 	VEC_FREE(&list);
 	if (answer->findings.n)
 		answer->procedure = LOCON_I;
