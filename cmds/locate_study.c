@@ -228,6 +228,8 @@ struct error *locate_sensitivity(struct store *store, const struct locate_option
 	_cleanup_free_ struct point *points = memory_alloc((all / STEP + 2) * sizeof *points);
 	struct error *error = NULL;
 
+	/* All of them now: later only some of the runs are looked at. */
+	TRY(locon_gather_details(store, data));
 	for (size_t runs = STEP; runs < all && !error; runs += STEP)
 		error = measure(store, data, &request, runs, &points[n++]);
 	if (!error)

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEAR 64u /* accesses between the parts of one atomic region, in both threads together */
+#define MOST_EVENTS 8u /* that a person wants to see at once */
+#define NEAR 64u       /* accesses between the parts of one atomic region, in both threads together */
 
 static bool passed_shows(const struct locon *locon, uint32_t key)
 {
@@ -221,31 +222,47 @@ void explain_missing(const struct locon *locon, const struct locon_missing *miss
 	explain_sort(out);
 }
 
-/* Do two couples tell of the same moment: the same threads, near each other in both? */
-static bool belongs(const struct pair *pairs, const struct locon_couple *a, const struct locon_couple *b)
+/* Has another couple a pair of the lead's, in the same threads? Then it tells of a
+ * third variable of the same region. */
+static bool belongs(const struct locon *locon, const struct locon_couple *lead,
+		    const struct locon_couple *other)
 {
-	const struct pair *p = &pairs[a->first], *q = &pairs[b->first];
+	const struct pair *pairs = locon->input->failed.pairs;
+	const struct pair *first = &pairs[lead->first], *second = &pairs[lead->second];
 
-	if (!(p->head_thread == q->head_thread && p->tail_thread == q->tail_thread) && !locon_opposed(p, q))
-		return false;
-	uint64_t far = 0;
+	return (other->first == lead->first && pairs[other->second].head_thread == second->head_thread) ||
+	       (other->second == lead->second && pairs[other->first].tail_thread == first->tail_thread);
+}
 
-	for (int i = 0; i < 2; i++) {
-		const struct pair *one = &pairs[i ? b->second : b->first];
-		uint64_t best = UINT64_MAX;
+/* A moment's accesses: the thread's first ones, what others made of them, what others
+ * did next, and how the thread followed that up. First occurrences were at other times:
+ * their orders only tell which comes first within one of the four. */
+static void sort_moment(struct explain_pattern *out, bool crossed)
+{
+	uint8_t part[EXPLAIN_EVENTS];
+	struct explain_event sorted[EXPLAIN_EVENTS];
+	bool done[EXPLAIN_EVENTS] = { false };
 
-		for (int j = 0; j < 2; j++) {
-			const struct pair *two = &pairs[j ? a->second : a->first];
-			bool same = one->head_thread == two->head_thread;
-			uint64_t here = same ? two->head_order : two->tail_order;
-			uint64_t gap =
-				here > one->head_order ? here - one->head_order : one->head_order - here;
+	for (size_t i = 0; i < out->npairs; i++) {
+		bool second = i % 2;
 
-			best = gap < best ? gap : best;
-		}
-		far = best > far ? best : far;
+		part[out->pairs[i].head] = second ? (crossed ? 1 : 2) : 0;
+		part[out->pairs[i].tail] = second ? 3 : (crossed ? 2 : 1);
 	}
-	return far <= NEAR / 4;
+	for (size_t n = 0; n < out->nevents; n++) {
+		size_t next = SIZE_MAX;
+
+		for (size_t i = 0; i < out->nevents; i++)
+			if (!done[i] &&
+			    (next == SIZE_MAX || part[i] < part[next] ||
+			     (part[i] == part[next] && out->events[i].order < out->events[next].order)))
+				next = i;
+		done[next] = true;
+		sorted[n] = out->events[next];
+		sorted[n].order = 0;
+	}
+	memcpy(out->events, sorted, out->nevents * sizeof *sorted);
+	out->npairs = 0; /* they name events by their old places */
 }
 
 void explain_couples(const struct locon *locon, const struct locon_couples *couples, size_t from, bool *taken,
@@ -254,24 +271,30 @@ void explain_couples(const struct locon *locon, const struct locon_couples *coup
 	const struct pair *pairs = locon->input->failed.pairs;
 	const struct locon_couple *lead = &couples->items[from];
 	const struct pair *first = &pairs[lead->first], *second = &pairs[lead->second];
-	bool triple = first->address == second->address && triple_scenario(first, second) &&
+	bool triple = (lead->moment || first->address == second->address) && triple_scenario(first, second) &&
 		      locon_place(locon, first->tail_site) == locon_place(locon, second->head_site);
 
 	*out = (struct explain_pattern){
 		.class = triple ? FINDING_ATOMICITY : FINDING_MULTI_ATOMICITY,
-		.scenario = triple ? triple_scenario(first, second) : explain_couple_scenario(first, second),
+		.scenario = triple         ? triple_scenario(first, second)
+			    : lead->moment ? explain_kinds_scenario(first->kind, second->kind, lead->crossed)
+					   : explain_couple_scenario(first, second),
 	};
 	for (size_t i = from; i < couples->n; i++) {
 		const struct locon_couple *couple = &couples->items[i];
 
-		if (taken[i] || (i != from && !belongs(pairs, lead, couple)))
+		if (taken[i] || (i != from && !belongs(locon, lead, couple)))
 			continue;
 		taken[i] = true;
-		/* The finding shows the lead, and what else is of the same moment while there is room. */
-		if (triple && i != from)
-			continue;
-		if (!explain_add(out, &pairs[couple->first]) || !explain_add(out, &pairs[couple->second]))
-			break;
+		/* The finding shows the lead, and other variables of the same moment while there is room. */
+		if (i == from ||
+		    (!triple && out->nevents + 2 <= MOST_EVENTS && couple->crossed == lead->crossed)) {
+			explain_add(out, &pairs[couple->first]);
+			explain_add(out, &pairs[couple->second]);
+		}
 	}
-	explain_sort(out);
+	if (lead->moment)
+		sort_moment(out, lead->crossed);
+	else
+		explain_sort(out);
 }

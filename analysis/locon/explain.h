@@ -35,8 +35,8 @@ void explain_suspect(const struct locon *locon, uint32_t at, struct explain_patt
 /* A missing pair turned round. */
 void explain_missing(const struct locon *locon, const struct locon_missing *missing,
 		     struct explain_pattern *out);
-/* Couples of one place and time: the first `n` of the list that `taken` does not have yet and that
- * belong with couples[from], which are marked in `taken`. */
+/* couples[from], and those of the list that share a pair with it and are not `taken` yet;
+ * marks them in `taken`. */
 void explain_couples(const struct locon *locon, const struct locon_couples *couples, size_t from, bool *taken,
 		     struct explain_pattern *out);
 
@@ -45,7 +45,8 @@ void explain_couples(const struct locon *locon, const struct locon_couples *coup
 bool explain_add(struct explain_pattern *pattern, const struct pair *pair);
 void explain_sort(struct explain_pattern *pattern);
 
-/* The scenario of a couple. */
+/* The scenario of two pairs that were nested or crossed; of a couple whose orders tell. */
+unsigned explain_kinds_scenario(enum pair_kind first, enum pair_kind second, bool crossed);
 unsigned explain_couple_scenario(const struct pair *first, const struct pair *second);
 
 #endif

@@ -217,6 +217,8 @@ void third_moments(const struct locon *locon, struct locon_couples *out)
 							.second = couple.second,
 							.expected = expected,
 							.passed = passed,
-							.span = couple.span };
+							.span = couple.span,
+							.moment = true,
+							.crossed = couple.crossed };
 	}
 }

@@ -119,6 +119,7 @@ struct locon_couple {
 	double expected;        /* passing runs in which both were to be expected together */
 	uint32_t passed;        /* passing runs that had them: none, or hardly any at the level of moments */
 	uint64_t span;          /* accesses between their ends in both threads */
+	bool moment, crossed; /* moment: of struct couple, and so `crossed` is; the orders are not of then */
 };
 struct locon_couples {
 	struct locon_couple *items;

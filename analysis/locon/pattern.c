@@ -103,16 +103,20 @@ void explain_sort(struct explain_pattern *pattern)
 
 /* Table 1, 8 to 15: by the kinds of the two pairs, and whether one thread did all
  * of its part inside the other's, or both crossed. */
+unsigned explain_kinds_scenario(enum pair_kind a, enum pair_kind b, bool crossed)
+{
+	if (a == PAIR_WRITE_WRITE && b == PAIR_WRITE_WRITE)
+		return crossed ? 15 : 12;
+	if (a == PAIR_WRITE_WRITE || b == PAIR_WRITE_WRITE)
+		return crossed ? 14 : 11;
+	if (a == b)
+		return crossed ? 9 : 8;
+	return crossed ? 13 : 10;
+}
+
 unsigned explain_couple_scenario(const struct pair *first, const struct pair *second)
 {
-	bool crossing = first->head_order < second->tail_order && second->head_order < first->tail_order;
-	enum pair_kind a = first->kind, b = second->kind;
-
-	if (a == PAIR_WRITE_WRITE && b == PAIR_WRITE_WRITE)
-		return crossing ? 15 : 12;
-	if (a == PAIR_WRITE_WRITE || b == PAIR_WRITE_WRITE)
-		return crossing ? 14 : 11;
-	if (a == b)
-		return crossing ? 9 : 8;
-	return crossing ? 13 : 10;
+	return explain_kinds_scenario(first->kind, second->kind,
+				      first->head_order < second->tail_order &&
+					      second->head_order < first->tail_order);
 }

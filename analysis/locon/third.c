@@ -189,12 +189,26 @@ static void look_at_all(const struct locon *locon, enum locon_level level, struc
 	}
 }
 
-static int compare_couples(const void *left, const void *right)
+/* Moments: the nearer the two accesses of the thread, the likelier they belong together. */
+static int compare_moments(const void *left, const void *right)
 {
 	const struct locon_couple *a = left, *b = right;
 
 	if (a->passed != b->passed)
 		return a->passed < b->passed ? -1 : 1;
+	if (a->span != b->span)
+		return a->span < b->span ? -1 : 1;
+	if (a->expected != b->expected)
+		return a->expected > b->expected ? -1 : 1;
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	return a->second < b->second ? -1 : a->second > b->second;
+}
+
+static int compare_couples(const void *left, const void *right)
+{
+	const struct locon_couple *a = left, *b = right;
+
 	if (a->expected != b->expected)
 		return a->expected > b->expected ? -1 : 1;
 	if (a->span != b->span)
@@ -254,5 +268,6 @@ void locon_third(const struct locon *locon, enum locon_level level, struct locon
 		drop_predicting(locon, out);
 	}
 	if (out->n)
-		qsort(out->items, out->n, sizeof *out->items, compare_couples);
+		qsort(out->items, out->n, sizeof *out->items,
+		      level == LOCON_MOMENT ? compare_moments : compare_couples);
 }
