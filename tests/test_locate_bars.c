@@ -4,14 +4,17 @@
  */
 #include "tests/store_world.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "analysis/locon/answer.h"
 #include "analysis/locon/gather.h"
+#include "base/hash.h"
 #include "base/memory.h"
 
 #define PAIRS 780977u
@@ -75,19 +78,92 @@ static void big_run(struct world *world, bool failed, struct run *out)
 	}
 }
 
+/* Executes SQL on the store's file. */
+static void execute(sqlite3 *db, const char *sql)
+{
+	char *message = NULL;
+
+	sqlite3_exec(db, sql, NULL, NULL, &message);
+	assert_null(message);
+}
+
+/* All columns of the table `run` but its number and the set of pairs. */
+static char *other_columns(sqlite3 *db)
+{
+	sqlite3_stmt *sql;
+	char *list = memory_string("");
+
+	assert_int_equal(sqlite3_prepare_v2(db, "SELECT name FROM pragma_table_info('run')", -1, &sql, NULL),
+			 SQLITE_OK);
+	while (sqlite3_step(sql) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(sql, 0);
+
+		if (!strcmp(name, "number") || !strcmp(name, "pairs"))
+			continue;
+		char *longer = memory_format("%s%s%s", list, *list ? ", " : "", name);
+
+		free(list);
+		list = longer;
+	}
+	sqlite3_finalize(sql);
+	return list;
+}
+
+/* A passing run like number 1, but with a set of pairs of its own: recording them all
+ * in the usual way would take minutes. */
+static void add_passing(struct world *world, sqlite3 *db, const char *columns)
+{
+	roaring_bitmap_t *set = roaring_bitmap_create();
+	sqlite3_stmt *sql;
+
+	for (uint32_t p = 0; p < PAIRS; p++)
+		if (is_in(world, p, false))
+			roaring_bitmap_add(set, p);
+	roaring_bitmap_run_optimize(set);
+	size_t size = roaring_bitmap_portable_size_in_bytes(set);
+	_cleanup_free_ char *bits = memory_alloc(size);
+
+	roaring_bitmap_portable_serialize(set, bits);
+	assert_int_equal(sqlite3_prepare_v2(db, "INSERT INTO membership(hash, count, bits) VALUES(?, ?, ?)",
+					    -1, &sql, NULL),
+			 SQLITE_OK);
+	sqlite3_bind_int64(sql, 1, (int64_t)hash_bytes(HASH_START, bits, size));
+	sqlite3_bind_int64(sql, 2, (int64_t)roaring_bitmap_get_cardinality(set));
+	sqlite3_bind_blob(sql, 3, bits, (int)size, SQLITE_TRANSIENT);
+	assert_int_equal(sqlite3_step(sql), SQLITE_DONE);
+	sqlite3_finalize(sql);
+	roaring_bitmap_free(set);
+	_cleanup_free_ char *copy = memory_format(
+		"INSERT INTO run(pairs, %s) SELECT last_insert_rowid(), %s FROM run WHERE number = 2",
+		columns, columns);
+
+	execute(db, copy);
+}
+
+/* Run 1 fails and has all pairs, in the order of their interned numbers; run 2 passes. */
 static void record(struct world *world)
 {
 	struct store *store = world_open(world);
 	uint64_t campaign = world_campaign(store, world->programs[0]);
+	_cleanup_free_ char *path = memory_format("%s/store.db", world->store);
+	sqlite3 *db;
 
-	for (uint32_t r = 0; r <= PASSED; r++) {
+	for (int passing = 0; passing < 2; passing++) {
 		struct run run;
 
-		big_run(world, r == PASSED, &run);
+		big_run(world, !passing, &run);
 		world_good(store_add(store, campaign, &run));
 		run_free(&run);
 	}
 	store_close(store);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	_cleanup_free_ char *columns = other_columns(db);
+
+	execute(db, "BEGIN");
+	for (uint32_t r = 1; r < PASSED; r++)
+		add_passing(world, db, columns);
+	execute(db, "COMMIT");
+	sqlite3_close(db);
 }
 
 /* All three procedures at all levels that the data have, each asked by itself. */
@@ -100,7 +176,7 @@ static void analyse(struct world *world)
 	double begun = cpu();
 
 	world_good(store_open(world->store, false, &store));
-	world_good(locon_gather(store, PASSED + 1, &data));
+	world_good(locon_gather(store, 1, &data));
 	double read = cpu();
 
 	locon_open(&locon, &data.input);

@@ -8,12 +8,12 @@
 
 #include "analysis/locon/third.h"
 
-#define MOST_LOOKED 20000000u /* couples looked at */
-#define NEIGHBOURS 48u        /* on each side, where not all can be looked at */
-#define ALL_BELOW 3000u       /* so many pairs are all put together with all others */
-#define MOST_COUPLES 1000u    /* kept for the filter */
-#define LEAST_SURE 3.0        /* couples that chance keeps apart in one of twenty cases are no news */
-#define LEAST_BOTH 5.0        /* passing runs with both pairs, for the finer levels */
+#define MOST_LOOKED 3000000u /* couples looked at */
+#define NEIGHBOURS 32u       /* that follow, where not all can be looked at */
+#define ALL_BELOW 3000u      /* so many pairs are all put together with all others */
+#define MOST_COUPLES 1000u   /* kept for the filter */
+#define LEAST_SURE 3.0       /* couples that chance keeps apart in one of twenty cases are no news */
+#define LEAST_BOTH 5.0       /* passing runs with both pairs, for the finer levels */
 
 bool locon_opposed(const struct pair *a, const struct pair *b)
 {
@@ -173,19 +173,17 @@ static void look_at_all(const struct locon *locon, enum locon_level level, struc
 	size_t n = third->members.n, window = n <= ALL_BELOW ? n : NEIGHBOURS;
 
 	for (size_t i = 0; i < n; i++) {
-		size_t met = 0;
-
 		for (size_t j = i + 1;
 		     j < n && sorted[j].low == sorted[i].low && sorted[j].high == sorted[i].high; j++) {
-			if (met >= window || out->looked >= MOST_LOOKED || out->n >= MOST_COUPLES) {
+			if (j - i > window || out->looked >= MOST_LOOKED || out->n >= MOST_COUPLES) {
 				out->cut = true;
 				break;
 			}
-			if (sorted[j].up == sorted[i].up)
-				continue;
-			met++;
-			look(locon, level, third, sorted[i].at, sorted[j].at, out);
+			if (sorted[j].up != sorted[i].up)
+				look(locon, level, third, sorted[i].at, sorted[j].at, out);
 		}
+		if (out->looked >= MOST_LOOKED || out->n >= MOST_COUPLES)
+			break;
 	}
 }
 
