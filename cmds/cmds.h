@@ -22,8 +22,8 @@ struct verb {
 	bool hidden; /* not in the list of verbs */
 };
 
-extern const struct verb verb_cc, verb_cxx, verb_run, verb_hunt, verb_replay, verb_runs, verb_show, verb_exec,
-	verb_help;
+extern const struct verb verb_cc, verb_cxx, verb_run, verb_hunt, verb_replay, verb_runs, verb_show,
+	verb_locate, verb_exec, verb_help;
 
 /* All verbs, NULL-terminated. */
 extern const struct verb *const cmds_verbs[];

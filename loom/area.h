@@ -10,7 +10,7 @@
 
 #define AREA_ENVIRONMENT "UNSNARL_AREA" /* number of the inherited descriptor */
 #define AREA_MAGIC 0x61657261736e75ull  /* "unsarea" */
-#define AREA_VERSION 2u
+#define AREA_VERSION 3u
 
 /* Bits of area_options.observe. */
 enum {
@@ -29,6 +29,7 @@ enum {
 #define AREA_PREDECESSORS (1u << 22)
 #define AREA_EDGES (1u << 22)
 #define AREA_EVENTS (1u << 22)
+#define AREA_COUPLES (1u << 21)
 
 /* Set by the parent before the program starts. */
 struct area_options {
@@ -113,6 +114,18 @@ struct area_edge {
 	uint32_t reserved;
 };
 
+/* Two pairs: one with its head in the thread `near`, then one with its tail there, on the
+ * same or another location, before `near` came back to the first. */
+struct area_couple {
+	uint32_t state;
+	uint32_t first_kind, second_kind;
+	uint32_t first_head, first_tail, second_head, second_tail; /* sites */
+	uint32_t near, first_far, second_far;                      /* threads, run-wide */
+	uint32_t span; /* accesses of `near` from the head of the first to the tail of the second */
+	uint32_t
+		crossed; /* 1: the other thread is one, and it did the second's head before the first's tail */
+};
+
 enum area_action { AREA_READ = 1, AREA_WRITE, AREA_FORGET };
 
 struct area_event {
@@ -139,6 +152,8 @@ struct area_process {
 	uint32_t live;    /* threads alive */
 	uint32_t created; /* threads ever created in this process */
 	uint32_t nevents;
+	uint32_t ncouples;
+	uint32_t reserved;
 	uint64_t dropped;  /* observations without room, or lost to a signal handler inside the runtime */
 	uint64_t accesses; /* of threads that have ended; living ones: area_slot_order */
 	uint64_t slot_order[AREA_SLOTS]; /* accesses so far of the thread in each slot */
@@ -148,6 +163,7 @@ struct area_process {
 	struct area_predecessor predecessors[AREA_PREDECESSORS];
 	struct area_edge edges[AREA_EDGES];
 	struct area_event events[AREA_EVENTS];
+	struct area_couple couples[AREA_COUPLES];
 };
 
 /* A turn: `thread` runs for `points` points and stops before the last one's successor, at

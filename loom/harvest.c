@@ -33,6 +33,7 @@ struct harvest {
 	uint64_t dropped, accesses;
 	VEC(struct run_unit) units;
 	VEC(struct pair) pairs;
+	VEC(struct couple) couples;
 	VEC(struct predecessor) predecessors;
 	VEC(struct edge) edges;
 	VEC(struct event) events;
@@ -288,6 +289,48 @@ static void take_pair(struct harvest *h, const void *item)
 	}
 }
 
+/* The place of a pair in the list, UINT32_MAX when it is not there. */
+static uint32_t place_of(const struct harvest *h, const struct pair *pair)
+{
+	uint32_t identity[] = { pair->kind, pair->head_site, pair->tail_site, pair->head_thread,
+				pair->tail_thread };
+
+	for (uint64_t key = hash_bytes(HASH_START, identity, sizeof identity);; key++) {
+		const uint64_t *at = map_get(&h->pair_at, key);
+
+		if (!at)
+			return UINT32_MAX;
+		if (same_pair(&h->pairs.items[*at - 1], pair))
+			return (uint32_t)(*at - 1);
+	}
+}
+
+static void take_couple(struct harvest *h, const void *item)
+{
+	const struct area_couple *from = item;
+	struct pair first = { .kind = (enum pair_kind)from->first_kind,
+			      .head_thread = from->near,
+			      .tail_thread = from->first_far };
+	struct pair second = { .kind = (enum pair_kind)from->second_kind,
+			       .head_thread = from->second_far,
+			       .tail_thread = from->near };
+
+	if (!is_valid(h, from->state))
+		return;
+	if (!site_of(h, from->first_head, &first.head_site) ||
+	    !site_of(h, from->first_tail, &first.tail_site) ||
+	    !site_of(h, from->second_head, &second.head_site) ||
+	    !site_of(h, from->second_tail, &second.tail_site)) {
+		add(&h->dropped, 1);
+		return;
+	}
+	struct couple couple = { place_of(h, &first), place_of(h, &second), from->span, from->crossed != 0 };
+
+	/* A pair whose own entry was dropped, or not finished when the program died. */
+	if (couple.first != UINT32_MAX && couple.second != UINT32_MAX)
+		*VEC_PUSH(&h->couples) = couple;
+}
+
 static void take_predecessor(struct harvest *h, const void *item)
 {
 	const struct area_predecessor *from = item;
@@ -381,6 +424,8 @@ static struct error *take_process(struct harvest *h, uint64_t base, bool first)
 
 	TRY(each(h, base + offsetof(struct area_process, pairs), sizeof(struct area_pair), p->npairs,
 		 AREA_PAIRS, take_pair));
+	TRY(each(h, base + offsetof(struct area_process, couples), sizeof(struct area_couple), p->ncouples,
+		 AREA_COUPLES, take_couple));
 	TRY(each(h, base + offsetof(struct area_process, predecessors), sizeof(struct area_predecessor),
 		 p->npredecessors, AREA_PREDECESSORS, take_predecessor));
 	TRY(each(h, base + offsetof(struct area_process, edges), sizeof(struct area_edge), p->nedges,
@@ -433,6 +478,8 @@ struct error *harvest(int fd, struct observations *out)
 		.nunits = h.units.n,
 		.pairs = h.pairs.items,
 		.npairs = h.pairs.n,
+		.couples = h.couples.items,
+		.ncouples = h.couples.n,
 		.predecessors = h.predecessors.items,
 		.npredecessors = h.predecessors.n,
 		.edges = h.edges.items,

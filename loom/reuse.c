@@ -176,7 +176,8 @@ static size_t wipe_process(struct area_process *p, bool really)
 		wipe(p->pairs, sizeof *p->pairs, p->npairs, AREA_PAIRS, really) +
 		wipe(p->predecessors, sizeof *p->predecessors, p->npredecessors, AREA_PREDECESSORS, really) +
 		wipe(p->edges, sizeof *p->edges, p->nedges, AREA_EDGES, really) +
-		wipe(p->events, sizeof *p->events, p->nevents, AREA_EVENTS, really);
+		wipe(p->events, sizeof *p->events, p->nevents, AREA_EVENTS, really) +
+		wipe(p->couples, sizeof *p->couples, p->ncouples, AREA_COUPLES, really);
 
 	if (really)
 		memset(p, 0, offsetof(struct area_process, paths));

@@ -10,6 +10,7 @@ void observations_free(struct observations *observations)
 		free(observations->units[i].path);
 	free(observations->units);
 	free(observations->pairs);
+	free(observations->couples);
 	free(observations->predecessors);
 	free(observations->edges);
 	free(observations->events);

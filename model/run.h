@@ -43,6 +43,14 @@ struct pair {
 	struct loop_point head_loop, tail_loop;
 };
 
+/* Two pairs, the first with its head in the thread in which the second has its tail,
+ * which did not come back to the first's location in between: indexes into the run's pairs. */
+struct couple {
+	uint32_t first, second;
+	uint32_t span; /* accesses of that thread between the two, at the first occurrence */
+	bool crossed;  /* one other thread took part, and began with the second */
+};
+
 /* `before` was the last access by another thread when `site` ran. */
 struct predecessor {
 	uint32_t site, before; /* before may be SITE_NIL */
@@ -79,6 +87,8 @@ struct observations {
 	size_t nunits;
 	struct pair *pairs;
 	size_t npairs;
+	struct couple *couples;
+	size_t ncouples;
 	struct predecessor *predecessors;
 	size_t npredecessors;
 	struct edge *edges;

@@ -167,9 +167,16 @@ static struct error *read_observations(struct store *store, sqlite3_stmt *sql, s
 	_cleanup_(bytes_free) struct bytes details = { 0 };
 
 	TRY(intern_sync(store, sql_column_u64(sql, CAMPAIGN)));
+	struct details read;
+
 	if (!sql_unpack(sql, DETAILS, &details) ||
-	    !codec_get_details(details.data, details.n, pairs->rows, pairs->n, &out->pairs, &out->npairs))
+	    !codec_get_run(details.data, details.n, pairs->rows, pairs->n, &read))
 		return sql_damaged(store->path, "a run's pairs cannot be read");
+	out->pairs = read.pairs;
+	out->npairs = read.npairs;
+	out->couples = read.couples;
+	out->ncouples = read.ncouples;
+	free(read.indexes);
 	TRY(read_predecessors(store, sqlite3_column_int64(sql, PREDECESSORS), out));
 	return read_edges(store, sqlite3_column_int64(sql, EDGES), out);
 }
@@ -205,6 +212,47 @@ struct error *store_run(struct store *store, uint64_t number, struct run *out, u
 	if (error)
 		run_free(out);
 	return error;
+}
+
+struct error *store_run_pairs(struct store *store, uint64_t number, struct run_pairs *out)
+{
+	_cleanup_(sql_done) sqlite3_stmt *sql = NULL;
+	_cleanup_(bytes_free) struct bytes bytes = { 0 };
+	const struct table *pairs = &store->intern.tables[IDENTITY_PAIR];
+	struct details read;
+
+	*out = (struct run_pairs){ 0 };
+	TRY(find_run(store, number, &sql));
+	TRY(intern_sync(store, sql_column_u64(sql, CAMPAIGN)));
+	if (!sql_unpack(sql, DETAILS, &bytes) ||
+	    !codec_get_run(bytes.data, bytes.n, pairs->rows, pairs->n, &read))
+		return sql_damaged(store->path, "a run's pairs cannot be read");
+	*out = (struct run_pairs){ read.pairs, read.indexes, read.npairs, read.couples, read.ncouples };
+	return NULL;
+}
+
+void run_pairs_free(struct run_pairs *pairs)
+{
+	free(pairs->pairs);
+	free(pairs->indexes);
+	free(pairs->couples);
+	*pairs = (struct run_pairs){ 0 };
+}
+
+struct error *store_pair_set(struct store *store, uint64_t run, roaring_bitmap_t **out)
+{
+	_cleanup_(sql_done) sqlite3_stmt *sql = NULL;
+
+	TRY(find_run(store, run, &sql));
+	return sets_get(store, sqlite3_column_int64(sql, PAIRS), out);
+}
+
+struct error *store_predecessor_set(struct store *store, uint64_t run, roaring_bitmap_t **out)
+{
+	_cleanup_(sql_done) sqlite3_stmt *sql = NULL;
+
+	TRY(find_run(store, run, &sql));
+	return sets_get(store, sqlite3_column_int64(sql, PREDECESSORS), out);
 }
 
 struct summaries {

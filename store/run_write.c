@@ -115,6 +115,7 @@ static struct error *put_pairs(struct store *store, struct spans *spans, const s
 		memcpy(pairs, seen->pairs, size);
 	TRY(intern_pairs(store, spans, pairs, seen->npairs, indexes));
 	codec_put_details(&plain, pairs, indexes, seen->npairs);
+	codec_put_couples(&plain, seen->couples, seen->ncouples);
 	pack(store->packer, plain.data, plain.n, details);
 	return sets_put(store, indexes, seen->npairs, set);
 }

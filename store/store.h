@@ -89,4 +89,19 @@ struct membership {
 struct error *store_membership(struct store *store, uint64_t run, struct membership *out);
 void membership_free(struct membership *membership);
 
+/* One of the sets alone, for those who read many runs. */
+struct error *store_pair_set(struct store *store, uint64_t run, roaring_bitmap_t **out);
+struct error *store_predecessor_set(struct store *store, uint64_t run, roaring_bitmap_t **out);
+
+/* A run's pairs in order of first occurrence, each with its interned index, and its couples. */
+struct run_pairs {
+	struct pair *pairs;
+	uint32_t *indexes;
+	size_t npairs;
+	struct couple *couples;
+	size_t ncouples;
+};
+struct error *store_run_pairs(struct store *store, uint64_t run, struct run_pairs *out);
+void run_pairs_free(struct run_pairs *pairs);
+
 #endif

@@ -2,7 +2,7 @@
 # Source this file, or install it as bash-completion/completions/unsnarl.
 
 _unsnarl() {
-	local verbs="cc c++ run hunt replay runs show help" options="" i
+	local verbs="cc c++ run hunt replay runs show locate help" options="" i
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 
@@ -34,6 +34,7 @@ _unsnarl() {
 		;;
 	runs) options="--campaign --curve --store --json --help" ;;
 	show) options="--pairs --predecessors --edges --all --campaign --store --json --help" ;;
+	locate) options="--procedure --level --falcon --sensitivity --top --store --json --help" ;;
 	*) return ;;
 	esac
 
@@ -66,6 +67,8 @@ _unsnarl() {
 	--policy) mapfile -t COMPREPLY < <(compgen -W "auto random pct2 pct3 pct5 pos surw guided" -- "$word") ;;
 	--until) mapfile -t COMPREPLY < <(compgen -W "failure" -- "$word") ;;
 	--label) mapfile -t COMPREPLY < <(compgen -W "pass fail" -- "$word") ;;
+	--procedure) mapfile -t COMPREPLY < <(compgen -W "I II III" -- "$word") ;;
+	--level) mapfile -t COMPREPLY < <(compgen -W "site thread loop moment" -- "$word") ;;
 	--granularity) mapfile -t COMPREPLY < <(compgen -W "word line" -- "$word") ;;
 	--observe) mapfile -t COMPREPLY < <(compgen -W "all none pairs predecessors edges" -- "$word") ;;
 	--check) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;

@@ -93,6 +93,18 @@ struct calm {
 
 /* One per slot, never unmapped. Fields above the line are used by inlined code:
  * their offsets are part of its contract. */
+/* A pair that a thread took part in, for couples (couples.c). */
+struct recent_pair {
+	uint32_t version; /* odd while another thread writes the entry */
+	uint32_t kind;    /* 0: none */
+	uint32_t head_site, tail_site;
+	uint32_t other;                  /* number of the other thread */
+	uint32_t head_order, tail_order; /* their low bits */
+	uint32_t reserved;
+	uint64_t address;
+};
+#define RECENT_PAIRS 32u
+
 struct thread {
 	uint64_t word;       /* slot << WORD_SLOT_SHIFT */
 	uint64_t order;      /* accesses so far */
@@ -128,6 +140,9 @@ struct thread {
 	uint64_t logged[1024][2]; /* pairs and edges already logged, direct-mapped by key */
 	uint64_t met[8192];       /* predecessors already logged: site << 32 | before */
 	struct loop_step loops[LOOP_RING];
+	uint32_t next_met, next_taken;
+	struct recent_pair met_pairs[RECENT_PAIRS];   /* this thread is the tail; its own */
+	struct recent_pair taken_pairs[RECENT_PAIRS]; /* this thread is the head; atomic */
 };
 
 #define OWNER_NEVER 0xffffu

@@ -38,7 +38,7 @@ struct runtime {
 	bool serves;            /* a fork server that has not begun to fork */
 	bool controlled;        /* one thread runs at a time (control.c) */
 	struct thread *threads; /* AREA_SLOTS of them */
-	struct index pairs, predecessors, edges;
+	struct index pairs, predecessors, edges, couples;
 	uint32_t next_readers, next_splits; /* blocks handed out so far */
 	uint32_t trace_lock;
 };
@@ -91,6 +91,10 @@ HIDDEN void units_copy(struct area_process *to, const struct area_process *from)
 HIDDEN void observe_start(void);
 HIDDEN void observe_after_fork(void);
 HIDDEN void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t tail, uint64_t address);
+/* The pair a couple ends with, as observe_pair gets it; called for every pair, known or not. */
+HIDDEN void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint64_t head,
+			 uint64_t tail, uint64_t address);
+HIDDEN void observe_couple(struct thread *self, const struct area_couple *couple);
 HIDDEN void observe_predecessor(struct thread *self, uint32_t site, uint32_t before);
 HIDDEN void observe_edge(struct thread *self, uint32_t source, uint32_t source_context, uint32_t sink,
 			 uint32_t sink_context, bool write);
