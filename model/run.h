@@ -53,8 +53,16 @@ struct predecessor {
 
 /* BUGABOO's edge: last writer and its context, then reader or writer and its
  * context. A context is the last communication events of the thread, two bits
- * each, newest lowest. */
+ * each, newest lowest, and a 1 above them that tells how many there are: an empty
+ * one is 1. Runs that keep 8 events have no room for that bit: there all contexts
+ * have 8, and a thread begins with 8 local reads. */
 enum context_event { EVENT_LOCAL_READ, EVENT_LOCAL_WRITE, EVENT_REMOTE_READ, EVENT_REMOTE_WRITE };
+#define CONTEXT_MOST 8u
+#define CONTEXT_EMPTY 1u
+/* How many events a context of a run that kept `kept` of them holds. */
+unsigned context_events(uint16_t context, unsigned kept);
+/* How many events the run must have kept that shows this context, at least. */
+unsigned context_kept(uint16_t context);
 
 struct edge {
 	uint32_t source, sink; /* source may be SITE_NIL, then source_context is 0 */

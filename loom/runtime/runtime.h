@@ -34,6 +34,7 @@ struct runtime {
 	struct area_process *process;
 	struct area_options options;
 	uint32_t context_mask;  /* two bits per kept event */
+	uint32_t context_full, context_most; /* bit above a full context, largest context (context.c) */
 	bool always_slow;       /* line granularity or trace: every access must be seen */
 	struct thread *threads; /* AREA_SLOTS of them */
 	struct index pairs, predecessors, edges;
@@ -103,6 +104,8 @@ HIDDEN bool cell_access(struct thread *self, struct cell *cell, uint64_t word, u
 HIDDEN bool cell_access_locked(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
 			       uint32_t length, enum access access, uint32_t *memo);
 /* ---- context.c: the last communication events of each thread ---- */
+HIDDEN void context_start(uint32_t events);                    /* as many are kept */
+HIDDEN uint32_t context_empty(void);
 HIDDEN void context_push(struct thread *self, uint32_t event); /* this thread's own */
 HIDDEN void context_send(uint32_t slot, uint32_t event);       /* one that another thread will notice */
 HIDDEN void context_notice(struct thread *self);               /* takes in what others caused */

@@ -128,8 +128,7 @@ static void start(int argc, char **argv, char **environment)
 	memory_start();
 	if (!area_open(value) || !runtime_claim_process())
 		return;
-	uint32_t events = runtime.options.context > 8 ? 8 : runtime.options.context;
-	runtime.context_mask = (uint32_t)((1ull << 2 * events) - 1);
+	context_start(runtime.options.context);
 	runtime.always_slow = runtime.options.line || (runtime.options.observe & OBSERVE_TRACE);
 	if (runtime.options.line)
 		lines_start();
