@@ -22,7 +22,7 @@ struct verb {
 	bool hidden; /* not in the list of verbs */
 };
 
-extern const struct verb verb_cc, verb_cxx, verb_run, verb_runs, verb_show, verb_exec, verb_help;
+extern const struct verb verb_cc, verb_cxx, verb_rank, verb_run, verb_runs, verb_show, verb_exec, verb_help;
 
 /* All verbs, NULL-terminated. */
 extern const struct verb *const cmds_verbs[];
