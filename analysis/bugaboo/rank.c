@@ -10,12 +10,16 @@
 
 #include "analysis/bugaboo/rarity.h"
 
+/* The access that meets something new is the one to look at; who wrote it did so in passed runs
+ * too, most of the time. Counting both alike took 2.2 inspections on the corpus instead of 1.9. */
+#define SOURCE 0.01
+
 /* What is counted for a code point. */
 struct tally {
 	uint32_t stamp;   /* graph counted last, + 1 */
 	uint32_t runs;    /* graphs with an odd edge here */
-	uint32_t best;    /* least depth in the graph at hand */
-	uint64_t novelty; /* summed over graphs */
+	double best;      /* novelty in the graph at hand */
+	double novelty; /* summed over graphs */
 	uint32_t depth;   /* least of all */
 	uint32_t odd, odd_runs;
 	uint32_t usual, usual_runs;
@@ -100,7 +104,7 @@ static void list_points(struct counting *c, struct rank_result *out, double whol
 
 		*VEC_PUSH(&out->points) = (struct rank_point){
 			.point = point,
-			.score = c->input->order == RANK_PAPER ? 1 - rarity : (double)tally->novelty / whole,
+			.score = c->input->order == RANK_PAPER ? 1 - rarity : tally->novelty / whole,
 			.rarity = rarity,
 			.runs = tally->runs,
 			.contexts = c->rarities[point].contexts,
@@ -178,11 +182,14 @@ static void count_graph(struct counting *c, const roaring_bitmap_t *set, uint32_
 			if (tally->stamp != stamp) {
 				tally->stamp = stamp;
 				tally->runs++;
-				tally->best = c->graph->events + 1;
+				tally->best = 0;
 			}
-			if (depth < tally->best) {
-				tally->novelty += tally->best - depth;
-				tally->best = depth;
+			double novelty = (c->graph->events + 1 - depth) *
+					 (graph_point(c->graph, c->graph->sink[edge]) == point ? 1 : SOURCE);
+
+			if (novelty > tally->best) {
+				tally->novelty += novelty - tally->best;
+				tally->best = novelty;
 			}
 			tally->depth = depth < tally->depth ? depth : tally->depth;
 		}

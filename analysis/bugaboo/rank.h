@@ -1,8 +1,10 @@
 /* Which code points to look at first (BUGABOO, section 5). With labels: what each
  * failed graph shows that no passed one does. Without: what few of the runs show.
  *
- * Two orders. RANK_NOVELTY, the default, asks how little context it takes to tell a
- * point's communication from the usual one. RANK_PAPER is the formula of section 5,
+ * Two orders. RANK_NOVELTY, the default, asks how little context it takes to tell what
+ * arrives at a point from the usual: a new partner counts most, one that is new only
+ * together with the last five events of both threads counts least; what only failed runs
+ * execute at all comes last. RANK_PAPER is the formula of section 5,
  * the frequency of a point's contexts among its executions. As printed, the sum over
  * all contexts is 1 for every point; we weight each context's relative frequency by
  * that same frequency, which makes it what the text says: small when a point ran in
