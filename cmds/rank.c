@@ -1,20 +1,23 @@
 /* unsnarl rank: where threads communicated in failed runs as they never did in passed
- * ones, or in few runs only. Finds out what was asked for and calls the rooms below.
+ * ones, or in few runs only. Chooses the runs, calls the rooms below and prints.
  */
+#include "cmds/rank.h"
+
 #include <errno.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/bugaboo/campaign.h"
-#include "analysis/bugaboo/rank.h"
 #include "base/memory.h"
 #include "cmds/cmds.h"
 #include "report/answer.h"
+#include "report/rank_answer.h"
+#include "report/text.h"
 
 struct rank_options {
 	uint64_t top, campaign;
-	const char *store;
+	const char *store, *picture, *compare;
 	unsigned formula;
 	bool unlabelled, json;
 };
@@ -29,9 +32,15 @@ static const struct options_entry entries[] = {
 	{ .name = "unlabelled", .kind = OPTIONS_FLAG, AT(unlabelled),
 	  .help = "do not look at labels: what is rare over all runs" },
 	{ .name = "top", .value = "N", .kind = OPTIONS_NUMBER, AT(top), .low = 1, .high = 1000000,
-	  .help = "how many code points to show (default 10)" },
+	  .help = "how many code points to show (default 5)" },
+	{ .name = "picture", .value = "FILE", .kind = OPTIONS_STRING, AT(picture),
+	  .help = "draw what differs, as FILE.svg (needs Graphviz) or FILE.dot" },
+	{ .name = "compare", .value = "DIR", .kind = OPTIONS_STRING, AT(compare),
+	  .help = "instead of a ranking, what runs of the same program in the store DIR miss, recorded with "
+		  "--machine or --granularity line" },
 	{ .name = "formula", .value = "novelty|paper", .kind = OPTIONS_WORD, AT(formula), .words = formulas,
-	  .help = "how points are ordered (default novelty)" },
+	  .help = "how points are ordered: by the context that it takes to tell what is new, or by the "
+		  "frequency of contexts as published (default novelty)" },
 	{ .name = "campaign", .value = "N", .kind = OPTIONS_NUMBER, AT(campaign), .low = 1, .high = INT64_MAX,
 	  .help = "all runs of this campaign (default: that of the last failed run)" },
 	CMDS_STORE_ENTRY(struct rank_options),
@@ -44,67 +53,230 @@ static const struct options_page page = {
 	.verb = "rank",
 	.operands = "[options] [RUN...|last]",
 	.summary = "rank code points by what is new in how threads communicate",
-	.text = "x",
+	.text = "Compares the communication graphs of failed runs with those of passed ones: who read or "
+		"overwrote what another thread had written, and after which last events of both threads. "
+		"Code "
+		"points where failed runs differ from all passed ones come first. Without operands all runs "
+		"of the campaign are used; failed runs alone are compared with all passed runs of their "
+		"campaign; a list of failed and passed runs is used as it is. last is the last failed run. "
+		"The exit status is 1 when there is something to look at.",
+	.examples = "  unsnarl run -n 100 --jitter -- ./program; unsnarl rank\n"
+		    "  unsnarl rank last --picture difference.svg\n"
+		    "  unsnarl rank --unlabelled --top 20\n",
 	.entries = entries,
 };
 
-static struct error *read_runs(char **operands, uint64_t **runs, size_t *n)
+struct selection {
+	uint64_t campaign;
+	VEC(uint64_t) runs; /* none: all of the campaign */
+};
+
+static struct error *read_number(const char *text, uint64_t *out)
 {
-	*n = 0;
-	for (char **o = operands; *o; o++)
-		++*n;
-	*runs = memory_alloc(*n * sizeof **runs + 1);
-	for (size_t i = 0; i < *n; i++)
-		(*runs)[i] = strtoull(operands[i], NULL, 10);
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno)
+		return error_new("%s is no run number and not last", text);
 	return NULL;
+}
+
+/* The campaign of a run and whether it failed. */
+static struct error *look_up(struct store *store, uint64_t number, uint64_t *campaign, bool *failed)
+{
+	_cleanup_(run_free) struct run run = { 0 };
+
+	TRY(store_run(store, number, &run, campaign));
+	*failed = run.label == LABEL_FAIL;
+	return NULL;
+}
+
+static struct error *add_passed(struct store *store, struct selection *selection)
+{
+	struct run *runs = NULL;
+	size_t n = 0;
+
+	TRY(store_runs(store, selection->campaign, &runs, &n));
+	for (size_t i = 0; i < n; i++) {
+		if (runs[i].label == LABEL_PASS)
+			*VEC_PUSH(&selection->runs) = runs[i].number;
+		run_free(&runs[i]);
+	}
+	free(runs);
+	return NULL;
+}
+
+static struct error *select_named(struct store *store, char **operands, struct selection *selection)
+{
+	bool all_failed = true;
+
+	for (char **operand = operands; *operand; operand++) {
+		uint64_t number, campaign;
+		bool failed;
+
+		if (!strcmp(*operand, "last")) {
+			TRY(store_last_failed(store, selection->campaign, &number));
+			if (!number)
+				return error_new("no recorded run has failed yet; unsnarl runs lists them by "
+						 "number");
+		} else {
+			TRY(read_number(*operand, &number));
+		}
+		TRY(look_up(store, number, &campaign, &failed));
+		if (selection->campaign && campaign != selection->campaign)
+			return error_new(
+				"run %llu is of campaign %llu, not %llu; only runs of one program with "
+				"one command line can be compared",
+				(unsigned long long)number, (unsigned long long)campaign,
+				(unsigned long long)selection->campaign);
+		selection->campaign = campaign;
+		all_failed &= failed;
+		*VEC_PUSH(&selection->runs) = number;
+	}
+	return all_failed ? add_passed(store, selection) : NULL;
+}
+
+static struct error *select_runs(struct store *store, const struct rank_options *options, char **operands,
+				 struct selection *selection)
+{
+	_cleanup_(cmds_campaigns_free) struct cmds_campaigns campaigns = { 0 };
+	uint64_t number;
+	bool failed;
+
+	selection->campaign = options->campaign;
+	if (*operands)
+		return select_named(store, operands, selection);
+	if (selection->campaign)
+		return NULL;
+	TRY(store_last_failed(store, 0, &number));
+	if (number)
+		return look_up(store, number, &selection->campaign, &failed);
+	TRY(cmds_campaigns(store, 0, &campaigns));
+	TRY(cmds_campaigns_recent(store, &campaigns));
+	if (!campaigns.n)
+		return error_new("no runs are recorded yet; unsnarl run records some");
+	selection->campaign = campaigns.items[0].number;
+	return NULL;
+}
+
+/* Without labels all runs are alike. */
+static void forget_labels(struct graphs *graphs)
+{
+	for (size_t i = 0; i < graphs->passed.n; i++)
+		*VEC_PUSH(&graphs->failed) = graphs->passed.items[i];
+	for (size_t i = 0; graphs->ran_failed && i < graphs->points.n; i++)
+		graphs->ran_failed[i] += graphs->ran_passed[i];
+	graphs->passed.n = 0;
+}
+
+static struct error *check_graphs(const struct rank_options *options, const struct graphs *graphs)
+{
+	if (!graphs->interned.nedges)
+		return error_new(
+			"no edges are recorded in campaign %llu; run the program with --observe edges or "
+			"all",
+			(unsigned long long)graphs->campaign);
+	if (options->unlabelled)
+		return NULL;
+	if (!graphs->failed.n)
+		return error_new(
+			"none of these runs failed; run more, or use --unlabelled to see what is rare");
+	if (!graphs->passed.n)
+		return error_new("all of these runs failed, so there is nothing to compare with; record runs "
+				 "that pass, or use --unlabelled");
+	return NULL;
+}
+
+static struct error *print(struct rank_view *view, const struct rank_options *options,
+			   const struct campaign *campaign)
+{
+	if (options->picture)
+		TRY(rank_picture(view, options->picture));
+	if (options->json) {
+		json_t *answer = answer_new("rank"), *head = answer_campaign(campaign);
+
+		json_object_update(answer, head);
+		json_decref(head);
+		json_object_set_new(answer, "context", json_integer(view->graphs->graph.events));
+		json_object_set_new(answer, "edges", answer_count(view->graphs->graph.nedges));
+		json_object_set_new(answer, "odd_edges", answer_count(view->result->odd_edges));
+		json_object_set_new(answer, "points", answer_count(view->result->points.n));
+		json_object_set_new(answer, "findings", rank_answer(view));
+		answer_print(answer);
+		return NULL;
+	}
+	_cleanup_free_ char *program = memory_string(campaign->program);
+	_cleanup_free_ char *command = cmds_command(campaign, 0);
+
+	view->excerpts.folder = memory_string(dirname(program));
+	printf("%s\n", command);
+	rank_view_print(view);
+	if (options->picture) {
+		_cleanup_free_ char *file = text_clean(options->picture);
+
+		printf("The picture is in %s.\n", file);
+	}
+	excerpt_free(&view->excerpts);
+	return NULL;
+}
+
+static struct error *rank(struct store *store, const struct rank_options *options, struct graphs *graphs,
+			  int *status)
+{
+	_cleanup_(cmds_campaigns_free) struct cmds_campaigns campaigns = { 0 };
+	_cleanup_(rank_free) struct rank_result result = { 0 };
+
+	TRY(check_graphs(options, graphs));
+	TRY(cmds_campaigns(store, graphs->campaign, &campaigns));
+	if (options->unlabelled)
+		forget_labels(graphs);
+	struct rank_input input = { .graph = &graphs->graph,
+				    .passed = (const roaring_bitmap_t *const *)graphs->passed.items,
+				    .npassed = graphs->passed.n,
+				    .failed = (const roaring_bitmap_t *const *)graphs->failed.items,
+				    .nfailed = graphs->failed.n,
+				    .ran_passed = graphs->ran_passed,
+				    .ran_failed = graphs->ran_failed,
+				    .order = options->formula };
+
+	(options->unlabelled ? rank_unlabelled : rank_labelled)(&input, &result);
+	struct rank_view view = { .store = store,
+				  .graphs = graphs,
+				  .result = &result,
+				  .passed = graphs->passed.n,
+				  .failed = graphs->failed.n,
+				  .top = options->top,
+				  .unlabelled = options->unlabelled,
+				  .what_failed = "failed runs" };
+
+	TRY(print(&view, options, &campaigns.items[0]));
+	*status = result.points.n > 0;
+	return NULL;
+}
+
+static void selection_free(struct selection *selection)
+{
+	VEC_FREE(&selection->runs);
 }
 
 static struct error *rank_main(int argc, char **argv, int *status)
 {
-	struct rank_options options = { .store = CMDS_STORE, .top = 10 };
+	struct rank_options options = { .store = CMDS_STORE, .top = 5 };
 	_cleanup_(store_closep) struct store *store = NULL;
 	_cleanup_(graphs_free) struct graphs graphs = { 0 };
-	_cleanup_free_ uint64_t *runs = NULL;
-	size_t n;
+	_cleanup_(selection_free) struct selection selection = { 0 };
 	char **operands;
 
-	(void)status;
 	TRY(options_parse(&page, argc, argv, &options, &operands));
 	if (!operands)
 		return NULL;
 	TRY(store_open(options.store, false, &store));
-	TRY(read_runs(operands, &runs, &n));
-	TRY(graphs_load(store, 1, runs, n, &graphs));
-	struct rank_result result;
-	struct rank_input input = { .graph = &graphs.graph,
-				    .passed = (const roaring_bitmap_t *const *)graphs.passed.items,
-				    .npassed = graphs.passed.n,
-				    .failed = (const roaring_bitmap_t *const *)graphs.failed.items,
-				    .nfailed = graphs.failed.n,
-				    .ran_passed = graphs.ran_passed,
-				    .ran_failed = graphs.ran_failed,
-				    .order = options.formula };
-
-	if (options.unlabelled) {
-		for (size_t i = 0; i < graphs.passed.n; i++)
-			*VEC_PUSH(&graphs.failed) = graphs.passed.items[i];
-		for (size_t i = 0; graphs.ran_failed && i < graphs.points.n; i++)
-			graphs.ran_failed[i] += graphs.ran_passed[i];
-		graphs.passed.n = 0;
-		input.failed = (const roaring_bitmap_t *const *)graphs.failed.items;
-		input.nfailed = graphs.failed.n;
-		input.npassed = 0;
-	}
-
-	(options.unlabelled ? rank_unlabelled : rank_labelled)(&input, &result);
-	for (size_t i = 0; i < result.points.n; i++) {
-		struct rank_point *p = &result.points.items[i];
-		struct code_point *c = &graphs.points.items[p->point];
-		printf("%zu %s:%u:%u %s %s score %.3f runs %u depth %u after %d ran %u %u\n", i + 1, strrchr(c->file, '/') ? strrchr(c->file, '/') + 1 : c->file,
-		       c->line, c->column, c->function, *c->variable ? c->variable : "-", p->score, p->runs, p->depth, p->aftermath, graphs.ran_passed ? graphs.ran_passed[p->point] : 0, graphs.ran_failed ? graphs.ran_failed[p->point] : 0);
-	}
-	rank_free(&result);
-	return NULL;
+	TRY(select_runs(store, &options, operands, &selection));
+	TRY(graphs_load(store, selection.campaign, selection.runs.items, selection.runs.n, &graphs));
+	if (options.compare)
+		return rank_compare_stores(store, &graphs, options.compare, options.json);
+	return rank(store, &options, &graphs, status);
 }
 
 const struct verb verb_rank = { .page = &page, .main = rank_main };

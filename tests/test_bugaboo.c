@@ -331,8 +331,7 @@ static void labelled_is_as_the_twin(void **state)
 
 			assert_int_equal(found->runs, runs);
 			assert_true(fabs(found->rarity - rarity) < 1e-9);
-			assert_true(fabs(found->score -
-					 (round % 2 ? 1 - rarity : novelty / whole)) < 1e-9);
+			assert_true(fabs(found->score - (round % 2 ? 1 - rarity : novelty / whole)) < 1e-9);
 			if (round % 2 == 0)
 				assert_int_equal(found->aftermath, naive_aftermath(&world, point, passed));
 		}
@@ -381,7 +380,8 @@ static void unlabelled_is_as_the_twin(void **state)
 
 			for (size_t e = 0; e < world.n; e++) {
 				uint32_t source = naive_point(&world, world.edges[e].source);
-				uint32_t sink = naive_point(&world, world.edges[e].sink), could = RUNS, shown = 0;
+				uint32_t sink = naive_point(&world, world.edges[e].sink), could = RUNS,
+					 shown = 0;
 
 				if ((source != point->point && sink != point->point) ||
 				    !naive_runs(&world, e, world.graph.events))
@@ -399,8 +399,10 @@ static void unlabelled_is_as_the_twin(void **state)
 
 						for (size_t k = 0; k < world.n; k++)
 							here |= world.has[r][k] &&
-								(naive_point(&world, world.edges[k].source) == at ||
-								 naive_point(&world, world.edges[k].sink) == at);
+								(naive_point(&world, world.edges[k].source) ==
+									 at ||
+								 naive_point(&world, world.edges[k].sink) ==
+									 at);
 						communicated += here;
 					}
 					uint32_t most = communicated > ran[at] ? communicated : ran[at];
@@ -427,8 +429,8 @@ static void context_reveals_what_bare_edges_hide(void **state)
 #define C0 1u
 #define C1(a) (1u << 2 | (a))
 	static const struct edge edges[] = {
-		{ 1, 3, C0, C0, false },       /* str, before anything else */
-		{ 2, 4, C0, C1(LcRd), false }, /* len right after str */
+		{ 1, 3, C0, C0, false },             /* str, before anything else */
+		{ 2, 4, C0, C1(LcRd), false },       /* len right after str */
 		{ 2, 4, C1(RmRd), C1(LcRd), false }, /* len, written after its str had been read */
 	};
 	struct graph graph;

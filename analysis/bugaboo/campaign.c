@@ -66,7 +66,8 @@ static void count_ran(const struct graphs *graphs, const uint32_t *point_of, con
 {
 	roaring_uint32_iterator_t at;
 
-	for (roaring_init_iterator(set, &at); at.has_value && at.current_value < graphs->interned.npredecessors;
+	for (roaring_init_iterator(set, &at);
+	     at.has_value && at.current_value < graphs->interned.npredecessors;
 	     roaring_advance_uint32_iterator(&at)) {
 		uint32_t point = point_of[at.current_value];
 
@@ -135,9 +136,10 @@ static struct error *load_wanted(struct store *store, const struct run *summarie
 			at++;
 	}
 	if (wanted && at < n)
-		return error_new("run %llu is not of campaign %llu as the others are; only runs of one program "
-				 "with one command line can be compared",
-				 (unsigned long long)wanted[at], (unsigned long long)out->campaign);
+		return error_new(
+			"run %llu is not of campaign %llu as the others are; only runs of one program "
+			"with one command line can be compared",
+			(unsigned long long)wanted[at], (unsigned long long)out->campaign);
 	return NULL;
 }
 

@@ -30,7 +30,7 @@ struct graphs {
 	VEC(roaring_bitmap_t *) passed, failed;
 	VEC(uint64_t) passed_runs, failed_runs; /* their numbers, in the same order */
 	VEC(struct graphs_executed) executed;
-	uint32_t *ran_passed, *ran_failed;      /* runs in which each point ran; NULL when not known */
+	uint32_t *ran_passed, *ran_failed; /* runs in which each point ran; NULL when not known */
 };
 
 /* Reads the graphs of these runs of the campaign, of all its runs when n is 0. The caller

@@ -148,8 +148,7 @@ static uint64_t projected_key(const struct graph *graph, size_t i, unsigned even
 		edge->source,
 		edge->sink,
 		(uint32_t)graph_context(edge->sink_context, graph->events, events) << 1 | edge->write,
-		edge->source == SITE_NIL ? 0
-					 : graph_context(edge->source_context, graph->events, events),
+		edge->source == SITE_NIL ? 0 : graph_context(edge->source_context, graph->events, events),
 	};
 
 	return hash_bytes(HASH_START, words, sizeof words);
@@ -181,12 +180,11 @@ uint8_t *graph_depths(const struct graph *graph, const roaring_bitmap_t *usual)
 
 	memset(depths, GRAPH_USUAL, graph->nedges + 1);
 	for (unsigned events = graph->events + 1; events-- > 0;) {
-		_cleanup_free_ uint8_t *known =
-			memory_alloc(graph_project(graph, events, numbers) + 1);
+		_cleanup_free_ uint8_t *known = memory_alloc(graph_project(graph, events, numbers) + 1);
 		roaring_uint32_iterator_t at;
 
-		for (roaring_init_iterator(usual, &at);
-		     at.has_value && at.current_value < graph->nedges; roaring_advance_uint32_iterator(&at))
+		for (roaring_init_iterator(usual, &at); at.has_value && at.current_value < graph->nedges;
+		     roaring_advance_uint32_iterator(&at))
 			known[numbers[at.current_value]] = 1;
 		for (size_t i = 0; i < graph->nedges; i++)
 			if (!known[numbers[i]])

@@ -25,13 +25,13 @@ struct graph_node {
 struct graph {
 	const struct edge *edges; /* the caller's */
 	size_t nedges;
-	unsigned events;           /* of context that the runs kept, judged by what they showed */
-	struct graph_node *nodes;  /* in order of first occurrence */
+	unsigned events;          /* of context that the runs kept, judged by what they showed */
+	struct graph_node *nodes; /* in order of first occurrence */
 	size_t nnodes;
 	uint32_t *source, *sink; /* of each edge: a node, the source may be GRAPH_NULL */
 	uint32_t *sites;         /* distinct ones, in rising order */
 	size_t nsites;
-	uint32_t *point_of;      /* code point of each of `sites` */
+	uint32_t *point_of; /* code point of each of `sites` */
 	size_t npoints;
 };
 
@@ -47,10 +47,10 @@ static inline uint32_t graph_point(const struct graph *graph, uint32_t node)
 }
 
 /* Runs the statement behind it for each distinct code point at the ends of an edge. */
-#define GRAPH_EACH_POINT(graph, edge, point)                                                        \
-	for (uint32_t _end = 0, point; _end < 2; _end++)                                            \
+#define GRAPH_EACH_POINT(graph, edge, point)                                                            \
+	for (uint32_t _end = 0, point; _end < 2; _end++)                                                \
 		if ((point = graph_point(graph, _end ? (graph)->sink[edge] : (graph)->source[edge])) != \
-			    GRAPH_NULL &&                                                           \
+			    GRAPH_NULL &&                                                               \
 		    !(_end && point == graph_point(graph, (graph)->source[edge])))
 
 /* The last `events` of a context of a run that kept `kept`. */

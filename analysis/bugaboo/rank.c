@@ -16,14 +16,15 @@
 
 /* What is counted for a code point. */
 struct tally {
-	uint32_t stamp;   /* graph counted last, + 1 */
-	uint32_t runs;    /* graphs with an odd edge here */
-	double best;      /* novelty in the graph at hand */
+	uint32_t stamp; /* graph counted last, + 1 */
+	uint32_t runs;  /* graphs with an odd edge here */
+	double best;    /* novelty in the graph at hand */
 	double novelty; /* summed over graphs */
-	uint32_t depth;   /* least of all */
+	uint32_t depth; /* least of all */
 	uint32_t odd, odd_runs;
 	uint32_t usual, usual_runs;
 	bool odd_at_all, aftermath;
+	bool fits; /* `usual` has the point at the same end as `odd` */
 };
 
 struct counting {
@@ -53,16 +54,23 @@ static bool tells_about(const struct counting *c, uint32_t edge, uint32_t point)
 	if (c->tallies[point].aftermath)
 		return true;
 	GRAPH_EACH_POINT(c->graph, edge, other)
-		if (c->tallies[other].aftermath)
-			return false;
+	if (c->tallies[other].aftermath)
+		return false;
 	return true;
 }
 
 /* ---- examples and order ---- */
 
-/* Is edge `a` a better example than `b` of what is odd here? */
-static bool more_telling(const struct counting *c, uint32_t a, uint32_t b)
+static bool ends_at(const struct counting *c, uint32_t edge, uint32_t point)
 {
+	return graph_point(c->graph, c->graph->sink[edge]) == point;
+}
+
+/* Is edge `a` a better example than `b` of what is odd at this point? */
+static bool more_telling(const struct counting *c, uint32_t a, uint32_t b, uint32_t point)
+{
+	if (ends_at(c, a, point) != ends_at(c, b, point))
+		return ends_at(c, a, point);
 	if (c->depths[a] != c->depths[b])
 		return c->depths[a] < c->depths[b];
 	if (c->edge_runs[a] != c->edge_runs[b])
@@ -70,25 +78,42 @@ static bool more_telling(const struct counting *c, uint32_t a, uint32_t b)
 	return a < b;
 }
 
-/* The odd edge that tells most and the edge that is most usual, for every point. */
-static void choose_examples(struct counting *c)
+static void choose_odd(struct counting *c)
 {
 	for (uint32_t edge = 0; edge < c->graph->nedges; edge++) {
-		bool odd = c->depths[edge] != GRAPH_USUAL && c->edge_runs[edge];
-
-		GRAPH_EACH_POINT(c->graph, edge, point) {
+		if (c->depths[edge] == GRAPH_USUAL || !c->edge_runs[edge])
+			continue;
+		GRAPH_EACH_POINT(c->graph, edge, point)
+		{
 			struct tally *tally = &c->tallies[point];
 
-			if (odd && tells_about(c, edge, point) &&
-			    (!tally->odd_at_all || more_telling(c, edge, tally->odd))) {
-				tally->odd_at_all = true;
-				tally->odd = edge;
-				tally->odd_runs = c->edge_runs[edge];
-			}
-			if (c->passed_runs[edge] > tally->usual_runs) {
-				tally->usual = edge;
-				tally->usual_runs = c->passed_runs[edge];
-			}
+			if (!tells_about(c, edge, point) ||
+			    (tally->odd_at_all && !more_telling(c, edge, tally->odd, point)))
+				continue;
+			tally->odd_at_all = true;
+			tally->odd = edge;
+			tally->odd_runs = c->edge_runs[edge];
+		}
+	}
+}
+
+/* The edge that most passed runs have, best one at whose same end the point stands. */
+static void choose_usual(struct counting *c)
+{
+	for (uint32_t edge = 0; edge < c->graph->nedges; edge++) {
+		if (!c->passed_runs[edge])
+			continue;
+		GRAPH_EACH_POINT(c->graph, edge, point)
+		{
+			struct tally *tally = &c->tallies[point];
+			bool fits =
+				tally->odd_at_all && ends_at(c, edge, point) == ends_at(c, tally->odd, point);
+
+			if (fits == tally->fits ? c->passed_runs[edge] <= tally->usual_runs : tally->fits)
+				continue;
+			tally->fits = fits;
+			tally->usual = edge;
+			tally->usual_runs = c->passed_runs[edge];
 		}
 	}
 }
@@ -112,6 +137,7 @@ static void list_points(struct counting *c, struct rank_result *out, double whol
 			.aftermath = c->input->order == RANK_NOVELTY && tally->aftermath,
 			.odd = tally->odd,
 			.odd_runs = tally->odd_runs,
+			.odd_depth = c->depths[tally->odd],
 			.usual = tally->usual_runs ? tally->usual : GRAPH_NULL,
 			.usual_runs = tally->usual_runs,
 		};
@@ -158,7 +184,7 @@ static void mark_aftermath(struct counting *c)
 	for (uint32_t edge = 0; edge < c->graph->nedges; edge++)
 		if (c->passed_runs[edge])
 			GRAPH_EACH_POINT(c->graph, edge, point)
-				ran[point] = 1;
+	ran[point] = 1;
 	for (uint32_t point = 0; point < c->graph->npoints; point++)
 		c->tallies[point].aftermath = !ran[point] && c->input->npassed;
 }
@@ -174,7 +200,8 @@ static void count_graph(struct counting *c, const roaring_bitmap_t *set, uint32_
 
 		if (depth == GRAPH_USUAL)
 			continue;
-		GRAPH_EACH_POINT(c->graph, edge, point) {
+		GRAPH_EACH_POINT(c->graph, edge, point)
+		{
 			struct tally *tally = &c->tallies[point];
 
 			if (!tells_about(c, edge, point))
@@ -208,7 +235,8 @@ void rank_labelled(const struct rank_input *input, struct rank_result *out)
 	for (size_t i = 0; i < input->nfailed; i++)
 		count_graph(&c, input->failed[i], (uint32_t)i + 1);
 	c.rarities = rarity_of_points(input->graph, input->failed, input->nfailed, c.depths);
-	choose_examples(&c);
+	choose_odd(&c);
+	choose_usual(&c);
 	list_points(&c, out, (double)input->nfailed * (input->graph->events + 1));
 	counting_free(&c);
 }

@@ -42,7 +42,8 @@ struct rank_point {
 	bool aftermath;    /* never ran in a passed run: what the program does once it has failed */
 	uint32_t odd;      /* the edge that tells most, and in how many of the graphs it is */
 	uint32_t odd_runs;
-	uint32_t usual; /* the edge at this point that most passed runs have; GRAPH_NULL: none */
+	unsigned odd_depth; /* context that this edge needs */
+	uint32_t usual;     /* the edge at this point that most passed runs have; GRAPH_NULL: none */
 	uint32_t usual_runs;
 };
 

@@ -58,7 +58,8 @@ static void count_ran(struct rare *r)
 		for (roaring_init_iterator(input->failed[i], &at);
 		     at.has_value && at.current_value < r->graph->nedges;
 		     roaring_advance_uint32_iterator(&at))
-			GRAPH_EACH_POINT(r->graph, at.current_value, point) {
+			GRAPH_EACH_POINT(r->graph, at.current_value, point)
+			{
 				r->ran[point] += stamp[point] != i + 1;
 				stamp[point] = (uint32_t)i + 1;
 			}
@@ -74,7 +75,7 @@ static double frequency(const struct rare *r, uint32_t edge)
 	uint32_t could = UINT32_MAX;
 
 	GRAPH_EACH_POINT(r->graph, edge, point)
-		could = r->ran[point] < could ? r->ran[point] : could;
+	could = r->ran[point] < could ? r->ran[point] : could;
 	return (double)r->summed_runs[edge] / ((double)could * (r->graph->events + 1));
 }
 
@@ -88,14 +89,15 @@ static void list_points(const struct rare *r, const struct rarity *rarities, str
 		double rare = 1 - frequency(r, edge);
 
 		out->odd_edges += r->depths[edge] != GRAPH_USUAL;
-		GRAPH_EACH_POINT(r->graph, edge, at) {
+		GRAPH_EACH_POINT(r->graph, edge, at)
+		{
 			struct rank_point *point = &points[at];
 
 			if (!point->runs || rare > point->score) {
 				point->score = rare;
 				point->odd = edge;
 				point->runs = point->odd_runs = r->edge_runs[edge];
-				point->depth = r->depths[edge];
+				point->depth = point->odd_depth = r->depths[edge];
 			}
 			if (r->edge_runs[edge] > point->usual_runs) {
 				point->usual = edge;
@@ -126,8 +128,7 @@ void rank_unlabelled(const struct rank_input *input, struct rank_result *out)
 	_cleanup_free_ uint32_t *summed_runs = memory_alloc(graph->nedges * sizeof *summed_runs + 1);
 	_cleanup_free_ uint8_t *depths = memory_alloc(graph->nedges + 1);
 	_cleanup_free_ uint32_t *ran = memory_alloc(graph->npoints * sizeof *ran + 1);
-	_cleanup_free_ struct rarity *rarities =
-		rarity_of_points(graph, input->failed, input->nfailed, NULL);
+	_cleanup_free_ struct rarity *rarities = rarity_of_points(graph, input->failed, input->nfailed, NULL);
 	struct rare r = { input, graph, edge_runs, summed_runs, depths, ran };
 
 	*out = (struct rank_result){ 0 };
