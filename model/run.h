@@ -77,6 +77,19 @@ struct run_unit {
 	char *path; /* ELF file that holds the unit's table */
 };
 
+/* What a simulated machine counts (BUGABOO, Table 5). */
+enum machine_count {
+	MACHINE_ACCESSES, /* to lines */
+	MACHINE_READ_MISSES,
+	MACHINE_WRITE_MISSES,     /* upgrades included */
+	MACHINE_COHERENCE_MISSES, /* those in which another cache took part */
+	MACHINE_METADATA_WRITES,
+	MACHINE_TABLE_WRITES,
+	MACHINE_TRAPS,     /* the communication table was full */
+	MACHINE_DISCARDED, /* what would have entered it while it was read */
+	MACHINE_COUNTS
+};
+
 /* What a run taught. Site numbers are those of `units`. */
 struct observations {
 	struct run_unit *units;
@@ -90,6 +103,7 @@ struct observations {
 	uint32_t nthreads, nprocesses;
 	uint64_t dropped;  /* observations that found no room: 0 means complete */
 	uint64_t accesses; /* hooked accesses executed */
+	uint64_t machine[MACHINE_COUNTS]; /* of a run on a simulated machine; not stored */
 };
 
 struct run {

@@ -69,10 +69,11 @@ void imprecision_measure(const struct graphs *whole, const struct graphs *lossy,
 {
 	struct map points = { 0 }, edges = { 0 }, lossy_points = { 0 }, lossy_edges = { 0 };
 
-	*out = (struct imprecision){ .whole = collect(whole, &points, &edges),
-				     .lossy = collect(lossy, &lossy_points, &lossy_edges),
-				     .points = points.n,
-				     .edges = edges.n };
+	*out = (struct imprecision){ 0 };
+	out->whole = collect(whole, &points, &edges);
+	out->lossy = collect(lossy, &lossy_points, &lossy_edges);
+	out->points = points.n;
+	out->edges = edges.n;
 	out->missed_points = memory_alloc(points.n * sizeof *out->missed_points + 1);
 	out->missed = missing(&points, &lossy_points, out->missed_points);
 	out->extra = missing(&lossy_points, &points, NULL);

@@ -169,6 +169,11 @@ HIDDEN void lines_start(void);
 HIDDEN void lines_access(struct thread *self, uint64_t word, uint64_t address, size_t size,
 			 enum access access);
 
+/* ---- machine.c: edges as a simulated machine's caches see them ---- */
+HIDDEN void machine_start(void);
+HIDDEN void machine_see(struct thread *self, uint64_t word, uint64_t address, size_t size,
+			enum access access);
+
 /* ---- loops.c ---- */
 HIDDEN struct area_loop loops_at(uint32_t slot, uint64_t order);
 
