@@ -55,13 +55,16 @@ enum area_policy {
 	POLICY_STAY,   /* the running thread goes on until it blocks: for plans and reduced schedules */
 };
 
+#define CONTROL_THREADS 64u
 struct area_control {
 	uint32_t policy;      /* enum area_policy */
 	uint32_t depth;       /* of PCT */
 	uint32_t nplan;       /* turns in the plan, followed before the policy decides */
 	uint32_t strict;      /* 1: the plan is all; a turn that cannot be taken ends the run as diverged */
-	uint64_t points;      /* expected in a run, from earlier ones; 0 = unknown */
-	uint64_t most_points; /* the run ends as a livelock beyond this */
+	uint64_t points;      /* contested points expected in a run, from earlier ones; 0 = unknown */
+	uint64_t most_points; /* the run ends as a livelock beyond this; 0 = no limit */
+	uint32_t thread_points[CONTROL_THREADS]; /* points expected of each thread (the sum over its turns), 0 =
+						    unknown: for SURW */
 };
 
 /* First page of the file. */
@@ -155,8 +158,11 @@ struct area_process {
 };
 
 /* A turn: `thread` runs for `points` points and stops before the last one's successor, at
- * `site`. The turns of a run are its schedule. TURN_WAKE: no turn but a choice, of the
- * thread that a signal, an unlock or a post lets go on. */
+ * `site`. The turns of a run are its schedule. The point at which a thread stood, the wait
+ * in which it was blocked or its beginning counts as passed when its turn comes, so every
+ * turn but the first has at least one point. The last turn is the one in which the process
+ * ended: its end is 0. TURN_WAKE: no turn but a choice, made in the TURN_RUN before it, of the
+ * thread that a signal lets go on. */
 enum area_turn_kind { TURN_RUN = 1, TURN_WAKE };
 enum area_turn_end { TURN_PREEMPTED = 1, TURN_BLOCKED, TURN_ENDED };
 struct area_turn {
@@ -192,6 +198,8 @@ struct area_wait {
 	uint32_t missed_thread, reserved;
 };
 
+/* A controlled process that cannot or must not go on ends with this status; `end` says why. */
+#define CONTROL_STATUS 124
 enum area_end { END_NONE, END_DEADLOCK, END_LOST_WAKEUP, END_LIVELOCK, END_DIVERGED };
 
 #define AREA_TURNS (1u << 22)
@@ -201,6 +209,7 @@ struct area_schedule {
 	uint32_t nturns, nwaits;
 	uint32_t diverged_turn; /* index into the plan */
 	uint64_t points;        /* passed by all threads */
+	uint64_t contested;     /* of these: when another thread could have gone on instead */
 	uint64_t diverged_site; /* where the thread stood instead */
 	uint32_t diverged_thread, reserved;
 	struct area_wait waits[AREA_SLOTS];

@@ -36,6 +36,7 @@ struct harvest {
 	VEC(struct pair) pairs;
 	VEC(struct predecessor) predecessors;
 	VEC(struct edge) edges;
+	VEC(struct event) events;
 	/* Index + 1 of what is already listed: by unit hash, by identity. */
 	struct map unit_at, pair_at, predecessor_at, edge_at;
 	/* The process at hand: all in front of its arrays, paths, numbering. */
@@ -52,8 +53,7 @@ static void add(uint64_t *sum, uint64_t value)
 		*sum = UINT64_MAX;
 }
 
-/* Reads `size` bytes; what lies behind the end of the file reads as zero. */
-static struct error *read_at(int fd, uint64_t offset, void *bytes, size_t size)
+struct error *harvest_read(int fd, uint64_t offset, void *bytes, size_t size)
 {
 	size_t have = 0;
 
@@ -97,7 +97,7 @@ static struct error *each(struct harvest *h, uint64_t offset, size_t item_size, 
 			at += hole_at(h->fd, offset + at * item_size, (n - at) * item_size) / item_size;
 		size_t now = n - at < per_chunk ? n - at : per_chunk;
 
-		TRY(read_at(h->fd, offset + at * item_size, h->chunk, now * item_size));
+		TRY(harvest_read(h->fd, offset + at * item_size, h->chunk, now * item_size));
 		for (size_t i = 0; i < now; i++)
 			take(h, (const char *)h->chunk + i * item_size);
 		at += now;
@@ -346,11 +346,27 @@ static void take_edge(struct harvest *h, const void *item)
 	}
 }
 
-static struct error *take_process(struct harvest *h, uint64_t base)
+static void take_event(struct harvest *h, const void *item)
+{
+	const struct area_event *from = item;
+	struct event event = { .address = from->address,
+			       .size = from->size,
+			       .thread = from->thread,
+			       .write = from->action == AREA_WRITE };
+
+	if (!is_valid(h, from->state) || from->action == AREA_FORGET)
+		return;
+	if (from->action > AREA_FORGET || !is_thread(h, from->thread) || !site_of(h, from->site, &event.site))
+		add(&h->dropped, 1);
+	else
+		*VEC_PUSH(&h->events) = event;
+}
+
+static struct error *take_process(struct harvest *h, uint64_t base, bool first)
 {
 	const struct area_process *p = h->front;
 
-	TRY(read_at(h->fd, base, h->front, FRONT_BYTES));
+	TRY(harvest_read(h->fd, base, h->front, FRONT_BYTES));
 	add(&h->dropped, p->dropped);
 	add(&h->accesses, p->accesses);
 	for (size_t i = 0; i < MACHINE_COUNTS; i++)
@@ -360,7 +376,7 @@ static struct error *take_process(struct harvest *h, uint64_t base)
 
 	h->path_bytes = p->path_bytes < AREA_PATH_BYTES ? p->path_bytes : AREA_PATH_BYTES;
 	h->paths = memory_resize(h->paths, h->path_bytes);
-	TRY(read_at(h->fd, base + offsetof(struct area_process, paths), h->paths, h->path_bytes));
+	TRY(harvest_read(h->fd, base + offsetof(struct area_process, paths), h->paths, h->path_bytes));
 	h->spans.n = 0;
 	TRY(each(h, base + offsetof(struct area_process, units), sizeof(struct area_unit), p->nunits,
 		 AREA_UNITS, take_unit));
@@ -370,13 +386,16 @@ static struct error *take_process(struct harvest *h, uint64_t base)
 		 AREA_PAIRS, take_pair));
 	TRY(each(h, base + offsetof(struct area_process, predecessors), sizeof(struct area_predecessor),
 		 p->npredecessors, AREA_PREDECESSORS, take_predecessor));
-	return each(h, base + offsetof(struct area_process, edges), sizeof(struct area_edge), p->nedges,
-		    AREA_EDGES, take_edge);
+	TRY(each(h, base + offsetof(struct area_process, edges), sizeof(struct area_edge), p->nedges, AREA_EDGES,
+		 take_edge));
+	return first ? each(h, base + offsetof(struct area_process, events), sizeof(struct area_event),
+			    p->nevents, AREA_EVENTS, take_event)
+		     : NULL;
 }
 
 static struct error *take_area(struct harvest *h, struct area_head *head)
 {
-	TRY(read_at(h->fd, 0, head, sizeof *head));
+	TRY(harvest_read(h->fd, 0, head, sizeof *head));
 	if (head->magic != AREA_MAGIC || head->version != AREA_VERSION) {
 		*head = (struct area_head){ 0 };
 		h->dropped = 1;
@@ -388,7 +407,7 @@ static struct error *take_area(struct harvest *h, struct area_head *head)
 	h->dropped = head->processes - n;
 	h->threads = head->threads;
 	for (uint32_t i = 0; i < n; i++)
-		TRY(take_process(h, AREA_PROCESS_OFFSET(i)));
+		TRY(take_process(h, AREA_PROCESS_OFFSET(i), i == 0));
 	return NULL;
 }
 
@@ -421,6 +440,8 @@ struct error *harvest(int fd, struct observations *out)
 		.npredecessors = h.predecessors.n,
 		.edges = h.edges.items,
 		.nedges = h.edges.n,
+		.events = h.events.items,
+		.nevents = h.events.n,
 		.nthreads = head.threads,
 		.nprocesses = head.processes,
 		.dropped = h.dropped,

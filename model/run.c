@@ -10,8 +10,10 @@ void observations_free(struct observations *observations)
 		free(observations->units[i].path);
 	free(observations->units);
 	free(observations->pairs);
+	free(observations->couples);
 	free(observations->predecessors);
 	free(observations->edges);
+	free(observations->events);
 	*observations = (struct observations){ 0 };
 }
 
@@ -20,6 +22,8 @@ void run_free(struct run *run)
 	observations_free(&run->observations);
 	free(run->reason);
 	free(run->output);
+	schedule_free(&run->schedule);
+	schedule_free(&run->reduced);
 	*run = (struct run){ 0 };
 }
 

@@ -6,15 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/run_end.h"
+#include "model/schedule.h"
+
 #define SITE_NIL UINT32_MAX  /* "no access before": nil predecessor, null source */
 #define LOOP_NONE UINT32_MAX /* the access was in no loop */
 #define ITERATION_UNKNOWN UINT64_MAX
-
-enum outcome {
-	OUTCOME_EXIT = 1, /* ended by itself; code = exit status */
-	OUTCOME_SIGNAL,   /* killed by a signal; code = signal number */
-	OUTCOME_TIMEOUT,  /* still running at the time-out: hung */
-};
 
 enum label {
 	LABEL_PASS = 1,
@@ -46,6 +43,12 @@ struct pair {
 	struct loop_point head_loop, tail_loop;
 };
 
+/* Two pairs opposite ways between the same two threads, the second met while the
+ * first was the last that happened on its location: indexes into the run's pairs. */
+struct couple {
+	uint32_t first, second;
+};
+
 /* `before` was the last access by another thread when `site` ran. */
 struct predecessor {
 	uint32_t site, before; /* before may be SITE_NIL */
@@ -68,6 +71,13 @@ struct edge {
 	uint32_t source, sink; /* source may be SITE_NIL, then source_context is 0 */
 	uint16_t source_context, sink_context;
 	bool write; /* the sink writes (WAW), else it reads (RAW) */
+};
+
+/* An access, in the one order of all accesses of a run; only traced runs have them. */
+struct event {
+	uint64_t address, size;
+	uint32_t site, thread;
+	bool write;
 };
 
 /* A unit that was loaded in the run: its sites are first .. first + nsites - 1. */
@@ -96,14 +106,27 @@ struct observations {
 	size_t nunits;
 	struct pair *pairs;
 	size_t npairs;
+	struct couple *couples;
+	size_t ncouples;
 	struct predecessor *predecessors;
 	size_t npredecessors;
 	struct edge *edges;
 	size_t nedges;
+	struct event *events; /* of the first process */
+	size_t nevents;
 	uint32_t nthreads, nprocesses;
 	uint64_t dropped;  /* observations that found no room: 0 means complete */
 	uint64_t accesses; /* hooked accesses executed */
 	uint64_t machine[MACHINE_COUNTS]; /* of a run on a simulated machine; not stored */
+};
+
+/* How a run was observed; runs of older stores do not know. */
+struct run_settings {
+	bool known;
+	uint32_t observe; /* bits in the order pairs, predecessors, edges, trace */
+	uint32_t context; /* events kept per thread */
+	bool line;        /* edges between cache lines */
+	uint64_t seed;    /* of the delays, or of the policy */
 };
 
 struct run {
@@ -116,7 +139,10 @@ struct run {
 	uint64_t peak_kib;
 	int64_t started; /* Unix time, microseconds */
 	uint32_t jitter_us;
-	char *output; /* tail of stderr and stdout, kept for failed runs; may be NULL */
+	struct run_settings settings;
+	char *output;             /* tail of stderr and stdout, kept for failed runs; may be NULL */
+	struct schedule schedule; /* policy SCHEDULE_FREE and no turns unless the run was controlled */
+	struct schedule reduced;  /* with the fewest switches that still fail; mostly none */
 	struct observations observations;
 };
 

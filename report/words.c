@@ -25,6 +25,14 @@ char *words_ended(const struct run *run)
 		return words_signal(run->code);
 	case OUTCOME_TIMEOUT:
 		return memory_string("hung");
+	case OUTCOME_DEADLOCK:
+		return memory_string("deadlock");
+	case OUTCOME_LOST_WAKEUP:
+		return memory_string("lost wake-up");
+	case OUTCOME_LIVELOCK:
+		return memory_string("livelock");
+	case OUTCOME_DIVERGED:
+		return memory_string("diverged");
 	}
 	return memory_format("unknown outcome %d", (int)run->outcome);
 }
@@ -105,6 +113,14 @@ const char *words_outcome(enum outcome outcome)
 		return "signal";
 	case OUTCOME_TIMEOUT:
 		return "timeout";
+	case OUTCOME_DEADLOCK:
+		return "deadlock";
+	case OUTCOME_LOST_WAKEUP:
+		return "lost-wakeup";
+	case OUTCOME_LIVELOCK:
+		return "livelock";
+	case OUTCOME_DIVERGED:
+		return "diverged";
 	}
 	return "unknown";
 }
@@ -134,4 +150,9 @@ const char *words_tail(enum pair_kind kind, const struct site *site)
 	if (site->kind == SITE_UPDATE)
 		return "update";
 	return kind == PAIR_WRITE_READ ? "read" : "write";
+}
+
+const char *words_site(const struct site *site)
+{
+	return site->kind == SITE_SYNC ? "call" : site_kind_name(site->kind);
 }

@@ -123,10 +123,10 @@ static void test_newer_store(void **state)
 	store_close(store);
 	run_sql(path, "PRAGMA user_version = 77");
 	check_refused(&world, path, "version 77");
-	check_refused(&world, path, "versions up to 1");
+	check_refused(&world, path, "versions up to 2");
 	run_sql(path, "PRAGMA user_version = 0");
 	check_refused(&world, path, "damaged");
-	run_sql(path, "PRAGMA user_version = 1");
+	run_sql(path, "PRAGMA user_version = 2");
 	store = world_open(&world);
 	world_check_runs(&world, store, 5, 5);
 	store_close(store);

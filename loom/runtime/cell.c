@@ -205,7 +205,7 @@ static bool read_among_many(struct thread *self, struct cell *cell, uint64_t wor
 	cell_read(self, cell, &owner, word, address);
 	note_calm(self, word, news != self->news);
 	struct read_again *again = again_place(self, cell);
-	if (cell->write && site_is_calm(self, word))
+	if (cell->write && self->owner != OWNER_NEVER && site_is_calm(self, word))
 		*again = (struct read_again){ .cell = cell, .value = again_value(cell, word) };
 	else if (again->cell == cell)
 		again->cell = NULL;

@@ -36,6 +36,8 @@ static void leave(struct thread *self)
 static void access_slowly(struct thread *self, uint64_t word, uint64_t address, size_t size,
 			  enum access access, uint32_t *memo)
 {
+	if (UNLIKELY(runtime.controlled))
+		control_access(self, word, address, size, access);
 	struct cell *cell = size <= 8 && !(size & (size - 1)) ? granule_find(address, (uint32_t)size) : NULL;
 	/* What is this thread's own is here only because every access must be seen. */
 	bool own = runtime.always_slow && cell &&

@@ -36,6 +36,7 @@ struct runtime {
 	uint32_t context_mask;  /* two bits per kept event */
 	uint32_t context_full, context_most; /* bit above a full context, largest context (context.c) */
 	bool always_slow;       /* line granularity or trace: every access must be seen */
+	bool controlled;        /* one thread runs at a time (control.c) */
 	struct thread *threads; /* AREA_SLOTS of them */
 	struct index pairs, predecessors, edges;
 	uint32_t next_readers, next_splits; /* blocks handed out so far */
@@ -48,6 +49,7 @@ extern HIDDEN struct runtime runtime;
 HIDDEN void *runtime_map(uint64_t at, size_t size);
 HIDDEN void runtime_die(const char *what);
 HIDDEN bool runtime_claim_process(void);
+HIDDEN void *runtime_map_area(uint64_t offset, size_t size); /* a part of the run area */
 /* Memory ends or begins its life: its history is forgotten. */
 HIDDEN void runtime_forget(struct thread *self, uint64_t address, size_t size);
 
@@ -68,6 +70,11 @@ HIDDEN void thread_after_fork(void);
 HIDDEN uint64_t thread_order(uint32_t slot, uint32_t low);
 HIDDEN void thread_leave_runtime(struct thread *self); /* a jump or cancellation leaves the runtime */
 
+/* ---- server.c: a program that forks once per run ---- */
+/* In the server: serves orders for ever. Returns in each child, with the descriptor of its area; -1 when the
+ * program is no server. */
+HIDDEN int server_start(char **environment);
+
 /* ---- memory.c ---- */
 HIDDEN void memory_start(void);
 
@@ -77,6 +84,7 @@ HIDDEN void recycle_cell(struct cell *cell);
 
 /* ---- units.c ---- */
 HIDDEN void units_after_fork(void);
+HIDDEN uint64_t units_site_id(uint32_t site); /* 0 when unknown */
 HIDDEN void units_copy(struct area_process *to, const struct area_process *from);
 
 /* ---- observe.c ---- */
@@ -103,6 +111,10 @@ HIDDEN bool cell_access(struct thread *self, struct cell *cell, uint64_t word, u
 /* Any access to it, under the lock; false when there is no such unit. */
 HIDDEN bool cell_access_locked(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
 			       uint32_t length, enum access access, uint32_t *memo);
+/* ---- control.c: one thread at a time, see control.h ---- */
+HIDDEN void control_access(struct thread *self, uint64_t word, uint64_t address, size_t size,
+			   enum access access);
+
 /* ---- context.c: the last communication events of each thread ---- */
 HIDDEN void context_start(uint32_t events);                    /* as many are kept */
 HIDDEN uint32_t context_empty(void);

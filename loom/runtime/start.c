@@ -2,6 +2,8 @@
  * child of a fork. Without a run area the program runs unobserved. */
 #include "loom/runtime/runtime.h"
 
+#include "loom/runtime/control.h" /* controlled runs begin here */
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -50,14 +52,28 @@ void *runtime_map(uint64_t at, size_t size)
 	return memory;
 }
 
-static bool area_open(const char *value)
+void *runtime_map_area(uint64_t offset, size_t size)
 {
-	struct stat st;
+	void *place = raw_mmap(NULL, size, MAP_SHARED | MAP_NORESERVE, runtime.area_fd, (off_t)offset);
+	if (place == MAP_FAILED)
+		runtime_die("no address space for the run area");
+	return place;
+}
+
+/* The descriptor that the environment names; -1 when it names none. */
+static int area_descriptor(const char *value)
+{
 	char *end;
 	long fd = value ? strtol(value, &end, 10) : -1;
-	if (fd < 0 || fd > 1 << 20 || *end || fstat((int)fd, &st) != 0 || (uint64_t)st.st_size != AREA_SIZE)
+	return fd < 0 || fd > 1 << 20 || *end ? -1 : (int)fd;
+}
+
+static bool area_open(int fd)
+{
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st) != 0 || (uint64_t)st.st_size != AREA_SIZE)
 		return false;
-	struct area_head *head = raw_mmap(NULL, AREA_HEAD_SIZE, MAP_SHARED, (int)fd, 0);
+	struct area_head *head = raw_mmap(NULL, AREA_HEAD_SIZE, MAP_SHARED, fd, 0);
 	if (head == MAP_FAILED)
 		return false;
 	if (head->magic != AREA_MAGIC || head->version != AREA_VERSION) {
@@ -65,7 +81,7 @@ static bool area_open(const char *value)
 		return false;
 	}
 	runtime.head = head;
-	runtime.area_fd = (int)fd;
+	runtime.area_fd = fd;
 	runtime.options = head->options;
 	return true;
 }
@@ -98,6 +114,7 @@ static void after_fork_in_child(void)
 {
 	if (!runtime.active)
 		return;
+	control_after_fork();
 	struct stat st;
 	/* The program may have closed the descriptor or put another file there. */
 	bool usable = fstat(runtime.area_fd, &st) == 0 && (uint64_t)st.st_size == AREA_SIZE;
@@ -126,17 +143,21 @@ static void start(int argc, char **argv, char **environment)
 	granule_start(); /* inlined hooks look at cells whether or not anyone observes */
 	readers_start();
 	memory_start();
-	if (!area_open(value) || !runtime_claim_process())
+	int descriptor = server_start(environment);
+	if (!area_open(descriptor >= 0 ? descriptor : area_descriptor(value)) || !runtime_claim_process())
 		return;
 	context_start(runtime.options.context);
 	runtime.always_slow = runtime.options.line || (runtime.options.observe & OBSERVE_TRACE);
 	if (runtime.options.line)
 		lines_start();
+	runtime.controlled = runtime.head->control.policy != POLICY_FREE;
 	observe_start();
 	thread_start();
 	runtime.active = true;
 	thread_self();
-	pthread_atfork(NULL, NULL, after_fork_in_child);
+	if (runtime.controlled)
+		control_start();
+	pthread_atfork(control_before_fork, NULL, after_fork_in_child);
 	__atomic_store_n(&runtime.process->started, 1, __ATOMIC_RELEASE);
 }
 

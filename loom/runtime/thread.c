@@ -4,6 +4,8 @@
  * rewritten to stand for a thread that is gone (recycle.c). */
 #include "loom/runtime/runtime.h"
 
+#include "loom/runtime/control.h" /* a thread that ends gives the token away */
+
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
@@ -65,7 +67,8 @@ struct thread *thread_new(void)
 		thread->slot = slot;
 		thread->generation = generation + 1;
 		thread->word = (uint64_t)slot << WORD_SLOT_SHIFT;
-		thread->owner = runtime.always_slow ? (uint16_t)OWNER_NEVER : OWNER(slot, 0u, 0u);
+		thread->owner = runtime.always_slow || runtime.controlled ? (uint16_t)OWNER_NEVER
+									  : OWNER(slot, 0u, 0u);
 		thread->cells = (struct cell *)CELLS_START;
 		thread->context = context_empty();
 		thread->number = __atomic_fetch_add(&runtime.head->threads, 1, __ATOMIC_RELAXED);
@@ -135,6 +138,8 @@ void thread_end(void)
 	__atomic_fetch_sub(&runtime.process->live, 1, __ATOMIC_RELAXED);
 	/* Release pairs with recycle_slots, which reads the cells this thread wrote. */
 	__atomic_store_n(&self->state, THREAD_ENDED, __ATOMIC_RELEASE);
+	if (UNLIKELY(runtime.controlled) && self->controlled)
+		control_ended(self);
 }
 
 void thread_leave_runtime(struct thread *self)

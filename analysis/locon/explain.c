@@ -1,0 +1,277 @@
+/* Completes what a procedure found to the whole interleaving: a pair that only
+ * the failed run shows is seldom all of it. Two accesses of one thread with one
+ * of another in between, or a second pair the other way on another variable,
+ * make it an atomicity violation; nothing of the kind, an order violation.
+ */
+#include "analysis/locon/explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NEAR 64u /* accesses between the parts of one atomic region, in both threads together */
+
+static bool passed_shows(const struct locon *locon, uint32_t key)
+{
+	return key != LOCON_NONE && locon->keys.items[key].passed > 0;
+}
+
+/* Do passing runs show the pair turned round? */
+static bool passed_reversed(const struct locon *locon, uint32_t at)
+{
+	return passed_shows(locon, locon_reversed(locon, locon_key_of_failed(locon, at)));
+}
+
+/* LOCON's four unserialisable triples: 4 W-W-R, 5 R-W-W, 6 R-W-R, 7 W-R-W. */
+static unsigned triple_scenario(const struct pair *ab, const struct pair *bc)
+{
+	bool a = ab->kind != PAIR_READ_WRITE, b = ab->kind != PAIR_WRITE_READ,
+	     c = bc->kind != PAIR_WRITE_READ;
+
+	if (b)
+		return a ? (c ? 0 : 4) : (c ? 5 : 6);
+	return a && c ? 7 : 0;
+}
+
+/* Could passing runs have b after the whole region a..c, and before it? Pairs of
+ * the places in question, in the kinds that b's and the other's access make. */
+static bool passed_after(const struct locon *locon, const struct pair *ab, const struct pair *bc)
+{
+	bool b = ab->kind != PAIR_WRITE_READ, c = bc->kind != PAIR_WRITE_READ;
+	enum pair_kind kind = c ? (b ? PAIR_WRITE_WRITE : PAIR_WRITE_READ) : PAIR_READ_WRITE;
+
+	return passed_shows(locon, locon_find(locon, kind, locon_place(locon, bc->tail_site),
+					      locon_place(locon, ab->tail_site)));
+}
+
+static bool passed_before(const struct locon *locon, const struct pair *ab)
+{
+	bool a = ab->kind != PAIR_READ_WRITE, b = ab->kind != PAIR_WRITE_READ;
+	enum pair_kind kind = b ? (a ? PAIR_WRITE_WRITE : PAIR_WRITE_READ) : PAIR_READ_WRITE;
+
+	return passed_shows(locon, locon_find(locon, kind, locon_place(locon, ab->tail_site),
+					      locon_place(locon, ab->head_site)));
+}
+
+struct candidate {
+	uint32_t at;
+	uint64_t cost; /* smaller is better */
+};
+
+/* How well `other` continues `pair` to a-b-c; UINT64_MAX: not at all. An access b
+ * that is the same event in both is best; the same places at other times will do. */
+static uint64_t triple_cost(const struct locon *locon, const struct pair *pair, const struct pair *other,
+			    bool pair_first)
+{
+	const struct pair *ab = pair_first ? pair : other, *bc = pair_first ? other : pair;
+
+	if (!locon_opposed(ab, bc) || !triple_scenario(ab, bc) ||
+	    locon_place(locon, ab->tail_site) != locon_place(locon, bc->head_site))
+		return UINT64_MAX;
+	uint64_t cost = ab->tail_order == bc->head_order && ab->address == bc->address ? 0 : 1000000;
+
+	if (ab->address != bc->address)
+		cost += 1000000;
+	if (bc->tail_order > ab->head_order)
+		cost += bc->tail_order - ab->head_order;
+	else
+		cost += 4000000;
+	return cost;
+}
+
+/* The pair of the failed run that makes a triple with `at`; `*first` when `at` is its first half. */
+static uint32_t find_triple(const struct locon *locon, uint32_t at, bool *first)
+{
+	const struct locon_run *failed = &locon->input->failed;
+	struct candidate best = { LOCON_NONE, UINT64_MAX };
+
+	for (size_t i = 0; i < failed->npairs; i++) {
+		if (i == at)
+			continue;
+		for (int half = 0; half < 2; half++) {
+			uint64_t cost = triple_cost(locon, &failed->pairs[at], &failed->pairs[i], half == 0);
+
+			if (cost < best.cost) {
+				best = (struct candidate){ (uint32_t)i, cost };
+				*first = half == 0;
+			}
+		}
+	}
+	return best.at;
+}
+
+/* A pair on another location that closes a circle with `at`, near to it, and that
+ * passing runs have both ways round, as they would if either thread may be first. */
+static uint32_t find_couple(const struct locon *locon, uint32_t at)
+{
+	const struct locon_run *failed = &locon->input->failed;
+	const struct pair *pair = &failed->pairs[at];
+	struct candidate best = { LOCON_NONE, NEAR + 1 };
+
+	for (size_t i = 0; i < failed->npairs; i++) {
+		const struct pair *other = &failed->pairs[i];
+
+		if (!locon_opposed(pair, other) || pair->address == other->address)
+			continue;
+		uint64_t span = locon_span(pair, other);
+
+		if (span < best.cost && passed_shows(locon, locon_key_of_failed(locon, i)) &&
+		    passed_reversed(locon, (uint32_t)i))
+			best = (struct candidate){ (uint32_t)i, span };
+	}
+	return best.at;
+}
+
+static unsigned order_scenario(enum pair_kind kind)
+{
+	return kind == PAIR_WRITE_READ ? 1 : kind == PAIR_READ_WRITE ? 2 : 3;
+}
+
+static void be_order(struct explain_pattern *out, const struct pair *pair)
+{
+	*out = (struct explain_pattern){ .class = FINDING_ORDER, .scenario = order_scenario(pair->kind) };
+	explain_add(out, pair);
+	explain_sort(out);
+}
+
+/* Tells a triple from an order violation by what passing runs allow. */
+static bool try_triple(const struct locon *locon, uint32_t at, struct explain_pattern *out)
+{
+	const struct pair *pairs = locon->input->failed.pairs;
+	bool first = false;
+	uint32_t other = find_triple(locon, at, &first);
+
+	if (other == LOCON_NONE)
+		return false;
+	const struct pair *ab = &pairs[first ? at : other], *bc = &pairs[first ? other : at];
+	bool after = passed_after(locon, ab, bc), before = passed_before(locon, ab);
+
+	if (before && !after) { /* b always comes first: a before b is the fault */
+		be_order(out, ab);
+		return true;
+	}
+	if (after && !before) { /* b always comes last: b before c is */
+		be_order(out, bc);
+		return true;
+	}
+	if (bc->tail_order <= ab->head_order && !(after && before))
+		return false;
+	*out = (struct explain_pattern){ .class = FINDING_ATOMICITY, .scenario = triple_scenario(ab, bc) };
+	explain_add(out, ab);
+	explain_add(out, bc);
+	explain_sort(out);
+	return true;
+}
+
+void explain_suspect(const struct locon *locon, uint32_t at, struct explain_pattern *out)
+{
+	const struct pair *pairs = locon->input->failed.pairs;
+	uint32_t couple = find_couple(locon, at);
+	uint32_t reversed = locon_reversed(locon, locon_key_of_failed(locon, at));
+	bool always = reversed != LOCON_NONE && locon->keys.items[reversed].passed == locon->input->npassed;
+
+	if (try_triple(locon, at, out) && out->class == FINDING_ATOMICITY)
+		return;
+	if (couple != LOCON_NONE && !always) {
+		const struct pair *one = &pairs[at], *two = &pairs[couple];
+		bool turn = two->tail_order < one->head_order;
+
+		*out = (struct explain_pattern){ .class = FINDING_MULTI_ATOMICITY };
+		out->scenario = turn ? explain_couple_scenario(two, one) : explain_couple_scenario(one, two);
+		explain_add(out, turn ? two : one);
+		explain_add(out, turn ? one : two);
+		explain_sort(out);
+		return;
+	}
+	if (!out->nevents)
+		be_order(out, &pairs[at]);
+}
+
+void explain_missing(const struct locon *locon, const struct locon_missing *missing,
+		     struct explain_pattern *out)
+{
+	const struct locon_key *key = &locon->keys.items[missing->key];
+	const struct pair *pair = &locon->input->pairs[key->sample];
+	const struct locon_run *reference = &locon->input->reference;
+
+	if (missing->order != LOCON_NONE)
+		pair = &reference->pairs[missing->order];
+	/* Turned round; the reference run's orders mean nothing in the failed one. */
+	const struct pair turned = {
+		.kind = key->kind == PAIR_WRITE_READ   ? PAIR_READ_WRITE
+			: key->kind == PAIR_READ_WRITE ? PAIR_WRITE_READ
+						       : PAIR_WRITE_WRITE,
+		.head_site = pair->tail_site,
+		.tail_site = pair->head_site,
+		.head_thread = pair->tail_thread,
+		.tail_thread = pair->head_thread,
+		.address = pair->address,
+	};
+
+	*out = (struct explain_pattern){ .class = FINDING_ORDER, .scenario = order_scenario(turned.kind) };
+	if (missing->partner != LOCON_NONE) {
+		const struct pair *partner =
+			&locon->input->failed.pairs[locon->keys.items[missing->partner].first];
+
+		out->class = FINDING_MULTI_ATOMICITY;
+		out->scenario = explain_couple_scenario(partner, &turned);
+		explain_add(out, partner);
+	}
+	explain_add(out, &turned);
+	out->events[out->pairs[out->npairs - 1].tail].missing = missing->cut_off;
+	explain_sort(out);
+}
+
+/* Do two couples tell of the same moment: the same threads, near each other in both? */
+static bool belongs(const struct pair *pairs, const struct locon_couple *a, const struct locon_couple *b)
+{
+	const struct pair *p = &pairs[a->first], *q = &pairs[b->first];
+
+	if (!(p->head_thread == q->head_thread && p->tail_thread == q->tail_thread) && !locon_opposed(p, q))
+		return false;
+	uint64_t far = 0;
+
+	for (int i = 0; i < 2; i++) {
+		const struct pair *one = &pairs[i ? b->second : b->first];
+		uint64_t best = UINT64_MAX;
+
+		for (int j = 0; j < 2; j++) {
+			const struct pair *two = &pairs[j ? a->second : a->first];
+			bool same = one->head_thread == two->head_thread;
+			uint64_t here = same ? two->head_order : two->tail_order;
+			uint64_t gap =
+				here > one->head_order ? here - one->head_order : one->head_order - here;
+
+			best = gap < best ? gap : best;
+		}
+		far = best > far ? best : far;
+	}
+	return far <= NEAR / 4;
+}
+
+void explain_couples(const struct locon *locon, const struct locon_couples *couples, size_t from, bool *taken,
+		     struct explain_pattern *out)
+{
+	const struct pair *pairs = locon->input->failed.pairs;
+	const struct locon_couple *lead = &couples->items[from];
+	const struct pair *first = &pairs[lead->first], *second = &pairs[lead->second];
+	bool triple = first->address == second->address && triple_scenario(first, second) &&
+		      locon_place(locon, first->tail_site) == locon_place(locon, second->head_site);
+
+	*out = (struct explain_pattern){
+		.class = triple ? FINDING_ATOMICITY : FINDING_MULTI_ATOMICITY,
+		.scenario = triple ? triple_scenario(first, second) : explain_couple_scenario(first, second),
+	};
+	for (size_t i = from; i < couples->n; i++) {
+		const struct locon_couple *couple = &couples->items[i];
+
+		if (taken[i] || (i != from && !belongs(pairs, lead, couple)))
+			continue;
+		taken[i] = true;
+		/* The finding shows the lead, and what else is of the same moment while there is room. */
+		if (triple && i != from)
+			continue;
+		if (!explain_add(out, &pairs[couple->first]) || !explain_add(out, &pairs[couple->second]))
+			break;
+	}
+	explain_sort(out);
+}
