@@ -199,6 +199,7 @@ static struct error *print(struct rank_view *view, const struct rank_options *op
 		json_object_update(answer, head);
 		json_decref(head);
 		json_object_set_new(answer, "context", json_integer(view->graphs->graph.events));
+		json_object_set_new(answer, "skipped_runs", answer_count(view->graphs->skipped));
 		json_object_set_new(answer, "edges", answer_count(view->graphs->graph.nedges));
 		json_object_set_new(answer, "odd_edges", answer_count(view->result->odd_edges));
 		json_object_set_new(answer, "points", answer_count(view->result->points.n));

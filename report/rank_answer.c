@@ -1,77 +1,79 @@
-/* Builds the findings. A point's accesses are the two ends of its odd edge, in the
- * order in which they happened.
+/* Builds findings from points. The method does not tell atomicity from order; it takes
+ * for order what was read or written before or after it is usually written at all.
  */
 #include "report/rank_answer.h"
 
 #include <string.h>
 
 #include "report/answer.h"
+#include "report/finding.h"
 
-static const char *class_name(const struct rank_view *view, const struct rank_point *point)
+static void add_access(const struct rank_view *view, struct finding *finding, struct finding_accesses *list,
+		       uint32_t number, bool write)
 {
-	const struct edge *odd = &view->graphs->graph.edges[point->odd];
-	bool unwritten = odd->source == SITE_NIL;
-	bool usually =
-		point->usual != GRAPH_NULL && view->graphs->graph.edges[point->usual].source == SITE_NIL;
+	const struct site *site = NULL;
+	struct error *error = store_site(view->store, number, &site);
+	struct finding_access *access = finding_add_access(list, number, error ? NULL : site);
 
-	/* Something was read before it was written, or the other way round. */
-	return unwritten != usually ? "order-violation" : "atomicity-violation";
+	access->thread = FINDING_NO_THREAD;
+	access->kind = write ? SITE_WRITE : SITE_READ;
+	if (!error)
+		finding_add_variable(finding, site->variable);
+	error_free(error);
 }
 
-static json_t *access_of(const struct rank_view *view, uint32_t site, bool write)
+static void add_edge(const struct rank_view *view, struct finding *finding, struct finding_accesses *list,
+		     const struct edge *edge)
 {
-	json_t *object = answer_site(view->store, site);
-
-	json_object_set_new(object, "thread", json_null());
-	json_object_set_new(object, "order", json_null());
-	json_object_set_new(object, "kind", json_string(write ? "write" : "read"));
-	return object;
+	if (edge->source != SITE_NIL)
+		add_access(view, finding, list, edge->source, true);
+	add_access(view, finding, list, edge->sink, edge->write);
 }
 
-static json_t *variables_of(const struct rank_view *view, const struct edge *edge)
+static bool starts_unwritten(const struct rank_view *view, uint32_t edge)
 {
-	json_t *array = json_array();
-	const uint32_t ends[] = { edge->source, edge->sink };
-	const char *first = "";
+	return edge != GRAPH_NULL && view->graphs->graph.edges[edge].source == SITE_NIL;
+}
 
-	for (int i = 0; i < 2; i++) {
-		const struct site *site;
-		struct error *error =
-			ends[i] == SITE_NIL ? error_new("nil") : store_site(view->store, ends[i], &site);
+void rank_finding(const struct rank_view *view, size_t i, struct finding *out)
+{
+	const struct rank_point *point = &view->result->points.items[i];
+	const struct edge *edges = view->graphs->graph.edges;
+	const struct code_point *place = &view->graphs->points.items[point->point];
+	_cleanup_free_ char *why = rank_view_why(view, point);
 
-		if (!error && *site->variable && strcmp(site->variable, first)) {
-			json_array_append_new(array, answer_text(site->variable));
-			first = site->variable;
-		}
-		error_free(error);
+	*out = (struct finding){
+		.rank = (unsigned)i + 1,
+		.class = starts_unwritten(view, point->odd) != starts_unwritten(view, point->usual)
+				 ? FINDING_ORDER
+				 : FINDING_ATOMICITY,
+		.method = memory_string("bugaboo"),
+		.score = point->score,
+		.summary = memory_format("%s:%u: %s", place->file, place->line, why),
+		.evidence = memory_format("%u of %zu %s show this edge, %u of %zu the usual one",
+					  point->odd_runs, view->failed, view->what_failed, point->usual_runs,
+					  view->unlabelled ? view->failed : view->passed),
+		.runs = { .passed = view->passed, .failed = view->failed },
+	};
+	add_edge(view, out, &out->accesses, &edges[point->odd]);
+	if (point->usual != GRAPH_NULL) {
+		add_edge(view, out, &out->otherwise, &edges[point->usual]);
+		out->instead = memory_string("usually these accesses meet, or meet at another moment");
 	}
-	return array;
 }
 
-static json_t *finding_of(const struct rank_view *view, size_t i)
+static json_t *point_json(const struct rank_view *view, size_t i)
 {
 	const struct rank_point *point = &view->result->points.items[i];
 	const struct graph *graph = &view->graphs->graph;
-	const struct edge *odd = &graph->edges[point->odd];
 	const struct code_point *place = &view->graphs->points.items[point->point];
-	_cleanup_free_ char *why = rank_view_why(view, point);
-	json_t *object = json_object(), *accesses = json_array(), *at;
+	struct finding finding;
+	json_t *at = json_object();
 
-	if (odd->source != SITE_NIL)
-		json_array_append_new(accesses, access_of(view, odd->source, true));
-	json_array_append_new(accesses, access_of(view, odd->sink, odd->write));
-	json_object_set_new(object, "rank", json_integer((json_int_t)i + 1));
-	json_object_set_new(object, "class", json_string(class_name(view, point)));
-	json_object_set_new(object, "method", json_string("bugaboo"));
-	json_object_set_new(object, "score", json_real(point->score));
-	json_object_set_new(object, "variables", variables_of(view, odd));
-	json_object_set_new(object, "accesses", accesses);
-	json_object_set_new(object, "summary", answer_text(why));
-	json_object_set_new(object, "runs",
-			    json_pack("{s:I, s:I}", "passed", (json_int_t)view->passed, "failed",
-				      (json_int_t)view->failed));
-	json_object_set_new(object, "schedule", json_null());
-	at = json_object();
+	rank_finding(view, i, &finding);
+	json_t *object = finding_json(&finding);
+
+	finding_free(&finding);
 	json_object_set_new(at, "file", answer_text(place->file));
 	json_object_set_new(at, "line", json_integer(place->line));
 	json_object_set_new(at, "column", json_integer(place->column));
@@ -84,7 +86,8 @@ static json_t *finding_of(const struct rank_view *view, size_t i)
 	json_object_set_new(object, "context_needed",
 			    point->depth == GRAPH_USUAL ? json_null() : json_integer(point->depth));
 	json_object_set_new(object, "aftermath", json_boolean(point->aftermath));
-	json_object_set_new(object, "odd", answer_edge(view->store, odd, graph->events));
+	json_object_set_new(object, "odd",
+			    answer_edge(view->store, &graph->edges[point->odd], graph->events));
 	json_object_set_new(object, "odd_runs", json_integer(point->odd_runs));
 	json_object_set_new(object, "usual",
 			    point->usual == GRAPH_NULL
@@ -99,6 +102,6 @@ json_t *rank_answer(const struct rank_view *view)
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < view->result->points.n && i < view->top; i++)
-		json_array_append_new(array, finding_of(view, i));
+		json_array_append_new(array, point_json(view, i));
 	return array;
 }

@@ -243,6 +243,9 @@ void rank_view_print(struct rank_view *view)
 	size_t n = view->result->points.n;
 
 	print_head(view);
+	if (view->graphs->skipped)
+		printf("%zu runs are left out: they were observed with another context or granularity\n",
+		       view->graphs->skipped);
 	for (size_t i = 0; i < n && i < view->top; i++)
 		print_point(view, i);
 	if (n > view->top)

@@ -9,6 +9,8 @@
 
 #include "base/hash.h"
 
+#define EDGES 4u /* in run_settings.observe */
+
 static uint64_t position_key(const struct site *site)
 {
 	uint32_t place[] = { site->line, site->column };
@@ -120,9 +122,36 @@ static int compare_runs(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+static bool seen_alike(const struct run_settings *a, const struct run_settings *b)
+{
+	return a->known == b->known && (!a->known || (a->context == b->context && a->line == b->line &&
+						      (a->observe & EDGES) == (b->observe & EDGES)));
+}
+
+/* Edges with contexts of different lengths are different edges: only runs that were observed
+ * as the newest of them can be compared. */
+static void keep_alike(struct run *runs, size_t n, const uint64_t *wanted, size_t nwanted, struct graphs *out,
+		       bool *keep)
+{
+	const struct run_settings *like = NULL;
+
+	for (size_t i = n; i-- > 0;) {
+		keep[i] = !wanted || bsearch(&runs[i].number, wanted, nwanted, sizeof *wanted, compare_runs);
+		if (!keep[i])
+			continue;
+		if (!like && !(runs[i].settings.known && !(runs[i].settings.observe & EDGES)))
+			like = &runs[i].settings;
+		if (!like || !seen_alike(like, &runs[i].settings)) {
+			keep[i] = false;
+			out->skipped++;
+		}
+	}
+	out->context = like && like->known ? (int)like->context : -1;
+}
+
 /* Summaries stand in order of number; every run of `wanted`, in rising order, must be there. */
 static struct error *load_wanted(struct store *store, const struct run *summaries, size_t nsummaries,
-				 const uint64_t *wanted, size_t n, struct graphs *out)
+				 const uint64_t *wanted, size_t n, const bool *keep, struct graphs *out)
 {
 	size_t at = 0;
 
@@ -131,7 +160,8 @@ static struct error *load_wanted(struct store *store, const struct run *summarie
 			continue;
 		if (wanted && summaries[i].number > wanted[at])
 			break;
-		TRY(load_run(store, &summaries[i], out));
+		if (keep[i])
+			TRY(load_run(store, &summaries[i], out));
 		while (at < n && wanted[at] == summaries[i].number)
 			at++;
 	}
@@ -154,7 +184,10 @@ static struct error *load_all(struct store *store, const uint64_t *runs, size_t 
 		qsort(wanted, n, sizeof *wanted, compare_runs);
 	}
 	TRY(store_runs(store, out->campaign, &summaries, &nsummaries));
-	struct error *error = load_wanted(store, summaries, nsummaries, n ? wanted : NULL, n, out);
+	_cleanup_free_ bool *keep = memory_alloc(nsummaries * sizeof *keep + 1);
+
+	keep_alike(summaries, nsummaries, n ? wanted : NULL, n, out, keep);
+	struct error *error = load_wanted(store, summaries, nsummaries, n ? wanted : NULL, n, keep, out);
 
 	for (size_t i = 0; i < nsummaries; i++)
 		run_free(&summaries[i]);
@@ -163,6 +196,9 @@ static struct error *load_all(struct store *store, const uint64_t *runs, size_t 
 		return error;
 	TRY(store_interned(store, out->campaign, &out->interned));
 	graph_make(out->interned.edges, out->interned.nedges, &out->graph);
+	if (out->context >= 0)
+		out->graph.events =
+			(unsigned)out->context < CONTEXT_MOST ? (unsigned)out->context : CONTEXT_MOST;
 	return name_points(store, out);
 }
 

@@ -24,6 +24,8 @@ struct graphs_executed {
 
 struct graphs {
 	uint64_t campaign;
+	size_t skipped; /* runs left out because they were observed otherwise than the newest */
+	int context;    /* events kept; -1 when the store does not say */
 	struct interned interned;
 	struct graph graph;
 	VEC(struct code_point) points; /* by number */
