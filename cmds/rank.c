@@ -16,7 +16,7 @@
 #include "report/text.h"
 
 struct rank_options {
-	uint64_t top, campaign;
+	uint64_t top, campaign, context;
 	const char *store, *picture, *compare;
 	unsigned formula;
 	bool unlabelled, json;
@@ -38,6 +38,8 @@ static const struct options_entry entries[] = {
 	{ .name = "compare", .value = "DIR", .kind = OPTIONS_STRING, AT(compare),
 	  .help = "instead of a ranking, what runs of the same program in the store DIR miss, recorded with "
 		  "--machine or --granularity line" },
+	{ .name = "context", .value = "N", .kind = OPTIONS_NUMBER, AT(context), .high = 8,
+	  .help = "look at the last N events of context only (default: all that were recorded)" },
 	{ .name = "formula", .value = "novelty|paper", .kind = OPTIONS_WORD, AT(formula), .words = formulas,
 	  .help = "how points are ordered: by the context that it takes to tell what is new, or by the "
 		  "frequency of contexts as published (default novelty)" },
@@ -263,7 +265,7 @@ static void selection_free(struct selection *selection)
 
 static struct error *rank_main(int argc, char **argv, int *status)
 {
-	struct rank_options options = { .store = CMDS_STORE, .top = 5 };
+	struct rank_options options = { .store = CMDS_STORE, .top = 5, .context = CONTEXT_MOST };
 	_cleanup_(store_closep) struct store *store = NULL;
 	_cleanup_(graphs_free) struct graphs graphs = { 0 };
 	_cleanup_(selection_free) struct selection selection = { 0 };
@@ -275,6 +277,7 @@ static struct error *rank_main(int argc, char **argv, int *status)
 	TRY(store_open(options.store, false, &store));
 	TRY(select_runs(store, &options, operands, &selection));
 	TRY(graphs_load(store, selection.campaign, selection.runs.items, selection.runs.n, &graphs));
+	graphs_shorten(&graphs, (unsigned)options.context);
 	if (options.compare)
 		return rank_compare_stores(store, &graphs, options.compare, options.json);
 	return rank(store, &options, &graphs, status);

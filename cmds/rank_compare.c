@@ -43,6 +43,13 @@ static double percent(size_t part, size_t of)
 	return of ? 100.0 * (double)part / (double)of : 0;
 }
 
+static json_t *size_json(const struct graph_size *size)
+{
+	return json_pack("{s:o, s:o, s:o, s:o}", "nodes", answer_count(size->nodes), "edges",
+			 answer_count(size->edges), "sites", answer_count(size->sites),
+			 "edges_without_context", answer_count(size->bare_edges));
+}
+
 static void print_json(const struct graphs *graphs, const struct campaign *campaign,
 		       const struct imprecision *found)
 {
@@ -68,6 +75,8 @@ static void print_json(const struct graphs *graphs, const struct campaign *campa
 	json_object_set_new(answer, "missed_edges", answer_count(found->missed_edges));
 	json_object_set_new(answer, "extra_edges", answer_count(found->extra_edges));
 	json_object_set_new(answer, "missed_points", missed);
+	json_object_set_new(answer, "graph", size_json(&found->whole));
+	json_object_set_new(answer, "other_graph", size_json(&found->lossy));
 	answer_print(answer);
 }
 

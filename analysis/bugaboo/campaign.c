@@ -221,6 +221,51 @@ struct error *graphs_load(struct store *store, uint64_t campaign, const uint64_t
 	return NULL;
 }
 
+/* The set with its members renumbered. */
+static roaring_bitmap_t *renumber(roaring_bitmap_t *set, const uint32_t *numbers, size_t n)
+{
+	roaring_bitmap_t *fresh = roaring_bitmap_create();
+	roaring_uint32_iterator_t at;
+
+	for (roaring_init_iterator(set, &at); at.has_value && at.current_value < n;
+	     roaring_advance_uint32_iterator(&at))
+		roaring_bitmap_add(fresh, numbers[at.current_value]);
+	roaring_bitmap_free(set);
+	return fresh;
+}
+
+void graphs_shorten(struct graphs *graphs, unsigned events)
+{
+	struct graph *graph = &graphs->graph;
+	struct edge *edges = graphs->interned.edges;
+	_cleanup_free_ uint32_t *numbers = memory_alloc(graph->nedges * sizeof *numbers + 1);
+	_cleanup_free_ uint32_t *points = memory_alloc(graph->nsites * sizeof *points + 1);
+	size_t npoints = graph->npoints, n;
+	unsigned kept = graph->events;
+
+	if (events >= kept)
+		return;
+	n = graph_project(graph, events, numbers);
+	memcpy(points, graph->point_of, graph->nsites * sizeof *points);
+	for (size_t i = 0; i < graph->nedges; i++) {
+		struct edge edge = edges[i];
+
+		edge.sink_context = graph_context(edge.sink_context, kept, events);
+		if (edge.source != SITE_NIL)
+			edge.source_context = graph_context(edge.source_context, kept, events);
+		edges[numbers[i]] = edge; /* numbers rise with first occurrence: never ahead of i */
+	}
+	for (size_t i = 0; i < graphs->passed.n; i++)
+		graphs->passed.items[i] = renumber(graphs->passed.items[i], numbers, graph->nedges);
+	for (size_t i = 0; i < graphs->failed.n; i++)
+		graphs->failed.items[i] = renumber(graphs->failed.items[i], numbers, graph->nedges);
+	graphs->interned.nedges = n;
+	graph_free(graph);
+	graph_make(edges, n, graph);
+	graph_points(graph, points, npoints); /* the same sites, in the same order */
+	graph->events = events;
+}
+
 void graphs_free(struct graphs *graphs)
 {
 	for (size_t i = 0; i < graphs->passed.n; i++)

@@ -39,6 +39,9 @@ struct graphs {
  * frees *out, also after an error. */
 struct error *graphs_load(struct store *store, uint64_t campaign, const uint64_t *runs, size_t n,
 			  struct graphs *out);
+/* As if only `events` of context had been kept: contexts lose their older events, and edges that
+ * are then equal become one. */
+void graphs_shorten(struct graphs *graphs, unsigned events);
 void graphs_free(struct graphs *graphs);
 
 #endif
