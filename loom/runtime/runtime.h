@@ -186,6 +186,12 @@ HIDDEN void machine_start(void);
 HIDDEN void machine_see(struct thread *self, uint64_t word, uint64_t address, size_t size,
 			enum access access);
 
+/* ---- monitor.c: in the field, what the tests never showed ---- */
+HIDDEN int monitor_start(char **environment); /* the descriptor of a private area; -1 */
+HIDDEN bool monitor_is_on(void);
+HIDDEN void monitor_edge(const struct area_edge *edge); /* seen for the first time */
+HIDDEN void monitor_after_fork(void);
+
 /* ---- loops.c ---- */
 HIDDEN struct area_loop loops_at(uint32_t slot, uint64_t order);
 

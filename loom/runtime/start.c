@@ -126,6 +126,7 @@ static void after_fork_in_child(void)
 		return;
 	}
 	observe_after_fork();
+	monitor_after_fork();
 	thread_after_fork();
 	units_after_fork();
 	__atomic_store_n(&runtime.process->started, 1, __ATOMIC_RELEASE);
@@ -144,7 +145,11 @@ static void start(int argc, char **argv, char **environment)
 	readers_start();
 	memory_start();
 	int descriptor = server_start(environment);
-	if (!area_open(descriptor >= 0 ? descriptor : area_descriptor(value)) || !runtime_claim_process())
+	if (descriptor < 0)
+		descriptor = area_descriptor(value);
+	if (descriptor < 0)
+		descriptor = monitor_start(environment);
+	if (!area_open(descriptor) || !runtime_claim_process())
 		return;
 	context_start(runtime.options.context);
 	runtime.always_slow = runtime.options.line || (runtime.options.observe & OBSERVE_TRACE);
