@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/bugaboo/deploy.h"
 #include "base/memory.h"
 #include "cmds/cmds.h"
 #include "report/answer.h"
@@ -17,9 +18,10 @@
 
 struct rank_options {
 	uint64_t top, campaign, context;
-	const char *store, *picture, *compare;
+	uint64_t interval_s, threshold;
+	const char *store, *picture, *compare, *export, *log;
 	unsigned formula;
-	bool unlabelled, json;
+	bool unlabelled, json, from_log;
 };
 
 static const char *const formulas[] = { "novelty", "paper", NULL };
@@ -38,6 +40,14 @@ static const struct options_entry entries[] = {
 	{ .name = "compare", .value = "DIR", .kind = OPTIONS_STRING, AT(compare),
 	  .help = "instead of a ranking, what runs of the same program in the store DIR miss, recorded with "
 		  "--machine or --granularity line" },
+	{ .name = "export", .value = "GRAPH", .kind = OPTIONS_STRING, AT(export),
+	  .help = "instead of a ranking, write what passed runs did to GRAPH, for the monitor in the field" },
+	{ .name = "log", .value = "FILE", .kind = OPTIONS_STRING, AT(log),
+	  .help = "with --export: where monitored programs log to, as an absolute path" },
+	{ .name = "interval", .value = "S", .kind = OPTIONS_NUMBER, AT(interval_s), .low = 1, .high = 86400,
+	  .help = "with --export: seconds after which a monitored program begins a new graph (default 60)" },
+	{ .name = "threshold", .value = "N", .kind = OPTIONS_NUMBER, AT(threshold), .high = 8,
+	  .help = "with --export: log only what differs with at most N events of context (default 2)" },
 	{ .name = "context", .value = "N", .kind = OPTIONS_NUMBER, AT(context), .high = 8,
 	  .help = "look at the last N events of context only (default: all that were recorded)" },
 	{ .name = "formula", .value = "novelty|paper", .kind = OPTIONS_WORD, AT(formula), .words = formulas,
@@ -53,7 +63,7 @@ static const struct options_entry entries[] = {
 
 static const struct options_page page = {
 	.verb = "rank",
-	.operands = "[options] [RUN...|last]",
+	.operands = "[options] [RUN...|last|LOG]",
 	.summary = "rank code points by what is new in how threads communicate",
 	.text = "Compares the communication graphs of failed runs with those of passed ones: who read or "
 		"overwrote what another thread had written, and after which last events of both threads. "
@@ -61,7 +71,8 @@ static const struct options_page page = {
 		"points where failed runs differ from all passed ones come first. Without operands all runs "
 		"of the campaign are used; failed runs alone are compared with all passed runs of their "
 		"campaign; a list of failed and passed runs is used as it is. last is the last failed run. "
-		"The exit status is 1 when there is something to look at.",
+		"LOG is what a monitored program logged (see --export). The exit status is 1 when there is "
+		"something to look at.",
 	.examples = "  unsnarl run -n 100 --jitter -- ./program; unsnarl rank\n"
 		    "  unsnarl rank last --picture difference.svg\n"
 		    "  unsnarl rank --unlabelled --top 20\n",
@@ -181,6 +192,8 @@ static struct error *check_graphs(const struct rank_options *options, const stru
 			(unsigned long long)graphs->campaign);
 	if (options->unlabelled)
 		return NULL;
+	if (!graphs->failed.n && options->from_log)
+		return error_new("the log holds nothing that passed runs did not show");
 	if (!graphs->failed.n)
 		return error_new(
 			"none of these runs failed; run more, or use --unlabelled to see what is rare");
@@ -251,11 +264,60 @@ static struct error *rank(struct store *store, const struct rank_options *option
 				  .failed = graphs->failed.n,
 				  .top = options->top,
 				  .unlabelled = options->unlabelled,
-				  .what_failed = "failed runs" };
+				  .what_failed = options->from_log ? "logged intervals" : "failed runs" };
 
 	TRY(print(&view, options, &campaigns.items[0]));
 	*status = result.points.n > 0;
 	return NULL;
+}
+
+static struct error *export_graph(struct store *store, const struct rank_options *options,
+				  const struct graphs *graphs)
+{
+	const struct deploy_options deploy = { .log = options->log,
+					       .threshold = (unsigned)options->threshold,
+					       .interval_s = (uint32_t)options->interval_s,
+					       .line = graphs->line };
+	size_t edges, units;
+
+	if (!graphs->passed.n)
+		return error_new("no run has passed, so nothing can be exported as what is usual");
+	if (options->log && *options->log != '/')
+		return error_new("the log %s must be an absolute path: programs run elsewhere", options->log);
+	TRY(deploy_export(store, graphs, options->export, &deploy, &edges, &units));
+	if (options->json) {
+		json_t *answer = answer_new("rank");
+
+		json_object_set_new(answer, "graph", answer_text(options->export));
+		json_object_set_new(answer, "edges", answer_count(edges));
+		json_object_set_new(answer, "passed", answer_count(graphs->passed.n));
+		answer_print(answer);
+		return NULL;
+	}
+	_cleanup_free_ char *file = text_clean(options->export);
+
+	printf("%s: %zu edges of %zu passed runs. In the field:\n  UNSNARL_MONITOR=%s%s ./program\n", file,
+	       edges, graphs->passed.n, file, options->log ? "" : " UNSNARL_MONITOR_LOG=FILE");
+	return NULL;
+}
+
+/* What monitored programs logged, against all passed runs of the campaign. */
+static struct error *take_log(struct store *store, const char *path, struct graphs *graphs)
+{
+	_cleanup_(deploy_log_free) struct deploy_log log = { 0 };
+
+	TRY(deploy_read_log(store, path, &log));
+	if (log.unknown || log.dropped)
+		fprintf(stderr,
+			"unsnarl rank: %zu entries are of source files that no recorded run used, %llu found "
+			"no "
+			"room in the log\n",
+			log.unknown, (unsigned long long)log.dropped);
+	if (log.edges.n && log.context != graphs->graph.events)
+		return error_new("the log has contexts of %u events, the recorded runs of %u", log.context,
+				 graphs->graph.events);
+	return graphs_replace_failed(store, graphs, log.edges.items, log.graph_of.items, log.edges.n,
+				     log.graphs);
 }
 
 static void selection_free(struct selection *selection)
@@ -265,7 +327,9 @@ static void selection_free(struct selection *selection)
 
 static struct error *rank_main(int argc, char **argv, int *status)
 {
-	struct rank_options options = { .store = CMDS_STORE, .top = 5, .context = CONTEXT_MOST };
+	struct rank_options options = {
+		.store = CMDS_STORE, .top = 5, .context = CONTEXT_MOST, .interval_s = 60, .threshold = 2
+	};
 	_cleanup_(store_closep) struct store *store = NULL;
 	_cleanup_(graphs_free) struct graphs graphs = { 0 };
 	_cleanup_(selection_free) struct selection selection = { 0 };
@@ -275,8 +339,18 @@ static struct error *rank_main(int argc, char **argv, int *status)
 	if (!operands)
 		return NULL;
 	TRY(store_open(options.store, false, &store));
+	const char *log = operands[0] && !operands[1] && deploy_is_log(operands[0]) ? operands[0] : NULL;
+
+	if (log)
+		operands++;
 	TRY(select_runs(store, &options, operands, &selection));
 	TRY(graphs_load(store, selection.campaign, selection.runs.items, selection.runs.n, &graphs));
+	if (options.export)
+		return export_graph(store, &options, &graphs);
+	if (log) {
+		TRY(take_log(store, log, &graphs));
+		options.from_log = true;
+	}
 	graphs_shorten(&graphs, (unsigned)options.context);
 	if (options.compare)
 		return rank_compare_stores(store, &graphs, options.compare, options.json);

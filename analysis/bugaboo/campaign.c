@@ -147,6 +147,7 @@ static void keep_alike(struct run *runs, size_t n, const uint64_t *wanted, size_
 		}
 	}
 	out->context = like && like->known ? (int)like->context : -1;
+	out->line = like && like->known && like->line;
 }
 
 /* Summaries stand in order of number; every run of `wanted`, in rising order, must be there. */
@@ -194,19 +195,17 @@ static struct error *load_all(struct store *store, const uint64_t *runs, size_t 
 	free(summaries);
 	if (error)
 		return error;
-	TRY(store_interned(store, out->campaign, &out->interned));
+	return store_interned(store, out->campaign, &out->interned);
+}
+
+/* Numbers nodes and points anew, and counts in which runs the points ran. */
+static struct error *number_all(struct store *store, struct graphs *out)
+{
 	graph_make(out->interned.edges, out->interned.nedges, &out->graph);
 	if (out->context >= 0)
 		out->graph.events =
 			(unsigned)out->context < CONTEXT_MOST ? (unsigned)out->context : CONTEXT_MOST;
-	return name_points(store, out);
-}
-
-struct error *graphs_load(struct store *store, uint64_t campaign, const uint64_t *runs, size_t n,
-			  struct graphs *out)
-{
-	*out = (struct graphs){ .campaign = campaign };
-	TRY(load_all(store, runs, n, out));
+	TRY(name_points(store, out));
 	if (!out->interned.npredecessors)
 		return NULL;
 	_cleanup_free_ uint32_t *point_of = points_of_predecessors(out);
@@ -219,6 +218,14 @@ struct error *graphs_load(struct store *store, uint64_t campaign, const uint64_t
 			  out->executed.items[i].failed ? out->ran_failed : out->ran_passed, stamp,
 			  (uint32_t)i + 1);
 	return NULL;
+}
+
+struct error *graphs_load(struct store *store, uint64_t campaign, const uint64_t *runs, size_t n,
+			  struct graphs *out)
+{
+	*out = (struct graphs){ .campaign = campaign };
+	TRY(load_all(store, runs, n, out));
+	return number_all(store, out);
 }
 
 /* The set with its members renumbered. */
@@ -264,6 +271,47 @@ void graphs_shorten(struct graphs *graphs, unsigned events)
 	graph_make(edges, n, graph);
 	graph_points(graph, points, npoints); /* the same sites, in the same order */
 	graph->events = events;
+}
+
+static uint64_t edge_key(const struct edge *edge)
+{
+	uint32_t words[] = { edge->source, edge->sink,
+			     (uint32_t)edge->source_context << 16 | edge->sink_context, edge->write };
+
+	return hash_bytes(HASH_START, words, sizeof words);
+}
+
+struct error *graphs_replace_failed(struct store *store, struct graphs *graphs, const struct edge *edges,
+				    const uint32_t *graph_of, size_t n, size_t ngraphs)
+{
+	struct interned *interned = &graphs->interned;
+	struct map known = { 0 };
+
+	for (size_t i = 0; i < interned->nedges; i++)
+		*map_put(&known, edge_key(&interned->edges[i]), NULL) = i;
+	for (size_t i = 0; i < graphs->failed.n; i++)
+		roaring_bitmap_free(graphs->failed.items[i]);
+	graphs->failed.n = graphs->failed_runs.n = 0;
+	for (size_t i = 0; i < ngraphs; i++)
+		*VEC_PUSH(&graphs->failed) = roaring_bitmap_create();
+	interned->edges = memory_resize(interned->edges, (interned->nedges + n) * sizeof *edges + 1);
+	for (size_t i = 0; i < n; i++) {
+		bool fresh;
+		uint64_t *number = map_put(&known, edge_key(&edges[i]), &fresh);
+
+		if (fresh) {
+			*number = interned->nedges;
+			interned->edges[interned->nedges++] = edges[i];
+		}
+		roaring_bitmap_add(graphs->failed.items[graph_of[i]], (uint32_t)*number);
+	}
+	map_free(&known);
+	graph_free(&graphs->graph);
+	graphs->points.n = 0;
+	free(graphs->ran_passed);
+	free(graphs->ran_failed);
+	graphs->ran_passed = graphs->ran_failed = NULL;
+	return number_all(store, graphs);
 }
 
 void graphs_free(struct graphs *graphs)

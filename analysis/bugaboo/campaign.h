@@ -26,6 +26,7 @@ struct graphs {
 	uint64_t campaign;
 	size_t skipped; /* runs left out because they were observed otherwise than the newest */
 	int context;    /* events kept; -1 when the store does not say */
+	bool line;      /* edges between lines of 64 bytes */
 	struct interned interned;
 	struct graph graph;
 	VEC(struct code_point) points; /* by number */
@@ -39,6 +40,9 @@ struct graphs {
  * frees *out, also after an error. */
 struct error *graphs_load(struct store *store, uint64_t campaign, const uint64_t *runs, size_t n,
 			  struct graphs *out);
+/* Puts other graphs in the place of the failed ones: edge i belongs to graph graph_of[i]. */
+struct error *graphs_replace_failed(struct store *store, struct graphs *graphs, const struct edge *edges,
+				    const uint32_t *graph_of, size_t n, size_t ngraphs);
 /* As if only `events` of context had been kept: contexts lose their older events, and edges that
  * are then equal become one. */
 void graphs_shorten(struct graphs *graphs, unsigned events);
