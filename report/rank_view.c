@@ -196,7 +196,8 @@ static void print_point(struct rank_view *view, size_t i)
 {
 	const struct rank_point *point = &view->result->points.items[i];
 	const struct code_point *place = &view->graphs->points.items[point->point];
-	_cleanup_free_ char *path = text_path(place->file);
+	const char *slash = text_columns() ? strrchr(place->file, '/') : NULL; /* the line is short there */
+	_cleanup_free_ char *path = slash ? text_clean(slash + 1) : text_path(place->file);
 	_cleanup_free_ char *function = text_clean(place->function);
 	_cleanup_free_ char *variable = text_clean(place->variable);
 	_cleanup_free_ char *line =
@@ -208,7 +209,9 @@ static void print_point(struct rank_view *view, size_t i)
 			    : memory_format("%s %s, line unknown%s%s", path, function, *variable ? ", " : "",
 					    variable);
 
-	printf("\n%3zu. %s\n", i + 1, title);
+	_cleanup_free_ char *cut_title = text_cut_line(title, 5);
+
+	printf("\n%3zu. %s\n", i + 1, cut_title);
 	printf("     score %.3f, inspections: %zu code point%s in %zu function%s\n", point->score, i + 1,
 	       i ? "s" : "", rank_view_functions(view, i + 1),
 	       rank_view_functions(view, i + 1) > 1 ? "s" : "");

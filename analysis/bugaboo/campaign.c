@@ -129,25 +129,27 @@ static bool seen_alike(const struct run_settings *a, const struct run_settings *
 }
 
 /* Edges with contexts of different lengths are different edges: only runs that were observed
- * as the newest of them can be compared. */
+ * as the newest failed one, or the newest of all, can be compared. */
 static void keep_alike(struct run *runs, size_t n, const uint64_t *wanted, size_t nwanted, struct graphs *out,
 		       bool *keep)
 {
-	const struct run_settings *like = NULL;
+	const struct run *like = NULL;
 
 	for (size_t i = n; i-- > 0;) {
-		keep[i] = !wanted || bsearch(&runs[i].number, wanted, nwanted, sizeof *wanted, compare_runs);
-		if (!keep[i])
-			continue;
-		if (!like && !(runs[i].settings.known && !(runs[i].settings.observe & EDGES)))
-			like = &runs[i].settings;
-		if (!like || !seen_alike(like, &runs[i].settings)) {
-			keep[i] = false;
-			out->skipped++;
-		}
+		keep[i] = (!wanted ||
+			   bsearch(&runs[i].number, wanted, nwanted, sizeof *wanted, compare_runs)) &&
+			  (!runs[i].settings.known || (runs[i].settings.observe & EDGES));
+		if (keep[i] && (!like || (like->label != LABEL_FAIL && runs[i].label == LABEL_FAIL)))
+			like = &runs[i];
 	}
-	out->context = like && like->known ? (int)like->context : -1;
-	out->line = like && like->known && like->line;
+	for (size_t i = 0; i < n; i++) {
+		if (!keep[i] || seen_alike(&like->settings, &runs[i].settings))
+			continue;
+		keep[i] = false;
+		out->skipped++;
+	}
+	out->context = like && like->settings.known ? (int)like->settings.context : -1;
+	out->line = like && like->settings.known && like->settings.line;
 }
 
 /* Summaries stand in order of number; every run of `wanted`, in rising order, must be there. */
