@@ -2,7 +2,7 @@
 # Source this file, or install it as bash-completion/completions/unsnarl.
 
 _unsnarl() {
-	local verbs="cc c++ run runs show help" options="" i
+	local verbs="cc c++ run runs show rank help" options="" i
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 
@@ -22,10 +22,14 @@ _unsnarl() {
 		;;
 	run)
 		options="-n --runs -j --jobs --jitter --timeout --check --expect --label --observe"
-		options+=" --context --granularity --seed --store --json --help"
+		options+=" --context --granularity --machine --seed --store --json --help"
 		;;
 	runs) options="--campaign --curve --store --json --help" ;;
 	show) options="--pairs --predecessors --edges --all --campaign --store --json --help" ;;
+	rank)
+		options="--unlabelled --top --picture --compare --export --log --interval --threshold"
+		options+=" --context --formula --campaign --store --json --help"
+		;;
 	*) return ;;
 	esac
 
@@ -45,7 +49,7 @@ _unsnarl() {
 	[[ $word == = ]] && word=
 	[[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD - 2]}
 	case $before in
-	--store)
+	--store | --compare)
 		mapfile -t COMPREPLY < <(compgen -d -- "$word")
 		compopt -o filenames
 		return
@@ -55,15 +59,21 @@ _unsnarl() {
 		compopt -o filenames
 		return
 		;;
+	--formula) mapfile -t COMPREPLY < <(compgen -W "novelty paper" -- "$word") ;;
+	--picture | --export | --log)
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		compopt -o filenames
+		return
+		;;
 	--label) mapfile -t COMPREPLY < <(compgen -W "pass fail" -- "$word") ;;
 	--granularity) mapfile -t COMPREPLY < <(compgen -W "word line" -- "$word") ;;
 	--observe) mapfile -t COMPREPLY < <(compgen -W "all none pairs predecessors edges" -- "$word") ;;
 	--check) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
-	-n | --runs | -j | --jobs | --timeout | --context | --seed | --campaign) ;;
+	-n | --runs | -j | --jobs | --timeout | --context | --seed | --campaign | --top | --interval | --threshold) ;;
 	*)
 		if [[ $word == -* || ${COMP_WORDS[1]} == runs ]]; then
 			mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
-		elif [[ ${COMP_WORDS[1]} == show ]]; then
+		elif [[ ${COMP_WORDS[1]} == show || ${COMP_WORDS[1]} == rank ]]; then
 			mapfile -t COMPREPLY < <(compgen -W "last" -- "$word"; compgen -f -- "$word")
 			compopt -o filenames
 		else
