@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 SOURCES = $(wildcard analysis/*.[ch] analysis/*/*.[ch] base/*.[ch] cmds/*.[ch] loom/*.[ch] loom/compile/*.[ch] loom/runtime/*.[ch] \
 	model/*.[ch] report/*.[ch] store/*.[ch] tests/*.[ch])
 
-.PHONY: all install demo check bench eval-hunt eval-locon sanitize format tidy packages clean
+.PHONY: all install demo check bench eval-hunt eval-locon eval-bugaboo sanitize format tidy packages clean
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -43,6 +43,12 @@ eval-locon:
 	@scripts/packages.sh build
 	@$(MAKE) --no-print-directory all
 	scripts/eval-locon.py --build $(BUILD) --write
+
+# BUGABOO's tables on the corpus, into doc/results.md; EVAL passes options, as --trials 1.
+eval-bugaboo:
+	@scripts/packages.sh build
+	@$(MAKE) --no-print-directory all
+	scripts/eval-bugaboo.py --build $(BUILD) $(EVAL)
 
 # The tool and its unit tests with AddressSanitizer and UndefinedBehaviorSanitizer.
 sanitize: $(BUILD)-sanitize/build.ninja

@@ -14,7 +14,7 @@
 #define WAIT_S 0.1            /* how often the progress bar is looked after */
 
 struct run_options {
-	uint64_t runs, jobs, jitter_us, context, seed;
+	uint64_t runs, jobs, jitter_us, context, seed, machine;
 	double timeout_s;
 	const char *check, *expect, *store;
 	unsigned label, observe, granularity;
@@ -51,6 +51,9 @@ static const struct options_entry entries[] = {
 	{ .name = "granularity", .value = "word|line", .kind = OPTIONS_WORD, AT(granularity),
 	  .words = granularities,
 	  .help = "edges between exact locations or between cache lines of 64 bytes (default word)" },
+	{ .name = "machine", .value = "CORES", .kind = OPTIONS_NUMBER, AT(machine), .low = 1, .high = 64,
+	  .bare = "16",
+	  .help = "edges as the caches of a simulated machine see them, with CORES cores (16 if not given)" },
 	{ .name = "seed", .value = "S", .kind = OPTIONS_NUMBER, AT(seed), .high = UINT64_MAX,
 	  .help = "of the random delays (default: a new one)" },
 	CMDS_STORE_ENTRY(struct run_options),
@@ -133,7 +136,8 @@ static struct error *run_all(const struct run_options *options, char **argv, str
 		.argv = argv,
 		.area = { .observe = options->observe,
 			  .context = (uint32_t)options->context,
-			  .line = options->granularity,
+			  .line = options->machine ? AREA_MACHINE | (uint32_t)options->machine
+						   : options->granularity,
 			  .jitter_us = (uint32_t)options->jitter_us,
 			  .seed = options->seed },
 		.timeout_s = options->timeout_s,

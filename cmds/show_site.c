@@ -153,8 +153,8 @@ static bool known(const struct site_view *view)
 	return view->pairs.n || view->predecessors.n || view->edges.n;
 }
 
-/* The fewest events that hold the contexts of all these edges. */
-static unsigned context_events(const struct site_view *view)
+/* How many events the runs kept, judged by the contexts of all these edges. */
+static unsigned events_kept(const struct site_view *view)
 {
 	unsigned most = 0;
 
@@ -198,7 +198,7 @@ static struct error *print_site(struct show_sites *show, const struct site_view 
 	if (wanted(options, options->predecessors))
 		print_predecessors(show, view);
 	if (wanted(options, options->edges))
-		print_edges(show, view, context_events(view));
+		print_edges(show, view, events_kept(view));
 	return NULL;
 }
 
@@ -282,7 +282,7 @@ static json_t *json_site(struct show_sites *show, const struct site_view *view)
 {
 	const struct show_options *options = show->options;
 	json_t *object = answer_site(show->store, view->site), *array, *item;
-	unsigned events = context_events(view);
+	unsigned events = events_kept(view);
 
 	set_tally(object, &view->tally);
 	if (wanted(options, options->pairs))

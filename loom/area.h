@@ -31,11 +31,16 @@ enum {
 #define AREA_EVENTS (1u << 22)
 #define AREA_COUPLES (1u << 21)
 
+/* In area_options.line. */
+#define AREA_MACHINE 0x100u
+#define AREA_MACHINE_CORES 0xffu
+
 /* Set by the parent before the program starts. */
 struct area_options {
 	uint32_t observe;   /* OBSERVE_* */
 	uint32_t context;   /* events kept per thread, 0..8 */
-	uint32_t line;      /* 1: edges between 64-byte lines instead of exact locations */
+	uint32_t line;      /* 1: edges between 64-byte lines instead of exact locations;
+			       AREA_MACHINE | cores: what a simulated machine's caches see */
 	uint32_t jitter_us; /* longest random delay at shared accesses, 0 = none */
 	uint64_t seed;      /* of the random delays */
 };
@@ -144,6 +149,8 @@ struct area_unit {
 	uint32_t state;
 };
 
+#define AREA_MACHINE_COUNTS 8u /* MACHINE_COUNTS of model/run.h */
+
 struct area_process {
 	int32_t pid;
 	uint32_t started;                               /* 1 when the runtime is ready */
@@ -156,6 +163,7 @@ struct area_process {
 	uint32_t reserved;
 	uint64_t dropped;  /* observations without room, or lost to a signal handler inside the runtime */
 	uint64_t accesses; /* of threads that have ended; living ones: area_slot_order */
+	uint64_t machine[AREA_MACHINE_COUNTS]; /* what the simulated machine counted */
 	uint64_t slot_order[AREA_SLOTS]; /* accesses so far of the thread in each slot */
 	char paths[AREA_PATH_BYTES];
 	struct area_unit units[AREA_UNITS];

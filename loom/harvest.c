@@ -31,6 +31,7 @@ struct harvest {
 	uint32_t threads; /* thread numbers given out: all others are unsound */
 	uint32_t next;    /* first free common number */
 	uint64_t dropped, accesses;
+	uint64_t machine[MACHINE_COUNTS];
 	VEC(struct run_unit) units;
 	VEC(struct pair) pairs;
 	VEC(struct couple) couples;
@@ -411,6 +412,8 @@ static struct error *take_process(struct harvest *h, uint64_t base, bool first)
 	TRY(harvest_read(h->fd, base, h->front, FRONT_BYTES));
 	add(&h->dropped, p->dropped);
 	add(&h->accesses, p->accesses);
+	for (size_t i = 0; i < MACHINE_COUNTS; i++)
+		add(&h->machine[i], p->machine[i]);
 	for (size_t i = 1; i < AREA_SLOTS; i++)
 		add(&h->accesses, p->slot_order[i]);
 
@@ -491,6 +494,7 @@ struct error *harvest(int fd, struct observations *out)
 		.dropped = h.dropped,
 		.accesses = h.accesses,
 	};
+	memcpy(out->machine, h.machine, sizeof out->machine);
 	if (error)
 		observations_free(out);
 	return error;

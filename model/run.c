@@ -1,4 +1,4 @@
-/* Releases what a run and its observations own.
+/* What a context says, and how a run and its observations are released.
  */
 #include "model/run.h"
 
@@ -25,4 +25,16 @@ void run_free(struct run *run)
 	schedule_free(&run->schedule);
 	schedule_free(&run->reduced);
 	*run = (struct run){ 0 };
+}
+
+unsigned context_kept(uint16_t context)
+{
+	if (context == 0 || context >> 15)
+		return CONTEXT_MOST;
+	return (31u - (unsigned)__builtin_clz(context)) / 2;
+}
+
+unsigned context_events(uint16_t context, unsigned kept)
+{
+	return kept >= CONTEXT_MOST ? CONTEXT_MOST : context_kept(context);
 }

@@ -58,8 +58,16 @@ struct predecessor {
 
 /* BUGABOO's edge: last writer and its context, then reader or writer and its
  * context. A context is the last communication events of the thread, two bits
- * each, newest lowest. */
+ * each, newest lowest, and a 1 above them that tells how many there are: an empty
+ * one is 1. Runs that keep 8 events have no room for that bit: there all contexts
+ * have 8, and a thread begins with 8 local reads. */
 enum context_event { EVENT_LOCAL_READ, EVENT_LOCAL_WRITE, EVENT_REMOTE_READ, EVENT_REMOTE_WRITE };
+#define CONTEXT_MOST 8u
+#define CONTEXT_EMPTY 1u
+/* How many events a context of a run that kept `kept` of them holds. */
+unsigned context_events(uint16_t context, unsigned kept);
+/* How many events the run must have kept that shows this context, at least. */
+unsigned context_kept(uint16_t context);
 
 struct edge {
 	uint32_t source, sink; /* source may be SITE_NIL, then source_context is 0 */
@@ -81,6 +89,19 @@ struct run_unit {
 	char *path; /* ELF file that holds the unit's table */
 };
 
+/* What a simulated machine counts (BUGABOO, Table 5). */
+enum machine_count {
+	MACHINE_ACCESSES, /* to lines */
+	MACHINE_READ_MISSES,
+	MACHINE_WRITE_MISSES,     /* upgrades included */
+	MACHINE_COHERENCE_MISSES, /* those in which another cache took part */
+	MACHINE_METADATA_WRITES,
+	MACHINE_TABLE_WRITES,
+	MACHINE_TRAPS,     /* the communication table was full */
+	MACHINE_DISCARDED, /* what would have entered it while it was read */
+	MACHINE_COUNTS
+};
+
 /* What a run taught. Site numbers are those of `units`. */
 struct observations {
 	struct run_unit *units;
@@ -98,6 +119,7 @@ struct observations {
 	uint32_t nthreads, nprocesses;
 	uint64_t dropped;  /* observations that found no room: 0 means complete */
 	uint64_t accesses; /* hooked accesses executed */
+	uint64_t machine[MACHINE_COUNTS]; /* of a run on a simulated machine; not stored */
 };
 
 /* How a run was observed; runs of older stores do not know. */

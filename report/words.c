@@ -9,9 +9,6 @@
 
 #include "base/memory.h"
 
-#define USUAL_EVENTS 5u
-#define MOST_EVENTS 8u
-
 char *words_signal(int number)
 {
 	const char *name = sigabbrev_np(number);
@@ -79,10 +76,10 @@ char *words_context(uint16_t context, unsigned events)
 		[EVENT_REMOTE_READ] = "RmRd",
 		[EVENT_REMOTE_WRITE] = "RmWr",
 	};
-	char text[MOST_EVENTS * 5 + 1] = "-";
+	char text[CONTEXT_MOST * 5 + 1] = "-";
 	size_t at = 0;
 
-	for (unsigned i = events < MOST_EVENTS ? events : MOST_EVENTS; i-- > 0;)
+	for (unsigned i = context_events(context, events); i-- > 0;)
 		at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", at ? " " : "",
 				       names[context >> (2 * i) & 3]);
 	return memory_string(text);
@@ -90,13 +87,16 @@ char *words_context(uint16_t context, unsigned events)
 
 unsigned words_context_events(const struct edge *edges, size_t n)
 {
-	unsigned all = 0, events = USUAL_EVENTS;
+	unsigned most = 0;
 
-	for (size_t i = 0; i < n; i++)
-		all |= (unsigned)edges[i].source_context | edges[i].sink_context;
-	while (events < MOST_EVENTS && all >> (2 * events))
-		events++;
-	return events;
+	for (size_t i = 0; i < n && most < CONTEXT_MOST; i++) {
+		unsigned sink = context_kept(edges[i].sink_context);
+		unsigned source = edges[i].source == SITE_NIL ? 0 : context_kept(edges[i].source_context);
+
+		most = sink > most ? sink : most;
+		most = source > most ? source : most;
+	}
+	return most;
 }
 
 const char *words_label(enum label label)

@@ -16,10 +16,10 @@ char *words_seconds(double seconds);      /* "0.012 s", "3.1 s", "2 min 5 s" */
 char *words_time(int64_t microseconds);   /* "2026-01-31 12:00:00", local */
 char *words_count(uint64_t n, const char *one, const char *many); /* "1 run", "2 runs" */
 
-/* "LcRd RmWr", oldest event first, of a context of `events` events; "-" when 0. */
+/* "LcRd RmWr", oldest event first; "-" when there was none. `events` is how many
+ * the run kept: only with 8 does it matter (model/run.h). */
 char *words_context(uint16_t context, unsigned events);
-/* The fewest events, at least five, that hold all these contexts: a run does not
- * say how many it kept, and what it did not keep is 0. */
+/* How many events the run kept, judged by these contexts: the most that any holds. */
 unsigned words_context_events(const struct edge *edges, size_t n);
 
 const char *words_label(enum label label);       /* "pass", "fail" */

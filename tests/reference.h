@@ -18,7 +18,8 @@
  * the last write. U is never T. A pair is kept with its first occurrence.
  *
  * Edges. An access by T after U's last write: from U's site with the context of
- * that write to T's site and context. T's first read of a unit that nobody wrote:
+ * that write to T's site and context. A context is the last events of its thread, a 1
+ * before them; with eight events kept there is no 1, and a thread begins with 8 reads. T's first read of a unit that nobody wrote:
  * from null. A read is first when T has not read the unit since its last write,
  * unless T owns the unit: there are accesses since and including the last write,
  * and all of them are T's. Communication happens at first reads of U's write and

@@ -38,11 +38,14 @@ static void access_slowly(struct thread *self, uint64_t word, uint64_t address, 
 {
 	if (UNLIKELY(runtime.controlled))
 		control_access(self, word, address, size, access);
-	if (UNLIKELY(runtime.options.jitter_us))
+	struct cell *cell = size <= 8 && !(size & (size - 1)) ? granule_find(address, (uint32_t)size) : NULL;
+	/* What is this thread's own is here only because every access must be seen. */
+	bool own = runtime.always_slow && cell &&
+		   RELAXED_GET(cell->owner) == OWNER(self->slot, (uint32_t)size, 0u);
+	if (UNLIKELY(runtime.options.jitter_us && !own))
 		jitter_at_access(self);
 	if (UNLIKELY(runtime.always_slow))
 		trace_begin(self, word, address, size, access);
-	struct cell *cell = size <= 8 && !(size & (size - 1)) ? granule_find(address, (uint32_t)size) : NULL;
 	if (!cell || !cell_access_locked(self, cell, word, address, (uint32_t)size, access, memo))
 		granule_access(self, word, address, size, access, memo);
 	if (UNLIKELY(runtime.options.line))

@@ -176,11 +176,23 @@ static void complete_pair(struct area_pair *pair)
 	pair->tail_loop = loops_at(WORD_SLOT(tail), pair->tail_order);
 }
 
+/* In the field less is kept, and each edge is looked up once. */
+static uint32_t edge_limit(void)
+{
+	return monitor_is_on() ? AREA_EDGES / 8 : AREA_EDGES;
+}
+
+static void complete_edge(const struct area_edge *edge)
+{
+	if (monitor_is_on())
+		monitor_edge(edge);
+}
+
 DEFINE_APPEND(append_pair, area_pair, pairs, npairs, AREA_PAIRS, pairs, same_pair, complete_pair)
 DEFINE_APPEND(append_predecessor, area_predecessor, predecessors, npredecessors, AREA_PREDECESSORS,
 	      predecessors, same_predecessor, nothing_more)
 DEFINE_APPEND(append_couple, area_couple, couples, ncouples, AREA_COUPLES, couples, same_couple, nothing_more)
-DEFINE_APPEND(append_edge, area_edge, edges, nedges, AREA_EDGES, edges, same_edge, nothing_more)
+DEFINE_APPEND(append_edge, area_edge, edges, nedges, edge_limit(), edges, same_edge, complete_edge)
 
 void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t tail, uint64_t address)
 {

@@ -34,6 +34,7 @@ struct runtime {
 	struct area_process *process;
 	struct area_options options;
 	uint32_t context_mask;  /* two bits per kept event */
+	uint32_t context_full, context_most; /* bit above a full context, largest context (context.c) */
 	bool always_slow;       /* line granularity or trace: every access must be seen */
 	bool serves;            /* a fork server that has not begun to fork */
 	bool controlled;        /* one thread runs at a time (control.c) */
@@ -120,6 +121,8 @@ HIDDEN void control_access(struct thread *self, uint64_t word, uint64_t address,
 			   enum access access);
 
 /* ---- context.c: the last communication events of each thread ---- */
+HIDDEN void context_start(uint32_t events);                    /* as many are kept */
+HIDDEN uint32_t context_empty(void);
 HIDDEN void context_push(struct thread *self, uint32_t event); /* this thread's own */
 HIDDEN void context_send(uint32_t slot, uint32_t event);       /* one that another thread will notice */
 HIDDEN void context_notice(struct thread *self);               /* takes in what others caused */
@@ -182,6 +185,17 @@ HIDDEN void splits_recycle(void);
 HIDDEN void lines_start(void);
 HIDDEN void lines_access(struct thread *self, uint64_t word, uint64_t address, size_t size,
 			 enum access access);
+
+/* ---- machine.c: edges as a simulated machine's caches see them ---- */
+HIDDEN void machine_start(void);
+HIDDEN void machine_see(struct thread *self, uint64_t word, uint64_t address, size_t size,
+			enum access access);
+
+/* ---- monitor.c: in the field, what the tests never showed ---- */
+HIDDEN int monitor_start(char **environment); /* the descriptor of a private area; -1 */
+HIDDEN bool monitor_is_on(void);
+HIDDEN void monitor_edge(const struct area_edge *edge); /* seen for the first time */
+HIDDEN void monitor_after_fork(void);
 
 /* ---- loops.c ---- */
 HIDDEN struct area_loop loops_at(uint32_t slot, uint64_t order);

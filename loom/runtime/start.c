@@ -127,6 +127,7 @@ static void after_fork_in_child(void)
 		return;
 	}
 	observe_after_fork();
+	monitor_after_fork();
 	thread_after_fork(!controlled);
 	units_after_fork();
 	__atomic_store_n(&runtime.process->started, 1, __ATOMIC_RELEASE);
@@ -137,8 +138,7 @@ static void observe_program(int descriptor)
 {
 	if (!area_open(descriptor) || !runtime_claim_process())
 		return;
-	uint32_t events = runtime.options.context > 8 ? 8 : runtime.options.context;
-	runtime.context_mask = (uint32_t)((1ull << 2 * events) - 1);
+	context_start(runtime.options.context);
 	runtime.always_slow = runtime.options.line || (runtime.options.observe & OBSERVE_TRACE);
 	if (runtime.options.line)
 		lines_start();
@@ -166,8 +166,10 @@ static void start(int argc, char **argv, char **environment)
 	readers_start();
 	memory_start();
 	runtime.serves = server_prepare(environment);
-	if (!runtime.serves)
-		observe_program(area_descriptor(value));
+	if (runtime.serves)
+		return;
+	int descriptor = area_descriptor(value);
+	observe_program(descriptor < 0 ? monitor_start(environment) : descriptor);
 }
 
 void runtime_serve(void)

@@ -72,6 +72,7 @@ struct thread *thread_new(void)
 		thread->owner = runtime.always_slow || runtime.controlled ? (uint16_t)OWNER_NEVER
 									  : OWNER(slot, 0u, 0u);
 		thread->cells = (struct cell *)CELLS_START;
+		thread->context = context_empty();
 		thread->number = __atomic_fetch_add(&runtime.head->threads, 1, __ATOMIC_RELAXED);
 		thread->random = (runtime.options.seed + thread->number + 1) * 0x9e3779b97f4a7c15u;
 		thread->state = THREAD_LIVE;
