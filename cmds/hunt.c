@@ -23,6 +23,7 @@
 #define PATIENCE 1000     /* schedules after a failure in which enough others have to pass */
 #define REDUCE_TRIES 3000
 #define REDUCE_SECONDS 30
+#define REDUCE_TURNS 50000 /* longer ones, as of threads that spin for ever, do not get short in that time */
 
 struct hunt_command {
 	uint64_t passes, seed, jobs, context;
@@ -237,7 +238,7 @@ static struct error *shorten(struct chase *chase)
 	struct steer *steer;
 
 	if (!summary->found || chase->command->no_reduce || !summary->failure.number || cmds_interrupted() ||
-	    !summary->failure.schedule.nturns)
+	    !summary->failure.schedule.nturns || summary->failure.schedule.nturns > REDUCE_TURNS)
 		return NULL;
 	_cleanup_(progress_stopp) struct progress *progress = progress_start(STDERR_FILENO, 1);
 

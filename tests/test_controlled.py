@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Controlled runs mean what free ones mean: test_controlled.py UNSNARL [--budget N] [PROGRAM...]
+"""Controlled runs mean what free ones mean: test_controlled.py UNSNARL [options] [PROGRAM...]
 
 The programs of tests/controlled are correct: each checks the meaning of one
 synchronisation primitive by itself and prints the same whatever the
@@ -18,10 +18,10 @@ import sys
 import tempfile
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "controlled"
-SEED = "1"
 FREE_RUNS = 3
 FREE_SECONDS = 5  # a second on an idle machine
-HUNT_SECONDS = 120
+HUNT_SECONDS = 300
+LIVELOCK_BUDGET = 10  # each takes a second
 
 
 class Failed(Exception):
@@ -41,9 +41,9 @@ def call(words, folder, seconds, good=(0,)):
     return done
 
 
-def build(unsnarl, source, folder):
+def build(unsnarl, source, folder, level):
     verb = ["c++", "-std=c++20"] if source.suffix == ".cc" else ["cc"]
-    call([unsnarl, *verb, "-w", "-g", "-O1", "-pthread", "-o", source.stem, str(source)], folder, 300)
+    call([unsnarl, *verb, "-w", "-g", level, "-pthread", "-o", source.stem, str(source)], folder, 300)
 
 
 def free(unsnarl, name, folder):
@@ -55,8 +55,8 @@ def free(unsnarl, name, folder):
     return printed.pop()
 
 
-def hunt(unsnarl, name, folder, budget, *options):
-    words = [unsnarl, "hunt", "--json", "--seed", SEED, "--budget", str(budget), "--passes", "5", "-j", "1",
+def hunt(unsnarl, name, folder, budget, seed, *options):
+    words = [unsnarl, "hunt", "--json", "--seed", str(seed), "--budget", str(budget), "--passes", "5", "-j", "1",
              "--no-reduce", "--timeout", "10", "--store", f"store-{name}", *options, "--", f"./{name}"]
     return json.loads(call(words, folder, HUNT_SECONDS, (0, 1)).stdout)
 
@@ -67,10 +67,10 @@ def explain(answer):
             f"output: {(failure.get('output') or '')[-300:]!r}")
 
 
-def check_good(unsnarl, source, folder, budget):
+def check_good(unsnarl, source, folder, budget, seed):
     printed = free(unsnarl, source.stem, folder)
     (folder / f"{source.stem}.txt").write_text(printed)
-    answer = hunt(unsnarl, source.stem, folder, budget, "--expect", f"{source.stem}.txt")
+    answer = hunt(unsnarl, source.stem, folder, budget, seed, "--expect", f"{source.stem}.txt")
     if answer["failed"]:
         raise Failed(f"right when free, wrong when controlled: {explain(answer)}")
     if answer["schedules"] != budget:
@@ -80,19 +80,19 @@ def check_good(unsnarl, source, folder, budget):
         raise Failed(f"named as not under control: {answer['uncontrolled']}")
 
 
-def check_bad(unsnarl, source, folder, budget):
+def check_bad(unsnarl, source, folder, budget, seed):
     expected = re.search(r"expect: ([a-z -]+)", source.read_text()).group(1).split()
-    answer = hunt(unsnarl, source.stem, folder, budget)
+    answer = hunt(unsnarl, source.stem, folder, LIVELOCK_BUDGET if "livelock" in expected else budget, seed)
     if not answer["failed"]:
         raise Failed(f"no {' or '.join(expected)} in {answer['schedules']} schedules")
     if not {kind.replace("wake-up", "wakeup").replace(" ", "-") for kind in answer["failures"]} <= set(expected):
         raise Failed(f"ends otherwise than by {' or '.join(expected)}: {explain(answer)}")
 
 
-def check(unsnarl, source, folder, budget):
+def check(unsnarl, source, folder, words):
     try:
-        build(unsnarl, source, folder)
-        (check_bad if source.parent.name == "bad" else check_good)(unsnarl, source, folder, budget)
+        build(unsnarl, source, folder, words.level)
+        (check_bad if source.parent.name == "bad" else check_good)(unsnarl, source, folder, words.budget, words.seed)
     except Failed as failed:
         return str(failed)
     return None
@@ -102,6 +102,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("unsnarl", nargs="?", default=os.environ.get("UNSNARL", "build/unsnarl"))
     parser.add_argument("--budget", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--level", default="-O1", help="how to compile, as in --level=-O2")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("programs", nargs="*")
     words = parser.parse_args()
@@ -111,7 +113,7 @@ def main():
         sources = [source for source in sources if source.stem in words.programs]
     passed = failed = 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(words.jobs) as pool:
-        work = lambda source: check(unsnarl, source, pathlib.Path(folder), words.budget)
+        work = lambda source: check(unsnarl, source, pathlib.Path(folder), words)
         for source, failure in zip(sources, pool.map(work, sources)):
             passed += failure is None
             failed += failure is not None

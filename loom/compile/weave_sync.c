@@ -1,4 +1,4 @@
-/* Sites of synchronisation calls: before each, its number goes into the thread's
+/* Sites of synchronisation calls: while one goes on, its number is in the thread's
  * `sync`, so that the runtime's own pthread_mutex_lock knows where it was called.
  * The C++ library's headers make such calls for the program; a person looks for
  * the line of the program from which they came, so sites stand there, at the
@@ -116,23 +116,55 @@ static uint32_t add_site(struct weave *weave, LLVMValueRef call, uint32_t ordina
 	return table_add(&weave->table, &site);
 }
 
+static LLVMValueRef sync_place(struct weave *weave)
+{
+	LLVMValueRef offset = LLVMConstInt(weave->i64, offsetof(struct thread, sync), 0);
+	return LLVMBuildInBoundsGEP2(weave->builder, weave->i8, weave->self, &offset, 1, "");
+}
+
 /* The number of the unit's first site is the upper half of a word in its descriptor. */
 static void store_number(struct weave *weave, LLVMValueRef call, uint32_t index)
 {
-	LLVMValueRef first = LLVMConstInt(weave->i64, DESCRIPTOR_FIRST + 4, 0);
-	LLVMValueRef sync = LLVMConstInt(weave->i64, offsetof(struct thread, sync), 0);
+	LLVMValueRef offset = LLVMConstInt(weave->i64, DESCRIPTOR_FIRST + 4, 0);
 	weave_before(weave, call);
 	LLVMValueRef from =
-		LLVMBuildInBoundsGEP2(weave->builder, weave->i8, weave->descriptor, &first, 1, "");
-	LLVMValueRef number =
-		LLVMBuildAdd(weave->builder, LLVMBuildLoad2(weave->builder, weave->i32, from, ""),
-			     LLVMConstInt(weave->i32, index, 0), "");
-	LLVMValueRef to = LLVMBuildInBoundsGEP2(weave->builder, weave->i8, weave->self, &sync, 1, "");
-	LLVMBuildStore(weave->builder, number, to);
+		LLVMBuildInBoundsGEP2(weave->builder, weave->i8, weave->descriptor, &offset, 1, "");
+	LLVMValueRef first = LLVMBuildLoad2(weave->builder, weave->i32, from, "");
+	LLVMValueRef number = LLVMBuildAdd(weave->builder, first, LLVMConstInt(weave->i32, index, 0), "");
+	LLVMBuildStore(weave->builder, number, sync_place(weave));
+}
+
+/* Where a call that returned goes on; NULL when others come there too, or it is no place for more. */
+static LLVMValueRef place_behind(LLVMValueRef call)
+{
+	if (!LLVMIsAInvokeInst(call))
+		return LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail ? NULL
+									     : LLVMGetNextInstruction(call);
+	LLVMBasicBlockRef block = LLVMGetNormalDest(call);
+	LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(block));
+	if (LLVMGetNextUse(use))
+		return NULL;
+	LLVMValueRef first = LLVMGetFirstInstruction(block);
+	while (LLVMIsAPHINode(first))
+		first = LLVMGetNextInstruction(first);
+	return first;
+}
+
+/* What synchronises later without a site, in a library without hooks, must not be taken for this call. */
+static void clear_number(struct weave *weave, LLVMValueRef call)
+{
+	LLVMValueRef behind = place_behind(call);
+	if (!behind)
+		return;
+	weave_before(weave, behind);
+	LLVMBuildStore(weave->builder, LLVMConstInt(weave->i32, 0, 0), sync_place(weave));
 }
 
 void weave_syncs(struct weave *weave)
 {
-	for (uint32_t i = 0; i < weave->syncs.n; i++)
-		store_number(weave, weave->syncs.items[i], add_site(weave, weave->syncs.items[i], i));
+	for (uint32_t i = 0; i < weave->syncs.n; i++) {
+		LLVMValueRef call = weave->syncs.items[i];
+		store_number(weave, call, add_site(weave, call, i));
+		clear_number(weave, call);
+	}
 }

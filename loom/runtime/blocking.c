@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -34,8 +35,30 @@ static bool wake_inputs(void)
 	return some;
 }
 
+static bool is_internal(int fd, uint32_t depth);
+
+/* An epoll set is internal when all files in it are; the kernel lists them. */
+static bool set_is_internal(int set, uint32_t depth)
+{
+	char path[64], text[4096], *at = text;
+	snprintf(path, sizeof path, "/proc/self/fdinfo/%d", set);
+	long file = raw_call(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0, 0);
+	long size = file < 0 ? -1 : raw_call(SYS_read, file, (long)text, sizeof text - 1, 0, 0, 0);
+	if (file >= 0)
+		raw_call(SYS_close, file, 0, 0, 0, 0, 0);
+	if (size < 0 || size == sizeof text - 1 || depth > 4)
+		return false;
+	text[size] = '\0';
+	while ((at = strstr(at, "tfd:"))) {
+		at += 4;
+		if (!is_internal((int)strtol(at, NULL, 10), depth + 1))
+			return false;
+	}
+	return true;
+}
+
 /* Is the other end of the file in this process, so that nobody else can provide anything? */
-static bool is_internal(int fd)
+static bool is_internal(int fd, uint32_t depth)
 {
 	struct stat st, other;
 	struct ucred peer;
@@ -47,7 +70,10 @@ static bool is_internal(int fd)
 	if (!S_ISFIFO(st.st_mode)) { /* eventfd and the like: anonymous, without a type */
 		char path[64], link[64] = "";
 		snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-		return readlink(path, link, sizeof link - 1) > 0 && strcmp(link, "anon_inode:[eventfd]") == 0;
+		if (readlink(path, link, sizeof link - 1) <= 0)
+			return false;
+		return strcmp(link, "anon_inode:[eventfd]") == 0 ||
+		       (strcmp(link, "anon_inode:[eventpoll]") == 0 && set_is_internal(fd, depth));
 	}
 	for (int end = 0; end < 1024; end++)
 		if (end != fd && fstat(end, &other) == 0 && other.st_dev == st.st_dev &&
@@ -59,7 +85,7 @@ static bool is_internal(int fd)
 static bool waits_outside(const struct agent *agent)
 {
 	for (uint32_t i = 0; i < agent->npolled; i++)
-		if (agent->polled[i].fd >= 0 && (control.forked || !is_internal(agent->polled[i].fd)))
+		if (agent->polled[i].fd >= 0 && (control.forked || !is_internal(agent->polled[i].fd, 0)))
 			return true;
 	return false;
 }
@@ -93,7 +119,10 @@ bool blocking_poll(bool wait)
 	if (n == 0)
 		return false;
 	control_uncontrolled("input from outside the program: waited for in reality");
-	if (raw_call(SYS_poll, (long)all, n, real_timeout(), 0, 0, 0) <= 0)
+	control.outside = true;
+	long ready = raw_call(SYS_poll, (long)all, n, real_timeout(), 0, 0, 0);
+	control.outside = false;
+	if (ready <= 0)
 		return false;
 	return wake_inputs();
 }

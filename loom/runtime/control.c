@@ -15,8 +15,11 @@
 #define STREAK_READING 64u      /* known points in a row after which a thread only spins, */
 #define STREAK_WRITING 2000u    /* and when it also writes */
 #define STILL_MOST 1000000u     /* points without any news: everybody spins for ever */
+#define STILL_PATIENCE 1000u    /* points between two sleepers that are woken for that */
 #define DEMOTED_MOST 4096u      /* points for which a spinning thread lets others go first */
 #define LEAVING_NS 200000000ull /* longest real wait for a thread that has ended */
+
+#define WATCH_SECONDS 2
 
 struct control control;
 
@@ -97,7 +100,10 @@ void control_unblock(struct agent *agent, enum wait_result result)
 	control.ninputs -= agent->wait == WAIT_INPUT;
 	control.ntimed -= agent->deadline != NEVER;
 	agent->result = result;
+	uint64_t still = control.still;
 	agent_readies(agent);
+	if (result == WAIT_TIMED_OUT)
+		control.still = still; /* time alone is no news */
 }
 
 void control_expire(struct agent *agent)
@@ -162,8 +168,10 @@ static void await_leaving(void)
 static void await_token(struct agent *me)
 {
 	/* Acquire pairs with the release in hand_over: all that the last holder did. */
+	uint64_t points = 0;
 	while (!__atomic_load_n(&me->go, __ATOMIC_ACQUIRE))
-		raw_wait(&me->go, 0);
+		if (!raw_wait(&me->go, 0, WATCH_SECONDS))
+			control_watch(&points);
 	me->go = 0;
 	if (UNLIKELY(control.leaving))
 		await_leaving();
@@ -176,21 +184,32 @@ static void hand_over(struct agent *next)
 	raw_wake(&next->go);
 }
 
+/* Nothing new for long. Sleepers may change that, so their time comes now; if it does not help, nothing will. */
+static void stands_still(void)
+{
+	if (control.ninputs)
+		return;
+	if (!control.ntimed || control.still > 2 * STILL_MOST)
+		control_finish(END_LIVELOCK);
+	if (control.still % STILL_PATIENCE == 0)
+		expire_first();
+}
+
 static void pass_point(struct agent *me)
 {
 	control.turn->points++;
 	control.budget -= control.budget > 0;
 	control.now += POINT_NS;
 	uint64_t points = ++control.schedule->points;
-	if (!me->dull && (control.nready > 1 || control.ntimed)) {
+	if (!me->repeated && (control.nready > 1 || control.ntimed)) {
 		control.contested++;
 		control.schedule->contested++;
 	}
 	policy_passed(me);
 	if (UNLIKELY(control.options.most_points && points > control.options.most_points))
 		control_finish(END_LIVELOCK);
-	if (UNLIKELY(++control.still > STILL_MOST) && !control.ntimed && !control.ninputs)
-		control_finish(END_LIVELOCK);
+	if (UNLIKELY(++control.still > STILL_MOST))
+		stands_still();
 }
 
 /* Whom to run when the running thread has blocked or ended. */
@@ -332,19 +351,18 @@ void control_access(struct thread *self, uint64_t word, uint64_t address, size_t
 		policy_passed(me);
 		return;
 	}
-	me->dull =
-		(control.nready > 1 || control.ntimed) && policy_dull(me, looks_private(self, address, size));
+	if (control.nready > 1 || control.ntimed)
+		policy_weigh(me, looks_private(self, address, size));
 	arrive(me);
 }
 
 void control_note_site(struct agent *me, const volatile void *object)
 {
 	me->site = me->thread->sync;
-	me->thread->sync = 0;
 	me->access = POINT_SYNC;
 	me->address = (uint64_t)object;
 	me->size = 1;
-	me->dull = false;
+	me->repeated = me->dull = false;
 }
 
 void control_call(struct agent *me, const volatile void *object)

@@ -102,7 +102,7 @@ struct thread {
 	struct cell *cells;                  /* CELLS_START, for inlined code */
 	uint64_t loop_where, loop_iteration; /* the step that goes on */
 	uint32_t context; /* last communication events, as far as this thread has taken notice of them */
-	uint32_t sync;    /* site of the synchronisation call that goes on, 0 = not known */
+	uint32_t sync;    /* site of the synchronisation call that goes on, 0 = none or not known */
 	/* ---- */
 	/* Events that others caused and this thread has not noticed: count << 16 | events. Atomic, and on a
 	 * cache line of its own. */

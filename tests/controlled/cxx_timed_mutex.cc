@@ -6,7 +6,7 @@
 
 static std::timed_mutex timed;
 static std::recursive_timed_mutex recursive;
-static int total;
+static int total, nested;
 
 static void insist()
 {
@@ -18,7 +18,7 @@ static void insist()
 	while (!lock.try_lock_until(std::chrono::system_clock::now() + 5ms))
 		;
 	CHECK(recursive.try_lock_for(0ms));
-	total++;
+	nested++;
 	recursive.unlock();
 }
 
@@ -36,5 +36,5 @@ int main()
 	timed.unlock();
 	a.join();
 	b.join();
-	std::printf("%d\n", total);
+	std::printf("%d %d\n", total, nested);
 }

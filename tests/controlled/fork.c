@@ -1,4 +1,5 @@
-/* A child of a program with threads: its one thread works, the parent's go on. */
+/* A child of a program with threads: its one thread works, the parent's go on.
+ * uncontrolled: fork */
 #include "check.h"
 
 #include <sys/wait.h>

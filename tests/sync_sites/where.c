@@ -12,3 +12,10 @@ int lockf(int file, int command, off_t size)
 	printf("%d %u\n", command + (int)size, unsnarl_self->sync);
 	return file;
 }
+
+/* No synchronisation: 0, after any that was. */
+void elsewhere(void)
+{
+	if (unsnarl_self->sync)
+		printf("still in %u\n", unsnarl_self->sync);
+}

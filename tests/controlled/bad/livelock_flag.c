@@ -2,7 +2,7 @@
  * expect: livelock */
 #include "../check.h"
 
-static int flag;
+int flag; /* not static, or the compiler knows that nobody sets it */
 
 static void *wait_flag(void *none)
 {
