@@ -144,7 +144,6 @@ static void print_tried(const struct hunt_summary *summary)
 			      (unsigned long long)summary->predecessors, (unsigned long long)summary->edges);
 
 	options_fill(stdout, text, 0, 0);
-	printf("\n");
 	if (summary->found && !summary->passed)
 		printf("No schedule passed: the failure does not depend on the order of threads.\n");
 	if (summary->uncontrolled.n) {

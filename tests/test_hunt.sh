@@ -296,14 +296,14 @@ test_replay() {
 	call replay last --store s --export a.schedule
 	expect_status 0 "--export"
 	expect a.schedule '^unsnarl schedule 1$' "--export"
-	expect a.schedule 'get counter.c:8' "--export names places"
+	expect a.schedule '(get|set|add|main) counter.c:[0-9]+' "--export names places"
 	call replay a.schedule -n 3
 	[ "$(tail -n1 out)" = "3 of 3 identical" ]
 	verdict $? "replay of a file"
 	mkdir -p moved && cp counter moved
 	call replay a.schedule -- moved/counter
 	expect out '^1 of 1 identical|differed: .* in what it printed' "replay with the program moved"
-	sed 's/ 1 preempted/ 2 preempted/; s/ 2 blocked/ 1 blocked/' a.schedule >b.schedule
+	sed -E '0,/^ +0 +[0-9]+ /s//   0 9999 /' a.schedule >b.schedule
 	expect_mistake 'hash' replay b.schedule
 	sed 's/^build .*/build 0x1/' a.schedule >b.schedule
 	expect_mistake 'not the build' replay b.schedule
