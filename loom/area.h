@@ -201,7 +201,7 @@ struct area_schedule {
 	uint32_t nturns, nwaits;
 	uint32_t diverged_turn; /* index into the plan */
 	uint64_t points;        /* passed by all threads */
-	uint64_t contested;     /* of these: when another thread could have gone on instead */
+	uint64_t contested;     /* of these: when another thread could have gone on instead; of long loops a part */
 	uint64_t diverged_site; /* where the thread stood instead */
 	uint32_t diverged_thread, reserved;
 	struct area_wait waits[AREA_SLOTS];

@@ -119,7 +119,10 @@ bool blocking_poll(bool wait)
 	if (n == 0)
 		return false;
 	control_uncontrolled("input from outside the program: waited for in reality");
-	if (raw_call(SYS_poll, (long)all, n, real_timeout(), 0, 0, 0) <= 0)
+	control.outside = true;
+	long ready = raw_call(SYS_poll, (long)all, n, real_timeout(), 0, 0, 0);
+	control.outside = false;
+	if (ready <= 0)
 		return false;
 	return wake_inputs();
 }

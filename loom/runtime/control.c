@@ -19,6 +19,8 @@
 #define DEMOTED_MOST 4096u      /* points for which a spinning thread lets others go first */
 #define LEAVING_NS 200000000ull /* longest real wait for a thread that has ended */
 
+#define WATCH_SECONDS 2
+
 struct control control;
 
 uint64_t control_random(void)
@@ -166,8 +168,10 @@ static void await_leaving(void)
 static void await_token(struct agent *me)
 {
 	/* Acquire pairs with the release in hand_over: all that the last holder did. */
+	uint64_t points = 0;
 	while (!__atomic_load_n(&me->go, __ATOMIC_ACQUIRE))
-		raw_wait(&me->go, 0);
+		if (!raw_wait(&me->go, 0, WATCH_SECONDS))
+			control_watch(&points);
 	me->go = 0;
 	if (UNLIKELY(control.leaving))
 		await_leaving();
@@ -197,7 +201,7 @@ static void pass_point(struct agent *me)
 	control.budget -= control.budget > 0;
 	control.now += POINT_NS;
 	uint64_t points = ++control.schedule->points;
-	if (!me->dull && (control.nready > 1 || control.ntimed)) {
+	if (!me->repeated && (control.nready > 1 || control.ntimed)) {
 		control.contested++;
 		control.schedule->contested++;
 	}
@@ -346,8 +350,8 @@ void control_access(struct thread *self, uint64_t word, uint64_t address, size_t
 		policy_passed(me);
 		return;
 	}
-	me->dull =
-		(control.nready > 1 || control.ntimed) && policy_dull(me, looks_private(self, address, size));
+	if (control.nready > 1 || control.ntimed)
+		policy_weigh(me, looks_private(self, address, size));
 	arrive(me);
 }
 
@@ -357,7 +361,7 @@ void control_note_site(struct agent *me, const volatile void *object)
 	me->access = POINT_SYNC;
 	me->address = (uint64_t)object;
 	me->size = 1;
-	me->dull = false;
+	me->repeated = me->dull = false;
 }
 
 void control_call(struct agent *me, const volatile void *object)

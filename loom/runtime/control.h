@@ -32,7 +32,8 @@ struct agent {
 	uint32_t access; /* enum access or POINT_SYNC */
 	uint64_t address, size;
 	uint64_t word; /* of the last access, to know its parts again */
-	bool dull;     /* seldom worth a switch: see policy_dull */
+	bool repeated; /* a turn of a loop like many before: see policy_weigh */
+	bool dull;     /* seldom worth a switch */
 	bool inside;   /* in the scheduler or in a call whose points do not count */
 	bool yields;
 	/* What it waits for; of a thread that was woken but has not run yet, what it waited for. */
@@ -79,6 +80,7 @@ struct control {
 	uint32_t ndemoted;
 	bool review;                    /* priorities or the ready ones changed: the policy must look again */
 	uint32_t child;                 /* number of the thread that lives on in the child of a fork */
+	bool outside;                   /* waits for input in reality */
 	bool forked;                    /* other processes may hold ends of our pipes */
 	uint32_t pinned;                /* stdio locks that are held: no switch */
 	uint64_t stack_low, stack_size; /* asked for of the thread that is being made */
@@ -141,6 +143,8 @@ INLINE uint64_t control_below(uint64_t n)
 /* ---- ends.c: a run that cannot go on ---- */
 HIDDEN void control_finish(uint32_t end) __attribute__((noreturn));
 HIDDEN void control_stuck(void) __attribute__((noreturn));
+/* For a thread that has waited long for its turn: does the holder of the token sleep in the kernel? */
+HIDDEN void control_watch(uint64_t *points);
 
 /* ---- turns.c: the turns of the run and those of the plan ---- */
 HIDDEN void turns_start(void);
@@ -164,8 +168,8 @@ HIDDEN struct agent *policy_next(struct agent *me);
 /* `me` is about to do what it stands at. */
 HIDDEN void policy_passed(struct agent *me);
 HIDDEN void policy_demoted(struct agent *me);
-/* Is the point at which `me` stands, at a place that nobody else has touched (`private`), seldom worth a switch? */
-HIDDEN bool policy_dull(const struct agent *me, bool private);
+/* How much a switch is worth at the point where `me` stands; `private`: nobody else has touched the place. */
+HIDDEN void policy_weigh(struct agent *me, bool private);
 /* From which contested point on a sleeper may be chosen before its time; NEVER = only when nobody else can run. */
 HIDDEN uint64_t policy_eager(const struct agent *agent);
 
@@ -220,7 +224,7 @@ HIDDEN void signals_deliver(struct agent *me);
 
 /* ---- system.c: the kernel itself, past our own names ---- */
 HIDDEN long raw_call(long number, long a, long b, long c, long d, long e, long f);
-HIDDEN void raw_wait(uint32_t *place, uint32_t value);
+HIDDEN bool raw_wait(uint32_t *place, uint32_t value, time_t seconds); /* false after so many seconds */
 HIDDEN void raw_wake(uint32_t *place);
 
 #endif

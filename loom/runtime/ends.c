@@ -2,6 +2,10 @@
  * what, and ends the process. */
 #include "loom/runtime/control.h"
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* A debugger may stop here: all threads are as the run left them. */
@@ -15,6 +19,36 @@ void control_finish(uint32_t end)
 	control.schedule->end = end;
 	unsnarl_failure(end);
 	_exit(CONTROL_STATUS);
+}
+
+/* The letter that the kernel gives the thread's state; 0 when it is not known. */
+static char state_of(int tid)
+{
+	char path[64], text[256];
+	snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+	long fd = raw_call(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0, 0);
+	if (fd < 0)
+		return 0;
+	long n = raw_call(SYS_read, fd, (long)text, sizeof text - 1, 0, 0, 0);
+	raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
+	text[n > 0 ? n : 0] = '\0';
+	const char *name_end = strrchr(text, ')');
+	return name_end && name_end[1] ? name_end[2] : 0;
+}
+
+void control_watch(uint64_t *points)
+{
+	static uint32_t named;
+	/* Without the token: looks at what the holder may be changing, but only to name it. */
+	uint64_t now = RELAXED_GET(control.schedule->points);
+	const struct agent *holder = RELAXED_GET(control.current);
+	bool moved = now != *points;
+	*points = now;
+	if (moved || !holder || RELAXED_GET(control.outside) || state_of(holder->tid) != 'S')
+		return;
+	if (!__atomic_exchange_n(&named, 1, __ATOMIC_RELAXED))
+		control_uncontrolled(
+			"a call that waits in reality: not modelled, or a lock inside a library");
 }
 
 static struct area_wait wait_of(const struct agent *agent)

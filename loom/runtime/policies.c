@@ -92,13 +92,12 @@ static struct agent *highest(struct agent *me)
  * like the ones before. Switches must stay possible there, since the second thread may come between two
  * accesses of the first, but they are worth less. Of the visits to a site all of the first 8 count, then
  * 4 until their number has doubled; which ones differs from run to run. */
-bool policy_dull(const struct agent *me, bool private)
+void policy_weigh(struct agent *me, bool private)
 {
 	uint32_t visits = ++control.visits[me->site];
-	if (private)
-		return true;
 	uint32_t step = visits < 8 ? 1 : 1u << (31 - __builtin_clz(visits)) >> 2;
-	return ((visits + control.phase) & (step - 1)) != 0;
+	me->repeated = ((visits + control.phase) & (step - 1)) != 0;
+	me->dull = private || me->repeated;
 }
 
 static bool passed_over(const struct agent *me)
@@ -119,7 +118,7 @@ static struct agent *random_next(struct agent *me)
 
 static struct agent *pct_next(struct agent *me)
 {
-	while (me && !me->dull && control.next_change < control.nchanges &&
+	while (me && !me->repeated && control.next_change < control.nchanges &&
 	       pct_changes[control.next_change] <= control.contested) {
 		control.next_change++;
 		me->priority = control.lowest--;

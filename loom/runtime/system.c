@@ -1,6 +1,7 @@
 /* The kernel itself: libc's syscall() leads to blocking.c. */
 #include "loom/runtime/control.h"
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
@@ -17,9 +18,11 @@ long raw_call(long number, long a, long b, long c, long d, long e, long f)
 	return result;
 }
 
-void raw_wait(uint32_t *place, uint32_t value)
+bool raw_wait(uint32_t *place, uint32_t value, time_t seconds)
 {
-	raw_call(SYS_futex, (long)place, FUTEX_WAIT_PRIVATE, (long)value, 0, 0, 0);
+	struct timespec time = { .tv_sec = seconds };
+	return raw_call(SYS_futex, (long)place, FUTEX_WAIT_PRIVATE, (long)value, (long)&time, 0, 0) !=
+	       -ETIMEDOUT;
 }
 
 void raw_wake(uint32_t *place)
