@@ -51,7 +51,7 @@ extern const char *const cmds_observers[];
 /* Ctrl-C, a hang-up and a plain kill are noted from now on. */
 void cmds_catch_interrupts(void);
 bool cmds_interrupted(void);
-double cmds_now(void); /* seconds of a clock that only goes forward */
+double cmds_now(void);    /* seconds of a clock that only goes forward */
 uint64_t cmds_seed(void); /* a new one, small enough to type */
 
 /* A list of campaigns; releases itself with _cleanup_(cmds_campaigns_free). */

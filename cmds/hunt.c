@@ -17,7 +17,7 @@
 #include "loom/launch.h"
 #include "loom/reduce.h"
 
-#define WAIT_S 0.1        /* how often the progress bar is looked after */
+#define WAIT_S 0.1 /* how often the progress bar is looked after */
 #define USUAL_BUDGET 10000
 #define FAILURES_MOST 100 /* that are recorded */
 #define PATIENCE 1000     /* schedules after a failure in which enough others have to pass */
@@ -36,7 +36,8 @@ struct hunt_command {
 	double seconds;
 };
 
-static const char *const policies[] = { "auto", "random", "pct2", "pct3", "pct5", "pos", "surw", "guided", NULL };
+static const char *const policies[] = { "auto", "random", "pct2",   "pct3", "pct5",
+					"pos",  "surw",   "guided", NULL };
 
 #define AT(member) .offset = offsetof(struct hunt_command, member)
 
@@ -75,10 +76,12 @@ static const struct options_page page = {
 	.verb = "hunt",
 	.operands = "[options] -- PROGRAM ARGS",
 	.summary = "search for a schedule of the threads that makes the program fail",
-	.text = "Runs a program that was built with unsnarl cc or unsnarl c++ again and again, one thread at a "
+	.text = "Runs a program that was built with unsnarl cc or unsnarl c++ again and again, one thread at "
+		"a "
 		"time, each time in another order. A run fails when it is killed by a signal, exits with a "
 		"status other than 0, cannot go on because threads wait for each other, lasts too long, or "
-		"when --check or --expect say so. Failing runs and some that passed are recorded with what was "
+		"when --check or --expect say so. Failing runs and some that passed are recorded with what "
+		"was "
 		"observed. The first failing schedule is made as short as possible and printed.\n\n"
 		"The exit status is 1 when a failure was found, 0 when not.",
 	.examples = "  unsnarl hunt -- ./program file\n"
@@ -101,18 +104,24 @@ static struct error *read_budget(struct hunt_command *command)
 	double value = strtod(text, &end);
 
 	if (end == text || errno || !isdigit((unsigned char)*text) || value <= 0 || value > 1e12)
-		return error_new("--budget takes a number of schedules or a time, such as 5000, 30s, 10m, 2h; "
-				 "not %s", text);
+		return error_new(
+			"--budget takes a number of schedules or a time, such as 5000, 30s, 10m, 2h; "
+			"not %s",
+			text);
 	if (!*end && value == (double)(uint64_t)value) {
 		command->schedules = (uint64_t)value;
 		return NULL;
 	}
-	double unit = !strcmp(end, "s") ? 1 : !strcmp(end, "m") || !strcmp(end, "min") ? 60 :
-		      !strcmp(end, "h") ? 3600 : 0;
+	double unit = !strcmp(end, "s")                          ? 1
+		      : !strcmp(end, "m") || !strcmp(end, "min") ? 60
+		      : !strcmp(end, "h")                        ? 3600
+								 : 0;
 
 	if (unit <= 0)
-		return error_new("--budget takes a number of schedules or a time, such as 5000, 30s, 10m, 2h; "
-				 "not %s", text);
+		return error_new(
+			"--budget takes a number of schedules or a time, such as 5000, 30s, 10m, 2h; "
+			"not %s",
+			text);
 	command->schedules = 0;
 	command->seconds = value * unit;
 	return NULL;
@@ -122,7 +131,8 @@ static uint64_t processors(void)
 {
 	cpu_set_t set;
 
-	return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0 ? (uint64_t)CPU_COUNT(&set) : 1;
+	return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0 ? (uint64_t)CPU_COUNT(&set)
+										  : 1;
 }
 
 /* The hunt at work. */
@@ -199,8 +209,8 @@ static void show(struct chase *chase, struct progress *progress)
 static struct error *follow(struct chase *chase)
 {
 	const struct hunt_command *command = chase->command;
-	_cleanup_(progress_stopp) struct progress *progress =
-		progress_start(STDERR_FILENO, command->schedules ? command->schedules : (uint64_t)command->seconds);
+	_cleanup_(progress_stopp) struct progress *progress = progress_start(
+		STDERR_FILENO, command->schedules ? command->schedules : (uint64_t)command->seconds);
 	bool done = false;
 
 	while (!done && !cmds_interrupted() && !is_enough(chase)) {
@@ -249,7 +259,9 @@ static struct error *chase_all(struct chase *chase, const struct launch_options 
 		.jobs = (unsigned)command->jobs,
 		.seed = command->seed,
 		.arms = command->policy ? 1u << (command->policy - 1) : EXPLORE_ALL,
-		.budget = command->schedules > 1 ? command->schedules - 1 : command->schedules ? 1 : 0,
+		.budget = command->schedules > 1 ? command->schedules - 1
+			  : command->schedules   ? 1
+						 : 0,
 	};
 
 	/* A run without forced switches tells whether the program runs at all. */
@@ -285,7 +297,8 @@ static struct error *tell(const struct hunt_command *command, const struct launc
 	_cleanup_(retold_free) struct retold retold = { 0 };
 
 	if (summary->found)
-		TRY(retell(launch, failure->reduced.nturns ? &failure->reduced : &failure->schedule, &retold));
+		TRY(retell(launch, failure->reduced.nturns ? &failure->reduced : &failure->schedule,
+			   &retold));
 	(command->json ? hunt_summary_json : hunt_summary_print)(summary, &retold.story);
 	return NULL;
 }
@@ -296,7 +309,9 @@ static struct error *hunt_all(const struct hunt_command *command, char **argv, s
 	const struct launch_options launch = {
 		.path = summary->program,
 		.argv = argv,
-		.area = { .observe = OBSERVE_ALL, .context = (uint32_t)command->context, .seed = command->seed },
+		.area = { .observe = OBSERVE_ALL,
+			  .context = (uint32_t)command->context,
+			  .seed = command->seed },
 		.control = { .policy = POLICY_STAY },
 		.timeout_s = command->timeout_s,
 		.expect = command->expect,
@@ -318,7 +333,11 @@ static struct error *hunt_all(const struct hunt_command *command, char **argv, s
 static struct error *hunt_main(int argc, char **argv, int *status)
 {
 	struct hunt_command command = {
-		.passes = 100, .seed = cmds_seed(), .jobs = processors(), .context = 5, .timeout_s = 10,
+		.passes = 100,
+		.seed = cmds_seed(),
+		.jobs = processors(),
+		.context = 5,
+		.timeout_s = 10,
 		.store = CMDS_STORE,
 	};
 	_cleanup_(hunt_summary_free) struct hunt_summary summary = { 0 };

@@ -17,11 +17,14 @@
 struct error *hunt_summary_check(const struct run *first, const char *program)
 {
 	if (first->observations.nprocesses == 0)
-		return error_new("%s ended (%s) before its first access could be observed; does it run at all?",
-				 program, first->reason ? first->reason : "?");
+		return error_new(
+			"%s ended (%s) before its first access could be observed; does it run at all?",
+			program, first->reason ? first->reason : "?");
 	if (!first->schedule.nturns)
-		return error_new("the threads of %s cannot be controlled: it was built by an older unsnarl; build "
-				 "it again with unsnarl cc", program);
+		return error_new(
+			"the threads of %s cannot be controlled: it was built by an older unsnarl; build "
+			"it again with unsnarl cc",
+			program);
 	return NULL;
 }
 
@@ -71,13 +74,14 @@ void hunt_summary_add(struct hunt_summary *summary, const struct steer_report *r
 
 char *hunt_summary_words(const struct hunt_summary *summary, uint64_t pairs, double seconds)
 {
-	char *words = memory_format("%.0f/s, %llu pairs", seconds > 0.2 ? (double)summary->schedules / seconds : 0,
-				    (unsigned long long)pairs);
+	char *words =
+		memory_format("%.0f/s, %llu pairs", seconds > 0.2 ? (double)summary->schedules / seconds : 0,
+			      (unsigned long long)pairs);
 
 	for (size_t i = 0; i < summary->ends.n && i < 3; i++) {
-		char *longer = memory_format("%s, %llu %s", words,
-					     (unsigned long long)summary->ends.items[i].count,
-					     summary->ends.items[i].name);
+		char *longer =
+			memory_format("%s, %llu %s", words, (unsigned long long)summary->ends.items[i].count,
+				      summary->ends.items[i].name);
 
 		free(words);
 		words = longer;
@@ -129,17 +133,17 @@ static void print_tried(const struct hunt_summary *summary)
 
 	_cleanup_free_ char *arms = join_counts(summary->arms.items, summary->arms.n);
 	_cleanup_free_ char *ends = join_counts(summary->ends.items, summary->ends.n);
-	_cleanup_free_ char *text = memory_format(
-		"Tried %llu schedules in %s (%.0f a second): %s. %llu passed, %llu failed%s%s%s; %llu pairs, %llu "
-		"predecessors, %llu edges.",
-		(unsigned long long)summary->schedules, time,
-		summary->wall_s > 0 ? (double)summary->schedules / summary->wall_s : 0, arms,
-		(unsigned long long)summary->passed, (unsigned long long)summary->failed, *ends ? " (" : "", ends,
-		*ends ? ")" : "", (unsigned long long)summary->pairs, (unsigned long long)summary->predecessors,
-		(unsigned long long)summary->edges);
+	_cleanup_free_ char *text =
+		memory_format("Tried %llu schedules in %s (%.0f a second): %s. %llu passed, %llu "
+			      "failed%s%s%s; %llu pairs, %llu "
+			      "predecessors, %llu edges.",
+			      (unsigned long long)summary->schedules, time,
+			      summary->wall_s > 0 ? (double)summary->schedules / summary->wall_s : 0, arms,
+			      (unsigned long long)summary->passed, (unsigned long long)summary->failed,
+			      *ends ? " (" : "", ends, *ends ? ")" : "", (unsigned long long)summary->pairs,
+			      (unsigned long long)summary->predecessors, (unsigned long long)summary->edges);
 
 	options_fill(stdout, text, 0, 0);
-	printf("\n");
 	if (summary->found && !summary->passed)
 		printf("No schedule passed: the failure does not depend on the order of threads.\n");
 	if (summary->uncontrolled.n) {
@@ -178,7 +182,8 @@ static void print_next(const struct hunt_summary *summary)
 		unsigned long long number = summary->failure.number;
 
 		printf("  unsnarl replay %llu%s        the same again, exactly\n", number, option);
-		printf("  unsnarl replay %llu%s --gdb  in the debugger, stopped at the failure\n", number, option);
+		printf("  unsnarl replay %llu%s --gdb  in the debugger, stopped at the failure\n", number,
+		       option);
 		printf("  unsnarl show %llu%s          what its threads did to each other\n", number, option);
 	} else {
 		printf("  unsnarl hunt --budget %llu ...  further schedules (another seed)\n",
@@ -219,9 +224,9 @@ static json_t *json_finding(const struct hunt_summary *summary, const struct sto
 {
 	const struct run *run = &summary->failure;
 	json_t *finding = json_object();
-	const char *class = run->outcome == OUTCOME_DEADLOCK	   ? "deadlock"
+	const char *class = run->outcome == OUTCOME_DEADLOCK      ? "deadlock"
 			    : run->outcome == OUTCOME_LOST_WAKEUP ? "lost-wakeup"
-								   : NULL;
+								  : NULL;
 
 	json_object_set_new(finding, "rank", json_integer(1));
 	json_object_set_new(finding, "class", class ? json_string(class) : json_null());
@@ -254,15 +259,15 @@ void hunt_summary_json(const struct hunt_summary *summary, const struct story *s
 	json_object_set_new(answer, "passed", answer_count(summary->passed));
 	json_object_set_new(answer, "failed", answer_count(summary->failed));
 	json_object_set_new(answer, "recorded",
-			    json_pack("{s:o, s:o}", "passed", answer_count(summary->recorded_passed), "failed",
-				      answer_count(summary->recorded_failed)));
+			    json_pack("{s:o, s:o}", "passed", answer_count(summary->recorded_passed),
+				      "failed", answer_count(summary->recorded_failed)));
 	json_object_set_new(answer, "failures", json_of_counts(summary->ends.items, summary->ends.n));
 	json_object_set_new(answer, "policies", json_of_counts(summary->arms.items, summary->arms.n));
 	json_object_set_new(answer, "uncontrolled",
 			    json_of_counts(summary->uncontrolled.items, summary->uncontrolled.n));
 	json_object_set_new(answer, "observations",
-			    json_pack("{s:o, s:o, s:o}", "pairs", answer_count(summary->pairs), "predecessors",
-				      answer_count(summary->predecessors), "edges",
+			    json_pack("{s:o, s:o, s:o}", "pairs", answer_count(summary->pairs),
+				      "predecessors", answer_count(summary->predecessors), "edges",
 				      answer_count(summary->edges)));
 	json_object_set_new(answer, "wall_s", json_real(summary->wall_s));
 	json_object_set_new(answer, "interrupted", json_boolean(summary->interrupted));

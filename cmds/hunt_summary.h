@@ -33,7 +33,8 @@ struct hunt_summary {
 /* A sentence when the first run shows that there is nothing to hunt in. */
 struct error *hunt_summary_check(const struct run *first, const char *program);
 void hunt_summary_add(struct hunt_summary *summary, const struct steer_report *report, const char *arm);
-char *hunt_summary_words(const struct hunt_summary *summary, uint64_t pairs, double seconds); /* for the bar */
+char *hunt_summary_words(const struct hunt_summary *summary, uint64_t pairs,
+			 double seconds); /* for the bar */
 /* `story` is that of the failure; NULL when none was found. */
 void hunt_summary_print(const struct hunt_summary *summary, const struct story *story);
 void hunt_summary_json(const struct hunt_summary *summary, const struct story *story);

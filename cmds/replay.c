@@ -58,9 +58,11 @@ static const struct options_page page = {
 	.verb = "replay",
 	.operands = "[options] RUN|last|FILE [-- PROGRAM ARGS]",
 	.summary = "run a recorded schedule again, exactly",
-	.text = "Follows the schedule of a run that unsnarl hunt has recorded, or one in a file that --export has "
+	.text = "Follows the schedule of a run that unsnarl hunt has recorded, or one in a file that "
+		"--export has "
 		"written, with the same build of the program. Compares how it ends, what it prints and the "
-		"schedule itself. The last line says how many of the runs were identical. The exit status is 1 "
+		"schedule itself. The last line says how many of the runs were identical. The exit status is "
+		"1 "
 		"when the recorded failure happened again, 0 when the recorded run had not failed.\n\n"
 		"PROGRAM tells where the program is when it is not where it was.",
 	.examples = "  unsnarl replay last\n"
@@ -74,10 +76,10 @@ static const struct options_page page = {
 /* What is to be followed, and with which program. */
 struct subject {
 	struct schedule schedule;
-	char *path;      /* of the program */
-	char **argv;     /* argv[0] is the program as it was named; items are borrowed */
-	char *name;      /* for people: "run 17", "bug.schedule" */
-	bool failed;     /* the recorded run */
+	char *path;  /* of the program */
+	char **argv; /* argv[0] is the program as it was named; items are borrowed */
+	char *name;  /* for people: "run 17", "bug.schedule" */
+	bool failed; /* the recorded run */
 	struct atlas atlas;
 };
 
@@ -109,7 +111,8 @@ static struct error *take_run(struct store *store, uint64_t number, bool shortes
 	TRY(cmds_campaigns(store, campaign, &campaigns));
 	if (!run.schedule.nturns)
 		return error_new("run %llu was not controlled: there is no schedule to follow; unsnarl hunt "
-				 "records them", (unsigned long long)number);
+				 "records them",
+				 (unsigned long long)number);
 	out->failed = run.label == LABEL_FAIL;
 	out->name = memory_format("run %llu", (unsigned long long)number);
 	out->schedule = schedule_copy(shortest && run.reduced.nturns ? &run.reduced : &run.schedule);
@@ -153,8 +156,10 @@ static struct error *find_program(struct subject *subject, char **given)
 		return error_new("%s does not say which program it is for; give it after --", subject->name);
 	TRY(launch_check(program, &subject->path, &build));
 	if (build != schedule->build)
-		return error_new("%s is not the build that %s was recorded with; a schedule fits that one only: hunt "
-				 "again, or give the old program after --", program, subject->name);
+		return error_new(
+			"%s is not the build that %s was recorded with; a schedule fits that one only: hunt "
+			"again, or give the old program after --",
+			program, subject->name);
 	while (arguments && arguments[n])
 		n++;
 	subject->argv = memory_alloc((n + 2) * sizeof *subject->argv);
@@ -243,8 +248,11 @@ static struct error *debug(const struct replay_command *command, const struct la
 			   const struct subject *subject)
 {
 	struct launch_options options = retell_strictly(launch, &subject->schedule);
-	const char *front[] = { "gdb", "-q", "-iex", "set debuginfod enabled off", "-ex", "set pagination off",
-				"-ex", "set confirm off", "-ex", "handle SIGSTOP SIGCONT nostop noprint" };
+	const char *front[] = { "gdb",  "-q",
+				"-iex", "set debuginfod enabled off",
+				"-ex",  "set pagination off",
+				"-ex",  "set confirm off",
+				"-ex",  "handle SIGSTOP SIGCONT nostop noprint" };
 	const char *stop[] = { "-ex", "catch syscall exit_group" };
 	const char *go[] = { "-ex", "run" };
 	VEC(const char *) words = { 0 };
@@ -275,7 +283,9 @@ static struct error *debug(const struct replay_command *command, const struct la
 
 static struct error *replay_main(int argc, char **argv, int *status)
 {
-	struct replay_command command = { .jobs = 1, .timeout_s = 10, .store = CMDS_STORE, .until = UNTIL_NONE };
+	struct replay_command command = {
+		.jobs = 1, .timeout_s = 10, .store = CMDS_STORE, .until = UNTIL_NONE
+	};
 	_cleanup_(subject_free) struct subject subject = { 0 };
 	char **operands;
 

@@ -52,7 +52,8 @@ static size_t first_difference(const struct schedule *a, const struct schedule *
 {
 	size_t i = 0;
 
-	while (i < a->nturns && i < b->nturns && schedule_hash(a->turns + i, 1) == schedule_hash(b->turns + i, 1))
+	while (i < a->nturns && i < b->nturns &&
+	       schedule_hash(a->turns + i, 1) == schedule_hash(b->turns + i, 1))
 		i++;
 	return i;
 }
@@ -66,8 +67,9 @@ static void print_other(const struct replay_report *report)
 	if (run->outcome == OUTCOME_DIVERGED) {
 		_cleanup_free_ char *stood = place(report, took->diverged_site);
 
-		printf("A run left the schedule at turn %llu of %zu: T%u stood at %s", (unsigned long long)took->diverged_turn + 1,
-		       recorded->nturns, took->diverged_thread, stood);
+		printf("A run left the schedule at turn %llu of %zu: T%u stood at %s",
+		       (unsigned long long)took->diverged_turn + 1, recorded->nturns, took->diverged_thread,
+		       stood);
 		if (took->diverged_turn < recorded->nturns) {
 			const struct schedule_turn *turn = &recorded->turns[took->diverged_turn];
 			_cleanup_free_ char *wanted = place(report, turn->site);
@@ -137,7 +139,8 @@ void replay_report_json(const struct replay_report *report)
 	if (report->has_other) {
 		json_t *other = answer_run(&report->other);
 
-		json_object_set_new(other, "diverged_turn", answer_count(report->other.schedule.diverged_turn));
+		json_object_set_new(other, "diverged_turn",
+				    answer_count(report->other.schedule.diverged_turn));
 		json_object_set_new(answer, "first_other", other);
 	} else {
 		json_object_set_new(answer, "first_other", json_null());

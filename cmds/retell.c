@@ -8,9 +8,9 @@ struct launch_options retell_strictly(const struct launch_options *launch, const
 
 	options.area.seed = schedule->seed;
 	options.plan = schedule->turns;
-	options.control = (struct area_control){
-		.policy = POLICY_STAY, .nplan = (uint32_t)schedule->nturns, .strict = 1
-	};
+	options.control = (struct area_control){ .policy = POLICY_STAY,
+						 .nplan = (uint32_t)schedule->nturns,
+						 .strict = 1 };
 	return options;
 }
 

@@ -17,7 +17,8 @@ struct retold {
 
 /* `launch` says how the program is started. When the run goes astray the story has
  * no trace. */
-struct error *retell(const struct launch_options *launch, const struct schedule *schedule, struct retold *out);
+struct error *retell(const struct launch_options *launch, const struct schedule *schedule,
+		     struct retold *out);
 void retold_free(struct retold *retold);
 
 /* Options that follow the schedule strictly in a process of its own. */

@@ -58,7 +58,8 @@ struct area_control {
 	uint32_t strict;      /* 1: the plan is all; a turn that cannot be taken ends the run as diverged */
 	uint64_t points;      /* contested points expected in a run, from earlier ones; 0 = unknown */
 	uint64_t most_points; /* the run ends as a livelock beyond this; 0 = no limit */
-	uint32_t thread_points[CONTROL_THREADS]; /* points expected of each thread (the sum over its turns), 0 =
+	uint32_t thread_points
+		[CONTROL_THREADS]; /* points expected of each thread (the sum over its turns), 0 =
 						    unknown: for SURW */
 };
 
@@ -156,7 +157,10 @@ struct area_process {
  * ended: its end is 0. TURN_WAKE: no turn but a choice, made in the TURN_RUN before it, of the
  * thread that a signal lets go on. */
 enum area_turn_kind { TURN_RUN = 1, TURN_WAKE };
-enum area_turn_end { TURN_PREEMPTED = 1, TURN_BLOCKED, TURN_ENDED };
+/* TURN_YIELDED: it called sched_yield or only went in circles. A turn of a plan with AREA_ENDLESS
+ * points lasts until its thread blocks, ends or yields. */
+enum area_turn_end { TURN_PREEMPTED = 1, TURN_BLOCKED, TURN_ENDED, TURN_YIELDED };
+#define AREA_ENDLESS (1ull << 62)
 struct area_turn {
 	uint32_t thread; /* run-wide */
 	uint16_t kind, end;

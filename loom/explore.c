@@ -14,15 +14,15 @@
 
 #include "base/memory.h"
 
-#define KEPT_MOST 512        /* schedules that brought something new */
-#define TURNS_MOST 20000     /* longer ones are not kept */
-#define FLOOR 0.05           /* share of an arm that brings nothing */
-#define DECAY 0.85           /* of old yields, per round */
-#define FAILURE_GAIN 8       /* what a failure counts among new observations */
-#define ROUNDS_KNOWN 4       /* rounds whose arms are remembered */
-#define LEAST_CAP 200000     /* points before a run counts as a livelock */
-#define CAP_TIMES 200        /* times the usual number of points */
-#define MOST_BURST 64        /* points that an inserted turn runs at most */
+#define KEPT_MOST 512    /* schedules that brought something new */
+#define TURNS_MOST 20000 /* longer ones are not kept */
+#define FLOOR 0.05       /* share of an arm that brings nothing */
+#define DECAY 0.85       /* of old yields, per round */
+#define FAILURE_GAIN 8   /* what a failure counts among new observations */
+#define ROUNDS_KNOWN 4   /* rounds whose arms are remembered */
+#define LEAST_CAP 200000 /* points before a run counts as a livelock */
+#define CAP_TIMES 200    /* times the usual number of points */
+#define MOST_BURST 64    /* points that an inserted turn runs at most */
 
 struct arm {
 	double runs, gain; /* decayed */
@@ -42,7 +42,7 @@ struct explore {
 	struct arm arms[EXPLORE_ARMS];
 	enum explore_arm chosen[EXPLORE_ROUND * ROUNDS_KNOWN];
 	VEC(struct kept) kept;
-	size_t usable; /* of the kept ones, in this round */
+	size_t usable;         /* of the kept ones, in this round */
 	uint64_t points, most; /* contested ones that are usual, all that were seen at most */
 	uint32_t thread_points[CONTROL_THREADS];
 };
@@ -50,7 +50,7 @@ struct explore {
 const char *explore_arm_name(enum explore_arm arm)
 {
 	static const char *const names[EXPLORE_ARMS] = { "random", "pct2", "pct3",  "pct5",
-							 "pos",	   "surw", "guided" };
+							 "pos",    "surw", "guided" };
 
 	return (unsigned)arm < EXPLORE_ARMS ? names[arm] : "unknown";
 }
@@ -186,8 +186,9 @@ static void change(const struct kept *kept, struct dice *dice, struct steer_orde
 	bool keep_rest = below(dice, 2);
 
 	if (!cut.wake && point && point < cut.points)
-		order->plan[n++] =
-			(struct schedule_turn){ .thread = cut.thread, .stop = STOP_PREEMPTED, .points = point };
+		order->plan[n++] = (struct schedule_turn){ .thread = cut.thread,
+							   .stop = STOP_PREEMPTED,
+							   .points = point };
 	if (other != THREAD_NONE)
 		order->plan[n++] = (struct schedule_turn){ .thread = other,
 							   .stop = STOP_PREEMPTED,
@@ -209,8 +210,8 @@ static void set_policy(struct explore *explore, enum explore_arm arm, struct dic
 		uint32_t depth;
 	} policies[EXPLORE_ARMS] = {
 		[EXPLORE_RANDOM] = { SCHEDULE_RANDOM, 0 }, [EXPLORE_PCT2] = { SCHEDULE_PCT, 2 },
-		[EXPLORE_PCT3] = { SCHEDULE_PCT, 3 },	   [EXPLORE_PCT5] = { SCHEDULE_PCT, 5 },
-		[EXPLORE_POS] = { SCHEDULE_POS, 0 },	   [EXPLORE_SURW] = { SCHEDULE_SURW, 0 },
+		[EXPLORE_PCT3] = { SCHEDULE_PCT, 3 },      [EXPLORE_PCT5] = { SCHEDULE_PCT, 5 },
+		[EXPLORE_POS] = { SCHEDULE_POS, 0 },       [EXPLORE_SURW] = { SCHEDULE_SURW, 0 },
 		[EXPLORE_GUIDED] = { SCHEDULE_POS, 0 },
 	};
 
@@ -283,8 +284,8 @@ static void measure(struct explore *explore, const struct explore_news *news)
 	if (news->points > explore->most)
 		explore->most = news->points;
 	if (news->contested)
-		explore->points = explore->points ? (explore->points * 7 + news->contested + 7) / 8
-						  : news->contested;
+		explore->points =
+			explore->points ? (explore->points * 7 + news->contested + 7) / 8 : news->contested;
 	for (size_t i = 0; i < news->nturns; i++)
 		if (!news->turns[i].wake && news->turns[i].thread < CONTROL_THREADS)
 			sums[news->turns[i].thread] += news->turns[i].points;

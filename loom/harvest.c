@@ -383,8 +383,8 @@ static struct error *take_process(struct harvest *h, uint64_t base, bool first)
 		 AREA_PAIRS, take_pair));
 	TRY(each(h, base + offsetof(struct area_process, predecessors), sizeof(struct area_predecessor),
 		 p->npredecessors, AREA_PREDECESSORS, take_predecessor));
-	TRY(each(h, base + offsetof(struct area_process, edges), sizeof(struct area_edge), p->nedges, AREA_EDGES,
-		 take_edge));
+	TRY(each(h, base + offsetof(struct area_process, edges), sizeof(struct area_edge), p->nedges,
+		 AREA_EDGES, take_edge));
 	return first ? each(h, base + offsetof(struct area_process, events), sizeof(struct area_event),
 			    p->nevents, AREA_EVENTS, take_event)
 		     : NULL;

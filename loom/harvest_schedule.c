@@ -12,7 +12,8 @@
 #define FRONT_BYTES offsetof(struct area_schedule, plan)
 
 _Static_assert((int)POLICY_FREE == (int)SCHEDULE_FREE && (int)POLICY_STAY == (int)SCHEDULE_STAY &&
-		       (int)WAIT_INPUT == (int)WAITING_INPUT && (int)TURN_ENDED == (int)STOP_ENDED,
+		       (int)WAIT_INPUT == (int)WAITING_INPUT && (int)TURN_YIELDED == (int)STOP_YIELDED &&
+		       AREA_ENDLESS == SCHEDULE_ENDLESS,
 	       "the model follows the area");
 
 bool harvest_turn(const struct area_turn *from, struct schedule_turn *to)
@@ -23,7 +24,7 @@ bool harvest_turn(const struct area_turn *from, struct schedule_turn *to)
 	to->stop = (enum schedule_stop)from->end;
 	to->points = from->points;
 	to->site = from->site;
-	return from->kind == TURN_RUN && from->end <= TURN_ENDED;
+	return from->kind == TURN_RUN && from->end <= TURN_YIELDED;
 }
 
 /* Up to the first unsound turn. */

@@ -20,9 +20,9 @@ struct hunt {
 	struct hunt_result results[EXPLORE_ROUND * ROUNDS]; /* by index, as they came */
 	bool here[EXPLORE_ROUND * ROUNDS];
 	uint64_t budget;
-	uint64_t given;   /* orders */
-	uint64_t learnt;  /* results */
-	uint64_t handed;  /* results that the caller has */
+	uint64_t given;  /* orders */
+	uint64_t learnt; /* results */
+	uint64_t handed; /* results that the caller has */
 	bool keep;
 };
 
@@ -41,8 +41,7 @@ static uint64_t count_new(struct hunt *hunt, const struct observations *o)
 
 	for (size_t i = 0; i < o->npairs; i++) {
 		const struct pair *p = &o->pairs[i];
-		uint32_t words[] = { 1,		   p->kind,	   p->head_site, p->tail_site,
-				     p->head_thread, p->tail_thread };
+		uint32_t words[] = { 1, p->kind, p->head_site, p->tail_site, p->head_thread, p->tail_thread };
 
 		hunt->counts.pairs += see(hunt, words, 6);
 	}
@@ -146,8 +145,8 @@ static struct error *learn_round(struct hunt *hunt)
 
 		result->arm = explore_arm_of(hunt->explore, hunt->learnt);
 		result->gain = report->harvested ? count_new(hunt, &report->run.observations) : 0;
-		struct explore_news news = news_of(&report->run, report->label, report->points,
-						   report->contested, result->gain);
+		struct explore_news news =
+			news_of(&report->run, report->label, report->points, report->contested, result->gain);
 
 		explore_learn(hunt->explore, hunt->learnt, &news);
 	}

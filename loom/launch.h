@@ -16,10 +16,10 @@ struct launch_options {
 	struct area_options area;
 	struct area_control control;      /* policy POLICY_FREE = not controlled */
 	const struct schedule_turn *plan; /* control.nplan turns */
-	double timeout_s;   /* 0 = none */
-	const char *expect; /* stdout must equal this file; NULL = no such check */
-	const char *check;  /* shell command: stdin is the program's stdout, exit 0 = pass; NULL = none */
-	enum label force;   /* 0 = judge, else every run gets this label */
+	double timeout_s;                 /* 0 = none */
+	const char *expect;               /* stdout must equal this file; NULL = no such check */
+	const char *check; /* shell command: stdin is the program's stdout, exit 0 = pass; NULL = none */
+	enum label force;  /* 0 = judge, else every run gets this label */
 };
 
 /* Resolves `program` through PATH; says in a sentence when it is missing, not

@@ -14,7 +14,6 @@
 
 #define WAIT_S 0.5
 #define AHEAD 16u
-#define ENDLESS (UINT64_MAX >> 1)
 #define SINGLES_MOST 64 /* switches tried alone */
 #define MOST_POINTS 5000000u
 
@@ -94,7 +93,7 @@ static size_t compile(const struct schedule *from, const struct wish *wish, stru
 		uint64_t *at = map_put(&planned, turn->thread, NULL);
 
 		plan[n] = *turn;
-		plan[n++].points = wish->turns[i] == TURN_LOOSE ? ENDLESS : end - *at;
+		plan[n++].points = wish->turns[i] == TURN_LOOSE ? SCHEDULE_ENDLESS : end - *at;
 		*at = end;
 	}
 	return n;
@@ -305,7 +304,8 @@ static uint64_t most_points(const struct schedule *known)
 
 static bool is_same(const struct run *failed, const struct steer_report *report)
 {
-	return report->label == LABEL_FAIL && report->outcome == failed->outcome && report->code == failed->code;
+	return report->label == LABEL_FAIL && report->outcome == failed->outcome &&
+	       report->code == failed->code;
 }
 
 static struct error *try_steered(void *context, const struct schedule_turn *plan, size_t n, bool *same,

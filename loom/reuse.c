@@ -102,8 +102,14 @@ static bool look_at_process(struct reuse *reuse, uint32_t number)
 
 	for (uint32_t i = 0; i < least(p->npairs, AREA_PAIRS); i++) {
 		const struct area_pair *pair = &p->pairs[i];
-		uint32_t words[] = { 1,		      number,		 pair->kind,	    pair->head_site,
-				     pair->tail_site, pair->head_thread, pair->tail_thread, 0 };
+		uint32_t words[] = { 1,
+				     number,
+				     pair->kind,
+				     pair->head_site,
+				     pair->tail_site,
+				     pair->head_thread,
+				     pair->tail_thread,
+				     0 };
 
 		novel |= pair->state == AREA_VALID && see(reuse, hash_bytes(HASH_START, words, sizeof words));
 	}
@@ -115,9 +121,10 @@ static bool look_at_process(struct reuse *reuse, uint32_t number)
 	}
 	for (uint32_t i = 0; i < least(p->nedges, AREA_EDGES); i++) {
 		const struct area_edge *edge = &p->edges[i];
-		uint32_t words[] = { 3,		 number,
-				     edge->source, edge->sink,
-				     edge->write,  (uint32_t)edge->source_context << 16 | edge->sink_context };
+		uint32_t words[] = {
+			3,          number,      edge->source,
+			edge->sink, edge->write, (uint32_t)edge->source_context << 16 | edge->sink_context
+		};
 
 		novel |= edge->state == AREA_VALID && see(reuse, hash_bytes(HASH_START, words, sizeof words));
 	}
@@ -163,13 +170,13 @@ static size_t wipe(void *items, size_t item, uint32_t n, uint32_t most, bool rea
 
 static size_t wipe_process(struct area_process *p, bool really)
 {
-	size_t size = wipe(p->paths, 1, p->path_bytes, AREA_PATH_BYTES, really) +
-		      wipe(p->units, sizeof *p->units, p->nunits, AREA_UNITS, really) +
-		      wipe(p->pairs, sizeof *p->pairs, p->npairs, AREA_PAIRS, really) +
-		      wipe(p->predecessors, sizeof *p->predecessors, p->npredecessors, AREA_PREDECESSORS,
-			   really) +
-		      wipe(p->edges, sizeof *p->edges, p->nedges, AREA_EDGES, really) +
-		      wipe(p->events, sizeof *p->events, p->nevents, AREA_EVENTS, really);
+	size_t size =
+		wipe(p->paths, 1, p->path_bytes, AREA_PATH_BYTES, really) +
+		wipe(p->units, sizeof *p->units, p->nunits, AREA_UNITS, really) +
+		wipe(p->pairs, sizeof *p->pairs, p->npairs, AREA_PAIRS, really) +
+		wipe(p->predecessors, sizeof *p->predecessors, p->npredecessors, AREA_PREDECESSORS, really) +
+		wipe(p->edges, sizeof *p->edges, p->nedges, AREA_EDGES, really) +
+		wipe(p->events, sizeof *p->events, p->nevents, AREA_EVENTS, really);
 
 	if (really)
 		memset(p, 0, offsetof(struct area_process, paths));
@@ -182,8 +189,7 @@ static size_t wipe_schedule(struct area_schedule *schedule, bool really)
 		      wipe(schedule->turns, sizeof *schedule->turns, schedule->nturns, AREA_TURNS, really);
 
 	if (really) {
-		memset(schedule->uncontrolled, 0,
-		       strnlen(schedule->uncontrolled, AREA_UNCONTROLLED_BYTES));
+		memset(schedule->uncontrolled, 0, strnlen(schedule->uncontrolled, AREA_UNCONTROLLED_BYTES));
 		memset(schedule, 0, offsetof(struct area_schedule, waits));
 	}
 	return size;

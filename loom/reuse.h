@@ -12,8 +12,8 @@
 #include "loom/area.h"
 
 struct reuse {
-	int fd;         /* -1 = there is none at the moment */
-	char *at;       /* the whole file, mapped */
+	int fd;          /* -1 = there is none at the moment */
+	char *at;        /* the whole file, mapped */
 	struct map seen; /* hashes of the observations of all runs so far */
 };
 

@@ -11,8 +11,8 @@
 #include "loom/watch.h"
 
 struct server {
-	pid_t pid;  /* 0 = not started */
-	int socket; /* -1 */
+	pid_t pid;          /* 0 = not started */
+	int socket;         /* -1 */
 	int out[2], err[2]; /* pipes that all runs write to: read end, write end; -1 */
 };
 

@@ -88,8 +88,8 @@ int spawn_move_up(int fd)
 	return moved;
 }
 
-struct error *spawn_area(const struct area_options *options, const struct area_control *control, uint64_t seed,
-			 int *fd)
+struct error *spawn_area(const struct area_options *options, const struct area_control *control,
+			 uint64_t seed, int *fd)
 {
 	struct area_head head = {
 		.magic = AREA_MAGIC, .version = AREA_VERSION, .options = *options, .control = *control

@@ -26,8 +26,8 @@ struct error *spawn(const struct spawn *spawn, pid_t *pid);
 
 /* A new run area that is ready for a program. The descriptor has a high number
  * and is closed on exec until spawn leaves it open. */
-struct error *spawn_area(const struct area_options *options, const struct area_control *control, uint64_t seed,
-			 int *fd);
+struct error *spawn_area(const struct area_options *options, const struct area_control *control,
+			 uint64_t seed, int *fd);
 /* Writes the plan that control.nplan announces. */
 struct error *spawn_plan(int fd, const struct schedule_turn *turns, size_t n);
 /* Writes turns, as they stand in an area, to any place of a file. */

@@ -49,9 +49,9 @@ struct error *steer_start(const struct launch_options *options, unsigned jobs, s
 		TRY(expect_read(options->expect, &expect));
 	steer = memory_alloc(sizeof *steer);
 	steer->options = *options;
-	struct worker_setup setup = {
-		.options = options, .expect = options->expect ? &expect : NULL, .served = true
-	};
+	struct worker_setup setup = { .options = options,
+				      .expect = options->expect ? &expect : NULL,
+				      .served = true };
 	struct error *error = members_start(&steer->members, &setup, jobs ? jobs : 1);
 
 	if (error) {

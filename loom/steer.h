@@ -19,9 +19,9 @@ struct steer_order {
 	uint64_t seed;
 	struct schedule_turn *plan; /* owned; followed before the policy decides */
 	size_t nplan;
-	bool strict; /* the plan is all */
-	bool keep;   /* harvest the run even if it passes and shows nothing new */
-	uint64_t points, most_points; /* contested points that are likely; all that are allowed */
+	bool strict;                             /* the plan is all */
+	bool keep;                               /* harvest the run even if it passes and shows nothing new */
+	uint64_t points, most_points;            /* contested points that are likely; all that are allowed */
 	uint32_t thread_points[CONTROL_THREADS]; /* points of each thread that are likely */
 };
 void steer_order_free(struct steer_order *order);

@@ -29,7 +29,7 @@
 #include "loom/verdict.h"
 #include "loom/watch.h"
 
-#define LOOK_EVERY 64   /* runs between two looks for processes that were left behind */
+#define LOOK_EVERY 64  /* runs between two looks for processes that were left behind */
 #define SERVERS_MOST 3 /* servers in a row that may die without a run */
 
 struct worker {
@@ -39,7 +39,7 @@ struct worker {
 	bool served;      /* until servers turn out not to work */
 	unsigned lost;    /* servers in a row */
 	uint64_t nserved; /* runs */
-	int children; /* from sweep_prepare */
+	int children;     /* from sweep_prepare */
 	int null;
 	bool still;
 	char entry[SPAWN_ENTRY_SIZE];
@@ -208,8 +208,8 @@ static struct error *run_alone(struct worker *worker, const struct worker_order 
 	};
 
 	TRY(run_process(worker, &start, &worker->out, &worker->err, ending));
-	return harvest_read(result->area, AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, end), &ending->end,
-			    sizeof ending->end);
+	return harvest_read(result->area, AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, end),
+			    &ending->end, sizeof ending->end);
 }
 
 static struct error *start_server(struct worker *worker)
@@ -419,8 +419,8 @@ _Noreturn void worker_main(const struct worker_setup *setup)
 
 		next_order(worker, &order, &plan);
 		struct worker_report report = { .index = order.index, .seed = order.seed };
-		struct error *error = unprepared ? unprepared
-						 : run_program(worker, &order, plan, &report, &result);
+		struct error *error =
+			unprepared ? unprepared : run_program(worker, &order, plan, &report, &result);
 
 		if (error) {
 			report.is_error = true;

@@ -42,7 +42,7 @@ struct worker_report {
 	int64_t started;
 	uint64_t output_hash;
 	uint64_t points, contested, hash, turns; /* of the schedule; filled when served */
-	uint32_t reason_size, output_size; /* bytes with NUL; output 0 = none */
+	uint32_t reason_size, output_size;       /* bytes with NUL; output 0 = none */
 };
 
 #define WORKER_REASON_SIZE 1024u

@@ -89,7 +89,9 @@ size_t schedule_switches(const struct schedule_turn *turns, size_t n)
 
 const char *schedule_policy_name(enum schedule_policy policy)
 {
-	static const char *const names[SCHEDULE_POLICIES] = { "free", "random", "pct", "pos", "surw", "stay" };
+	static const char *const names[SCHEDULE_POLICIES] = {
+		"free", "random", "pct", "pos", "surw", "stay"
+	};
 
 	return (unsigned)policy < SCHEDULE_POLICIES ? names[policy] : "unknown";
 }
@@ -97,8 +99,9 @@ const char *schedule_policy_name(enum schedule_policy policy)
 const char *schedule_waiting_name(enum schedule_waiting kind)
 {
 	static const char *const names[WAITING_KINDS] = {
-		"nothing", "mutex", "condition variable", "read lock", "write lock", "barrier",
-		"semaphore", "spinlock", "once", "thread", "address", "input",
+		"nothing", "mutex",     "condition variable", "read lock", "write lock",
+		"barrier", "semaphore", "spinlock",           "once",      "thread",
+		"address", "input",
 	};
 
 	return (unsigned)kind < WAITING_KINDS ? names[kind] : "unknown";

@@ -23,7 +23,8 @@ enum schedule_policy {
 };
 
 /* Why a turn was over; the last one was when the process ended. */
-enum schedule_stop { STOP_LAST, STOP_PREEMPTED, STOP_BLOCKED, STOP_ENDED };
+enum schedule_stop { STOP_LAST, STOP_PREEMPTED, STOP_BLOCKED, STOP_ENDED, STOP_YIELDED };
+#define SCHEDULE_ENDLESS (UINT64_C(1) << 62) /* points of a planned turn: until it blocks, ends or yields */
 
 /* `thread` runs for `points` points and stands before `site` then. With `wake` it
  * is no turn but a choice: of the thread that an unlock or a signal lets go on. */
@@ -73,8 +74,8 @@ struct schedule {
 	enum schedule_policy policy;
 	uint32_t depth; /* of PCT */
 	uint64_t seed;
-	uint64_t points;    /* of the whole run */
-	uint64_t contested; /* of these: when another thread could have gone on instead */
+	uint64_t points;      /* of the whole run */
+	uint64_t contested;   /* of these: when another thread could have gone on instead */
 	enum outcome outcome; /* how it ended */
 	int code;
 	uint64_t output; /* hash of what it printed, 0 = not known */

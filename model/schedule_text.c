@@ -25,7 +25,8 @@
 static const char *const stops[] = { [STOP_LAST] = "last",
 				     [STOP_PREEMPTED] = "preempted",
 				     [STOP_BLOCKED] = "blocked",
-				     [STOP_ENDED] = "ended" };
+				     [STOP_ENDED] = "ended",
+				     [STOP_YIELDED] = "yielded" };
 static const char *const outcomes[OUTCOME_BEYOND] = {
 	[OUTCOME_EXIT] = "exit",
 	[OUTCOME_SIGNAL] = "signal",
@@ -36,8 +37,8 @@ static const char *const outcomes[OUTCOME_BEYOND] = {
 	[OUTCOME_DIVERGED] = "diverged",
 };
 static const char *const waits[WAITING_KINDS] = {
-	"nothing", "mutex",	"condition", "read-lock", "write-lock", "barrier",
-	"semaphore", "spinlock", "once",      "join",	   "address",	 "input",
+	"nothing",   "mutex",    "condition", "read-lock", "write-lock", "barrier",
+	"semaphore", "spinlock", "once",      "join",      "address",    "input",
 };
 
 /* A name on a line of its own: whatever is not a plain character is escaped. */
@@ -104,8 +105,9 @@ void schedule_write(FILE *out, const struct schedule *schedule, schedule_lookup 
 		if (turn->wake)
 			fprintf(out, "%4" PRIu32 " wakes", turn->thread);
 		else
-			fprintf(out, "%4" PRIu32 " %7" PRIu64 " %-9s 0x%016" PRIx64, turn->thread, turn->points,
-				stops[(unsigned)turn->stop <= STOP_ENDED ? turn->stop : STOP_BLOCKED],
+			fprintf(out, "%4" PRIu32 " %7" PRIu64 " %-9s 0x%016" PRIx64, turn->thread,
+				turn->points,
+				stops[(unsigned)turn->stop <= STOP_YIELDED ? turn->stop : STOP_BLOCKED],
 				turn->site);
 		put_place(out, find && turn->site && !turn->wake ? find(context, turn->site) : NULL);
 		putc('\n', out);
@@ -118,8 +120,8 @@ void schedule_write(FILE *out, const struct schedule *schedule, schedule_lookup 
 			"%4" PRIu32 " %s object %" PRIu32 " site 0x%" PRIx64 " holder %" PRId64 " 0x%" PRIx64
 			" missed %" PRId64 " 0x%" PRIx64,
 			wait->thread, (unsigned)wait->kind < WAITING_KINDS ? waits[wait->kind] : waits[0],
-			wait->object, wait->site,
-			wait->holder == THREAD_NONE ? -1 : (int64_t)wait->holder, wait->holder_site,
+			wait->object, wait->site, wait->holder == THREAD_NONE ? -1 : (int64_t)wait->holder,
+			wait->holder_site,
 			wait->missed_thread == THREAD_NONE ? -1 : (int64_t)wait->missed_thread,
 			wait->missed_site);
 		put_place(out, find && wait->site ? find(context, wait->site) : NULL);
@@ -280,7 +282,7 @@ static bool get_turn(struct text *text, struct schedule_turn *turn)
 	turn->wake = !strcmp(word, "wakes");
 	if (turn->wake)
 		return true;
-	if (!number_of(word, UINT64_MAX, &turn->points) || !get_name(text, stops, 4, &stop) ||
+	if (!number_of(word, UINT64_MAX, &turn->points) || !get_name(text, stops, STOP_YIELDED + 1, &stop) ||
 	    !get_number(text, UINT64_MAX, &turn->site))
 		return false;
 	turn->stop = (enum schedule_stop)stop;
@@ -314,11 +316,11 @@ static bool get_wait(struct text *text, struct schedule_wait *wait)
 	if (!get_u32(text, MOST_THREADS, &wait->thread) || !get_name(text, waits, WAITING_KINDS, &kind))
 		return false;
 	wait->kind = (enum schedule_waiting)kind;
-	return is_word(text, "object") && get_u32(text, UINT32_MAX, &wait->object) &&
-	       is_word(text, "site") && get_number(text, UINT64_MAX, &wait->site) &&
-	       is_word(text, "holder") && get_thread(text, &wait->holder) &&
-	       get_number(text, UINT64_MAX, &wait->holder_site) && is_word(text, "missed") &&
-	       get_thread(text, &wait->missed_thread) && get_number(text, UINT64_MAX, &wait->missed_site);
+	return is_word(text, "object") && get_u32(text, UINT32_MAX, &wait->object) && is_word(text, "site") &&
+	       get_number(text, UINT64_MAX, &wait->site) && is_word(text, "holder") &&
+	       get_thread(text, &wait->holder) && get_number(text, UINT64_MAX, &wait->holder_site) &&
+	       is_word(text, "missed") && get_thread(text, &wait->missed_thread) &&
+	       get_number(text, UINT64_MAX, &wait->missed_site);
 }
 
 static struct error *get_waits(struct reading *reading)
@@ -448,8 +450,8 @@ struct error *schedule_parse(const char *text, size_t size, const char *name, st
 	struct reading reading = { .text = { .at = text, .end = text + size, .name = name } };
 
 	*out = (struct schedule){ 0 };
-	struct error *error = memchr(text, '\0', size) ? error_new("%s is not a text", name)
-						       : get_all(&reading, out);
+	struct error *error =
+		memchr(text, '\0', size) ? error_new("%s is not a text", name) : get_all(&reading, out);
 
 	*VEC_PUSH(&reading.arguments) = NULL;
 	out->arguments = reading.arguments.items;

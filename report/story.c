@@ -16,7 +16,7 @@
 #define COLUMNS_MOST 3 /* with more threads the columns become too narrow: one below the other */
 #define FIRST_LINES 2  /* told of a turn with many lines */
 #define LAST_LINES 4
-#define TURNS_MOST 24  /* the last ones of a long story */
+#define TURNS_MOST 24 /* the last ones of a long story */
 
 struct line {
 	const struct site *site;
@@ -188,6 +188,7 @@ static void put_end(struct telling *telling, const struct scene *scene)
 	const struct site *site = turn->site ? atlas_find(telling->story->atlas, turn->site) : NULL;
 	const char *how = turn->stop == STOP_PREEMPTED ? "-- stopped before"
 			  : turn->stop == STOP_BLOCKED ? "-- waits at"
+			  : turn->stop == STOP_YIELDED ? "-- yields at"
 			  : turn->stop == STOP_ENDED   ? "-- ends"
 						       : "** the run ends";
 	_cleanup_free_ char *source = site && turn->stop != STOP_ENDED ? source_of(telling, site) : NULL;
@@ -221,8 +222,8 @@ static void put_scenes(struct telling *telling)
 		struct scene *scene = &telling->scenes.items[i];
 
 		if (!side_by_side(telling)) {
-			_cleanup_free_ char *name = memory_format("T%u%s", scene->thread,
-								  scene->thread ? "" : " (main)");
+			_cleanup_free_ char *name =
+				memory_format("T%u%s", scene->thread, scene->thread ? "" : " (main)");
 
 			put(telling, scene->thread, name);
 		}

@@ -175,7 +175,7 @@ json_t *story_json_waits(const struct story *story)
 
 json_t *story_json_turns(const struct story *story)
 {
-	static const char *const stops[] = { "last", "preempted", "blocked", "ended" };
+	static const char *const stops[] = { "last", "preempted", "blocked", "ended", "yielded" };
 	const struct schedule *schedule = story->schedule;
 	json_t *array = json_array();
 
@@ -192,7 +192,8 @@ json_t *story_json_turns(const struct story *story)
 			continue;
 		json_array_append_new(array,
 				      json_pack("{s:i, s:o, s:s, s:o}", "thread", (int)turn->thread, "points",
-						answer_count(turn->points), "stop", stops[turn->stop & 3],
+						answer_count(turn->points), "stop",
+						stops[(unsigned)turn->stop <= STOP_YIELDED ? turn->stop : 0],
 						"before", json_place(story, turn->site)));
 	}
 	return array;

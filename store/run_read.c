@@ -47,14 +47,14 @@ static void read_settings(sqlite3_stmt *sql, struct run *out)
 	out->settings.context = (uint32_t)sqlite3_column_int64(sql, CONTEXT);
 	out->settings.line = sqlite3_column_int(sql, LINE) != 0;
 	out->settings.seed = sql_column_u64(sql, SEED);
-	out->schedule.policy = policy > 0 && policy < SCHEDULE_POLICIES ? (enum schedule_policy)policy
-									: SCHEDULE_FREE;
+	out->schedule.policy =
+		policy > 0 && policy < SCHEDULE_POLICIES ? (enum schedule_policy)policy : SCHEDULE_FREE;
 	out->schedule.depth = (uint32_t)sqlite3_column_int64(sql, DEPTH);
 }
 
 /* A schedule of the run; what its row says of it stays. */
-static struct error *read_schedule(struct store *store, sqlite3_stmt *sql, int column,
-				   const struct run *run, struct schedule *out)
+static struct error *read_schedule(struct store *store, sqlite3_stmt *sql, int column, const struct run *run,
+				   struct schedule *out)
 {
 	_cleanup_(bytes_free) struct bytes bytes = { 0 };
 	struct schedule schedule, row = run->schedule;

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "store/codec.h"
 
-#define KINDS 5u /* of turns: four ways to stop, and wake-ups */
+#define KINDS 6u /* of turns: five ways to stop, and wake-ups */
 
 static unsigned kind_of(const struct schedule_turn *turn)
 {
@@ -59,9 +59,9 @@ static bool get_sites(struct reader *reader, struct schedule_turn *turns, size_t
 
 static void put_wait(struct bytes *out, const struct schedule_wait *wait)
 {
-	const uint64_t numbers[] = { wait->thread,      wait->kind,        wait->object,
-				     wait->holder,      wait->missed_thread, wait->address,
-				     wait->site,        wait->holder_site, wait->missed_site };
+	const uint64_t numbers[] = { wait->thread, wait->kind,          wait->object,
+				     wait->holder, wait->missed_thread, wait->address,
+				     wait->site,   wait->holder_site,   wait->missed_site };
 
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		varint_put(out, numbers[i]);

@@ -233,9 +233,10 @@ struct error *schema_upgrade(sqlite3 *db, const char *path)
 	if (code == SQLITE_OK && version == STORE_VERSION)
 		return NULL;
 	if (code == SQLITE_OK && sqlite3_db_readonly(db, "main") == 1)
-		return error_new("the store %s is of the older version %u and cannot be brought up to version %u "
-				 "because it cannot be written; make it and its folder writable once",
-				 path, version, STORE_VERSION);
+		return error_new(
+			"the store %s is of the older version %u and cannot be brought up to version %u "
+			"because it cannot be written; make it and its folder writable once",
+			path, version, STORE_VERSION);
 	if (code == SQLITE_OK)
 		code = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
 	if (code == SQLITE_OK) {

@@ -31,7 +31,8 @@ static uint64_t below(uint64_t limit)
 static struct explore_news result_of(const struct steer_order *order, enum explore_arm arm, int paying,
 				     struct schedule_turn *turns)
 {
-	uint64_t hash = hash_bytes(order->seed + order->policy, order->plan, order->nplan * sizeof *order->plan);
+	uint64_t hash =
+		hash_bytes(order->seed + order->policy, order->plan, order->nplan * sizeof *order->plan);
 
 	for (size_t i = 0; i < 6; i++)
 		turns[i] = (struct schedule_turn){ .thread = (uint32_t)(hash >> (4 * i) & 3),
@@ -59,7 +60,8 @@ static uint64_t explore_all(uint64_t seed, unsigned arms, int rounds, int paying
 
 			explore_next(explore, index, &order);
 			assert_true(index == order.index && order.most_points > 0);
-			uint64_t words[] = { order.policy, order.depth, order.seed, order.nplan, order.points };
+			uint64_t words[] = { order.policy, order.depth, order.seed, order.nplan,
+					     order.points };
 
 			hash = hash_bytes(hash, words, sizeof words);
 			hash = schedule_hash(order.plan, order.nplan) ^ hash * 31;
@@ -150,7 +152,8 @@ static void step(const struct world *world, struct play *play, uint32_t thread)
 }
 
 /* Follows the plan as far as it goes; then each thread to its end. */
-static void play_plan(const struct world *world, const struct schedule_turn *plan, size_t n, struct play *play)
+static void play_plan(const struct world *world, const struct schedule_turn *plan, size_t n,
+		      struct play *play)
 {
 	uint32_t last = 0;
 
@@ -183,7 +186,8 @@ static struct error *try_plan(void *context, const struct schedule_turn *plan, s
 }
 
 /* The fewest forced switches of all interleavings that fail. */
-static size_t fewest(const struct world *world, const struct play *play, uint32_t last, size_t forced, size_t best)
+static size_t fewest(const struct world *world, const struct play *play, uint32_t last, size_t forced,
+		     size_t best)
 {
 	if (play->failed)
 		return forced < best ? forced : best;

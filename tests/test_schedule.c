@@ -50,7 +50,7 @@ static void random_schedule(struct schedule *out)
 		out->turns[i].wake = below(8) == 0;
 		if (out->turns[i].wake)
 			continue;
-		out->turns[i].stop = (enum schedule_stop)below(4);
+		out->turns[i].stop = (enum schedule_stop)below(5);
 		out->turns[i].points = below(below(2) ? 10 : UINT64_MAX);
 		out->turns[i].site = below(4) ? below(7) * 0x9e3779b97f4a7c15u : 0;
 	}
@@ -70,7 +70,8 @@ static const struct site *find(void *context, uint64_t id)
 {
 	(void)context;
 	static const struct site site = {
-		.line = 12, .function = "f\n g", .file = "/home/x/a b.c", .variable = "v" };
+		.line = 12, .function = "f\n g", .file = "/home/x/a b.c", .variable = "v"
+	};
 
 	return id & 1 ? &site : NULL;
 }
@@ -228,9 +229,12 @@ static void test_blobs(void **unused)
 static void test_counts(void **unused)
 {
 	const struct schedule_turn turns[] = {
-		{ .thread = 0, .stop = STOP_PREEMPTED, .points = 1 }, { .thread = 1, .stop = STOP_BLOCKED },
-		{ .thread = 1, .wake = true },			      { .thread = 1, .stop = STOP_PREEMPTED },
-		{ .thread = 2, .stop = STOP_ENDED },		      { .thread = 0, .stop = STOP_LAST },
+		{ .thread = 0, .stop = STOP_PREEMPTED, .points = 1 },
+		{ .thread = 1, .stop = STOP_BLOCKED },
+		{ .thread = 1, .wake = true },
+		{ .thread = 1, .stop = STOP_PREEMPTED },
+		{ .thread = 2, .stop = STOP_ENDED },
+		{ .thread = 0, .stop = STOP_LAST },
 	};
 
 	(void)unused;
@@ -243,8 +247,9 @@ static void test_counts(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),  cmocka_unit_test(test_refusals), cmocka_unit_test(test_mutations),
-		cmocka_unit_test(test_blobs), cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_text),      cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_mutations), cmocka_unit_test(test_blobs),
+		cmocka_unit_test(test_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

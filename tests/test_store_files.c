@@ -136,8 +136,8 @@ static void test_newer_store(void **state)
 /* What version 1 was, from a store of today. */
 static void make_older(const char *path)
 {
-	static const char *const columns[] = { "observe", "context",	   "line",     "seed",	 "policy",
-					       "depth",	  "schedule_hash", "schedule", "reduced" };
+	static const char *const columns[] = { "observe", "context",       "line",     "seed",   "policy",
+					       "depth",   "schedule_hash", "schedule", "reduced" };
 
 	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
 		_cleanup_free_ char *drop = memory_format("ALTER TABLE run DROP COLUMN %s", columns[i]);
@@ -201,7 +201,8 @@ static void test_schedules(void **state)
 
 	world_run(&world, 1, 10, &run);
 	run.outcome = OUTCOME_DEADLOCK;
-	run.settings = (struct run_settings){ .known = true, .observe = 7, .context = 5, .line = true, .seed = 11 };
+	run.settings =
+		(struct run_settings){ .known = true, .observe = 7, .context = 5, .line = true, .seed = 11 };
 	run.schedule = (struct schedule){ .policy = SCHEDULE_PCT,
 					  .depth = 3,
 					  .seed = 11,

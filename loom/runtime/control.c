@@ -288,19 +288,20 @@ static void arrive(struct agent *me)
 	me->inside = true;
 	expire_due();
 	note_progress(me);
+	uint32_t end = me->yields || me->demoted ? TURN_YIELDED : TURN_PREEMPTED;
 	/* A yield may return at once, unless its thread does nothing else. */
 	if (me->yields && !me->demoted && control_random() & 1)
 		me->yields = false;
 	struct agent *next = me;
 	if (UNLIKELY(control.planned))
-		next = plan_next(me, me, TURN_PREEMPTED);
+		next = plan_next(me, me, end);
 	if (!next) /* the plan is over */
 		next = me;
 	if (!control.planned && !control.pinned && (control.nready > 1 || control.ntimed))
 		next = policy_next(me);
 	me->yields = false;
 	if (next != me)
-		give_token(me, next, TURN_PREEMPTED);
+		give_token(me, next, end);
 	pass_point(me);
 	me->inside = false;
 	if (UNLIKELY(me->signals))

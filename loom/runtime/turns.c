@@ -115,7 +115,8 @@ struct agent *plan_next(struct agent *me, struct agent *last, uint32_t end)
 			plan_diverges(running);
 		return plan_advance(running);
 	}
-	if (me && (control.budget || open))
+	bool over = !strict && end == TURN_YIELDED && turn->points >= AREA_ENDLESS;
+	if (me && (control.budget || open) && !over)
 		return me;
 	if (strict && (control.budget || open || turn->end != end ||
 		       (turn->site && turn->site != units_site_id(running->site))))
