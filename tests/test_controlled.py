@@ -106,7 +106,7 @@ def main():
     parser.add_argument("--level", default="-O1", help="how to compile, as in --level=-O2")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("programs", nargs="*")
-    words = parser.parse_args()
+    words = parser.parse_intermixed_args()
     unsnarl = str(pathlib.Path(words.unsnarl).resolve())
     sources = sorted(path for pattern in ("*.c", "*.cc") for path in [*PROGRAMS.glob(pattern), *PROGRAMS.glob("bad/" + pattern)])
     if words.programs:

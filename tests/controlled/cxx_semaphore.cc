@@ -1,20 +1,23 @@
-// std::counting_semaphore and std::binary_semaphore.
+// std::counting_semaphore and std::binary_semaphore. Only one thread acquires each: with two, that of
+// libstdc++ 12 may sleep on a count of 1 that it has read before the other one came and went.
 #include "check.hh"
 
+#include <mutex>
 #include <semaphore>
 #include <thread>
 
 static std::counting_semaphore<2> room(2), items(0);
-static std::binary_semaphore mutex(1);
+static std::binary_semaphore done(0);
+static std::mutex mutex;
 static int buffer, sum;
 
 static void produce()
 {
 	for (int i = 1; i <= 4; i++) {
 		room.acquire();
-		mutex.acquire();
+		mutex.lock();
 		buffer += i;
-		mutex.release();
+		mutex.unlock();
 		items.release();
 	}
 }
@@ -24,12 +27,13 @@ static void consume()
 	for (int i = 0; i < 4; i++) {
 		while (!items.try_acquire_for(5ms))
 			;
-		mutex.acquire();
+		mutex.lock();
 		sum += buffer;
 		buffer = 0;
-		mutex.release();
+		mutex.unlock();
 		room.release();
 	}
+	done.release();
 }
 
 int main()
@@ -39,6 +43,7 @@ int main()
 	CHECK(!items.try_acquire_for(3ms));
 	CHECK(steady::now() - before >= 3ms);
 	std::thread a(produce), b(consume);
+	done.acquire();
 	a.join();
 	b.join();
 	CHECK(room.try_acquire() && room.try_acquire() && !room.try_acquire());
