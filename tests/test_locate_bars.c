@@ -185,7 +185,7 @@ static void analyse(struct world *world)
 	locon_open(&locon, &data.input);
 	double indexed = cpu();
 
-	for (unsigned procedure = LOCON_DEFAULT; procedure <= LOCON_III; procedure++) {
+	for (unsigned procedure = LOCON_I; procedure <= LOCON_III; procedure++) {
 		const struct locon_request request = {
 			.procedure = procedure, .level = -1, .top = 20, .run = data.run, .sites = data.sites
 		};

@@ -79,12 +79,45 @@ static uint64_t triple_cost(const struct locon *locon, const struct pair *pair, 
 	return cost;
 }
 
+/* Passing runs have b before a and after c: then the two belong together, and b does not. */
+static bool is_region(const struct locon *locon, const struct pair *ab, const struct pair *bc)
+{
+	return passed_after(locon, ab, bc) && passed_before(locon, ab);
+}
+
+/* The triple that the run itself saw at one moment, if it recorded such. */
+static uint32_t find_witnessed(const struct locon *locon, uint32_t at, bool *first)
+{
+	const struct locon_run *failed = &locon->input->failed;
+	struct candidate best = { LOCON_NONE, UINT64_MAX };
+
+	for (size_t i = 0; i < failed->ncouples; i++) {
+		const struct couple *couple = &failed->couples[i];
+		const struct pair *ab = &failed->pairs[couple->first], *bc = &failed->pairs[couple->second];
+
+		if ((couple->first != at && couple->second != at) || couple->crossed ||
+		    !locon_opposed(ab, bc) || !triple_scenario(ab, bc) ||
+		    locon_place(locon, ab->tail_site) != locon_place(locon, bc->head_site))
+			continue;
+		uint64_t cost = couple->span + (is_region(locon, ab, bc) ? 0 : UINT32_MAX);
+
+		if (cost < best.cost) {
+			best = (struct candidate){ couple->first == at ? couple->second : couple->first,
+						   cost };
+			*first = couple->first == at;
+		}
+	}
+	return best.at;
+}
+
 /* The pair of the failed run that makes a triple with `at`; `*first` when `at` is its first half. */
 static uint32_t find_triple(const struct locon *locon, uint32_t at, bool *first)
 {
 	const struct locon_run *failed = &locon->input->failed;
 	struct candidate best = { LOCON_NONE, UINT64_MAX };
 
+	if (failed->ncouples)
+		return find_witnessed(locon, at, first);
 	for (size_t i = 0; i < failed->npairs; i++) {
 		if (i == at)
 			continue;
@@ -134,6 +167,23 @@ static void be_order(struct explain_pattern *out, const struct pair *pair)
 	explain_sort(out);
 }
 
+/* The three accesses as one moment: first occurrences that do not fit lose their order. */
+static void add_triple(const struct pair *ab, const struct pair *bc, struct explain_pattern *out)
+{
+	struct pair last = *bc;
+
+	if (ab->tail_order != bc->head_order || bc->tail_order <= ab->head_order) {
+		last.head_site = ab->tail_site;
+		last.head_order = ab->tail_order;
+		last.tail_order = 0;
+	}
+	explain_add(out, ab);
+	explain_add(out, &last);
+	if (!last.tail_order) /* of the thread's accesses it is the later one */
+		return;
+	explain_sort(out);
+}
+
 /* Tells a triple from an order violation by what passing runs allow. */
 static bool try_triple(const struct locon *locon, uint32_t at, struct explain_pattern *out)
 {
@@ -154,12 +204,10 @@ static bool try_triple(const struct locon *locon, uint32_t at, struct explain_pa
 		be_order(out, bc);
 		return true;
 	}
-	if (bc->tail_order <= ab->head_order && !(after && before))
+	if (!locon->input->failed.ncouples && bc->tail_order <= ab->head_order && !(after && before))
 		return false;
 	*out = (struct explain_pattern){ .class = FINDING_ATOMICITY, .scenario = triple_scenario(ab, bc) };
-	explain_add(out, ab);
-	explain_add(out, bc);
-	explain_sort(out);
+	add_triple(ab, bc, out);
 	return true;
 }
 
