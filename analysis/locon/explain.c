@@ -85,6 +85,32 @@ static bool is_region(const struct locon *locon, const struct pair *ab, const st
 	return passed_after(locon, ab, bc) && passed_before(locon, ab);
 }
 
+/* A triple whose orders fit, around which passing runs have a region; the thread may have
+ * come to the location before c, so that it is no couple. */
+static uint32_t find_exact(const struct locon *locon, uint32_t at, bool *first)
+{
+	const struct locon_run *failed = &locon->input->failed;
+	const struct pair *pair = &failed->pairs[at];
+
+	for (size_t i = 0; i < failed->npairs; i++) {
+		const struct pair *other = &failed->pairs[i];
+
+		if (i == at || !locon_opposed(pair, other) || pair->address != other->address)
+			continue;
+		for (int half = 0; half < 2; half++) {
+			const struct pair *ab = half ? other : pair, *bc = half ? pair : other;
+
+			if (bc->head_order < ab->tail_order || bc->tail_order <= ab->head_order ||
+			    locon_place(locon, ab->tail_site) != locon_place(locon, bc->head_site) ||
+			    !triple_scenario(ab, bc) || !is_region(locon, ab, bc))
+				continue;
+			*first = !half;
+			return (uint32_t)i;
+		}
+	}
+	return LOCON_NONE;
+}
+
 /* The triple that the run itself saw at one moment, if it recorded such. */
 static uint32_t find_witnessed(const struct locon *locon, uint32_t at, bool *first)
 {
@@ -116,8 +142,16 @@ static uint32_t find_triple(const struct locon *locon, uint32_t at, bool *first)
 	const struct locon_run *failed = &locon->input->failed;
 	struct candidate best = { LOCON_NONE, UINT64_MAX };
 
-	if (failed->ncouples)
-		return find_witnessed(locon, at, first);
+	if (failed->ncouples) {
+		bool half = false;
+		uint32_t witnessed = find_witnessed(locon, at, &half);
+		uint32_t exact = find_exact(locon, at, first);
+
+		if (exact != LOCON_NONE)
+			return exact;
+		*first = half;
+		return witnessed;
+	}
 	for (size_t i = 0; i < failed->npairs; i++) {
 		if (i == at)
 			continue;
@@ -167,21 +201,20 @@ static void be_order(struct explain_pattern *out, const struct pair *pair)
 	explain_sort(out);
 }
 
-/* The three accesses as one moment: first occurrences that do not fit lose their order. */
+/* The three accesses as one moment, b once; a first occurrence that does not fit loses its order. */
 static void add_triple(const struct pair *ab, const struct pair *bc, struct explain_pattern *out)
 {
 	struct pair last = *bc;
+	bool fits = bc->tail_order > ab->head_order;
 
-	if (ab->tail_order != bc->head_order || bc->tail_order <= ab->head_order) {
-		last.head_site = ab->tail_site;
-		last.head_order = ab->tail_order;
+	last.head_site = ab->tail_site;
+	last.head_order = ab->tail_order;
+	if (!fits)
 		last.tail_order = 0;
-	}
 	explain_add(out, ab);
 	explain_add(out, &last);
-	if (!last.tail_order) /* of the thread's accesses it is the later one */
-		return;
-	explain_sort(out);
+	if (fits) /* else they stand in the right order already */
+		explain_sort(out);
 }
 
 /* Tells a triple from an order violation by what passing runs allow. */
