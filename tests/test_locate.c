@@ -668,7 +668,7 @@ static void test_moment(void **state)
 	assert_int_equal(answer.level, LOCON_MOMENT);
 	assert_int_equal(answer.findings.n, 1);
 	locon_answer_free(&answer);
-	details[13].couples = &bad;
+	details[13].couples = details[14].couples = &bad;
 	answer = ask(world);
 	assert_int_equal(answer.findings.n, 0);
 	locon_answer_free(&answer);

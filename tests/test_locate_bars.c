@@ -60,8 +60,11 @@ static void big_run(struct world *world, bool failed, struct run *out)
 	for (uint32_t p = 0; p < PAIRS; p++) {
 		if (!is_in(world, p, failed))
 			continue;
-		uint32_t rest = p / 3, head = rest % nsites, tail = rest / nsites % nsites,
-			 threads = rest / nsites / nsites;
+		uint32_t most = nsites - 1, rest = p / 3, head = rest % most, tail = rest / most % most,
+			 threads = rest / most / most;
+
+		if (p >= PAIRS - 3)
+			head = tail = most; /* a place of its own */
 
 		seen->pairs[seen->npairs++] = (struct pair){
 			.kind = (enum pair_kind)(1 + p % 3),
@@ -182,7 +185,7 @@ static void analyse(struct world *world)
 	locon_open(&locon, &data.input);
 	double indexed = cpu();
 
-	for (unsigned procedure = LOCON_DEFAULT; procedure <= LOCON_III; procedure++) {
+	for (unsigned procedure = LOCON_I; procedure <= LOCON_III; procedure++) {
 		const struct locon_request request = {
 			.procedure = procedure, .level = -1, .top = 20, .run = data.run, .sites = data.sites
 		};

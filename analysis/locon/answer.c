@@ -11,6 +11,9 @@
  * accesses at the same instant may be seen in the wrong order. */
 #define TOLERANCE 50u
 #define MOST_FINDINGS 200u
+/* When every other passing run brings pairs of its own, those of the failed run tell nothing. */
+#define MOST_NOVELTY 0.5
+#define LEAST_FOR_NOVELTY 10u
 
 const char *locon_procedure_name(unsigned procedure)
 {
@@ -104,13 +107,33 @@ static bool knows_better(const struct locon *locon, const struct locon_missings 
 	return false;
 }
 
+/* The share of passing runs that have a pair of their own, which no other run shows: as
+ * many would be suspects by Procedure I, had they failed. */
+static double novelty(const struct locon *locon)
+{
+	const struct locon_input *input = locon->input;
+	roaring_bitmap_t *single = roaring_bitmap_create();
+	size_t runs = 0;
+
+	for (size_t i = 0; i < input->npairs; i++)
+		if (locon->keys.items[locon->key_of[i]].passed == 1)
+			roaring_bitmap_add(single, (uint32_t)i);
+	for (size_t r = 0; r < input->npassed; r++)
+		runs += roaring_bitmap_intersect(input->passed[r], single);
+	roaring_bitmap_free(single);
+	return (double)runs / (double)input->npassed;
+}
+
 static void answer_first(const struct locon *locon, const struct locon_request *request, uint32_t tolerance,
 			 struct locon_answer *answer)
 {
 	struct locon_suspects list;
 	struct locon_missings missing = { 0 };
 	struct patterns known = { 0 };
+	double noise = locon->input->npassed < LEAST_FOR_NOVELTY ? 0 : novelty(locon);
 
+	if (noise > MOST_NOVELTY && request->procedure != LOCON_I)
+		return;
 	locon_first(locon, tolerance, false, &list);
 	if (request->procedure != LOCON_I)
 		locon_second(locon, &missing);
@@ -129,8 +152,8 @@ static void answer_first(const struct locon *locon, const struct locon_request *
 		if (!is_new(locon, &known, &pattern))
 			continue;
 		*VEC_PUSH(&known) = pattern;
-		double score =
-			surprise(key->passed, locon->input->npassed) * (suspect->consequence ? 0.3 : 1);
+		double score = surprise(key->passed, locon->input->npassed) * (1 - noise) *
+			       (suspect->consequence ? 0.3 : 1);
 		struct finding *finding = add_finding(locon, request, answer, &pattern, score);
 
 		finding->method = memory_string("locon I");

@@ -79,12 +79,79 @@ static uint64_t triple_cost(const struct locon *locon, const struct pair *pair, 
 	return cost;
 }
 
+/* Passing runs have b before a and after c: then the two belong together, and b does not. */
+static bool is_region(const struct locon *locon, const struct pair *ab, const struct pair *bc)
+{
+	return passed_after(locon, ab, bc) && passed_before(locon, ab);
+}
+
+/* A triple whose orders fit, around which passing runs have a region; the thread may have
+ * come to the location before c, so that it is no couple. */
+static uint32_t find_exact(const struct locon *locon, uint32_t at, bool *first)
+{
+	const struct locon_run *failed = &locon->input->failed;
+	const struct pair *pair = &failed->pairs[at];
+
+	for (size_t i = 0; i < failed->npairs; i++) {
+		const struct pair *other = &failed->pairs[i];
+
+		if (i == at || !locon_opposed(pair, other) || pair->address != other->address)
+			continue;
+		for (int half = 0; half < 2; half++) {
+			const struct pair *ab = half ? other : pair, *bc = half ? pair : other;
+
+			if (bc->head_order < ab->tail_order || bc->tail_order <= ab->head_order ||
+			    locon_place(locon, ab->tail_site) != locon_place(locon, bc->head_site) ||
+			    !triple_scenario(ab, bc) || !is_region(locon, ab, bc))
+				continue;
+			*first = !half;
+			return (uint32_t)i;
+		}
+	}
+	return LOCON_NONE;
+}
+
+/* The triple that the run itself saw at one moment, if it recorded such. */
+static uint32_t find_witnessed(const struct locon *locon, uint32_t at, bool *first)
+{
+	const struct locon_run *failed = &locon->input->failed;
+	struct candidate best = { LOCON_NONE, UINT64_MAX };
+
+	for (size_t i = 0; i < failed->ncouples; i++) {
+		const struct couple *couple = &failed->couples[i];
+		const struct pair *ab = &failed->pairs[couple->first], *bc = &failed->pairs[couple->second];
+
+		if ((couple->first != at && couple->second != at) || couple->crossed ||
+		    !locon_opposed(ab, bc) || !triple_scenario(ab, bc) ||
+		    locon_place(locon, ab->tail_site) != locon_place(locon, bc->head_site))
+			continue;
+		uint64_t cost = couple->span + (is_region(locon, ab, bc) ? 0 : UINT32_MAX);
+
+		if (cost < best.cost) {
+			best = (struct candidate){ couple->first == at ? couple->second : couple->first,
+						   cost };
+			*first = couple->first == at;
+		}
+	}
+	return best.at;
+}
+
 /* The pair of the failed run that makes a triple with `at`; `*first` when `at` is its first half. */
 static uint32_t find_triple(const struct locon *locon, uint32_t at, bool *first)
 {
 	const struct locon_run *failed = &locon->input->failed;
 	struct candidate best = { LOCON_NONE, UINT64_MAX };
 
+	if (failed->ncouples) {
+		bool half = false;
+		uint32_t witnessed = find_witnessed(locon, at, &half);
+		uint32_t exact = find_exact(locon, at, first);
+
+		if (exact != LOCON_NONE)
+			return exact;
+		*first = half;
+		return witnessed;
+	}
 	for (size_t i = 0; i < failed->npairs; i++) {
 		if (i == at)
 			continue;
@@ -134,6 +201,22 @@ static void be_order(struct explain_pattern *out, const struct pair *pair)
 	explain_sort(out);
 }
 
+/* The three accesses as one moment, b once; a first occurrence that does not fit loses its order. */
+static void add_triple(const struct pair *ab, const struct pair *bc, struct explain_pattern *out)
+{
+	struct pair last = *bc;
+	bool fits = bc->tail_order > ab->head_order;
+
+	last.head_site = ab->tail_site;
+	last.head_order = ab->tail_order;
+	if (!fits)
+		last.tail_order = 0;
+	explain_add(out, ab);
+	explain_add(out, &last);
+	if (fits) /* else they stand in the right order already */
+		explain_sort(out);
+}
+
 /* Tells a triple from an order violation by what passing runs allow. */
 static bool try_triple(const struct locon *locon, uint32_t at, struct explain_pattern *out)
 {
@@ -154,12 +237,10 @@ static bool try_triple(const struct locon *locon, uint32_t at, struct explain_pa
 		be_order(out, bc);
 		return true;
 	}
-	if (bc->tail_order <= ab->head_order && !(after && before))
+	if (!locon->input->failed.ncouples && bc->tail_order <= ab->head_order && !(after && before))
 		return false;
 	*out = (struct explain_pattern){ .class = FINDING_ATOMICITY, .scenario = triple_scenario(ab, bc) };
-	explain_add(out, ab);
-	explain_add(out, bc);
-	explain_sort(out);
+	add_triple(ab, bc, out);
 	return true;
 }
 

@@ -10,7 +10,8 @@
 
 #define MOST_VARIANTS 4096u /* combinations of threads looked at for one couple */
 #define LEAST_SURE 3.0
-#define RARELY 40 /* a couple in one of so many passing runs is news still */
+#define RARELY 15        /* a couple in one of so many passing runs may be news still */
+#define MOST_ALARMS 0.25 /* passing runs that would be suspects by the same measure */
 #define MOST_COUPLES 1000u
 
 void third_bitmap_freep(roaring_bitmap_t **bitmap)
@@ -183,28 +184,58 @@ static void count_moments(const struct locon *locon, struct map *seen)
 	}
 }
 
+static double expect_both(const struct locon *locon, uint32_t a, uint32_t b)
+{
+	return (double)locon->keys.items[a].passed * locon->keys.items[b].passed /
+	       (double)locon->input->npassed;
+}
+
+/* How rare the rarest couple of each passing run is, if it is one that counts: alarms[t]
+ * becomes the share of passing runs that have a couple which at most t others have. */
+static void count_alarms(const struct locon *locon, const struct map *seen, double *alarms, size_t n)
+{
+	for (size_t r = 0; r < locon->input->npassed; r++) {
+		const struct locon_run *run = &locon->input->details[r];
+		uint32_t rarest = UINT32_MAX;
+
+		for (size_t i = 0; i < run->ncouples; i++) {
+			const struct couple *couple = &run->couples[i];
+			uint32_t others = (uint32_t)*map_get(seen, pack(locon, run, couple)) - 1;
+
+			if (others < rarest &&
+			    expect_both(locon, locon->key_of[run->indexes[couple->first]],
+					locon->key_of[run->indexes[couple->second]]) >= LEAST_SURE)
+				rarest = others;
+		}
+		for (size_t t = rarest; t < n; t++)
+			alarms[t] += 1.0 / (double)locon->input->npassed;
+	}
+}
+
 void third_moments(const struct locon *locon, struct locon_couples *out)
 {
 	const struct locon_input *input = locon->input;
 	_cleanup_(map_free) struct map seen = { 0 };
 	_cleanup_(map_free) struct map taken = { 0 };
+	size_t nalarms = input->npassed / RARELY + 1;
+	_cleanup_free_ double *alarms = memory_alloc(nalarms * sizeof *alarms);
 
 	if (!input->details)
 		return;
 	count_moments(locon, &seen);
+	count_alarms(locon, &seen, alarms, nalarms);
 	for (size_t i = 0; i < input->failed.ncouples; i++) {
 		struct couple couple = input->failed.couples[i];
-		uint32_t a = locon_key_of_failed(locon, couple.first),
-			 b = locon_key_of_failed(locon, couple.second);
-		double expected = (double)locon->keys.items[a].passed * locon->keys.items[b].passed /
-				  (double)input->npassed;
+		double expected = expect_both(locon, locon_key_of_failed(locon, couple.first),
+					      locon_key_of_failed(locon, couple.second));
 		uint64_t packed = pack(locon, &input->failed, &couple), *at = map_get(&seen, packed);
 		uint32_t passed = at ? (uint32_t)*at : 0;
 		bool fresh;
 
 		out->looked++;
-		/* What goes wrong may now and then do no harm. */
-		if (expected < LEAST_SURE || passed * RARELY > expected)
+		/* What goes wrong may now and then do no harm; but what many passing runs have of
+		 * this rarity tells nothing. */
+		if (expected < LEAST_SURE || passed * RARELY > expected || alarms[passed] > MOST_ALARMS)
 			continue;
 		map_put(&taken, packed, &fresh);
 		if (!fresh)
