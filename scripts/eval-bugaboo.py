@@ -332,9 +332,9 @@ def main():
         programs.append(program)
     text = "\n".join([
         "## BUGABOO's evaluation, repeated", "",
-        f"`make eval-bugaboo`: {settings.trials} trials of {settings.runs} failed and {settings.runs} passed runs each, drawn "
-        f"from a pool of up to {settings.pool} of each (fewer where a bug shows itself seldom: see the last column of the "
-        "first table). – means that a trial did not find the bug, or that there were no failing runs in that mode.", "",
+        f"`make eval-bugaboo`: {settings.trials} trials of {settings.runs} failed and {settings.runs} passed runs each (all "
+        "there are, where there are fewer), drawn from the runs that the last column of the first table counts. – means that "
+        "a trial did not find the bug, or that there were no failing runs in that mode.", "",
         *table2(programs, settings), *table3(programs), *table4(programs, settings), *table5(programs, place),
         *convergence(programs, settings)])
     if settings.only_print:
