@@ -3,10 +3,10 @@
 # BUILD names the build folder, PREFIX and DESTDIR where `make install` puts things.
 BUILD ?= build
 PREFIX ?= /usr/local
-SOURCES = $(wildcard base/*.[ch] cmds/*.[ch] loom/*.[ch] loom/compile/*.[ch] loom/runtime/*.[ch] \
+SOURCES = $(wildcard analysis/*.[ch] analysis/*/*.[ch] base/*.[ch] cmds/*.[ch] loom/*.[ch] loom/compile/*.[ch] loom/runtime/*.[ch] \
 	model/*.[ch] report/*.[ch] store/*.[ch] tests/*.[ch])
 
-.PHONY: all install demo check bench sanitize format tidy packages clean
+.PHONY: all install demo check bench eval-hunt eval-locon eval-bugaboo sanitize format tidy packages clean
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -33,6 +33,22 @@ bench:
 	@scripts/packages.sh build bench
 	@$(MAKE) --no-print-directory all
 	bench/run.py --build $(BUILD)
+
+# How hunts and replays do on the corpus; takes hours at full counts (EVAL="--seeds 2 …" for fewer).
+eval-hunt: all
+	scripts/eval-hunt.py --build $(BUILD) $(EVAL)
+
+# LOCON's Table 4 on the corpus, written to doc/results.md.
+eval-locon:
+	@scripts/packages.sh build
+	@$(MAKE) --no-print-directory all
+	scripts/eval-locon.py --build $(BUILD) --write
+
+# BUGABOO's tables on the corpus, into doc/results.md; EVAL passes options, as --trials 1.
+eval-bugaboo:
+	@scripts/packages.sh build
+	@$(MAKE) --no-print-directory all
+	scripts/eval-bugaboo.py --build $(BUILD) $(EVAL)
 
 # The tool and its unit tests with AddressSanitizer and UndefinedBehaviorSanitizer.
 sanitize: $(BUILD)-sanitize/build.ninja

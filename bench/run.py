@@ -47,6 +47,7 @@ class Program:
 class Variant:
     flavour: str  # which build it runs; variants may share one
     observe: str = ""  # for unsnarl: what is collected
+    monitor: bool = False  # carries the graph of its tests, as in the field
 
 
 PROGRAMS = {
@@ -63,6 +64,7 @@ VARIANTS = {
     "predecessors": Variant("unsnarl", "predecessors"),
     "edges": Variant("unsnarl", "edges"),
     "all": Variant("unsnarl", "pairs,predecessors,edges"),
+    "monitor": Variant("unsnarl", monitor=True),
     "tsan-clang": Variant("tsan-clang"),
     "tsan-gcc": Variant("tsan-gcc"),
 }
@@ -111,6 +113,21 @@ def run_command(place, name, variant, quick):
     if variant.observe:
         command = [str(place.unsnarl), "exec", "--observe", variant.observe, "--", *command]
     return command
+
+
+def monitored(place, name, quick):
+    """The environment of a monitored program: the graph of two test runs, and a log."""
+    command = [str(place.executable(name, "unsnarl")), *(PROGRAMS[name].quick if quick else ())]
+    size = "quick" if quick else "full"
+    graph, store = place.bench / f"{name}.{size}.graph", place.bench / f"{name}.{size}.store"
+    if not graph.exists() or graph.stat().st_mtime < place.executable(name, "unsnarl").stat().st_mtime:
+        shutil.rmtree(store, ignore_errors=True)
+        for step in (["run", "-n", "2", "--observe", "edges", "--timeout", str(TIME_LIMIT), "--store", str(store), "--", *command],
+                     ["rank", "--store", str(store), "--export", str(graph)]):
+            done = subprocess.run([str(place.unsnarl), *step], capture_output=True, text=True)
+            if done.returncode != 0:
+                raise BenchError(f"no testing graph for {name}: {done.stderr.strip()}", 1)
+    return {"UNSNARL_MONITOR": str(graph), "UNSNARL_MONITOR_LOG": str(place.bench / f"{name}.log")}
 
 
 # ---- building ----
@@ -218,6 +235,8 @@ def run_once(place, name, variant, quick):
     report = place.bench / "report"
     report.unlink(missing_ok=True)
     environment = dict(os.environ, TMPDIR=str(place.temporary), TSAN_OPTIONS=TSAN_OPTIONS)
+    if variant.monitor:
+        environment.update(monitored(place, name, quick))
     child = subprocess.Popen(
         [str(place.measure), str(report), *run_command(place, name, variant, quick)],
         stdin=subprocess.DEVNULL,

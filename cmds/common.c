@@ -1,9 +1,12 @@
-/* What several verbs need and no room below should know: how campaigns are
+/* What several verbs need and no room below should know: Ctrl-C, how campaigns are
  * chosen, by number or by their last run, and how their command line is shown.
  * Opens no store and prints nothing.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
 #include "base/memory.h"
 #include "cmds/cmds.h"
@@ -13,6 +16,48 @@
 const char *const cmds_observers[] = { "pairs", "predecessors", "edges", NULL };
 _Static_assert(OBSERVE_PAIRS == 1 && OBSERVE_PREDECESSORS == 2 && OBSERVE_EDGES == 4,
 	       "bits follow the names");
+
+static volatile sig_atomic_t interrupted; /* the one thing a signal handler can tell us by */
+
+static void interrupt(int number)
+{
+	(void)number;
+	interrupted = 1;
+}
+
+void cmds_catch_interrupts(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = interrupt }, old;
+
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		/* Whoever started us may have wanted it ignored (nohup). */
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+}
+
+bool cmds_interrupted(void)
+{
+	return interrupted;
+}
+
+double cmds_now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+uint64_t cmds_seed(void)
+{
+	uint32_t seed;
+
+	if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+		seed = (uint32_t)time(NULL);
+	return seed;
+}
 
 void cmds_campaigns_free(struct cmds_campaigns *campaigns)
 {

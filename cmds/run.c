@@ -1,12 +1,7 @@
 /* unsnarl run: runs a program N times, J at a time, and records every run as it
  * ends. Ctrl-C stops the series, not what was recorded.
  */
-#include <errno.h>
 #include <limits.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -17,10 +12,9 @@
 
 #define LABEL_JUDGED UINT_MAX /* no --label */
 #define WAIT_S 0.1            /* how often the progress bar is looked after */
-#define STATUS_INTERRUPTED 130
 
 struct run_options {
-	uint64_t runs, jobs, jitter_us, context, seed;
+	uint64_t runs, jobs, jitter_us, context, seed, machine;
 	double timeout_s;
 	const char *check, *expect, *store;
 	unsigned label, observe, granularity;
@@ -57,6 +51,9 @@ static const struct options_entry entries[] = {
 	{ .name = "granularity", .value = "word|line", .kind = OPTIONS_WORD, AT(granularity),
 	  .words = granularities,
 	  .help = "edges between exact locations or between cache lines of 64 bytes (default word)" },
+	{ .name = "machine", .value = "CORES", .kind = OPTIONS_NUMBER, AT(machine), .low = 1, .high = 64,
+	  .bare = "16",
+	  .help = "edges as the caches of a simulated machine see them, with CORES cores (16 if not given)" },
 	{ .name = "seed", .value = "S", .kind = OPTIONS_NUMBER, AT(seed), .high = UINT64_MAX,
 	  .help = "of the random delays (default: a new one)" },
 	CMDS_STORE_ENTRY(struct run_options),
@@ -80,34 +77,6 @@ static const struct options_page page = {
 	.program = true,
 };
 
-static volatile sig_atomic_t interrupted; /* the one thing a signal handler can tell us by */
-
-static void interrupt(int number)
-{
-	(void)number;
-	interrupted = 1;
-}
-
-static void catch_interrupts(void)
-{
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction action = { .sa_handler = interrupt }, old;
-
-	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-		/* Whoever started us may have wanted it ignored (nohup). */
-		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaction(signals[i], &action, NULL);
-}
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 static struct error *count_distinct(struct store *store, uint64_t campaign, struct run_counts *out)
 {
 	struct interned interned = { 0 };
@@ -124,7 +93,7 @@ static struct error *drain(struct launch_pool *pool, struct store *store, struct
 	_cleanup_(progress_stopp) struct progress *progress = progress_start(STDERR_FILENO, summary->wanted);
 	bool done = false;
 
-	while (!done && !interrupted) {
+	while (!done && !cmds_interrupted()) {
 		_cleanup_(run_free) struct run run = { 0 };
 		_cleanup_free_ char *words = run_summary_words(summary);
 		bool got = false;
@@ -136,7 +105,7 @@ static struct error *drain(struct launch_pool *pool, struct store *store, struct
 		TRY(store_add(store, summary->campaign, &run));
 		run_summary_add(summary, &run);
 	}
-	summary->interrupted = interrupted && summary->done < summary->wanted;
+	summary->interrupted = cmds_interrupted() && summary->done < summary->wanted;
 	return NULL;
 }
 
@@ -167,7 +136,8 @@ static struct error *run_all(const struct run_options *options, char **argv, str
 		.argv = argv,
 		.area = { .observe = options->observe,
 			  .context = (uint32_t)options->context,
-			  .line = options->granularity,
+			  .line = options->machine ? AREA_MACHINE | (uint32_t)options->machine
+						   : options->granularity,
 			  .jitter_us = (uint32_t)options->jitter_us,
 			  .seed = options->seed },
 		.timeout_s = options->timeout_s,
@@ -178,25 +148,16 @@ static struct error *run_all(const struct run_options *options, char **argv, str
 							: LABEL_FAIL,
 	};
 	struct launch_pool *pool = NULL;
-	double started = now();
+	double started = cmds_now();
 
 	TRY(store_open(options->store, true, &store));
-	catch_interrupts();
+	cmds_catch_interrupts();
 	TRY(launch_pool_start(&launch, (unsigned)options->jobs, options->runs, &pool));
 	struct error *error = record(pool, store, summary);
 
 	launch_pool_stop(pool);
-	summary->wall_s = now() - started;
+	summary->wall_s = cmds_now() - started;
 	return error;
-}
-
-static uint64_t fresh_seed(void)
-{
-	uint32_t seed; /* small enough to type */
-
-	if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
-		seed = (uint32_t)time(NULL);
-	return seed;
 }
 
 static struct error *run_main(int argc, char **argv, int *status)
@@ -204,7 +165,7 @@ static struct error *run_main(int argc, char **argv, int *status)
 	struct run_options options = { .runs = 1,
 				       .jobs = 1,
 				       .context = 5,
-				       .seed = fresh_seed(),
+				       .seed = cmds_seed(),
 				       .timeout_s = 10,
 				       .store = CMDS_STORE,
 				       .label = LABEL_JUDGED,
@@ -232,7 +193,7 @@ static struct error *run_main(int argc, char **argv, int *status)
 		fprintf(stderr, "unsnarl run: interrupted after %llu of %llu runs; those are recorded\n",
 			(unsigned long long)summary.done, (unsigned long long)summary.wanted);
 	(options.json ? run_summary_json : run_summary_print)(&summary);
-	*status = summary.interrupted ? STATUS_INTERRUPTED : 0;
+	*status = summary.interrupted ? CMDS_INTERRUPTED : 0;
 	return NULL;
 }
 

@@ -26,11 +26,12 @@ struct run_counts {
 
 struct run_summary {
 	uint64_t wanted, done, passed, failed, hung;
-	uint64_t first, last;            /* numbers */
-	VEC(struct run_reason) reasons;  /* of the failed ones */
-	uint64_t dropped, incomplete;    /* observations without room, runs that had such */
-	uint64_t unobserved;             /* runs in which the runtime never started */
-	struct run_counts before, after; /* distinct in the campaign */
+	uint64_t first, last;             /* numbers */
+	VEC(struct run_reason) reasons;   /* of the failed ones */
+	uint64_t dropped, incomplete;     /* observations without room, runs that had such */
+	uint64_t machine[MACHINE_COUNTS]; /* of runs on a simulated machine, added up */
+	uint64_t unobserved;              /* runs in which the runtime never started */
+	struct run_counts before, after;  /* distinct in the campaign */
 	double wall_s;
 	uint64_t seed;
 	uint32_t jitter_us;

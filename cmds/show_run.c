@@ -60,6 +60,9 @@ static void print_head(const struct run *run, const struct campaign *campaign, b
 	printf("  started  %s", started);
 	if (run->jitter_us)
 		printf(", random delays up to %u us", run->jitter_us);
+	if (run->schedule.nturns)
+		printf(", controlled (%s), %zu turns", schedule_policy_name(run->schedule.policy),
+		       run->schedule.nturns);
 	printf("\n  took     %s (CPU %s), %s", wall, cpu, threads);
 	if (run->observations.nprocesses > 1)
 		printf(" in %u processes", run->observations.nprocesses);

@@ -153,8 +153,8 @@ static bool known(const struct site_view *view)
 	return view->pairs.n || view->predecessors.n || view->edges.n;
 }
 
-/* The fewest events that hold the contexts of all these edges. */
-static unsigned context_events(const struct site_view *view)
+/* How many events the runs kept, judged by the contexts of all these edges. */
+static unsigned events_kept(const struct site_view *view)
 {
 	unsigned most = 0;
 
@@ -198,21 +198,34 @@ static struct error *print_site(struct show_sites *show, const struct site_view 
 	if (wanted(options, options->predecessors))
 		print_predecessors(show, view);
 	if (wanted(options, options->edges))
-		print_edges(show, view, context_events(view));
+		print_edges(show, view, events_kept(view));
 	return NULL;
 }
 
-/* Loops, and accesses that never ran or belong to another build. */
-static void print_unknown(const struct show_sites *show)
+/* Loops, calls, and accesses that never ran or belong to another build. */
+static struct error *print_unknown(const struct show_sites *show)
 {
+	const struct site *site;
 	size_t n = 0;
 
-	for (size_t i = 0; i < show->n; i++)
-		if (!known(&show->views[i]))
+	for (size_t i = 0; i < show->n; i++) {
+		if (known(&show->views[i]))
+			continue;
+		TRY(store_site(show->store, show->views[i].site, &site));
+		if (site->kind != SITE_SYNC)
 			printf("%s#%u", n++ ? ", " : "\nAlso there, but not observed in this campaign: ",
 			       show->views[i].site);
+	}
 	if (n)
 		putchar('\n');
+	for (size_t i = 0; i < show->n; i++) {
+		TRY(store_site(show->store, show->views[i].site, &site));
+		_cleanup_free_ char *variable = text_clean(site->variable);
+
+		if (site->kind == SITE_SYNC)
+			printf("\nAlso there: #%u, a call of %s\n", show->views[i].site, variable);
+	}
+	return NULL;
 }
 
 static struct error *print_text(struct show_sites *show)
@@ -231,7 +244,7 @@ static struct error *print_text(struct show_sites *show)
 		error = print_site(show, &show->views[i]);
 	}
 	if (!error)
-		print_unknown(show);
+		error = print_unknown(show);
 	listing_free(&show->listing);
 	return error;
 }
@@ -269,7 +282,7 @@ static json_t *json_site(struct show_sites *show, const struct site_view *view)
 {
 	const struct show_options *options = show->options;
 	json_t *object = answer_site(show->store, view->site), *array, *item;
-	unsigned events = context_events(view);
+	unsigned events = events_kept(view);
 
 	set_tally(object, &view->tally);
 	if (wanted(options, options->pairs))
@@ -309,16 +322,25 @@ static struct error *print_json(struct show_sites *show)
 	return NULL;
 }
 
+/* Why there is nothing to tell: an access that never ran, a loop, or a call that synchronises. */
 static struct error *nothing_seen(struct store *store, const struct show_options *options, const char *name,
-				  uint32_t number)
+				  const uint32_t *sites, size_t n)
 {
-	const struct site *site;
+	const struct site *site = NULL;
 
-	TRY(store_site(store, number, &site));
+	for (size_t i = 0; i < n; i++) {
+		TRY(store_site(store, sites[i], &site));
+		if (site->kind != SITE_LOOP && site->kind != SITE_SYNC)
+			return error_new("nothing was observed at %s in any run%s", name,
+					 options->campaign ? " of that campaign" : "");
+	}
 	if (site->kind == SITE_LOOP)
 		return error_new("%s is the head of a loop; show the lines of the accesses in it", name);
-	return error_new("nothing was observed at %s in any run%s", name,
-			 options->campaign ? " of that campaign" : "");
+	_cleanup_free_ char *variable = text_clean(site->variable);
+
+	return error_new("%s is a call of %s: only accesses to memory have pairs and predecessors; show the "
+			 "lines of the accesses around it",
+			 name, variable);
 }
 
 struct error *show_sites(struct store *store, const struct show_options *options, const char *name,
@@ -339,7 +361,7 @@ struct error *show_sites(struct store *store, const struct show_options *options
 		error = site_views_collect(store, show.campaign->number, sites, n, show.views, &found);
 	}
 	if (!error && !found)
-		error = nothing_seen(store, options, name, sites[0]);
+		error = nothing_seen(store, options, name, sites, n);
 	if (!error)
 		error = (options->json ? print_json : print_text)(&show);
 	for (size_t k = 0; k < n; k++)

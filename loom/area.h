@@ -10,7 +10,7 @@
 
 #define AREA_ENVIRONMENT "UNSNARL_AREA" /* number of the inherited descriptor */
 #define AREA_MAGIC 0x61657261736e75ull  /* "unsarea" */
-#define AREA_VERSION 2u
+#define AREA_VERSION 3u
 
 /* Bits of area_options.observe. */
 enum {
@@ -29,12 +29,18 @@ enum {
 #define AREA_PREDECESSORS (1u << 22)
 #define AREA_EDGES (1u << 22)
 #define AREA_EVENTS (1u << 22)
+#define AREA_COUPLES (1u << 21)
+
+/* In area_options.line. */
+#define AREA_MACHINE 0x100u
+#define AREA_MACHINE_CORES 0xffu
 
 /* Set by the parent before the program starts. */
 struct area_options {
 	uint32_t observe;   /* OBSERVE_* */
 	uint32_t context;   /* events kept per thread, 0..8 */
-	uint32_t line;      /* 1: edges between 64-byte lines instead of exact locations */
+	uint32_t line;      /* 1: edges between 64-byte lines instead of exact locations;
+			       AREA_MACHINE | cores: what a simulated machine's caches see */
 	uint32_t jitter_us; /* longest random delay at shared accesses, 0 = none */
 	uint64_t seed;      /* of the random delays */
 };
@@ -50,13 +56,17 @@ enum area_policy {
 	POLICY_STAY,   /* the running thread goes on until it blocks: for plans and reduced schedules */
 };
 
+#define CONTROL_THREADS 64u
 struct area_control {
 	uint32_t policy;      /* enum area_policy */
 	uint32_t depth;       /* of PCT */
 	uint32_t nplan;       /* turns in the plan, followed before the policy decides */
 	uint32_t strict;      /* 1: the plan is all; a turn that cannot be taken ends the run as diverged */
-	uint64_t points;      /* expected in a run, from earlier ones; 0 = unknown */
-	uint64_t most_points; /* the run ends as a livelock beyond this */
+	uint64_t points;      /* contested points expected in a run, from earlier ones; 0 = unknown */
+	uint64_t most_points; /* the run ends as a livelock beyond this; 0 = no limit */
+	uint32_t thread_points
+		[CONTROL_THREADS]; /* points expected of each thread (the sum over its turns), 0 =
+						    unknown: for SURW */
 };
 
 /* First page of the file. */
@@ -109,6 +119,18 @@ struct area_edge {
 	uint32_t reserved;
 };
 
+/* Two pairs: one with its head in the thread `near`, then one with its tail there, on the
+ * same or another location, before `near` came back to the first. */
+struct area_couple {
+	uint32_t state;
+	uint32_t first_kind, second_kind;
+	uint32_t first_head, first_tail, second_head, second_tail; /* sites */
+	uint32_t near, first_far, second_far;                      /* threads, run-wide */
+	uint32_t span; /* accesses of `near` from the head of the first to the tail of the second */
+	uint32_t
+		crossed; /* 1: the other thread is one, and it did the second's head before the first's tail */
+};
+
 enum area_action { AREA_READ = 1, AREA_WRITE, AREA_FORGET };
 
 struct area_event {
@@ -127,6 +149,8 @@ struct area_unit {
 	uint32_t state;
 };
 
+#define AREA_MACHINE_COUNTS 8u /* MACHINE_COUNTS of model/run.h */
+
 struct area_process {
 	int32_t pid;
 	uint32_t started;                               /* 1 when the runtime is ready */
@@ -135,8 +159,11 @@ struct area_process {
 	uint32_t live;    /* threads alive */
 	uint32_t created; /* threads ever created in this process */
 	uint32_t nevents;
+	uint32_t ncouples;
+	uint32_t reserved;
 	uint64_t dropped;  /* observations without room, or lost to a signal handler inside the runtime */
 	uint64_t accesses; /* of threads that have ended; living ones: area_slot_order */
+	uint64_t machine[AREA_MACHINE_COUNTS]; /* what the simulated machine counted */
 	uint64_t slot_order[AREA_SLOTS]; /* accesses so far of the thread in each slot */
 	char paths[AREA_PATH_BYTES];
 	struct area_unit units[AREA_UNITS];
@@ -144,13 +171,20 @@ struct area_process {
 	struct area_predecessor predecessors[AREA_PREDECESSORS];
 	struct area_edge edges[AREA_EDGES];
 	struct area_event events[AREA_EVENTS];
+	struct area_couple couples[AREA_COUPLES];
 };
 
 /* A turn: `thread` runs for `points` points and stops before the last one's successor, at
- * `site`. The turns of a run are its schedule. TURN_WAKE: no turn but a choice, of the
- * thread that a signal, an unlock or a post lets go on. */
+ * `site`. The turns of a run are its schedule. The point at which a thread stood, the wait
+ * in which it was blocked or its beginning counts as passed when its turn comes, so every
+ * turn but the first has at least one point. The last turn is the one in which the process
+ * ended: its end is 0. TURN_WAKE: no turn but a choice, made in the TURN_RUN before it, of the
+ * thread that a signal lets go on. */
 enum area_turn_kind { TURN_RUN = 1, TURN_WAKE };
-enum area_turn_end { TURN_PREEMPTED = 1, TURN_BLOCKED, TURN_ENDED };
+/* TURN_YIELDED: it called sched_yield or only went in circles. A turn of a plan with AREA_ENDLESS
+ * points lasts until its thread blocks, ends or yields. */
+enum area_turn_end { TURN_PREEMPTED = 1, TURN_BLOCKED, TURN_ENDED, TURN_YIELDED };
+#define AREA_ENDLESS (1ull << 62)
 struct area_turn {
 	uint32_t thread; /* run-wide */
 	uint16_t kind, end;
@@ -184,6 +218,8 @@ struct area_wait {
 	uint32_t missed_thread, reserved;
 };
 
+/* A controlled process that cannot or must not go on ends with this status; `end` says why. */
+#define CONTROL_STATUS 124
 enum area_end { END_NONE, END_DEADLOCK, END_LOST_WAKEUP, END_LIVELOCK, END_DIVERGED };
 
 #define AREA_TURNS (1u << 22)
@@ -193,6 +229,7 @@ struct area_schedule {
 	uint32_t nturns, nwaits;
 	uint32_t diverged_turn; /* index into the plan */
 	uint64_t points;        /* passed by all threads */
+	uint64_t contested;     /* of these: when another thread could have gone on instead; of long loops a part */
 	uint64_t diverged_site; /* where the thread stood instead */
 	uint32_t diverged_thread, reserved;
 	struct area_wait waits[AREA_SLOTS];

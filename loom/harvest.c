@@ -31,10 +31,13 @@ struct harvest {
 	uint32_t threads; /* thread numbers given out: all others are unsound */
 	uint32_t next;    /* first free common number */
 	uint64_t dropped, accesses;
+	uint64_t machine[MACHINE_COUNTS];
 	VEC(struct run_unit) units;
 	VEC(struct pair) pairs;
+	VEC(struct couple) couples;
 	VEC(struct predecessor) predecessors;
 	VEC(struct edge) edges;
+	VEC(struct event) events;
 	/* Index + 1 of what is already listed: by unit hash, by identity. */
 	struct map unit_at, pair_at, predecessor_at, edge_at;
 	/* The process at hand: all in front of its arrays, paths, numbering. */
@@ -51,8 +54,7 @@ static void add(uint64_t *sum, uint64_t value)
 		*sum = UINT64_MAX;
 }
 
-/* Reads `size` bytes; what lies behind the end of the file reads as zero. */
-static struct error *read_at(int fd, uint64_t offset, void *bytes, size_t size)
+struct error *harvest_read(int fd, uint64_t offset, void *bytes, size_t size)
 {
 	size_t have = 0;
 
@@ -96,7 +98,7 @@ static struct error *each(struct harvest *h, uint64_t offset, size_t item_size, 
 			at += hole_at(h->fd, offset + at * item_size, (n - at) * item_size) / item_size;
 		size_t now = n - at < per_chunk ? n - at : per_chunk;
 
-		TRY(read_at(h->fd, offset + at * item_size, h->chunk, now * item_size));
+		TRY(harvest_read(h->fd, offset + at * item_size, h->chunk, now * item_size));
 		for (size_t i = 0; i < now; i++)
 			take(h, (const char *)h->chunk + i * item_size);
 		at += now;
@@ -288,6 +290,48 @@ static void take_pair(struct harvest *h, const void *item)
 	}
 }
 
+/* The place of a pair in the list, UINT32_MAX when it is not there. */
+static uint32_t place_of(const struct harvest *h, const struct pair *pair)
+{
+	uint32_t identity[] = { pair->kind, pair->head_site, pair->tail_site, pair->head_thread,
+				pair->tail_thread };
+
+	for (uint64_t key = hash_bytes(HASH_START, identity, sizeof identity);; key++) {
+		const uint64_t *at = map_get(&h->pair_at, key);
+
+		if (!at)
+			return UINT32_MAX;
+		if (same_pair(&h->pairs.items[*at - 1], pair))
+			return (uint32_t)(*at - 1);
+	}
+}
+
+static void take_couple(struct harvest *h, const void *item)
+{
+	const struct area_couple *from = item;
+	struct pair first = { .kind = (enum pair_kind)from->first_kind,
+			      .head_thread = from->near,
+			      .tail_thread = from->first_far };
+	struct pair second = { .kind = (enum pair_kind)from->second_kind,
+			       .head_thread = from->second_far,
+			       .tail_thread = from->near };
+
+	if (!is_valid(h, from->state))
+		return;
+	if (!site_of(h, from->first_head, &first.head_site) ||
+	    !site_of(h, from->first_tail, &first.tail_site) ||
+	    !site_of(h, from->second_head, &second.head_site) ||
+	    !site_of(h, from->second_tail, &second.tail_site)) {
+		add(&h->dropped, 1);
+		return;
+	}
+	struct couple couple = { place_of(h, &first), place_of(h, &second), from->span, from->crossed != 0 };
+
+	/* A pair whose own entry was dropped, or not finished when the program died. */
+	if (couple.first != UINT32_MAX && couple.second != UINT32_MAX)
+		*VEC_PUSH(&h->couples) = couple;
+}
+
 static void take_predecessor(struct harvest *h, const void *item)
 {
 	const struct area_predecessor *from = item;
@@ -345,19 +389,37 @@ static void take_edge(struct harvest *h, const void *item)
 	}
 }
 
-static struct error *take_process(struct harvest *h, uint64_t base)
+static void take_event(struct harvest *h, const void *item)
+{
+	const struct area_event *from = item;
+	struct event event = { .address = from->address,
+			       .size = from->size,
+			       .thread = from->thread,
+			       .write = from->action == AREA_WRITE };
+
+	if (!is_valid(h, from->state) || from->action == AREA_FORGET)
+		return;
+	if (from->action > AREA_FORGET || !is_thread(h, from->thread) || !site_of(h, from->site, &event.site))
+		add(&h->dropped, 1);
+	else
+		*VEC_PUSH(&h->events) = event;
+}
+
+static struct error *take_process(struct harvest *h, uint64_t base, bool first)
 {
 	const struct area_process *p = h->front;
 
-	TRY(read_at(h->fd, base, h->front, FRONT_BYTES));
+	TRY(harvest_read(h->fd, base, h->front, FRONT_BYTES));
 	add(&h->dropped, p->dropped);
 	add(&h->accesses, p->accesses);
+	for (size_t i = 0; i < MACHINE_COUNTS; i++)
+		add(&h->machine[i], p->machine[i]);
 	for (size_t i = 1; i < AREA_SLOTS; i++)
 		add(&h->accesses, p->slot_order[i]);
 
 	h->path_bytes = p->path_bytes < AREA_PATH_BYTES ? p->path_bytes : AREA_PATH_BYTES;
 	h->paths = memory_resize(h->paths, h->path_bytes);
-	TRY(read_at(h->fd, base + offsetof(struct area_process, paths), h->paths, h->path_bytes));
+	TRY(harvest_read(h->fd, base + offsetof(struct area_process, paths), h->paths, h->path_bytes));
 	h->spans.n = 0;
 	TRY(each(h, base + offsetof(struct area_process, units), sizeof(struct area_unit), p->nunits,
 		 AREA_UNITS, take_unit));
@@ -365,15 +427,20 @@ static struct error *take_process(struct harvest *h, uint64_t base)
 
 	TRY(each(h, base + offsetof(struct area_process, pairs), sizeof(struct area_pair), p->npairs,
 		 AREA_PAIRS, take_pair));
+	TRY(each(h, base + offsetof(struct area_process, couples), sizeof(struct area_couple), p->ncouples,
+		 AREA_COUPLES, take_couple));
 	TRY(each(h, base + offsetof(struct area_process, predecessors), sizeof(struct area_predecessor),
 		 p->npredecessors, AREA_PREDECESSORS, take_predecessor));
-	return each(h, base + offsetof(struct area_process, edges), sizeof(struct area_edge), p->nedges,
-		    AREA_EDGES, take_edge);
+	TRY(each(h, base + offsetof(struct area_process, edges), sizeof(struct area_edge), p->nedges,
+		 AREA_EDGES, take_edge));
+	return first ? each(h, base + offsetof(struct area_process, events), sizeof(struct area_event),
+			    p->nevents, AREA_EVENTS, take_event)
+		     : NULL;
 }
 
 static struct error *take_area(struct harvest *h, struct area_head *head)
 {
-	TRY(read_at(h->fd, 0, head, sizeof *head));
+	TRY(harvest_read(h->fd, 0, head, sizeof *head));
 	if (head->magic != AREA_MAGIC || head->version != AREA_VERSION) {
 		*head = (struct area_head){ 0 };
 		h->dropped = 1;
@@ -385,7 +452,7 @@ static struct error *take_area(struct harvest *h, struct area_head *head)
 	h->dropped = head->processes - n;
 	h->threads = head->threads;
 	for (uint32_t i = 0; i < n; i++)
-		TRY(take_process(h, AREA_PROCESS_OFFSET(i)));
+		TRY(take_process(h, AREA_PROCESS_OFFSET(i), i == 0));
 	return NULL;
 }
 
@@ -414,15 +481,20 @@ struct error *harvest(int fd, struct observations *out)
 		.nunits = h.units.n,
 		.pairs = h.pairs.items,
 		.npairs = h.pairs.n,
+		.couples = h.couples.items,
+		.ncouples = h.couples.n,
 		.predecessors = h.predecessors.items,
 		.npredecessors = h.predecessors.n,
 		.edges = h.edges.items,
 		.nedges = h.edges.n,
+		.events = h.events.items,
+		.nevents = h.events.n,
 		.nthreads = head.threads,
 		.nprocesses = head.processes,
 		.dropped = h.dropped,
 		.accesses = h.accesses,
 	};
+	memcpy(out->machine, h.machine, sizeof out->machine);
 	if (error)
 		observations_free(out);
 	return error;

@@ -28,18 +28,37 @@ struct error *launch_run(const struct launch_options *options, struct run *run)
 	return error || got ? error : error_new("the run was interrupted");
 }
 
+/* Makes the area and names it in the environment's first entry. */
+static struct error *ready(const struct launch_options *options, char entry[SPAWN_ENTRY_SIZE], int *area)
+{
+	TRY(spawn_area(&options->area, &options->control, options->area.seed, area));
+	TRY(spawn_plan(*area, options->plan, options->control.nplan));
+	spawn_entry(entry, *area);
+	if (fcntl(*area, F_SETFD, 0) < 0)
+		return error_errno(errno, "cannot hand the run area to %s", options->argv[0]);
+	if (spawn_must_be_still())
+		personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
+	return NULL;
+}
+
+struct error *launch_under(const struct launch_options *options, char *const *argv)
+{
+	char entry[SPAWN_ENTRY_SIZE];
+	_cleanup_free_ char **environment = spawn_environment(entry);
+	_cleanup_close_ int area = -1;
+
+	TRY(ready(options, entry, &area));
+	execvpe(argv[0], argv, environment);
+	return error_errno(errno, "cannot start %s: is it installed?", argv[0]);
+}
+
 struct error *launch_exec(const struct launch_options *options)
 {
 	char entry[SPAWN_ENTRY_SIZE];
 	_cleanup_free_ char **environment = spawn_environment(entry);
 	_cleanup_close_ int area = -1;
 
-	TRY(spawn_area(&options->area, options->area.seed, &area));
-	spawn_entry(entry, area);
-	if (fcntl(area, F_SETFD, 0) < 0)
-		return error_errno(errno, "cannot hand the run area to %s", options->argv[0]);
-	if (spawn_must_be_still())
-		personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
+	TRY(ready(options, entry, &area));
 	execve(options->path ? options->path : options->argv[0], options->argv, environment);
 	return error_errno(errno, "cannot start %s", options->argv[0]);
 }

@@ -14,10 +14,12 @@ struct launch_options {
 	const char *path;  /* of the program, as launch_check resolved it; NULL = argv[0] */
 	char *const *argv; /* what the program gets, argv[0] as the user wrote it */
 	struct area_options area;
-	double timeout_s;   /* 0 = none */
-	const char *expect; /* stdout must equal this file; NULL = no such check */
-	const char *check;  /* shell command: stdin is the program's stdout, exit 0 = pass; NULL = none */
-	enum label force;   /* 0 = judge, else every run gets this label */
+	struct area_control control;      /* policy POLICY_FREE = not controlled */
+	const struct schedule_turn *plan; /* control.nplan turns */
+	double timeout_s;                 /* 0 = none */
+	const char *expect;               /* stdout must equal this file; NULL = no such check */
+	const char *check; /* shell command: stdin is the program's stdout, exit 0 = pass; NULL = none */
+	enum label force;  /* 0 = judge, else every run gets this label */
 };
 
 /* Resolves `program` through PATH; says in a sentence when it is missing, not
@@ -41,5 +43,8 @@ void launch_pool_stop(struct launch_pool *pool);
 /* Replaces this process by the program with observers on; what is observed is
  * thrown away. Only returns on failure. */
 struct error *launch_exec(const struct launch_options *options);
+/* Replaces this process by another program, a debugger, that starts the program in
+ * its turn: found through PATH, with the area ready for the program. */
+struct error *launch_under(const struct launch_options *options, char *const *argv);
 
 #endif

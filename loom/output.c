@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/memory.h"
 
 struct error *expect_read(const char *path, struct expect *expect)
@@ -159,6 +160,12 @@ char *output_join(const struct output *const *outputs, size_t n)
 		return text;
 	free(text);
 	return NULL;
+}
+
+uint64_t output_hash(uint64_t state, const struct output *output)
+{
+	state = hash_bytes(state, &output->total, sizeof output->total);
+	return hash_bytes(state, output->tail, kept_bytes(output));
 }
 
 struct error *output_spool(int *fd)

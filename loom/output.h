@@ -39,6 +39,9 @@ uint64_t output_differs(const struct output *output);
  * share to each; NUL bytes become '?'. NULL when nothing was printed. */
 char *output_join(const struct output *const *outputs, size_t n);
 
+/* Names what was printed, by its length and its end. */
+uint64_t output_hash(uint64_t state, const struct output *output);
+
 /* A nameless temporary file. */
 struct error *output_spool(int *fd);
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "loom/harvest.h"
 
 #define AREA_DESCRIPTOR 1000 /* the first tried: above what programs count on to be free */
 #define SHADOW_RANDOM_BITS 28
@@ -41,6 +43,8 @@ static int become(const struct spawn *spawn, pid_t parent)
 		return errno;
 	if (spawn->still)
 		personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
+	if (spawn->small_pages)
+		prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	/* A limit of 1 byte also keeps a core handler from being started; the shadow
 	 * memory would make cores huge. */
 	if (getrlimit(RLIMIT_CORE, &core) == 0 && core.rlim_cur > 1) {
@@ -74,8 +78,7 @@ struct error *spawn(const struct spawn *spawn, pid_t *pid)
 	return NULL;
 }
 
-/* Moves a descriptor out of the way of the program's own. */
-static int move_up(int fd)
+int spawn_move_up(int fd)
 {
 	int moved = fcntl(fd, F_DUPFD_CLOEXEC, AREA_DESCRIPTOR);
 
@@ -85,9 +88,12 @@ static int move_up(int fd)
 	return moved;
 }
 
-struct error *spawn_area(const struct area_options *options, uint64_t seed, int *fd)
+struct error *spawn_area(const struct area_options *options, const struct area_control *control,
+			 uint64_t seed, int *fd)
 {
-	struct area_head head = { .magic = AREA_MAGIC, .version = AREA_VERSION, .options = *options };
+	struct area_head head = {
+		.magic = AREA_MAGIC, .version = AREA_VERSION, .options = *options, .control = *control
+	};
 	_cleanup_close_ int made = memfd_create("unsnarl-area", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (made < 0)
@@ -101,13 +107,69 @@ struct error *spawn_area(const struct area_options *options, uint64_t seed, int 
 	head.options.seed = seed;
 	if (pwrite(made, &head, sizeof head, 0) != (ssize_t)sizeof head)
 		return error_errno(errno, "cannot write the head of a run area");
-	*fd = move_up(made);
+	*fd = spawn_move_up(made);
 	return *fd < 0 ? error_errno(errno, "cannot make a run area") : NULL;
+}
+
+#define PLAN_OFFSET (AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, plan))
+
+static struct error *write_turns(int fd, uint64_t offset, const struct area_turn *turns, size_t n)
+{
+	const char *at = (const char *)turns;
+
+	for (size_t left = n * sizeof *turns; left;) {
+		ssize_t done = pwrite(fd, at, left, (off_t)offset);
+
+		if (done < 0 && errno != EINTR)
+			return error_errno(errno, "cannot write a schedule for the program to follow");
+		if (done > 0) {
+			at += done;
+			left -= (size_t)done;
+			offset += (uint64_t)done;
+		}
+	}
+	return NULL;
+}
+
+struct error *spawn_write_turns(int fd, uint64_t offset, const struct schedule_turn *turns, size_t n)
+{
+	if (n > AREA_TURNS)
+		return error_new("the schedule is too long: %zu turns, at most %u can be followed", n,
+				 AREA_TURNS);
+	_cleanup_free_ struct area_turn *plan = memory_alloc(n * sizeof *plan);
+
+	for (size_t i = 0; i < n; i++)
+		plan[i] = (struct area_turn){ .thread = turns[i].thread,
+					      .kind = turns[i].wake ? TURN_WAKE : TURN_RUN,
+					      .end = (uint16_t)turns[i].stop,
+					      .points = turns[i].points,
+					      .site = turns[i].site };
+	return write_turns(fd, offset, plan, n);
+}
+
+struct error *spawn_plan(int fd, const struct schedule_turn *turns, size_t n)
+{
+	return spawn_write_turns(fd, PLAN_OFFSET, turns, n);
+}
+
+struct error *spawn_copy_plan(int fd, int from, size_t n)
+{
+	_cleanup_free_ struct area_turn *plan = memory_alloc(n * sizeof *plan);
+
+	TRY(harvest_read(from, 0, plan, n * sizeof *plan));
+	return write_turns(fd, PLAN_OFFSET, plan, n);
+}
+
+static bool is_ours(const char *entry)
+{
+	static const char *const names[] = { AREA_ENVIRONMENT "=", SERVER_ENVIRONMENT "=" };
+
+	return !strncmp(entry, names[0], strlen(names[0])) || !strncmp(entry, names[1], strlen(names[1]));
 }
 
 char **spawn_environment(char *entry)
 {
-	size_t n = 0, name = strlen(AREA_ENVIRONMENT);
+	size_t n = 0;
 
 	while (environ[n])
 		n++;
@@ -116,7 +178,7 @@ char **spawn_environment(char *entry)
 
 	environment[at++] = entry;
 	for (size_t i = 0; i < n; i++)
-		if (strncmp(environ[i], AREA_ENVIRONMENT, name) != 0 || environ[i][name] != '=')
+		if (!is_ours(environ[i]))
 			environment[at++] = environ[i];
 	return environment;
 }
@@ -124,6 +186,11 @@ char **spawn_environment(char *entry)
 void spawn_entry(char entry[SPAWN_ENTRY_SIZE], int area)
 {
 	snprintf(entry, SPAWN_ENTRY_SIZE, "%s=%d", AREA_ENVIRONMENT, area);
+}
+
+void spawn_server_entry(char entry[SPAWN_ENTRY_SIZE], int socket)
+{
+	snprintf(entry, SPAWN_ENTRY_SIZE, "%s=%d", SERVER_ENVIRONMENT, socket);
 }
 
 /* Only root may read the setting. Others can tell by their own addresses: with

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "loom/area.h"
+#include "model/schedule.h"
 
 struct spawn {
 	const char *path; /* of the file; NULL = argv[0] */
@@ -17,6 +18,7 @@ struct spawn {
 	int in, out, err; /* descriptors above 2 */
 	int area;         /* descriptor to leave open, -1 = none */
 	bool still;       /* without address randomisation */
+	bool small_pages; /* for runs of a millisecond, in which a huge page is cleared in vain */
 };
 
 /* Starts a process. The caller must not have other threads. */
@@ -24,15 +26,28 @@ struct error *spawn(const struct spawn *spawn, pid_t *pid);
 
 /* A new run area that is ready for a program. The descriptor has a high number
  * and is closed on exec until spawn leaves it open. */
-struct error *spawn_area(const struct area_options *options, uint64_t seed, int *fd);
+struct error *spawn_area(const struct area_options *options, const struct area_control *control,
+			 uint64_t seed, int *fd);
+/* Writes the plan that control.nplan announces. */
+struct error *spawn_plan(int fd, const struct schedule_turn *turns, size_t n);
+/* Writes turns, as they stand in an area, to any place of a file. */
+struct error *spawn_write_turns(int fd, uint64_t offset, const struct schedule_turn *turns, size_t n);
 
-/* The environment of this process with room for AREA_ENVIRONMENT in front: entry
- * 0 points to `entry`, the rest starts at entry 1. The array is the caller's. */
+/* Copies a plan from a file that holds it as it stands in an area. */
+struct error *spawn_copy_plan(int fd, int from, size_t n);
+
+/* The environment of this process with room for AREA_ENVIRONMENT or SERVER_ENVIRONMENT
+ * in front: entry 0 points to `entry`, the rest starts at entry 1. The array is the
+ * caller's. */
 char **spawn_environment(char *entry);
 
-#define SPAWN_ENTRY_SIZE (sizeof AREA_ENVIRONMENT + 12)
+#define SPAWN_ENTRY_SIZE (sizeof SERVER_ENVIRONMENT + 12)
 /* Writes the environment entry that names the area's descriptor. */
 void spawn_entry(char entry[SPAWN_ENTRY_SIZE], int area);
+/* The one that names the socket of a fork server. */
+void spawn_server_entry(char entry[SPAWN_ENTRY_SIZE], int socket);
+/* Moves a descriptor out of the way of the program's own; -1 with errno when it cannot. */
+int spawn_move_up(int fd);
 
 /* The machine places mappings over a wider range than the shadow layout can
  * take: programs must be started `still`. */

@@ -106,6 +106,26 @@ static void end_children(void)
 		end((pid_t)child);
 }
 
+bool sweep_others(pid_t program)
+{
+	siginfo_t ended;
+
+	for (;;) {
+		ended = (siginfo_t){ 0 };
+		if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 || !ended.si_pid ||
+		    ended.si_pid == program)
+			break;
+		waitpid(ended.si_pid, NULL, WNOHANG | __WALL);
+	}
+	_cleanup_fclose_ FILE *list = fopen("/proc/thread-self/children", "re");
+	int child;
+
+	while (list && fscanf(list, "%d", &child) == 1)
+		if (child != program)
+			return true;
+	return false;
+}
+
 struct error *sweep(pid_t program, int *status, struct rusage *usage)
 {
 	struct timespec pause = { .tv_nsec = PAUSE_NS }, now, start;

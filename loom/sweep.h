@@ -17,6 +17,10 @@ struct error *sweep_prepare(int *children);
  * is left to sweep. */
 bool sweep_ended(int children, pid_t program);
 
+/* Reaps orphans that ended on their own; true when this process has living children
+ * beside `program`. */
+bool sweep_others(pid_t program);
+
 /* Kills the session of `program` and every descendant of this process, reaps
  * them all and gives how `program` ended. */
 struct error *sweep(pid_t program, int *status, struct rusage *usage);

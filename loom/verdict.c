@@ -13,9 +13,18 @@
 
 void verdict_outcome(const struct ending *ending, enum outcome *outcome, int *code)
 {
-	if (ending->timed_out) {
+	static const enum outcome controlled[] = {
+		[END_DEADLOCK] = OUTCOME_DEADLOCK,
+		[END_LOST_WAKEUP] = OUTCOME_LOST_WAKEUP,
+		[END_LIVELOCK] = OUTCOME_LIVELOCK,
+		[END_DIVERGED] = OUTCOME_DIVERGED,
+	};
+
+	*code = 0;
+	if (ending->end > END_NONE && ending->end <= END_DIVERGED) {
+		*outcome = controlled[ending->end];
+	} else if (ending->timed_out) {
 		*outcome = OUTCOME_TIMEOUT;
-		*code = 0;
 	} else if (WIFSIGNALED(ending->status)) {
 		*outcome = OUTCOME_SIGNAL;
 		*code = WTERMSIG(ending->status);
@@ -27,7 +36,7 @@ void verdict_outcome(const struct ending *ending, enum outcome *outcome, int *co
 
 bool verdict_open(const struct launch_options *options, const struct ending *ending)
 {
-	return !options->force && !ending->timed_out && ending->status == 0;
+	return !options->force && !ending->timed_out && ending->status == 0 && ending->end == END_NONE;
 }
 
 static char *how_ended(const struct ending *ending, double timeout_s)
@@ -40,6 +49,14 @@ static char *how_ended(const struct ending *ending, double timeout_s)
 		return memory_format("still running after %g s (hung)", timeout_s);
 	if (outcome == OUTCOME_EXIT)
 		return memory_format("exit status %d", code);
+	if (outcome == OUTCOME_DEADLOCK)
+		return memory_string("deadlock: threads wait for each other");
+	if (outcome == OUTCOME_LOST_WAKEUP)
+		return memory_string("lost wake-up: a thread waits for a signal that came before");
+	if (outcome == OUTCOME_LIVELOCK)
+		return memory_string("livelock: it runs on and on without an end");
+	if (outcome == OUTCOME_DIVERGED)
+		return memory_string("it could not follow its schedule");
 	const char *name = sigabbrev_np(code);
 
 	return name ? memory_format("killed by SIG%s", name) : memory_format("killed by signal %d", code);

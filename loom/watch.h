@@ -4,6 +4,7 @@
 #define LOOM_WATCH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -23,7 +24,8 @@ struct watch {
 struct ending {
 	bool stopped; /* by one of watch.stop: the rest is of no interest */
 	bool timed_out;
-	int status; /* as from waitpid */
+	int status;   /* as from waitpid */
+	uint32_t end; /* enum area_end: how a controlled run says that it ended */
 	double wall_s;
 	struct rusage usage;
 };

@@ -1,13 +1,16 @@
-/* Inside a worker process: waits for a job, makes the area, starts the program,
- * watches it, has its output checked, reports. The worker stands in a session of
- * its own, so that Ctrl-C on the terminal reaches neither it nor the program.
+/* Inside a worker process: waits for an order, makes the area ready, starts the
+ * program or has it forked by its server, watches it, has its output checked,
+ * reports. The worker stands in a session of its own, so that Ctrl-C on the
+ * terminal reaches neither it nor the program.
  */
 #include "loom/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,15 +19,27 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/memory.h"
+#include "loom/harvest.h"
+#include "loom/reuse.h"
+#include "loom/server.h"
 #include "loom/spawn.h"
 #include "loom/sweep.h"
 #include "loom/verdict.h"
 #include "loom/watch.h"
 
+#define LOOK_EVERY 64  /* runs between two looks for processes that were left behind */
+#define SERVERS_MOST 3 /* servers in a row that may die without a run */
+
 struct worker {
 	const struct worker_setup *setup;
-	int children; /* from sweep_prepare */
+	struct server server;
+	struct reuse reuse;
+	bool served;      /* until servers turn out not to work */
+	unsigned lost;    /* servers in a row */
+	uint64_t nserved; /* runs */
+	int children;     /* from sweep_prepare */
 	int null;
 	bool still;
 	char entry[SPAWN_ENTRY_SIZE];
@@ -35,6 +50,7 @@ struct worker {
 /* What one run leaves besides the report's numbers. */
 struct result {
 	int area;
+	bool novel; /* it showed what no run of this worker had shown */
 	char *reason, *output;
 };
 
@@ -63,8 +79,32 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* Threads that take turns hand over fastest on one core. */
+static void take_core(size_t number)
+{
+	cpu_set_t allowed, mine;
+
+	if (sched_getaffinity(0, sizeof allowed, &allowed) < 0 || !CPU_COUNT(&allowed))
+		return;
+	size_t skip = number % (size_t)CPU_COUNT(&allowed);
+
+	CPU_ZERO(&mine);
+	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &allowed) && skip-- == 0) {
+			CPU_SET(cpu, &mine);
+			break;
+		}
+	sched_setaffinity(0, sizeof mine, &mine);
+}
+
 static struct error *prepare(struct worker *worker)
 {
+	worker->served = worker->setup->served;
+	worker->reuse.fd = worker->server.socket = -1;
+	for (int i = 0; i < 2; i++)
+		worker->server.out[i] = worker->server.err[i] = -1;
+	if (worker->setup->served)
+		take_core(worker->setup->number);
 	setsid();
 	reset_signals();
 	/* Above 2, so that no descriptor made later is in the way of the program's
@@ -146,20 +186,18 @@ static double cpu_seconds(const struct rusage *usage)
 	       (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1e-6;
 }
 
-static struct error *run_program(struct worker *worker, struct worker_report *report, struct result *result)
+/* A program that was started for this run alone. */
+static struct error *run_alone(struct worker *worker, const struct worker_order *order, int plan,
+			       struct result *result, struct ending *ending)
 {
 	const struct launch_options *options = worker->setup->options;
-	_cleanup_close_ int spool = -1;
-	struct ending ending, check;
-	bool checked = false;
 
-	if (options->check)
-		TRY(output_spool(&spool));
-	TRY(spawn_area(&options->area, options->area.seed + report->index, &result->area));
+	TRY(spawn_area(&options->area, &order->control, order->seed, &result->area));
+	if (plan < 0)
+		TRY(spawn_plan(result->area, options->plan, order->control.nplan));
+	else
+		TRY(spawn_copy_plan(result->area, plan, order->control.nplan));
 	spawn_entry(worker->entry, result->area);
-	output_start(&worker->out, worker->setup->expect, spool);
-	output_start(&worker->err, NULL, -1);
-	output_start(&worker->check, NULL, -1);
 	struct spawn start = {
 		.path = options->path,
 		.argv = options->argv,
@@ -169,24 +207,137 @@ static struct error *run_program(struct worker *worker, struct worker_report *re
 		.still = worker->still,
 	};
 
-	report->started = microseconds_now();
-	TRY(run_process(worker, &start, &worker->out, &worker->err, &ending));
-	uint64_t differs = output_differs(&worker->out);
+	TRY(run_process(worker, &start, &worker->out, &worker->err, ending));
+	return harvest_read(result->area, AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, end),
+			    &ending->end, sizeof ending->end);
+}
 
-	if (options->check && verdict_open(options, &ending) && !differs) {
+static struct error *start_server(struct worker *worker)
+{
+	const struct launch_options *options = worker->setup->options;
+	struct spawn start = {
+		.path = options->path,
+		.argv = options->argv,
+		.environment = worker->environment,
+		.in = worker->null,
+		.still = worker->still,
+		.small_pages = true,
+	};
+
+	return server_start(&worker->server, &start);
+}
+
+/* What a run has left behind becomes this process's child when its parent ends. The
+ * server is one as well and goes with the rest; the next run starts another. */
+static struct error *tidy(struct worker *worker, uint32_t processes)
+{
+	struct rusage usage;
+	int status;
+
+	if (processes <= 1 && ++worker->nserved % LOOK_EVERY)
+		return NULL;
+	if (!sweep_others(worker->server.pid))
+		return NULL;
+	TRY(sweep(worker->server.pid, &status, &usage));
+	worker->server.pid = 0;
+	server_stop(&worker->server);
+	return NULL;
+}
+
+/* A run that the server forks. *done is false when there is no server to do so. */
+static struct error *run_served(struct worker *worker, const struct worker_order *order, int plan,
+				struct worker_report *report, struct result *result, struct ending *ending,
+				bool *done)
+{
+	struct watch watch = {
+		.start = watch_now(),
+		.timeout_s = worker->setup->options->timeout_s,
+		.stop = { worker->setup->socket, worker->setup->parent },
+		.outputs = { &worker->out, &worker->err },
+	};
+	bool lost;
+
+	*done = false;
+	if (!worker->server.pid)
+		TRY(start_server(worker));
+	TRY(reuse_arm(&worker->reuse, &worker->setup->options->area, &order->control, order->seed, plan));
+	TRY(server_run(&worker->server, worker->reuse.fd, &watch, ending, &lost));
+	if (ending->stopped)
+		_exit(0);
+	if (lost) {
+		server_stop(&worker->server);
+		close(reuse_give(&worker->reuse));
+		worker->served = ++worker->lost < SERVERS_MOST;
+		return NULL;
+	}
+	struct reuse_look look = reuse_look(&worker->reuse);
+
+	*done = true;
+	worker->lost = 0;
+	ending->end = look.end;
+	report->served = true;
+	report->points = look.points;
+	report->contested = look.contested;
+	report->hash = look.hash;
+	report->turns = look.turns;
+	result->novel = look.novel || look.odd;
+	return tidy(worker, look.processes);
+}
+
+static struct error *judge(struct worker *worker, const struct ending *ending, int spool,
+			   struct worker_report *report, struct result *result)
+{
+	const struct launch_options *options = worker->setup->options;
+	uint64_t differs = output_differs(&worker->out);
+	struct ending check;
+	bool checked = false;
+
+	if (options->check && verdict_open(options, ending) && !differs) {
 		TRY(run_check(worker, spool, &check));
 		checked = true;
 	}
-	verdict_outcome(&ending, &report->outcome, &report->code);
-	report->label = verdict(options, &ending, differs, checked ? &check : NULL, &result->reason);
-	report->wall_s = ending.wall_s;
-	report->cpu_s = cpu_seconds(&ending.usage);
-	report->peak_kib = (uint64_t)ending.usage.ru_maxrss;
+	verdict_outcome(ending, &report->outcome, &report->code);
+	report->label = verdict(options, ending, differs, checked ? &check : NULL, &result->reason);
+	report->wall_s = ending->wall_s;
+	report->cpu_s = cpu_seconds(&ending->usage);
+	report->peak_kib = (uint64_t)ending->usage.ru_maxrss;
+	report->output_hash = output_hash(output_hash(HASH_START, &worker->out), &worker->err);
 	if (report->label == LABEL_FAIL) {
 		const struct output *const all[] = { &worker->err, &worker->out, &worker->check };
 
 		result->output = output_join(all, 3);
 	}
+	return NULL;
+}
+
+static struct error *run_program(struct worker *worker, const struct worker_order *order, int plan,
+				 struct worker_report *report, struct result *result)
+{
+	_cleanup_close_ int spool = -1;
+	struct ending ending;
+	bool done = false;
+
+	if (worker->setup->options->check)
+		TRY(output_spool(&spool));
+	report->started = microseconds_now();
+	while (!done) {
+		output_start(&worker->out, worker->setup->expect, spool);
+		output_start(&worker->err, NULL, -1);
+		output_start(&worker->check, NULL, -1);
+		if (worker->served) {
+			TRY(run_served(worker, order, plan, report, result, &ending, &done));
+		} else {
+			TRY(run_alone(worker, order, plan, result, &ending));
+			done = true;
+		}
+	}
+	TRY(judge(worker, &ending, spool, report, result));
+	if (!report->served)
+		return NULL;
+	if (order->keep || result->novel || report->label == LABEL_FAIL)
+		result->area = reuse_give(&worker->reuse);
+	else
+		reuse_clean(&worker->reuse);
 	return NULL;
 }
 
@@ -209,6 +360,7 @@ static void send_report(const struct worker *worker, struct worker_report *repor
 	};
 	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 3 };
 
+	report->sent = result->area >= 0;
 	if (result->area >= 0) {
 		message.msg_control = &control;
 		message.msg_controllen = sizeof control;
@@ -227,22 +379,30 @@ static void send_report(const struct worker *worker, struct worker_report *repor
 		_exit(0);
 }
 
-/* The next job; ends the worker when there will be none. */
-static uint64_t next_job(const struct worker *worker)
+/* The next order; ends the worker when there will be none. */
+static void next_order(const struct worker *worker, struct worker_order *order, int *plan)
 {
 	struct pollfd polled[] = {
 		{ .fd = worker->setup->socket, .events = POLLIN },
 		{ .fd = worker->setup->parent, .events = POLLIN },
 	};
-	uint64_t index;
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} beside;
+	struct iovec part = { order, sizeof *order };
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &beside, .msg_controllen = sizeof beside
+	};
 
 	while (poll(polled, 2, -1) < 0)
 		;
 	if (polled[1].revents)
 		_exit(0);
-	if (recv(worker->setup->socket, &index, sizeof index, 0) != (ssize_t)sizeof index)
+	if (recvmsg(worker->setup->socket, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof *order)
 		_exit(0);
-	return index;
+	if (CMSG_FIRSTHDR(&message) && beside.header.cmsg_type == SCM_RIGHTS)
+		memcpy(plan, CMSG_DATA(&beside.header), sizeof *plan);
 }
 
 _Noreturn void worker_main(const struct worker_setup *setup)
@@ -253,9 +413,14 @@ _Noreturn void worker_main(const struct worker_setup *setup)
 	struct error *unprepared = prepare(worker);
 
 	for (;;) {
-		struct worker_report report = { .index = next_job(worker) };
 		_cleanup_(free_result) struct result result = { .area = -1 };
-		struct error *error = unprepared ? unprepared : run_program(worker, &report, &result);
+		_cleanup_close_ int plan = -1;
+		struct worker_order order;
+
+		next_order(worker, &order, &plan);
+		struct worker_report report = { .index = order.index, .seed = order.seed };
+		struct error *error =
+			unprepared ? unprepared : run_program(worker, &order, plan, &report, &result);
 
 		if (error) {
 			report.is_error = true;

@@ -1,4 +1,4 @@
-/* A worker is a small process that runs the program once per job, one run at a
+/* A worker is a small process that runs the program once per order, one run at a
  * time, and answers with a report and the run area. It keeps all processes of
  * the run: they end with it, and it ends with its parent. */
 #ifndef LOOM_WORKER_H
@@ -15,20 +15,34 @@ struct worker_setup {
 	const struct expect *expect; /* NULL = none */
 	int socket;                  /* SOCK_SEQPACKET to the parent */
 	int parent;                  /* pidfd of the parent */
+	size_t number;               /* of the worker, from 0 */
+	bool served;                 /* runs are forked from a server, on a core of their own */
 };
 
-/* Parent to worker: a run's index, a bare uint64_t. Worker to parent: this, then
- * both texts with their NUL, with the area's descriptor unless it is an error. */
+/* Parent to worker, with the descriptor of the plan beside it: a file of turns as
+ * they stand in an area. Without one the plan of the options is followed. */
+struct worker_order {
+	uint64_t index, seed;
+	struct area_control control;
+	bool keep; /* send the area also when the run passes and shows nothing new */
+};
+
+/* Worker to parent: this, then both texts with their NUL, with the area's
+ * descriptor beside it when `sent`. */
 struct worker_report {
-	uint64_t index;
+	uint64_t index, seed;
 	bool is_error; /* `reason` is the error's message, the rest is void */
+	bool sent;
+	bool served; /* the run was forked from a server */
 	enum outcome outcome;
 	int code;
 	enum label label;
 	double wall_s, cpu_s;
 	uint64_t peak_kib;
 	int64_t started;
-	uint32_t reason_size, output_size; /* bytes with NUL; output 0 = none */
+	uint64_t output_hash;
+	uint64_t points, contested, hash, turns; /* of the schedule; filled when served */
+	uint32_t reason_size, output_size;       /* bytes with NUL; output 0 = none */
 };
 
 #define WORKER_REASON_SIZE 1024u

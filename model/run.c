@@ -1,4 +1,4 @@
-/* Releases what a run and its observations own.
+/* What a context says, and how a run and its observations are released.
  */
 #include "model/run.h"
 
@@ -10,8 +10,10 @@ void observations_free(struct observations *observations)
 		free(observations->units[i].path);
 	free(observations->units);
 	free(observations->pairs);
+	free(observations->couples);
 	free(observations->predecessors);
 	free(observations->edges);
+	free(observations->events);
 	*observations = (struct observations){ 0 };
 }
 
@@ -20,5 +22,19 @@ void run_free(struct run *run)
 	observations_free(&run->observations);
 	free(run->reason);
 	free(run->output);
+	schedule_free(&run->schedule);
+	schedule_free(&run->reduced);
 	*run = (struct run){ 0 };
+}
+
+unsigned context_kept(uint16_t context)
+{
+	if (context == 0 || context >> 15)
+		return CONTEXT_MOST;
+	return (31u - (unsigned)__builtin_clz(context)) / 2;
+}
+
+unsigned context_events(uint16_t context, unsigned kept)
+{
+	return kept >= CONTEXT_MOST ? CONTEXT_MOST : context_kept(context);
 }

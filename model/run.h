@@ -6,15 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/run_end.h"
+#include "model/schedule.h"
+
 #define SITE_NIL UINT32_MAX  /* "no access before": nil predecessor, null source */
 #define LOOP_NONE UINT32_MAX /* the access was in no loop */
 #define ITERATION_UNKNOWN UINT64_MAX
-
-enum outcome {
-	OUTCOME_EXIT = 1, /* ended by itself; code = exit status */
-	OUTCOME_SIGNAL,   /* killed by a signal; code = signal number */
-	OUTCOME_TIMEOUT,  /* still running at the time-out: hung */
-};
 
 enum label {
 	LABEL_PASS = 1,
@@ -46,6 +43,14 @@ struct pair {
 	struct loop_point head_loop, tail_loop;
 };
 
+/* Two pairs, the first with its head in the thread in which the second has its tail,
+ * which did not come back to the first's location in between: indexes into the run's pairs. */
+struct couple {
+	uint32_t first, second;
+	uint32_t span; /* accesses of that thread between the two, at the first occurrence */
+	bool crossed;  /* one other thread took part, and began with the second */
+};
+
 /* `before` was the last access by another thread when `site` ran. */
 struct predecessor {
 	uint32_t site, before; /* before may be SITE_NIL */
@@ -53,13 +58,28 @@ struct predecessor {
 
 /* BUGABOO's edge: last writer and its context, then reader or writer and its
  * context. A context is the last communication events of the thread, two bits
- * each, newest lowest. */
+ * each, newest lowest, and a 1 above them that tells how many there are: an empty
+ * one is 1. Runs that keep 8 events have no room for that bit: there all contexts
+ * have 8, and a thread begins with 8 local reads. */
 enum context_event { EVENT_LOCAL_READ, EVENT_LOCAL_WRITE, EVENT_REMOTE_READ, EVENT_REMOTE_WRITE };
+#define CONTEXT_MOST 8u
+#define CONTEXT_EMPTY 1u
+/* How many events a context of a run that kept `kept` of them holds. */
+unsigned context_events(uint16_t context, unsigned kept);
+/* How many events the run must have kept that shows this context, at least. */
+unsigned context_kept(uint16_t context);
 
 struct edge {
 	uint32_t source, sink; /* source may be SITE_NIL, then source_context is 0 */
 	uint16_t source_context, sink_context;
 	bool write; /* the sink writes (WAW), else it reads (RAW) */
+};
+
+/* An access, in the one order of all accesses of a run; only traced runs have them. */
+struct event {
+	uint64_t address, size;
+	uint32_t site, thread;
+	bool write;
 };
 
 /* A unit that was loaded in the run: its sites are first .. first + nsites - 1. */
@@ -69,19 +89,46 @@ struct run_unit {
 	char *path; /* ELF file that holds the unit's table */
 };
 
+/* What a simulated machine counts (BUGABOO, Table 5). */
+enum machine_count {
+	MACHINE_ACCESSES, /* to lines */
+	MACHINE_READ_MISSES,
+	MACHINE_WRITE_MISSES,     /* upgrades included */
+	MACHINE_COHERENCE_MISSES, /* those in which another cache took part */
+	MACHINE_METADATA_WRITES,
+	MACHINE_TABLE_WRITES,
+	MACHINE_TRAPS,     /* the communication table was full */
+	MACHINE_DISCARDED, /* what would have entered it while it was read */
+	MACHINE_COUNTS
+};
+
 /* What a run taught. Site numbers are those of `units`. */
 struct observations {
 	struct run_unit *units;
 	size_t nunits;
 	struct pair *pairs;
 	size_t npairs;
+	struct couple *couples;
+	size_t ncouples;
 	struct predecessor *predecessors;
 	size_t npredecessors;
 	struct edge *edges;
 	size_t nedges;
+	struct event *events; /* of the first process */
+	size_t nevents;
 	uint32_t nthreads, nprocesses;
 	uint64_t dropped;  /* observations that found no room: 0 means complete */
 	uint64_t accesses; /* hooked accesses executed */
+	uint64_t machine[MACHINE_COUNTS]; /* of a run on a simulated machine; not stored */
+};
+
+/* How a run was observed; runs of older stores do not know. */
+struct run_settings {
+	bool known;
+	uint32_t observe; /* bits in the order pairs, predecessors, edges, trace */
+	uint32_t context; /* events kept per thread */
+	bool line;        /* edges between cache lines */
+	uint64_t seed;    /* of the delays, or of the policy */
 };
 
 struct run {
@@ -94,7 +141,10 @@ struct run {
 	uint64_t peak_kib;
 	int64_t started; /* Unix time, microseconds */
 	uint32_t jitter_us;
-	char *output; /* tail of stderr and stdout, kept for failed runs; may be NULL */
+	struct run_settings settings;
+	char *output;             /* tail of stderr and stdout, kept for failed runs; may be NULL */
+	struct schedule schedule; /* policy SCHEDULE_FREE and no turns unless the run was controlled */
+	struct schedule reduced;  /* with the fewest switches that still fail; mostly none */
 	struct observations observations;
 };
 

@@ -42,6 +42,6 @@ void unit_free(struct unit *unit);
  * units owned by the caller; n = 0 for a file without hooks. */
 struct error *unit_read_elf(const char *path, struct unit **out, size_t *n);
 
-const char *site_kind_name(enum site_kind kind); /* "read", "write", "update", "loop" */
+const char *site_kind_name(enum site_kind kind); /* "read", "write", "update", "loop", "sync" */
 
 #endif

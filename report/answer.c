@@ -96,6 +96,14 @@ json_t *answer_run(const struct run *run)
 	json_object_set_new(object, "peak_kib", answer_count(run->peak_kib));
 	json_object_set_new(object, "started", json_integer(run->started));
 	json_object_set_new(object, "jitter_us", json_integer(run->jitter_us));
+	json_object_set_new(object, "policy", json_string(schedule_policy_name(run->schedule.policy)));
+	json_object_set_new(
+		object, "settings",
+		run->settings.known
+			? json_pack("{s:I, s:I, s:b, s:o}", "observe", (json_int_t)run->settings.observe,
+				    "context", (json_int_t)run->settings.context, "line",
+				    (int)run->settings.line, "seed", answer_count(run->settings.seed))
+			: json_null());
 	json_object_set_new(object, "threads", json_integer(run->observations.nthreads));
 	json_object_set_new(object, "processes", json_integer(run->observations.nprocesses));
 	json_object_set_new(object, "accesses", answer_count(run->observations.accesses));

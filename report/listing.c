@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "report/text.h"
+#include "report/words.h"
 
 #define LEAD 7 /* columns before the location */
 #define NARROW 80
@@ -99,7 +100,7 @@ void listing_access(struct listing *listing, const char *lead, uint32_t number, 
 	const struct site *site = find_site(listing, number);
 
 	row->where = where(listing, number, site);
-	row->what = what(listing, site, thread, kind ? kind : site ? site_kind_name(site->kind) : "access");
+	row->what = what(listing, site, thread, kind ? kind : site ? words_site(site) : "access");
 	row->text = site ? excerpt_line(&listing->excerpts, site->file, site->line) : NULL;
 }
 

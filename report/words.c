@@ -9,9 +9,6 @@
 
 #include "base/memory.h"
 
-#define USUAL_EVENTS 5u
-#define MOST_EVENTS 8u
-
 char *words_signal(int number)
 {
 	const char *name = sigabbrev_np(number);
@@ -28,6 +25,14 @@ char *words_ended(const struct run *run)
 		return words_signal(run->code);
 	case OUTCOME_TIMEOUT:
 		return memory_string("hung");
+	case OUTCOME_DEADLOCK:
+		return memory_string("deadlock");
+	case OUTCOME_LOST_WAKEUP:
+		return memory_string("lost wake-up");
+	case OUTCOME_LIVELOCK:
+		return memory_string("livelock");
+	case OUTCOME_DIVERGED:
+		return memory_string("diverged");
 	}
 	return memory_format("unknown outcome %d", (int)run->outcome);
 }
@@ -71,10 +76,10 @@ char *words_context(uint16_t context, unsigned events)
 		[EVENT_REMOTE_READ] = "RmRd",
 		[EVENT_REMOTE_WRITE] = "RmWr",
 	};
-	char text[MOST_EVENTS * 5 + 1] = "-";
+	char text[CONTEXT_MOST * 5 + 1] = "-";
 	size_t at = 0;
 
-	for (unsigned i = events < MOST_EVENTS ? events : MOST_EVENTS; i-- > 0;)
+	for (unsigned i = context_events(context, events); i-- > 0;)
 		at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", at ? " " : "",
 				       names[context >> (2 * i) & 3]);
 	return memory_string(text);
@@ -82,13 +87,16 @@ char *words_context(uint16_t context, unsigned events)
 
 unsigned words_context_events(const struct edge *edges, size_t n)
 {
-	unsigned all = 0, events = USUAL_EVENTS;
+	unsigned most = 0;
 
-	for (size_t i = 0; i < n; i++)
-		all |= (unsigned)edges[i].source_context | edges[i].sink_context;
-	while (events < MOST_EVENTS && all >> (2 * events))
-		events++;
-	return events;
+	for (size_t i = 0; i < n && most < CONTEXT_MOST; i++) {
+		unsigned sink = context_kept(edges[i].sink_context);
+		unsigned source = edges[i].source == SITE_NIL ? 0 : context_kept(edges[i].source_context);
+
+		most = sink > most ? sink : most;
+		most = source > most ? source : most;
+	}
+	return most;
 }
 
 const char *words_label(enum label label)
@@ -105,6 +113,14 @@ const char *words_outcome(enum outcome outcome)
 		return "signal";
 	case OUTCOME_TIMEOUT:
 		return "timeout";
+	case OUTCOME_DEADLOCK:
+		return "deadlock";
+	case OUTCOME_LOST_WAKEUP:
+		return "lost-wakeup";
+	case OUTCOME_LIVELOCK:
+		return "livelock";
+	case OUTCOME_DIVERGED:
+		return "diverged";
 	}
 	return "unknown";
 }
@@ -134,4 +150,9 @@ const char *words_tail(enum pair_kind kind, const struct site *site)
 	if (site->kind == SITE_UPDATE)
 		return "update";
 	return kind == PAIR_WRITE_READ ? "read" : "write";
+}
+
+const char *words_site(const struct site *site)
+{
+	return site->kind == SITE_SYNC ? "call" : site_kind_name(site->kind);
 }

@@ -10,23 +10,25 @@
 #include "model/site.h"
 
 /* Fresh strings, free of control characters only where the model's are. */
-char *words_ended(const struct run *run);                         /* "exit 0", "SIGABRT", "hung" */
-char *words_signal(int number);                                   /* "SIGABRT", "signal 40" */
-char *words_seconds(double seconds);                              /* "0.012 s", "3.1 s", "2 min 5 s" */
-char *words_time(int64_t microseconds);                           /* "2026-01-31 12:00:00", local */
+char *words_ended(const struct run *run); /* "exit 0", "SIGABRT", "hung", "deadlock" */
+char *words_signal(int number);           /* "SIGABRT", "signal 40" */
+char *words_seconds(double seconds);      /* "0.012 s", "3.1 s", "2 min 5 s" */
+char *words_time(int64_t microseconds);   /* "2026-01-31 12:00:00", local */
 char *words_count(uint64_t n, const char *one, const char *many); /* "1 run", "2 runs" */
 
-/* "LcRd RmWr", oldest event first, of a context of `events` events; "-" when 0. */
+/* "LcRd RmWr", oldest event first; "-" when there was none. `events` is how many
+ * the run kept: only with 8 does it matter (model/run.h). */
 char *words_context(uint16_t context, unsigned events);
-/* The fewest events, at least five, that hold all these contexts: a run does not
- * say how many it kept, and what it did not keep is 0. */
+/* How many events the run kept, judged by these contexts: the most that any holds. */
 unsigned words_context_events(const struct edge *edges, size_t n);
 
 const char *words_label(enum label label);       /* "pass", "fail" */
-const char *words_outcome(enum outcome outcome); /* "exit", "signal", "timeout" */
+const char *words_outcome(enum outcome outcome); /* "exit", "signal", "timeout", "deadlock" … */
 const char *words_pair(enum pair_kind kind);     /* "write-read" … */
 /* What the ends of a pair do; an atomic update does both, and is called that. */
 const char *words_head(enum pair_kind kind, const struct site *site);
 const char *words_tail(enum pair_kind kind, const struct site *site);
+const char *
+words_site(const struct site *site); /* "read", "write", …; "call" of a function that synchronises */
 
 #endif

@@ -32,8 +32,26 @@ size_t codec_most_rows(size_t size, enum identity_kind kind);
 
 /* A run's pairs in order of first occurrence: indexes[i] is the interned index of pairs[i]. */
 void codec_put_details(struct bytes *out, const struct pair *pairs, const uint32_t *indexes, size_t n);
+/* Couples of these pairs, behind them; nothing when there are none. */
+void codec_put_couples(struct bytes *out, const struct couple *couples, size_t n);
+
+/* All of it: arrays that the caller frees with details_free. */
+struct details {
+	struct pair *pairs;
+	uint32_t *indexes; /* interned */
+	size_t npairs;
+	struct couple *couples;
+	size_t ncouples;
+};
+bool codec_get_run(const void *bytes, size_t size, const uint32_t *rows, size_t nrows, struct details *out);
+void details_free(struct details *details);
+
 /* *pairs is an array of *n the caller frees; `rows` are the `nrows` interned pairs. */
 bool codec_get_details(const void *bytes, size_t size, const uint32_t *rows, size_t nrows,
 		       struct pair **pairs, size_t *n);
+
+/* A schedule without what the run's row says itself: policy, depth, seed, how it ended. */
+void codec_put_schedule(struct bytes *out, const struct schedule *schedule);
+bool codec_get_schedule(const void *bytes, size_t size, struct schedule *out);
 
 #endif

@@ -4,7 +4,8 @@
  *
  * Columns: how many pairs; their interned indexes; orders of head and tail, as
  * steps within each thread; how many addresses; the addresses; each pair's place
- * among them; loop points of the heads; loop points of the tails.
+ * among them; loop points of the heads; loop points of the tails; and when there
+ * are couples, how many, and of each the places of both pairs and the span.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "store/codec.h"
 
 #define PAIR_LEAST 6 /* bytes a pair takes at least: index, two orders, address, two loop points */
+#define COUPLE_LEAST 3
 
 static int compare(const void *left, const void *right)
 {
@@ -161,30 +163,94 @@ void codec_put_details(struct bytes *out, const struct pair *pairs, const uint32
 		put_loop(out, &pairs[i].tail_loop, pairs[i].tail_site);
 }
 
-bool codec_get_details(const void *bytes, size_t size, const uint32_t *rows, size_t nrows,
-		       struct pair **pairs, size_t *n)
+void codec_put_couples(struct bytes *out, const struct couple *couples, size_t n)
+{
+	uint64_t last = 0;
+
+	if (!n)
+		return;
+	varint_put(out, n);
+	for (size_t i = 0; i < n; last = couples[i++].first) {
+		varint_put_step(out, last, couples[i].first);
+		varint_put_step(out, couples[i].first, couples[i].second);
+		varint_put(out, (uint64_t)couples[i].span << 1 | couples[i].crossed);
+	}
+}
+
+static bool get_couples(struct reader *reader, size_t npairs, struct details *out)
+{
+	if (reader->at == reader->end)
+		return true;
+	uint64_t count = varint_get(reader), last = 0;
+
+	if (reader->bad || !count || count > (uint64_t)(reader->end - reader->at) / COUPLE_LEAST)
+		return false;
+	out->couples = memory_alloc(count * sizeof *out->couples);
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t first = varint_get_step(reader, last), second = varint_get_step(reader, first),
+			 span = varint_get(reader);
+
+		if (reader->bad || first >= npairs || second >= npairs || span >> 1 > UINT32_MAX)
+			return false;
+		out->couples[i] =
+			(struct couple){ (uint32_t)first, (uint32_t)second, (uint32_t)(span >> 1), span & 1 };
+		last = first;
+	}
+	out->ncouples = count;
+	return true;
+}
+
+void details_free(struct details *details)
+{
+	free(details->pairs);
+	free(details->indexes);
+	free(details->couples);
+	*details = (struct details){ 0 };
+}
+
+bool codec_get_run(const void *bytes, size_t size, const uint32_t *rows, size_t nrows, struct details *out)
 {
 	struct reader reader = reader_of(bytes, size);
 	size_t width = identity_width(IDENTITY_PAIR);
 	uint64_t count = varint_get(&reader), next = 0;
 
+	*out = (struct details){ 0 };
 	if (reader.bad || count > size / PAIR_LEAST)
 		return false;
-	_cleanup_free_ struct pair *list = memory_alloc(count * sizeof *list);
+	struct details found = { .pairs = memory_alloc(count * sizeof *found.pairs),
+				 .indexes = memory_alloc(count * sizeof *found.indexes),
+				 .npairs = count };
 
-	for (uint64_t i = 0; i < count; i++) {
+	for (uint64_t i = 0; i < count && !reader.bad; i++) {
 		uint64_t index = varint_get_step(&reader, next);
 
-		if (reader.bad || index >= nrows)
-			return false;
-		list[i] = identity_pair(rows + index * width);
+		reader.bad |= index >= nrows;
+		if (reader.bad)
+			break;
+		found.indexes[i] = (uint32_t)index;
+		found.pairs[i] = identity_pair(rows + index * width);
 		next = index + 1;
 	}
-	if (!get_orders(&reader, list, count) || !get_addresses(&reader, list, count) ||
-	    !get_loops(&reader, list, count) || reader.at != reader.end)
+	if (reader.bad || !get_orders(&reader, found.pairs, count) ||
+	    !get_addresses(&reader, found.pairs, count) || !get_loops(&reader, found.pairs, count) ||
+	    !get_couples(&reader, count, &found) || reader.at != reader.end) {
+		details_free(&found);
 		return false;
-	*pairs = list;
-	*n = count;
-	list = NULL;
+	}
+	*out = found;
+	return true;
+}
+
+bool codec_get_details(const void *bytes, size_t size, const uint32_t *rows, size_t nrows,
+		       struct pair **pairs, size_t *n)
+{
+	struct details details;
+
+	if (!codec_get_run(bytes, size, rows, nrows, &details))
+		return false;
+	*pairs = details.pairs;
+	*n = details.npairs;
+	details.pairs = NULL;
+	details_free(&details);
 	return true;
 }

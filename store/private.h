@@ -19,7 +19,7 @@
 #include "store/store.h"
 
 #define STORE_APPLICATION 0x756e736eu /* "unsn", SQLite's application_id */
-#define STORE_VERSION 1u              /* user_version; changes with the schema */
+#define STORE_VERSION 2u              /* user_version; changes with the schema */
 #define STORE_WAIT_MS 5000            /* patience with another writer */
 
 enum statement {
@@ -42,6 +42,9 @@ enum statement {
 	SQL_RUN_GET,
 	SQL_RUN_LIST,
 	SQL_RUN_LAST_FAILED,
+	SQL_RUN_REDUCE,
+	SQL_LOADED_ADD,
+	SQL_LOADED_LIST,
 	SQL_STATEMENTS
 };
 
@@ -76,6 +79,12 @@ struct intern {
 	struct table tables[IDENTITY_KINDS];
 };
 
+/* Which units a campaign has loaded, the campaign used last. */
+struct loaded {
+	uint64_t campaign; /* 0: none */
+	struct map units;  /* ids that are in the file */
+};
+
 /* Distinct sets of all campaigns by the hash of their bytes. */
 struct sets {
 	struct map by_hash; /* to the id; a taken key passes on to the next */
@@ -90,11 +99,13 @@ struct store {
 	struct units units;
 	struct intern intern;
 	struct sets sets;
+	struct loaded loaded;
 };
 
 /* schema.c */
 struct error *schema_create(const char *path); /* a new, empty store; one that is there stays */
 const char *schema_statement(enum statement statement);
+struct error *schema_upgrade(sqlite3 *db, const char *path); /* an older store becomes one of this version */
 
 /* check.c */
 struct error *check_file(const char *path,
@@ -120,6 +131,8 @@ static inline uint64_t sql_column_u64(sqlite3_stmt *statement, int column)
 /* units.c */
 struct error *units_sync(struct store *store);
 struct error *units_learn(struct store *store, const struct observations *observations);
+struct error *units_note(struct store *store, uint64_t campaign, const struct observations *observations);
+void loaded_forget(struct loaded *loaded);
 void units_forget(struct units *units, bool all); /* all, or those of the open transaction */
 
 /* intern.c */

@@ -26,8 +26,51 @@ enum column {
 	PREDECESSORS,
 	EDGES,
 	OUTPUT,
-	DETAILS,
+	OBSERVE,
+	CONTEXT,
+	LINE,
+	SEED,
+	POLICY,
+	DEPTH,
+	SCHEDULE_HASH,
+	DETAILS, /* from here on only in a run that is read whole */
+	SCHEDULE,
+	REDUCED,
 };
+
+static void read_settings(sqlite3_stmt *sql, struct run *out)
+{
+	int policy = sqlite3_column_int(sql, POLICY);
+
+	out->settings.known = sqlite3_column_type(sql, OBSERVE) != SQLITE_NULL;
+	out->settings.observe = (uint32_t)sqlite3_column_int64(sql, OBSERVE);
+	out->settings.context = (uint32_t)sqlite3_column_int64(sql, CONTEXT);
+	out->settings.line = sqlite3_column_int(sql, LINE) != 0;
+	out->settings.seed = sql_column_u64(sql, SEED);
+	out->schedule.policy =
+		policy > 0 && policy < SCHEDULE_POLICIES ? (enum schedule_policy)policy : SCHEDULE_FREE;
+	out->schedule.depth = (uint32_t)sqlite3_column_int64(sql, DEPTH);
+}
+
+/* A schedule of the run; what its row says of it stays. */
+static struct error *read_schedule(struct store *store, sqlite3_stmt *sql, int column, const struct run *run,
+				   struct schedule *out)
+{
+	_cleanup_(bytes_free) struct bytes bytes = { 0 };
+	struct schedule schedule, row = run->schedule;
+
+	if (sqlite3_column_type(sql, column) == SQLITE_NULL)
+		return NULL;
+	if (!sql_unpack(sql, column, &bytes) || !codec_get_schedule(bytes.data, bytes.n, &schedule))
+		return sql_damaged(store->path, "a run's schedule cannot be read");
+	schedule.policy = row.policy;
+	schedule.depth = row.depth;
+	schedule.seed = run->settings.seed;
+	schedule.outcome = run->outcome;
+	schedule.code = run->code;
+	*out = schedule;
+	return NULL;
+}
 
 /* The row's own fields, without observations. */
 static struct error *read_row(struct store *store, sqlite3_stmt *sql, struct run *out)
@@ -52,6 +95,7 @@ static struct error *read_row(struct store *store, sqlite3_stmt *sql, struct run
 			.accesses = sql_column_u64(sql, ACCESSES),
 		},
 	};
+	read_settings(sql, out);
 	if (sqlite3_column_type(sql, OUTPUT) != SQLITE_NULL) {
 		_cleanup_(bytes_free) struct bytes output = { 0 };
 
@@ -60,7 +104,7 @@ static struct error *read_row(struct store *store, sqlite3_stmt *sql, struct run
 		bytes_put(&output, "", 1);
 		out->output = memory_string((char *)output.data);
 	}
-	if (out->outcome < OUTCOME_EXIT || out->outcome > OUTCOME_TIMEOUT || out->label < LABEL_PASS ||
+	if (out->outcome < OUTCOME_EXIT || out->outcome >= OUTCOME_BEYOND || out->label < LABEL_PASS ||
 	    out->label > LABEL_FAIL)
 		return sql_damaged(store->path, "a run's outcome cannot be read");
 	return NULL;
@@ -123,9 +167,16 @@ static struct error *read_observations(struct store *store, sqlite3_stmt *sql, s
 	_cleanup_(bytes_free) struct bytes details = { 0 };
 
 	TRY(intern_sync(store, sql_column_u64(sql, CAMPAIGN)));
+	struct details read;
+
 	if (!sql_unpack(sql, DETAILS, &details) ||
-	    !codec_get_details(details.data, details.n, pairs->rows, pairs->n, &out->pairs, &out->npairs))
+	    !codec_get_run(details.data, details.n, pairs->rows, pairs->n, &read))
 		return sql_damaged(store->path, "a run's pairs cannot be read");
+	out->pairs = read.pairs;
+	out->npairs = read.npairs;
+	out->couples = read.couples;
+	out->ncouples = read.ncouples;
+	free(read.indexes);
 	TRY(read_predecessors(store, sqlite3_column_int64(sql, PREDECESSORS), out));
 	return read_edges(store, sqlite3_column_int64(sql, EDGES), out);
 }
@@ -154,9 +205,54 @@ struct error *store_run(struct store *store, uint64_t number, struct run *out, u
 
 	if (!error)
 		error = read_observations(store, sql, &out->observations);
+	if (!error)
+		error = read_schedule(store, sql, REDUCED, out, &out->reduced);
+	if (!error)
+		error = read_schedule(store, sql, SCHEDULE, out, &out->schedule);
 	if (error)
 		run_free(out);
 	return error;
+}
+
+struct error *store_run_pairs(struct store *store, uint64_t number, struct run_pairs *out)
+{
+	_cleanup_(sql_done) sqlite3_stmt *sql = NULL;
+	_cleanup_(bytes_free) struct bytes bytes = { 0 };
+	const struct table *pairs = &store->intern.tables[IDENTITY_PAIR];
+	struct details read;
+
+	*out = (struct run_pairs){ 0 };
+	TRY(find_run(store, number, &sql));
+	TRY(intern_sync(store, sql_column_u64(sql, CAMPAIGN)));
+	if (!sql_unpack(sql, DETAILS, &bytes) ||
+	    !codec_get_run(bytes.data, bytes.n, pairs->rows, pairs->n, &read))
+		return sql_damaged(store->path, "a run's pairs cannot be read");
+	*out = (struct run_pairs){ read.pairs, read.indexes, read.npairs, read.couples, read.ncouples };
+	return NULL;
+}
+
+void run_pairs_free(struct run_pairs *pairs)
+{
+	free(pairs->pairs);
+	free(pairs->indexes);
+	free(pairs->couples);
+	*pairs = (struct run_pairs){ 0 };
+}
+
+struct error *store_pair_set(struct store *store, uint64_t run, roaring_bitmap_t **out)
+{
+	_cleanup_(sql_done) sqlite3_stmt *sql = NULL;
+
+	TRY(find_run(store, run, &sql));
+	return sets_get(store, sqlite3_column_int64(sql, PAIRS), out);
+}
+
+struct error *store_predecessor_set(struct store *store, uint64_t run, roaring_bitmap_t **out)
+{
+	_cleanup_(sql_done) sqlite3_stmt *sql = NULL;
+
+	TRY(find_run(store, run, &sql));
+	return sets_get(store, sqlite3_column_int64(sql, PREDECESSORS), out);
 }
 
 struct summaries {

@@ -115,6 +115,7 @@ static struct error *put_pairs(struct store *store, struct spans *spans, const s
 		memcpy(pairs, seen->pairs, size);
 	TRY(intern_pairs(store, spans, pairs, seen->npairs, indexes));
 	codec_put_details(&plain, pairs, indexes, seen->npairs);
+	codec_put_couples(&plain, seen->couples, seen->ncouples);
 	pack(store->packer, plain.data, plain.n, details);
 	return sets_put(store, indexes, seen->npairs, set);
 }
@@ -161,12 +162,32 @@ static struct error *put_edges(struct store *store, struct spans *spans, const s
 struct written {
 	int64_t pairs, predecessors, edges; /* sets */
 	struct bytes output, details;       /* packed */
+	struct bytes schedule, reduced;     /* packed */
 };
 
 static void written_free(struct written *written)
 {
 	bytes_free(&written->output);
 	bytes_free(&written->details);
+	bytes_free(&written->schedule);
+	bytes_free(&written->reduced);
+}
+
+static void bind_settings(sqlite3_stmt *sql, const struct run *run)
+{
+	const struct run_settings *settings = &run->settings;
+	const struct schedule *schedule = &run->schedule;
+
+	if (settings->known) {
+		sqlite3_bind_int64(sql, 20, settings->observe);
+		sqlite3_bind_int64(sql, 21, settings->context);
+		sqlite3_bind_int64(sql, 22, settings->line);
+		sqlite3_bind_int64(sql, 23, (int64_t)settings->seed);
+	}
+	sqlite3_bind_int64(sql, 24, (int64_t)schedule->policy);
+	sqlite3_bind_int64(sql, 25, schedule->depth);
+	if (schedule->nturns)
+		sqlite3_bind_int64(sql, 26, (int64_t)schedule_hash(schedule->turns, schedule->nturns));
 }
 
 static struct error *put_row(struct store *store, uint64_t campaign, const struct run *run,
@@ -196,6 +217,31 @@ static struct error *put_row(struct store *store, uint64_t campaign, const struc
 	if (run->output)
 		sql_bind_blob(sql, 18, &written->output);
 	sql_bind_blob(sql, 19, &written->details);
+	bind_settings(sql, run);
+	if (run->schedule.nturns)
+		sql_bind_blob(sql, 27, &written->schedule);
+	if (run->reduced.nturns)
+		sql_bind_blob(sql, 28, &written->reduced);
+	return sql_execute(store, sql);
+}
+
+static void pack_schedule(struct store *store, const struct schedule *schedule, struct bytes *out)
+{
+	_cleanup_(bytes_free) struct bytes plain = { 0 };
+
+	codec_put_schedule(&plain, schedule);
+	pack(store->packer, plain.data, plain.n, out);
+}
+
+struct error *store_reduce(struct store *store, uint64_t run, const struct schedule *reduced)
+{
+	_cleanup_(bytes_free) struct bytes packed = { 0 };
+	_cleanup_(sql_done) sqlite3_stmt *sql = NULL;
+
+	pack_schedule(store, reduced, &packed);
+	TRY(sql_statement(store, SQL_RUN_REDUCE, &sql));
+	sqlite3_bind_int64(sql, 1, (int64_t)run);
+	sql_bind_blob(sql, 2, &packed);
 	return sql_execute(store, sql);
 }
 
@@ -223,6 +269,7 @@ static struct error *add(struct store *store, uint64_t campaign, const struct ru
 	TRY(intern_sync(store, campaign));
 	TRY(sets_sync(store));
 	TRY(units_learn(store, seen));
+	TRY(units_note(store, campaign, seen));
 	spans_of(&store->units, seen, &spans);
 	TRY(put_pairs(store, &spans, seen, &written.pairs, &written.details));
 	TRY(put_predecessors(store, &spans, seen, &written.predecessors));
@@ -230,6 +277,10 @@ static struct error *add(struct store *store, uint64_t campaign, const struct ru
 	TRY(intern_save(store));
 	if (run->output)
 		pack(store->packer, run->output, strlen(run->output), &written.output);
+	if (run->schedule.nturns)
+		pack_schedule(store, &run->schedule, &written.schedule);
+	if (run->reduced.nturns)
+		pack_schedule(store, &run->reduced, &written.reduced);
 	return put_row(store, campaign, run, &written);
 }
 
@@ -247,6 +298,7 @@ struct error *store_add(struct store *store, uint64_t campaign, struct run *run)
 		units_forget(&store->units, false);
 		intern_forget(&store->intern);
 		sets_forget(&store->sets);
+		loaded_forget(&store->loaded);
 		return error;
 	}
 	store->units.committed = store->units.list.n;

@@ -63,6 +63,24 @@ static const char schema[] =
 	" output BLOB,"
 	" details BLOB NOT NULL) STRICT;"
 	"CREATE INDEX run_of_campaign ON run(campaign, label);";
+
+/* From version i + 1 to i + 2. A new store is made by the same steps. */
+static const char *const upgrades[] = {
+	"ALTER TABLE run ADD COLUMN observe INTEGER;" /* NULL: not known */
+	"ALTER TABLE run ADD COLUMN context INTEGER;"
+	"ALTER TABLE run ADD COLUMN line INTEGER;"
+	"ALTER TABLE run ADD COLUMN seed INTEGER;"
+	"ALTER TABLE run ADD COLUMN policy INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE run ADD COLUMN depth INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE run ADD COLUMN schedule_hash INTEGER;"
+	"ALTER TABLE run ADD COLUMN schedule BLOB;"
+	"ALTER TABLE run ADD COLUMN reduced BLOB;"
+	"CREATE TABLE loaded("
+	" campaign INTEGER NOT NULL REFERENCES campaign,"
+	" unit INTEGER NOT NULL REFERENCES unit,"
+	" PRIMARY KEY(campaign, unit)) STRICT, WITHOUT ROWID;",
+};
+_Static_assert(sizeof upgrades / sizeof *upgrades == STORE_VERSION - 1, "a step for every version");
 /* clang-format on */
 
 static const char *const statements[SQL_STATEMENTS] = {
@@ -89,20 +107,26 @@ static const char *const statements[SQL_STATEMENTS] = {
 	[SQL_RUN_ADD] =
 		"INSERT INTO run(campaign, outcome, code, label, reason, wall_s, cpu_s, peak_kib, started,"
 		" jitter_us, threads, processes, dropped, accesses, pairs, predecessors, edges, output,"
-		" details) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		" details, observe, context, line, seed, policy, depth, schedule_hash, schedule, reduced)"
+		" VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 	[SQL_RUN_GET] =
 		"SELECT number, campaign, outcome, code, label, reason, wall_s, cpu_s, peak_kib, started,"
 		" jitter_us, threads, processes, dropped, accesses, pairs, predecessors, edges, output,"
-		" details FROM run WHERE number = ?",
+		" observe, context, line, seed, policy, depth, schedule_hash, details, schedule, reduced"
+		" FROM run WHERE number = ?",
 	[SQL_RUN_LIST] =
 		"SELECT number, campaign, outcome, code, label, reason, wall_s, cpu_s, peak_kib, started,"
 		" jitter_us, threads, processes, dropped, accesses,"
 		" (SELECT count FROM membership WHERE id = pairs),"
 		" (SELECT count FROM membership WHERE id = predecessors),"
-		" (SELECT count FROM membership WHERE id = edges), output"
+		" (SELECT count FROM membership WHERE id = edges), output,"
+		" observe, context, line, seed, policy, depth, schedule_hash"
 		" FROM run WHERE campaign = ?1 OR ?1 = 0 ORDER BY number",
 	[SQL_RUN_LAST_FAILED] = ("SELECT number FROM run WHERE label = 2 AND (campaign = ?1 OR ?1 = 0)"
 				 " ORDER BY number DESC LIMIT 1"),
+	[SQL_RUN_REDUCE] = "UPDATE run SET reduced = ?2 WHERE number = ?1",
+	[SQL_LOADED_ADD] = "INSERT OR IGNORE INTO loaded(campaign, unit) VALUES(?, ?)",
+	[SQL_LOADED_LIST] = "SELECT unit FROM loaded WHERE campaign = ?",
 };
 
 const char *schema_statement(enum statement statement)
@@ -123,6 +147,8 @@ static struct error *image(const char *path, unsigned char **out, sqlite3_int64 
 		code = sqlite3_exec(db, start, NULL, NULL, NULL);
 	if (code == SQLITE_OK)
 		code = sqlite3_exec(db, schema, NULL, NULL, NULL);
+	for (unsigned i = 0; i < STORE_VERSION - 1 && code == SQLITE_OK; i++)
+		code = sqlite3_exec(db, upgrades[i], NULL, NULL, NULL);
 	if (code == SQLITE_OK)
 		*out = sqlite3_serialize(db, "main", size, 0);
 	if (code != SQLITE_OK)
@@ -168,5 +194,61 @@ struct error *schema_create(const char *path)
 	if (!error && link(fresh, path) && errno != EEXIST && rename(fresh, path))
 		error = error_errno(errno, "cannot make the store %s", path);
 	unlink(fresh);
+	return error;
+}
+
+static int version_of(sqlite3 *db, unsigned *version)
+{
+	sqlite3_stmt *sql;
+	int code = sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &sql, NULL);
+
+	if (code == SQLITE_OK && sqlite3_step(sql) == SQLITE_ROW)
+		*version = (unsigned)sqlite3_column_int(sql, 0);
+	else
+		*version = 0;
+	sqlite3_finalize(sql);
+	return code;
+}
+
+static int upgrade_steps(sqlite3 *db)
+{
+	unsigned version;
+	/* Asked again inside the transaction: somebody else may have come first. */
+	int code = version_of(db, &version);
+
+	if (code == SQLITE_OK && (version < 1 || version > STORE_VERSION))
+		return SQLITE_CORRUPT;
+	for (unsigned i = version; i < STORE_VERSION && code == SQLITE_OK; i++)
+		code = sqlite3_exec(db, upgrades[i - 1], NULL, NULL, NULL);
+	_cleanup_free_ char *set = memory_format("PRAGMA user_version = %u", STORE_VERSION);
+
+	return code == SQLITE_OK ? sqlite3_exec(db, set, NULL, NULL, NULL) : code;
+}
+
+struct error *schema_upgrade(sqlite3 *db, const char *path)
+{
+	unsigned version;
+	int code = version_of(db, &version);
+
+	if (code == SQLITE_OK && version == STORE_VERSION)
+		return NULL;
+	if (code == SQLITE_OK && sqlite3_db_readonly(db, "main") == 1)
+		return error_new(
+			"the store %s is of the older version %u and cannot be brought up to version %u "
+			"because it cannot be written; make it and its folder writable once",
+			path, version, STORE_VERSION);
+	if (code == SQLITE_OK)
+		code = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+	if (code == SQLITE_OK) {
+		code = upgrade_steps(db);
+		if (code == SQLITE_OK)
+			code = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+	}
+	if (code == SQLITE_OK)
+		return NULL;
+	struct error *error = sql_error(db, path, code);
+
+	if (!sqlite3_get_autocommit(db))
+		sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
 	return error;
 }

@@ -70,8 +70,10 @@ static struct error *connect_read_only(struct store *store)
 	TRY(connect_to(store, "?immutable=1", SQLITE_OPEN_READONLY));
 	int code = first_use(store);
 
-	return code == SQLITE_OK ? check_tables(store->db, store->path)
-				 : sql_error(store->db, store->path, code);
+	if (code != SQLITE_OK)
+		return sql_error(store->db, store->path, code);
+	TRY(check_tables(store->db, store->path));
+	return schema_upgrade(store->db, store->path);
 }
 
 static bool is_about_writing(int code)
@@ -99,7 +101,7 @@ static struct error *connect_checked(struct store *store, bool writable)
 		return sql_error(store->db, store->path, code);
 	TRY(check_tables(store->db, store->path));
 	keep_log_on_close(store, false);
-	return NULL;
+	return schema_upgrade(store->db, store->path);
 }
 
 static struct error *make(const char *folder, const char *path)
@@ -145,6 +147,7 @@ void store_close(struct store *store)
 	units_forget(&store->units, true);
 	intern_forget(&store->intern);
 	sets_forget(&store->sets);
+	loaded_forget(&store->loaded);
 	packer_free(store->packer);
 	free(store->path);
 	free(store);

@@ -53,12 +53,21 @@ struct error *store_run(struct store *store, uint64_t number, struct run *out, u
  * the counts are filled, the arrays are NULL. The caller frees item by item. */
 struct error *store_runs(struct store *store, uint64_t campaign, struct run **out, size_t *n);
 
+/* Gives a stored run its reduced schedule. */
+struct error *store_reduce(struct store *store, uint64_t run, const struct schedule *reduced);
+
 /* The number of the last failed run (of a campaign, 0 = any); 0 when there is none. */
 struct error *store_last_failed(struct store *store, uint64_t campaign, uint64_t *number);
 
 /* A site by the store's number. Strings live until store_close. SITE_NIL and
  * unknown numbers are errors. */
 struct error *store_site(struct store *store, uint32_t number, const struct site **out);
+/* A site by its id, among the units that the campaign's runs have loaded; NULL when
+ * there is none. */
+struct error *store_site_by_id(struct store *store, uint64_t campaign, uint64_t id, const struct site **out);
+/* A site's unit, by its hash, and its place in there; and back. */
+struct error *store_site_unit(struct store *store, uint32_t number, uint64_t *hash, uint32_t *index);
+struct error *store_unit_site(struct store *store, uint64_t hash, uint32_t index, uint32_t *number);
 /* Numbers of the sites at FILE:LINE[:COLUMN] (file may be a suffix such as "a.c"). */
 struct error *store_sites_at(struct store *store, const char *file, uint32_t line, uint32_t column,
 			     uint32_t **out, size_t *n);
@@ -82,5 +91,20 @@ struct membership {
 };
 struct error *store_membership(struct store *store, uint64_t run, struct membership *out);
 void membership_free(struct membership *membership);
+
+/* One of the sets alone, for those who read many runs. */
+struct error *store_pair_set(struct store *store, uint64_t run, roaring_bitmap_t **out);
+struct error *store_predecessor_set(struct store *store, uint64_t run, roaring_bitmap_t **out);
+
+/* A run's pairs in order of first occurrence, each with its interned index, and its couples. */
+struct run_pairs {
+	struct pair *pairs;
+	uint32_t *indexes;
+	size_t npairs;
+	struct couple *couples;
+	size_t ncouples;
+};
+struct error *store_run_pairs(struct store *store, uint64_t run, struct run_pairs *out);
+void run_pairs_free(struct run_pairs *pairs);
 
 #endif

@@ -181,6 +181,32 @@ struct error *store_site(struct store *store, uint32_t number, const struct site
 	return NULL;
 }
 
+struct error *store_site_unit(struct store *store, uint32_t number, uint64_t *hash, uint32_t *index)
+{
+	TRY(units_sync(store));
+	const struct store_unit *unit = unit_of(&store->units, number);
+
+	if (!unit)
+		return error_new("the store %s has no site #%u", store->path, number);
+	*hash = unit->hash;
+	*index = number - unit->base;
+	return NULL;
+}
+
+struct error *store_unit_site(struct store *store, uint64_t hash, uint32_t index, uint32_t *number)
+{
+	TRY(units_sync(store));
+	const uint64_t *at = map_get(&store->units.by_hash, hash);
+
+	if (!at || index >= store->units.list.items[*at].count)
+		return error_new(
+			"the store %s does not know the source file of a site: it holds no run of this "
+			"build",
+			store->path);
+	*number = store->units.list.items[*at].base + index;
+	return NULL;
+}
+
 /* "a.c" and "src/a.c" name "/x/src/a.c"; "c" and "rc/a.c" do not. */
 static bool names(const char *wanted, const char *file)
 {

@@ -80,7 +80,7 @@ static struct error *trace(const struct settings *settings, uint32_t observe, in
 	struct ending ending;
 
 	options.observe = observe;
-	TRY(spawn_area(&options, 1, &area));
+	TRY(spawn_area(&options, &(struct area_control){ 0 }, 1, &area));
 	TRY(run(settings, children, area, &ending));
 	struct area_head head;
 

@@ -43,7 +43,8 @@ struct line {
 };
 
 struct thread_context {
-	uint32_t events;
+	uint32_t events[8]; /* oldest first */
+	uint32_t nevents;
 	uint32_t mail[MAIL_KEPT]; /* oldest first */
 	uint32_t nmail;
 };
@@ -125,9 +126,23 @@ static struct thread_context *context_of(struct reference *r, uint32_t thread)
 static void context_append(struct reference *r, uint32_t thread, uint32_t event)
 {
 	struct thread_context *context = context_of(r, thread);
-	uint64_t kept = (1ull << 2 * r->options->context) - 1;
 
-	context->events = (uint32_t)(((uint64_t)context->events << 2 | event) & kept);
+	if (!r->options->context)
+		return;
+	if (context->nevents == r->options->context)
+		memmove(context->events, context->events + 1, --context->nevents * sizeof *context->events);
+	context->events[context->nevents++] = event;
+}
+
+/* As it is written down: a 1, then the events; without the 1 when eight are kept. */
+static uint32_t context_value(struct reference *r, uint32_t thread)
+{
+	const struct thread_context *context = context_of(r, thread);
+	uint32_t value = r->options->context == 8 ? 0 : 1;
+
+	for (uint32_t i = 0; i < context->nevents; i++)
+		value = value * 4 + context->events[i];
+	return value;
 }
 
 static void context_mail(struct reference *r, uint32_t thread, uint32_t event)
@@ -284,7 +299,7 @@ static void granule_access(struct reference *r, uint64_t address, uint32_t from,
 	}
 	if (notice)
 		context_notice(r, thread);
-	uint32_t context = context_of(r, thread)->events;
+	uint32_t context = context_value(r, thread);
 
 	for (uint32_t at = from; at < to; at++)
 		(write ? byte_write : byte_read)(r, &bytes[at], address + at, context);
@@ -326,7 +341,7 @@ static void line_access(struct reference *r, uint64_t address)
 
 	if (first)
 		context_notice(r, thread);
-	uint32_t context = context_of(r, thread)->events;
+	uint32_t context = context_value(r, thread);
 
 	if (line->write.present && line->writer != thread) {
 		found_edge(r, line->write.site, line->write_context, context);

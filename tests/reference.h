@@ -12,10 +12,11 @@
  * the last write. U is never T. A pair is kept with its first occurrence.
  *
  * Edges. An access by T after U's last write: from U's site with the context of
- * that write to T's site and context. T's first read of a byte that nobody wrote:
- * from null. A read is first when T has not read the byte since its last write,
- * unless T owns the byte: there are accesses since and including the last write,
- * and all of them are T's.
+ * that write to T's site and context. A context is the last events of its thread, a 1
+ * before them; with eight events kept there is no 1, and a thread begins with 8 reads.
+ * T's first read of a byte that nobody wrote: from null. A read is first when T has not
+ * read the byte since its last write, unless T owns the byte: there are accesses since and
+ * including the last write, and all of them are T's.
  *
  * Mail. Events sent to a thread wait, the last 8 at most, until it takes notice:
  * at the beginning of an event that is a first read of one of its bytes, or a write

@@ -34,6 +34,8 @@ static struct reference_result observe_as(struct area_options options, struct ar
 	observe_as(options, (struct area_event[]){ __VA_ARGS__ }, \
 		   sizeof((struct area_event[]){ __VA_ARGS__ }) / sizeof(struct area_event))
 #define EXACT(...) OBSERVE(((struct area_options){ .context = 5 }), __VA_ARGS__)
+#define EMPTY 1u
+#define AFTER(context, event) ((context) << 2 | (event))
 #define BY_LINE(...) OBSERVE(((struct area_options){ .context = 5, .line = 1 }), __VA_ARGS__)
 
 static void assert_pair(const struct reference_result *result, size_t i, enum pair_kind kind, uint32_t head,
@@ -156,9 +158,9 @@ static void contexts_grow_at_communication(void **state)
 		EXACT(WRITE(0, 64, 8), READ(1, 64, 8), READ(1, 64, 8), WRITE(0, 64, 8), READ(1, 64, 8));
 
 	assert_int_equal(result.edges.n, 3);
-	assert_edge(&result, 0, 1, 0, 2, 0);
-	assert_edge(&result, 1, 1, 0, 3, EVENT_LOCAL_READ);
-	assert_edge(&result, 2, 4, EVENT_REMOTE_READ, 5, EVENT_LOCAL_READ);
+	assert_edge(&result, 0, 1, EMPTY, 2, EMPTY);
+	assert_edge(&result, 1, 1, EMPTY, 3, AFTER(EMPTY, EVENT_LOCAL_READ));
+	assert_edge(&result, 2, 4, AFTER(EMPTY, EVENT_REMOTE_READ), 5, AFTER(EMPTY, EVENT_LOCAL_READ));
 	reference_free(&result);
 }
 
@@ -205,11 +207,11 @@ static void mail_waits_for_a_shared_access(void **state)
 		      READ(1, 128, 8), WRITE(0, 144, 8), READ(1, 144, 8));
 
 	assert_int_equal(result.edges.n, 4);
-	assert_edge(&result, 0, 0, 0, 2, 0); /* nobody wrote it */
-	assert_edge(&result, 1, 1, 0, 4, 0);
-	assert_edge(&result, 2, 5, 0, 6, EVENT_LOCAL_WRITE);
-	assert_edge(&result, 3, 7, EVENT_REMOTE_WRITE << 2 | EVENT_REMOTE_READ, 8,
-		    EVENT_LOCAL_WRITE << 2 | EVENT_LOCAL_READ);
+	assert_edge(&result, 0, 0, 0, 2, EMPTY); /* nobody wrote it */
+	assert_edge(&result, 1, 1, EMPTY, 4, EMPTY);
+	assert_edge(&result, 2, 5, EMPTY, 6, AFTER(EMPTY, EVENT_LOCAL_WRITE));
+	assert_edge(&result, 3, 7, AFTER(AFTER(EMPTY, EVENT_REMOTE_WRITE), EVENT_REMOTE_READ), 8,
+		    AFTER(AFTER(EMPTY, EVENT_LOCAL_WRITE), EVENT_LOCAL_READ));
 	reference_free(&result);
 }
 
@@ -221,8 +223,8 @@ static void lines_join_neighbours(void **state)
 
 	assert_int_equal(exact.edges.n, 1);
 	assert_int_equal(by_line.edges.n, 2);
-	assert_edge(&by_line, 0, 1, 0, 2, 0);
-	assert_edge(&by_line, 1, 0, 0, 3, 0);
+	assert_edge(&by_line, 0, 1, EMPTY, 2, EMPTY);
+	assert_edge(&by_line, 1, 0, 0, 3, EMPTY);
 	reference_free(&exact);
 	reference_free(&by_line);
 }

@@ -192,17 +192,29 @@ static void test_json_text(void **state)
 static void test_contexts(void **state)
 {
 	/* Newest event in the lowest bits, printed last. */
-	_cleanup_free_ char *five = words_context(EVENT_REMOTE_WRITE | EVENT_LOCAL_WRITE << 2, 5);
-	_cleanup_free_ char *none = words_context(3, 0);
+	_cleanup_free_ char *two = words_context(1 << 4 | EVENT_REMOTE_WRITE | EVENT_LOCAL_WRITE << 2, 5);
+	_cleanup_free_ char *reads = words_context(1 << 10, 5);
+	_cleanup_free_ char *none = words_context(CONTEXT_EMPTY, 5);
 	_cleanup_free_ char *eight = words_context(0x8000, 8);
-	const struct edge small = { .sink_context = 0x3ff }, large = { .source_context = 0x400 };
+	const struct edge small = { .sink_context = 0x7ff, .source = SITE_NIL };
+	const struct edge large = { .sink_context = 1, .source_context = 1 << 12 }, all = { 0 };
 
 	(void)state;
-	assert_string_equal(five, "LcRd LcRd LcRd LcWr RmWr");
+	assert_string_equal(two, "LcWr RmWr");
+	assert_string_equal(reads, "LcRd LcRd LcRd LcRd LcRd");
 	assert_string_equal(none, "-");
 	assert_string_equal(eight, "RmRd LcRd LcRd LcRd LcRd LcRd LcRd LcRd");
 	assert_int_equal(words_context_events(&small, 1), 5);
 	assert_int_equal(words_context_events(&large, 1), 6);
+	assert_int_equal(words_context_events(&all, 1), 8);
+	for (unsigned context = 0; context < 0x10000; context++) {
+		unsigned above = 0; /* events below the highest 1, counted one by one */
+
+		for (unsigned rest = context; rest > 3; rest >>= 2)
+			above++;
+		assert_int_equal(context_kept((uint16_t)context),
+				 context == 0 || context >= 0x8000 ? 8 : above);
+	}
 }
 
 /* Splits what was printed into lines and checks each. */

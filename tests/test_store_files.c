@@ -123,12 +123,116 @@ static void test_newer_store(void **state)
 	store_close(store);
 	run_sql(path, "PRAGMA user_version = 77");
 	check_refused(&world, path, "version 77");
-	check_refused(&world, path, "versions up to 1");
+	check_refused(&world, path, "versions up to 2");
 	run_sql(path, "PRAGMA user_version = 0");
 	check_refused(&world, path, "damaged");
-	run_sql(path, "PRAGMA user_version = 1");
+	run_sql(path, "PRAGMA user_version = 2");
 	store = world_open(&world);
 	world_check_runs(&world, store, 5, 5);
+	store_close(store);
+	world_end(&world);
+}
+
+/* What version 1 was, from a store of today. */
+static void make_older(const char *path)
+{
+	static const char *const columns[] = { "observe", "context",       "line",     "seed",   "policy",
+					       "depth",   "schedule_hash", "schedule", "reduced" };
+
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+		_cleanup_free_ char *drop = memory_format("ALTER TABLE run DROP COLUMN %s", columns[i]);
+
+		run_sql(path, drop);
+	}
+	run_sql(path, "DROP TABLE loaded");
+	run_sql(path, "PRAGMA user_version = 1");
+}
+
+static void test_older_store(void **state)
+{
+	(void)state;
+	struct world world;
+
+	world_make(&world, 3);
+	_cleanup_free_ char *path = memory_format("%s/store.db", world.store);
+	struct store *store = world_open(&world);
+
+	world_add_runs(&world, store, 1, 8, 20);
+	store_close(store);
+	make_older(path);
+	/* Reading is enough to bring it up to date; what it holds stays. */
+	world_good(store_open(world.store, false, &store));
+	world_check_runs(&world, store, 8, 20);
+	_cleanup_(run_free) struct run run = { 0 };
+
+	world_good(store_run(store, 3, &run, NULL));
+	assert_false(run.settings.known);
+	assert_int_equal(run.schedule.nturns, 0);
+	store_close(store);
+	/* And it takes new runs, as a store of today. */
+	store = world_open(&world);
+	world_add_runs(&world, store, 9, 4, 20);
+	world_check_runs(&world, store, 12, 20);
+	store_close(store);
+	/* A step that fails leaves all as it was. */
+	make_older(path);
+	run_sql(path, "CREATE TABLE loaded(x)");
+	world_bad(store_open(world.store, true, &store), "loaded");
+	run_sql(path, "DROP TABLE loaded");
+	store = world_open(&world);
+	world_check_runs(&world, store, 12, 20);
+	store_close(store);
+	world_end(&world);
+}
+
+static void test_schedules(void **state)
+{
+	struct schedule_turn turns[] = { { .thread = 0, .stop = STOP_PREEMPTED, .points = 7, .site = 99 },
+					 { .thread = 1, .wake = true },
+					 { .thread = 1, .stop = STOP_LAST, .points = 1 } };
+	struct schedule_wait wait = { .thread = 1, .kind = WAITING_MUTEX, .holder = 0, .site = 5 };
+	struct world world;
+
+	(void)state;
+	world_make(&world, 4);
+	struct store *store = world_open(&world);
+	uint64_t campaign = world_campaign(store, world.programs[0]), owner;
+	_cleanup_(run_free) struct run run = { 0 }, read = { 0 };
+
+	world_run(&world, 1, 10, &run);
+	run.outcome = OUTCOME_DEADLOCK;
+	run.settings =
+		(struct run_settings){ .known = true, .observe = 7, .context = 5, .line = true, .seed = 11 };
+	run.schedule = (struct schedule){ .policy = SCHEDULE_PCT,
+					  .depth = 3,
+					  .seed = 11,
+					  .turns = turns,
+					  .nturns = 3,
+					  .waits = &wait,
+					  .nwaits = 1 };
+	world_good(store_add(store, campaign, &run));
+	world_good(store_reduce(store, run.number, &(struct schedule){ .turns = turns, .nturns = 1 }));
+	run.schedule = (struct schedule){ 0 };
+	world_good(store_run(store, run.number, &read, &owner));
+	assert_int_equal(read.outcome, OUTCOME_DEADLOCK);
+	assert_int_equal(read.schedule.policy, SCHEDULE_PCT);
+	assert_int_equal(read.schedule.depth, 3);
+	assert_true(read.settings.known && read.settings.line && read.schedule.seed == 11);
+	assert_int_equal(read.settings.observe, 7);
+	assert_int_equal(read.settings.context, 5);
+	assert_true(schedule_hash(read.schedule.turns, read.schedule.nturns) == schedule_hash(turns, 3));
+	assert_int_equal(read.schedule.nwaits, 1);
+	assert_int_equal(read.reduced.nturns, 1);
+	/* Ids of sites lead to the source of the campaign's own units. */
+	const struct site *site = NULL;
+
+	for (size_t unit = 0; unit < WORLD_UNITS; unit++) {
+		world_good(store_site_by_id(store, campaign, world_site_id(0, unit, 0), &site));
+		if (site)
+			assert_true(site->id == world_site_id(0, unit, 0));
+	}
+	world_good(store_site_by_id(store, campaign, 12345, &site));
+	assert_null(site);
 	store_close(store);
 	world_end(&world);
 }
@@ -321,6 +425,7 @@ int main(void)
 		cmocka_unit_test(test_no_store),      cmocka_unit_test(test_odd_folder_names),
 		cmocka_unit_test(test_foreign_files), cmocka_unit_test(test_newer_store),
 		cmocka_unit_test(test_cut_off_store), cmocka_unit_test(test_damaged_store),
+		cmocka_unit_test(test_older_store),   cmocka_unit_test(test_schedules),
 		cmocka_unit_test(test_hostile_blobs), cmocka_unit_test(test_damaged_store_keeps_its_log),
 	};
 

@@ -2,7 +2,7 @@
 # Source this file, or install it as bash-completion/completions/unsnarl.
 
 _unsnarl() {
-	local verbs="cc c++ run runs show help" options="" i
+	local verbs="cc c++ run hunt replay runs show locate rank help" options="" i
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 
@@ -22,10 +22,23 @@ _unsnarl() {
 		;;
 	run)
 		options="-n --runs -j --jobs --jitter --timeout --check --expect --label --observe"
-		options+=" --context --granularity --seed --store --json --help"
+		options+=" --context --granularity --machine --seed --store --json --help"
+		;;
+	hunt)
+		options="-b --budget --passes --policy --seed -j --jobs --timeout --check --expect --context"
+		options+=" --keep-going --no-reduce --store --json --help"
+		;;
+	replay)
+		options="-n --runs -j --jobs --until --gdb --gdb-commands --export --shortest --story --timeout"
+		options+=" --store --json --help"
 		;;
 	runs) options="--campaign --curve --store --json --help" ;;
 	show) options="--pairs --predecessors --edges --all --campaign --store --json --help" ;;
+	locate) options="--procedure --level --falcon --sensitivity --top --store --json --help" ;;
+	rank)
+		options="--unlabelled --top --picture --compare --export --log --interval --threshold"
+		options+=" --context --formula --campaign --store --json --help"
+		;;
 	*) return ;;
 	esac
 
@@ -45,25 +58,35 @@ _unsnarl() {
 	[[ $word == = ]] && word=
 	[[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD - 2]}
 	case $before in
-	--store)
+	--store | --compare)
 		mapfile -t COMPREPLY < <(compgen -d -- "$word")
 		compopt -o filenames
 		return
 		;;
-	--expect)
+	--expect | --export | --gdb-commands)
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		compopt -o filenames
+		return
+		;;
+	--policy) mapfile -t COMPREPLY < <(compgen -W "auto random pct2 pct3 pct5 pos surw guided" -- "$word") ;;
+	--until) mapfile -t COMPREPLY < <(compgen -W "failure" -- "$word") ;;
+	--formula) mapfile -t COMPREPLY < <(compgen -W "novelty paper" -- "$word") ;;
+	--picture | --export | --log)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		compopt -o filenames
 		return
 		;;
 	--label) mapfile -t COMPREPLY < <(compgen -W "pass fail" -- "$word") ;;
+	--procedure) mapfile -t COMPREPLY < <(compgen -W "I II III" -- "$word") ;;
+	--level) mapfile -t COMPREPLY < <(compgen -W "site thread loop moment" -- "$word") ;;
 	--granularity) mapfile -t COMPREPLY < <(compgen -W "word line" -- "$word") ;;
 	--observe) mapfile -t COMPREPLY < <(compgen -W "all none pairs predecessors edges" -- "$word") ;;
 	--check) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
-	-n | --runs | -j | --jobs | --timeout | --context | --seed | --campaign) ;;
+	-n | --runs | -j | --jobs | --timeout | --context | --seed | --campaign | -b | --budget | --passes | --top | --interval | --threshold) ;;
 	*)
 		if [[ $word == -* || ${COMP_WORDS[1]} == runs ]]; then
 			mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
-		elif [[ ${COMP_WORDS[1]} == show ]]; then
+		elif [[ ${COMP_WORDS[1]} == show || ${COMP_WORDS[1]} == replay || ${COMP_WORDS[1]} == rank ]]; then
 			mapfile -t COMPREPLY < <(compgen -W "last" -- "$word"; compgen -f -- "$word")
 			compopt -o filenames
 		else

@@ -10,6 +10,7 @@
 /* Numbers of operands. */
 enum {
 	SCOPE_PARENT = 1,
+	SCOPE_NAME = 2,
 	SUBPROGRAM_NAME = 2,
 	TYPE_NAME = 2,
 	TYPE_BASE = 3,
@@ -38,6 +39,12 @@ static void string_operand(const struct source *source, LLVMMetadataRef node, un
 	unsigned length;
 	const char *text = LLVMGetMDString(LLVMMetadataAsValue(source->context, string), &length);
 	snprintf(out, 256, "%.*s", (int)length, text);
+}
+
+static void append(char out[256], const char *separator, const char *text)
+{
+	size_t n = strlen(out);
+	snprintf(out + n, 256 - n, "%s%s", n ? separator : "", text);
 }
 
 /* ---- structures by name ---- */
@@ -118,16 +125,23 @@ void source_free(struct source *source)
 
 /* ---- positions ---- */
 
-static void function_name(const struct source *source, LLVMMetadataRef scope, char out[256])
+/* The function that a scope belongs to, NULL when there is none. */
+static LLVMMetadataRef function_of(const struct source *source, LLVMMetadataRef scope)
 {
 	for (int depth = 0; scope && depth < 100; depth++) {
-		if (LLVMGetMetadataKind(scope) == LLVMDISubprogramMetadataKind) {
-			string_operand(source, scope, SUBPROGRAM_NAME, out);
-			return;
-		}
+		if (LLVMGetMetadataKind(scope) == LLVMDISubprogramMetadataKind)
+			return scope;
 		scope = operand(source, scope, SCOPE_PARENT);
 	}
+	return NULL;
+}
+
+static void function_name(const struct source *source, LLVMMetadataRef scope, char out[256])
+{
+	LLVMMetadataRef function = function_of(source, scope);
 	out[0] = '\0';
+	if (function)
+		string_operand(source, function, SUBPROGRAM_NAME, out);
 }
 
 /* Takes "folder/.." and "/." out of a path, by its letters alone. */
@@ -150,10 +164,9 @@ static void shorten_path(char *path)
 	*to = '\0';
 }
 
-void source_position(const struct source *source, LLVMValueRef instruction, struct site *site,
-		     char scratch[4096])
+static void position_at(const struct source *source, LLVMMetadataRef location, LLVMValueRef instruction,
+			struct site *site, char scratch[4096])
 {
-	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(instruction);
 	LLVMMetadataRef scope = location ? LLVMDILocationGetScope(location) : NULL;
 	LLVMMetadataRef file = scope ? LLVMDIScopeGetFile(scope) : NULL;
 	char *function = scratch, *path = scratch + 256;
@@ -183,13 +196,100 @@ void source_position(const struct source *source, LLVMValueRef instruction, stru
 	site->column = location ? LLVMDILocationGetColumn(location) : 0;
 }
 
-/* ---- variables ---- */
-
-static void append(char out[256], const char *separator, const char *text)
+void source_position(const struct source *source, LLVMValueRef instruction, struct site *site,
+		     char scratch[4096])
 {
-	size_t n = strlen(out);
-	snprintf(out + n, 256 - n, "%s%s", n ? separator : "", text);
+	position_at(source, LLVMInstructionGetDebugLoc(instruction), instruction, site, scratch);
 }
+
+/* ---- the C++ library and its callers ---- */
+
+#define MOST_SCOPES 16
+
+/* Versions within std that nobody writes. */
+static bool is_inline_namespace(const char *name)
+{
+	return strncmp(name, "_V", 2) == 0 || strcmp(name, "__1") == 0 || strcmp(name, "__cxx11") == 0;
+}
+
+/* What the headers put behind the class that a person writes. */
+static const char *public_name(const char *name)
+{
+	static const char *const renamed[][2] = { { "__atomic_base", "atomic" },
+						  { "__basic_future", "future" },
+						  { "__shared_timed_mutex_base", "shared_timed_mutex" } };
+	for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+		if (strcmp(name, renamed[i][0]) == 0)
+			return renamed[i][1];
+	return name;
+}
+
+/* Names of the namespaces, classes and functions around a function, outermost first and
+ * without template arguments; returns how many. */
+static int scope_names(const struct source *source, LLVMMetadataRef function, char names[MOST_SCOPES][256])
+{
+	char found[MOST_SCOPES][256];
+	int n = 0;
+	for (LLVMMetadataRef scope = function; scope && n < MOST_SCOPES;
+	     scope = operand(source, scope, SCOPE_PARENT)) {
+		LLVMMetadataKind kind = LLVMGetMetadataKind(scope);
+		if (kind == LLVMDILexicalBlockMetadataKind || kind == LLVMDILexicalBlockFileMetadataKind)
+			continue;
+		if (kind != LLVMDISubprogramMetadataKind && kind != LLVMDINamespaceMetadataKind &&
+		    kind != LLVMDICompositeTypeMetadataKind)
+			break; /* a file or the unit */
+		string_operand(source, scope, SCOPE_NAME, found[n]);
+		if (strncmp(found[n], "operator", 8) != 0)
+			found[n][strcspn(found[n], "<")] = '\0';
+		n += found[n][0] != '\0' && !is_inline_namespace(found[n]);
+	}
+	for (int i = 0; i < n; i++)
+		memcpy(names[i], found[n - 1 - i], sizeof names[i]);
+	return n;
+}
+
+bool source_in_library(const struct source *source, LLVMMetadataRef function)
+{
+	char names[MOST_SCOPES][256];
+	int n = scope_names(source, function, names);
+	return n && (strcmp(names[0], "std") == 0 || strcmp(names[0], "__gnu_cxx") == 0 ||
+		     strncmp(names[0], "__gthread_", 10) == 0);
+}
+
+void source_full_name(const struct source *source, LLVMMetadataRef function, char out[256])
+{
+	char names[MOST_SCOPES][256];
+	int n = scope_names(source, function, names);
+	out[0] = '\0';
+	for (int i = 0; i < n; i++)
+		if (i + 1 < n || i == 0 ||
+		    strcmp(names[i], names[i - 1]) != 0) /* a constructor is its class */
+			append(out, "::", public_name(names[i]));
+}
+
+bool source_caller(const struct source *source, LLVMValueRef call, struct site *site, char scratch[4096],
+		   char inlined[256])
+{
+	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(call), library = NULL;
+	LLVMMetadataRef function = LLVMGetSubprogram(LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)));
+	inlined[0] = '\0';
+	if (!location && function && source_in_library(source, function))
+		return false;
+	for (; location; location = LLVMDILocationGetInlinedAt(location)) {
+		function = function_of(source, LLVMDILocationGetScope(location));
+		if (!function || !source_in_library(source, function))
+			break;
+		library = function;
+	}
+	if (library && !location)
+		return false;
+	if (library)
+		source_full_name(source, library, inlined);
+	position_at(source, location, call, site, scratch);
+	return true;
+}
+
+/* ---- variables ---- */
 
 /* The composite behind typedefs and qualifiers, NULL for other types. */
 static LLVMMetadataRef composite_of(const struct source *source, LLVMMetadataRef type)

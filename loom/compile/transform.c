@@ -164,11 +164,13 @@ static void weave_function(struct weave *weave, LLVMValueRef function)
 	weave->function = function;
 	weave->ordinal = 0;
 	collect(weave);
-	if (weave->accesses.n == 0 && !weave->options->loops)
+	weave_syncs_collect(weave);
+	bool empty = weave->accesses.n == 0 && weave->syncs.n == 0;
+	if (empty && !weave->options->loops)
 		return;
 	struct loops loops;
 	loops_find(function, &loops);
-	if (weave->accesses.n == 0 && loops.n == 0) {
+	if (empty && loops.n == 0) {
 		loops_free(&loops);
 		return;
 	}
@@ -177,6 +179,7 @@ static void weave_function(struct weave *weave, LLVMValueRef function)
 	for (size_t i = 0; i < weave->accesses.n; i++)
 		weave_access(weave, &weave->accesses.items[i]);
 	weave_variables(weave);
+	weave_syncs(weave);
 	if (weave->options->loops)
 		weave_loops(weave, &loops);
 	loops_free(&loops);
@@ -236,6 +239,7 @@ struct error *transform(LLVMModuleRef module, const struct transform_options *op
 	TRY(link_hooks(module));
 	source_start(&weave.source, module, options->source);
 	weave_start(&weave);
+	weave_syncs_start(&weave);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
 		if (wants_hooks(f))
 			weave_function(&weave, f);
@@ -244,6 +248,8 @@ struct error *transform(LLVMModuleRef module, const struct transform_options *op
 	*nsites = (uint32_t)weave.table.sites.n;
 	source_free(&weave.source);
 	table_free(&weave.table);
+	map_free(&weave.reaching);
 	VEC_FREE(&weave.accesses);
+	VEC_FREE(&weave.syncs);
 	return NULL;
 }

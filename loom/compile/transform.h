@@ -56,6 +56,15 @@ void source_free(struct source *source);
 /* Fills file, line, column, function; strings live as long as the module or in `scratch`. */
 void source_position(const struct source *source, LLVMValueRef instruction, struct site *site,
 		     char scratch[4096]);
+/* True for functions of the C++ library's headers. */
+bool source_in_library(const struct source *source, LLVMMetadataRef function);
+/* With namespaces and classes, without template arguments: std::condition_variable::wait. */
+void source_full_name(const struct source *source, LLVMMetadataRef function, char out[256]);
+/* As source_position, but of the program's own line where `call` was inlined from the C++
+ * library; `inlined` names the library function that was called there, "" for none. False
+ * when nothing of the program is around `call`. */
+bool source_caller(const struct source *source, LLVMValueRef call, struct site *site, char scratch[4096],
+		   char inlined[256]);
 /* Name of what `pointer` accesses, "" when unknown. */
 void source_variable(const struct source *source, LLVMValueRef instruction, LLVMValueRef pointer,
 		     char out[256]);
@@ -84,6 +93,10 @@ struct known_call {
 	struct extent extents[3];
 };
 const struct known_call *calls_find(LLVMValueRef call); /* NULL for all others */
+
+/* ---- syncs.c: library functions that synchronise ---- */
+/* What a person calls the synchronisation function that `callee` is, in `out`; false for all others. */
+bool syncs_find(LLVMValueRef callee, char out[256]);
 
 /* ---- loops.c: natural loops of a function ---- */
 struct loop {

@@ -79,7 +79,7 @@ void weave_entry(struct weave *weave)
 	weave->owner = weave_field(weave, weave->i16, offsetof(struct thread, owner), "unsnarl.owner");
 	LLVMValueRef word = weave_field(weave, weave->i64, offsetof(struct thread, word), "");
 	LLVMValueRef first_site =
-		LLVMBuildLoad2(weave->builder, weave->i64, at_offset(weave, weave->descriptor, 16), "");
+		LLVMBuildLoad2(weave->builder, weave->i64, at_offset(weave, weave->descriptor, DESCRIPTOR_FIRST), "");
 	weave->word = LLVMBuildAdd(weave->builder, word, first_site, "unsnarl.word");
 }
 

@@ -8,6 +8,8 @@
 /* loom/runtime/hooks.c as bitcode. */
 extern const char hooks_bitcode[], hooks_bitcode_end[];
 
+#define DESCRIPTOR_FIRST 16 /* offset of `first` in struct unit_descriptor (loom/runtime/units.c) */
+
 struct access {
 	LLVMValueRef instruction;
 	enum site_kind kind; /* READ, WRITE or UPDATE */
@@ -28,11 +30,13 @@ struct weave {
 	LLVMBuilderRef builder;
 	LLVMTypeRef i8, i16, i32, i64, pointer, nothing;
 	LLVMTypeRef hook_type, cold_type, sized_type, fresh_type, loop_type; /* of the functions hooks call */
+	struct map reaching; /* functions of the C++ library's headers that may synchronise */
 	LLVMValueRef self_global, descriptor, memos; /* memos is a stand-in until all sites are known */
 
 	/* of the function at hand */
 	LLVMValueRef function;
 	VEC(struct access) accesses;
+	VEC(LLVMValueRef) syncs; /* calls that synchronise */
 	uint32_t ordinal;
 	LLVMValueRef self, cells, owner, word; /* computed once, in the entry block */
 	LLVMValueRef order;                    /* of the stretch at hand, before its first access */
@@ -43,6 +47,9 @@ void weave_start(struct weave *weave);
 void weave_entry(struct weave *weave);
 void weave_access(struct weave *weave, const struct access *access);
 void weave_variables(struct weave *weave); /* stack variables that others may see start afresh */
+void weave_syncs_start(struct weave *weave);
+void weave_syncs_collect(struct weave *weave);
+void weave_syncs(struct weave *weave);
 void weave_loops(struct weave *weave, struct loops *loops);
 void weave_finish(struct weave *weave);
 

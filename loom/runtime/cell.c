@@ -61,7 +61,7 @@ void cell_communicate(struct thread *self, const struct cell *now, uint32_t hist
 }
 
 /* Of the two threads that the cell names, A wrote or was here alone, B (MODE_ONE) read after that. */
-static struct history learn(struct thread *self, const struct cell *now, const struct history *old, uint64_t word,
+static struct history learn_access(struct thread *self, const struct cell *now, const struct history *old, uint64_t word,
 			    uint64_t address, enum access access)
 {
 	bool one = OWNER_MODE(now->owner) == MODE_ONE;
@@ -122,10 +122,13 @@ uint32_t cell_learn(struct thread *self, const struct cell *now, uint32_t histor
 		    enum access access)
 {
 	uint64_t a, b;
+	/* Couples want to see every pair for a while; controlled runs touch as few pages as they can. */
+	if (UNLIKELY(self->couples_left || runtime.controlled))
+		return history_number(learn_access(self, now, history_at(history), word, address, access));
 	struct known *known = known_place(self, now, history, word, access, &a, &b);
 	if (LIKELY(known->a == a && known->b >> HISTORY_BITS == b))
 		return HISTORY(known->b);
-	uint32_t next = history_number(learn(self, now, history_at(history), word, address, access));
+	uint32_t next = history_number(learn_access(self, now, history_at(history), word, address, access));
 	*known = (struct known){ a, b << HISTORY_BITS | next };
 	return next;
 }
@@ -213,7 +216,7 @@ static bool read_among_many(struct thread *self, struct cell *cell, struct cell 
 		cell_communicate(self, &now, HISTORY(now.history), ACCESS_READ);
 	note_calm(self, word, news != self->news);
 	struct read_again *again = again_place(self, cell);
-	if (write && mine && site_is_calm(self, word))
+	if (write && mine && self->owner != OWNER_NEVER && site_is_calm(self, word))
 		*again = (struct read_again){ .cell = cell, .value = again_value(cell, word) };
 	else if (again->cell == cell)
 		again->cell = NULL;
@@ -332,7 +335,7 @@ static void read_again(struct thread *self, struct cell *cell, struct cell now, 
 	fresh.history |= cell_learn(self, &now, HISTORY(now.history), word, address, ACCESS_READ);
 	note_calm(self, word, news != self->news);
 	bool there = (is_b ? old->read : old->own & ~OWN_LAST) == WORD_SITE(word);
-	if (there && site_is_calm(self, word))
+	if (there && self->owner != OWNER_NEVER && site_is_calm(self, word))
 		*again_place(self, cell) = (struct read_again){ .cell = cell, .value = again_value(cell, word) };
 	else
 		cell_set(cell, fresh);

@@ -7,9 +7,33 @@
 
 #include "model/run.h" /* enum context_event */
 
+/* A context is its events, the newest lowest, below a bit that tells how many there
+ * are: a thread begins with none. Eight events leave no room for that bit; there a
+ * thread begins as if it had read eight times. */
+void context_start(uint32_t events)
+{
+	events = events > 8 ? 8 : events;
+	runtime.context_mask = (uint32_t)((1ull << 2 * events) - 1);
+	runtime.context_full = events < 8 ? 1u << 2 * events : 0;
+	runtime.context_most = runtime.context_mask | runtime.context_full;
+}
+
+uint32_t context_empty(void)
+{
+	return runtime.context_full ? 1 : 0;
+}
+
+/* Only the last events are kept. */
+static uint32_t last_events(uint64_t context)
+{
+	return (uint32_t)(context > runtime.context_most
+				  ? (context & runtime.context_mask) | runtime.context_full
+				  : context);
+}
+
 void context_push(struct thread *self, uint32_t event)
 {
-	self->context = (self->context << 2 | event) & runtime.context_mask;
+	self->context = last_events((uint64_t)self->context << 2 | event);
 }
 
 void context_send(uint32_t slot, uint32_t event)
@@ -31,8 +55,7 @@ void context_notice(struct thread *self)
 	if (self->together.on || !RELAXED_GET(self->mailbox))
 		return;
 	uint32_t mail = __atomic_exchange_n(&self->mailbox, 0, __ATOMIC_RELAXED); /* as in context_send */
-	uint64_t context = (uint64_t)self->context << 2 * (mail >> 16) | (mail & 0xffff);
-	self->context = (uint32_t)context & runtime.context_mask;
+	self->context = last_events((uint64_t)self->context << 2 * (mail >> 16) | (mail & 0xffff));
 }
 
 void context_exchange(struct thread *self, uint32_t writer, enum access access)

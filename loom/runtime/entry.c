@@ -36,7 +36,10 @@ static void leave(struct thread *self)
 static void access_slowly(struct thread *self, uint64_t word, uint64_t address, size_t size,
 			  enum access access, struct memo *memo, bool element)
 {
-	if (UNLIKELY(runtime.options.jitter_us))
+	if (UNLIKELY(runtime.controlled))
+		control_access(self, word, address, size, access);
+	/* What is this thread's own is here only because every access must be seen. */
+	if (UNLIKELY(runtime.options.jitter_us && !(runtime.always_slow && granule_is_own(self, address, size))))
 		jitter_at_access(self);
 	if (UNLIKELY(runtime.always_slow))
 		trace_begin(self, word, address, size, access);
@@ -156,7 +159,7 @@ static __attribute__((noinline)) bool small_in_shared(struct thread *self, struc
 	}
 	uint64_t a, b;
 	const struct known *known = known_place(self, &now, old, word, ACCESS_READ, &a, &b);
-	if (known->a != a || known->b >> HISTORY_BITS != b || !history_at(old)->read)
+	if (self->couples_left || known->a != a || known->b >> HISTORY_BITS != b || !history_at(old)->read)
 		return false;
 	uint32_t next = HISTORY(known->b);
 	if (next != old && !history)

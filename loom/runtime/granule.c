@@ -67,7 +67,7 @@ static bool abandoned(const uint32_t *lock, uint32_t slot)
 void granule_lock(struct thread *self, uint64_t granule)
 {
 	/* One lock for 512 bytes: walks through memory find the lock in their cache. */
-	uint32_t *lock = &locks[(granule >> 9) * 0x9e3779b97f4a7c15u >> 50];
+	uint32_t *lock = &locks[runtime.controlled ? 0 : (granule >> 9) * 0x9e3779b97f4a7c15u >> 50];
 	self->held = lock;
 	__atomic_signal_fence(
 		__ATOMIC_SEQ_CST); /* a handler on this thread sees it before the lock is taken */
@@ -326,6 +326,48 @@ void granule_access(struct thread *self, uint64_t word, uint64_t address, size_t
 			;
 		address = granule + 8;
 	}
+}
+
+/* ---- whose it is ---- */
+
+/* Bytes from..to of one granule: fresh, or only this thread's. */
+static bool part_is_own(const struct thread *self, uint64_t granule, uint32_t from, uint32_t to, bool or_fresh)
+{
+	const struct cell *first = layout_cell(granule);
+	struct cell now = cell_get(first);
+	for (uint32_t i = from; i < to; i++) {
+		struct cell cell = is_cut(now)                               ? cut_at(now.history)->cells[i]
+				   : OWNER_FORM(now.owner) == FORM_HALF && i > 3 ? *layout_cell(granule | 4)
+										 : now;
+		uint32_t slot = OWNER_SLOT(cell.owner), history = HISTORY(cell.history);
+		if (OWNER_FORM(cell.owner) == FORM_ARRAY)
+			history = array_at(history)->histories[i];
+		if (OWNER_MODE(cell.owner) != MODE_ALL || (slot != self->slot && (slot || !or_fresh)) ||
+		    (or_fresh && history_at(history)->before))
+			return false;
+	}
+	return true;
+}
+
+static bool is_own(const struct thread *self, uint64_t address, size_t size, bool or_fresh)
+{
+	for (uint64_t granule = address & ~7ull; granule < address + size; granule += 8) {
+		uint32_t from = granule < address ? (uint32_t)(address - granule) : 0;
+		uint64_t left = address + size - granule;
+		if (!part_is_own(self, granule, from, left < 8 ? (uint32_t)left : 8, or_fresh))
+			return false;
+	}
+	return true;
+}
+
+bool granule_is_own(const struct thread *self, uint64_t address, size_t size)
+{
+	return is_own(self, address, size, false);
+}
+
+bool granule_is_private(const struct thread *self, uint64_t address, size_t size)
+{
+	return is_own(self, address, size, true);
 }
 
 /* ---- forgetting ---- */

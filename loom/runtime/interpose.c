@@ -1,7 +1,9 @@
 /* Synchronisation and control flow that the runtime must know of: creation and
- * end of threads, jumps that leave a frame, and the calls around which random
- * delays are worth most. Every function does what libc's does. */
+ * end of threads, and jumps that leave a frame. Every function does what libc's does. */
 #include "loom/runtime/runtime.h"
+
+#include "loom/runtime/control.h" /* where each of them is modelled */
+#include "loom/runtime/interpose.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -10,26 +12,14 @@
 #include <signal.h>
 #include <threads.h>
 
-#define INTERPOSE EXPORT __attribute__((weak))
-
-/* Looks the real function up once. Relaxed: every thread finds the same address. */
-#define REAL(name)                                                        \
-	({                                                                \
-		static void *found;                                       \
-		void *real = __atomic_load_n(&found, __ATOMIC_RELAXED);   \
-		if (UNLIKELY(!real)) {                                    \
-			real = dlsym(RTLD_NEXT, #name);                   \
-			__atomic_store_n(&found, real, __ATOMIC_RELAXED); \
-		}                                                         \
-		(__typeof__(&name))real;                                  \
-	})
-
 /* ---- threads ---- */
 
 /* What a new thread begins with waits in its thread struct: the creator need not. It
  * starts with signals blocked, so that no handler runs before the thread is known. */
 static void settle(struct thread *self)
 {
+	if (self->controlled)
+		control_begin(self);
 	thread_adopt(self);
 	if (self->restores_mask)
 		pthread_sigmask(SIG_SETMASK, &self->mask, NULL);
@@ -51,7 +41,8 @@ static int begin_c11(void *argument)
 }
 
 /* Announces a thread; signals stay blocked in the creator until announced() is done. */
-static struct thread *announce_thread(void *routine, void *argument, bool own_mask, sigset_t *old)
+static struct thread *announce_thread(void *routine, void *argument, bool own_mask, sigset_t *old,
+				      struct agent *me)
 {
 	struct thread *thread = thread_new();
 	if (!thread)
@@ -63,13 +54,18 @@ static struct thread *announce_thread(void *routine, void *argument, bool own_ma
 	thread->argument = argument;
 	thread->mask = *old;
 	thread->restores_mask = !own_mask;
+	if (me)
+		control_created(thread);
 	return thread;
 }
 
-static void announced(struct thread *thread, bool created, const sigset_t *old)
+static void announced(struct thread *thread, bool created, const sigset_t *old, struct agent *me)
 {
-	if (!created)
+	if (!created) {
+		if (me)
+			control_discarded(thread);
 		thread_discard(thread);
+	}
 	pthread_sigmask(SIG_SETMASK, old, NULL);
 }
 
@@ -77,23 +73,37 @@ INTERPOSE int pthread_create(pthread_t *id, const pthread_attr_t *attributes, vo
 			     void *argument)
 {
 	sigset_t old, given;
+	runtime_serve(); /* threads do not survive a fork */
+	struct agent *me = control_me();
+	if (me)
+		create_point(me, attributes);
 	bool own_mask = attributes && pthread_attr_getsigmask_np(attributes, &given) == 0;
-	struct thread *thread = announce_thread((void *)routine, argument, own_mask, &old);
-	if (!thread)
+	struct thread *thread = announce_thread((void *)routine, argument, own_mask, &old, me);
+	if (!thread) {
+		create_done(me, NULL, 0, NULL);
 		return REAL(pthread_create)(id, attributes, routine, argument);
+	}
 	int result = REAL(pthread_create)(id, attributes, begin, thread);
-	announced(thread, result == 0, &old);
+	announced(thread, result == 0, &old, me);
+	create_done(me, result == 0 ? thread : NULL, result == 0 ? *id : 0, attributes);
 	return result;
 }
 
 INTERPOSE int thrd_create(thrd_t *id, thrd_start_t routine, void *argument)
 {
 	sigset_t old;
-	struct thread *thread = announce_thread((void *)routine, argument, false, &old);
-	if (!thread)
+	runtime_serve();
+	struct agent *me = control_me();
+	if (me)
+		create_point(me, NULL);
+	struct thread *thread = announce_thread((void *)routine, argument, false, &old, me);
+	if (!thread) {
+		create_done(me, NULL, 0, NULL);
 		return REAL(thrd_create)(id, routine, argument);
+	}
 	int result = REAL(thrd_create)(id, begin_c11, thread);
-	announced(thread, result == thrd_success, &old);
+	announced(thread, result == thrd_success, &old, me);
+	create_done(me, result == thrd_success ? thread : NULL, result == thrd_success ? *id : 0, NULL);
 	return result;
 }
 
@@ -120,37 +130,13 @@ JUMP(siglongjmp, sigjmp_buf)
 extern void __longjmp_chk(jmp_buf environment, int value) __attribute__((noreturn));
 JUMP(__longjmp_chk, jmp_buf)
 
-/* ---- calls worth a delay ---- */
-
-#define DELAYED(type, name, parameters, arguments) \
-	INTERPOSE type name parameters             \
-	{                                          \
-		jitter_at_call();                  \
-		return REAL(name) arguments;       \
-	}
-
-DELAYED(int, pthread_mutex_lock, (pthread_mutex_t * m), (m))
-DELAYED(int, pthread_mutex_trylock, (pthread_mutex_t * m), (m))
-DELAYED(int, pthread_spin_lock, (pthread_spinlock_t * l), (l))
-DELAYED(int, pthread_rwlock_rdlock, (pthread_rwlock_t * l), (l))
-DELAYED(int, pthread_rwlock_wrlock, (pthread_rwlock_t * l), (l))
-DELAYED(int, pthread_cond_signal, (pthread_cond_t * c), (c))
-DELAYED(int, pthread_cond_broadcast, (pthread_cond_t * c), (c))
-DELAYED(int, pthread_barrier_wait, (pthread_barrier_t * b), (b))
-DELAYED(int, pthread_join, (pthread_t t, void **r), (t, r))
-DELAYED(int, sem_wait, (sem_t * s), (s))
-DELAYED(int, sem_post, (sem_t * s), (s))
-DELAYED(int, mtx_lock, (mtx_t * m), (m))
-
-/* After the unlock: the others' chance. */
-#define DELAYED_AFTER(name, type)                \
-	INTERPOSE int name(type *object)         \
-	{                                        \
-		int result = REAL(name)(object); \
-		jitter_at_call();                \
-		return result;                   \
-	}
-
-DELAYED_AFTER(pthread_mutex_unlock, pthread_mutex_t)
-DELAYED_AFTER(pthread_rwlock_unlock, pthread_rwlock_t)
-DELAYED_AFTER(mtx_unlock, mtx_t)
+void interpose_resolve(void)
+{
+	static bool done;
+	if (done)
+		return;
+	done = true;
+	for (struct real *entry = __start_unsnarl_reals; entry < __stop_unsnarl_reals; entry++)
+		if (!entry->found)
+			entry->found = dlsym(RTLD_NEXT, entry->name);
+}

@@ -137,6 +137,18 @@ struct calm {
 
 /* One per slot, never unmapped. Fields above the line are used by inlined code:
  * their offsets are part of its contract. */
+/* A pair that a thread took part in, for couples (couples.c). */
+struct recent_pair {
+	uint32_t version; /* odd while another thread writes the entry */
+	uint32_t kind;    /* 0: none */
+	uint32_t head_site, tail_site;
+	uint32_t other;                  /* number of the other thread */
+	uint32_t head_order, tail_order; /* their low bits */
+	uint32_t reserved;
+	uint64_t address;
+};
+#define RECENT_PAIRS 32u
+
 struct thread {
 	uint64_t word;       /* slot << WORD_SLOT_SHIFT */
 	uint64_t order;      /* accesses so far */
@@ -146,6 +158,7 @@ struct thread {
 	struct cell *cells;                  /* CELLS_START, for inlined code */
 	uint64_t loop_where, loop_iteration; /* the step that goes on */
 	uint32_t context; /* last communication events, as far as this thread has taken notice of them */
+	uint32_t sync;    /* site of the synchronisation call that goes on, 0 = none or not known */
 	/* ---- */
 	/* Events that others caused and this thread has not noticed: count << 16 | events. Atomic, and on a
 	 * cache line of its own. */
@@ -161,10 +174,12 @@ struct thread {
 	void *routine, *argument; /* what the thread begins with */
 	sigset_t mask;            /* and its signal mask */
 	uint32_t restores_mask;
+	uint32_t controlled; /* it has an agent (control.h) */
 	struct {
 		uint32_t first, last, count; /* blocks to reuse, oldest first */
 	} spare_readers, spare_arrays, spare_cuts;
 	struct together together;
+	uint32_t couples_left; /* pairs that are looked at for couples from now on */
 	uint32_t news; /* observations that this thread was the first to log */
 	struct read_again again[2048];
 	struct calm calm[512];
@@ -173,6 +188,9 @@ struct thread {
 	uint64_t logged[1024][2]; /* pairs and edges already logged, direct-mapped by key */
 	uint64_t met[8192];       /* predecessors already logged: site << 32 | before */
 	struct loop_step loops[LOOP_RING];
+	uint32_t next_met, next_taken;
+	struct recent_pair met_pairs[RECENT_PAIRS];   /* this thread is the tail; its own */
+	struct recent_pair taken_pairs[RECENT_PAIRS]; /* this thread is the head; atomic */
 };
 
 #define OWNER_NEVER 0xffffu

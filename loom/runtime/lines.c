@@ -14,7 +14,10 @@ struct line {
 
 void lines_start(void)
 {
-	runtime_map(LINES_START, LINES_SIZE);
+	if (runtime.options.line & AREA_MACHINE)
+		machine_start();
+	else
+		runtime_map(LINES_START, LINES_SIZE);
 }
 
 static void touch_line(struct thread *self, struct line *line, uint64_t word, enum access access)
@@ -45,6 +48,10 @@ static void touch_line(struct thread *self, struct line *line, uint64_t word, en
 void lines_access(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access)
 {
 	/* Called inside trace_begin/trace_end: one access at a time. */
+	if (runtime.options.line & AREA_MACHINE) {
+		machine_see(self, word, address, size, access);
+		return;
+	}
 	for (uint64_t at = address & ~63ull; at < address + size; at += 64)
 		touch_line(self, (struct line *)(LINES_START + ((at & ADDRESS_MASK) >> 2)), word, access);
 }

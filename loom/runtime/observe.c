@@ -9,19 +9,22 @@ void observe_start(void)
 	index_start(&runtime.pairs);
 	index_start(&runtime.predecessors);
 	index_start(&runtime.edges);
+	index_start(&runtime.couples);
 }
 
 /* The child's log is empty: what it sees is news to it. */
 void observe_after_fork(void)
 {
-	struct index *all[] = { &runtime.pairs, &runtime.predecessors, &runtime.edges };
-	for (int i = 0; i < 3; i++)
+	struct index *all[] = { &runtime.pairs, &runtime.predecessors, &runtime.edges, &runtime.couples };
+	for (int i = 0; i < 4; i++)
 		index_clear(all[i]);
 	for (uint32_t slot = 0; slot < AREA_SLOTS; slot++) {
 		struct thread *thread = &runtime.threads[slot];
 		if (thread->state == THREAD_FREE)
 			continue;
 		__builtin_memset(thread->logged, 0, sizeof thread->logged);
+		__builtin_memset(thread->met_pairs, 0, sizeof thread->met_pairs);
+		__builtin_memset(thread->taken_pairs, 0, sizeof thread->taken_pairs);
 		__builtin_memset(thread->met, 0, sizeof thread->met);
 		__builtin_memset(thread->again, 0, sizeof thread->again);
 		__builtin_memset(thread->calm, 0, sizeof thread->calm);
@@ -45,6 +48,8 @@ static uint64_t mix(uint64_t a, uint64_t b)
 /* True when this thread logged the observation before; remembers it. */
 static bool logged(struct thread *self, uint64_t a, uint64_t b, uint64_t hash)
 {
+	if (runtime.controlled)
+		return false;
 	uint64_t *seen = self->logged[hash >> 54];
 	if (seen[0] == a && seen[1] == b)
 		return true;
@@ -81,8 +86,16 @@ static bool same_edge(const struct area_edge *a, const struct area_edge *b)
 	       a->sink_context == b->sink_context && a->write == b->write;
 }
 
+static bool same_couple(const struct area_couple *a, const struct area_couple *b)
+{
+	return a->first_kind == b->first_kind && a->second_kind == b->second_kind &&
+	       a->first_head == b->first_head && a->first_tail == b->first_tail &&
+	       a->second_head == b->second_head && a->second_tail == b->second_tail && a->near == b->near &&
+	       a->first_far == b->first_far && a->second_far == b->second_far && a->crossed == b->crossed;
+}
+
 /* Finds an equal entry or appends `fresh`; `complete` may fill in the rest of a new
- * entry. One body for the three logs, which differ in type only. */
+ * entry. One body for the logs, which differ in type only. */
 #define DEFINE_APPEND(name, type, log, count, limit, index, same, complete)                           \
 	static void name(struct thread *self, struct type fresh, uint64_t hash)                       \
 	{                                                                                             \
@@ -122,16 +135,33 @@ static void complete_pair(struct area_pair *pair)
 	pair->tail_loop = loops_at(WORD_SLOT(tail), pair->tail_order);
 }
 
+/* In the field less is kept, and each edge is looked up once. */
+static uint32_t edge_limit(void)
+{
+	return monitor_is_on() ? AREA_EDGES / 8 : AREA_EDGES;
+}
+
+static void complete_edge(const struct area_edge *edge)
+{
+	if (monitor_is_on())
+		monitor_edge(edge);
+}
+
 DEFINE_APPEND(append_pair, area_pair, pairs, npairs, AREA_PAIRS, pairs, same_pair, complete_pair)
 DEFINE_APPEND(append_predecessor, area_predecessor, predecessors, npredecessors, AREA_PREDECESSORS,
 	      predecessors, same_predecessor, nothing_more)
-DEFINE_APPEND(append_edge, area_edge, edges, nedges, AREA_EDGES, edges, same_edge, nothing_more)
+DEFINE_APPEND(append_couple, area_couple, couples, ncouples, AREA_COUPLES, couples, same_couple, nothing_more)
+DEFINE_APPEND(append_edge, area_edge, edges, nedges, edge_limit(), edges, same_edge, complete_edge)
 
 void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t tail, uint64_t address)
 {
 	if (!(runtime.options.observe & OBSERVE_PAIRS) || !WORD_SLOT(head))
 		return;
-	const struct thread *other = &runtime.threads[WORD_SLOT(head)];
+	struct thread *other = &runtime.threads[WORD_SLOT(head)];
+	if (self->couples_left) {
+		self->couples_left--;
+		couples_meet(self, other, kind, head, tail, address);
+	}
 	uint64_t a = head >> 32 << 32 | WORD_SITE(tail);
 	uint64_t b = 1ull << 62 | (uint64_t)kind << 32 | other->number;
 	uint64_t hash = mix(a, b ^ (uint64_t)self->slot << 40);
@@ -149,13 +179,27 @@ void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t ta
 		    hash);
 }
 
+void observe_couple(struct thread *self, const struct area_couple *couple)
+{
+	uint64_t a = mix((uint64_t)couple->first_head << 32 | couple->first_tail,
+			 (uint64_t)couple->first_kind << 32 | couple->near);
+	uint64_t b = mix((uint64_t)couple->second_head << 32 | couple->second_tail,
+			 (uint64_t)couple->crossed << 40 | (uint64_t)couple->second_kind << 32 |
+				 couple->first_far << 16 | couple->second_far);
+	uint64_t hash = mix(a, b);
+	if (!logged(self, a, b | 1, hash))
+		append_couple(self, *couple, hash);
+}
+
 void observe_predecessor(struct thread *self, uint32_t site, uint32_t before)
 {
 	uint64_t key = (uint64_t)site << 32 | before, hash = mix(key, 2);
-	uint64_t *seen = &self->met[hash >> 51];
-	if (*seen == key)
-		return;
-	*seen = key;
+	if (LIKELY(!runtime.controlled)) {
+		uint64_t *seen = &self->met[hash >> 51];
+		if (*seen == key)
+			return;
+		*seen = key;
+	}
 	if (runtime.options.observe & OBSERVE_PREDECESSORS)
 		append_predecessor(self, (struct area_predecessor){ .site = site, .before = before }, hash);
 }

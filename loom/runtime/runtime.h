@@ -33,9 +33,12 @@ struct runtime {
 	struct area_process *process;
 	struct area_options options;
 	uint32_t context_mask;  /* two bits per kept event */
+	uint32_t context_full, context_most; /* bit above a full context, largest context (context.c) */
 	bool always_slow;       /* line granularity or trace: every access must be seen */
+	bool serves;            /* a fork server that has not begun to fork */
+	bool controlled;        /* one thread runs at a time (control.c) */
 	struct thread *threads; /* AREA_SLOTS of them */
-	struct index pairs, predecessors, edges;
+	struct index pairs, predecessors, edges, couples;
 	uint32_t next_readers, next_arrays, next_cuts; /* blocks handed out so far */
 	uint32_t trace_lock;
 };
@@ -46,6 +49,8 @@ extern HIDDEN struct runtime runtime;
 HIDDEN void *runtime_map(uint64_t at, size_t size);
 HIDDEN void runtime_die(const char *what);
 HIDDEN bool runtime_claim_process(void);
+HIDDEN void runtime_serve(void); /* a fork server begins to fork; nothing in other programs */
+HIDDEN void *runtime_map_area(uint64_t offset, size_t size); /* a part of the run area */
 /* Memory ends or begins its life: its history is forgotten. */
 HIDDEN void runtime_forget(struct thread *self, uint64_t address, size_t size);
 
@@ -61,10 +66,14 @@ HIDDEN struct thread *thread_new(void);          /* announced by its creator; NU
 HIDDEN void thread_adopt(struct thread *thread); /* the calling thread becomes it */
 HIDDEN void thread_discard(struct thread *thread);
 HIDDEN void thread_end(void); /* of the calling thread */
-HIDDEN void thread_after_fork(void);
+HIDDEN void thread_after_fork(bool renumber);
 /* Full order of an event of `slot` from its low 32 bits. */
 HIDDEN uint64_t thread_order(uint32_t slot, uint32_t low);
 HIDDEN void thread_leave_runtime(struct thread *self); /* a jump or cancellation leaves the runtime */
+
+/* ---- server.c: a program that forks once per run ---- */
+HIDDEN bool server_prepare(char **environment); /* is this to be a server? */
+HIDDEN int server_loop(void);                   /* returns in each child, with the descriptor of its area */
 
 /* ---- memory.c ---- */
 HIDDEN void memory_start(void);
@@ -75,12 +84,19 @@ HIDDEN void recycle_cell(struct cell *cell);
 
 /* ---- units.c ---- */
 HIDDEN void units_after_fork(void);
+HIDDEN uint64_t units_site_id(uint32_t site); /* 0 when unknown */
 HIDDEN void units_copy(struct area_process *to, const struct area_process *from);
 
 /* ---- observe.c ---- */
 HIDDEN void observe_start(void);
 HIDDEN void observe_after_fork(void);
 HIDDEN void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t tail, uint64_t address);
+/* The pair a couple ends with, as observe_pair gets it; called for every pair, known or not. */
+/* Pairs of each thread that couples are made of: looking at them takes a microsecond each. */
+#define COUPLES_MOST 100000u
+HIDDEN void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint64_t head,
+			 uint64_t tail, uint64_t address);
+HIDDEN void observe_couple(struct thread *self, const struct area_couple *couple);
 HIDDEN void observe_predecessor(struct thread *self, uint32_t site, uint32_t before);
 HIDDEN void observe_edge(struct thread *self, uint32_t source, uint32_t source_context, uint32_t sink,
 			 uint32_t sink_context, bool write);
@@ -191,7 +207,13 @@ HIDDEN bool array_access(struct thread *self, struct cell *cell, uint32_t from, 
 /* The bytes are all the same again, perhaps. */
 HIDDEN void array_settle(struct thread *self, struct cell *cell);
 
+/* ---- control.c: one thread at a time, see control.h ---- */
+HIDDEN void control_access(struct thread *self, uint64_t word, uint64_t address, size_t size,
+			   enum access access);
+
 /* ---- context.c: the last communication events of each thread ---- */
+HIDDEN void context_start(uint32_t events);                    /* as many are kept */
+HIDDEN uint32_t context_empty(void);
 HIDDEN void context_push(struct thread *self, uint32_t event); /* this thread's own */
 HIDDEN void context_send(uint32_t slot, uint32_t event);       /* one that another thread will notice */
 HIDDEN void context_notice(struct thread *self);               /* takes in what others caused */
@@ -222,6 +244,9 @@ HIDDEN void readers_recycle(void (*each)(uint64_t *word));
 /* `element`: one of many alike, so that its granule need not be cut for it. */
 HIDDEN void granule_access(struct thread *self, uint64_t word, uint64_t address, size_t size,
 			   enum access access, struct memo *memo, bool element);
+/* Of all that is recorded, every access was this thread's (at least one; private: or none, and none before). */
+HIDDEN bool granule_is_own(const struct thread *self, uint64_t address, size_t size);
+HIDDEN bool granule_is_private(const struct thread *self, uint64_t address, size_t size);
 /* A cell for each byte of a granule. */
 struct cut {
 	struct cell cells[8];
@@ -245,6 +270,17 @@ HIDDEN void cuts_recycle(void);
 HIDDEN void lines_start(void);
 HIDDEN void lines_access(struct thread *self, uint64_t word, uint64_t address, size_t size,
 			 enum access access);
+
+/* ---- machine.c: edges as a simulated machine's caches see them ---- */
+HIDDEN void machine_start(void);
+HIDDEN void machine_see(struct thread *self, uint64_t word, uint64_t address, size_t size,
+			enum access access);
+
+/* ---- monitor.c: in the field, what the tests never showed ---- */
+HIDDEN int monitor_start(char **environment); /* the descriptor of a private area; -1 */
+HIDDEN bool monitor_is_on(void);
+HIDDEN void monitor_edge(const struct area_edge *edge); /* seen for the first time */
+HIDDEN void monitor_after_fork(void);
 
 /* ---- loops.c ---- */
 HIDDEN struct area_loop loops_at(uint32_t slot, uint64_t order);

@@ -2,6 +2,8 @@
  * child of a fork. Without a run area the program runs unobserved. */
 #include "loom/runtime/runtime.h"
 
+#include "loom/runtime/control.h" /* controlled runs begin here */
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -50,14 +52,28 @@ void *runtime_map(uint64_t at, size_t size)
 	return memory;
 }
 
-static bool area_open(const char *value)
+void *runtime_map_area(uint64_t offset, size_t size)
 {
-	struct stat st;
+	void *place = raw_mmap(NULL, size, MAP_SHARED | MAP_NORESERVE, runtime.area_fd, (off_t)offset);
+	if (place == MAP_FAILED)
+		runtime_die("no address space for the run area");
+	return place;
+}
+
+/* The descriptor that the environment names; -1 when it names none. */
+static int area_descriptor(const char *value)
+{
 	char *end;
 	long fd = value ? strtol(value, &end, 10) : -1;
-	if (fd < 0 || fd > 1 << 20 || *end || fstat((int)fd, &st) != 0 || (uint64_t)st.st_size != AREA_SIZE)
+	return fd < 0 || fd > 1 << 20 || *end ? -1 : (int)fd;
+}
+
+static bool area_open(int fd)
+{
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st) != 0 || (uint64_t)st.st_size != AREA_SIZE)
 		return false;
-	struct area_head *head = raw_mmap(NULL, AREA_HEAD_SIZE, MAP_SHARED, (int)fd, 0);
+	struct area_head *head = raw_mmap(NULL, AREA_HEAD_SIZE, MAP_SHARED, fd, 0);
 	if (head == MAP_FAILED)
 		return false;
 	if (head->magic != AREA_MAGIC || head->version != AREA_VERSION) {
@@ -65,7 +81,7 @@ static bool area_open(const char *value)
 		return false;
 	}
 	runtime.head = head;
-	runtime.area_fd = (int)fd;
+	runtime.area_fd = fd;
 	runtime.options = head->options;
 	return true;
 }
@@ -98,6 +114,8 @@ static void after_fork_in_child(void)
 {
 	if (!runtime.active)
 		return;
+	bool controlled = runtime.controlled;
+	control_after_fork();
 	struct stat st;
 	/* The program may have closed the descriptor or put another file there. */
 	bool usable = fstat(runtime.area_fd, &st) == 0 && (uint64_t)st.st_size == AREA_SIZE;
@@ -109,8 +127,30 @@ static void after_fork_in_child(void)
 		return;
 	}
 	observe_after_fork();
-	thread_after_fork();
+	monitor_after_fork();
+	thread_after_fork(!controlled);
 	units_after_fork();
+	__atomic_store_n(&runtime.process->started, 1, __ATOMIC_RELEASE);
+}
+
+/* The program is observed from here on. */
+static void observe_program(int descriptor)
+{
+	if (!area_open(descriptor) || !runtime_claim_process())
+		return;
+	context_start(runtime.options.context);
+	runtime.always_slow = runtime.options.line || (runtime.options.observe & OBSERVE_TRACE);
+	if (runtime.options.line)
+		lines_start();
+	runtime.controlled = runtime.head->control.policy != POLICY_FREE;
+	history_start();
+	observe_start();
+	thread_start();
+	runtime.active = true;
+	thread_self();
+	if (runtime.controlled)
+		control_start();
+	pthread_atfork(control_before_fork, NULL, after_fork_in_child);
 	__atomic_store_n(&runtime.process->started, 1, __ATOMIC_RELEASE);
 }
 
@@ -127,21 +167,23 @@ static void start(int argc, char **argv, char **environment)
 	array_start();
 	readers_start();
 	memory_start();
-	if (!area_open(value) || !runtime_claim_process())
+	runtime.serves = server_prepare(environment);
+	if (runtime.serves)
 		return;
-	uint32_t events = runtime.options.context > 8 ? 8 : runtime.options.context;
-	runtime.context_mask = (uint32_t)((1ull << 2 * events) - 1);
-	runtime.always_slow = runtime.options.line || (runtime.options.observe & OBSERVE_TRACE);
-	if (runtime.options.line)
-		lines_start();
-	history_start();
-	observe_start();
-	thread_start();
-	runtime.active = true;
-	thread_self();
-	pthread_atfork(NULL, NULL, after_fork_in_child);
-	__atomic_store_n(&runtime.process->started, 1, __ATOMIC_RELEASE);
+	int descriptor = area_descriptor(value);
+	observe_program(descriptor < 0 ? monitor_start(environment) : descriptor);
+}
+
+void runtime_serve(void)
+{
+	if (!runtime.serves)
+		return;
+	runtime.serves = false;
+	observe_program(server_loop());
 }
 
 /* Before every constructor, those of shared libraries included. */
 __attribute__((section(".preinit_array"), used)) static void (*const preinit)(int, char **, char **) = start;
+
+/* At the latest before the first constructor of the program itself. */
+__attribute__((section(".init_array.00000"), used)) static void (*const init)(void) = runtime_serve;

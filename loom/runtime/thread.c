@@ -4,6 +4,8 @@
  * rewritten to stand for a thread that is gone (recycle.c). */
 #include "loom/runtime/runtime.h"
 
+#include "loom/runtime/control.h" /* a thread that ends gives the token away */
+
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
@@ -29,7 +31,9 @@ void thread_start(void)
 {
 	runtime.threads = runtime_map(0, (size_t)AREA_SLOTS * sizeof(struct thread));
 	struct thread *gone = &runtime.threads[SLOT_GONE];
-	*gone = (struct thread){ .state = THREAD_ENDED, .slot = SLOT_GONE, .number = AREA_THREAD_GONE };
+	gone->state = THREAD_ENDED;
+	gone->slot = SLOT_GONE;
+	gone->number = AREA_THREAD_GONE;
 	pthread_key_create(&end_key, at_thread_exit);
 }
 
@@ -67,8 +71,11 @@ struct thread *thread_new(void)
 		thread->slot = slot;
 		thread->generation = generation + 1;
 		thread->word = (uint64_t)slot << WORD_SLOT_SHIFT;
-		thread->owner = runtime.always_slow ? (uint16_t)OWNER_NEVER : OWNER(slot, 0u, 0u);
+		thread->owner = runtime.always_slow || runtime.controlled ? (uint16_t)OWNER_NEVER
+									  : OWNER(slot, 0u, 0u);
 		thread->cells = (struct cell *)CELLS_START;
+		thread->context = context_empty();
+		thread->couples_left = runtime.options.observe & OBSERVE_PAIRS ? COUPLES_MOST : 0;
 		thread->number = __atomic_fetch_add(&runtime.head->threads, 1, __ATOMIC_RELAXED);
 		thread->random = (runtime.options.seed + thread->number + 1) * 0x9e3779b97f4a7c15u;
 		thread->state = THREAD_LIVE;
@@ -93,12 +100,18 @@ void thread_adopt(struct thread *thread)
 {
 	unsnarl_self = thread;
 	pthread_setspecific(end_key, (void *)1);
+	if (thread->number == 0)
+		return;
+	if (thread->controlled) { /* asking libc would take memory */
+		control_stack(thread);
+		return;
+	}
 	pthread_attr_t attributes;
 	void *low;
 	size_t size;
 	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
 		return;
-	if (thread->number != 0 && pthread_attr_getstack(&attributes, &low, &size) == 0) {
+	if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
 		thread->stack_low = (uint64_t)low;
 		thread->stack_high = (uint64_t)low + size;
 	}
@@ -136,6 +149,8 @@ void thread_end(void)
 	__atomic_fetch_sub(&runtime.process->live, 1, __ATOMIC_RELAXED);
 	/* Release pairs with recycle_slots, which reads the cells this thread wrote. */
 	__atomic_store_n(&self->state, THREAD_ENDED, __ATOMIC_RELEASE);
+	if (UNLIKELY(runtime.controlled) && self->controlled)
+		control_ended(self);
 }
 
 void thread_leave_runtime(struct thread *self)
@@ -152,7 +167,7 @@ uint64_t thread_order(uint32_t slot, uint32_t low)
 }
 
 /* Only the calling thread lives on in the child. */
-void thread_after_fork(void)
+void thread_after_fork(bool renumber)
 {
 	pthread_mutex_init(&slots_lock, NULL);
 	for (uint32_t slot = 1; slot < SLOT_GONE; slot++) {
@@ -161,7 +176,9 @@ void thread_after_fork(void)
 			thread->state = THREAD_ENDED;
 	}
 	if (unsnarl_self != &unsnarl_nobody) {
-		unsnarl_self->number = __atomic_fetch_add(&runtime.head->threads, 1, __ATOMIC_RELAXED);
+		if (renumber)
+			unsnarl_self->number =
+				__atomic_fetch_add(&runtime.head->threads, 1, __ATOMIC_RELAXED);
 		runtime.process->live = 1;
 		runtime.process->created = 1;
 		unsnarl_self->order = 0;

@@ -11,6 +11,8 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "model/unit_format.h" /* ids stand in the unit tables */
+
 /* Laid out by loom/compile/table.c. */
 struct unit_descriptor {
 	uint64_t hash;
@@ -21,6 +23,47 @@ struct unit_descriptor {
 
 static pthread_mutex_t units_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t next_site = 1;
+
+/* Where the tables of announced units lie, in order of their numbers: for the ids of sites. */
+static struct {
+	uint32_t first, nsites;
+	const void *table;
+} *unit_tables;
+static uint32_t nunit_tables;
+
+uint64_t units_site_id(uint32_t site)
+{
+	uint32_t low = 0, high = nunit_tables;
+	while (low < high) { /* the last unit that does not begin behind the site */
+		uint32_t middle = (low + high) / 2;
+		if (unit_tables[middle].first <= site)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!site || !low || site - unit_tables[low - 1].first >= unit_tables[low - 1].nsites)
+		return 0;
+	const struct unit_site *sites =
+		(const void *)((const struct unit_header *)unit_tables[low - 1].table + 1);
+	return sites[site - unit_tables[low - 1].first].id;
+}
+
+static void keep_table(const struct unit_descriptor *unit)
+{
+	if (!runtime.controlled)
+		return;
+	if (!unit_tables)
+		unit_tables = runtime_map(0, sizeof *unit_tables * AREA_UNITS);
+	uint32_t first = (uint32_t)(unit->first >> WORD_SITE_SHIFT);
+	for (uint32_t i = 0; i < nunit_tables; i++)
+		if (unit_tables[i].first == first) { /* loaded again, elsewhere */
+			unit_tables[i].table = unit->table;
+			return;
+		}
+	unit_tables[nunit_tables].first = first;
+	unit_tables[nunit_tables].nsites = (uint32_t)unit->nsites;
+	unit_tables[nunit_tables++].table = unit->table;
+}
 
 static uint32_t note_path(const char *path)
 {
@@ -91,11 +134,13 @@ static void announce(struct unit_descriptor *unit)
 	last_image = found ? image.dli_fbase : NULL;
 	if (first) {
 		unit->first = (uint64_t)first << WORD_SITE_SHIFT;
+		keep_table(unit);
 		return;
 	}
 	if (unit->nsites + next_site > WORD_SITE_MASK || process->nunits >= AREA_UNITS)
 		runtime_die("the program has more than four million sites or 16384 source files");
 	unit->first = (uint64_t)next_site << WORD_SITE_SHIFT;
+	keep_table(unit);
 	process->units[process->nunits] = (struct area_unit){ .hash = unit->hash,
 							      .first = next_site,
 							      .nsites = (uint32_t)unit->nsites,
@@ -107,6 +152,7 @@ static void announce(struct unit_descriptor *unit)
 
 EXPORT void unsnarl_unit(struct unit_descriptor *unit)
 {
+	runtime_serve(); /* before the first constructor of anything that has hooks */
 	if (!runtime.active)
 		return;
 	pthread_mutex_lock(&units_lock);

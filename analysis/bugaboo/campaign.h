@@ -1,0 +1,51 @@
+/* The graphs of a campaign out of the store, ready to be ranked: edges, code points
+ * and functions with their names, and the runs' sets, passed and failed apart. */
+#ifndef ANALYSIS_BUGABOO_CAMPAIGN_H
+#define ANALYSIS_BUGABOO_CAMPAIGN_H
+
+#include "analysis/bugaboo/graph.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "store/store.h"
+
+/* A code point: one position in the source. Strings belong to the store. */
+struct code_point {
+	const char *file, *function, *variable;
+	uint32_t line, column; /* 0: not known; then it stands for what a function does */
+	uint32_t site;         /* one of its sites */
+	uint32_t function_number;
+};
+
+/* What a run executed, communicating or not. */
+struct graphs_executed {
+	bool failed;
+	roaring_bitmap_t *predecessors;
+};
+
+struct graphs {
+	uint64_t campaign;
+	size_t skipped; /* runs left out because they were observed otherwise than the newest */
+	int context;    /* events kept; -1 when the store does not say */
+	bool line;      /* edges between lines of 64 bytes */
+	struct interned interned;
+	struct graph graph;
+	VEC(struct code_point) points; /* by number */
+	VEC(roaring_bitmap_t *) passed, failed;
+	VEC(uint64_t) passed_runs, failed_runs; /* their numbers, in the same order */
+	VEC(struct graphs_executed) executed;
+	uint32_t *ran_passed, *ran_failed; /* runs in which each point ran; NULL when not known */
+};
+
+/* Reads the graphs of these runs of the campaign, of all its runs when n is 0. The caller
+ * frees *out, also after an error. */
+struct error *graphs_load(struct store *store, uint64_t campaign, const uint64_t *runs, size_t n,
+			  struct graphs *out);
+/* Puts other graphs in the place of the failed ones: edge i belongs to graph graph_of[i]. */
+struct error *graphs_replace_failed(struct store *store, struct graphs *graphs, const struct edge *edges,
+				    const uint32_t *graph_of, size_t n, size_t ngraphs);
+/* As if only `events` of context had been kept: contexts lose their older events, and edges that
+ * are then equal become one. */
+void graphs_shorten(struct graphs *graphs, unsigned events);
+void graphs_free(struct graphs *graphs);
+
+#endif

@@ -1,0 +1,226 @@
+/* Numbers what edges are made of, and tells how far edges differ. A shorter context
+ * is the end of a longer one, so the graphs of all shorter contexts are contained
+ * in the one that was recorded. Sets are Roaring bitmaps over the edges' numbers.
+ */
+#include "analysis/bugaboo/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+
+static uint64_t node_key(uint32_t site, uint16_t context)
+{
+	return (uint64_t)site << 16 | context;
+}
+
+static uint32_t number_node(struct graph *graph, struct map *nodes, uint32_t site, uint16_t context)
+{
+	bool fresh;
+	uint64_t *number = map_put(nodes, node_key(site, context), &fresh);
+
+	if (fresh) {
+		*number = graph->nnodes;
+		graph->nodes[graph->nnodes++] = (struct graph_node){ .site = site, .context = context };
+	}
+	return (uint32_t)*number;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Distinct numbers in rising order; returns how many. */
+static size_t sort_distinct(uint32_t *numbers, size_t n)
+{
+	size_t kept = 0;
+
+	if (n)
+		qsort(numbers, n, sizeof *numbers, compare_numbers);
+	for (size_t i = 0; i < n; i++)
+		if (!i || numbers[i] != numbers[i - 1])
+			numbers[kept++] = numbers[i];
+	return kept;
+}
+
+static size_t site_index(const struct graph *graph, uint32_t site)
+{
+	const uint32_t *at =
+		bsearch(&site, graph->sites, graph->nsites, sizeof *graph->sites, compare_numbers);
+
+	return (size_t)(at - graph->sites);
+}
+
+static unsigned events_kept(const struct edge *edges, size_t n)
+{
+	unsigned most = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned sink = context_kept(edges[i].sink_context);
+		unsigned source = edges[i].source == SITE_NIL ? 0 : context_kept(edges[i].source_context);
+
+		most = sink > most ? sink : most;
+		most = source > most ? source : most;
+	}
+	return most;
+}
+
+void graph_make(const struct edge *edges, size_t nedges, struct graph *out)
+{
+	struct map nodes = { 0 };
+
+	*out = (struct graph){ .edges = edges, .nedges = nedges, .events = events_kept(edges, nedges) };
+	out->nodes = memory_alloc(2 * nedges * sizeof *out->nodes + 1);
+	out->source = memory_alloc(nedges * sizeof *out->source + 1);
+	out->sink = memory_alloc(nedges * sizeof *out->sink + 1);
+	for (size_t i = 0; i < nedges; i++) {
+		out->source[i] = edges[i].source == SITE_NIL
+					 ? GRAPH_NULL
+					 : number_node(out, &nodes, edges[i].source, edges[i].source_context);
+		out->sink[i] = number_node(out, &nodes, edges[i].sink, edges[i].sink_context);
+	}
+	map_free(&nodes);
+	out->sites = memory_alloc(out->nnodes * sizeof *out->sites + 1);
+	for (size_t i = 0; i < out->nnodes; i++)
+		out->sites[i] = out->nodes[i].site;
+	out->nsites = sort_distinct(out->sites, out->nnodes);
+	out->point_of = memory_alloc(out->nsites * sizeof *out->point_of + 1);
+	_cleanup_free_ uint32_t *each = memory_alloc(out->nsites * sizeof *each + 1);
+
+	for (size_t i = 0; i < out->nsites; i++)
+		each[i] = (uint32_t)i;
+	graph_points(out, each, out->nsites);
+}
+
+void graph_points(struct graph *graph, const uint32_t *points, size_t npoints)
+{
+	if (graph->nsites)
+		memcpy(graph->point_of, points, graph->nsites * sizeof *points);
+	graph->npoints = npoints;
+	for (size_t i = 0; i < graph->nnodes; i++)
+		graph->nodes[i].point = graph->point_of[site_index(graph, graph->nodes[i].site)];
+}
+
+void graph_free(struct graph *graph)
+{
+	free(graph->nodes);
+	free(graph->source);
+	free(graph->sink);
+	free(graph->sites);
+	free(graph->point_of);
+	*graph = (struct graph){ 0 };
+}
+
+uint16_t graph_context(uint16_t context, unsigned kept, unsigned events)
+{
+	unsigned has = context_events(context, kept);
+
+	if (has <= events && kept < CONTEXT_MOST)
+		return context;
+	if (events >= CONTEXT_MOST)
+		return context;
+	return (uint16_t)(1u << 2 * events | (context & ((1u << 2 * events) - 1)));
+}
+
+roaring_bitmap_t *graph_union(const roaring_bitmap_t *const *sets, size_t n)
+{
+	/* The library does not change the sets; older versions want them without const. */
+	return roaring_bitmap_or_many(n, (const roaring_bitmap_t **)(uintptr_t)sets);
+}
+
+roaring_bitmap_t *graph_difference(const roaring_bitmap_t *set, const roaring_bitmap_t *without)
+{
+	return roaring_bitmap_andnot(set, without);
+}
+
+/* ---- depths ---- */
+
+/* An edge with the last `events` of its contexts; equal ones have equal keys, and others almost
+ * never do: 128 bits would not fit the table, and a mix of 64 tells 200,000 edges apart. */
+static uint64_t projected_key(const struct graph *graph, size_t i, unsigned events)
+{
+	const struct edge *edge = &graph->edges[i];
+	uint32_t words[4] = {
+		edge->source,
+		edge->sink,
+		(uint32_t)graph_context(edge->sink_context, graph->events, events) << 1 | edge->write,
+		edge->source == SITE_NIL ? 0 : graph_context(edge->source_context, graph->events, events),
+	};
+
+	return hash_bytes(HASH_START, words, sizeof words);
+}
+
+size_t graph_project(const struct graph *graph, unsigned events, uint32_t *numbers)
+{
+	struct map known = { 0 };
+
+	for (size_t i = 0; i < graph->nedges; i++) {
+		bool fresh;
+		uint64_t *number = map_put(&known, projected_key(graph, i, events), &fresh);
+
+		if (fresh)
+			*number = known.n - 1;
+		numbers[i] = (uint32_t)*number;
+	}
+	size_t n = known.n;
+
+	map_free(&known);
+	return n;
+}
+
+uint8_t *graph_depths(const struct graph *graph, const roaring_bitmap_t *usual)
+{
+	uint8_t *depths = memory_alloc(graph->nedges + 1);
+
+	_cleanup_free_ uint32_t *numbers = memory_alloc(graph->nedges * sizeof *numbers + 1);
+
+	memset(depths, GRAPH_USUAL, graph->nedges + 1);
+	for (unsigned events = graph->events + 1; events-- > 0;) {
+		_cleanup_free_ uint8_t *known = memory_alloc(graph_project(graph, events, numbers) + 1);
+		roaring_uint32_iterator_t at;
+
+		for (roaring_init_iterator(usual, &at); at.has_value && at.current_value < graph->nedges;
+		     roaring_advance_uint32_iterator(&at))
+			known[numbers[at.current_value]] = 1;
+		for (size_t i = 0; i < graph->nedges; i++)
+			if (!known[numbers[i]])
+				depths[i] = (uint8_t)events;
+	}
+	return depths;
+}
+
+/* ---- sizes ---- */
+
+struct graph_size graph_measure(const struct graph *graph, const roaring_bitmap_t *set)
+{
+	_cleanup_free_ uint8_t *seen_node = memory_alloc(graph->nnodes + 1);
+	_cleanup_free_ uint8_t *seen_site = memory_alloc(graph->nsites + 1);
+	struct map bare = { 0 };
+	struct graph_size size = { 0 };
+	roaring_uint32_iterator_t at;
+
+	for (roaring_init_iterator(set, &at); at.has_value && at.current_value < graph->nedges;
+	     roaring_advance_uint32_iterator(&at)) {
+		const uint32_t ends[] = { graph->source[at.current_value], graph->sink[at.current_value] };
+
+		size.edges++;
+		map_put(&bare, projected_key(graph, at.current_value, 0), NULL);
+		for (int i = 0; i < 2; i++) {
+			if (ends[i] == GRAPH_NULL)
+				continue;
+			size_t site = site_index(graph, graph->nodes[ends[i]].site);
+
+			size.nodes += !seen_node[ends[i]]++;
+			size.sites += !seen_site[site];
+			seen_site[site] = 1;
+			seen_node[ends[i]] = 1;
+		}
+	}
+	size.bare_edges = bare.n;
+	map_free(&bare);
+	return size;
+}

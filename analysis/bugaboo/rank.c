@@ -1,0 +1,260 @@
+/* The ranking with labels. Looks at every edge of every failed graph once; what is
+ * counted is kept per code point, and a stamp tells whether the graph at hand was
+ * counted yet. Edges that lead into code which only failed runs reach say nothing
+ * about the point at their other end.
+ */
+#include "analysis/bugaboo/rank.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/bugaboo/rarity.h"
+
+/* The access that meets something new is the one to look at; who wrote it did so in passed runs
+ * too, most of the time. Counting both alike took 2.2 inspections on the corpus instead of 1.9. */
+#define SOURCE 0.01
+
+/* What is counted for a code point. */
+struct tally {
+	uint32_t stamp; /* graph counted last, + 1 */
+	uint32_t runs;  /* graphs with an odd edge here */
+	double best;    /* novelty in the graph at hand */
+	double novelty; /* summed over graphs */
+	uint32_t depth; /* least of all */
+	uint32_t odd, odd_runs;
+	uint32_t usual, usual_runs;
+	bool odd_at_all, aftermath;
+	bool fits; /* `usual` has the point at the same end as `odd` */
+};
+
+struct counting {
+	const struct rank_input *input;
+	const struct graph *graph;
+	uint8_t *depths;
+	uint32_t *edge_runs, *passed_runs; /* graphs that have the edge */
+	struct tally *tallies;
+	struct rarity *rarities;
+};
+
+static void count_edges(uint32_t *counts, const struct graph *graph, const roaring_bitmap_t *const *sets,
+			size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		roaring_uint32_iterator_t at;
+
+		for (roaring_init_iterator(sets[i], &at); at.has_value && at.current_value < graph->nedges;
+		     roaring_advance_uint32_iterator(&at))
+			counts[at.current_value]++;
+	}
+}
+
+/* An edge into the aftermath says nothing about its other end. */
+static bool tells_about(const struct counting *c, uint32_t edge, uint32_t point)
+{
+	if (c->tallies[point].aftermath)
+		return true;
+	GRAPH_EACH_POINT(c->graph, edge, other)
+	if (c->tallies[other].aftermath)
+		return false;
+	return true;
+}
+
+/* ---- examples and order ---- */
+
+static bool ends_at(const struct counting *c, uint32_t edge, uint32_t point)
+{
+	return graph_point(c->graph, c->graph->sink[edge]) == point;
+}
+
+/* Is edge `a` a better example than `b` of what is odd at this point? */
+static bool more_telling(const struct counting *c, uint32_t a, uint32_t b, uint32_t point)
+{
+	if (ends_at(c, a, point) != ends_at(c, b, point))
+		return ends_at(c, a, point);
+	if (c->depths[a] != c->depths[b])
+		return c->depths[a] < c->depths[b];
+	if (c->edge_runs[a] != c->edge_runs[b])
+		return c->edge_runs[a] > c->edge_runs[b];
+	return a < b;
+}
+
+static void choose_odd(struct counting *c)
+{
+	for (uint32_t edge = 0; edge < c->graph->nedges; edge++) {
+		if (c->depths[edge] == GRAPH_USUAL || !c->edge_runs[edge])
+			continue;
+		GRAPH_EACH_POINT(c->graph, edge, point)
+		{
+			struct tally *tally = &c->tallies[point];
+
+			if (!tells_about(c, edge, point) ||
+			    (tally->odd_at_all && !more_telling(c, edge, tally->odd, point)))
+				continue;
+			tally->odd_at_all = true;
+			tally->odd = edge;
+			tally->odd_runs = c->edge_runs[edge];
+		}
+	}
+}
+
+/* The edge that most passed runs have, best one at whose same end the point stands. */
+static void choose_usual(struct counting *c)
+{
+	for (uint32_t edge = 0; edge < c->graph->nedges; edge++) {
+		if (!c->passed_runs[edge])
+			continue;
+		GRAPH_EACH_POINT(c->graph, edge, point)
+		{
+			struct tally *tally = &c->tallies[point];
+			bool fits =
+				tally->odd_at_all && ends_at(c, edge, point) == ends_at(c, tally->odd, point);
+
+			if (fits == tally->fits ? c->passed_runs[edge] <= tally->usual_runs : tally->fits)
+				continue;
+			tally->fits = fits;
+			tally->usual = edge;
+			tally->usual_runs = c->passed_runs[edge];
+		}
+	}
+}
+
+static void list_points(struct counting *c, struct rank_result *out, double whole)
+{
+	for (uint32_t point = 0; point < c->graph->npoints; point++) {
+		const struct tally *tally = &c->tallies[point];
+
+		if (!tally->odd_at_all)
+			continue;
+		double rarity = c->rarities[point].rank;
+
+		*VEC_PUSH(&out->points) = (struct rank_point){
+			.point = point,
+			.score = c->input->order == RANK_PAPER ? 1 - rarity : tally->novelty / whole,
+			.rarity = rarity,
+			.runs = tally->runs,
+			.contexts = c->rarities[point].contexts,
+			.depth = tally->depth,
+			.aftermath = c->input->order == RANK_NOVELTY && tally->aftermath,
+			.odd = tally->odd,
+			.odd_runs = tally->odd_runs,
+			.odd_depth = c->depths[tally->odd],
+			.usual = tally->usual_runs ? tally->usual : GRAPH_NULL,
+			.usual_runs = tally->usual_runs,
+		};
+	}
+	if (out->points.n)
+		qsort(out->points.items, out->points.n, sizeof *out->points.items, rank_compare);
+	for (uint32_t edge = 0; edge < c->graph->nedges; edge++)
+		out->odd_edges += c->depths[edge] != GRAPH_USUAL && c->edge_runs[edge];
+}
+
+static void counting_free(struct counting *c)
+{
+	free(c->depths);
+	free(c->edge_runs);
+	free(c->passed_runs);
+	free(c->tallies);
+	free(c->rarities);
+}
+
+static struct counting counting_start(const struct rank_input *input)
+{
+	const struct graph *graph = input->graph;
+	struct counting c = { .input = input, .graph = graph };
+
+	c.edge_runs = memory_alloc(graph->nedges * sizeof *c.edge_runs + 1);
+	c.passed_runs = memory_alloc(graph->nedges * sizeof *c.passed_runs + 1);
+	c.tallies = memory_alloc(graph->npoints * sizeof *c.tallies + 1);
+	for (size_t i = 0; i < graph->npoints; i++)
+		c.tallies[i].depth = GRAPH_USUAL;
+	count_edges(c.edge_runs, graph, input->failed, input->nfailed);
+	count_edges(c.passed_runs, graph, input->passed, input->npassed);
+	return c;
+}
+
+/* ---- with labels ---- */
+
+static void mark_aftermath(struct counting *c)
+{
+	_cleanup_free_ uint8_t *ran = memory_alloc(c->graph->npoints + 1);
+
+	if (c->input->ran_passed)
+		for (uint32_t point = 0; point < c->graph->npoints; point++)
+			ran[point] = c->input->ran_passed[point] > 0;
+	for (uint32_t edge = 0; edge < c->graph->nedges; edge++)
+		if (c->passed_runs[edge])
+			GRAPH_EACH_POINT(c->graph, edge, point)
+	ran[point] = 1;
+	for (uint32_t point = 0; point < c->graph->npoints; point++)
+		c->tallies[point].aftermath = !ran[point] && c->input->npassed;
+}
+
+/* Adds to each point how novel its most novel edge in this graph is. */
+static void count_graph(struct counting *c, const roaring_bitmap_t *set, uint32_t stamp)
+{
+	roaring_uint32_iterator_t at;
+
+	for (roaring_init_iterator(set, &at); at.has_value && at.current_value < c->graph->nedges;
+	     roaring_advance_uint32_iterator(&at)) {
+		uint32_t edge = at.current_value, depth = c->depths[edge];
+
+		if (depth == GRAPH_USUAL)
+			continue;
+		GRAPH_EACH_POINT(c->graph, edge, point)
+		{
+			struct tally *tally = &c->tallies[point];
+
+			if (!tells_about(c, edge, point))
+				continue;
+			if (tally->stamp != stamp) {
+				tally->stamp = stamp;
+				tally->runs++;
+				tally->best = 0;
+			}
+			double novelty = (c->graph->events + 1 - depth) *
+					 (graph_point(c->graph, c->graph->sink[edge]) == point ? 1 : SOURCE);
+
+			if (novelty > tally->best) {
+				tally->novelty += novelty - tally->best;
+				tally->best = novelty;
+			}
+			tally->depth = depth < tally->depth ? depth : tally->depth;
+		}
+	}
+}
+
+void rank_labelled(const struct rank_input *input, struct rank_result *out)
+{
+	struct counting c = counting_start(input);
+	roaring_bitmap_t *usual = graph_union(input->passed, input->npassed);
+
+	*out = (struct rank_result){ 0 };
+	c.depths = graph_depths(input->graph, usual);
+	roaring_bitmap_free(usual);
+	mark_aftermath(&c);
+	for (size_t i = 0; i < input->nfailed; i++)
+		count_graph(&c, input->failed[i], (uint32_t)i + 1);
+	c.rarities = rarity_of_points(input->graph, input->failed, input->nfailed, c.depths);
+	choose_odd(&c);
+	choose_usual(&c);
+	list_points(&c, out, (double)input->nfailed * (input->graph->events + 1));
+	counting_free(&c);
+}
+
+void rank_free(struct rank_result *result)
+{
+	VEC_FREE(&result->points);
+}
+
+int rank_compare(const void *a, const void *b)
+{
+	const struct rank_point *x = a, *y = b;
+
+	if (x->aftermath != y->aftermath)
+		return x->aftermath ? 1 : -1;
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	if (x->odd != y->odd)
+		return x->odd < y->odd ? -1 : 1;
+	return x->point < y->point ? -1 : x->point > y->point;
+}

@@ -1,0 +1,39 @@
+/* LOCON from question to findings: applies the procedures in their order until
+ * one answers, and writes the answer down for a person.
+ */
+#ifndef ANALYSIS_LOCON_ANSWER_H
+#define ANALYSIS_LOCON_ANSWER_H
+
+#include "analysis/locon/explain.h"
+
+enum { LOCON_DEFAULT, LOCON_I, LOCON_II, LOCON_III };
+
+struct locon_request {
+	unsigned procedure; /* LOCON_DEFAULT: I, II, III until one answers */
+	int level;          /* of III; -1: site, thread, loop, moment until one answers */
+	size_t top;         /* findings wanted at most; 0: all */
+	uint64_t run;       /* number of the failed run, for the findings */
+	/* By the store's numbers, input->nsites of them; items may be NULL. */
+	const struct site *const *sites;
+};
+
+struct locon_answer {
+	struct findings findings;
+	unsigned procedure; /* that answered; LOCON_DEFAULT: none */
+	enum locon_level level;
+	size_t suspects;    /* pairs, or couples, that passed its check */
+	bool cut;           /* Procedure III did not look at everything */
+	bool needs_details; /* the levels loop and moment were wanted and details were not there */
+};
+
+void locon_answer(const struct locon *locon, const struct locon_request *request, struct locon_answer *out);
+void locon_answer_free(struct locon_answer *answer);
+
+const char *locon_procedure_name(unsigned procedure); /* "I" … */
+const char *locon_level_name(enum locon_level level); /* "site" … */
+
+/* words.c: fills summary, instead, otherwise and evidence of a finding from its pattern. */
+void locon_words(const struct locon *locon, const struct locon_request *request,
+		 const struct explain_pattern *pattern, struct finding *finding);
+
+#endif

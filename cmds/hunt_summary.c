@@ -1,0 +1,302 @@
+/* Counts the schedules of a hunt and tells them, for people and as JSON: whether
+ * one failed, how, how often, and what to type next.
+ */
+#include "cmds/hunt_summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmds/cmds.h"
+#include "report/answer.h"
+#include "report/story.h"
+#include "report/text.h"
+#include "report/words.h"
+
+#define MESSAGE_LINES 4 /* of what the program said */
+
+struct error *hunt_summary_check(const struct run *first, const char *program)
+{
+	if (first->observations.nprocesses == 0)
+		return error_new(
+			"%s ended (%s) before its first access could be observed; does it run at all?",
+			program, first->reason ? first->reason : "?");
+	if (!first->schedule.nturns)
+		return error_new(
+			"the threads of %s cannot be controlled: it was built by an older unsnarl; build "
+			"it again with unsnarl cc",
+			program);
+	return NULL;
+}
+
+static void count(struct hunt_count **items, size_t *n, size_t *room, const char *name)
+{
+	for (size_t i = 0; i < *n; i++)
+		if (!strcmp((*items)[i].name, name)) {
+			(*items)[i].count++;
+			return;
+		}
+	*items = memory_grow(*items, *n, room, sizeof **items);
+	(*items)[(*n)++] = (struct hunt_count){ memory_string(name), 1 };
+}
+#define COUNT(vec, name) count(&(vec)->items, &(vec)->n, &(vec)->room, name)
+
+static void count_uncontrolled(struct hunt_summary *summary, const char *names)
+{
+	while (names && *names) {
+		size_t length = strcspn(names, "\n");
+		_cleanup_free_ char *name = strndup(names, length);
+
+		if (length && summary->uncontrolled.n < 64)
+			COUNT(&summary->uncontrolled, name);
+		names += length + (names[length] == '\n');
+	}
+}
+
+void hunt_summary_add(struct hunt_summary *summary, const struct steer_report *report, const char *arm)
+{
+	summary->schedules++;
+	COUNT(&summary->arms, arm);
+	if (report->harvested)
+		count_uncontrolled(summary, report->run.schedule.uncontrolled);
+	if (report->label == LABEL_PASS) {
+		summary->passed++;
+		return;
+	}
+	struct run ended = { .outcome = report->outcome, .code = report->code };
+	_cleanup_free_ char *how = words_ended(&ended);
+
+	/* Exit 0 and yet failed: by its output. */
+	COUNT(&summary->ends, report->outcome == OUTCOME_EXIT && !report->code ? "wrong output" : how);
+	summary->failed++;
+	if (!summary->found && !summary->failure_arm)
+		summary->failure_arm = memory_string(arm);
+}
+
+char *hunt_summary_words(const struct hunt_summary *summary, uint64_t pairs, double seconds)
+{
+	char *words =
+		memory_format("%.0f/s, %llu pairs", seconds > 0.2 ? (double)summary->schedules / seconds : 0,
+			      (unsigned long long)pairs);
+
+	for (size_t i = 0; i < summary->ends.n && i < 3; i++) {
+		char *longer =
+			memory_format("%s, %llu %s", words, (unsigned long long)summary->ends.items[i].count,
+				      summary->ends.items[i].name);
+
+		free(words);
+		words = longer;
+	}
+	return words;
+}
+
+/* "2 deadlock, 1 SIGABRT" */
+static char *join_counts(const struct hunt_count *counts, size_t n)
+{
+	char *text = memory_string("");
+
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ char *name = text_clean(counts[i].name);
+		char *longer = memory_format("%s%s%llu %s", text, i ? ", " : "",
+					     (unsigned long long)counts[i].count, name);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+/* The last lines of what the program said. */
+static void print_message(const char *output)
+{
+	const char *at = output ? output + strlen(output) : NULL;
+	int lines = MESSAGE_LINES;
+
+	if (!output || !*output)
+		return;
+	if (at[-1] == '\n')
+		at--;
+	while (at > output && (at[-1] != '\n' || --lines > 0))
+		at--;
+	while (*at) {
+		size_t length = strcspn(at, "\n");
+		_cleanup_free_ char *clean = text_clean_size(at, length);
+		_cleanup_free_ char *line = text_cut(clean, 76, false);
+
+		printf("  | %s\n", line);
+		at += length + (at[length] == '\n');
+	}
+}
+
+static void print_tried(const struct hunt_summary *summary)
+{
+	_cleanup_free_ char *time = words_seconds(summary->wall_s);
+
+	_cleanup_free_ char *arms = join_counts(summary->arms.items, summary->arms.n);
+	_cleanup_free_ char *ends = join_counts(summary->ends.items, summary->ends.n);
+	_cleanup_free_ char *text =
+		memory_format("Tried %llu schedules in %s (%.0f a second): %s. %llu passed, %llu "
+			      "failed%s%s%s; %llu pairs, %llu "
+			      "predecessors, %llu edges.",
+			      (unsigned long long)summary->schedules, time,
+			      summary->wall_s > 0 ? (double)summary->schedules / summary->wall_s : 0, arms,
+			      (unsigned long long)summary->passed, (unsigned long long)summary->failed,
+			      *ends ? " (" : "", ends, *ends ? ")" : "", (unsigned long long)summary->pairs,
+			      (unsigned long long)summary->predecessors, (unsigned long long)summary->edges);
+
+	options_fill(stdout, text, 0, 0);
+	if (summary->found && !summary->passed)
+		printf("No schedule passed: the failure does not depend on the order of threads.\n");
+	if (summary->uncontrolled.n) {
+		printf("Not under control, so that runs may differ here:\n");
+		for (size_t i = 0; i < summary->uncontrolled.n; i++) {
+			_cleanup_free_ char *name = text_clean(summary->uncontrolled.items[i].name);
+
+			printf("  %s\n", name);
+		}
+	}
+}
+
+static void print_failure(const struct hunt_summary *summary, const struct story *story)
+{
+	const struct run *run = &summary->failure;
+	_cleanup_free_ char *reason = text_clean(run->reason ? run->reason : "");
+	_cleanup_free_ char *folder = text_clean(summary->store);
+
+	printf("Failed after %llu schedule%s: %s\n", (unsigned long long)summary->failure_at,
+	       summary->failure_at == 1 ? "" : "s", reason);
+	print_message(run->output);
+	printf("It is run %llu of campaign %llu in %s (policy %s, seed %llu).\n\n",
+	       (unsigned long long)run->number, (unsigned long long)summary->campaign, folder,
+	       summary->failure_arm ? summary->failure_arm : "?", (unsigned long long)run->schedule.seed);
+	story_print(story, stdout);
+}
+
+static void print_next(const struct hunt_summary *summary)
+{
+	_cleanup_free_ char *folder = text_shell(summary->store);
+	_cleanup_free_ char *option =
+		strcmp(summary->store, CMDS_STORE) ? memory_format(" --store %s", folder) : memory_string("");
+
+	printf("Next:\n");
+	if (summary->found) {
+		unsigned long long number = summary->failure.number;
+
+		printf("  unsnarl replay %llu%s        the same again, exactly\n", number, option);
+		printf("  unsnarl replay %llu%s --gdb  in the debugger, stopped at the failure\n", number,
+		       option);
+		printf("  unsnarl show %llu%s          what its threads did to each other\n", number, option);
+	} else {
+		printf("  unsnarl hunt --budget %llu ...  further schedules (another seed)\n",
+		       (unsigned long long)summary->schedules * 10);
+	}
+}
+
+void hunt_summary_print(const struct hunt_summary *summary, const struct story *story)
+{
+	if (summary->interrupted)
+		fprintf(stderr, "unsnarl hunt: interrupted after %llu schedules; what was recorded stays\n",
+			(unsigned long long)summary->schedules);
+	if (summary->found)
+		print_failure(summary, story);
+	else
+		printf("No schedule failed.\n");
+	print_tried(summary);
+	_cleanup_free_ char *folder = text_clean(summary->store);
+
+	printf("Recorded in %s: %llu failing and %llu passing runs of different schedules.\n", folder,
+	       (unsigned long long)summary->recorded_failed, (unsigned long long)summary->recorded_passed);
+	print_next(summary);
+}
+
+static json_t *json_of_counts(const struct hunt_count *counts, size_t n)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ char *name = text_clean(counts[i].name);
+
+		json_object_set_new(object, name, answer_count(counts[i].count));
+	}
+	return object;
+}
+
+static json_t *json_finding(const struct hunt_summary *summary, const struct story *story)
+{
+	const struct run *run = &summary->failure;
+	json_t *finding = json_object();
+	const char *class = run->outcome == OUTCOME_DEADLOCK      ? "deadlock"
+			    : run->outcome == OUTCOME_LOST_WAKEUP ? "lost-wakeup"
+								  : NULL;
+
+	json_object_set_new(finding, "rank", json_integer(1));
+	json_object_set_new(finding, "class", class ? json_string(class) : json_null());
+	json_object_set_new(finding, "method", json_string("hunt"));
+	json_object_set_new(finding, "score", json_real(1));
+	json_object_set_new(finding, "variables", json_array());
+	json_object_set_new(finding, "accesses", story_json_waits(story));
+	json_object_set_new(finding, "summary", answer_text(run->reason));
+	json_object_set_new(finding, "runs",
+			    json_pack("{s:o, s:o}", "passed", answer_count(summary->passed), "failed",
+				      answer_count(summary->failed)));
+	json_object_set_new(finding, "schedule", answer_count(run->number));
+	json_object_set_new(finding, "turns", story_json_turns(story));
+	return finding;
+}
+
+void hunt_summary_json(const struct hunt_summary *summary, const struct story *story)
+{
+	json_t *answer = answer_new("hunt"), *arguments = json_array(), *findings = json_array();
+
+	for (char *const *argument = summary->arguments; *argument; argument++)
+		json_array_append_new(arguments, answer_text(*argument));
+	json_object_set_new(answer, "program", answer_text(summary->program));
+	json_object_set_new(answer, "arguments", arguments);
+	json_object_set_new(answer, "build", answer_hex(summary->build));
+	json_object_set_new(answer, "store", answer_text(summary->store));
+	json_object_set_new(answer, "campaign", answer_count(summary->campaign));
+	json_object_set_new(answer, "seed", answer_count(summary->seed));
+	json_object_set_new(answer, "schedules", answer_count(summary->schedules));
+	json_object_set_new(answer, "passed", answer_count(summary->passed));
+	json_object_set_new(answer, "failed", answer_count(summary->failed));
+	json_object_set_new(answer, "recorded",
+			    json_pack("{s:o, s:o}", "passed", answer_count(summary->recorded_passed),
+				      "failed", answer_count(summary->recorded_failed)));
+	json_object_set_new(answer, "failures", json_of_counts(summary->ends.items, summary->ends.n));
+	json_object_set_new(answer, "policies", json_of_counts(summary->arms.items, summary->arms.n));
+	json_object_set_new(answer, "uncontrolled",
+			    json_of_counts(summary->uncontrolled.items, summary->uncontrolled.n));
+	json_object_set_new(answer, "observations",
+			    json_pack("{s:o, s:o, s:o}", "pairs", answer_count(summary->pairs),
+				      "predecessors", answer_count(summary->predecessors), "edges",
+				      answer_count(summary->edges)));
+	json_object_set_new(answer, "wall_s", json_real(summary->wall_s));
+	json_object_set_new(answer, "interrupted", json_boolean(summary->interrupted));
+	if (summary->found) {
+		json_t *failure = answer_run(&summary->failure);
+
+		json_object_set_new(failure, "found_after", answer_count(summary->failure_at));
+		json_object_set_new(failure, "output", answer_text(summary->failure.output));
+		json_object_set_new(answer, "failure", failure);
+		json_array_append_new(findings, json_finding(summary, story));
+	} else {
+		json_object_set_new(answer, "failure", json_null());
+	}
+	json_object_set_new(answer, "findings", findings);
+	answer_print(answer);
+}
+
+static void free_counts(struct hunt_count *counts, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(counts[i].name);
+	free(counts);
+}
+
+void hunt_summary_free(struct hunt_summary *summary)
+{
+	free_counts(summary->ends.items, summary->ends.n);
+	free_counts(summary->arms.items, summary->arms.n);
+	free_counts(summary->uncontrolled.items, summary->uncontrolled.n);
+	run_free(&summary->failure);
+	free(summary->failure_arm);
+}

@@ -1,0 +1,28 @@
+/* What replays did, compared with what was recorded; told at the end. All names
+ * are borrowed.
+ */
+#ifndef CMDS_REPLAY_REPORT_H
+#define CMDS_REPLAY_REPORT_H
+
+#include "base/memory.h"
+#include "model/atlas.h"
+#include "model/run.h"
+
+struct replay_report {
+	const char *name;
+	const struct schedule *recorded;
+	struct atlas *atlas;
+	bool failed; /* the recorded run */
+	uint64_t runs, identical;
+	uint64_t same_end, same_output, same_schedule;
+	struct run other; /* the first that was not identical */
+	bool has_other;
+	char *ended, *output; /* of the first run */
+};
+
+void replay_report_add(struct replay_report *report, struct run *run);
+void replay_report_print(const struct replay_report *report);
+void replay_report_json(const struct replay_report *report);
+void replay_report_free(struct replay_report *report);
+
+#endif

@@ -1,0 +1,36 @@
+/* One more run of a schedule, for the sake of its story.
+ */
+#include "cmds/retell.h"
+
+struct launch_options retell_strictly(const struct launch_options *launch, const struct schedule *schedule)
+{
+	struct launch_options options = *launch;
+
+	options.area.seed = schedule->seed;
+	options.plan = schedule->turns;
+	options.control = (struct area_control){ .policy = POLICY_STAY,
+						 .nplan = (uint32_t)schedule->nturns,
+						 .strict = 1 };
+	return options;
+}
+
+struct error *retell(const struct launch_options *launch, const struct schedule *schedule, struct retold *out)
+{
+	struct launch_options options = retell_strictly(launch, schedule);
+
+	*out = (struct retold){ .story = { .schedule = schedule } };
+	options.area.observe |= OBSERVE_TRACE;
+	options.force = 0;
+	TRY(launch_run(&options, &out->run));
+	atlas_read(&out->atlas, &out->run.observations);
+	out->story.atlas = &out->atlas;
+	if (out->run.outcome == schedule->outcome && out->run.code == schedule->code)
+		out->story.traced = &out->run.observations;
+	return NULL;
+}
+
+void retold_free(struct retold *retold)
+{
+	run_free(&retold->run);
+	atlas_free(&retold->atlas);
+}

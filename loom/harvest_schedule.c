@@ -1,0 +1,94 @@
+/* Reads the schedule out of a run area. As in harvest.c nothing in the area is
+ * believed before it was compared with a limit.
+ */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "loom/area.h"
+#include "loom/harvest.h"
+
+#define FRONT_BYTES offsetof(struct area_schedule, plan)
+
+_Static_assert((int)POLICY_FREE == (int)SCHEDULE_FREE && (int)POLICY_STAY == (int)SCHEDULE_STAY &&
+		       (int)WAIT_INPUT == (int)WAITING_INPUT && (int)TURN_YIELDED == (int)STOP_YIELDED &&
+		       AREA_ENDLESS == SCHEDULE_ENDLESS,
+	       "the model follows the area");
+
+bool harvest_turn(const struct area_turn *from, struct schedule_turn *to)
+{
+	*to = (struct schedule_turn){ .thread = from->thread, .wake = from->kind == TURN_WAKE };
+	if (to->wake)
+		return true;
+	to->stop = (enum schedule_stop)from->end;
+	to->points = from->points;
+	to->site = from->site;
+	return from->kind == TURN_RUN && from->end <= TURN_YIELDED;
+}
+
+/* Up to the first unsound turn. */
+static struct error *take_turns(int fd, size_t n, struct schedule *out)
+{
+	_cleanup_free_ struct area_turn *turns = memory_alloc(n * sizeof *turns);
+
+	TRY(harvest_read(fd, AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, turns), turns,
+			 n * sizeof *turns));
+	out->turns = memory_alloc(n * sizeof *out->turns);
+	while (out->nturns < n && harvest_turn(&turns[out->nturns], &out->turns[out->nturns]))
+		out->nturns++;
+	return NULL;
+}
+
+static void take_waits(const struct area_schedule *from, struct schedule *out)
+{
+	size_t n = from->nwaits < AREA_SLOTS ? from->nwaits : AREA_SLOTS;
+
+	out->waits = memory_alloc(n * sizeof *out->waits);
+	for (size_t i = 0; i < n; i++) {
+		const struct area_wait *wait = &from->waits[i];
+
+		if (wait->kind > WAIT_INPUT)
+			continue;
+		out->waits[out->nwaits++] = (struct schedule_wait){
+			.thread = wait->thread,
+			.kind = (enum schedule_waiting)wait->kind,
+			.site = wait->site,
+			.address = wait->address,
+			.object = wait->object,
+			.holder = wait->holder,
+			.holder_site = wait->holder_site,
+			.missed_site = wait->missed_site,
+			.missed_thread = wait->missed_thread,
+		};
+	}
+}
+
+struct error *harvest_schedule(int fd, struct schedule *out, uint32_t *end)
+{
+	_cleanup_free_ struct area_schedule *front = memory_alloc(FRONT_BYTES);
+	struct area_head head;
+
+	*out = (struct schedule){ 0 };
+	TRY(harvest_read(fd, 0, &head, sizeof head));
+	TRY(harvest_read(fd, AREA_SCHEDULE_OFFSET, front, FRONT_BYTES));
+	*end = front->end <= END_DIVERGED ? front->end : END_NONE;
+	out->policy = head.control.policy < SCHEDULE_POLICIES ? (enum schedule_policy)head.control.policy
+							      : SCHEDULE_FREE;
+	out->depth = head.control.depth;
+	out->seed = head.options.seed;
+	out->points = front->points;
+	out->contested = front->contested;
+	out->diverged_turn = front->diverged_turn;
+	out->diverged_thread = front->diverged_thread;
+	out->diverged_site = front->diverged_site;
+	if (front->uncontrolled[0])
+		out->uncontrolled =
+			strndup(front->uncontrolled, strnlen(front->uncontrolled, AREA_UNCONTROLLED_BYTES));
+	take_waits(front, out);
+	struct error *error = take_turns(fd, front->nturns < AREA_TURNS ? front->nturns : AREA_TURNS, out);
+
+	if (error)
+		schedule_free(out);
+	return error;
+}

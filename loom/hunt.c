@@ -1,0 +1,228 @@
+/* Rounds: while one is being run the next one already waits, so that workers
+ * never idle; the one after that is chosen when the first is complete and
+ * learnt, in the order of its schedules. Hence every choice is the same for any
+ * number of workers and any luck in their timing.
+ */
+#include "loom/hunt.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+
+#define ROUNDS 2 /* in work at once */
+
+struct hunt {
+	struct steer *steer;
+	struct explore *explore;
+	struct map seen;
+	struct hunt_seen counts;
+	struct hunt_result results[EXPLORE_ROUND * ROUNDS]; /* by index, as they came */
+	bool here[EXPLORE_ROUND * ROUNDS];
+	uint64_t budget;
+	uint64_t given;  /* orders */
+	uint64_t learnt; /* results */
+	uint64_t handed; /* results that the caller has */
+	bool keep;
+};
+
+static bool see(struct hunt *hunt, const uint32_t *words, size_t n)
+{
+	bool fresh;
+
+	map_put(&hunt->seen, hash_bytes(HASH_START, words, n * sizeof *words), &fresh);
+	return fresh;
+}
+
+/* How many of the observations are new. */
+static uint64_t count_new(struct hunt *hunt, const struct observations *o)
+{
+	struct hunt_seen before = hunt->counts;
+
+	for (size_t i = 0; i < o->npairs; i++) {
+		const struct pair *p = &o->pairs[i];
+		uint32_t words[] = { 1, p->kind, p->head_site, p->tail_site, p->head_thread, p->tail_thread };
+
+		hunt->counts.pairs += see(hunt, words, 6);
+	}
+	for (size_t i = 0; i < o->npredecessors; i++) {
+		uint32_t words[] = { 2, o->predecessors[i].site, o->predecessors[i].before };
+
+		hunt->counts.predecessors += see(hunt, words, 3);
+	}
+	for (size_t i = 0; i < o->nedges; i++) {
+		const struct edge *e = &o->edges[i];
+		uint32_t words[] = { 3, e->source, e->sink,
+				     (uint32_t)e->source_context << 16 | e->sink_context, e->write };
+
+		hunt->counts.edges += see(hunt, words, 5);
+	}
+	return hunt->counts.pairs - before.pairs + hunt->counts.predecessors - before.predecessors +
+	       hunt->counts.edges - before.edges;
+}
+
+/* A run that did not come to an end of its own says nothing about how long runs are. */
+static bool is_whole(enum outcome outcome)
+{
+	return outcome != OUTCOME_LIVELOCK && outcome != OUTCOME_TIMEOUT && outcome != OUTCOME_DIVERGED;
+}
+
+static struct explore_news news_of(const struct run *run, enum label label, uint64_t points,
+				   uint64_t contested, uint64_t gain)
+{
+	bool whole = is_whole(run->outcome);
+
+	return (struct explore_news){
+		.gain = gain,
+		.failed = label == LABEL_FAIL,
+		.points = whole ? points : 0,
+		.contested = whole ? contested : 0,
+		.turns = whole ? run->schedule.turns : NULL,
+		.nturns = whole ? run->schedule.nturns : 0,
+	};
+}
+
+static struct hunt_result *place(struct hunt *hunt, uint64_t index)
+{
+	return &hunt->results[index % (EXPLORE_ROUND * ROUNDS)];
+}
+
+static struct error *give_round(struct hunt *hunt)
+{
+	for (int i = 0; i < EXPLORE_ROUND && (!hunt->budget || hunt->given < hunt->budget); i++) {
+		struct steer_order order;
+
+		explore_next(hunt->explore, hunt->given, &order);
+		order.keep = hunt->keep;
+		TRY(steer_give(hunt->steer, &order));
+		hunt->given++;
+	}
+	return NULL;
+}
+
+struct error *hunt_start(const struct hunt_options *options, const struct run *first, struct hunt **out)
+{
+	_cleanup_(hunt_stopp) struct hunt *hunt = memory_alloc(sizeof *hunt);
+
+	hunt->budget = options->budget;
+	hunt->keep = true;
+	hunt->explore = explore_new(options->seed, options->arms);
+	struct explore_news news = news_of(first, first->label, first->schedule.points,
+					   first->schedule.contested, count_new(hunt, &first->observations));
+
+	explore_begin(hunt->explore, &news);
+	TRY(steer_start(options->launch, options->jobs, &hunt->steer));
+	for (int i = 0; i < ROUNDS; i++)
+		TRY(give_round(hunt));
+	*out = hunt;
+	hunt = NULL;
+	return NULL;
+}
+
+/* The end of the round that is to be learnt next. */
+static uint64_t round_end(const struct hunt *hunt)
+{
+	uint64_t end = hunt->learnt + EXPLORE_ROUND;
+
+	return end < hunt->given ? end : hunt->given;
+}
+
+static bool round_is_here(const struct hunt *hunt)
+{
+	if (hunt->learnt == hunt->given)
+		return false;
+	for (uint64_t i = hunt->learnt; i < round_end(hunt); i++)
+		if (!hunt->here[i % (EXPLORE_ROUND * ROUNDS)])
+			return false;
+	return true;
+}
+
+static struct error *learn_round(struct hunt *hunt)
+{
+	for (uint64_t end = round_end(hunt); hunt->learnt < end; hunt->learnt++) {
+		struct hunt_result *result = place(hunt, hunt->learnt);
+		struct steer_report *report = &result->report;
+
+		result->arm = explore_arm_of(hunt->explore, hunt->learnt);
+		result->gain = report->harvested ? count_new(hunt, &report->run.observations) : 0;
+		struct explore_news news =
+			news_of(&report->run, report->label, report->points, report->contested, result->gain);
+
+		explore_learn(hunt->explore, hunt->learnt, &news);
+	}
+	return NULL;
+}
+
+struct error *hunt_next(struct hunt *hunt, double wait_s, struct hunt_result *result, bool *got, bool *done)
+{
+	*got = false;
+	*done = hunt->budget && hunt->handed == hunt->budget;
+	if (*done)
+		return NULL;
+	if (hunt->handed == hunt->learnt) {
+		while (!round_is_here(hunt)) {
+			struct steer_report report;
+			bool came;
+
+			TRY(steer_take(hunt->steer, wait_s, &report, &came));
+			if (!came)
+				return NULL;
+			place(hunt, report.index)->report = report;
+			hunt->here[report.index % (EXPLORE_ROUND * ROUNDS)] = true;
+		}
+		TRY(learn_round(hunt));
+	}
+	*result = *place(hunt, hunt->handed);
+	*place(hunt, hunt->handed) = (struct hunt_result){ 0 };
+	hunt->here[hunt->handed % (EXPLORE_ROUND * ROUNDS)] = false;
+	hunt->handed++;
+	*got = true;
+	/* Only now there is room for another. */
+	return hunt->handed == hunt->learnt ? give_round(hunt) : NULL;
+}
+
+void hunt_keep(struct hunt *hunt, bool keep)
+{
+	hunt->keep = keep;
+}
+
+struct hunt_seen hunt_seen(const struct hunt *hunt)
+{
+	return hunt->counts;
+}
+
+uint64_t hunt_tried(const struct hunt *hunt, enum explore_arm arm)
+{
+	return explore_tried(hunt->explore, arm);
+}
+
+struct error *hunt_steer(struct hunt *hunt, struct steer **out)
+{
+	while (steer_pending(hunt->steer)) {
+		struct steer_report report;
+		bool got;
+
+		TRY(steer_take(hunt->steer, 1, &report, &got));
+		if (got)
+			steer_report_free(&report);
+	}
+	*out = hunt->steer;
+	return NULL;
+}
+
+void hunt_stop(struct hunt *hunt)
+{
+	if (!hunt)
+		return;
+	steer_stop(hunt->steer);
+	explore_free(hunt->explore);
+	map_free(&hunt->seen);
+	for (size_t i = 0; i < EXPLORE_ROUND * ROUNDS; i++)
+		steer_report_free(&hunt->results[i].report);
+	free(hunt);
+}
+
+void hunt_stopp(struct hunt **hunt)
+{
+	hunt_stop(*hunt);
+}

@@ -1,0 +1,42 @@
+/* A hunt: schedule after schedule, chosen by explore, run by steer. Results come
+ * in the order of the schedules, whatever the number of workers, so that a hunt
+ * depends on nothing but its seed. */
+#ifndef LOOM_HUNT_H
+#define LOOM_HUNT_H
+
+#include "loom/explore.h"
+#include "loom/steer.h"
+
+struct hunt_options {
+	const struct launch_options *launch;
+	unsigned jobs;
+	uint64_t seed;
+	unsigned arms;   /* of explore */
+	uint64_t budget; /* schedules, 0 = no limit */
+};
+
+struct hunt_seen { /* distinct, over all schedules */
+	uint64_t pairs, predecessors, edges;
+};
+
+struct hunt_result {
+	enum explore_arm arm;
+	uint64_t gain; /* observations that no schedule before had shown */
+	struct steer_report report;
+};
+
+struct hunt;
+/* `first` is a run of the program, to learn from. */
+struct error *hunt_start(const struct hunt_options *options, const struct run *first, struct hunt **out);
+/* The next result, the caller's to free; *done when the budget is used up. */
+struct error *hunt_next(struct hunt *hunt, double wait_s, struct hunt_result *result, bool *got, bool *done);
+/* Whether passing runs that show nothing new are to be harvested from now on. */
+void hunt_keep(struct hunt *hunt, bool keep);
+struct hunt_seen hunt_seen(const struct hunt *hunt);
+uint64_t hunt_tried(const struct hunt *hunt, enum explore_arm arm);
+/* The workers, when nothing of the hunt is to come any more. */
+struct error *hunt_steer(struct hunt *hunt, struct steer **out);
+void hunt_stop(struct hunt *hunt);
+void hunt_stopp(struct hunt **hunt);
+
+#endif

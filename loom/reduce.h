@@ -1,0 +1,29 @@
+/* Makes a failing schedule short: the fewest switches of threads that still lead
+ * to the same failure. Knows no processes: somebody else tries the candidates. */
+#ifndef LOOM_REDUCE_H
+#define LOOM_REDUCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "loom/steer.h"
+#include "model/schedule.h"
+
+/* Runs along `plan` as far as that can be followed, each thread going on until it
+ * blocks behind it. *same when the failure is the one looked for; then *took, the
+ * caller's to free, is the schedule that was taken. */
+typedef struct error *reduce_try(void *context, const struct schedule_turn *plan, size_t n, bool *same,
+				 struct schedule *took);
+
+/* *best is the shortest schedule found within `most` tries, a copy of `from` when
+ * there is none. It was taken by a run: it can be followed strictly. */
+struct error *reduce(const struct schedule *from, reduce_try *try, void *context, unsigned most,
+		     struct schedule *best);
+
+/* The same on workers, for `seconds` at most: a failure is the same when it ends like
+ * `failed`. */
+struct error *reduce_steered(struct steer *steer, const struct run *failed, unsigned most, double seconds,
+			     struct schedule *best);
+
+#endif

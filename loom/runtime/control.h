@@ -1,0 +1,230 @@
+/* Controlled mode, inside the runtime: one thread, the holder of the token, runs
+ * at a time. At every point (a hooked access, a synchronisation call) the plan or
+ * the policy decides who goes on. Whatever is below is touched by the holder of
+ * the token only, so it needs no locks. Nothing in it may depend on addresses,
+ * process numbers or real time, or the same seed would not give the same turns. */
+#ifndef RUNTIME_CONTROL_H
+#define RUNTIME_CONTROL_H
+
+#include <poll.h>
+#include <pthread.h>
+#include <time.h>
+
+#include "loom/runtime/runtime.h"
+
+enum agent_state { AGENT_NONE, AGENT_READY, AGENT_BLOCKED, AGENT_ENDED };
+enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
+
+#define NEVER UINT64_MAX /* a deadline that does not come */
+#define POINT_SYNC 0     /* access of a point that is none: a synchronisation call */
+#define SPIN_SITES 64u
+#define WAIT_SLEEP 100u /* beside enum area_wait_kind: ends by itself */
+
+/* A thread as the scheduler sees it; one per slot. */
+struct agent {
+	uint32_t go; /* futex: 1 = the token is handed to it */
+	uint32_t state;
+	struct thread *thread;
+	uint32_t number; /* run-wide */
+	int tid;
+	/* The point at which it stands. */
+	uint32_t site;
+	uint32_t access; /* enum access or POINT_SYNC */
+	uint64_t address, size;
+	uint64_t word; /* of the last access, to know its parts again */
+	bool repeated; /* a turn of a loop like many before: see policy_weigh */
+	bool dull;     /* seldom worth a switch */
+	bool inside;   /* in the scheduler or in a call whose points do not count */
+	bool yields;
+	/* What it waits for; of a thread that was woken but has not run yet, what it waited for. */
+	uint32_t wait;
+	uint32_t result; /* enum wait_result */
+	uint64_t object;
+	uint64_t deadline;
+	uint64_t eager;        /* contested points after which the deadline may come early */
+	uint64_t queued;       /* when it began to wait: first come, first served */
+	struct pollfd *polled; /* WAIT_INPUT */
+	uint32_t npolled;
+	bool takes_signals; /* in sigwait */
+	bool restarts;      /* the last interruption was by handlers after which calls go on */
+	uint64_t signals;   /* sent to it, a bit each: it gets them when its turn comes */
+	/* For policies. */
+	uint64_t priority;
+	uint64_t left;
+	/* Spinning: how many points in a row were known ones. */
+	uint32_t streak, demotions;
+	bool wrote;
+	bool demoted;
+	uint64_t demoted_until; /* contested points */
+	uint32_t clock_reads;
+	/* Life. */
+	uint64_t stack_low, stack_size; /* low 0: where libc puts it */
+	pthread_t id;
+	bool has_id, detached, joined;
+	bool cancel_disabled, cancel_asynchronous, cancelled;
+	struct {
+		uint32_t site;
+		uint64_t address;
+	} known[SPIN_SITES];
+};
+
+struct control {
+	struct area_control options;
+	struct area_schedule *schedule;
+	struct agent *agents;  /* by slot */
+	struct agent *current; /* has the token */
+	struct agent *ready[AREA_SLOTS], *blocked[AREA_SLOTS];
+	uint32_t nready, nblocked; /* ready: by number; blocked: in the order in which they came */
+	uint32_t ntimed;           /* blocked ones with a deadline */
+	uint32_t ninputs;          /* blocked ones that wait for input */
+	uint32_t ndemoted;
+	bool review;                    /* priorities or the ready ones changed: the policy must look again */
+	uint32_t child;                 /* number of the thread that lives on in the child of a fork */
+	bool outside;                   /* waits for input in reality */
+	bool forked;                    /* other processes may hold ends of our pipes */
+	uint32_t pinned;                /* stdio locks that are held: no switch */
+	uint64_t stack_low, stack_size; /* asked for of the thread that is being made */
+	int pid, leaving;
+	uint64_t now, next_deadline; /* virtual time in ns since the start */
+	uint64_t contested, still, waits;
+	uint64_t seed_state;
+	/* Turns and plan. */
+	struct area_turn *turn; /* the one that goes on */
+	bool planned;           /* the plan is not used up */
+	uint32_t cursor, wakes; /* turn of the plan; choices taken in it */
+	uint64_t budget;
+	/* Policies. */
+	uint32_t nchanges, next_change;
+	uint64_t lowest;      /* PCT: priorities handed to those that must let others go first */
+	struct agent *chosen; /* SURW */
+	uint64_t interesting; /* SURW: sites below this hash */
+	uint64_t passing;     /* of how many dull points one may be a switch, a power of two */
+	uint32_t phase;       /* which turns of a loop are not dull */
+	uint32_t *visits;     /* by site */
+};
+extern HIDDEN struct control control;
+
+/* ---- control.c ---- */
+HIDDEN void control_start(void);
+HIDDEN void control_before_fork(void);
+HIDDEN void control_after_fork(void);
+/* The agent of the calling thread when it is controlled and not inside the runtime, else NULL. */
+HIDDEN struct agent *control_enter(void);
+INLINE struct agent *control_me(void)
+{
+	return LIKELY(!runtime.controlled) ? NULL : control_enter();
+}
+/* A point: the call that stands at the thread's synchronisation site, on `object`. */
+HIDDEN void control_call(struct agent *me, const volatile void *object);
+/* The same without a decision of its own. */
+HIDDEN void control_note_site(struct agent *me, const volatile void *object);
+/* Blocks until somebody wakes the object's waiters, until the deadline, or until interrupted. */
+HIDDEN enum wait_result control_wait(struct agent *me, uint32_t kind, uint64_t object, uint64_t deadline);
+HIDDEN void control_unblock(struct agent *agent, enum wait_result result);
+HIDDEN void control_wake(uint32_t kind, uint64_t object);
+/* Those who were woken but have not run wait again: somebody else took the object. */
+HIDDEN void control_retract(uint32_t kind, uint64_t object);
+/* Wakes one waiter, by plan or policy; false when nobody waits. */
+HIDDEN bool control_wake_one(uint32_t kind, uint64_t object);
+HIDDEN void control_expire(struct agent *agent); /* its deadline is now */
+HIDDEN void control_created(struct thread *thread);
+HIDDEN void control_discarded(struct thread *thread);
+/* Where the thread's stack lies, from what its creator asked for. */
+HIDDEN void control_stack(struct thread *thread);
+HIDDEN void control_begin(struct thread *thread); /* in the new thread: returns when its turn comes */
+HIDDEN void control_ended(struct thread *thread);
+HIDDEN void control_uncontrolled(const char *what);
+HIDDEN uint64_t control_random(void);
+INLINE uint64_t control_below(uint64_t n)
+{
+	return (uint64_t)((unsigned __int128)control_random() * n >> 64);
+}
+
+/* ---- ends.c: a run that cannot go on ---- */
+HIDDEN void control_finish(uint32_t end) __attribute__((noreturn));
+HIDDEN void control_stuck(void) __attribute__((noreturn));
+/* For a thread that has waited long for its turn: does the holder of the token sleep in the kernel? */
+HIDDEN void control_watch(uint64_t *points);
+
+/* ---- turns.c: the turns of the run and those of the plan ---- */
+HIDDEN void turns_start(void);
+HIDDEN void turns_open(const struct agent *next);
+HIDDEN void turns_close(const struct agent *me, uint32_t end);
+HIDDEN void turns_wake(const struct agent *chosen);
+/* Whom the plan wants next; `me` stands at a point, or is NULL when the running thread blocked or ended
+ * (`last`). NULL when the plan is used up. */
+HIDDEN struct agent *plan_next(struct agent *me, struct agent *last, uint32_t end);
+HIDDEN struct agent *plan_wake(uint32_t kind, uint64_t object);
+/* A replay: did the running thread block at the call where it stands, or find its input there? Input from
+ * outside may come earlier or later than it did. */
+HIDDEN bool plan_blocks_here(void);
+HIDDEN bool plan_goes_on(void);
+
+/* ---- policies.c ---- */
+HIDDEN void policy_start(void);
+HIDDEN void policy_new(struct agent *agent);
+/* Whom to run; `me` stands at a point, NULL when it blocked or ended. NULL when nobody is ready. */
+HIDDEN struct agent *policy_next(struct agent *me);
+/* `me` is about to do what it stands at. */
+HIDDEN void policy_passed(struct agent *me);
+HIDDEN void policy_demoted(struct agent *me);
+/* How much a switch is worth at the point where `me` stands; `private`: nobody else has touched the place. */
+HIDDEN void policy_weigh(struct agent *me, bool private);
+/* From which contested point on a sleeper may be chosen before its time; NEVER = only when nobody else can run. */
+HIDDEN uint64_t policy_eager(const struct agent *agent);
+
+/* ---- objects.c: what reports say about objects ---- */
+struct object {
+	uint64_t address;
+	uint32_t next; /* of the same hash, + 1 */
+	uint32_t number;
+	uint32_t holder, holder_site; /* holder AREA_THREAD_GONE = nobody */
+	uint32_t missed_thread, missed_site;
+	bool missed;
+};
+HIDDEN struct object *object_at(uint64_t address);
+HIDDEN void object_held(struct agent *me, const volatile void *address);
+HIDDEN void object_released(const volatile void *address);
+
+/* ---- model_mutex.c ---- */
+HIDDEN int mutex_acquire(struct agent *me, pthread_mutex_t *mutex, uint64_t deadline);
+HIDDEN int mutex_release(struct agent *me, pthread_mutex_t *mutex);
+HIDDEN void mutex_abandon(const struct agent *ended); /* its robust ones can be had */
+
+HIDDEN int mutex_try(struct agent *me, pthread_mutex_t *mutex);
+HIDDEN int mutex_lock_until(struct agent *me, pthread_mutex_t *mutex, clockid_t clock,
+			    const struct timespec *when);
+
+/* ---- model_condition.c ---- */
+HIDDEN int condition_wait(struct agent *me, pthread_cond_t *condition, pthread_mutex_t *mutex,
+			  uint64_t deadline);
+HIDDEN void condition_signal(struct agent *me, const volatile void *condition);
+HIDDEN void condition_broadcast(struct agent *me, const volatile void *condition);
+
+/* ---- clock.c ---- */
+/* The virtual time at which `when` of the clock comes; NEVER for NULL; false when it is no time. */
+HIDDEN bool clock_deadline(clockid_t clock, const struct timespec *when, uint64_t *deadline);
+HIDDEN void yield_point(struct agent *me);
+HIDDEN int sleep_for(struct agent *me, const struct timespec *time,
+		     struct timespec *left); /* EINTR, EINVAL */
+
+/* ---- blocking.c ---- */
+HIDDEN bool blocking_poll(bool wait); /* wakes those whose input is there; waits for it in reality */
+
+/* ---- model_thread.c ---- */
+HIDDEN void cancel_point(struct agent *me);
+HIDDEN struct agent *agent_of(pthread_t id); /* NULL when unknown or joined */
+HIDDEN int join_wait(struct agent *me, struct agent *other, uint64_t deadline);
+HIDDEN void create_point(struct agent *me, const pthread_attr_t *attributes);
+HIDDEN void create_done(struct agent *me, struct thread *thread, pthread_t id,
+			const pthread_attr_t *attributes);
+
+/* ---- model_signal.c ---- */
+HIDDEN void signals_deliver(struct agent *me);
+
+/* ---- system.c: the kernel itself, past our own names ---- */
+HIDDEN long raw_call(long number, long a, long b, long c, long d, long e, long f);
+HIDDEN bool raw_wait(uint32_t *place, uint32_t value, time_t seconds); /* false after so many seconds */
+HIDDEN void raw_wake(uint32_t *place);
+
+#endif

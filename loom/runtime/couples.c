@@ -1,0 +1,114 @@
+/* Couples (LOCON, Test Procedure III): a thread made a first access that others
+ * followed up, and now follows up an access of others to the same or another
+ * location, without having come back to the first in between. Then its two
+ * accesses had others in between, which is fine unless they belong together.
+ *
+ * Each thread has two short memories: pairs it is the tail of, which only it
+ * writes, and pairs it is the head of, which the tails' threads write. */
+#include "loom/runtime/runtime.h"
+
+static uint32_t order_gap(uint32_t a, uint32_t b)
+{
+	int32_t difference = (int32_t)(a - b);
+	return (uint32_t)(difference < 0 ? -difference : difference);
+}
+
+/* Puts a pair into an entry that several threads may write: whoever makes the version
+ * odd has it, others give up. The release makes the fields visible to who sees the
+ * even version; the acquire keeps them behind the odd one. */
+static void share_pair(struct recent_pair *entry, const struct recent_pair *pair)
+{
+	uint32_t version = RELAXED_GET(entry->version);
+	if (version & 1 || !__atomic_compare_exchange_n(&entry->version, &version, version + 1, false,
+							__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return;
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	RELAXED_SET(entry->kind, pair->kind);
+	RELAXED_SET(entry->head_site, pair->head_site);
+	RELAXED_SET(entry->tail_site, pair->tail_site);
+	RELAXED_SET(entry->other, pair->other);
+	RELAXED_SET(entry->head_order, pair->head_order);
+	RELAXED_SET(entry->tail_order, pair->tail_order);
+	RELAXED_SET(entry->address, pair->address);
+	__atomic_store_n(&entry->version, version + 2, __ATOMIC_RELEASE);
+}
+
+/* A copy of an entry that others write; false when it is changing or empty. */
+static bool copy_pair(const struct recent_pair *entry, struct recent_pair *out)
+{
+	uint32_t version = __atomic_load_n(&entry->version, __ATOMIC_ACQUIRE); /* share_pair's release */
+	*out = (struct recent_pair){ .kind = RELAXED_GET(entry->kind),
+				     .head_site = RELAXED_GET(entry->head_site),
+				     .tail_site = RELAXED_GET(entry->tail_site),
+				     .other = RELAXED_GET(entry->other),
+				     .head_order = RELAXED_GET(entry->head_order),
+				     .tail_order = RELAXED_GET(entry->tail_order),
+				     .address = RELAXED_GET(entry->address) };
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return out->kind && !(version & 1) && RELAXED_GET(entry->version) == version;
+}
+
+/* Has `self` since come back to that location, after whomever? Then its part there is
+ * another one. When it has met so many pairs that the oldest it remembers is younger
+ * than `first`, nobody knows: then yes. */
+static bool is_past(const struct thread *self, const struct recent_pair *first)
+{
+	bool remembers = false;
+	for (uint32_t i = 0; i < RECENT_PAIRS; i++) {
+		const struct recent_pair *mine = &self->met_pairs[i];
+		bool since = (int32_t)(mine->tail_order - first->head_order) > 0;
+		remembers |= !mine->kind || !since;
+		if (mine->kind && since && mine->address == first->address)
+			return true;
+	}
+	return !remembers;
+}
+
+static bool same_recent(const struct recent_pair *a, const struct recent_pair *b)
+{
+	return a->address == b->address && a->kind == b->kind && a->head_site == b->head_site &&
+	       a->tail_site == b->tail_site && a->other == b->other;
+}
+
+/* The entry of a pair in a memory: where it already stands, or the oldest one's. */
+static struct recent_pair *recent_place(struct recent_pair *pairs, uint32_t *next,
+					const struct recent_pair *pair)
+{
+	for (uint32_t i = 0; i < RECENT_PAIRS; i++)
+		if (same_recent(&pairs[i], pair))
+			return &pairs[i];
+	return &pairs[__atomic_fetch_add(next, 1, __ATOMIC_RELAXED) % RECENT_PAIRS];
+}
+
+void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint64_t head, uint64_t tail,
+		  uint64_t address)
+{
+	struct recent_pair pair = { .kind = kind,
+				    .head_site = WORD_SITE(head),
+				    .tail_site = WORD_SITE(tail),
+				    .other = other->number,
+				    .head_order = WORD_ORDER(head),
+				    .tail_order = WORD_ORDER(tail),
+				    .address = address };
+	for (uint32_t i = 0; i < RECENT_PAIRS; i++) {
+		struct recent_pair first;
+		if (!copy_pair(&self->taken_pairs[i], &first) || is_past(self, &first))
+			continue;
+		observe_couple(self, &(struct area_couple){
+					     .first_kind = first.kind,
+					     .second_kind = kind,
+					     .first_head = first.head_site,
+					     .first_tail = first.tail_site,
+					     .second_head = pair.head_site,
+					     .second_tail = pair.tail_site,
+					     .near = self->number,
+					     .first_far = first.other,
+					     .second_far = other->number,
+					     .span = order_gap(first.head_order, pair.tail_order),
+					     .crossed = first.other == other->number &&
+							(int32_t)(pair.head_order - first.tail_order) < 0 });
+	}
+	*recent_place(self->met_pairs, &self->next_met, &pair) = pair;
+	pair.other = self->number;
+	share_pair(recent_place(other->taken_pairs, &other->next_taken, &pair), &pair);
+}

@@ -1,0 +1,50 @@
+/* Runs of chosen schedules, many a second: each worker sits on a core of its own
+ * and forks its runs from a server. Orders are worked off in the order they were
+ * given, reports come as they are done. */
+#ifndef LOOM_STEER_H
+#define LOOM_STEER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "loom/launch.h"
+#include "model/run.h"
+#include "model/schedule.h"
+
+struct steer_order {
+	uint64_t index;
+	enum schedule_policy policy;
+	uint32_t depth;
+	uint64_t seed;
+	struct schedule_turn *plan; /* owned; followed before the policy decides */
+	size_t nplan;
+	bool strict;                             /* the plan is all */
+	bool keep;                               /* harvest the run even if it passes and shows nothing new */
+	uint64_t points, most_points;            /* contested points that are likely; all that are allowed */
+	uint32_t thread_points[CONTROL_THREADS]; /* points of each thread that are likely */
+};
+void steer_order_free(struct steer_order *order);
+
+struct steer_report {
+	uint64_t index;
+	enum label label;
+	enum outcome outcome;
+	int code;
+	uint64_t points, contested, turns, hash;
+	bool harvested; /* `run` is filled */
+	struct run run;
+};
+void steer_report_free(struct steer_report *report);
+
+struct steer;
+/* The control of the options does not count. */
+struct error *steer_start(const struct launch_options *options, unsigned jobs, struct steer **out);
+/* Takes the plan over. */
+struct error *steer_give(struct steer *steer, struct steer_order *order);
+size_t steer_pending(const struct steer *steer); /* given and not taken */
+/* The next report; *got is false when none came in time or a signal came. */
+struct error *steer_take(struct steer *steer, double wait_s, struct steer_report *report, bool *got);
+void steer_stop(struct steer *steer);
+
+#endif

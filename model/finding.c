@@ -1,0 +1,130 @@
+/* Findings as data: names of classes and kinds, building and releasing them. */
+#include "model/finding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *name, *words;
+} classes[FINDING_CLASSES] = {
+	[FINDING_NONE] = { "none", "nothing found" },
+	[FINDING_ATOMICITY] = { "atomicity-violation", "atomicity violation" },
+	[FINDING_MULTI_ATOMICITY] = { "multi-variable-atomicity-violation",
+				      "atomicity violation over several variables" },
+	[FINDING_ORDER] = { "order-violation", "order violation" },
+	[FINDING_RACE] = { "data-race", "data race" },
+	[FINDING_DEADLOCK] = { "deadlock", "deadlock" },
+	[FINDING_LOST_WAKEUP] = { "lost-wakeup", "lost wake-up" },
+	[FINDING_MEMORY] = { "memory-error", "memory error" },
+};
+
+/* LOCON, Table 1. T1 is the thread of the outer accesses, T2 that of the inner ones. */
+static const struct {
+	const char *pattern, *words;
+} scenarios[] = {
+	[0] = { "", "" },
+	[1] = { "W-R", "a write came before the read that should have seen the value before it" },
+	[2] = { "R-W", "a read came before the write whose value it should have seen" },
+	[3] = { "W-W", "two writes came in the wrong order, so the wrong one lasted" },
+	[4] = { "W-W-R", "between a thread's write and its own read, another thread wrote something else" },
+	[5] = { "R-W-W", "between a thread's read and its write, another thread wrote: that write is lost" },
+	[6] = { "R-W-R", "between two reads of one thread, another thread changed the value" },
+	[7] = { "W-R-W", "another thread read the value in between two writes" },
+	[8] = { "R(x) W(x) R(y) W(y)",
+		"one thread reads one variable and then writes the other; another thread does the reverse in "
+		"between" },
+	[9] = { "R(x) R(y) W(x) W(y)",
+		"each of two threads reads one variable and then writes the other, both at the same time" },
+	[10] = { "W(x) R(x) R(y) W(y)",
+		 "one thread reads two variables while another is between changing the one and the other" },
+	[11] = { "W(x) W(x) R(y) W(y)",
+		 "one thread changes two variables; another overwrites the first and reads the second in "
+		 "between" },
+	[12] = { "W(x) W(x) W(y) W(y)",
+		 "two threads write the same two variables, one in between the writes of the other" },
+	[13] = { "W(x) R(y) R(x) W(y)", "one thread reads two variables in one order while another changes "
+					"them in the other order" },
+	[14] = { "W(x) R(y) W(x) W(y)",
+		 "one thread changes two variables while another reads the second and overwrites the first" },
+	[15] = { "W(x) W(y) W(x) W(y)", "two threads write the same two variables in opposite order" },
+};
+
+#define NSCENARIOS (sizeof scenarios / sizeof *scenarios)
+
+const char *finding_class_name(enum finding_class class)
+{
+	return (unsigned)class < FINDING_CLASSES ? classes[class].name : classes[0].name;
+}
+
+const char *finding_class_words(enum finding_class class)
+{
+	return (unsigned)class < FINDING_CLASSES ? classes[class].words : classes[0].words;
+}
+
+const char *finding_scenario_pattern(unsigned scenario)
+{
+	return scenario < NSCENARIOS ? scenarios[scenario].pattern : "";
+}
+
+const char *finding_scenario_words(unsigned scenario)
+{
+	return scenario < NSCENARIOS ? scenarios[scenario].words : "";
+}
+
+struct finding_access *finding_add_access(struct finding_accesses *list, uint32_t number,
+					  const struct site *site)
+{
+	struct finding_access *access = VEC_PUSH(list);
+
+	access->thread = FINDING_NO_THREAD;
+	access->site = number;
+	access->kind = site ? site->kind : SITE_READ;
+	access->file = memory_string(site ? site->file : "");
+	access->function = memory_string(site ? site->function : "");
+	access->variable = memory_string(site ? site->variable : "");
+	access->line = site ? site->line : 0;
+	access->column = site ? site->column : 0;
+	return access;
+}
+
+void finding_add_variable(struct finding *finding, const char *name)
+{
+	if (!*name)
+		return;
+	for (size_t i = 0; i < finding->variables.n; i++)
+		if (!strcmp(finding->variables.items[i], name))
+			return;
+	*VEC_PUSH(&finding->variables) = memory_string(name);
+}
+
+static void accesses_free(struct finding_accesses *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		free(list->items[i].file);
+		free(list->items[i].function);
+		free(list->items[i].variable);
+	}
+	VEC_FREE(list);
+}
+
+void finding_free(struct finding *finding)
+{
+	for (size_t i = 0; i < finding->variables.n; i++)
+		free(finding->variables.items[i]);
+	VEC_FREE(&finding->variables);
+	accesses_free(&finding->accesses);
+	accesses_free(&finding->otherwise);
+	free(finding->method);
+	free(finding->summary);
+	free(finding->instead);
+	free(finding->evidence);
+	free(finding->schedule);
+	*finding = (struct finding){ 0 };
+}
+
+void findings_free(struct findings *findings)
+{
+	for (size_t i = 0; i < findings->n; i++)
+		finding_free(&findings->items[i]);
+	VEC_FREE(findings);
+}

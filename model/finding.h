@@ -1,0 +1,89 @@
+/* A finding: an answer for a person. Which accesses of which threads, in the
+ * order in which they went wrong, on which variables, why it is believed, and
+ * what runs that passed did instead. Whatever method found it fills the same
+ * struct; report/finding.c shows it. It owns copies of all its strings, so that
+ * it outlives stores and tables.
+ */
+#ifndef MODEL_FINDING_H
+#define MODEL_FINDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/memory.h"
+#include "model/site.h"
+
+#define FINDING_NO_THREAD UINT32_MAX
+#define FINDING_NO_SITE UINT32_MAX
+
+enum finding_class {
+	FINDING_NONE,
+	FINDING_ATOMICITY,
+	FINDING_MULTI_ATOMICITY,
+	FINDING_ORDER,
+	FINDING_RACE,
+	FINDING_DEADLOCK,
+	FINDING_LOST_WAKEUP,
+	FINDING_MEMORY,
+	FINDING_CLASSES
+};
+
+struct finding_access {
+	uint32_t thread;                  /* 0 is the main thread; FINDING_NO_THREAD */
+	uint64_t order;                   /* among the accesses of its thread; 0 unknown */
+	enum site_kind kind;              /* what it did: an update can be met as read or write */
+	uint32_t site;                    /* the store's number; FINDING_NO_SITE */
+	char *file, *function, *variable; /* never NULL, may be "" */
+	uint32_t line, column;
+	bool missing; /* the failed run ended before it was done */
+};
+
+struct finding_accesses {
+	struct finding_access *items;
+	size_t n, room; /* as VEC */
+};
+
+struct finding {
+	unsigned rank; /* from 1 */
+	enum finding_class class;
+	unsigned scenario;                 /* 1..15: kind of interleaving (finding_scenario); 0 none */
+	char *method;                      /* "locon II", "falcon" … */
+	double score;                      /* 0..1, comparable within one method */
+	VEC(char *) variables;             /* distinct names */
+	struct finding_accesses accesses;  /* in the order of the failing interleaving */
+	char *summary;                     /* what happened, a sentence or two */
+	char *instead;                     /* what passing runs did, a sentence; NULL unknown */
+	struct finding_accesses otherwise; /* the accesses in the order of passing runs; may be empty */
+	char *evidence;                    /* why it is believed, a sentence; NULL */
+	uint64_t run;                      /* the failed run it explains; 0 none */
+	struct {
+		uint64_t passed, failed; /* runs it rests on */
+	} runs;
+	char *schedule; /* how to see it again; NULL */
+};
+
+/* A list of findings; releases itself with _cleanup_(findings_free). */
+struct findings {
+	struct finding *items;
+	size_t n, room; /* as VEC */
+};
+
+/* The access as the site table describes it, pushed to the list. `site` may be NULL. */
+struct finding_access *finding_add_access(struct finding_accesses *list, uint32_t number,
+					  const struct site *site);
+/* Adds a name unless it is empty or there already. */
+void finding_add_variable(struct finding *finding, const char *name);
+
+const char *finding_class_name(enum finding_class class);  /* "order-violation" … */
+const char *finding_class_words(enum finding_class class); /* for people */
+
+/* The kinds of unserialisable or reversed interleavings of LOCON's Table 1:
+ * 1-3 order, 4-7 one variable, 8-15 two variables. "" for others. */
+const char *finding_scenario_pattern(unsigned scenario); /* "R-W-R" */
+const char *finding_scenario_words(unsigned scenario);
+
+void finding_free(struct finding *finding); /* what it holds, not the struct */
+void findings_free(struct findings *findings);
+
+#endif

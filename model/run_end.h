@@ -1,0 +1,17 @@
+/* How a run ended, apart from what it taught. */
+#ifndef MODEL_RUN_END_H
+#define MODEL_RUN_END_H
+
+enum outcome {
+	OUTCOME_EXIT = 1, /* ended by itself; code = exit status */
+	OUTCOME_SIGNAL,   /* killed by a signal; code = signal number */
+	OUTCOME_TIMEOUT,  /* still running at the time-out: hung */
+	/* The rest is known of controlled runs only. */
+	OUTCOME_DEADLOCK,    /* threads wait for each other */
+	OUTCOME_LOST_WAKEUP, /* a thread waits for a signal that came before it waited */
+	OUTCOME_LIVELOCK,    /* it ran on and on without an end */
+	OUTCOME_DIVERGED,    /* it could not follow the schedule it was given */
+};
+#define OUTCOME_BEYOND (OUTCOME_DIVERGED + 1)
+
+#endif

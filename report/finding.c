@@ -1,0 +1,258 @@
+/* Draws a finding: one column per thread, one step per access, time goes down.
+ * What comes from programs and paths is cleaned before it is printed.
+ */
+#include "report/finding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/options.h"
+#include "report/answer.h"
+#include "report/text.h"
+
+#define WIDTH 80
+#define INDENT 3
+#define STEP 3         /* columns for the number of a step */
+#define MOST_COLUMNS 3 /* threads side by side; more are listed */
+#define MOST_ACCESSES 12
+
+struct lanes {
+	uint32_t threads[MOST_COLUMNS];
+	size_t n;
+	int width; /* of a column */
+};
+
+static bool find_lanes(const struct finding_accesses *accesses, struct lanes *lanes)
+{
+	*lanes = (struct lanes){ 0 };
+	for (size_t i = 0; i < accesses->n && i < MOST_ACCESSES; i++) {
+		uint32_t thread = accesses->items[i].thread;
+		size_t at = 0;
+
+		while (at < lanes->n && lanes->threads[at] != thread)
+			at++;
+		if (at < lanes->n)
+			continue;
+		if (lanes->n == MOST_COLUMNS)
+			return false;
+		lanes->threads[lanes->n++] = thread;
+	}
+	if (!lanes->n)
+		return false;
+	lanes->width = (WIDTH - INDENT - STEP) / (int)lanes->n;
+	return true;
+}
+
+static int lane_of(const struct lanes *lanes, uint32_t thread)
+{
+	for (size_t i = 0; i < lanes->n; i++)
+		if (lanes->threads[i] == thread)
+			return (int)i;
+	return 0;
+}
+
+static char *thread_name(uint32_t thread)
+{
+	if (thread == FINDING_NO_THREAD)
+		return memory_string("thread ?");
+	return thread ? memory_format("thread T%u", thread) : memory_string("main thread T0");
+}
+
+/* "write counter.c:77 note_hit" */
+static char *place(const struct finding_access *access)
+{
+	_cleanup_free_ char *path = text_path(access->file);
+	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *function = text_clean(access->function);
+
+	return memory_format("%s %s%s:%u %s", access->missing ? "never" : site_kind_name(access->kind),
+			     access->missing ? (access->kind == SITE_WRITE ? "written: " : "read: ") : "",
+			     *access->file ? (slash ? slash + 1 : path) : "?", access->line, function);
+}
+
+static void put_line(FILE *out, int column, int width, const char *clean)
+{
+	_cleanup_free_ char *cut = text_cut(clean, width, false);
+
+	fprintf(out, "%*s%s\n", column, "", cut);
+}
+
+static void draw_step(const struct finding_access *access, size_t number, int lane, int width,
+		      struct excerpts *excerpts, FILE *out)
+{
+	_cleanup_free_ char *where = place(access);
+	_cleanup_free_ char *line = excerpt_line(excerpts, access->file, access->line);
+	_cleanup_free_ char *cut = text_cut(where, width - 1, false);
+	int column = INDENT + STEP + lane * width;
+
+	fprintf(out, "%*s%-*zu%*s%s\n", INDENT, "", STEP, number, lane * width, "", cut);
+	if (line && *line)
+		put_line(out, column + 2, width - 3, line);
+	else if (*access->variable) {
+		_cleanup_free_ char *variable = text_clean(access->variable);
+
+		put_line(out, column + 2, width - 3, variable);
+	}
+}
+
+static void draw(const struct finding *finding, struct excerpts *excerpts, FILE *out)
+{
+	struct lanes lanes;
+	bool drawn = find_lanes(&finding->accesses, &lanes);
+	size_t n = finding->accesses.n < MOST_ACCESSES ? finding->accesses.n : MOST_ACCESSES;
+
+	if (drawn) {
+		fprintf(out, "%*s", INDENT + STEP, "");
+		for (size_t i = 0; i < lanes.n; i++) {
+			_cleanup_free_ char *name = thread_name(lanes.threads[i]);
+
+			if (i + 1 < lanes.n)
+				text_pad(out, name, lanes.width, false);
+			else
+				fprintf(out, "%s\n", name);
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct finding_access *access = &finding->accesses.items[i];
+
+		if (!drawn) {
+			_cleanup_free_ char *name = thread_name(access->thread);
+
+			fprintf(out, "%*s%s\n", INDENT + STEP, "", name);
+		}
+		draw_step(access, i + 1, drawn ? lane_of(&lanes, access->thread) : 0,
+			  drawn ? lanes.width : WIDTH - INDENT - STEP, excerpts, out);
+	}
+	if (n < finding->accesses.n)
+		fprintf(out, "%*sand %zu more\n", INDENT + STEP, "", finding->accesses.n - n);
+}
+
+static void fill(FILE *out, const char *text)
+{
+	_cleanup_free_ char *clean = text_clean(text);
+
+	fprintf(out, "%*s", INDENT, "");
+	options_fill(out, clean, INDENT, INDENT);
+}
+
+/* "Passing: T2 write :77, T1 read :73, T1 write :77" */
+static void put_otherwise(const struct finding *finding, FILE *out)
+{
+	char *text = memory_string("Order in passing runs: ");
+
+	for (size_t i = 0; i < finding->otherwise.n && i < MOST_ACCESSES; i++) {
+		const struct finding_access *access = &finding->otherwise.items[i];
+		const char *slash = strrchr(access->file, '/');
+		char *longer = memory_format("%s%sT%u %s %s:%u", text, i ? ", " : "", access->thread,
+					     site_kind_name(access->kind), slash ? slash + 1 : access->file,
+					     access->line);
+
+		free(text);
+		text = longer;
+	}
+	fill(out, text);
+	free(text);
+}
+
+static char *variables(const struct finding *finding)
+{
+	char *text = memory_string("");
+
+	for (size_t i = 0; i < finding->variables.n && i < 4; i++) {
+		char *longer = memory_format("%s%s%s", text, i ? ", " : " on ", finding->variables.items[i]);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+void finding_print(const struct finding *finding, struct excerpts *excerpts, FILE *out)
+{
+	_cleanup_free_ char *on = variables(finding);
+	_cleanup_free_ char *raw =
+		memory_format("%u. %s%s", finding->rank, finding_class_words(finding->class), on);
+	_cleanup_free_ char *clean = text_clean(raw);
+
+	put_line(out, 0, WIDTH, clean);
+	if (*finding_scenario_words(finding->scenario))
+		fill(out, finding_scenario_words(finding->scenario));
+	else if (finding->summary)
+		fill(out, finding->summary);
+	fputc('\n', out);
+	draw(finding, excerpts, out);
+	fputc('\n', out);
+	if (finding->instead)
+		fill(out, finding->instead);
+	if (finding->otherwise.n)
+		put_otherwise(finding, out);
+	if (finding->evidence)
+		fill(out, finding->evidence);
+	if (finding->schedule) {
+		_cleanup_free_ char *schedule = memory_format("Schedule: %s", finding->schedule);
+
+		fill(out, schedule);
+	}
+}
+
+static json_t *access_json(const struct finding_access *access)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "thread",
+			    access->thread == FINDING_NO_THREAD ? json_null() : json_integer(access->thread));
+	json_object_set_new(object, "order", access->order ? answer_count(access->order) : json_null());
+	json_object_set_new(object, "kind", json_string(site_kind_name(access->kind)));
+	json_object_set_new(object, "file", answer_text(access->file));
+	json_object_set_new(object, "line", json_integer(access->line));
+	json_object_set_new(object, "column", json_integer(access->column));
+	json_object_set_new(object, "function", answer_text(access->function));
+	json_object_set_new(object, "variable", answer_text(access->variable));
+	json_object_set_new(object, "missing", json_boolean(access->missing));
+	return object;
+}
+
+static json_t *accesses_json(const struct finding_accesses *accesses)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < accesses->n; i++)
+		json_array_append_new(array, access_json(&accesses->items[i]));
+	return array;
+}
+
+json_t *finding_json(const struct finding *finding)
+{
+	json_t *object = json_object(), *names = json_array(), *runs = json_object();
+
+	for (size_t i = 0; i < finding->variables.n; i++)
+		json_array_append_new(names, answer_text(finding->variables.items[i]));
+	json_object_set_new(runs, "passed", answer_count(finding->runs.passed));
+	json_object_set_new(runs, "failed", answer_count(finding->runs.failed));
+	json_object_set_new(object, "rank", json_integer(finding->rank));
+	json_object_set_new(object, "class", json_string(finding_class_name(finding->class)));
+	json_object_set_new(object, "scenario",
+			    finding->scenario ? json_integer(finding->scenario) : json_null());
+	json_object_set_new(object, "pattern", json_string(finding_scenario_pattern(finding->scenario)));
+	json_object_set_new(object, "method", answer_text(finding->method));
+	json_object_set_new(object, "score", json_real(finding->score));
+	json_object_set_new(object, "variables", names);
+	json_object_set_new(object, "accesses", accesses_json(&finding->accesses));
+	json_object_set_new(object, "summary", answer_text(finding->summary));
+	json_object_set_new(object, "instead", answer_text(finding->instead));
+	json_object_set_new(object, "passing_order", accesses_json(&finding->otherwise));
+	json_object_set_new(object, "evidence", answer_text(finding->evidence));
+	json_object_set_new(object, "run", finding->run ? answer_count(finding->run) : json_null());
+	json_object_set_new(object, "runs", runs);
+	json_object_set_new(object, "schedule", answer_text(finding->schedule));
+	return object;
+}
+
+json_t *findings_json(const struct findings *findings)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < findings->n; i++)
+		json_array_append_new(array, finding_json(&findings->items[i]));
+	return array;
+}

@@ -1,0 +1,28 @@
+/* A schedule told as a story: which thread ran when, what it did to the data of
+ * others, where it was stopped, and in the end who waits for whom. */
+#ifndef REPORT_STORY_H
+#define REPORT_STORY_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "model/atlas.h"
+#include "model/run.h"
+#include "model/schedule.h"
+
+struct story {
+	struct atlas *atlas; /* knows the sites */
+	const struct schedule *schedule;
+	const struct observations *traced; /* the same run with its trace; NULL = not known */
+};
+
+void story_print(const struct story *story, FILE *out);
+/* Only the end: the cycle of a deadlock, the missed signal. Prints nothing when
+ * no thread waits. */
+void story_print_waits(const struct story *story, FILE *out);
+
+/* The turns and who waits for what, as JSON. */
+json_t *story_json_turns(const struct story *story);
+json_t *story_json_waits(const struct story *story);
+
+#endif

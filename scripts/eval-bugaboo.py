@@ -1,0 +1,347 @@
+#!/usr/bin/env python3
+"""Repeats the evaluation of BUGABOO (MICRO 2009) on the corpus and the benchmark
+programs: Tables 2, 3, 4 and 5 and the convergence figure, beside the paper's
+numbers, between the markers in doc/results.md.
+
+usage: eval-bugaboo.py [--build DIR] [--trials N] [--runs N] [--pool N] [--print] [NAME...]
+
+A trial ranks --runs failed and as many passed runs, drawn from a pool of --pool of
+each; the pool is collected with random delays, and by `unsnarl hunt` where those
+show no failure. An inspection counts when its line is one of the accesses in the
+program's truth.json. With --print the tables go to stdout and no file changes.
+"""
+
+import argparse
+import json
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CORPUS = ROOT / "corpus"
+BEGIN, END = "<!-- eval-bugaboo begin -->", "<!-- eval-bugaboo end -->"
+JITTERS = (0, 5, 20, 100, 400)
+BATCH = 25
+MAX_ROUNDS = 6
+TIME_LIMIT = 120
+
+# Table 2 (labelled and unlabelled, code points; hardware, line, word) and Table 4
+# (contexts of 0 to 5 events) of the paper, by the name of the bug there.
+PAPER = {
+    "BankAcct": ((1.4, 2.2), (4.0, 3.6), (3.6, 4.8), (None, 2.0, 2.0, 2.4, 3.4, 3.6)),
+    "CircularList": ((2.2, 2.0), (1.2, 1.0), (2.6, 2.0), (None, None, 7.2, 3.4, 3.2, 2.6)),
+    "LogAndSweep": ((1.0, 1.0), (1.0, 1.0), (1.0, 2.0), (None, None, 2.2, 2.8, 1.6, 1.0)),
+    "MultiOrder": ((1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (None, None, 2.8, 1.0, 1.0, 1.0)),
+    "Moz-jsStr": ((1.8, 5.8), (1.0, 1.0), (1.0, 1.4), (None, 1.0, 1.0, 1.0, 1.0, 1.0)),
+    "Moz-jsInterp": ((1.0, 1.4), (2.6, 3.8), (1.8, 2.8), (None, None, None, 1.6, 1.8, 1.8)),
+    "Moz-macNetIO": ((1.4, 2.8), (5.0, 2.4), (3.0, 4.8), (None, 1.2, 1.0, 1.4, 2.2, 3.0)),
+    "Moz-TxtFrame": ((1.0, 2.8), (1.8, 4.2), (3.4, 2.4), (None, None, 3.4, 2.8, 2.8, 3.4)),
+    "MySQL-IdInit": ((1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)),
+    "MySQL-BinLog": ((34.0, 19.2), (28.4, 19.6), (34.2, 16.0), (None, None, 522.6, 128.8, 60.0, 34.2)),
+    "Apache-LogSz": ((12.0, 80.2), (8.8, 125.4), (13.2, 142.0), (None, 25.2, 6.4, 7.2, 9.8, 13.2)),
+    "PBZip2-Order": ((14.5, 5.2), (10.8, 1.4), (6.6, 3.4), (None, None, None, None, 6.6, 6.6)),
+    "AGet-MultVar": ((1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (None, 3.8, 3.8, 1.4, 1.0, 1.0)),
+}
+PAPER_TABLE3 = {"AGet-MultVar": (16.67, 33.33), "Apache-LogSz": (25.57, 59.09),
+                "MySQL-BinLog": (27.43, 54.51), "PBZip2-Order": (26.32, 59.65)}
+BENCH = {"fft": ("-m", "10"), "lu": ("-n", "64"), "radix": ("-n", "4096"), "squeeze": ("-n", "16")}
+
+
+class Program:
+    """A program of the corpus, built, with its stores of runs."""
+
+    def __init__(self, folder, place):
+        self.name = folder.name
+        self.truth = json.loads((folder / "truth.json").read_text())
+        self.folder = folder
+        self.place = place
+        self.executable = place.work / self.name
+        self.paper = next((p for p in PAPER if "BUGABOO " + p.replace("AGet", "Aget") in self.truth["origin"]
+                           or "BUGABOO " + p in self.truth["origin"]), None)
+        self.lines = {(a["file"], a["line"]) for a in self.truth["accesses"]}
+
+    def build(self):
+        compiler = "c++" if self.truth["sources"][0].endswith((".cpp", ".cc")) else "cc"
+        self.place.tool(compiler, "-O2", "-g", "-pthread", "-o", self.executable,
+                        *[self.folder / s for s in self.truth["sources"]])
+
+    def judged(self):
+        if (self.truth.get("oracle") or {}).get("kind") == "output":
+            return ["--expect", self.folder / "expect.txt"]
+        return []
+
+    def store(self, mode):
+        return self.place.work / f"{self.name}.{mode}.store"
+
+    def command(self):
+        return ["--timeout", str(self.truth["timeout"]), *self.judged(), "--", self.executable, *self.truth["args"]]
+
+    def counts(self, mode):
+        """Numbers of the passed and failed runs of a store."""
+        answer = self.place.answer("runs", "--store", self.store(mode)) if self.store(mode).exists() else None
+        runs = answer["campaigns"][0]["runs"] if answer and answer["campaigns"] else []
+        return ([r["run"] for r in runs if r["label"] == "pass"], [r["run"] for r in runs if r["label"] == "fail"])
+
+    def collect(self, mode, options, need):
+        """Free runs with random delays; for exact edges also a hunt, when delays do not do."""
+        if self.store(mode).exists():
+            return
+        hangs = self.truth["symptom"] == "hang"  # each would last until its time-out
+        if hangs and mode != "word":
+            return
+        for _ in range(0 if hangs else MAX_ROUNDS):
+            for jitter in JITTERS:
+                done = self.place.tool("run", "-n", BATCH, "-j", 2, "--store", self.store(mode), *options,
+                                *([f"--jitter={jitter}"] if jitter else []), *self.command(), limited=True)
+                if not done:  # too slow in this mode: what there is must do
+                    break
+            passed, failed = self.counts(mode)
+            if not done or len(passed) >= need and len(failed) >= need or not failed:
+                break
+        passed, failed = self.counts(mode)
+        if mode == "word" and (len(failed) < min(need, 10) or len(passed) < min(need, 10)):
+            shutil.rmtree(self.store(mode), ignore_errors=True)
+            self.place.tool("hunt", "--budget", "60s", "--keep-going", "--no-reduce", "--passes", need,
+                            "--store", self.store(mode), *self.command(), limited=True)
+
+    def rank(self, mode, runs, *options):
+        """Inspections and functions until an access of the truth is met; None when it is not in the list."""
+        answer = self.place.answer("rank", "--store", self.store(mode), "--top", 100000, *options, *runs)
+        for finding in answer["findings"] if answer else []:
+            point = finding["point"]
+            if (pathlib.Path(point["file"]).name, point["line"]) in self.lines:
+                return finding["inspections"], finding["functions"]
+        return None
+
+
+class Place:
+    def __init__(self, build):
+        self.unsnarl = pathlib.Path(build).resolve() / "unsnarl"
+        self.work = pathlib.Path(build).resolve() / "eval-bugaboo"
+        self.work.mkdir(exist_ok=True)
+
+    def tool(self, *arguments, limited=False):
+        command = [str(a) for a in (self.unsnarl, *arguments)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True,
+                                  timeout=TIME_LIMIT if limited else None)
+        except subprocess.TimeoutExpired:
+            return None
+        if done.returncode == 2 and not limited:
+            sys.exit(f"eval-bugaboo: {' '.join(command)}: {done.stderr.strip()}")
+        return done
+
+    def answer(self, verb, *arguments):
+        done = self.tool(verb, "--json", *arguments, limited=True)
+        return json.loads(done.stdout) if done and done.returncode < 2 else None
+
+
+def mean(values):
+    found = [v for v in values if v is not None]
+    return sum(found) / len(found) if found and len(found) == len(values) else None
+
+
+def shown(value):
+    return "–" if value is None else f"{value:.1f}"
+
+
+def trials(program, mode, options, settings, unlabelled=False):
+    """Mean inspections and functions over the trials; None when a trial misses the bug."""
+    passed, failed = program.counts(mode)
+    if not failed or not passed:
+        return None, None
+    results = []
+    for trial in range(settings.trials):
+        draw = random.Random(f"{program.name} {trial}")
+        if unlabelled:  # 25 runs, at least one of them failed: one in five here
+            few = max(1, settings.runs // 5)
+            runs = draw.sample(failed, min(few, len(failed)))
+            runs += draw.sample(passed, min(settings.runs - few, len(passed)))
+        else:
+            runs = draw.sample(failed, min(settings.runs, len(failed)))
+            runs += draw.sample(passed, min(settings.runs, len(passed)))
+        results.append(program.rank(mode, runs, *options))
+    return mean([r and r[0] for r in results]), mean([r and r[1] for r in results])
+
+
+def table2(programs, settings):
+    lines = ["### Inspections until the bug (paper, Table 2)", "",
+             "Code points, in brackets functions; *paper* is its word granularity, labelled. `paper's formula` is "
+             "`--formula paper`.", "",
+             "| program | bug in the paper | paper | word, labelled | word, unlabelled | line, labelled | machine, labelled "
+             "| machine, unlabelled | paper's formula | without context | runs failed/passed |",
+             "|---|---|---|---|---|---|---|---|---|---|---|"]
+    means = []
+    for program in programs:
+        cells = []
+        for mode, options, unlabelled in (("word", (), False), ("word", ("--unlabelled",), True),
+                                          ("line", (), False), ("machine", (), False),
+                                          ("machine", ("--unlabelled",), True),
+                                          ("word", ("--formula", "paper"), False),
+                                          ("word", ("--context", 0), False)):
+            points, functions = trials(program, mode, options, settings, unlabelled)
+            cells.append(f"{shown(points)} ({shown(functions)})" if points is not None else "–")
+            if not cells[1:]:
+                means.append(points)
+        passed, failed = program.counts("word")
+        lines.append(f"| {program.name} | {program.paper or ''} | "
+                     f"{shown(PAPER[program.paper][2][0]) if program.paper else ''} | " + " | ".join(cells) +
+                     f" | {len(failed)}/{len(passed)} |")
+        print(lines[-1], file=sys.stderr, flush=True)
+    found = [m for m in means if m is not None]
+    if found:
+        lines += ["", f"Found in every trial: {len(found)} of {len(means)} programs; mean of those "
+                      f"{sum(found) / len(found):.2f} inspections (word, labelled)."]
+    return lines + [""]
+
+
+def table3(programs):
+    lines = ["### Communicating code points missed (paper, Table 3)", "",
+             "| program | by line tracking, % | by the machine, % | paper: line | paper: machine |", "|---|---|---|---|---|"]
+    for program in programs:
+        cells = []
+        for mode in ("line", "machine"):
+            answer = program.place.answer("rank", "--store", program.store("word"), "--compare", program.store(mode))
+            cells.append("–" if answer is None else f"{answer['missed_percent']:.1f}")
+        paper = PAPER_TABLE3.get(program.paper, ("", ""))
+        lines.append(f"| {program.name} | {cells[0]} | {cells[1]} | {paper[0]} | {paper[1]} |")
+    return lines + [""]
+
+
+def table4(programs, settings):
+    lines = ["### Effect of the context's length (paper, Table 4)", "",
+             "Inspections, word granularity, labelled; the paper's numbers below ours where it has the bug.", "",
+             "| program | 0 | 1 | 2 | 3 | 4 | 5 |", "|---|---|---|---|---|---|---|"]
+    for program in programs:
+        cells = [shown(trials(program, "word", ("--context", n), settings)[0]) for n in range(6)]
+        lines.append(f"| {program.name} | " + " | ".join(cells) + " |")
+        if program.paper:
+            lines.append(f"| *{program.paper}* | " + " | ".join(f"*{shown(v)}*" for v in PAPER[program.paper][3]) + " |")
+    return lines + [""]
+
+
+def bench_rows(place):
+    """The benchmark programs on the simulated machine and under the edges observer."""
+    for name, arguments in BENCH.items():
+        executable, plain = place.work / f"bench-{name}", place.work / f"bench-{name}.plain"
+        source = ROOT / "bench" / "programs" / f"{name}.c"
+        flags = ["-O2", "-g", "-std=gnu11", "-pthread", source, "-lm", "-o"]
+        place.tool("cc", *flags, executable)
+        subprocess.run(["clang-19", *map(str, flags), str(plain)], check=True)
+        word, machine = place.work / f"bench-{name}.word.store", place.work / f"bench-{name}.machine.store"
+        for store in (word, machine):
+            shutil.rmtree(store, ignore_errors=True)
+        place.tool("run", "-n", 3, "--store", word, "--", executable, *arguments, limited=True)
+        counts = place.answer("run", "--machine", "--timeout", 100, "--store", machine, "--", executable, *arguments)
+        sizes = place.answer("rank", "--store", word, "--compare", machine)
+        if counts and sizes and counts["machine"]:
+            yield name, counts["machine"], sizes["graph"]
+
+
+def table5(programs, place):
+    lines = ["### The machine's work and the size of graphs (paper, Table 5)", "",
+             "Per 10,000 accesses to lines, traps per 10 million; sizes over all runs, exact locations. The paper: at most "
+             "429 read misses and 322 metadata writes per 10,000, 15.5 traps per 10 million, 100,000 nodes and 200,000 "
+             "edges.", "",
+             "| program | read misses | write misses | coherence | metadata | table | traps | nodes, edges without context "
+             "| nodes, edges with context |", "|---|---|---|---|---|---|---|---|---|"]
+
+    def row(name, m, g):
+        per = [1e4 * m[k] / m["accesses"] for k in ("read_misses", "write_misses", "coherence_misses",
+                                                     "metadata_writes", "table_writes")]
+        return (f"| {name} | " + " | ".join(f"{v:.2f}" for v in per) + f" | {1e7 * m['traps'] / m['accesses']:.1f} | "
+                f"{g['sites']}, {g['edges_without_context']} | {g['nodes']}, {g['edges']} |")
+
+    lines += [row(*r) for r in bench_rows(place)]
+    for program in programs:
+        counts = place.answer("run", "--machine", "-n", 3, "--store", program.place.work / "scratch.store",
+                              *program.command())
+        sizes = place.answer("rank", "--store", program.store("word"), "--compare", program.store("word"))
+        if counts and sizes and counts["machine"]:
+            lines.append(row(program.name, counts["machine"], sizes["graph"]))
+    shutil.rmtree(place.work / "scratch.store", ignore_errors=True)
+    return lines + [""]
+
+
+def convergence(programs, settings):
+    """Edges new with each run, as a share of the graph of all runs before it."""
+    chosen = [p for p in programs if p.paper in ("MySQL-BinLog", "Apache-LogSz", "PBZip2-Order")] or programs[:3]
+    steps = (2, 3, 5, 10, 15, 20, 25)
+    lines = ["### Convergence (paper, Figure 7)", "",
+             "Per cent of edges that run number n adds to the graph of the runs before it.", "",
+             "| program | context | " + " | ".join(f"n = {s}" for s in steps) + " |",
+             "|---|---|" + "---|" * len(steps)]
+    for program in chosen:
+        passed, failed = program.counts("word")
+        numbers = sorted(passed + failed)
+        random.Random(program.name).shuffle(numbers)
+        graphs = []
+        for number in numbers[:max(steps)]:
+            answer = program.place.answer("show", number, "--edges", "--store", program.store("word"))
+            graphs.append([(e["kind"], e["source"] and e["source"]["site"], e["source_context"] or "-",
+                            e["sink"]["site"], e["sink_context"]) for e in answer["edges"]])
+        for events in (0, 1, 3, 5):
+            def short(context):
+                return tuple(context.split()[-events:]) if events and context != "-" else ()
+            known, cells = set(), {}
+            for n, graph in enumerate(graphs, 1):
+                fresh = {(k, a, short(ac), b, short(bc)) for k, a, ac, b, bc in graph} - known
+                cells[n] = 100 * len(fresh) / len(known) if known else None
+                known |= fresh
+            lines.append(f"| {program.name} | {events} | " + " | ".join(shown(cells.get(s)) for s in steps) + " |")
+    return lines + [""]
+
+
+def write_results(text):
+    path = ROOT / "doc" / "results.md"
+    old = path.read_text()
+    if BEGIN in old:
+        old = old[:old.index(BEGIN)] + old[old.index(END) + len(END):]
+        old = old.rstrip() + "\n"
+    path.write_text(old + f"\n{BEGIN}\n{text}\n{END}\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--trials", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=25, help="failed and passed runs of a trial, each")
+    parser.add_argument("--pool", type=int, help="of each that are collected (default trials x runs)")
+    parser.add_argument("--fresh", action="store_true", help="collect runs again")
+    parser.add_argument("--print", action="store_true", dest="only_print")
+    parser.add_argument("names", nargs="*")
+    settings = parser.parse_args()
+    settings.pool = settings.pool or settings.trials * settings.runs
+    place = Place(settings.build)
+    programs = []
+    for folder in sorted(CORPUS.iterdir()):
+        if not (folder / "truth.json").exists() or settings.names and folder.name not in settings.names:
+            continue
+        program = Program(folder, place)
+        if program.truth["class"] == "none" or program.truth.get("deterministic"):
+            continue
+        program.build()
+        for mode, options in (("word", ()), ("line", ("--granularity", "line")), ("machine", ("--machine",))):
+            if settings.fresh:
+                shutil.rmtree(program.store(mode), ignore_errors=True)
+            program.collect(mode, options, settings.pool)
+        print(program.name, *[f"{m}: {len(p)} passed {len(f)} failed" for m in ("word", "line", "machine")
+                              for p, f in [program.counts(m)]], file=sys.stderr, flush=True)
+        programs.append(program)
+    text = "\n".join([
+        "## BUGABOO's evaluation, repeated", "",
+        f"`make eval-bugaboo`: {settings.trials} trials of {settings.runs} failed and {settings.runs} passed runs each (all "
+        "there are, where there are fewer), drawn from the runs that the last column of the first table counts. – means that "
+        "a trial did not find the bug, or that there were no failing runs in that mode.", "",
+        *table2(programs, settings), *table3(programs), *table4(programs, settings), *table5(programs, place),
+        *convergence(programs, settings)])
+    if settings.only_print:
+        print(text)
+    else:
+        write_results(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+/* Schedules as blobs (format: doc/formats.md, "Store"). By column, as the rest:
+ * neighbouring turns resemble each other little, but threads, reasons and sites
+ * are few, and zstd does the rest. The reader takes bytes of any origin.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "store/codec.h"
+
+#define KINDS 6u /* of turns: five ways to stop, and wake-ups */
+
+static unsigned kind_of(const struct schedule_turn *turn)
+{
+	return turn->wake ? KINDS - 1 : (unsigned)turn->stop;
+}
+
+static void put_sites(struct bytes *out, const struct schedule_turn *turns, size_t n)
+{
+	_cleanup_(map_free) struct map places = { 0 };
+	VEC(uint64_t) ids = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		bool fresh;
+		uint64_t *place = map_put(&places, turns[i].site, &fresh);
+
+		if (fresh) {
+			*place = ids.n;
+			*VEC_PUSH(&ids) = turns[i].site;
+		}
+	}
+	varint_put(out, ids.n);
+	bytes_put(out, ids.items, ids.n * sizeof *ids.items);
+	for (size_t i = 0; i < n; i++)
+		varint_put(out, *map_get(&places, turns[i].site));
+	VEC_FREE(&ids);
+}
+
+static bool get_sites(struct reader *reader, struct schedule_turn *turns, size_t n)
+{
+	uint64_t nids = varint_get(reader);
+	size_t left = (size_t)(reader->end - reader->at);
+
+	if (reader->bad || nids > n || nids > left / sizeof(uint64_t))
+		return false;
+	const unsigned char *ids = reader->at;
+
+	reader->at += nids * sizeof(uint64_t);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t place = varint_get(reader);
+
+		if (reader->bad || place >= nids)
+			return false;
+		memcpy(&turns[i].site, ids + place * sizeof(uint64_t), sizeof turns[i].site);
+	}
+	return true;
+}
+
+static void put_wait(struct bytes *out, const struct schedule_wait *wait)
+{
+	const uint64_t numbers[] = { wait->thread, wait->kind,          wait->object,
+				     wait->holder, wait->missed_thread, wait->address,
+				     wait->site,   wait->holder_site,   wait->missed_site };
+
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		varint_put(out, numbers[i]);
+}
+
+static bool get_wait(struct reader *reader, struct schedule_wait *wait)
+{
+	uint64_t numbers[9];
+
+	for (size_t i = 0; i < 9; i++)
+		numbers[i] = varint_get(reader);
+	*wait = (struct schedule_wait){
+		.thread = (uint32_t)numbers[0],
+		.kind = (enum schedule_waiting)numbers[1],
+		.object = (uint32_t)numbers[2],
+		.holder = (uint32_t)numbers[3],
+		.missed_thread = (uint32_t)numbers[4],
+		.address = numbers[5],
+		.site = numbers[6],
+		.holder_site = numbers[7],
+		.missed_site = numbers[8],
+	};
+	for (size_t i = 0; i < 5; i++)
+		if (numbers[i] > UINT32_MAX)
+			return false;
+	return !reader->bad && numbers[1] < WAITING_KINDS;
+}
+
+void codec_put_schedule(struct bytes *out, const struct schedule *schedule)
+{
+	size_t text = schedule->uncontrolled ? strlen(schedule->uncontrolled) : 0;
+
+	varint_put(out, schedule->points);
+	varint_put(out, schedule->contested);
+	varint_put(out, schedule->output);
+	varint_put(out, schedule->diverged_turn);
+	varint_put(out, schedule->diverged_thread);
+	varint_put(out, schedule->diverged_site);
+	varint_put(out, text);
+	bytes_put(out, schedule->uncontrolled, text);
+	varint_put(out, schedule->nwaits);
+	for (size_t i = 0; i < schedule->nwaits; i++)
+		put_wait(out, &schedule->waits[i]);
+	varint_put(out, schedule->nturns);
+	for (size_t i = 0; i < schedule->nturns; i++)
+		varint_put(out, schedule->turns[i].thread);
+	for (size_t i = 0; i < schedule->nturns; i++)
+		varint_put(out, kind_of(&schedule->turns[i]));
+	for (size_t i = 0; i < schedule->nturns; i++)
+		varint_put(out, schedule->turns[i].points);
+	put_sites(out, schedule->turns, schedule->nturns);
+}
+
+static bool get_head(struct reader *reader, struct schedule *out)
+{
+	out->points = varint_get(reader);
+	out->contested = varint_get(reader);
+	out->output = varint_get(reader);
+	out->diverged_turn = varint_get(reader);
+	out->diverged_thread = (uint32_t)varint_get(reader);
+	out->diverged_site = varint_get(reader);
+	uint64_t text = varint_get(reader);
+
+	if (reader->bad || text > (size_t)(reader->end - reader->at))
+		return false;
+	if (text)
+		out->uncontrolled = strndup((const char *)reader->at, text);
+	reader->at += text;
+	uint64_t waits = varint_get(reader);
+
+	if (reader->bad || waits > (size_t)(reader->end - reader->at) / 9)
+		return false;
+	out->waits = memory_alloc(waits * sizeof *out->waits);
+	for (; out->nwaits < waits; out->nwaits++)
+		if (!get_wait(reader, &out->waits[out->nwaits]))
+			return false;
+	return true;
+}
+
+static bool get_turns(struct reader *reader, struct schedule *out)
+{
+	uint64_t n = varint_get(reader);
+
+	if (reader->bad || n > (size_t)(reader->end - reader->at) / 4)
+		return false;
+	out->turns = memory_alloc(n * sizeof *out->turns);
+	out->nturns = n;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t thread = varint_get(reader);
+
+		if (thread > UINT32_MAX)
+			return false;
+		out->turns[i].thread = (uint32_t)thread;
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint64_t kind = varint_get(reader);
+
+		if (kind >= KINDS)
+			return false;
+		out->turns[i].wake = kind == KINDS - 1;
+		out->turns[i].stop = kind == KINDS - 1 ? STOP_LAST : (enum schedule_stop)kind;
+	}
+	for (size_t i = 0; i < n; i++)
+		out->turns[i].points = varint_get(reader);
+	return get_sites(reader, out->turns, n) && reader->at == reader->end && !reader->bad;
+}
+
+bool codec_get_schedule(const void *bytes, size_t size, struct schedule *out)
+{
+	struct reader reader = reader_of(bytes, size);
+
+	*out = (struct schedule){ 0 };
+	if (get_head(&reader, out) && get_turns(&reader, out))
+		return true;
+	schedule_free(out);
+	return false;
+}

@@ -1,0 +1,335 @@
+/* Runs a program under control without the rest of the tool: makes an area, sets
+ * policy, seed and plan, runs it through the fork server or in a fresh process,
+ * and prints how it ended and its turns. For the tests of the runtime.
+ *
+ * control_driver [-p policy] [-s seed] [-n runs] [-d depth] [-m most points]
+ *                [-t seconds] [-x file] [-r] [-f] [-q] [-v] PROGRAM ARGUMENTS...
+ * -x: a good run prints this; -r: replays each run from its turns, strictly, in a fresh process, and compares;
+ * -f: fresh process for every run; -q: counts only; -v: turns too. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "loom/area.h"
+
+static const char *const policies[] = { "free", "random", "pct", "pos", "surw", "stay" };
+static const char *const ends[] = { "none", "deadlock", "lost-wakeup", "livelock", "diverged" };
+
+static struct area_control control = { .policy = POLICY_RANDOM, .depth = 3, .most_points = 2000000 };
+static bool replays, fresh, quiet, verbose;
+static int server = -1, server_pid;
+static unsigned timeout_s = 10;
+static char **program;
+static char *expected; /* what a good run prints, NULL = anything */
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(2);
+}
+
+struct area {
+	int fd;
+	struct area_head *head;
+	struct area_process *process;
+	struct area_schedule *schedule;
+};
+
+static void *part(int fd, uint64_t offset, size_t size)
+{
+	void *place = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, (off_t)offset);
+	if (place == MAP_FAILED)
+		die("mmap");
+	return place;
+}
+
+static struct area area_new(void)
+{
+	struct area area = { .fd = memfd_create("area", 0) };
+	if (area.fd < 0 || ftruncate(area.fd, (off_t)AREA_SIZE) != 0)
+		die("area");
+	area.head = part(area.fd, 0, AREA_HEAD_SIZE);
+	area.process = part(area.fd, AREA_PROCESS_OFFSET(0), AREA_PROCESS_SIZE);
+	area.schedule = part(area.fd, AREA_SCHEDULE_OFFSET, AREA_SCHEDULE_SIZE);
+	return area;
+}
+
+/* As if new: only what the counts say was used. */
+static void area_reset(struct area *area, uint64_t seed)
+{
+	struct area_process *process = area->process;
+	struct area_schedule *schedule = area->schedule;
+	memset(process->pairs, 0, process->npairs * sizeof *process->pairs);
+	memset(process->predecessors, 0, process->npredecessors * sizeof *process->predecessors);
+	memset(process->edges, 0, process->nedges * sizeof *process->edges);
+	memset(process->units, 0, process->nunits * sizeof *process->units);
+	memset(process, 0, offsetof(struct area_process, paths));
+	schedule->nturns = schedule->end = schedule->nwaits = 0;
+	schedule->points = schedule->contested = 0;
+	memset(schedule->uncontrolled, 0, sizeof schedule->uncontrolled);
+	*area->head = (struct area_head){ .magic = AREA_MAGIC,
+					  .version = AREA_VERSION,
+					  .options = { .observe = OBSERVE_ALL, .context = 5, .seed = seed },
+					  .control = control };
+}
+
+static void start_server(void)
+{
+	int pair[2];
+	char entry[32];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+		die("socketpair");
+	server_pid = fork();
+	if (server_pid == 0) {
+		fcntl(pair[1], F_SETFD, 0);
+		snprintf(entry, sizeof entry, "%d", pair[1]);
+		setenv(SERVER_ENVIRONMENT, entry, 1);
+		setenv("LD_BIND_NOW", "unsnarl", 1);
+		execvp(program[0], program);
+		die(program[0]);
+	}
+	close(pair[1]);
+	server = pair[0];
+}
+
+static int run_in_server(const struct area *area, int out)
+{
+	int descriptors[3] = { area->fd, out, quiet ? out : 2 };
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof descriptors)];
+	} ancillary = { .header = { .cmsg_len = CMSG_LEN(sizeof descriptors),
+				    .cmsg_level = SOL_SOCKET,
+				    .cmsg_type = SCM_RIGHTS } };
+	struct iovec piece = { (void *)"r", 1 };
+	struct msghdr message = { .msg_iov = &piece,
+				  .msg_iovlen = 1,
+				  .msg_control = &ancillary,
+				  .msg_controllen = sizeof ancillary };
+	struct server_started started;
+	struct server_ended ended;
+	memcpy(CMSG_DATA(&ancillary.header), descriptors, sizeof descriptors);
+	if (sendmsg(server, &message, MSG_NOSIGNAL) < 0 ||
+	    recv(server, &started, sizeof started, 0) != (ssize_t)sizeof started || started.pid < 0)
+		die("server");
+	struct timeval limit = { .tv_sec = timeout_s };
+	setsockopt(server, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+	while (recv(server, &ended, sizeof ended, 0) != (ssize_t)sizeof ended) {
+		if (errno != EAGAIN)
+			die("server");
+		kill(started.pid, SIGKILL);
+	}
+	return ended.status;
+}
+
+static int run_fresh(const struct area *area, int out)
+{
+	pid_t child = fork();
+	if (child == 0) {
+		char entry[32];
+		snprintf(entry, sizeof entry, "%d", area->fd);
+		setenv(AREA_ENVIRONMENT, entry, 1);
+		dup2(out, 1);
+		if (quiet)
+			dup2(out, 2);
+		alarm(timeout_s);
+		execvp(program[0], program);
+		die(program[0]);
+	}
+	int status;
+	waitpid(child, &status, 0);
+	return status;
+}
+
+static void print_wait(const struct area_wait *wait)
+{
+	printf("  thread %u waits: kind %u object %u holder %d site %016llx", wait->thread, wait->kind,
+	       wait->object, (int)wait->holder, (unsigned long long)wait->site);
+	if (wait->missed_thread != AREA_THREAD_GONE)
+		printf(" missed by %u", wait->missed_thread);
+	printf("\n");
+}
+
+static void print_run(const struct area *area, int status, uint64_t seed)
+{
+	const struct area_schedule *schedule = area->schedule;
+	printf("seed %llu: status %d signal %d end %s points %llu contested %llu turns %u pairs %u\n",
+	       (unsigned long long)seed, WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+	       WIFSIGNALED(status) ? WTERMSIG(status) : 0, ends[schedule->end],
+	       (unsigned long long)schedule->points, (unsigned long long)schedule->contested,
+	       schedule->nturns, area->process->npairs);
+	for (uint32_t i = 0; i < schedule->nwaits; i++)
+		print_wait(&schedule->waits[i]);
+	if (schedule->end == END_DIVERGED)
+		printf("  diverged at turn %u thread %u site %016llx\n", schedule->diverged_turn,
+		       schedule->diverged_thread, (unsigned long long)schedule->diverged_site);
+	if (*schedule->uncontrolled)
+		printf("  uncontrolled: %s", schedule->uncontrolled);
+	for (uint32_t i = 0; verbose && i < schedule->nturns; i++) {
+		const struct area_turn *turn = &schedule->turns[i];
+		printf("  %u: thread %u kind %u end %u points %llu site %016llx\n", i, turn->thread,
+		       turn->kind, turn->end, (unsigned long long)turn->points,
+		       (unsigned long long)turn->site);
+	}
+	fflush(stdout);
+}
+
+static char *output_of(int out, size_t *size)
+{
+	*size = (size_t)lseek(out, 0, SEEK_CUR);
+	char *text = calloc(1, *size + 1);
+	if (pread(out, text, *size, 0) != (ssize_t)*size)
+		die("output");
+	lseek(out, 0, SEEK_SET);
+	if (ftruncate(out, 0) != 0)
+		die("output");
+	return text;
+}
+
+static char *whole_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		die(path);
+	off_t size = lseek(fd, 0, SEEK_END);
+	char *text = calloc(1, (size_t)size + 1);
+	if (pread(fd, text, (size_t)size, 0) != size)
+		die(path);
+	close(fd);
+	return text;
+}
+
+/* Replays the run from its turns; true when turns, status and output are the same. */
+static bool replay(const struct area *run, struct area *again, int status, const char *text, size_t size,
+		   int out)
+{
+	struct area_control before = control;
+	uint32_t n = run->schedule->nturns;
+	control.nplan = n;
+	control.strict = 1;
+	control.policy = POLICY_STAY;
+	area_reset(again, 99);
+	memcpy(again->schedule->plan, run->schedule->turns, n * sizeof *run->schedule->turns);
+	int got = run_fresh(again, out);
+	control = before;
+	size_t got_size;
+	char *got_text = output_of(out, &got_size);
+	bool same =
+		got == status && got_size == size && memcmp(text, got_text, size) == 0 &&
+		again->schedule->nturns == n && again->schedule->end == run->schedule->end &&
+		memcmp(again->schedule->turns, run->schedule->turns, n * sizeof *run->schedule->turns) == 0;
+	if (!same) {
+		printf("  replay differs: status %d\n", got);
+		print_run(again, got, 99);
+	}
+	free(got_text);
+	return same;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t seed = 1, runs = 1;
+	int option;
+	while ((option = getopt(argc, argv, "+p:s:n:d:m:k:t:x:rfqv")) >= 0) {
+		switch (option) {
+		case 'p':
+			for (uint32_t i = 0; i < 6; i++)
+				if (strcmp(policies[i], optarg) == 0)
+					control.policy = i;
+			break;
+		case 's':
+			seed = strtoull(optarg, NULL, 10);
+			break;
+		case 'n':
+			runs = strtoull(optarg, NULL, 10);
+			break;
+		case 'd':
+			control.depth = (uint32_t)atoi(optarg);
+			break;
+		case 'm':
+			control.most_points = strtoull(optarg, NULL, 10);
+			break;
+		case 'k':
+			control.points = strtoull(optarg, NULL, 10);
+			break;
+		case 't':
+			timeout_s = (unsigned)atoi(optarg);
+			break;
+		case 'x':
+			expected = whole_file(optarg);
+			break;
+		case 'r':
+			replays = true;
+			break;
+		case 'f':
+			fresh = true;
+			break;
+		case 'q':
+			quiet = true;
+			break;
+		case 'v':
+			verbose = true;
+			break;
+		default:
+			return 2;
+		}
+	}
+	program = argv + optind;
+	if (!fresh)
+		start_server();
+	struct area area = area_new(), again = area_new();
+	uint64_t passed = 0, failed = 0, first = 0, ended[5] = { 0 }, identical = 0, points = 0, turns = 0;
+	struct timespec start, now;
+	int out = memfd_create("out", MFD_CLOEXEC);
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	for (uint64_t i = 0; i < runs; i++) {
+		area_reset(&area, seed + i);
+		int status = fresh ? run_fresh(&area, out) : run_in_server(&area, out);
+		size_t size;
+		char *text = output_of(out, &size);
+		if (!quiet) {
+			fwrite(text, 1, size, stdout);
+			print_run(&area, status, seed + i);
+		}
+		bool good = status == 0 && (!expected || strcmp(expected, text) == 0);
+		*(good ? &passed : &failed) += 1;
+		if (!good && !first)
+			first = i + 1;
+		ended[area.schedule->end % 5]++;
+		points += area.schedule->points;
+		turns += area.schedule->nturns;
+		if (control.points == 0)
+			control.points = area.schedule->contested;
+		if (replays)
+			identical += replay(&area, &again, status, text, size, out);
+		free(text);
+	}
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	double seconds = (double)(now.tv_sec - start.tv_sec) + (double)(now.tv_nsec - start.tv_nsec) * 1e-9;
+	printf("%s: %llu passed %llu failed: deadlock %llu lost-wakeup %llu livelock %llu diverged %llu; "
+	       "%.0f runs/s %.0f points %.0f turns",
+	       policies[control.policy], (unsigned long long)passed, (unsigned long long)failed,
+	       (unsigned long long)ended[1], (unsigned long long)ended[2], (unsigned long long)ended[3],
+	       (unsigned long long)ended[4], (double)runs / seconds, (double)points / (double)runs,
+	       (double)turns / (double)runs);
+	if (first)
+		printf("; first %llu", (unsigned long long)first);
+	if (replays)
+		printf("; %llu of %llu identical", (unsigned long long)identical, (unsigned long long)runs);
+	printf("\n");
+	if (server_pid) {
+		close(server);
+		waitpid(server_pid, NULL, 0);
+	}
+	return failed != 0;
+}

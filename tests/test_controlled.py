@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Controlled runs mean what free ones mean: test_controlled.py UNSNARL [options] [PROGRAM...]
+
+The programs of tests/controlled are correct: each checks the meaning of one
+synchronisation primitive by itself and prints the same whatever the
+interleaving. It has to do so alone, observed, and under every schedule of a
+hunt. Those of tests/controlled/bad cannot always go on; their opening comment
+says how a hunt must find them to end (expect: deadlock, lost-wakeup or livelock).
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "controlled"
+FREE_RUNS = 3
+FREE_SECONDS = 5  # a second on an idle machine
+HUNT_SECONDS = 300
+LIVELOCK_BUDGET = 10  # each takes a second
+
+
+class Failed(Exception):
+    pass
+
+
+def call(words, folder, seconds, good=(0,)):
+    """The ended process; Failed with a sentence when it ends otherwise than `good`, or not at all."""
+    try:
+        done = subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, errors="replace", timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"{words[0]} did not end within {seconds} seconds") from None
+    if done.returncode not in good:
+        said = (done.stderr or done.stdout).strip()[-400:]
+        raise Failed(f"{os.path.basename(words[0])} ended with {done.returncode}: {said}")
+    return done
+
+
+def build(unsnarl, source, folder, level):
+    verb = ["c++", "-std=c++20"] if source.suffix == ".cc" else ["cc"]
+    call([unsnarl, *verb, "-w", "-g", level, "-pthread", "-o", source.stem, str(source)], folder, 300)
+
+
+def free(unsnarl, name, folder):
+    """What it prints when it runs as the machine likes, alone and observed."""
+    printed = {call([f"./{name}"], folder, FREE_SECONDS).stdout for _ in range(FREE_RUNS)}
+    printed.add(call([unsnarl, "exec", "--", f"./{name}"], folder, FREE_SECONDS).stdout)
+    if len(printed) != 1:
+        raise Failed(f"it does not always print the same: {sorted(printed)}")
+    return printed.pop()
+
+
+def hunt(unsnarl, name, folder, budget, seed, *options):
+    words = [unsnarl, "hunt", "--json", "--seed", str(seed), "--budget", str(budget), "--passes", "5", "-j", "1",
+             "--no-reduce", "--timeout", "10", "--store", f"store-{name}", *options, "--", f"./{name}"]
+    return json.loads(call(words, folder, HUNT_SECONDS, (0, 1)).stdout)
+
+
+def explain(answer):
+    failure = answer.get("failure") or {}
+    return (f"{answer['failures']} of {answer['schedules']} schedules; first: {failure.get('reason')}; "
+            f"output: {(failure.get('output') or '')[-300:]!r}")
+
+
+def check_good(unsnarl, source, folder, budget, seed):
+    printed = free(unsnarl, source.stem, folder)
+    (folder / f"{source.stem}.txt").write_text(printed)
+    answer = hunt(unsnarl, source.stem, folder, budget, seed, "--expect", f"{source.stem}.txt")
+    if answer["failed"]:
+        raise Failed(f"right when free, wrong when controlled: {explain(answer)}")
+    if answer["schedules"] != budget:
+        raise Failed(f"{answer['schedules']} schedules instead of {budget}")
+    named = set(re.findall(r"uncontrolled: (.*?)(?: \*/)?$", source.read_text(), re.M))
+    if bool(named) != bool(answer["uncontrolled"]):
+        raise Failed(f"named as not under control: {answer['uncontrolled']}")
+
+
+def check_bad(unsnarl, source, folder, budget, seed):
+    expected = re.search(r"expect: ([a-z -]+)", source.read_text()).group(1).split()
+    answer = hunt(unsnarl, source.stem, folder, LIVELOCK_BUDGET if "livelock" in expected else budget, seed)
+    if not answer["failed"]:
+        raise Failed(f"no {' or '.join(expected)} in {answer['schedules']} schedules")
+    if not {kind.replace("wake-up", "wakeup").replace(" ", "-") for kind in answer["failures"]} <= set(expected):
+        raise Failed(f"ends otherwise than by {' or '.join(expected)}: {explain(answer)}")
+
+
+def check(unsnarl, source, folder, words):
+    try:
+        build(unsnarl, source, folder, words.level)
+        (check_bad if source.parent.name == "bad" else check_good)(unsnarl, source, folder, words.budget, words.seed)
+    except Failed as failed:
+        return str(failed)
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("unsnarl", nargs="?", default=os.environ.get("UNSNARL", "build/unsnarl"))
+    parser.add_argument("--budget", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--level", default="-O1", help="how to compile, as in --level=-O2")
+    parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
+    parser.add_argument("programs", nargs="*")
+    words = parser.parse_intermixed_args()
+    unsnarl = str(pathlib.Path(words.unsnarl).resolve())
+    sources = sorted(path for pattern in ("*.c", "*.cc") for path in [*PROGRAMS.glob(pattern), *PROGRAMS.glob("bad/" + pattern)])
+    if words.programs:
+        sources = [source for source in sources if source.stem in words.programs]
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(words.jobs) as pool:
+        work = lambda source: check(unsnarl, source, pathlib.Path(folder), words)
+        for source, failure in zip(sources, pool.map(work, sources)):
+            passed += failure is None
+            failed += failure is not None
+            name = source.relative_to(PROGRAMS)
+            print(f"not ok: {name}: {failure}" if failure else f"ok: {name}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,385 @@
+#!/usr/bin/env bash
+# hunt and replay from outside: what they find, print, record and refuse, and with
+# which exit status. UNSNARL names the tool (default build/unsnarl), SOURCE the
+# source folder.
+set -u
+SOURCE=$(cd "${SOURCE:-$(dirname "$0")/..}" && pwd)
+UNSNARL=$(realpath "${UNSNARL:-$SOURCE/build/unsnarl}")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 2
+ulimit -c 0
+passed=0
+failed=0
+
+verdict() { # verdict STATUS WHAT
+	if [ "$1" -eq 0 ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'not ok: %s\n' "$2"
+		head -n 20 out err 2>/dev/null | sed 's/^/    /'
+	fi
+}
+
+# Runs unsnarl with these arguments; leaves status, out and err.
+call() {
+	timeout 120 "$UNSNARL" "$@" >out 2>err </dev/null
+	status=$?
+}
+
+expect_status() { # expect_status NUMBER WHAT
+	[ "$status" -eq "$1" ]
+	verdict $? "$2: exit status $status instead of $1"
+}
+
+expect() { # expect FILE REGEX WHAT
+	grep -Eq -- "$2" "$1"
+	verdict $? "$3: no line like '$2' in $1"
+}
+
+expect_mistake() { # expect_mistake REGEX ARGUMENTS...
+	local regex=$1
+	shift
+	call "$@"
+	expect_status 2 "unsnarl $*"
+	[ ! -s out ]
+	verdict $? "unsnarl $*: something on stdout"
+	expect err "$regex" "unsnarl $*"
+}
+
+# The value of a Python expression over the JSON answer in `out`.
+value() {
+	python3 -c 'import json, sys
+a = json.load(open("out"))
+print(eval(sys.argv[1]))' "$1" 2>err
+}
+
+expect_value() { # expect_value EXPRESSION VALUE WHAT
+	local got
+	got=$(value "$1")
+	[ "$got" = "$2" ]
+	verdict $? "$3: $1 is $got instead of $2"
+}
+
+narrow() { # narrow WHAT
+	[ "$(LC_ALL=C.UTF-8 wc -L <out)" -le 80 ]
+	verdict $? "$1 fits in 80 columns"
+}
+
+make_programs() {
+	cat >counter.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+static int count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int get(void)
+{
+	pthread_mutex_lock(&lock);
+	int value = count;
+	pthread_mutex_unlock(&lock);
+	return value;
+}
+static void set(int value)
+{
+	pthread_mutex_lock(&lock);
+	count = value;
+	pthread_mutex_unlock(&lock);
+}
+static void *add(void *unused)
+{
+	for (int i = 0; i < 3; i++)
+		set(get() + 1);
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	pthread_t threads[2];
+	(void)argv;
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, add, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	printf("%d\n", count);
+	if (argc == 1)
+		assert(count == 6);
+	return 0;
+}
+C
+	cat >locks.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static void *other(void *unused)
+{
+	pthread_mutex_lock(&b);
+	pthread_mutex_lock(&a);
+	pthread_mutex_unlock(&a);
+	pthread_mutex_unlock(&b);
+	return unused;
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, other, NULL);
+	pthread_mutex_lock(&a);
+	pthread_mutex_lock(&b);
+	pthread_mutex_unlock(&b);
+	pthread_mutex_unlock(&a);
+	pthread_join(thread, NULL);
+	return 0;
+}
+C
+	cat >signal.c <<'C'
+#include <pthread.h>
+static int ready;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
+static void *waiter(void *unused)
+{
+	pthread_mutex_lock(&lock);
+	int seen = ready;
+	pthread_mutex_unlock(&lock);
+	pthread_mutex_lock(&lock);
+	if (!seen)
+		pthread_cond_wait(&news, &lock);
+	pthread_mutex_unlock(&lock);
+	return unused;
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, waiter, NULL);
+	pthread_mutex_lock(&lock);
+	ready = 1;
+	pthread_cond_signal(&news);
+	pthread_mutex_unlock(&lock);
+	pthread_join(thread, NULL);
+	return 0;
+}
+C
+	cat >good.c <<'C'
+#include <pthread.h>
+static int count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *add(void *unused)
+{
+	for (int i = 0; i < 5; i++) {
+		pthread_mutex_lock(&lock);
+		count++;
+		pthread_mutex_unlock(&lock);
+	}
+	return unused;
+}
+int main(void)
+{
+	pthread_t threads[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, add, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	return count != 10;
+}
+C
+	echo 'int x; int main(void) { x = 1; return 3; }' >always.c
+	local name
+	for name in counter locks signal good always; do
+		"$UNSNARL" cc -O1 -g -pthread -o "$name" "$name.c" 2>err
+		verdict $? "$name is built"
+	done
+	clang-19 -o plain always.c
+	echo 6 >six
+}
+
+test_failure() {
+	call hunt --seed 1 --budget 500 --store s -- ./counter
+	expect_status 1 "hunt that finds"
+	expect out '^Failed after [0-9]+ schedules?: killed by SIGABRT' "hunt"
+	expect out 'Assertion' "what the program said"
+	expect out 'It is run [0-9]+ of campaign 1' "hunt"
+	expect out 'with 1 forced switch between' "the story is short"
+	expect out '9: int value = count;|15: count = value;' "the story has source lines"
+	expect out 'unsnarl replay [0-9]+ --store s +the same' "hunt says what is next"
+	narrow "hunt"
+	call hunt --json --seed 1 --budget 500 --store t -- ./counter
+	expect_value 'a["command"], a["failure"]["outcome"], a["failure"]["signal"]' "('hunt', 'signal', 'SIGABRT')" json
+	expect_value 'a["recorded"]["passed"]' 100 "passing runs"
+	expect_value 'a["findings"][0]["rank"], a["findings"][0]["schedule"] == a["failure"]["run"]' '(1, True)' json
+	call runs --store t --json
+	expect_value 'len([r for c in a["campaigns"] for r in c["runs"] if r["label"] == "pass"]) if "campaigns" in a else 100' 100 \
+		"passing runs are recorded"
+	call hunt --json --passes 5 --budget 500 --store u -- ./counter
+	expect_value 'a["recorded"]["passed"] >= 5, a["schedules"] < 500' '(True, True)' "--passes"
+}
+
+# A hunt depends on its seed and on nothing else.
+test_seed() {
+	local first jobs
+	for jobs in 1 1 2 3; do
+		rm -rf v
+		call hunt --json --no-reduce --seed 42 --passes 20 -j $jobs --store v -- ./counter
+		# The store also keeps times: what counts is which schedules were run.
+		value '(a["failure"]["found_after"], a["schedules"], a["passed"], a["policies"], a["observations"])' >now
+		"$UNSNARL" replay last --store v --export - 2>>err | grep '^hash' >>now
+		[ -z "${first:-}" ] && first=$(cat now)
+		[ "$(cat now)" = "$first" ]
+		verdict $? "hunt --seed 42 -j $jobs repeats: $(cat now) instead of $first"
+	done
+	rm -rf v
+	call hunt --json --no-reduce --seed 43 --passes 20 --store v -- ./counter
+	"$UNSNARL" replay last --store v --export - | grep '^hash' >now
+	[ "$(cat now)" != "$(tail -n1 <<<"$first")" ]
+	verdict $? "another seed is another hunt"
+}
+
+test_policies() {
+	local policy
+	for policy in random pct2 pct3 pct5 pos surw guided; do
+		call hunt --json --policy $policy --seed 3 --budget 400 --passes 0 --no-reduce --store p-$policy -- ./counter
+		expect_status 1 "--policy $policy"
+		expect_value "set(a['policies']) - {'stay', '$policy'}" 'set()' "--policy $policy"
+	done
+}
+
+test_ends() {
+	call hunt --seed 1 --passes 0 --store s -- ./locks
+	expect_status 1 "deadlock"
+	expect out 'Failed after .*deadlock' "deadlock"
+	expect out 'The cycle: T[01] .* T[01] .* T[01]' "the cycle is told"
+	expect out 'waits for mutex [0-9]+ at locks.c:(6|16)' "who waits where"
+	expect out 'which T[01] has had since locks.c:(5|15)' "who has it since when"
+	narrow "a deadlock"
+	call hunt --json --seed 1 --passes 0 --store s -- ./locks
+	expect_value 'a["findings"][0]["class"], sorted({x["line"] for x in a["findings"][0]["accesses"]} & {5, 6, 15, 16})' \
+		"('deadlock', [5, 6, 15, 16])" "deadlock in JSON"
+	call hunt --seed 1 --passes 0 --store s -- ./signal
+	expect_status 1 "lost wake-up"
+	expect out 'lost wake-up' "lost wake-up"
+	expect out 'the signal came before, when nobody waited: T0 at signal.c:22' "the missed signal"
+	call hunt --seed 1 --budget 300 --store s -- ./good
+	expect_status 0 "a program without a fault"
+	expect out '^No schedule failed' "a program without a fault"
+	expect out '300 passed, 0 failed' "a program without a fault"
+	call hunt --seed 1 --store s -- ./always
+	expect_status 1 "a program that always fails"
+	expect out 'Failed after 1 schedule: exit status 3' "a program that always fails"
+	expect out 'does not depend on the order' "a program that always fails"
+	call hunt --seed 1 --passes 0 --expect six --store s -- ./counter quiet
+	expect_status 1 "--expect"
+	expect out 'output differs from six' "--expect"
+	call hunt --seed 1 --passes 0 --check 'grep -qx 6' --store s -- ./counter quiet
+	expect_status 1 "--check"
+	call hunt --json --budget 2s --store s -- ./good
+	expect_value 'a["found"] if "found" in a else a["failure"], a["wall_s"] < 20' '(None, True)' "--budget 2s"
+}
+
+test_replay() {
+	rm -rf s
+	call hunt --seed 1 --passes 0 --store s -- ./counter
+	call replay last --store s -n 20
+	expect_status 1 "replay of a failure"
+	[ "$(tail -n1 out)" = "20 of 20 identical" ]
+	verdict $? "the last line of a replay"
+	call replay last --shortest --store s -n 5
+	[ "$(tail -n1 out)" = "5 of 5 identical" ]
+	verdict $? "the shortest schedule can be followed"
+	call replay last --store s --until failure
+	expect out '^1 of 1 identical' "--until failure"
+	call replay last --story --store s
+	expect out 'forced switch' "--story"
+	call replay last --store s --json -n 3
+	expect_value 'a["identical"], a["runs"]' '(3, 3)' "replay --json"
+	call hunt --seed 1 --passes 3 --budget 20 --store w -- ./good
+	call replay 1 --store w
+	expect_status 0 "replay of a run that passed"
+	expect out '^1 of 1 identical' "replay of a run that passed"
+	call replay last --store s --export a.schedule
+	expect_status 0 "--export"
+	expect a.schedule '^unsnarl schedule 1$' "--export"
+	expect a.schedule '(get|set|add|main) counter.c:[0-9]+' "--export names places"
+	call replay a.schedule -n 3
+	[ "$(tail -n1 out)" = "3 of 3 identical" ]
+	verdict $? "replay of a file"
+	mkdir -p moved && cp counter moved
+	call replay a.schedule -- moved/counter
+	expect out '^1 of 1 identical|differed: .* in what it printed' "replay with the program moved"
+	sed -E '0,/^ +0 +[0-9]+ /s//   0 9999 /' a.schedule >b.schedule
+	expect_mistake 'hash' replay b.schedule
+	sed 's/^build .*/build 0x1/' a.schedule >b.schedule
+	expect_mistake 'not the build' replay b.schedule
+	# A schedule that does not fit: two threads of the other program.
+	sed "s/^build .*/$("$UNSNARL" replay 1 --store w --export - | grep ^build)/; s,^program .*,program ./good," \
+		a.schedule >c.schedule
+	call replay c.schedule
+	expect out 'left the schedule at turn [0-9]+ of [0-9]+: T[0-9]+ stood at' "divergence is told with the place"
+	expect out '^0 of 1 identical' "divergence"
+}
+
+test_gdb() {
+	if ! command -v gdb >/dev/null; then
+		return
+	fi
+	printf 'info threads\nbt\n' >commands
+	rm -rf s
+	call hunt --seed 1 --passes 0 --store s -- ./counter
+	call replay last --store s --gdb-commands commands
+	expect out 'SIGABRT' "gdb stops at the signal"
+	expect out 'in main .*counter.c:3[0-9]' "gdb knows the program"
+	call hunt --seed 1 --passes 0 --store s -- ./locks
+	call replay last --store s --gdb-commands commands
+	[ "$(grep -Ec '^[* ] +[12] +Thread' out)" -eq 2 ]
+	verdict $? "gdb shows both threads of a deadlock"
+	printf 'thread apply all bt\n' >commands
+	call replay last --store s --gdb-commands commands
+	expect out 'locks.c:6' "gdb shows where one waits"
+	expect out 'locks.c:16' "gdb shows where the other waits"
+}
+
+test_mistakes() {
+	expect_mistake 'no program to hunt in' hunt
+	expect_mistake 'budget' hunt --budget lots -- ./good
+	expect_mistake 'budget' hunt --budget 0 -- ./good
+	expect_mistake 'budget' hunt --budget 5x -- ./good
+	expect_mistake 'policy' hunt --policy best -- ./good
+	expect_mistake 'built without hooks' hunt -- ./plain
+	expect_mistake 'cannot find' hunt -- ./missing
+	expect_mistake 'nothing-here' hunt --expect nothing-here -- ./good
+	expect_mistake 'replay what' replay
+	expect_mistake 'no store' replay 1 --store nowhere
+	expect_mistake 'cannot read the schedule' replay no.schedule
+	expect_mistake 'not a schedule' replay counter.c
+	call run --store free -- ./good
+	expect_mistake 'was not controlled' replay 1 --store free
+	expect_mistake 'has no run 99' replay 99 --store free
+	expect_mistake 'no recorded run has failed' replay last --store free
+}
+
+test_interrupt() {
+	timeout 60 "$UNSNARL" hunt --budget 1h --store i -- ./good >out 2>err &
+	local pid=$!
+	sleep 2
+	pkill -INT -P $pid unsnarl
+	wait $pid
+	status=$?
+	expect_status 130 "Ctrl-C"
+	expect err 'interrupted after [0-9]+ schedules' "Ctrl-C"
+	sleep 0.3
+	! pgrep -f "$folder/good|^./good$" >/dev/null
+	verdict $? "nothing is left running after Ctrl-C"
+	call runs --store i
+	expect out 'passed' "what was recorded before Ctrl-C stays"
+	"$UNSNARL" hunt --seed 1 --passes 0 --store i -- ./counter 2>/dev/null | head -n1 >out
+	expect out 'Failed after' "hunt into a pipe that closes"
+}
+
+make_programs
+test_failure
+test_seed
+test_policies
+test_ends
+test_replay
+test_gdb
+test_mistakes
+test_interrupt
+printf '%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,162 @@
+#!/usr/bin/env bash
+# unsnarl locate from outside: a lost update is found and drawn, an early read of a
+# program that dies is found, equal runs are not told apart, mistakes are explained.
+# UNSNARL names the tool (default build/unsnarl), SOURCE the source folder.
+set -u
+SOURCE=$(cd "${SOURCE:-$(dirname "$0")/..}" && pwd)
+UNSNARL=$(realpath "${UNSNARL:-$SOURCE/build/unsnarl}")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 2
+passed=0
+failed=0
+
+verdict() { # verdict STATUS WHAT
+	if [ "$1" -eq 0 ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'not ok: %s\n' "$2"
+		head -n 30 out err 2>/dev/null | sed 's/^/    /'
+	fi
+}
+
+call() {
+	timeout 60 "$UNSNARL" "$@" >out 2>err </dev/null
+	status=$?
+}
+
+expect_status() {
+	[ "$status" -eq "$1" ]
+	verdict $? "$2: exit status $status instead of $1"
+}
+
+expect() { # expect FILE REGEX WHAT
+	grep -Eq -- "$2" "$1"
+	verdict $? "$3: no line like '$2' in $1"
+}
+
+# The order of the two threads is given by the argument, so that nothing is left to chance.
+cat >update.c <<'EOF'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static int counter;
+static int split;
+static void *work(void *arg)
+{
+	if (arg)
+		usleep(split ? 20000 : 60000);
+	int old = counter;
+	if (split && !arg)
+		usleep(60000);
+	counter = old + 1;
+	return arg;
+}
+int main(int argc, char **argv)
+{
+	pthread_t a, b;
+	(void)argv;
+	split = access("split", F_OK) == 0;
+	pthread_create(&a, NULL, work, NULL);
+	pthread_create(&b, NULL, work, &a);
+	pthread_join(a, NULL);
+	pthread_join(b, NULL);
+	return counter != 2;
+}
+EOF
+cat >early.c <<'EOF'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+int *shared;
+static int value = 3;
+static void *work(void *arg)
+{
+	if (access("dawn", F_OK))
+		usleep(60000);
+	int *p = shared;
+	return (void *)(long)*p;
+}
+int main(void)
+{
+	pthread_t a;
+	pthread_create(&a, NULL, work, NULL);
+	usleep(30000);
+	shared = &value;
+	pthread_join(a, NULL);
+	return 0;
+}
+EOF
+
+call cc -O1 -g -pthread update.c -o update
+expect_status 0 "build update"
+call locate
+expect_status 2 "no store"
+call run -n 3 -- ./update
+call locate
+expect_status 2 "no failed run"
+expect err 'no recorded run has failed yet' "no failed run"
+call run -n 12 -j 2 -- ./update
+touch split
+call run -n 1 -- ./update
+rm split
+call locate
+expect_status 1 "lost update"
+expect out 'atomicity violation on counter' "class and variable"
+expect out '1  read update.c:10' "first access"
+expect out '2 .* write update.c:13' "second access, in the other column"
+expect out 'compared with 15 runs that passed' "runs compared"
+verdict "$(awk 'length > 80 { n++ } END { print n + 0 }' out)" "no line is longer than 80"
+call locate --json
+expect_status 1 "JSON"
+python3 - <<'EOF' >py 2>&1
+import json
+answer = json.load(open("out"))
+finding = answer["findings"][0]
+assert finding["rank"] == 1 and finding["class"] == "atomicity-violation", finding
+assert finding["scenario"] == 5 and finding["variables"] == ["counter"], finding
+assert [(a["kind"], a["line"]) for a in finding["accesses"]] == [("read", 10), ("write", 13), ("write", 13)]
+assert finding["accesses"][0]["thread"] == finding["accesses"][2]["thread"] != finding["accesses"][1]["thread"]
+assert finding["runs"] == {"passed": 15, "failed": 1} and finding["method"] == "locon I"
+EOF
+verdict $? "JSON says the same: $(tail -n 1 py)"
+call locate --falcon
+expect_status 1 "Falcon"
+expect out 'with the highest score' "Falcon"
+call locate --sensitivity
+expect_status 0 "sensitivity"
+expect out '^ +10 +I ' "sensitivity with 10 runs"
+call locate 1
+expect_status 2 "a run that passed"
+expect err 'run 1 passed' "a run that passed"
+call locate 99
+expect_status 2 "no such run"
+call locate --level loop --procedure I
+expect_status 2 "level of procedure I"
+call locate nonsense
+expect_status 2 "no run number"
+
+# The same runs with another label: no difference, no claim.
+call run -n 5 --label fail --store equal -- ./update
+call locate --store equal
+expect_status 2 "no passing runs"
+expect err 'nothing to compare' "no passing runs"
+call run -n 15 --store equal -- ./update
+call locate --store equal
+expect_status 0 "equal runs"
+expect out 'Nothing found' "equal runs"
+
+call cc -O1 -g -pthread early.c -o early
+call run -n 12 -j 2 --store early.db -- ./early
+touch dawn
+call run -n 1 --store early.db -- ./early
+call locate --store early.db
+expect_status 1 "early read"
+expect out 'procedure II' "early read: procedure"
+expect out 'order violation on shared' "early read: class"
+expect out '1 .*read early.c:10' "early read"
+expect out '2 .*never written: early.c:18' "a write that never came"
+
+printf '%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" -eq 0 ]
