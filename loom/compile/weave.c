@@ -78,8 +78,8 @@ void weave_entry(struct weave *weave)
 	weave->cells = weave_field(weave, weave->pointer, offsetof(struct thread, cells), "unsnarl.cells");
 	weave->owner = weave_field(weave, weave->i16, offsetof(struct thread, owner), "unsnarl.owner");
 	LLVMValueRef word = weave_field(weave, weave->i64, offsetof(struct thread, word), "");
-	LLVMValueRef first_site =
-		LLVMBuildLoad2(weave->builder, weave->i64, at_offset(weave, weave->descriptor, DESCRIPTOR_FIRST), "");
+	LLVMValueRef first_site = LLVMBuildLoad2(weave->builder, weave->i64,
+						 at_offset(weave, weave->descriptor, DESCRIPTOR_FIRST), "");
 	weave->word = LLVMBuildAdd(weave->builder, word, first_site, "unsnarl.word");
 }
 
@@ -170,7 +170,8 @@ static void call_unit(struct weave *weave, bool element, bool write, uint32_t si
 		      LLVMValueRef address, LLVMValueRef memo)
 {
 	char name[64];
-	snprintf(name, sizeof name, "unsnarl_%s%s%u", element ? "element_" : "", write ? "write" : "read", size);
+	snprintf(name, sizeof name, "unsnarl_%s%s%u", element ? "element_" : "", write ? "write" : "read",
+		 size);
 	LLVMValueRef function = function_named(weave, name, weave->cold_type);
 	LLVMSetFunctionCallConv(function, PRESERVE_MOST);
 	LLVMValueRef arguments[] = { word, address, memo };
@@ -196,8 +197,8 @@ static void hook_plain(struct weave *weave, const struct access *access, bool wr
 		return;
 	}
 	if (access->size <= 2 && access->alignment >= access->size)
-		call_unit(weave, element_is(weave->layout, access->pointer, 2), write, access->size, word, address,
-			  memo);
+		call_unit(weave, element_is(weave->layout, access->pointer, 2), write, access->size, word,
+			  address, memo);
 	else
 		call_sized(weave, write ? "unsnarl_write" : "unsnarl_read", word, address, memo,
 			   number64(weave, access->size));

@@ -46,7 +46,8 @@ static bool uniform(const uint32_t histories[8])
 
 bool array_put(struct thread *self, struct cell *cell, const uint32_t histories[8])
 {
-	uint32_t slot = OWNER_SLOT(cell->owner), mode = OWNER_MODE(cell->owner), writer = cell->history & ~HISTORY(~0u);
+	uint32_t slot = OWNER_SLOT(cell->owner), mode = OWNER_MODE(cell->owner),
+		 writer = cell->history & ~HISTORY(~0u);
 	cell->owner = OWNER(slot, FORM_WHOLE, mode);
 	cell->history = writer | histories[0];
 	if (uniform(histories))
@@ -63,8 +64,8 @@ bool array_put(struct thread *self, struct cell *cell, const uint32_t histories[
 /* ---- a granule in hand ---- */
 
 struct bytes {
-	struct cell now;         /* the cell as it was */
-	uint32_t histories[8];   /* before, then after the access */
+	struct cell now;       /* the cell as it was */
+	uint32_t histories[8]; /* before, then after the access */
 };
 
 static void open_bytes(const struct cell *cell, struct bytes *bytes)
@@ -105,8 +106,8 @@ void array_settle(struct thread *self, struct cell *cell)
 /* ---- accesses ---- */
 
 /* The cell stays as it is but for orders and context, an array's histories change in place. */
-static void change_in_place(struct thread *self, struct cell *cell, const struct bytes *bytes, struct cell fresh,
-			    uint32_t from, uint32_t to)
+static void change_in_place(struct thread *self, struct cell *cell, const struct bytes *bytes,
+			    struct cell fresh, uint32_t from, uint32_t to)
 {
 	if (OWNER_FORM(bytes->now.owner) == FORM_ARRAY)
 		for (uint32_t i = from; i < to; i++)
@@ -130,8 +131,8 @@ static bool contexts_differ(const struct thread *self, const struct bytes *bytes
 }
 
 /* Of the thread whose granule it is. */
-static bool step_bytes(struct thread *self, struct cell *cell, struct bytes *bytes, uint32_t from, uint32_t to,
-		       uint64_t word, uint64_t granule, enum access access, struct memo *memo)
+static bool step_bytes(struct thread *self, struct cell *cell, struct bytes *bytes, uint32_t from,
+		       uint32_t to, uint64_t word, uint64_t granule, enum access access, struct memo *memo)
 {
 	bool changes = false;
 	for (uint32_t i = from; i < to; i++) {
@@ -154,8 +155,8 @@ static bool step_bytes(struct thread *self, struct cell *cell, struct bytes *byt
 
 /* Of another thread: a read of what one thread alone was at, a write of all eight bytes, the first
  * access at all; or a further one of the two threads that the cell names. */
-static bool learn_bytes(struct thread *self, struct cell *cell, struct bytes *bytes, uint32_t from, uint32_t to,
-			uint64_t word, uint64_t granule, enum access access)
+static bool learn_bytes(struct thread *self, struct cell *cell, struct bytes *bytes, uint32_t from,
+			uint32_t to, uint64_t word, uint64_t granule, enum access access)
 {
 	struct cell now = bytes->now;
 	if (!OWNER_FORM(now.owner))
@@ -186,7 +187,8 @@ static bool learn_bytes(struct thread *self, struct cell *cell, struct bytes *by
 }
 
 /* As cell_notices, for one byte. */
-static bool byte_notices(const struct thread *self, const struct cell *now, uint32_t number, enum access access)
+static bool byte_notices(const struct thread *self, const struct cell *now, uint32_t number,
+			 enum access access)
 {
 	const struct history *h = history_at(number);
 	uint32_t slot = OWNER_SLOT(now->owner), own = h->own & ~OWN_LAST;
@@ -220,8 +222,9 @@ bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_
 				return true;
 			continue;
 		}
-		bool can = !slot || (access == ACCESS_WRITE ? a == self->slot || to - from == 8
-							    : mode == MODE_ALL || slot == self->slot || a == self->slot);
+		bool can = !slot || (access == ACCESS_WRITE
+					     ? a == self->slot || to - from == 8
+					     : mode == MODE_ALL || slot == self->slot || a == self->slot);
 		if (!can)
 			return false;
 		if (learn_bytes(self, cell, &bytes, from, to, word, granule, access))

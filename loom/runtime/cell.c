@@ -61,8 +61,8 @@ void cell_communicate(struct thread *self, const struct cell *now, uint32_t hist
 }
 
 /* Of the two threads that the cell names, A wrote or was here alone, B (MODE_ONE) read after that. */
-static struct history learn_access(struct thread *self, const struct cell *now, const struct history *old, uint64_t word,
-			    uint64_t address, enum access access)
+static struct history learn_access(struct thread *self, const struct cell *now, const struct history *old,
+				   uint64_t word, uint64_t address, enum access access)
 {
 	bool one = OWNER_MODE(now->owner) == MODE_ONE;
 	uint32_t a = writer_of(now), b = one ? OWNER_SLOT(now->owner) : 0, own = old->own & ~OWN_LAST;
@@ -73,12 +73,14 @@ static struct history learn_access(struct thread *self, const struct cell *now, 
 	uint32_t site = WORD_SITE(word);
 	observe_predecessor(self, site, last);
 	if (access == ACCESS_WRITE && own && !is_a)
-		observe_pair(self, PAIR_READ_WRITE, event(a, own, one ? now->write : now->read), word, address);
+		observe_pair(self, PAIR_READ_WRITE, event(a, own, one ? now->write : now->read), word,
+			     address);
 	if (access == ACCESS_WRITE && old->read && !is_b)
 		observe_pair(self, PAIR_READ_WRITE, event(b, old->read, now->read), word, address);
 	if (old->write && !is_a)
 		after_write(self, now, event(a, old->write, now->write), word, address, access);
-	else if (!old->write && access == ACCESS_READ && !(is_a && own) && !(is_b && old->read) && observes_edges())
+	else if (!old->write && access == ACCESS_READ && !(is_a && own) && !(is_b && old->read) &&
+		 observes_edges())
 		observe_edge(self, 0, 0, site, self->context, false);
 	if (access == ACCESS_WRITE)
 		return (struct history){ .write = site, .before = last };
@@ -118,8 +120,8 @@ struct cell cell_after(struct thread *self, struct cell now, uint64_t word, enum
 	return now;
 }
 
-uint32_t cell_learn(struct thread *self, const struct cell *now, uint32_t history, uint64_t word, uint64_t address,
-		    enum access access)
+uint32_t cell_learn(struct thread *self, const struct cell *now, uint32_t history, uint64_t word,
+		    uint64_t address, enum access access)
 {
 	uint64_t a, b;
 	/* Couples want to see every pair for a while; controlled runs touch as few pages as they can. */
@@ -224,7 +226,8 @@ static bool read_among_many(struct thread *self, struct cell *cell, struct cell 
 }
 
 /* The third thread that reads a value: all become a block. */
-static bool become_many(struct thread *self, struct cell *cell, struct cell now, uint64_t word, uint64_t address)
+static bool become_many(struct thread *self, struct cell *cell, struct cell now, uint64_t word,
+			uint64_t address)
 {
 	uint32_t a = writer_of(&now), b = OWNER_SLOT(now.owner), history = HISTORY(now.history);
 	struct history old = *history_at(history);
@@ -237,7 +240,8 @@ static bool become_many(struct thread *self, struct cell *cell, struct cell now,
 	readers_add(self, readers, word, cell);
 	uint32_t last = old.own & OWN_LAST ? own : old.read;
 	readers->latest = latest_of(word, last);
-	struct cell fresh = { .history = history_number((struct history){ .write = old.write }) | a << HISTORY_BITS,
+	struct cell fresh = { .history = history_number((struct history){ .write = old.write }) |
+					 a << HISTORY_BITS,
 			      .context = now.context,
 			      .owner = OWNER(0u, OWNER_FORM(now.owner), MODE_MANY),
 			      .write = now.write,
@@ -282,7 +286,8 @@ static bool write_after_many(struct thread *self, struct cell *cell, struct cell
 			break;
 	}
 	if (write && writer_of(&now) != self->slot)
-		after_write(self, &now, event(writer_of(&now), write, now.write), word, address, ACCESS_WRITE);
+		after_write(self, &now, event(writer_of(&now), write, now.write), word, address,
+			    ACCESS_WRITE);
 	cell_communicate(self, &now, HISTORY(now.history), ACCESS_WRITE);
 	bool entered = granule_enter(self);
 	if (readers_of(cell, now.read) != readers_at(0))
@@ -324,7 +329,8 @@ static bool take_over(struct thread *self, struct cell *cell, struct cell old, s
 }
 
 /* One of two threads reads again. */
-static void read_again(struct thread *self, struct cell *cell, struct cell now, uint64_t word, uint64_t address)
+static void read_again(struct thread *self, struct cell *cell, struct cell now, uint64_t word,
+		       uint64_t address)
 {
 	const struct history *old = history_at(HISTORY(now.history));
 	bool is_b = OWNER_SLOT(now.owner) == self->slot;
@@ -336,7 +342,8 @@ static void read_again(struct thread *self, struct cell *cell, struct cell now, 
 	note_calm(self, word, news != self->news);
 	bool there = (is_b ? old->read : old->own & ~OWN_LAST) == WORD_SITE(word);
 	if (there && self->owner != OWNER_NEVER && site_is_calm(self, word))
-		*again_place(self, cell) = (struct read_again){ .cell = cell, .value = again_value(cell, word) };
+		*again_place(self, cell) =
+			(struct read_again){ .cell = cell, .value = again_value(cell, word) };
 	else
 		cell_set(cell, fresh);
 }

@@ -39,7 +39,8 @@ static void access_slowly(struct thread *self, uint64_t word, uint64_t address, 
 	if (UNLIKELY(runtime.controlled))
 		control_access(self, word, address, size, access);
 	/* What is this thread's own is here only because every access must be seen. */
-	if (UNLIKELY(runtime.options.jitter_us && !(runtime.always_slow && granule_is_own(self, address, size))))
+	if (UNLIKELY(runtime.options.jitter_us &&
+		     !(runtime.always_slow && granule_is_own(self, address, size))))
 		jitter_at_access(self);
 	if (UNLIKELY(runtime.always_slow))
 		trace_begin(self, word, address, size, access);
@@ -68,7 +69,8 @@ static void access_range(uint64_t word, uint64_t address, size_t size, enum acce
 
 /* Does an access without entering; false when the long way must be taken. A signal handler that
  * comes in between does what another thread might do. */
-INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum access access, struct memo *memo)
+INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum access access,
+			struct memo *memo)
 {
 	struct thread *self = unsnarl_self;
 	struct cell *cell = layout_cell(address);
@@ -111,8 +113,8 @@ UNIT_ACCESS(unsnarl_write4, 4, ACCESS_WRITE)
 /* ---- one or two bytes ---- */
 
 /* In a granule that is cut in bytes. */
-INLINE bool small_in_cut(struct thread *self, uint32_t number, uint64_t word, uint64_t address, uint32_t length,
-			 enum access access, const struct memo *memo)
+INLINE bool small_in_cut(struct thread *self, uint32_t number, uint64_t word, uint64_t address,
+			 uint32_t length, enum access access, const struct memo *memo)
 {
 	struct cell *cell = &cut_at(number)->cells[address % 8];
 	uint16_t owner = (uint16_t)(self->owner | FORM_BYTE << 2);
@@ -124,8 +126,8 @@ INLINE bool small_in_cut(struct thread *self, uint32_t number, uint64_t word, ui
 }
 
 /* In a granule of this thread's own with an array of histories. */
-INLINE bool small_in_array(struct thread *self, struct cell *cell, uint32_t number, uint64_t word, uint64_t address,
-			   uint32_t length, enum access access, const struct memo *memo)
+INLINE bool small_in_array(struct thread *self, struct cell *cell, uint32_t number, uint64_t word,
+			   uint64_t address, uint32_t length, enum access access, const struct memo *memo)
 {
 	uint32_t *history = &array_at(number)->histories[address % 8];
 	struct memo known = memo[*history % MEMO_ENTRIES];
@@ -194,7 +196,8 @@ INLINE bool small_quickly(uint64_t word, uint64_t address, uint32_t length, enum
 	if (access == ACCESS_READ && (LOW_OWNER(low) & ~(15u << 2)) == (self->owner | MODE_ONE))
 		return small_in_shared(self, cell, word, address, length);
 	struct memo known = memo[low % MEMO_ENTRIES];
-	if (LOW_OWNER(low) != (self->owner | FORM_WHOLE << 2) || known.from != (uint32_t)low || known.from != known.to)
+	if (LOW_OWNER(low) != (self->owner | FORM_WHOLE << 2) || known.from != (uint32_t)low ||
+	    known.from != known.to)
 		return false;
 	if (access == ACCESS_WRITE && (uint16_t)(low >> 32) != (uint16_t)self->context)
 		return false;

@@ -145,16 +145,18 @@ static struct cell byte_cell(struct thread *self, struct cell from, uint32_t byt
 		uint32_t history = array_at(HISTORY(from.history))->histories[byte];
 		if (!history) /* a byte that nobody touched */
 			return (struct cell){ .owner = OWNER(0u, FORM_BYTE, MODE_ALL) };
-		if (OWNER_MODE(from.owner) == MODE_ONE && !history_at(history)->read) /* or only the first thread */
+		if (OWNER_MODE(from.owner) == MODE_ONE &&
+		    !history_at(history)->read) /* or only the first thread */
 			return (struct cell){ .history = history,
 					      .context = from.context,
-					      .owner = OWNER(HISTORY_WRITER(from.history), FORM_BYTE, MODE_ALL),
+					      .owner = OWNER(HISTORY_WRITER(from.history), FORM_BYTE,
+							     MODE_ALL),
 					      .write = from.write,
 					      .read = from.write };
 		struct history old = *history_at(history);
 		if (OWNER_MODE(from.owner) == MODE_ONE && !old.write && !old.own) /* or only the second */
-			return (struct cell){ .history = history_number(
-						      (struct history){ .own = old.read, .before = old.before }),
+			return (struct cell){ .history = history_number((struct history){
+						      .own = old.read, .before = old.before }),
 					      .owner = OWNER(OWNER_SLOT(from.owner), FORM_BYTE, MODE_ALL),
 					      .read = from.read };
 		from.history = (from.history & ~HISTORY(~0u)) | history;
@@ -295,8 +297,8 @@ static bool access_granule(struct thread *self, uint64_t granule, uint32_t from,
 		begin_together(self, notices);
 		bool done = true;
 		for (uint32_t at = from; at < to && done; at += 4)
-			done = cell_access(self, layout_cell(granule | at), word, granule | at, FORM_HALF, access,
-					   memo);
+			done = cell_access(self, layout_cell(granule | at), word, granule | at, FORM_HALF,
+					   access, memo);
 		end_together(self, access);
 		return done;
 	}
@@ -331,12 +333,13 @@ void granule_access(struct thread *self, uint64_t word, uint64_t address, size_t
 /* ---- whose it is ---- */
 
 /* Bytes from..to of one granule: fresh, or only this thread's. */
-static bool part_is_own(const struct thread *self, uint64_t granule, uint32_t from, uint32_t to, bool or_fresh)
+static bool part_is_own(const struct thread *self, uint64_t granule, uint32_t from, uint32_t to,
+			bool or_fresh)
 {
 	const struct cell *first = layout_cell(granule);
 	struct cell now = cell_get(first);
 	for (uint32_t i = from; i < to; i++) {
-		struct cell cell = is_cut(now)                               ? cut_at(now.history)->cells[i]
+		struct cell cell = is_cut(now) ? cut_at(now.history)->cells[i]
 				   : OWNER_FORM(now.owner) == FORM_HALF && i > 3 ? *layout_cell(granule | 4)
 										 : now;
 		uint32_t slot = OWNER_SLOT(cell.owner), history = HISTORY(cell.history);

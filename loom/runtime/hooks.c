@@ -30,8 +30,7 @@ HOOK unsnarl_hook_read8(struct thread *self, struct cell *cells, uint16_t owner,
 			uint64_t address, struct memo *memo)
 {
 	struct cell *cell = whole(cells, address);
-	if (!cell_quick_read(cell, owner | FORM_WHOLE << 2, word, memo) &&
-	    !reads_again(self, cell, word))
+	if (!cell_quick_read(cell, owner | FORM_WHOLE << 2, word, memo) && !reads_again(self, cell, word))
 		unsnarl_read8(word, address, memo);
 }
 
@@ -46,8 +45,7 @@ HOOK unsnarl_hook_read4(struct thread *self, struct cell *cells, uint16_t owner,
 			uint64_t address, struct memo *memo)
 {
 	struct cell *cell = half(cells, address);
-	if (!cell_quick_read(cell, owner | FORM_HALF << 2, word, memo) &&
-	    !reads_again(self, cell, word))
+	if (!cell_quick_read(cell, owner | FORM_HALF << 2, word, memo) && !reads_again(self, cell, word))
 		unsnarl_read4(word, address, memo);
 }
 

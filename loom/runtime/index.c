@@ -40,7 +40,9 @@ static uint32_t level_of(uint32_t number)
 struct probe index_probe(uint64_t hash, uint32_t count)
 {
 	uint32_t level = level_of(count);
-	return (struct probe){ .hash = (uint32_t)hash, .level = level, .at = (uint32_t)hash & (level_size(level) - 1) };
+	return (struct probe){ .hash = (uint32_t)hash,
+			       .level = level,
+			       .at = (uint32_t)hash & (level_size(level) - 1) };
 }
 
 /* The next candidate's number + 1; 0 when there is none. */

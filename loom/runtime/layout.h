@@ -22,7 +22,8 @@
 /* The first 8 bytes are always stored at once, so that sites are never taken for
  * another thread's. */
 struct cell {
-	uint32_t history; /* number of a history (history.c), of an array or of a cut; high bits: HISTORY_WRITER */
+	uint32_t
+		history; /* number of a history (history.c), of an array or of a cut; high bits: HISTORY_WRITER */
 	uint16_t context; /* of the last writer when it wrote */
 	uint16_t owner;   /* slot 10 | form 4 | mode 2 */
 	uint32_t write;   /* order of the last write */
@@ -180,7 +181,7 @@ struct thread {
 	} spare_readers, spare_arrays, spare_cuts;
 	struct together together;
 	uint32_t couples_left; /* pairs that are looked at for couples from now on */
-	uint32_t news; /* observations that this thread was the first to log */
+	uint32_t news;         /* observations that this thread was the first to log */
 	struct read_again again[2048];
 	struct calm calm[512];
 	struct known known[4096];

@@ -96,27 +96,27 @@ static bool same_couple(const struct area_couple *a, const struct area_couple *b
 
 /* Finds an equal entry or appends `fresh`; `complete` may fill in the rest of a new
  * entry. One body for the logs, which differ in type only. */
-#define DEFINE_APPEND(name, type, log, count, limit, index, same, complete)                           \
-	static void name(struct thread *self, struct type fresh, uint64_t hash)                       \
-	{                                                                                             \
-		struct type *entries = runtime.process->log;                                          \
-		struct probe probe = index_probe(hash, RELAXED_GET(runtime.process->count));          \
-		for (uint32_t found; (found = index_next(&runtime.index, &probe));)                   \
-			if (same(&entries[found - 1], &fresh))                                        \
-				return;                                                               \
-		uint32_t entry = claim(&runtime.process->count, limit);                               \
-		if (entry == UINT32_MAX)                                                              \
-			return;                                                                       \
-		complete(&fresh);                                                                     \
-		self->news++;                                                                         \
-		entries[entry] = fresh;                                                               \
-		__atomic_store_n(&entries[entry].state, AREA_VALID, __ATOMIC_RELEASE); /* harvest */  \
-		probe = index_probe(hash, entry);                                                     \
-		for (uint32_t found; (found = index_publish(&runtime.index, &probe, entry));)         \
-			if (same(&entries[found - 1], &fresh)) {                                      \
-				entries[entry].state = 0; /* another thread was first */              \
-				return;                                                               \
-			}                                                                             \
+#define DEFINE_APPEND(name, type, log, count, limit, index, same, complete)                          \
+	static void name(struct thread *self, struct type fresh, uint64_t hash)                      \
+	{                                                                                            \
+		struct type *entries = runtime.process->log;                                         \
+		struct probe probe = index_probe(hash, RELAXED_GET(runtime.process->count));         \
+		for (uint32_t found; (found = index_next(&runtime.index, &probe));)                  \
+			if (same(&entries[found - 1], &fresh))                                       \
+				return;                                                              \
+		uint32_t entry = claim(&runtime.process->count, limit);                              \
+		if (entry == UINT32_MAX)                                                             \
+			return;                                                                      \
+		complete(&fresh);                                                                    \
+		self->news++;                                                                        \
+		entries[entry] = fresh;                                                              \
+		__atomic_store_n(&entries[entry].state, AREA_VALID, __ATOMIC_RELEASE); /* harvest */ \
+		probe = index_probe(hash, entry);                                                    \
+		for (uint32_t found; (found = index_publish(&runtime.index, &probe, entry));)        \
+			if (same(&entries[found - 1], &fresh)) {                                     \
+				entries[entry].state = 0; /* another thread was first */             \
+				return;                                                              \
+			}                                                                            \
 	}
 
 static void nothing_more(const void *entry)

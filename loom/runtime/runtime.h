@@ -32,12 +32,12 @@ struct runtime {
 	struct area_head *head;
 	struct area_process *process;
 	struct area_options options;
-	uint32_t context_mask;  /* two bits per kept event */
+	uint32_t context_mask;               /* two bits per kept event */
 	uint32_t context_full, context_most; /* bit above a full context, largest context (context.c) */
-	bool always_slow;       /* line granularity or trace: every access must be seen */
-	bool serves;            /* a fork server that has not begun to fork */
-	bool controlled;        /* one thread runs at a time (control.c) */
-	struct thread *threads; /* AREA_SLOTS of them */
+	bool always_slow;                    /* line granularity or trace: every access must be seen */
+	bool serves;                         /* a fork server that has not begun to fork */
+	bool controlled;                     /* one thread runs at a time (control.c) */
+	struct thread *threads;              /* AREA_SLOTS of them */
 	struct index pairs, predecessors, edges, couples;
 	uint32_t next_readers, next_arrays, next_cuts; /* blocks handed out so far */
 	uint32_t trace_lock;
@@ -116,9 +116,9 @@ HIDDEN uint32_t index_publish(const struct index *index, struct probe *probe, ui
 /* ---- history.c: the sites of a cell ---- */
 enum access { ACCESS_READ = 1, ACCESS_WRITE = 2 };
 struct history {
-	uint32_t write;  /* site of the last write, 0 = none */
-	uint32_t own;    /* of the last read since by the thread that wrote, or that alone was here; 0 = none */
-	uint32_t read;   /* of the last read since by the cell's other thread (MODE_ONE), 0 = none */
+	uint32_t write; /* site of the last write, 0 = none */
+	uint32_t own;  /* of the last read since by the thread that wrote, or that alone was here; 0 = none */
+	uint32_t read; /* of the last read since by the cell's other thread (MODE_ONE), 0 = none */
 	uint32_t before; /* of the last access by another thread than the last one's, 0 = nil */
 };
 #define OWN_LAST (1u << 31) /* in `own`, when there is a `read`: it came after that */
@@ -129,8 +129,8 @@ HIDDEN uint32_t history_step(struct thread *self, uint32_t number, uint32_t site
 
 /* ---- cell.c: one cell ---- */
 /* An access to all that the cell covers; false when its form is another. */
-HIDDEN bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t address, uint32_t form,
-			enum access access, struct memo *memo);
+HIDDEN bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
+			uint32_t form, enum access access, struct memo *memo);
 /* What an access teaches that is not by the owner of an ALL cell: logs it, returns the history then. */
 HIDDEN uint32_t cell_learn(struct thread *self, const struct cell *now, uint32_t history, uint64_t word,
 			   uint64_t address, enum access access);
@@ -140,11 +140,13 @@ INLINE struct known *known_place(struct thread *self, const struct cell *now, ui
 				 enum access access, uint64_t *a, uint64_t *b)
 {
 	*a = (uint64_t)history << 40 | (uint64_t)now->owner << 24 | (uint64_t)WORD_SITE(word) << 2 | access;
-	*b = (uint64_t)now->context << 26 | (uint64_t)(uint16_t)self->context << 10 | HISTORY_WRITER(now->history);
+	*b = (uint64_t)now->context << 26 | (uint64_t)(uint16_t)self->context << 10 |
+	     HISTORY_WRITER(now->history);
 	return &self->known[(*a ^ *b * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu >> 52];
 }
 /* Data moved: events enter the contexts of both sides. */
-HIDDEN void cell_communicate(struct thread *self, const struct cell *now, uint32_t history, enum access access);
+HIDDEN void cell_communicate(struct thread *self, const struct cell *now, uint32_t history,
+			     enum access access);
 /* The cell after an access by another thread than the owner of an ALL cell, but for its history. */
 HIDDEN struct cell cell_after(struct thread *self, struct cell now, uint64_t word, enum access access);
 HIDDEN bool cell_notices(struct thread *self, const struct cell *now, enum access access);
@@ -212,7 +214,7 @@ HIDDEN void control_access(struct thread *self, uint64_t word, uint64_t address,
 			   enum access access);
 
 /* ---- context.c: the last communication events of each thread ---- */
-HIDDEN void context_start(uint32_t events);                    /* as many are kept */
+HIDDEN void context_start(uint32_t events); /* as many are kept */
 HIDDEN uint32_t context_empty(void);
 HIDDEN void context_push(struct thread *self, uint32_t event); /* this thread's own */
 HIDDEN void context_send(uint32_t slot, uint32_t event);       /* one that another thread will notice */
@@ -225,7 +227,8 @@ HIDDEN void context_exchange(struct thread *self, uint32_t writer, enum access a
 struct readers {
 	uint32_t next; /* further block of the same cell, or of the spare list; 0 = none */
 	uint16_t n;
-	uint16_t home;   /* low bits of the cell's address: a cell that two threads changed at once names any block */
+	uint16_t
+		home; /* low bits of the cell's address: a cell that two threads changed at once names any block */
 	uint64_t latest; /* in the first block: the last read, its order replaced by the site before it */
 	uint64_t words[READERS_PER_BLOCK];
 };
@@ -233,7 +236,8 @@ HIDDEN struct readers *readers_at(uint32_t number);
 HIDDEN uint32_t readers_new(struct thread *self, const struct cell *home);
 HIDDEN void readers_free(struct thread *self, uint32_t number);
 HIDDEN uint32_t readers_copy(struct thread *self, uint32_t number, const struct cell *home);
-HIDDEN struct readers *readers_of(const struct cell *cell, uint32_t number); /* block 0, empty, when it is not the cell's */
+HIDDEN struct readers *readers_of(const struct cell *cell,
+				  uint32_t number); /* block 0, empty, when it is not the cell's */
 /* This thread's entry, NULL when it has none. */
 HIDDEN uint64_t *readers_find(struct readers *readers, uint32_t slot);
 HIDDEN void readers_add(struct thread *self, struct readers *readers, uint64_t word, const struct cell *home);
