@@ -93,14 +93,32 @@ static bool close_bytes(struct thread *self, struct cell *cell, const struct byt
 	return done;
 }
 
+/* The first thread has overwritten all that the second one read: the granule is its own again. */
+static bool second_is_gone(const struct bytes *bytes)
+{
+	if (OWNER_MODE(bytes->now.owner) != MODE_ONE)
+		return false;
+	for (int i = 0; i < 8; i++)
+		if (history_at(bytes->histories[i])->read)
+			return false;
+	return true;
+}
+
 void array_settle(struct thread *self, struct cell *cell)
 {
-	struct cell now = cell_get(cell);
-	struct bytes bytes = { .now = now };
-	if (OWNER_FORM(now.owner) != FORM_ARRAY || !uniform(array_at(HISTORY(now.history))->histories))
-		return;
+	struct bytes bytes;
 	open_bytes(cell, &bytes);
-	close_bytes(self, cell, &bytes, bytes.now);
+	struct cell fresh = bytes.now;
+	if (OWNER_FORM(fresh.owner) != FORM_ARRAY)
+		return;
+	if (second_is_gone(&bytes)) {
+		fresh.owner = OWNER(HISTORY_WRITER(fresh.history), FORM_ARRAY, MODE_ALL);
+		fresh.history = HISTORY(fresh.history);
+		fresh.read = fresh.write;
+	} else if (!uniform(bytes.histories)) {
+		return;
+	}
+	close_bytes(self, cell, &bytes, fresh);
 }
 
 /* ---- accesses ---- */

@@ -66,7 +66,7 @@ static inline struct cell *layout_cell(uint64_t address) /* of a granule, or of 
 
 /* A site's memo: histories it has met in cells of its own thread, and what they become. What
  * such an access teaches is logged already. */
-#define MEMO_ENTRIES 4u
+#define MEMO_ENTRIES 8u
 struct memo {
 	uint32_t from, to;
 };
