@@ -104,6 +104,10 @@ struct recent_pair {
 	uint64_t address;
 };
 #define RECENT_PAIRS 32u
+/* A thread that has met so many pairs without a new couple looks for no more: programs
+ * that share at every turn would else spend most of their time with it. Nothing false
+ * comes of it, since only what a thread itself remembers makes a couple. */
+#define COUPLES_PATIENCE 20000u
 
 struct thread {
 	uint64_t word;       /* slot << WORD_SLOT_SHIFT */
@@ -134,7 +138,8 @@ struct thread {
 	struct {
 		uint32_t first, last, count; /* blocks to reuse, oldest first */
 	} spare_readers, spare_splits;
-	uint32_t news; /* observations that this thread was the first to log */
+	uint32_t news;        /* observations that this thread was the first to log */
+	uint32_t quiet_pairs; /* pairs met since the last new couple */
 	struct read_again again[2048];
 	struct calm calm[512];
 	uint64_t logged[1024][2]; /* pairs and edges already logged, direct-mapped by key */
