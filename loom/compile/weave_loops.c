@@ -71,7 +71,7 @@ static void step_header(struct weave *weave, const struct loops *loops, int32_t 
 	uint32_t index = weave_site(weave, place, SITE_LOOP, 0, NULL);
 	LLVMValueRef site = site_value(weave, index), one = LLVMConstInt(weave->i64, 1, 0);
 
-	LLVMPositionBuilderBefore(weave->builder, LLVMGetFirstInstruction(header));
+	LLVMPositionBuilderBeforeInstrAndDbgRecords(weave->builder, LLVMGetFirstInstruction(header));
 	LLVMSetCurrentDebugLocation2(weave->builder, NULL);
 	steps->where = LLVMBuildPhi(weave->builder, weave->i64, "unsnarl.where");
 	steps->iteration = LLVMBuildPhi(weave->builder, weave->i64, "unsnarl.iteration");

@@ -83,6 +83,7 @@ static struct recent_pair *recent_place(struct recent_pair *pairs, uint32_t *nex
 void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint64_t head, uint64_t tail,
 		  uint64_t address)
 {
+	uint32_t news = self->news;
 	struct recent_pair pair = { .kind = kind,
 				    .head_site = WORD_SITE(head),
 				    .tail_site = WORD_SITE(tail),
@@ -108,6 +109,7 @@ void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint
 					     .crossed = first.other == other->number &&
 							(int32_t)(pair.head_order - first.tail_order) < 0 });
 	}
+	self->couples_left = self->news == news ? self->couples_left - 1 : COUPLES_PATIENCE;
 	*recent_place(self->met_pairs, &self->next_met, &pair) = pair;
 	pair.other = self->number;
 	share_pair(recent_place(other->taken_pairs, &other->next_taken, &pair), &pair);

@@ -149,6 +149,10 @@ struct recent_pair {
 	uint64_t address;
 };
 #define RECENT_PAIRS 32u
+/* A thread that has met so many pairs without a new couple looks for no more: programs
+ * that share at every turn would else spend most of their time with it. Nothing false
+ * comes of it, since only what a thread itself remembers makes a couple. */
+#define COUPLES_PATIENCE 20000u
 
 struct thread {
 	uint64_t word;       /* slot << WORD_SLOT_SHIFT */
@@ -180,7 +184,7 @@ struct thread {
 		uint32_t first, last, count; /* blocks to reuse, oldest first */
 	} spare_readers, spare_arrays, spare_cuts;
 	struct together together;
-	uint32_t couples_left; /* pairs that are looked at for couples from now on */
+	uint32_t couples_left; /* pairs that are looked at for couples unless one of them makes a new one */
 	uint32_t news;         /* observations that this thread was the first to log */
 	struct read_again again[2048];
 	struct calm calm[512];

@@ -158,10 +158,8 @@ void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t ta
 	if (!(runtime.options.observe & OBSERVE_PAIRS) || !WORD_SLOT(head))
 		return;
 	struct thread *other = &runtime.threads[WORD_SLOT(head)];
-	if (self->couples_left) {
-		self->couples_left--;
+	if (UNLIKELY(self->couples_left))
 		couples_meet(self, other, kind, head, tail, address);
-	}
 	uint64_t a = head >> 32 << 32 | WORD_SITE(tail);
 	uint64_t b = 1ull << 62 | (uint64_t)kind << 32 | other->number;
 	uint64_t hash = mix(a, b ^ (uint64_t)self->slot << 40);

@@ -91,9 +91,7 @@ HIDDEN void units_copy(struct area_process *to, const struct area_process *from)
 HIDDEN void observe_start(void);
 HIDDEN void observe_after_fork(void);
 HIDDEN void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t tail, uint64_t address);
-/* The pair a couple ends with, as observe_pair gets it; called for every pair, known or not. */
-/* Pairs of each thread that couples are made of: looking at them takes a microsecond each. */
-#define COUPLES_MOST 100000u
+/* The pair a couple ends with, as observe_pair gets it; called for every pair, known or not, while patience lasts. */
 HIDDEN void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint64_t head,
 			 uint64_t tail, uint64_t address);
 HIDDEN void observe_couple(struct thread *self, const struct area_couple *couple);
