@@ -172,15 +172,15 @@ static void a_granule_communicates_once_with_each_writer(void **state)
 	struct reference_result result =
 		EXACT(WRITE(1, 64, 1), WRITE(0, 65, 2), WRITE(1, 67, 1), WRITE(0, 72, 4), WRITE(2, 64, 12),
 		      WRITE(0, 80, 8), WRITE(1, 88, 8), WRITE(3, 80, 16));
-	uint32_t twice = EVENT_REMOTE_WRITE << 2 | EVENT_REMOTE_WRITE;
+	uint32_t once = AFTER(EMPTY, EVENT_REMOTE_WRITE), local = AFTER(EMPTY, EVENT_LOCAL_WRITE);
 
 	assert_int_equal(result.edges.n, 6);
-	assert_edge(&result, 0, 1, 0, 5, 0);
-	assert_edge(&result, 1, 2, 0, 5, 0);
-	assert_edge(&result, 2, 3, 0, 5, 0);
-	assert_edge(&result, 3, 4, 0, 5, EVENT_LOCAL_WRITE << 2 | EVENT_LOCAL_WRITE);
-	assert_edge(&result, 4, 6, twice, 8, 0);
-	assert_edge(&result, 5, 7, EVENT_REMOTE_WRITE, 8, EVENT_LOCAL_WRITE);
+	assert_edge(&result, 0, 1, EMPTY, 5, EMPTY);
+	assert_edge(&result, 1, 2, EMPTY, 5, EMPTY);
+	assert_edge(&result, 2, 3, EMPTY, 5, EMPTY);
+	assert_edge(&result, 3, 4, EMPTY, 5, AFTER(local, EVENT_LOCAL_WRITE));
+	assert_edge(&result, 4, 6, AFTER(once, EVENT_REMOTE_WRITE), 8, EMPTY);
+	assert_edge(&result, 5, 7, once, 8, local);
 	reference_free(&result);
 }
 
@@ -192,9 +192,9 @@ static void one_byte_makes_a_granule_notice(void **state)
 					       WRITE(0, 64, 5), READ(2, 64, 4), READ(2, 68, 1));
 
 	assert_int_equal(result.edges.n, 3);
-	assert_edge(&result, 0, 2, 0, 3, 0);
-	assert_edge(&result, 1, 4, EVENT_REMOTE_READ, 5, 0);
-	assert_edge(&result, 2, 4, EVENT_REMOTE_READ, 6, EVENT_LOCAL_READ);
+	assert_edge(&result, 0, 2, EMPTY, 3, EMPTY);
+	assert_edge(&result, 1, 4, AFTER(EMPTY, EVENT_REMOTE_READ), 5, EMPTY);
+	assert_edge(&result, 2, 4, AFTER(EMPTY, EVENT_REMOTE_READ), 6, AFTER(EMPTY, EVENT_LOCAL_READ));
 	reference_free(&result);
 }
 

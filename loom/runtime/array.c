@@ -11,29 +11,21 @@
 void array_start(void)
 {
 	runtime_map((uint64_t)array_at(0), (size_t)ARRAYS * sizeof(struct array));
+	spare_start(SPARE_ARRAYS, ARRAYS);
 }
 
-/* 0 when there are no more. Spare arrays are used again oldest first, as in readers.c. */
+/* 0 when there are no more. */
 static uint32_t array_new(struct thread *self)
 {
-	uint32_t number = self->spare_arrays.first;
-	if (self->spare_arrays.count > 64) {
-		self->spare_arrays.first = array_at(number)->histories[0];
-		self->spare_arrays.count--;
+	uint32_t number = spare_take(&self->spares[SPARE_ARRAYS], SPARE_ARRAYS);
+	if (number || RELAXED_GET(runtime.next_arrays) >= ARRAYS - AREA_SLOTS)
 		return number;
-	}
-	if (RELAXED_GET(runtime.next_arrays) >= ARRAYS - 2048)
-		return 0;
 	return __atomic_add_fetch(&runtime.next_arrays, 1, __ATOMIC_RELAXED);
 }
 
 void array_free(struct thread *self, uint32_t number)
 {
-	if (self->spare_arrays.count++)
-		array_at(self->spare_arrays.last)->histories[0] = number;
-	else
-		self->spare_arrays.first = number;
-	self->spare_arrays.last = number;
+	spare_give(&self->spares[SPARE_ARRAYS], SPARE_ARRAYS, number);
 }
 
 static bool uniform(const uint32_t histories[8])

@@ -131,7 +131,12 @@ uint32_t cell_learn(struct thread *self, const struct cell *now, uint32_t histor
 	if (LIKELY(known->a == a && known->b >> HISTORY_BITS == b))
 		return HISTORY(known->b);
 	uint32_t next = history_number(learn_access(self, now, history_at(history), word, address, access));
-	*known = (struct known){ a, b << HISTORY_BITS | next };
+	/* A signal handler must not find half of it. */
+	RELAXED_SET(known->a, 0);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	RELAXED_SET(known->b, b << HISTORY_BITS | next);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	RELAXED_SET(known->a, a);
 	return next;
 }
 
@@ -386,6 +391,17 @@ bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t
 		if (attempt(self, cell, now, word, address, access, memo))
 			return true;
 	}
+}
+
+/* In a signal handler that interrupted its thread where spare lists change. */
+bool cell_access_lightly(struct thread *self, struct cell *cell, uint64_t word, uint64_t address, uint32_t form,
+			 enum access access, struct memo *memo)
+{
+	struct cell now = cell_get(cell);
+	uint32_t slot = OWNER_SLOT(now.owner), mode = OWNER_MODE(now.owner);
+	bool third = mode == MODE_ONE && slot != self->slot && HISTORY_WRITER(now.history) != self->slot;
+	return OWNER_FORM(now.owner) == form && mode <= MODE_ONE && !(third && access == ACCESS_READ) &&
+	       attempt(self, cell, now, word, address, access, memo);
 }
 
 struct cell cell_copy(struct thread *self, struct cell from, struct cell *home, uint32_t form)

@@ -77,8 +77,9 @@ INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum a
 	if (access == ACCESS_READ && reads_again(self, cell, word))
 		return;
 	if (UNLIKELY(address % length || WORD_SLOT(word) != self->slot || self->owner == OWNER_NEVER ||
-		     runtime.options.jitter_us || self->held) ||
-	    !cell_access(self, cell, word, address, FORM(length), access, memo))
+		     runtime.options.jitter_us) ||
+	    !(self->held ? cell_access_lightly(self, cell, word, address, FORM(length), access, memo)
+			 : cell_access(self, cell, word, address, FORM(length), access, memo)))
 		access_range(word, address, length, access, memo, false);
 }
 
@@ -130,7 +131,7 @@ INLINE bool small_in_array(struct thread *self, struct cell *cell, uint32_t numb
 			   uint64_t address, uint32_t length, enum access access, const struct memo *memo)
 {
 	uint32_t *history = &array_at(number)->histories[address % 8];
-	struct memo known = memo[*history % MEMO_ENTRIES];
+	struct memo known = memo_get(memo, *history);
 	if (access == ACCESS_WRITE && cell->context != (uint16_t)self->context)
 		return false;
 	if (known.from != *history || !known.from || (length == 2 && history[1] != known.from))
@@ -195,7 +196,7 @@ INLINE bool small_quickly(uint64_t word, uint64_t address, uint32_t length, enum
 	}
 	if (access == ACCESS_READ && (LOW_OWNER(low) & ~(15u << 2)) == (self->owner | MODE_ONE))
 		return small_in_shared(self, cell, word, address, length);
-	struct memo known = memo[low % MEMO_ENTRIES];
+	struct memo known = memo_get(memo, low);
 	if (LOW_OWNER(low) != (self->owner | FORM_WHOLE << 2) || known.from != (uint32_t)low ||
 	    known.from != known.to)
 		return false;

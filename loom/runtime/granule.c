@@ -17,17 +17,14 @@ void granule_start(void)
 	runtime_map(CELLS_START & ~4095ull, CELLS_SIZE + 4096);
 	runtime_map((CELLS_START & ~4095ull) + UPPER_DISPLACEMENT, CELLS_SIZE + 4096);
 	runtime_map((uint64_t)cut_at(0), (size_t)CUTS_LIMIT * sizeof(struct cut));
+	spare_start(SPARE_CUTS, CUTS_LIMIT);
 }
 
-/* Oldest first, as in readers.c. A spare one keeps the number of the next in its first cell. */
 static uint32_t cut_new(struct thread *self)
 {
-	uint32_t number = self->spare_cuts.first;
-	if (self->spare_cuts.count > 64) {
-		self->spare_cuts.count--;
-		self->spare_cuts.first = cut_at(number)->cells[0].history;
+	uint32_t number = spare_take(&self->spares[SPARE_CUTS], SPARE_CUTS);
+	if (number)
 		return number;
-	}
 	number = __atomic_add_fetch(&runtime.next_cuts, 1, __ATOMIC_RELAXED);
 	if (number >= CUTS_LIMIT)
 		runtime_die("no more room for memory that is used byte by byte");
@@ -36,11 +33,7 @@ static uint32_t cut_new(struct thread *self)
 
 static void cut_free(struct thread *self, uint32_t number)
 {
-	if (self->spare_cuts.count++)
-		cut_at(self->spare_cuts.last)->cells[0].history = number;
-	else
-		self->spare_cuts.first = number;
-	self->spare_cuts.last = number;
+	spare_give(&self->spares[SPARE_CUTS], SPARE_CUTS, number);
 }
 
 void cuts_recycle(void)
@@ -96,9 +89,7 @@ void granule_unlock_held(struct thread *self)
 	if (!self->held)
 		return;
 	/* It may have left in the middle of changing its spare lists: better lose them than walk them. */
-	memset(&self->spare_readers, 0, sizeof self->spare_readers);
-	memset(&self->spare_arrays, 0, sizeof self->spare_arrays);
-	memset(&self->spare_cuts, 0, sizeof self->spare_cuts);
+	memset(self->spares, 0, sizeof self->spares);
 	if (RELAXED_GET(*self->held) == self->slot)
 		granule_unlock(self);
 	self->held = NULL;
@@ -127,6 +118,7 @@ void granule_leave(struct thread *self, bool entered)
 void granule_after_fork(void)
 {
 	memset(locks, 0, sizeof locks);
+	spare_after_fork();
 }
 
 /* ---- cutting: under the granule's lock; whoever takes a cell over meanwhile makes the swap fail ---- */

@@ -52,18 +52,25 @@ uint32_t history_number(struct history history)
 	return number;
 }
 
-/* The history after an access by the thread that made all others. */
+/* The history after an access by the thread that made all others. What is known is one word, so that
+ * a signal handler finds it whole. */
+#define STEP_BITS 45u
+
 uint32_t history_step(struct thread *self, uint32_t number, uint32_t site, enum access access)
 {
-	uint64_t key = (uint64_t)number << 32 | site << 2 | access;
-	struct step *step = &self->steps[runtime.controlled ? 0 : (key * 0x9e3779b97f4a7c15u) >> 52];
-	if (LIKELY(step->key == key))
-		return step->to;
+	/* Multiplying by an odd number is one to one: what is not in the place is in the tag. */
+	uint64_t key = (uint64_t)number << 23 | (uint64_t)site << 1 | (access == ACCESS_WRITE);
+	key = key * 0x9e3779b97f4a7c15u & ((1ull << STEP_BITS) - 1);
+	uint64_t *step = &self->steps[runtime.controlled ? 0 : key >> (STEP_BITS - 12)];
+	uint64_t known = RELAXED_GET(*step), tag = (key << 12 & ((1ull << STEP_BITS) - 1)) << (HISTORY_BITS - 12) | 1ull << 63;
+	if (LIKELY(known - HISTORY(known) == tag))
+		return HISTORY(known);
 	const struct history *old = history_at(number);
 	observe_predecessor(self, site, old->before);
 	struct history next = { .write = access == ACCESS_WRITE ? site : old->write,
 				.own = access == ACCESS_WRITE ? 0 : site,
 				.before = old->before };
-	*step = (struct step){ .key = key, .to = history_number(next) };
-	return step->to;
+	uint32_t to = history_number(next);
+	RELAXED_SET(*step, tag | to);
+	return to;
 }

@@ -68,8 +68,17 @@ static inline struct cell *layout_cell(uint64_t address) /* of a granule, or of 
  * such an access teaches is logged already. */
 #define MEMO_ENTRIES 8u
 struct memo {
-	uint32_t from, to;
+	uint32_t from, to; /* always loaded and stored together */
 };
+
+static inline struct memo memo_get(const struct memo *memos, uint64_t history)
+{
+	union {
+		uint64_t bits;
+		struct memo memo;
+	} entry = { .bits = __atomic_load_n((const uint64_t *)&memos[history % MEMO_ENTRIES], __ATOMIC_RELAXED) };
+	return entry.memo;
+}
 
 static inline uint64_t cell_low(const struct cell *cell)
 {
@@ -82,7 +91,7 @@ static inline uint64_t cell_low(const struct cell *cell)
 static inline int cell_quick_read(struct cell *cell, uint16_t owner, uint64_t word, const struct memo *memos)
 {
 	uint64_t low = cell_low(cell);
-	struct memo memo = memos[low % MEMO_ENTRIES];
+	struct memo memo = memo_get(memos, low);
 	if (__builtin_expect(LOW_OWNER(low) != owner || memo.from != (uint32_t)low, 0))
 		return 0;
 	*(uint64_t *)cell = low - memo.from + memo.to;
@@ -94,7 +103,7 @@ static inline int cell_quick_write(struct cell *cell, uint16_t owner, uint32_t c
 				   const struct memo *memos)
 {
 	uint64_t low = cell_low(cell);
-	struct memo memo = memos[low % MEMO_ENTRIES];
+	struct memo memo = memo_get(memos, low);
 	if (__builtin_expect(LOW_OWNER(low) != owner || memo.from != (uint32_t)low, 0))
 		return 0;
 	*(uint64_t *)cell = (uint64_t)owner << 48 | (uint64_t)(uint16_t)context << 32 | memo.to;
@@ -121,14 +130,16 @@ struct read_again {
 struct known {
 	uint64_t a, b;
 };
-struct step {
-	uint64_t key;
-	uint32_t to, reserved;
-};
 
 /* Whose data an access to several cells has met so far. */
 struct together {
 	uint32_t on, n, writers[8];
+};
+
+/* Blocks that a thread has freed (spare.c), oldest first. */
+enum spare_kind { SPARE_READERS, SPARE_ARRAYS, SPARE_CUTS, SPARE_KINDS };
+struct spare {
+	uint32_t first, last, count;
 };
 
 /* How many shared reads of a site in a row brought nothing new. */
@@ -180,16 +191,14 @@ struct thread {
 	sigset_t mask;            /* and its signal mask */
 	uint32_t restores_mask;
 	uint32_t controlled; /* it has an agent (control.h) */
-	struct {
-		uint32_t first, last, count; /* blocks to reuse, oldest first */
-	} spare_readers, spare_arrays, spare_cuts;
+	struct spare spares[SPARE_KINDS];
 	struct together together;
 	uint32_t couples_left; /* pairs that are looked at for couples unless one of them makes a new one */
 	uint32_t news;         /* observations that this thread was the first to log */
 	struct read_again again[2048];
 	struct calm calm[512];
 	struct known known[4096];
-	struct step steps[4096];
+	uint64_t steps[4096]; /* tag and history (history.c) */
 	uint64_t logged[1024][2]; /* pairs and edges already logged, direct-mapped by key */
 	uint64_t met[8192];       /* predecessors already logged: site << 32 | before */
 	struct loop_step loops[LOOP_RING];

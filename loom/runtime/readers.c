@@ -1,7 +1,5 @@
 /* Blocks of readers for cells that several threads have read since the last
- * write. Blocks come from one never-unmapped array and go back to the freeing
- * thread's spare list, oldest reused first: a thread that still looks at a block
- * it found without lock sees it unchanged for a good while. */
+ * write. Blocks come from one never-unmapped array. */
 #include "loom/runtime/runtime.h"
 
 #define BLOCKS_START 0x490000000000ull
@@ -27,6 +25,7 @@ struct readers *readers_of(const struct cell *cell, uint32_t number)
 void readers_start(void)
 {
 	runtime_map(BLOCKS_START, (size_t)BLOCKS_LIMIT * sizeof(struct readers));
+	spare_start(SPARE_READERS, BLOCKS_LIMIT);
 }
 
 void readers_recycle(void (*each)(uint64_t *word))
@@ -40,11 +39,8 @@ void readers_recycle(void (*each)(uint64_t *word))
 
 uint32_t readers_new(struct thread *self, const struct cell *home)
 {
-	uint32_t number = self->spare_readers.first;
-	if (self->spare_readers.count > 64) {
-		self->spare_readers.first = readers_at(number)->next;
-		self->spare_readers.count--;
-	} else {
+	uint32_t number = spare_take(&self->spares[SPARE_READERS], SPARE_READERS);
+	if (!number) {
 		number = __atomic_add_fetch(&runtime.next_readers, 1, __ATOMIC_RELAXED);
 		if (number >= BLOCKS_LIMIT)
 			runtime_die("no more room for readers of shared locations");
@@ -61,12 +57,7 @@ void readers_free(struct thread *self, uint32_t number)
 {
 	while (number) {
 		uint32_t next = readers_at(number)->next;
-		readers_at(number)->next = 0;
-		if (self->spare_readers.count++)
-			readers_at(self->spare_readers.last)->next = number;
-		else
-			self->spare_readers.first = number;
-		self->spare_readers.last = number;
+		spare_give(&self->spares[SPARE_READERS], SPARE_READERS, number);
 		number = next;
 	}
 }

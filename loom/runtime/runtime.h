@@ -129,6 +129,9 @@ HIDDEN uint32_t history_step(struct thread *self, uint32_t number, uint32_t site
 /* An access to all that the cell covers; false when its form is another. */
 HIDDEN bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
 			uint32_t form, enum access access, struct memo *memo);
+/* The same where no block may be taken or given; false also when one would be. */
+HIDDEN bool cell_access_lightly(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
+				uint32_t form, enum access access, struct memo *memo);
 /* What an access teaches that is not by the owner of an ALL cell: logs it, returns the history then. */
 HIDDEN uint32_t cell_learn(struct thread *self, const struct cell *now, uint32_t history, uint64_t word,
 			   uint64_t address, enum access access);
@@ -220,10 +223,17 @@ HIDDEN void context_notice(struct thread *self);               /* takes in what 
 /* Data moved from `writer` to this thread, or is overwritten by it. */
 HIDDEN void context_exchange(struct thread *self, uint32_t writer, enum access access);
 
+/* ---- spare.c: blocks that come and go ---- */
+#define SPARE_LINKS_START 0x260000000000ull
+HIDDEN void spare_start(enum spare_kind kind, uint32_t limit);
+HIDDEN void spare_after_fork(void);
+HIDDEN uint32_t spare_take(struct spare *spare, enum spare_kind kind); /* 0 when there are none */
+HIDDEN void spare_give(struct spare *spare, enum spare_kind kind, uint32_t number);
+
 /* ---- readers.c: several threads that read since the last write ---- */
 #define READERS_PER_BLOCK 4u
 struct readers {
-	uint32_t next; /* further block of the same cell, or of the spare list; 0 = none */
+	uint32_t next; /* further block of the same cell, 0 = none */
 	uint16_t n;
 	uint16_t
 		home; /* low bits of the cell's address: a cell that two threads changed at once names any block */
