@@ -222,11 +222,11 @@ static bool read_among_many(struct thread *self, struct cell *cell, struct cell 
 	if (!mine)
 		cell_communicate(self, &now, HISTORY(now.history), ACCESS_READ);
 	note_calm(self, word, news != self->news);
-	struct read_again *again = again_place(self, cell);
+	uint64_t *again = again_place(self, cell);
 	if (write && mine && self->owner != OWNER_NEVER && site_is_calm(self, word))
-		*again = (struct read_again){ .cell = cell, .value = again_value(cell, word) };
-	else if (again->cell == cell)
-		again->cell = NULL;
+		*again = again_value(cell, word);
+	else
+		*again = 0;
 	return true;
 }
 
@@ -347,8 +347,7 @@ static void read_again(struct thread *self, struct cell *cell, struct cell now, 
 	note_calm(self, word, news != self->news);
 	bool there = (is_b ? old->read : old->own & ~OWN_LAST) == WORD_SITE(word);
 	if (there && self->owner != OWNER_NEVER && site_is_calm(self, word))
-		*again_place(self, cell) =
-			(struct read_again){ .cell = cell, .value = again_value(cell, word) };
+		*again_place(self, cell) = again_value(cell, word);
 	else
 		cell_set(cell, fresh);
 }

@@ -119,12 +119,6 @@ struct loop_step {
 	uint64_t iteration;
 };
 
-/* Reads of shared data that this thread need not repeat (see cell.c). */
-struct read_again {
-	const struct cell *cell;
-	uint64_t value; /* mixed from the last write and the reading site */
-};
-
 /* What accesses teach that has been logged: to what another thread wrote or read last, with all
  * that it depends on, and to what is this thread's own. Both tell the history that follows. */
 struct known {
@@ -195,7 +189,7 @@ struct thread {
 	struct together together;
 	uint32_t couples_left; /* pairs that are looked at for couples unless one of them makes a new one */
 	uint32_t news;         /* observations that this thread was the first to log */
-	struct read_again again[2048];
+	uint64_t again[2048]; /* reads of shared data that this thread need not repeat (cell.c) */
 	struct calm calm[512];
 	struct known known[4096];
 	uint64_t steps[4096]; /* tag and history (history.c) */
@@ -211,20 +205,21 @@ struct thread {
 
 /* Calm sites (cell.c): true when this thread's last read of a value that several
  * threads have read was at this very site, and the site is calm. */
-static inline struct read_again *again_place(struct thread *self, const struct cell *cell)
+static inline uint64_t *again_place(struct thread *self, const struct cell *cell)
 {
 	return &self->again[((uint64_t)cell >> 4) % 2048];
 }
 
+/* Of the cell, the value that it tells of, and the reading site. */
 static inline uint64_t again_value(const struct cell *cell, uint64_t word)
 {
-	return (cell_low(cell) ^ (uint64_t)cell->write << 16) + (word >> 32) * 0xc4ceb9fe1a85ec53u;
+	return (cell_low(cell) ^ (uint64_t)cell->write << 16) + (word >> 32) * 0xc4ceb9fe1a85ec53u +
+	       (uint64_t)cell * 0x9e3779b97f4a7c15u;
 }
 
 static inline int reads_again(struct thread *self, const struct cell *cell, uint64_t word)
 {
-	const struct read_again *again = again_place(self, cell);
-	return again->cell == cell && again->value == again_value(cell, word);
+	return *again_place(self, cell) == again_value(cell, word);
 }
 
 #endif
