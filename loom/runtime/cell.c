@@ -170,6 +170,8 @@ static bool site_is_calm(const struct thread *self, uint64_t word)
 static void note_calm(struct thread *self, uint64_t word, bool news)
 {
 	struct calm *calm = &self->calm[WORD_SITE(word) % 512];
+	if (self->owner == OWNER_NEVER)
+		return; /* every access must be seen; and controlled runs touch as few pages as they can */
 	if (calm->site != WORD_SITE(word) || news)
 		*calm = (struct calm){ .site = WORD_SITE(word) };
 	else if (calm->count < CALM)
@@ -225,7 +227,7 @@ static bool read_among_many(struct thread *self, struct cell *cell, struct cell 
 	uint64_t *again = again_place(self, cell);
 	if (write && mine && self->owner != OWNER_NEVER && site_is_calm(self, word))
 		*again = again_value(cell, word);
-	else
+	else if (self->owner != OWNER_NEVER)
 		*again = 0;
 	return true;
 }
@@ -308,7 +310,8 @@ static void step(struct thread *self, struct cell *cell, struct cell now, uint64
 		 struct memo *memo)
 {
 	uint32_t next = history_step(self, now.history, WORD_SITE(word), access);
-	memo_set(memo, now.history, next);
+	if (self->owner != OWNER_NEVER)
+		memo_set(memo, now.history, next);
 	now.history = next;
 	if (access == ACCESS_WRITE) {
 		now.context = (uint16_t)self->context;

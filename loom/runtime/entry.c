@@ -67,20 +67,23 @@ static void access_range(uint64_t word, uint64_t address, size_t size, enum acce
 
 #define FORM(length) ((length) == 8 ? FORM_WHOLE : FORM_HALF)
 
-/* Does an access without entering; false when the long way must be taken. A signal handler that
- * comes in between does what another thread might do. */
+/* Without entering where that will do: a signal handler that comes in between does what another
+ * thread might do. */
 INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum access access,
 			struct memo *memo)
 {
 	struct thread *self = unsnarl_self;
 	struct cell *cell = layout_cell(address);
-	if (access == ACCESS_READ && reads_again(self, cell, word))
-		return;
-	if (UNLIKELY(address % length || WORD_SLOT(word) != self->slot || self->owner == OWNER_NEVER ||
-		     runtime.options.jitter_us) ||
-	    !(self->held ? cell_access_lightly(self, cell, word, address, FORM(length), access, memo)
-			 : cell_access(self, cell, word, address, FORM(length), access, memo)))
-		access_range(word, address, length, access, memo, false);
+	bool short_way = !(address % length) && WORD_SLOT(word) == self->slot && self->owner != OWNER_NEVER &&
+			 !runtime.options.jitter_us;
+	if (LIKELY(short_way)) {
+		if (access == ACCESS_READ && reads_again(self, cell, word))
+			return;
+		if (self->held ? cell_access_lightly(self, cell, word, address, FORM(length), access, memo)
+			       : cell_access(self, cell, word, address, FORM(length), access, memo))
+			return;
+	}
+	access_range(word, address, length, access, memo, false);
 }
 
 INLINE bool access_quickly(uint64_t word, uint64_t address, uint32_t length, enum access access,

@@ -5,8 +5,8 @@
 
 #include <sys/mman.h>
 
-#define FIRST_BITS 12u
-#define LEVELS 7u /* each four times the one before */
+#define FIRST_BITS 10u /* one page */
+#define LEVELS 8u      /* each four times the one before */
 
 static uint32_t level_size(uint32_t level)
 {
