@@ -52,6 +52,7 @@ extern const char *const cmds_observers[];
 void cmds_catch_interrupts(void);
 bool cmds_interrupted(void);
 double cmds_now(void);    /* seconds of a clock that only goes forward */
+uint64_t cmds_processors(void); /* that we may use */
 uint64_t cmds_seed(void); /* a new one, small enough to type */
 
 /* A list of campaigns; releases itself with _cleanup_(cmds_campaigns_free). */
