@@ -49,8 +49,8 @@ static struct error *take(struct chase *chase, struct steer_report *report, cons
 {
 	struct tally *tally = chase->tally;
 	bool failed = report->label == LABEL_FAIL, recorded = false;
-	bool wanted = failed ? tally->recorded_failed < FAILURES_MOST
-			     : tally->recorded_passed < tally->passes;
+	bool wanted =
+		failed ? tally->recorded_failed < FAILURES_MOST : tally->recorded_passed < tally->passes;
 
 	tally_add(tally, report, arm);
 	if (wanted && report->harvested)

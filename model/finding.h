@@ -36,7 +36,8 @@ struct finding_access {
 	uint32_t site;                    /* the store's number; FINDING_NO_SITE */
 	char *file, *function, *variable; /* never NULL, may be "" */
 	uint32_t line, column;
-	bool missing; /* the failed run ended before it was done */
+	bool missing;     /* the failed run ended before it was done */
+	const char *role; /* of a call: "lock", "wait", "signal"; NULL for a plain access. A constant */
 };
 
 struct finding_accesses {

@@ -15,7 +15,7 @@ static bool has_finer(const struct locon_run *run)
 }
 
 struct error *locon_ask(struct store *store, struct locon_data *data, const struct locon_request *request,
-			    struct locon_answer *out)
+			struct locon_answer *out)
 {
 	struct locon locon;
 
