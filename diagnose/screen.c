@@ -69,7 +69,7 @@ static void put_failure(const struct diagnosis *diagnosis, FILE *out)
 	bool write;
 	const struct site *last = trace_last(&diagnosis->trace, &thread, &write);
 
-	options_fill(out, text, 2, 0);
+	options_fill(out, text, 2, 2);
 	said_print(tally->failure.output, SAID_LINES, 0, out);
 	if (tally->failure.outcome == OUTCOME_SIGNAL && last &&
 	    (tally->failure.code == SIGSEGV || tally->failure.code == SIGBUS)) {
@@ -85,7 +85,7 @@ static void put_failure(const struct diagnosis *diagnosis, FILE *out)
 		_cleanup_free_ char *ends = tally_join(tally->ends.items, tally->ends.n);
 		_cleanup_free_ char *others = memory_format("  failures of all kinds: %s", ends);
 
-		options_fill(out, others, 2, 0);
+		options_fill(out, others, 2, 2);
 	}
 }
 
@@ -222,9 +222,9 @@ static void put_again(const struct diagnosis *diagnosis, FILE *out)
 	_cleanup_free_ char *option = store_option(diagnosis);
 	struct {
 		const char *rest, *what;
-	} lines[] = { { "", "the same failure again, exactly" },
-		      { " --shortest --story", "the shortest way to it, line by line" },
-		      { " --gdb", "in the debugger, stopped where it fails" } };
+	} lines[] = { { "", "the same again, exactly" },
+		      { " --shortest --story", "the shortest way, told" },
+		      { " --gdb", "in gdb, stopped where it fails" } };
 
 	if (!number)
 		return;
@@ -293,7 +293,7 @@ static void put_nothing(const struct diagnosis *diagnosis, FILE *out)
 			      *arms ? arms : "nothing", (unsigned long long)tally->pairs,
 			      (unsigned long long)tally->predecessors, (unsigned long long)tally->edges);
 
-	options_fill(out, head, 2, 0);
+	options_fill(out, head, 2, 2);
 	if (diagnosis->has_plain && diagnosis->plain.label == LABEL_FAIL) {
 		_cleanup_free_ char *alone =
 			memory_format("the program failed when it ran as it is (%s), but in no schedule: "

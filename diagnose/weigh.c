@@ -98,15 +98,24 @@ static struct cause *find(struct causes *causes, const struct finding *finding)
 	return NULL;
 }
 
+/* Does the finding say what went wrong, not only where? */
+static bool is_claim(const struct opinion *opinion, size_t i)
+{
+	return opinion->kind == OPINION_CLAIM || (opinion->kind == OPINION_POINTS && i < POINTS_LOOKED_AT &&
+						  opinion->findings.items[i].scenario);
+}
+
 /* A claim made twice is one cause with two reasons. */
 static void collect(const struct opinions *opinions, struct causes *out)
 {
 	for (size_t i = 0; i < opinions->n && i < WEIGH_MOST; i++) {
 		const struct opinion *opinion = &opinions->items[i];
 
-		for (size_t j = 0; opinion->kind == OPINION_CLAIM && j < opinion->findings.n; j++) {
+		for (size_t j = 0; j < opinion->findings.n; j++) {
 			struct cause *cause = find(out, &opinion->findings.items[j]);
 
+			if (!is_claim(opinion, j))
+				continue;
 			if (!cause) {
 				cause = VEC_PUSH(out);
 				cause->finding = &opinion->findings.items[j];

@@ -12,7 +12,8 @@
 
 enum opinion_kind {
 	OPINION_CLAIM,   /* its findings are whole interleavings */
-	OPINION_POINTS,  /* its findings name places; a cause by themselves only when nobody claims one */
+	OPINION_POINTS,  /* its findings name places; those with a scenario are claims as well, the others
+			  * are causes only when nobody claims one */
 	OPINION_WITNESS, /* has no findings: confirms those of others, or not */
 };
 
