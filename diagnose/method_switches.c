@@ -21,6 +21,7 @@
 struct clash {
 	size_t own, other; /* in the trace */
 	unsigned far;      /* accesses between the switch and `own` */
+	bool missing;      /* the run ended first: `own` is what the thread did the last time round */
 };
 
 struct clashes {
@@ -35,6 +36,7 @@ struct gap {
 
 struct claim {
 	size_t steps[4], n;
+	bool missing; /* the last step */
 	enum finding_class class;
 	unsigned scenario, cost;
 };
@@ -95,6 +97,30 @@ static void add_clash(const struct observations *run, const struct map *all, con
 		*VEC_PUSH(out) = (struct clash){ own, (size_t)*other - 1, far };
 }
 
+/* Where the thread stood before as it does at the beginning of the gap, and went on: behind the
+ * same two accesses. The beginning of the gap when it never did. */
+static size_t last_time(const struct observations *run, const struct gap *gap)
+{
+	size_t own[2] = { SIZE_MAX, SIZE_MAX }, later = SIZE_MAX; /* the last two, the last one first */
+
+	for (size_t i = gap->from; i-- > 0;) {
+		const struct event *event = &run->events[i];
+
+		if (event->thread != gap->thread)
+			continue;
+		if (own[0] == SIZE_MAX) {
+			own[0] = i;
+			continue;
+		}
+		if (own[1] == SIZE_MAX)
+			own[1] = i;
+		if (later != SIZE_MAX && event->site == run->events[own[1]].site)
+			return later + 1;
+		later = event->site == run->events[own[0]].site ? i : SIZE_MAX;
+	}
+	return gap->from;
+}
+
 static void find_clashes(const struct observations *run, const struct gap *gap, struct clashes *before,
 			 struct clashes *after)
 {
@@ -105,10 +131,16 @@ static void find_clashes(const struct observations *run, const struct gap *gap, 
 	for (size_t i = gap->from; i-- > 0 && far < WINDOW;)
 		if (run->events[i].thread == gap->thread)
 			add_clash(run, &meanwhile.first, &meanwhile.first_write, i, far++, before);
+	bool missing = gap->to == run->nevents;
+	size_t next = missing ? last_time(run, gap) : gap->to;
+	size_t end = missing ? gap->from : run->nevents;
+
 	far = 0;
-	for (size_t i = gap->to; i < run->nevents && far < WINDOW; i++)
+	for (size_t i = next; i < end && far < WINDOW; i++)
 		if (run->events[i].thread == gap->thread)
 			add_clash(run, &meanwhile.last, &meanwhile.last_write, i, far++, after);
+	for (size_t i = 0; i < after->n; i++)
+		after->items[i].missing = missing;
 }
 
 /* LOCON's Table 1: W-W-R 4, R-W-W 5, R-W-R 6, W-R-W 7; 0 the others. */
@@ -133,6 +165,7 @@ static void add_couple(const struct clash *x, const struct clash *y, struct clai
 						  turned ? x->other : y->other, y->own },
 				       .n = x->other == y->other ? 3 : 4,
 				       .class = FINDING_MULTI_ATOMICITY,
+				       .missing = y->missing,
 				       .cost = x->far + y->far + COUPLE_PENALTY });
 }
 
@@ -157,6 +190,7 @@ static void pair_up(const struct observations *run, const struct clashes *before
 							       .n = 3,
 							       .class = FINDING_ATOMICITY,
 							       .scenario = scenario,
+							       .missing = y->missing,
 							       .cost = x->far + y->far });
 		}
 	for (size_t j = 0; j < after->n; j++) {
@@ -167,6 +201,7 @@ static void pair_up(const struct observations *run, const struct clashes *before
 					       .n = 2,
 					       .class = FINDING_ORDER,
 					       .scenario = other ? (own ? 3 : 1) : 2,
+					       .missing = y->missing,
 					       .cost = 2 * y->far + ORDER_PENALTY });
 	}
 }
@@ -230,6 +265,7 @@ static void tell(const struct diagnosis *diagnosis, const struct claim *claim, s
 
 		access->thread = event->thread;
 		access->kind = event->write ? SITE_WRITE : SITE_READ;
+		access->missing = claim->missing && i + 1 == claim->n;
 		finding_add_variable(finding, access->variable);
 	}
 	finding->summary = memory_string("these are the conflicting accesses nearest to a switch that the "

@@ -167,7 +167,7 @@ static char *names(const struct diagnosis *diagnosis, uint32_t bits)
 
 static void put_sure(const struct diagnosis *diagnosis, const struct cause *cause, FILE *out)
 {
-	const struct finding *finding = cause->finding;
+	const struct finding *finding = cause->part ? cause->part : cause->finding;
 	_cleanup_free_ char *for_it = names(diagnosis, cause->claimed | cause->agreed);
 	_cleanup_free_ char *against = names(diagnosis, cause->disagreed);
 	_cleanup_free_ char *text =
@@ -248,7 +248,7 @@ static void put_cause(const struct diagnosis *diagnosis, struct excerpts *excerp
 	fputc('\n', out);
 	finding_draw(cause->finding, excerpts, out);
 	fputc('\n', out);
-	put_passing(cause->finding, out);
+	put_passing(cause->part && !cause->finding->instead ? cause->part : cause->finding, out);
 	put_sure(diagnosis, cause, out);
 	put_replays(diagnosis, out);
 	put_others(diagnosis, out);

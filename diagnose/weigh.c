@@ -13,6 +13,7 @@
 #define WITNESS_AGAINST 0.6 /* what stays when a witness has seen otherwise */
 #define POINTS_AGAINST 0.85
 #define POINTS_ALONE 0.4 /* trust in places that no claim stands behind */
+#define TRUSTED 0.6      /* trust of methods that compare runs */
 #define CONFIDENCE_MOST 0.99
 
 static bool same_place(const struct finding_access *a, const struct finding_access *b)
@@ -155,6 +156,55 @@ static void hear_claims(struct cause *cause, const struct opinion *opinion, uint
 	}
 }
 
+/* Is the one a part of the other: its accesses among the other's, in the same order? */
+static bool is_part(const struct finding *part, const struct finding *whole)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < whole->accesses.n && at < part->accesses.n; i++)
+		at += same_place(&part->accesses.items[at], &whole->accesses.items[i]) &&
+		      part->accesses.items[at].kind == whole->accesses.items[i].kind;
+	return at == part->accesses.n && part->accesses.n < whole->accesses.n;
+}
+
+/* Both threads run the same code: then it is the overlap that is wrong, not the order. */
+static bool is_alike(const struct finding *finding)
+{
+	const struct finding_access *accesses = finding->accesses.items;
+
+	return finding->class == FINDING_ATOMICITY && finding->accesses.n == 3 &&
+	       same_place(&accesses[1], &accesses[2]) && accesses[1].kind == accesses[2].kind;
+}
+
+static bool is_trusted(const struct opinions *opinions, uint32_t claimed)
+{
+	for (size_t i = 0; i < opinions->n && i < WEIGH_MOST; i++)
+		if (claimed >> i & 1 && opinions->items[i].trust >= TRUSTED)
+			return true;
+	return false;
+}
+
+/* Of an order and a triple that holds it, the triple explains more, if somebody who compared runs
+ * found it or it cannot be an order. */
+static void prefer_whole(const struct opinions *opinions, struct causes *causes)
+{
+	for (size_t i = 0; i < causes->n; i++)
+		for (size_t j = 0; j < causes->n; j++) {
+			struct cause *whole = &causes->items[i];
+			const struct cause *part = &causes->items[j];
+
+			if (i == j || part->finding->class != FINDING_ORDER ||
+			    whole->finding->class != FINDING_ATOMICITY ||
+			    part->confidence < whole->confidence || !is_part(part->finding, whole->finding) ||
+			    !(is_alike(whole->finding) || is_trusted(opinions, whole->claimed)))
+				continue;
+			whole->confidence = part->confidence + (1 - part->confidence) / 8;
+			whole->agreed |= (part->claimed | part->agreed) & ~whole->claimed;
+			whole->disagreed &= ~whole->agreed;
+			whole->part = part->finding;
+		}
+}
+
 static int compare(const void *left, const void *right)
 {
 	const struct cause *a = left, *b = right;
@@ -185,9 +235,11 @@ void weigh(const struct opinions *opinions, struct causes *out)
 			else if (!(cause->claimed & bit))
 				hear_points(cause, opinion, bit);
 		}
-		if (cause->confidence > CONFIDENCE_MOST)
-			cause->confidence = CONFIDENCE_MOST;
 	}
+	prefer_whole(opinions, out);
+	for (size_t i = 0; i < out->n; i++)
+		if (out->items[i].confidence > CONFIDENCE_MOST)
+			out->items[i].confidence = CONFIDENCE_MOST;
 	if (out->n)
 		qsort(out->items, out->n, sizeof *out->items, compare);
 }

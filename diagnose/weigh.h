@@ -42,6 +42,7 @@ struct cause {
 	double confidence;             /* 0..1 */
 	/* Bits by place of the opinion. Methods that found nothing are in none of them. */
 	uint32_t claimed, agreed, disagreed;
+	const struct finding *part; /* a claim that tells less of the same; NULL */
 };
 
 struct causes {
