@@ -21,7 +21,7 @@
 
 static const struct method *const methods[] = {
 	&method_waits, &method_fault,    &method_locate,   &method_locate_shortest,
-	&method_rank,  &method_switches, &method_shortest,
+	&method_rank,  &method_switches, &method_shortest, &method_crash,
 };
 
 static void say(const struct diagnosis *diagnosis, const char *now)

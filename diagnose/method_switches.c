@@ -14,7 +14,7 @@
 #define WINDOW 400u      /* accesses of the stopped thread on either side that are looked at */
 #define GAP_MOST 200000u /* accesses of the others meanwhile */
 #define CLAIMS_MOST 3u
-#define ORDER_PENALTY 8u /* one side only explains less */
+#define ORDER_PENALTY 64u /* one side only explains less */
 #define COUPLE_PENALTY 2u
 
 /* An access of the stopped thread and one of the others that conflict. */
@@ -94,7 +94,7 @@ static void add_clash(const struct observations *run, const struct map *all, con
 		    run->events[out->items[i].own].write == event->write)
 			return;
 	if (other && conflict(event, &run->events[*other - 1]))
-		*VEC_PUSH(out) = (struct clash){ own, (size_t)*other - 1, far };
+		*VEC_PUSH(out) = (struct clash){ .own = own, .other = (size_t)*other - 1, .far = far };
 }
 
 /* Where the thread stood before as it does at the beginning of the gap, and went on: behind the

@@ -193,6 +193,11 @@ const struct method method_waits = {
 	.ask = ask_waits,
 };
 
+static bool is_crash(const struct run *run)
+{
+	return run->outcome == OUTCOME_SIGNAL && (run->code == SIGSEGV || run->code == SIGBUS);
+}
+
 /* Only when every schedule fails: else the crash is a symptom. */
 static struct error *ask_fault(struct diagnosis *diagnosis, struct opinion *opinion)
 {
@@ -201,8 +206,7 @@ static struct error *ask_fault(struct diagnosis *diagnosis, struct opinion *opin
 	bool write;
 	const struct site *site = trace_last(&diagnosis->trace, &thread, &write);
 
-	if (!diagnosis->always || !site || failure->outcome != OUTCOME_SIGNAL ||
-	    (failure->code != SIGSEGV && failure->code != SIGBUS))
+	if (!diagnosis->always || !site || !is_crash(failure))
 		return NULL;
 	struct finding *finding = add_finding(diagnosis, opinion, FINDING_MEMORY, 1);
 	struct finding_access *access = finding_add_access(&finding->accesses, FINDING_NO_SITE, site);
@@ -237,4 +241,27 @@ const struct method method_shortest = {
 		  .kind = OPINION_WITNESS,
 		  .trust = 1 },
 	.ask = ask_shortest,
+};
+
+static enum opinion_word say_nothing(const void *context, const struct finding *finding)
+{
+	(void)context;
+	(void)finding;
+	return WORD_NOTHING;
+}
+
+static struct error *ask_crash(struct diagnosis *diagnosis, struct opinion *opinion)
+{
+	opinion->witness =
+		is_crash(&diagnosis->tally.failure) && !diagnosis->always ? trace_crash_word : say_nothing;
+	opinion->context = &diagnosis->trace;
+	return NULL;
+}
+
+const struct method method_crash = {
+	.head = { .method = "crash",
+		  .words = "the access that crashes",
+		  .kind = OPINION_WITNESS,
+		  .trust = 1 },
+	.ask = ask_crash,
 };

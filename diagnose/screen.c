@@ -147,6 +147,38 @@ static void put_passing(const struct finding *finding, FILE *out)
 	}
 }
 
+static bool in_library(const struct finding *finding)
+{
+	for (size_t i = 0; i < finding->accesses.n; i++)
+		if (!strncmp(finding->accesses.items[i].file, "/usr/", 5))
+			return true;
+	return false;
+}
+
+/* Where the program's own code was stopped, when the accesses are in a library's headers. */
+static void put_switches(const struct diagnosis *diagnosis, FILE *out)
+{
+	const struct schedule *reduced = &diagnosis->tally.failure.reduced;
+	bool told = false;
+
+	for (size_t i = 0; i < reduced->nturns; i++) {
+		const struct schedule_turn *turn = &reduced->turns[i];
+		const struct site *site =
+			turn->stop == STOP_PREEMPTED && turn->site && !turn->wake
+				? atlas_find((void *)(uintptr_t)&diagnosis->retold.atlas, turn->site)
+				: NULL;
+
+		if (!site)
+			continue;
+		_cleanup_free_ char *path = text_path(site->file);
+		_cleanup_free_ char *text = memory_format("T%u is stopped before %s:%u in %s", turn->thread,
+							  path, site->line, site->function);
+
+		put_label(out, told ? "" : "Switch", text);
+		told = true;
+	}
+}
+
 /* ---- how sure ---- */
 
 static char *names(const struct diagnosis *diagnosis, uint32_t bits)
@@ -199,18 +231,21 @@ static void put_replays(const struct diagnosis *diagnosis, FILE *out)
 static void put_others(const struct diagnosis *diagnosis, FILE *out)
 {
 	const struct causes *causes = &diagnosis->causes;
+	size_t told = 0;
 
-	for (size_t i = 1; i < causes->n && i < 3; i++) {
+	for (size_t i = 1; i < causes->n && told < 2; i++) {
 		const struct cause *cause = &causes->items[i];
 
-		if (cause->confidence < 0.3 || cause->confidence < causes->items[0].confidence / 2)
-			break;
+		/* Another word on the same accesses is no other cause. */
+		if (cause->confidence < 0.3 || cause->confidence < causes->items[0].confidence / 2 ||
+		    weigh_touches(causes->items[0].finding, cause->finding))
+			continue;
 		_cleanup_free_ char *order = order_words(&cause->finding->accesses);
 		_cleanup_free_ char *text =
 			memory_format("%s: %s (%.0f %%)", finding_class_words(cause->finding->class), order,
 				      cause->confidence * 100);
 
-		put_label(out, i == 1 ? "Or" : "", text);
+		put_label(out, told++ ? "" : "Or", text);
 	}
 }
 
@@ -249,6 +284,8 @@ static void put_cause(const struct diagnosis *diagnosis, struct excerpts *excerp
 	finding_draw(cause->finding, excerpts, out);
 	fputc('\n', out);
 	put_passing(cause->part && !cause->finding->instead ? cause->part : cause->finding, out);
+	if (in_library(cause->finding))
+		put_switches(diagnosis, out);
 	put_sure(diagnosis, cause, out);
 	put_replays(diagnosis, out);
 	put_others(diagnosis, out);

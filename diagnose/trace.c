@@ -195,7 +195,7 @@ enum opinion_word trace_word(const void *context, const struct finding *finding)
 	struct roles roles = { 0 };
 	bool found = false;
 
-	if (!trace->run || !trace->run->nevents || finding->accesses.n < 2 || finding->accesses.items[0].role)
+	if (!trace->run || !trace->run->nevents || finding->accesses.n < 2 || finding_has_calls(finding))
 		return WORD_NOTHING;
 	find_roles(finding, &roles);
 	if (roles.n < 2 || roles.n > 3)
@@ -227,4 +227,16 @@ const struct site *trace_last(const struct trace *trace, uint32_t *thread, bool 
 	if (write)
 		*write = event->write;
 	return atlas_number(trace->atlas, event->site);
+}
+
+/* A crash elsewhere says nothing: a bad pointer may be used late. */
+enum opinion_word trace_crash_word(const void *context, const struct finding *finding)
+{
+	bool write;
+	const struct site *last = trace_last(context, NULL, &write);
+
+	for (size_t i = 0; last && i < finding->accesses.n; i++)
+		if (is_step(last, write, &finding->accesses.items[i]))
+			return WORD_YES;
+	return WORD_NOTHING;
 }

@@ -17,6 +17,9 @@ struct trace {
 /* As a witness; `context` is a struct trace. */
 enum opinion_word trace_word(const void *context, const struct finding *finding);
 
+/* As a witness, for a run that crashed: is the access that crashed one of the finding's? */
+enum opinion_word trace_crash_word(const void *context, const struct finding *finding);
+
 /* The last access of the run, NULL when there is none; *thread may be NULL. */
 const struct site *trace_last(const struct trace *trace, uint32_t *thread, bool *write);
 

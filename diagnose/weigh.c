@@ -69,7 +69,7 @@ static void hear_points(struct cause *cause, const struct opinion *opinion, uint
 	if (rank) {
 		cause->agreed |= bit;
 		believe(cause, POINT_STRENGTH / (double)rank);
-	} else {
+	} else if (!finding_has_calls(cause->finding)) { /* who only sees memory cannot tell */
 		cause->disagreed |= bit;
 		cause->confidence *= POINTS_AGAINST;
 	}
@@ -151,7 +151,7 @@ static void hear_claims(struct cause *cause, const struct opinion *opinion, uint
 	if (weigh_touches(cause->finding, &opinion->findings.items[0])) {
 		cause->agreed |= bit;
 		believe(cause, claim_strength(opinion, 0) / 2);
-	} else {
+	} else if (!finding_has_calls(cause->finding)) {
 		cause->disagreed |= bit;
 	}
 }

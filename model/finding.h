@@ -73,6 +73,8 @@ struct findings {
 /* The access as the site table describes it, pushed to the list. `site` may be NULL. */
 struct finding_access *finding_add_access(struct finding_accesses *list, uint32_t number,
 					  const struct site *site);
+/* Does it hold calls that synchronise? */
+bool finding_has_calls(const struct finding *finding);
 /* Adds a name unless it is empty or there already. */
 void finding_add_variable(struct finding *finding, const char *name);
 
