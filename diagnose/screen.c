@@ -263,9 +263,19 @@ static void put_again(const struct diagnosis *diagnosis, FILE *out)
 
 	if (!number)
 		return;
-	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-		fprintf(out, "%-*sunsnarl replay %llu%s%-*s  %s\n", LABEL, i ? "" : "Again", number, option,
-			19, lines[i].rest, lines[i].what);
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		_cleanup_free_ char *line =
+			memory_format("unsnarl replay %llu%s%-*s  %s", number, option,
+				      (int)strlen(lines[1].rest), lines[i].rest, lines[i].what);
+		bool fits = LABEL + text_width(line) <= WIDTH;
+
+		/* Commands are whole or they are no use. */
+		fprintf(out, "%-*s", LABEL, i ? "" : "Again");
+		if (fits)
+			fprintf(out, "%s\n", line);
+		else
+			fprintf(out, "unsnarl replay %llu%s%s\n", number, option, lines[i].rest);
+	}
 }
 
 static void put_uncontrolled(const struct diagnosis *diagnosis, FILE *out)

@@ -29,20 +29,32 @@ static bool is_step(const struct site *site, bool write, const struct finding_ac
 	       !strcmp(site->file, access->file);
 }
 
+/* For each site, which accesses of the finding it may be: as a read at 2i, as a write at 2i + 1. */
+static uint32_t *sites_of(const struct trace *trace, const struct finding *finding)
+{
+	const struct atlas *atlas = trace->atlas;
+	uint32_t *steps = memory_alloc((2 * atlas->nnumbered + 2) * sizeof *steps);
+
+	for (size_t i = 0; i < atlas->nnumbered; i++)
+		for (size_t j = 0; atlas->numbered[i] && j < finding->accesses.n && j < STEPS_MOST; j++)
+			for (int write = 0; write < 2; write++)
+				if (is_step(atlas->numbered[i], write, &finding->accesses.items[j]))
+					steps[2 * i + (size_t)write] |= 1u << j;
+	return steps;
+}
+
 static void pick_events(const struct trace *trace, const struct finding *finding, struct picks *out)
 {
 	const struct observations *run = trace->run;
+	_cleanup_free_ uint32_t *steps = sites_of(trace, finding);
 
 	for (size_t i = run->nevents; i-- > 0 && out->n < EVENTS_MOST;) {
 		const struct event *event = &run->events[i];
-		const struct site *site = atlas_number(trace->atlas, event->site);
-		uint32_t steps = 0;
+		uint32_t some =
+			event->site < trace->atlas->nnumbered ? steps[2 * event->site + event->write] : 0;
 
-		for (size_t j = 0; site && j < finding->accesses.n && j < STEPS_MOST; j++)
-			if (is_step(site, event->write, &finding->accesses.items[j]))
-				steps |= 1u << j;
-		if (steps)
-			*VEC_PUSH(out) = (struct pick){ event->address, i, event->thread, steps };
+		if (some)
+			*VEC_PUSH(out) = (struct pick){ event->address, i, event->thread, some };
 	}
 }
 
@@ -133,13 +145,13 @@ static bool comes_first(const struct roles *roles, const struct pick *picks, siz
 			return seen;
 		seen |= first;
 	}
-	return false;
+	return seen; /* the other has never been done */
 }
 
 static bool fits(const struct finding *finding, const struct roles *roles, const struct pick *picks, size_t n)
 {
 	if (finding->class == FINDING_ORDER && finding->accesses.n == 2 && roles->n == 2 &&
-	    !finding->accesses.items[1].missing && comes_first(roles, picks, n))
+	    comes_first(roles, picks, n))
 		return true;
 	return runs_through(finding, roles, picks, n);
 }

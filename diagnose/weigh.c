@@ -12,7 +12,7 @@
 #define WITNESS_STRENGTH 0.5
 #define WITNESS_AGAINST 0.6 /* what stays when a witness has seen otherwise */
 #define POINTS_AGAINST 0.85
-#define POINTS_ALONE 0.4 /* trust in places that no claim stands behind */
+#define POINTS_ALONE 0.5 /* what a claim counts that comes from a method for places */
 #define TRUSTED 0.6      /* trust of methods that compare runs */
 #define CONFIDENCE_MOST 0.99
 
@@ -48,7 +48,8 @@ static void believe(struct cause *cause, double strength)
 
 static double claim_strength(const struct opinion *opinion, size_t rank)
 {
-	return opinion->trust * opinion->findings.items[rank].score / (double)(rank + 1);
+	return opinion->trust * opinion->findings.items[rank].score / (double)(rank + 1) *
+	       (opinion->kind == OPINION_CLAIM ? 1 : POINTS_ALONE);
 }
 
 /* How high a method that names places names one of the cause's; 0 not among its first. */
