@@ -115,12 +115,12 @@ static struct error *retell_shortest(struct diagnosis *diagnosis)
 /* All of them also after Ctrl-C: they only compute, and what is known is wanted. */
 static struct error *explain(struct diagnosis *diagnosis)
 {
+	say(diagnosis, "finding out why");
 	if (!diagnosis->has_story)
 		atlas_read_file(&diagnosis->retold.atlas, diagnosis->options->program);
 	for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
 		struct opinion opinion = methods[i]->head;
 
-		say(diagnosis, opinion.words);
 		struct error *error = methods[i]->ask(diagnosis, &opinion);
 
 		*VEC_PUSH(&diagnosis->opinions) = opinion;

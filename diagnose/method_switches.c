@@ -254,7 +254,7 @@ static void tell(const struct diagnosis *diagnosis, const struct claim *claim, s
 	finding->class = claim->class;
 	finding->scenario = claim->scenario;
 	finding->method = memory_string(opinion->method);
-	finding->score = of == 1 ? 1 : 0.8;
+	finding->score = of == 1 ? 1 : 0.8 - 0.01 * (double)opinion->findings.n; /* nearest first */
 	finding->run = diagnosis->tally.failure.number;
 	finding->runs.failed = 1;
 	for (size_t i = 0; i < claim->n; i++) {

@@ -46,9 +46,19 @@ static void believe(struct cause *cause, double strength)
 	cause->confidence = 1 - (1 - cause->confidence) * (1 - strength);
 }
 
-static double claim_strength(const struct opinion *opinion, size_t rank)
+/* Findings of one method with the same score stand side by side. */
+static size_t place_of(const struct opinion *opinion, size_t i)
 {
-	return opinion->trust * opinion->findings.items[rank].score / (double)(rank + 1) *
+	size_t place = 1;
+
+	for (size_t j = 0; j < i; j++)
+		place += opinion->findings.items[j].score > opinion->findings.items[i].score;
+	return place;
+}
+
+static double claim_strength(const struct opinion *opinion, size_t i)
+{
+	return opinion->trust * opinion->findings.items[i].score / (double)place_of(opinion, i) *
 	       (opinion->kind == OPINION_CLAIM ? 1 : POINTS_ALONE);
 }
 
