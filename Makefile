@@ -3,10 +3,10 @@
 # BUILD names the build folder, PREFIX and DESTDIR where `make install` puts things.
 BUILD ?= build
 PREFIX ?= /usr/local
-SOURCES = $(wildcard analysis/*.[ch] analysis/*/*.[ch] base/*.[ch] cmds/*.[ch] loom/*.[ch] loom/compile/*.[ch] loom/runtime/*.[ch] \
+SOURCES = $(wildcard analysis/*.[ch] analysis/*/*.[ch] base/*.[ch] cmds/*.[ch] diagnose/*.[ch] loom/*.[ch] loom/compile/*.[ch] loom/runtime/*.[ch] \
 	model/*.[ch] report/*.[ch] store/*.[ch] tests/*.[ch])
 
-.PHONY: all install demo check bench eval-hunt eval-locon eval-bugaboo sanitize format tidy packages clean
+.PHONY: all install demo check bench eval-hunt eval-diagnose eval-locon eval-bugaboo sanitize format tidy packages clean
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -37,6 +37,12 @@ bench:
 # How hunts and replays do on the corpus; takes hours at full counts (EVAL="--seeds 2 …" for fewer).
 eval-hunt: all
 	scripts/eval-hunt.py --build $(BUILD) $(EVAL)
+
+# How diagnoses do on the corpus, written to doc/results.md; EVAL passes options and names.
+eval-diagnose:
+	@scripts/packages.sh build
+	@$(MAKE) --no-print-directory all
+	scripts/eval-diagnose.py --build $(BUILD) --write $(EVAL)
 
 # LOCON's Table 4 on the corpus, written to doc/results.md.
 eval-locon:

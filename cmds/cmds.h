@@ -22,8 +22,8 @@ struct verb {
 	bool hidden; /* not in the list of verbs */
 };
 
-extern const struct verb verb_cc, verb_cxx, verb_run, verb_hunt, verb_replay, verb_runs, verb_show,
-	verb_locate, verb_rank, verb_exec, verb_help;
+extern const struct verb verb_diagnose, verb_cc, verb_cxx, verb_run, verb_hunt, verb_replay, verb_runs,
+	verb_show, verb_locate, verb_rank, verb_exec, verb_help;
 
 /* All verbs, NULL-terminated. */
 extern const struct verb *const cmds_verbs[];
@@ -51,8 +51,9 @@ extern const char *const cmds_observers[];
 /* Ctrl-C, a hang-up and a plain kill are noted from now on. */
 void cmds_catch_interrupts(void);
 bool cmds_interrupted(void);
-double cmds_now(void);    /* seconds of a clock that only goes forward */
-uint64_t cmds_seed(void); /* a new one, small enough to type */
+double cmds_now(void);          /* seconds of a clock that only goes forward */
+uint64_t cmds_processors(void); /* that we may use */
+uint64_t cmds_seed(void);       /* a new one, small enough to type */
 
 /* A list of campaigns; releases itself with _cleanup_(cmds_campaigns_free). */
 struct cmds_campaigns {

@@ -2,6 +2,7 @@
  * chosen, by number or by their last run, and how their command line is shown.
  * Opens no store and prints nothing.
  */
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,4 +148,12 @@ char *cmds_command(const struct campaign *campaign, int beside)
 
 	free(command);
 	return cut;
+}
+
+uint64_t cmds_processors(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0 ? (uint64_t)CPU_COUNT(&set)
+										  : 1;
 }

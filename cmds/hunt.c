@@ -3,27 +3,18 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
-#include "base/progress.h"
 #include "cmds/cmds.h"
 #include "cmds/hunt_summary.h"
-#include "cmds/retell.h"
-#include "loom/hunt.h"
+#include "diagnose/chase.h"
+#include "diagnose/retell.h"
 #include "loom/launch.h"
-#include "loom/reduce.h"
 
-#define WAIT_S 0.1 /* how often the progress bar is looked after */
 #define USUAL_BUDGET 10000
-#define FAILURES_MOST 100 /* that are recorded */
-#define PATIENCE 1000     /* schedules after a failure in which enough others have to pass */
-#define REDUCE_TRIES 3000
 #define REDUCE_SECONDS 30
-#define REDUCE_TURNS 50000 /* longer ones, as of threads that spin for ever, do not get short in that time */
 
 struct hunt_command {
 	uint64_t passes, seed, jobs, context;
@@ -127,171 +118,8 @@ static struct error *read_budget(struct hunt_command *command)
 	return NULL;
 }
 
-static uint64_t processors(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0 ? (uint64_t)CPU_COUNT(&set)
-										  : 1;
-}
-
-/* The hunt at work. */
-struct chase {
-	const struct hunt_command *command;
-	struct store *store;
-	struct hunt *hunt;
-	struct hunt_summary *summary;
-	struct map hashes; /* of schedules that are recorded */
-	double started;
-};
-
-/* Records a run unless one with the same schedule is recorded already. */
-static struct error *record(struct chase *chase, struct run *run, uint64_t hash, bool *recorded)
-{
-	bool fresh;
-
-	*recorded = false;
-	map_put(&chase->hashes, hash ^ (uint64_t)run->label, &fresh);
-	if (!fresh)
-		return NULL;
-	TRY(store_add(chase->store, chase->summary->campaign, run));
-	*recorded = true;
-	return NULL;
-}
-
-static struct error *take(struct chase *chase, struct steer_report *report, const char *arm)
-{
-	struct hunt_summary *summary = chase->summary;
-	bool failed = report->label == LABEL_FAIL, recorded = false;
-	bool wanted = failed ? summary->recorded_failed < FAILURES_MOST
-			     : summary->recorded_passed < chase->command->passes;
-
-	hunt_summary_add(summary, report, arm);
-	if (wanted && report->harvested)
-		TRY(record(chase, &report->run, report->hash, &recorded));
-	if (recorded)
-		failed ? summary->recorded_failed++ : summary->recorded_passed++;
-	if (failed && !summary->found) {
-		summary->found = true;
-		summary->failure_at = summary->schedules;
-		summary->failure = report->run;
-		report->run = (struct run){ 0 };
-	}
-	return NULL;
-}
-
-/* Whether nothing more is to be learnt. */
-static bool is_enough(const struct chase *chase)
-{
-	const struct hunt_command *command = chase->command;
-	const struct hunt_summary *summary = chase->summary;
-
-	if (command->seconds > 0 && cmds_now() - chase->started >= command->seconds)
-		return true;
-	if (!summary->found || command->keep_going)
-		return false;
-	if (!summary->passed && summary->failed >= FAILURES_MOST)
-		return true;
-	return summary->recorded_passed >= command->passes ||
-	       summary->schedules - summary->failure_at >= PATIENCE + 10 * command->passes;
-}
-
-static void show(struct chase *chase, struct progress *progress)
-{
-	const struct hunt_command *command = chase->command;
-	double seconds = cmds_now() - chase->started;
-	struct hunt_seen seen = hunt_seen(chase->hunt);
-	_cleanup_free_ char *words = hunt_summary_words(chase->summary, seen.pairs, seconds);
-
-	progress_show(progress, command->schedules ? chase->summary->schedules : (uint64_t)seconds, words);
-}
-
-static struct error *follow(struct chase *chase)
-{
-	const struct hunt_command *command = chase->command;
-	_cleanup_(progress_stopp) struct progress *progress = progress_start(
-		STDERR_FILENO, command->schedules ? command->schedules : (uint64_t)command->seconds);
-	bool done = false;
-
-	while (!done && !cmds_interrupted() && !is_enough(chase)) {
-		struct hunt_result result = { 0 };
-		bool got;
-
-		show(chase, progress);
-		TRY(hunt_next(chase->hunt, WAIT_S, &result, &got, &done));
-		if (!got)
-			continue;
-		struct error *error = take(chase, &result.report, explore_arm_name(result.arm));
-
-		steer_report_free(&result.report);
-		if (error)
-			return error;
-		hunt_keep(chase->hunt, chase->summary->recorded_passed < command->passes);
-	}
-	chase->summary->interrupted = cmds_interrupted();
-	return NULL;
-}
-
-static struct error *shorten(struct chase *chase)
-{
-	struct hunt_summary *summary = chase->summary;
-	struct steer *steer;
-
-	if (!summary->found || chase->command->no_reduce || !summary->failure.number || cmds_interrupted() ||
-	    !summary->failure.schedule.nturns || summary->failure.schedule.nturns > REDUCE_TURNS)
-		return NULL;
-	_cleanup_(progress_stopp) struct progress *progress = progress_start(STDERR_FILENO, 1);
-
-	progress_show(progress, 0, "making the failing schedule short");
-	TRY(hunt_steer(chase->hunt, &steer));
-	TRY(reduce_steered(steer, &summary->failure, REDUCE_TRIES, REDUCE_SECONDS,
-			   &summary->failure.reduced));
-	return store_reduce(chase->store, summary->failure.number, &summary->failure.reduced);
-}
-
-static struct error *chase_all(struct chase *chase, const struct launch_options *launch)
-{
-	const struct hunt_command *command = chase->command;
-	struct hunt_summary *summary = chase->summary;
-	_cleanup_(run_free) struct run first = { 0 };
-	const struct hunt_options options = {
-		.launch = launch,
-		.jobs = (unsigned)command->jobs,
-		.seed = command->seed,
-		.arms = command->policy ? 1u << (command->policy - 1) : EXPLORE_ALL,
-		.budget = command->schedules > 1 ? command->schedules - 1
-			  : command->schedules   ? 1
-						 : 0,
-	};
-
-	/* A run without forced switches tells whether the program runs at all. */
-	TRY(launch_run(launch, &first));
-	TRY(hunt_summary_check(&first, summary->program));
-	TRY(hunt_start(&options, &first, &chase->hunt));
-	struct steer_report report = { .label = first.label,
-				       .outcome = first.outcome,
-				       .code = first.code,
-				       .hash = schedule_hash(first.schedule.turns, first.schedule.nturns),
-				       .harvested = true,
-				       .run = first };
-
-	first = (struct run){ 0 };
-	struct error *error = take(chase, &report, "stay");
-
-	steer_report_free(&report);
-	if (!error)
-		error = follow(chase);
-	summary->wall_s = cmds_now() - chase->started;
-	struct hunt_seen seen = hunt_seen(chase->hunt);
-
-	summary->pairs = seen.pairs;
-	summary->predecessors = seen.predecessors;
-	summary->edges = seen.edges;
-	return error ? error : shorten(chase);
-}
-
 static struct error *tell(const struct hunt_command *command, const struct launch_options *launch,
-			  const struct hunt_summary *summary)
+			  const struct tally *summary)
 {
 	const struct run *failure = &summary->failure;
 	_cleanup_(retold_free) struct retold retold = { 0 };
@@ -303,7 +131,27 @@ static struct error *tell(const struct hunt_command *command, const struct launc
 	return NULL;
 }
 
-static struct error *hunt_all(const struct hunt_command *command, char **argv, struct hunt_summary *summary)
+static struct error *chase(const struct hunt_command *command, const struct launch_options *launch,
+			   struct store *store, struct tally *summary)
+{
+	_cleanup_(chase_stopp) struct chase *chase = NULL;
+	const struct chase_options options = {
+		.launch = launch,
+		.jobs = (unsigned)command->jobs,
+		.seed = command->seed,
+		.arms = command->policy ? 1u << (command->policy - 1) : EXPLORE_ALL,
+		.schedules = command->schedules,
+		.seconds = command->seconds,
+		.keep_going = command->keep_going,
+		.stop = cmds_interrupted,
+	};
+
+	TRY(chase_start(&options, store, summary, &chase));
+	TRY(chase_follow(chase));
+	return command->no_reduce ? NULL : chase_shorten(chase, REDUCE_SECONDS, 0);
+}
+
+static struct error *hunt_all(const struct hunt_command *command, char **argv, struct tally *summary)
 {
 	_cleanup_(store_closep) struct store *store = NULL;
 	const struct launch_options launch = {
@@ -317,17 +165,12 @@ static struct error *hunt_all(const struct hunt_command *command, char **argv, s
 		.expect = command->expect,
 		.check = command->check,
 	};
-	struct chase chase = { .command = command, .summary = summary, .started = cmds_now() };
 
 	TRY(store_open(command->store, true, &store));
-	chase.store = store;
 	TRY(store_campaign(store, summary->program, summary->arguments, summary->build, &summary->campaign));
 	cmds_catch_interrupts();
-	struct error *error = chase_all(&chase, &launch);
-
-	hunt_stop(chase.hunt);
-	map_free(&chase.hashes);
-	return error ? error : tell(command, &launch, summary);
+	TRY(chase(command, &launch, store, summary));
+	return tell(command, &launch, summary);
 }
 
 static struct error *hunt_main(int argc, char **argv, int *status)
@@ -335,12 +178,12 @@ static struct error *hunt_main(int argc, char **argv, int *status)
 	struct hunt_command command = {
 		.passes = 100,
 		.seed = cmds_seed(),
-		.jobs = processors(),
+		.jobs = cmds_processors(),
 		.context = 5,
 		.timeout_s = 10,
 		.store = CMDS_STORE,
 	};
-	_cleanup_(hunt_summary_free) struct hunt_summary summary = { 0 };
+	_cleanup_(tally_free) struct tally summary = { 0 };
 	_cleanup_free_ char *path = NULL;
 	char **operands;
 

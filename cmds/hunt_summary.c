@@ -1,5 +1,5 @@
-/* Counts the schedules of a hunt and tells them, for people and as JSON: whether
- * one failed, how, how often, and what to type next.
+/* Tells what a hunt did, for people and as JSON: whether a schedule failed, how, how
+ * often, and what to type next.
  */
 #include "cmds/hunt_summary.h"
 
@@ -8,131 +8,19 @@
 
 #include "cmds/cmds.h"
 #include "report/answer.h"
+#include "report/said.h"
 #include "report/story.h"
 #include "report/text.h"
 #include "report/words.h"
 
 #define MESSAGE_LINES 4 /* of what the program said */
 
-struct error *hunt_summary_check(const struct run *first, const char *program)
-{
-	if (first->observations.nprocesses == 0)
-		return error_new(
-			"%s ended (%s) before its first access could be observed; does it run at all?",
-			program, first->reason ? first->reason : "?");
-	if (!first->schedule.nturns)
-		return error_new(
-			"the threads of %s cannot be controlled: it was built by an older unsnarl; build "
-			"it again with unsnarl cc",
-			program);
-	return NULL;
-}
-
-static void count(struct hunt_count **items, size_t *n, size_t *room, const char *name)
-{
-	for (size_t i = 0; i < *n; i++)
-		if (!strcmp((*items)[i].name, name)) {
-			(*items)[i].count++;
-			return;
-		}
-	*items = memory_grow(*items, *n, room, sizeof **items);
-	(*items)[(*n)++] = (struct hunt_count){ memory_string(name), 1 };
-}
-#define COUNT(vec, name) count(&(vec)->items, &(vec)->n, &(vec)->room, name)
-
-static void count_uncontrolled(struct hunt_summary *summary, const char *names)
-{
-	while (names && *names) {
-		size_t length = strcspn(names, "\n");
-		_cleanup_free_ char *name = strndup(names, length);
-
-		if (length && summary->uncontrolled.n < 64)
-			COUNT(&summary->uncontrolled, name);
-		names += length + (names[length] == '\n');
-	}
-}
-
-void hunt_summary_add(struct hunt_summary *summary, const struct steer_report *report, const char *arm)
-{
-	summary->schedules++;
-	COUNT(&summary->arms, arm);
-	if (report->harvested)
-		count_uncontrolled(summary, report->run.schedule.uncontrolled);
-	if (report->label == LABEL_PASS) {
-		summary->passed++;
-		return;
-	}
-	struct run ended = { .outcome = report->outcome, .code = report->code };
-	_cleanup_free_ char *how = words_ended(&ended);
-
-	/* Exit 0 and yet failed: by its output. */
-	COUNT(&summary->ends, report->outcome == OUTCOME_EXIT && !report->code ? "wrong output" : how);
-	summary->failed++;
-	if (!summary->found && !summary->failure_arm)
-		summary->failure_arm = memory_string(arm);
-}
-
-char *hunt_summary_words(const struct hunt_summary *summary, uint64_t pairs, double seconds)
-{
-	char *words =
-		memory_format("%.0f/s, %llu pairs", seconds > 0.2 ? (double)summary->schedules / seconds : 0,
-			      (unsigned long long)pairs);
-
-	for (size_t i = 0; i < summary->ends.n && i < 3; i++) {
-		char *longer =
-			memory_format("%s, %llu %s", words, (unsigned long long)summary->ends.items[i].count,
-				      summary->ends.items[i].name);
-
-		free(words);
-		words = longer;
-	}
-	return words;
-}
-
-/* "2 deadlock, 1 SIGABRT" */
-static char *join_counts(const struct hunt_count *counts, size_t n)
-{
-	char *text = memory_string("");
-
-	for (size_t i = 0; i < n; i++) {
-		_cleanup_free_ char *name = text_clean(counts[i].name);
-		char *longer = memory_format("%s%s%llu %s", text, i ? ", " : "",
-					     (unsigned long long)counts[i].count, name);
-
-		free(text);
-		text = longer;
-	}
-	return text;
-}
-
-/* The last lines of what the program said. */
-static void print_message(const char *output)
-{
-	const char *at = output ? output + strlen(output) : NULL;
-	int lines = MESSAGE_LINES;
-
-	if (!output || !*output)
-		return;
-	if (at[-1] == '\n')
-		at--;
-	while (at > output && (at[-1] != '\n' || --lines > 0))
-		at--;
-	while (*at) {
-		size_t length = strcspn(at, "\n");
-		_cleanup_free_ char *clean = text_clean_size(at, length);
-		_cleanup_free_ char *line = text_cut(clean, 76, false);
-
-		printf("  | %s\n", line);
-		at += length + (at[length] == '\n');
-	}
-}
-
-static void print_tried(const struct hunt_summary *summary)
+static void print_tried(const struct tally *summary)
 {
 	_cleanup_free_ char *time = words_seconds(summary->wall_s);
 
-	_cleanup_free_ char *arms = join_counts(summary->arms.items, summary->arms.n);
-	_cleanup_free_ char *ends = join_counts(summary->ends.items, summary->ends.n);
+	_cleanup_free_ char *arms = tally_join(summary->arms.items, summary->arms.n);
+	_cleanup_free_ char *ends = tally_join(summary->ends.items, summary->ends.n);
 	_cleanup_free_ char *text =
 		memory_format("Tried %llu schedules in %s (%.0f a second): %s. %llu passed, %llu "
 			      "failed%s%s%s; %llu pairs, %llu "
@@ -156,7 +44,7 @@ static void print_tried(const struct hunt_summary *summary)
 	}
 }
 
-static void print_failure(const struct hunt_summary *summary, const struct story *story)
+static void print_failure(const struct tally *summary, const struct story *story)
 {
 	const struct run *run = &summary->failure;
 	_cleanup_free_ char *reason = text_clean(run->reason ? run->reason : "");
@@ -164,14 +52,14 @@ static void print_failure(const struct hunt_summary *summary, const struct story
 
 	printf("Failed after %llu schedule%s: %s\n", (unsigned long long)summary->failure_at,
 	       summary->failure_at == 1 ? "" : "s", reason);
-	print_message(run->output);
+	said_print(run->output, MESSAGE_LINES, 0, stdout);
 	printf("It is run %llu of campaign %llu in %s (policy %s, seed %llu).\n\n",
 	       (unsigned long long)run->number, (unsigned long long)summary->campaign, folder,
 	       summary->failure_arm ? summary->failure_arm : "?", (unsigned long long)run->schedule.seed);
 	story_print(story, stdout);
 }
 
-static void print_next(const struct hunt_summary *summary)
+static void print_next(const struct tally *summary)
 {
 	_cleanup_free_ char *folder = text_shell(summary->store);
 	_cleanup_free_ char *option =
@@ -191,7 +79,7 @@ static void print_next(const struct hunt_summary *summary)
 	}
 }
 
-void hunt_summary_print(const struct hunt_summary *summary, const struct story *story)
+void hunt_summary_print(const struct tally *summary, const struct story *story)
 {
 	if (summary->interrupted)
 		fprintf(stderr, "unsnarl hunt: interrupted after %llu schedules; what was recorded stays\n",
@@ -208,7 +96,7 @@ void hunt_summary_print(const struct hunt_summary *summary, const struct story *
 	print_next(summary);
 }
 
-static json_t *json_of_counts(const struct hunt_count *counts, size_t n)
+static json_t *json_of_counts(const struct tally_count *counts, size_t n)
 {
 	json_t *object = json_object();
 
@@ -220,7 +108,7 @@ static json_t *json_of_counts(const struct hunt_count *counts, size_t n)
 	return object;
 }
 
-static json_t *json_finding(const struct hunt_summary *summary, const struct story *story)
+static json_t *json_finding(const struct tally *summary, const struct story *story)
 {
 	const struct run *run = &summary->failure;
 	json_t *finding = json_object();
@@ -243,7 +131,7 @@ static json_t *json_finding(const struct hunt_summary *summary, const struct sto
 	return finding;
 }
 
-void hunt_summary_json(const struct hunt_summary *summary, const struct story *story)
+void hunt_summary_json(const struct tally *summary, const struct story *story)
 {
 	json_t *answer = answer_new("hunt"), *arguments = json_array(), *findings = json_array();
 
@@ -283,20 +171,4 @@ void hunt_summary_json(const struct hunt_summary *summary, const struct story *s
 	}
 	json_object_set_new(answer, "findings", findings);
 	answer_print(answer);
-}
-
-static void free_counts(struct hunt_count *counts, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		free(counts[i].name);
-	free(counts);
-}
-
-void hunt_summary_free(struct hunt_summary *summary)
-{
-	free_counts(summary->ends.items, summary->ends.n);
-	free_counts(summary->arms.items, summary->arms.n);
-	free_counts(summary->uncontrolled.items, summary->uncontrolled.n);
-	run_free(&summary->failure);
-	free(summary->failure_arm);
 }

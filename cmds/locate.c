@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cmds/cmds.h"
+#include "analysis/locon/ask.h"
 #include "report/answer.h"
 #include "report/finding.h"
 #include "report/text.h"
@@ -100,38 +101,6 @@ static struct error *check(const struct locate_options *options, const struct ru
 			"run %llu recorded neither pairs nor predecessors: record it with unsnarl run and "
 			"without --observe",
 			number);
-	return NULL;
-}
-
-/* Are there loops or moments to compare? */
-static bool has_finer(const struct locon_run *run)
-{
-	if (run->ncouples)
-		return true;
-	for (size_t i = 0; i < run->npairs; i++)
-		if (run->pairs[i].head_loop.site != LOOP_NONE || run->pairs[i].tail_loop.site != LOOP_NONE)
-			return true;
-	return false;
-}
-
-struct error *locate_answer(struct store *store, struct locon_data *data, const struct locon_request *request,
-			    struct locon_answer *out)
-{
-	struct locon locon;
-
-	locon_open(&locon, &data->input);
-	locon_answer(&locon, request, out);
-	if (out->needs_details && !out->findings.n && has_finer(&data->input.failed)) {
-		struct error *error = locon_gather_details(store, data);
-
-		if (error) {
-			locon_close(&locon);
-			return error;
-		}
-		locon_answer_free(out);
-		locon_answer(&locon, request, out);
-	}
-	locon_close(&locon);
 	return NULL;
 }
 
@@ -231,7 +200,7 @@ static struct error *locate(struct store *store, const struct locate_options *op
 		return locate_sensitivity(store, options, &campaigns.items[0], &run, &data);
 	const struct locon_request request = locate_request(options, &data);
 
-	TRY(locate_answer(store, &data, &request, &answer));
+	TRY(locon_ask(store, &data, &request, &answer));
 	(options->json ? print_json : print_text)(&run, &campaigns.items[0], &data, &answer);
 	*status = answer.findings.n > 0;
 	return NULL;

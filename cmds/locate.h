@@ -21,9 +21,6 @@ struct locate_options {
 struct locon_request locate_request(const struct locate_options *options, const struct locon_data *data);
 /* A run's summary. */
 struct error *locate_find_run(struct store *store, uint64_t campaign, uint64_t number, struct run *out);
-/* Reads more of the runs when the finer levels ask for it. */
-struct error *locate_answer(struct store *store, struct locon_data *data, const struct locon_request *request,
-			    struct locon_answer *out);
 
 struct error *locate_falcon(struct store *store, const struct locate_options *options,
 			    const struct campaign *campaign, const struct run *run, struct locon_data *data,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/falcon.h"
+#include "analysis/locon/ask.h"
 #include "cmds/cmds.h"
 #include "cmds/locate.h"
 #include "report/answer.h"
@@ -151,7 +152,7 @@ static struct error *measure(struct store *store, struct locon_data *data,
 	size_t all = data->input.npassed;
 
 	data->input.npassed = runs;
-	struct error *error = locate_answer(store, data, request, &answer);
+	struct error *error = locon_ask(store, data, request, &answer);
 
 	data->input.npassed = all;
 	if (error)

@@ -12,8 +12,8 @@
 #include "report/text.h"
 
 const struct verb *const cmds_verbs[] = {
-	&verb_cc,   &verb_cxx,    &verb_run,  &verb_hunt, &verb_replay, &verb_runs,
-	&verb_show, &verb_locate, &verb_rank, &verb_exec, &verb_help,   NULL,
+	&verb_diagnose, &verb_cc,     &verb_cxx,  &verb_run,  &verb_hunt, &verb_replay, &verb_runs,
+	&verb_show,     &verb_locate, &verb_rank, &verb_exec, &verb_help, NULL,
 };
 
 const struct verb *cmds_find(const char *name)
@@ -34,8 +34,6 @@ struct error *cmds_unknown(const char *name)
 			names[n++] = (*verb)->page->verb;
 	const char *nearest = options_nearest(name, names, n);
 
-	if (!strcmp(name, "--"))
-		return error_new("a verb is missing before --, as in unsnarl run -- PROGRAM ARGS");
 	if (nearest)
 		return error_new("unknown %s %s, did you mean %s?", *name == '-' ? "option" : "verb", name,
 				 nearest);
@@ -66,11 +64,14 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
 		name = "help";
-	const struct verb *verb = cmds_find(name);
+	/* Without a verb: the main job. The verb's main takes the -- as the end of its options. */
+	bool bare = !strcmp(name, "--");
+	const struct verb *verb = bare ? &verb_diagnose : cmds_find(name);
 
 	if (!verb)
 		return fail(NULL, cmds_unknown(name));
-	struct error *error = verb->main(argc > 1 ? argc - 1 : argc, argc > 1 ? argv + 1 : argv, &status);
+	int skipped = argc > 1 && !bare;
+	struct error *error = verb->main(argc - skipped, argv + skipped, &status);
 
 	/* A result that did not reach its reader is no success. */
 	if (!error && (fflush(stdout) || ferror(stdout)))

@@ -247,14 +247,7 @@ static struct error *rank(struct store *store, const struct rank_options *option
 	TRY(cmds_campaigns(store, graphs->campaign, &campaigns));
 	if (options->unlabelled)
 		forget_labels(graphs);
-	struct rank_input input = { .graph = &graphs->graph,
-				    .passed = (const roaring_bitmap_t *const *)graphs->passed.items,
-				    .npassed = graphs->passed.n,
-				    .failed = (const roaring_bitmap_t *const *)graphs->failed.items,
-				    .nfailed = graphs->failed.n,
-				    .ran_passed = graphs->ran_passed,
-				    .ran_failed = graphs->ran_failed,
-				    .order = options->formula };
+	const struct rank_input input = graphs_input(graphs, options->formula);
 
 	(options->unlabelled ? rank_unlabelled : rank_labelled)(&input, &result);
 	struct rank_view view = { .store = store,

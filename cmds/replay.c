@@ -10,7 +10,7 @@
 #include "base/progress.h"
 #include "cmds/cmds.h"
 #include "cmds/replay_report.h"
-#include "cmds/retell.h"
+#include "diagnose/retell.h"
 #include "loom/launch.h"
 
 #define WAIT_S 0.1

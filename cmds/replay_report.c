@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diagnose/replays.h"
 #include "report/answer.h"
 #include "report/text.h"
 #include "report/words.h"
@@ -14,21 +15,18 @@
 
 void replay_report_add(struct replay_report *report, struct run *run)
 {
-	const struct schedule *recorded = report->recorded;
-	bool end = run->outcome == recorded->outcome && run->code == recorded->code;
-	bool output = !recorded->output || run->schedule.output == recorded->output;
-	bool schedule = schedule_hash(run->schedule.turns, run->schedule.nturns) ==
-			schedule_hash(recorded->turns, recorded->nturns);
+	struct replays_same same = replays_compare(report->recorded, run);
+	bool identical = same.end && same.output && same.schedule;
 
 	if (!report->runs++) {
 		report->ended = memory_string(run->reason ? run->reason : "?");
 		report->output = run->output ? memory_string(run->output) : NULL;
 	}
-	report->same_end += end;
-	report->same_output += output;
-	report->same_schedule += schedule;
-	report->identical += end && output && schedule;
-	if (!(end && output && schedule) && !report->has_other) {
+	report->same_end += same.end;
+	report->same_output += same.output;
+	report->same_schedule += same.schedule;
+	report->identical += identical;
+	if (!identical && !report->has_other) {
 		report->has_other = true;
 		report->other = *run;
 		*run = (struct run){ 0 };

@@ -1,7 +1,7 @@
 /* Rounds: while one is being run the next one already waits, so that workers
- * never idle; the one after that is chosen when the first is complete and
- * learnt, in the order of its schedules. Hence every choice is the same for any
- * number of workers and any luck in their timing.
+ * never idle; results are learnt and handed out in the order of the schedules,
+ * and the round after that is chosen when the first is complete. Hence every
+ * choice is the same for any number of workers and any luck in their timing.
  */
 #include "loom/hunt.h"
 
@@ -9,10 +9,14 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "loom/watch.h"
 
-#define ROUNDS 2 /* in work at once */
+#define ROUNDS 2    /* in work at once */
+#define DRAIN_S 0.5 /* for what is still in work when nobody wants it any more */
 
 struct hunt {
+	const struct launch_options *launch;
+	unsigned jobs;
 	struct steer *steer;
 	struct explore *explore;
 	struct map seen;
@@ -104,6 +108,8 @@ struct error *hunt_start(const struct hunt_options *options, const struct run *f
 {
 	_cleanup_(hunt_stopp) struct hunt *hunt = memory_alloc(sizeof *hunt);
 
+	hunt->launch = options->launch;
+	hunt->jobs = options->jobs;
 	hunt->budget = options->budget;
 	hunt->keep = true;
 	hunt->explore = explore_new(options->seed, options->arms);
@@ -119,38 +125,18 @@ struct error *hunt_start(const struct hunt_options *options, const struct run *f
 	return NULL;
 }
 
-/* The end of the round that is to be learnt next. */
-static uint64_t round_end(const struct hunt *hunt)
+/* Takes in the result that comes next. */
+static void learn_next(struct hunt *hunt)
 {
-	uint64_t end = hunt->learnt + EXPLORE_ROUND;
+	struct hunt_result *result = place(hunt, hunt->learnt);
+	struct steer_report *report = &result->report;
 
-	return end < hunt->given ? end : hunt->given;
-}
+	result->arm = explore_arm_of(hunt->explore, hunt->learnt);
+	result->gain = report->harvested ? count_new(hunt, &report->run.observations) : 0;
+	struct explore_news news =
+		news_of(&report->run, report->label, report->points, report->contested, result->gain);
 
-static bool round_is_here(const struct hunt *hunt)
-{
-	if (hunt->learnt == hunt->given)
-		return false;
-	for (uint64_t i = hunt->learnt; i < round_end(hunt); i++)
-		if (!hunt->here[i % (EXPLORE_ROUND * ROUNDS)])
-			return false;
-	return true;
-}
-
-static struct error *learn_round(struct hunt *hunt)
-{
-	for (uint64_t end = round_end(hunt); hunt->learnt < end; hunt->learnt++) {
-		struct hunt_result *result = place(hunt, hunt->learnt);
-		struct steer_report *report = &result->report;
-
-		result->arm = explore_arm_of(hunt->explore, hunt->learnt);
-		result->gain = report->harvested ? count_new(hunt, &report->run.observations) : 0;
-		struct explore_news news =
-			news_of(&report->run, report->label, report->points, report->contested, result->gain);
-
-		explore_learn(hunt->explore, hunt->learnt, &news);
-	}
-	return NULL;
+	explore_learn(hunt->explore, hunt->learnt++, &news);
 }
 
 struct error *hunt_next(struct hunt *hunt, double wait_s, struct hunt_result *result, bool *got, bool *done)
@@ -159,26 +145,24 @@ struct error *hunt_next(struct hunt *hunt, double wait_s, struct hunt_result *re
 	*done = hunt->budget && hunt->handed == hunt->budget;
 	if (*done)
 		return NULL;
-	if (hunt->handed == hunt->learnt) {
-		while (!round_is_here(hunt)) {
-			struct steer_report report;
-			bool came;
+	while (!hunt->here[hunt->handed % (EXPLORE_ROUND * ROUNDS)]) {
+		struct steer_report report;
+		bool came;
 
-			TRY(steer_take(hunt->steer, wait_s, &report, &came));
-			if (!came)
-				return NULL;
-			place(hunt, report.index)->report = report;
-			hunt->here[report.index % (EXPLORE_ROUND * ROUNDS)] = true;
-		}
-		TRY(learn_round(hunt));
+		TRY(steer_take(hunt->steer, wait_s, &report, &came));
+		if (!came)
+			return NULL;
+		place(hunt, report.index)->report = report;
+		hunt->here[report.index % (EXPLORE_ROUND * ROUNDS)] = true;
 	}
+	learn_next(hunt);
 	*result = *place(hunt, hunt->handed);
 	*place(hunt, hunt->handed) = (struct hunt_result){ 0 };
 	hunt->here[hunt->handed % (EXPLORE_ROUND * ROUNDS)] = false;
 	hunt->handed++;
 	*got = true;
-	/* Only now there is room for another. */
-	return hunt->handed == hunt->learnt ? give_round(hunt) : NULL;
+	/* Only when a round is complete there is room for another. */
+	return hunt->handed % EXPLORE_ROUND == 0 ? give_round(hunt) : NULL;
 }
 
 void hunt_keep(struct hunt *hunt, bool keep)
@@ -198,13 +182,20 @@ uint64_t hunt_tried(const struct hunt *hunt, enum explore_arm arm)
 
 struct error *hunt_steer(struct hunt *hunt, struct steer **out)
 {
-	while (steer_pending(hunt->steer)) {
+	double patience = watch_now() + DRAIN_S;
+
+	while (steer_pending(hunt->steer) && watch_now() < patience) {
 		struct steer_report report;
 		bool got;
 
-		TRY(steer_take(hunt->steer, 1, &report, &got));
+		TRY(steer_take(hunt->steer, DRAIN_S, &report, &got));
 		if (got)
 			steer_report_free(&report);
+	}
+	if (steer_pending(hunt->steer)) { /* runs last long: new workers are there sooner */
+		steer_stop(hunt->steer);
+		hunt->steer = NULL;
+		TRY(steer_start(hunt->launch, hunt->jobs, &hunt->steer));
 	}
 	*out = hunt->steer;
 	return NULL;

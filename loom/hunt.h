@@ -26,7 +26,7 @@ struct hunt_result {
 };
 
 struct hunt;
-/* `first` is a run of the program, to learn from. */
+/* `first` is a run of the program, to learn from. The launch options must live as long. */
 struct error *hunt_start(const struct hunt_options *options, const struct run *first, struct hunt **out);
 /* The next result, the caller's to free; *done when the budget is used up. */
 struct error *hunt_next(struct hunt *hunt, double wait_s, struct hunt_result *result, bool *got, bool *done);

@@ -295,7 +295,23 @@ struct steered {
 	const struct run *failed;
 	uint64_t index;
 	double deadline; /* watch_now() */
+	const struct reduce_watch *watch;
 };
+
+static bool is_over(const struct steered *steered)
+{
+	return watch_now() >= steered->deadline ||
+	       (steered->watch && steered->watch->stop && steered->watch->stop());
+}
+
+static struct error *note_passed(const struct steered *steered, struct steer_report *report)
+{
+	const struct reduce_watch *watch = steered->watch;
+
+	if (!watch || !watch->passed || report->label != LABEL_PASS || !report->harvested)
+		return NULL;
+	return watch->passed(watch->context, &report->run, report->hash);
+}
 
 static uint64_t most_points(const struct schedule *known)
 {
@@ -325,22 +341,27 @@ static struct error *try_steered(void *context, const struct schedule_turn *plan
 	struct steer_report report;
 	bool got = false;
 
-	if (watch_now() >= steered->deadline) {
+	if (is_over(steered)) {
 		steer_order_free(&order);
 		return NULL;
 	}
 	if (n)
 		memcpy(order.plan, plan, n * sizeof *plan);
 	TRY(steer_give(steered->steer, &order));
-	while (!got)
+	while (!got) {
 		TRY(steer_take(steered->steer, WAIT_S, &report, &got));
+		if (!got && steered->watch && steered->watch->stop && steered->watch->stop())
+			return NULL;
+	}
 	*same = is_same(failed, &report);
 	if (*same) {
 		*took = report.run.schedule;
 		report.run.schedule = (struct schedule){ 0 };
 	}
+	struct error *error = note_passed(steered, &report);
+
 	steer_report_free(&report);
-	return NULL;
+	return error;
 }
 
 /* Policies that switch seldom often find the failure again, once it is known that there
@@ -357,7 +378,7 @@ static struct error *search(struct steered *steered, unsigned tries, struct sche
 		struct steer_report report;
 		bool got = false;
 
-		if (watch_now() >= deadline)
+		if (watch_now() >= deadline || is_over(steered))
 			tries = given;
 		for (; given < tries && given < taken + AHEAD; given++) {
 			struct steer_order order = {
@@ -374,6 +395,8 @@ static struct error *search(struct steered *steered, unsigned tries, struct sche
 		if (taken == tries)
 			break;
 		TRY(steer_take(steered->steer, WAIT_S, &report, &got));
+		if (!got && is_over(steered))
+			break;
 		if (!got)
 			continue;
 		taken++;
@@ -392,9 +415,11 @@ static struct error *search(struct steered *steered, unsigned tries, struct sche
 }
 
 struct error *reduce_steered(struct steer *steer, const struct run *failed, unsigned most, double seconds,
-			     struct schedule *best)
+			     const struct reduce_watch *watch, struct schedule *best)
 {
-	struct steered steered = { .steer = steer, .failed = failed, .deadline = watch_now() + seconds };
+	struct steered steered = {
+		.steer = steer, .failed = failed, .deadline = watch_now() + seconds, .watch = watch
+	};
 	_cleanup_(schedule_free) struct schedule start = schedule_copy(&failed->schedule);
 
 	TRY(search(&steered, most / 4, &start));

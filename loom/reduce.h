@@ -21,9 +21,17 @@ typedef struct error *reduce_try(void *context, const struct schedule_turn *plan
 struct error *reduce(const struct schedule *from, reduce_try *try, void *context, unsigned most,
 		     struct schedule *best);
 
+/* Somebody who looks on; members may be NULL. */
+struct reduce_watch {
+	bool (*stop)(void); /* no more tries */
+	/* A run that passed instead: as near to the failure as runs get. May take it away. */
+	struct error *(*passed)(void *context, struct run *run, uint64_t hash);
+	void *context;
+};
+
 /* The same on workers, for `seconds` at most: a failure is the same when it ends like
- * `failed`. */
+ * `failed`. `watch` may be NULL. */
 struct error *reduce_steered(struct steer *steer, const struct run *failed, unsigned most, double seconds,
-			     struct schedule *best);
+			     const struct reduce_watch *watch, struct schedule *best);
 
 #endif

@@ -87,6 +87,14 @@ struct finding_access *finding_add_access(struct finding_accesses *list, uint32_
 	return access;
 }
 
+bool finding_has_calls(const struct finding *finding)
+{
+	for (size_t i = 0; i < finding->accesses.n; i++)
+		if (finding->accesses.items[i].role)
+			return true;
+	return false;
+}
+
 void finding_add_variable(struct finding *finding, const char *name)
 {
 	if (!*name)

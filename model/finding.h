@@ -36,7 +36,8 @@ struct finding_access {
 	uint32_t site;                    /* the store's number; FINDING_NO_SITE */
 	char *file, *function, *variable; /* never NULL, may be "" */
 	uint32_t line, column;
-	bool missing; /* the failed run ended before it was done */
+	bool missing;     /* the failed run ended before it was done */
+	const char *role; /* of a call: "lock", "wait", "signal"; NULL for a plain access. A constant */
 };
 
 struct finding_accesses {
@@ -72,6 +73,8 @@ struct findings {
 /* The access as the site table describes it, pushed to the list. `site` may be NULL. */
 struct finding_access *finding_add_access(struct finding_accesses *list, uint32_t number,
 					  const struct site *site);
+/* Does it hold calls that synchronise? */
+bool finding_has_calls(const struct finding *finding);
 /* Adds a name unless it is empty or there already. */
 void finding_add_variable(struct finding *finding, const char *name);
 

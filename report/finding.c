@@ -65,6 +65,10 @@ static char *place(const struct finding_access *access)
 	const char *slash = strrchr(path, '/');
 	_cleanup_free_ char *function = text_clean(access->function);
 
+	if (access->role)
+		return memory_format("%s%s %s:%u %s", access->missing ? "stuck in " : "", access->role,
+				     *access->file ? (slash ? slash + 1 : path) : "?", access->line,
+				     function);
 	return memory_format("%s %s%s:%u %s", access->missing ? "never" : site_kind_name(access->kind),
 			     access->missing ? (access->kind == SITE_WRITE ? "written: " : "read: ") : "",
 			     *access->file ? (slash ? slash + 1 : path) : "?", access->line, function);
@@ -95,7 +99,7 @@ static void draw_step(const struct finding_access *access, size_t number, int la
 	}
 }
 
-static void draw(const struct finding *finding, struct excerpts *excerpts, FILE *out)
+void finding_draw(const struct finding *finding, struct excerpts *excerpts, FILE *out)
 {
 	struct lanes lanes;
 	bool drawn = find_lanes(&finding->accesses, &lanes);
@@ -180,7 +184,7 @@ void finding_print(const struct finding *finding, struct excerpts *excerpts, FIL
 	else if (finding->summary)
 		fill(out, finding->summary);
 	fputc('\n', out);
-	draw(finding, excerpts, out);
+	finding_draw(finding, excerpts, out);
 	fputc('\n', out);
 	if (finding->instead)
 		fill(out, finding->instead);
@@ -202,7 +206,8 @@ static json_t *access_json(const struct finding_access *access)
 	json_object_set_new(object, "thread",
 			    access->thread == FINDING_NO_THREAD ? json_null() : json_integer(access->thread));
 	json_object_set_new(object, "order", access->order ? answer_count(access->order) : json_null());
-	json_object_set_new(object, "kind", json_string(site_kind_name(access->kind)));
+	json_object_set_new(object, "kind",
+			    json_string(access->role ? access->role : site_kind_name(access->kind)));
 	json_object_set_new(object, "file", answer_text(access->file));
 	json_object_set_new(object, "line", json_integer(access->line));
 	json_object_set_new(object, "column", json_integer(access->column));

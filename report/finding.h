@@ -14,6 +14,9 @@
 /* Fits 80 columns. */
 void finding_print(const struct finding *finding, struct excerpts *excerpts, FILE *out);
 
+/* Only the accesses in columns of threads. */
+void finding_draw(const struct finding *finding, struct excerpts *excerpts, FILE *out);
+
 /* As in unsnarl(1), "JSON". */
 json_t *finding_json(const struct finding *finding);
 json_t *findings_json(const struct findings *findings);

@@ -56,6 +56,12 @@ void rank_finding(const struct rank_view *view, size_t i, struct finding *out)
 		.runs = { .passed = view->passed, .failed = view->failed },
 	};
 	add_edge(view, out, &out->accesses, &edges[point->odd]);
+	/* Read before it was written: the write that it usually sees had yet to come. */
+	if (starts_unwritten(view, point->odd) && !edges[point->odd].write && point->usual != GRAPH_NULL &&
+	    edges[point->usual].source != SITE_NIL && !edges[point->usual].write) {
+		add_access(view, out, &out->accesses, edges[point->usual].source, true);
+		out->scenario = 2;
+	}
 	if (point->usual != GRAPH_NULL) {
 		add_edge(view, out, &out->otherwise, &edges[point->usual]);
 		out->instead = memory_string("usually these accesses meet, or meet at another moment");

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The main job on an example: build it, run it many times, look at a failure.
+# The main job on an example: build it, run it many times, look at a failure, have it
+# explained.
 # Usage: demo.sh BUILD
 set -eu
 
@@ -30,4 +31,10 @@ if unsnarl show last >/dev/null 2>&1; then
 else
 	step "No run failed this time; what the threads of the last one did:" unsnarl show 50
 fi
+echo
+echo "Now the main job: make it fail, find out why."
+echo "$ unsnarl -- ./tickets"
+status=0
+unsnarl -- ./tickets || status=$?
+[ "$status" -le 1 ] || exit "$status"
 printf '\nAll of this lies in %s: look around with unsnarl runs and unsnarl show.\n' "$folder"

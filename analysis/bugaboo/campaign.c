@@ -316,6 +316,18 @@ struct error *graphs_replace_failed(struct store *store, struct graphs *graphs, 
 	return number_all(store, graphs);
 }
 
+struct rank_input graphs_input(const struct graphs *graphs, enum rank_order order)
+{
+	return (struct rank_input){ .graph = &graphs->graph,
+				    .passed = (const roaring_bitmap_t *const *)graphs->passed.items,
+				    .npassed = graphs->passed.n,
+				    .failed = (const roaring_bitmap_t *const *)graphs->failed.items,
+				    .nfailed = graphs->failed.n,
+				    .ran_passed = graphs->ran_passed,
+				    .ran_failed = graphs->ran_failed,
+				    .order = order };
+}
+
 void graphs_free(struct graphs *graphs)
 {
 	for (size_t i = 0; i < graphs->passed.n; i++)

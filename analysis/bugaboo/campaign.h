@@ -4,6 +4,7 @@
 #define ANALYSIS_BUGABOO_CAMPAIGN_H
 
 #include "analysis/bugaboo/graph.h"
+#include "analysis/bugaboo/rank.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "store/store.h"
@@ -46,6 +47,8 @@ struct error *graphs_replace_failed(struct store *store, struct graphs *graphs, 
 /* As if only `events` of context had been kept: contexts lose their older events, and edges that
  * are then equal become one. */
 void graphs_shorten(struct graphs *graphs, unsigned events);
+/* What a ranking of them needs; borrows. */
+struct rank_input graphs_input(const struct graphs *graphs, enum rank_order order);
 void graphs_free(struct graphs *graphs);
 
 #endif

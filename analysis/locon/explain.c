@@ -228,7 +228,12 @@ static bool try_triple(const struct locon *locon, uint32_t at, struct explain_pa
 		return false;
 	const struct pair *ab = &pairs[first ? at : other], *bc = &pairs[first ? other : at];
 	bool after = passed_after(locon, ab, bc), before = passed_before(locon, ab);
+	/* Where the first thread does itself what the other did in between, both run the same code
+	 * and neither is to be first: only the two regions must not overlap. */
+	bool alike = locon_place(locon, ab->tail_site) == locon_place(locon, bc->tail_site);
 
+	if (alike && bc->tail_order > ab->head_order)
+		before = after = true;
 	if (before && !after) { /* b always comes first: a before b is the fault */
 		be_order(out, ab);
 		return true;

@@ -133,10 +133,18 @@ static void tell_triple(const struct locon *locon, const struct locon_request *r
 	size_t before = passed_with(locon, b, a), after = passed_with(locon, c, b);
 
 	put_apart(finding, locon, request, pattern, b->thread, before > after);
-	finding->instead =
-		memory_format("In passing runs T%u's %s comes before both accesses of T%u (%zu runs) "
-			      "or after both (%zu runs).",
-			      b->thread, b->write ? "write" : "read", a->thread, before, after);
+	if (before && after)
+		finding->instead =
+			memory_format("In passing runs T%u's %s comes before both accesses of T%u (%zu runs) "
+				      "or after both (%zu runs).",
+				      b->thread, b->write ? "write" : "read", a->thread, before, after);
+	else
+		finding->instead = memory_format("In passing runs T%u's %s comes %s both accesses of T%u.",
+						 b->thread, b->write ? "write" : "read",
+						 before  ? "before"
+						 : after ? "after"
+							 : "before or after",
+						 a->thread);
 }
 
 static void tell_couple(const struct locon *locon, const struct locon_request *request,

@@ -2,12 +2,12 @@
 # Source this file, or install it as bash-completion/completions/unsnarl.
 
 _unsnarl() {
-	local verbs="cc c++ run hunt replay runs show locate rank help" options="" i
+	local verbs="diagnose cc c++ run hunt replay runs show locate rank help" options="" i
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 
 	if ((COMP_CWORD == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W "$verbs --help --version" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "$verbs -- --help --version" -- "$word")
 		return
 	fi
 	case ${COMP_WORDS[1]} in
@@ -24,6 +24,8 @@ _unsnarl() {
 		options="-n --runs -j --jobs --jitter --timeout --check --expect --label --observe"
 		options+=" --context --granularity --machine --seed --store --json --help"
 		;;
+	--) ;; # a program, see below
+	diagnose) options="--time -j --jobs --seed --timeout --check --expect --store --json --help" ;;
 	hunt)
 		options="-b --budget --passes --policy --seed -j --jobs --timeout --check --expect --context"
 		options+=" --keep-going --no-reduce --store --json --help"
@@ -43,7 +45,7 @@ _unsnarl() {
 	esac
 
 	# Behind -- stand a program and its arguments.
-	for ((i = 2; i < COMP_CWORD; i++)); do
+	for ((i = 1; i < COMP_CWORD; i++)); do
 		[[ ${COMP_WORDS[i]} == -- ]] || continue
 		if ((i == COMP_CWORD - 1)); then
 			mapfile -t COMPREPLY < <(compgen -c -- "$word"; compgen -f -- "$word")
@@ -82,7 +84,7 @@ _unsnarl() {
 	--granularity) mapfile -t COMPREPLY < <(compgen -W "word line" -- "$word") ;;
 	--observe) mapfile -t COMPREPLY < <(compgen -W "all none pairs predecessors edges" -- "$word") ;;
 	--check) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
-	-n | --runs | -j | --jobs | --timeout | --context | --seed | --campaign | -b | --budget | --passes | --top | --interval | --threshold) ;;
+	-n | --runs | -j | --jobs | --time | --timeout | --context | --seed | --campaign | -b | --budget | --passes | --top | --interval | --threshold) ;;
 	*)
 		if [[ $word == -* || ${COMP_WORDS[1]} == runs ]]; then
 			mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")

@@ -1,6 +1,6 @@
 /* One more run of a schedule, for the sake of its story.
  */
-#include "cmds/retell.h"
+#include "diagnose/retell.h"
 
 struct launch_options retell_strictly(const struct launch_options *launch, const struct schedule *schedule)
 {

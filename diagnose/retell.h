@@ -1,8 +1,8 @@
 /* Follows a schedule once more, strictly and with a trace, so that it can be told
  * line by line; for the verbs that tell one.
  */
-#ifndef CMDS_RETELL_H
-#define CMDS_RETELL_H
+#ifndef DIAGNOSE_RETELL_H
+#define DIAGNOSE_RETELL_H
 
 #include "loom/launch.h"
 #include "model/atlas.h"

@@ -1,0 +1,114 @@
+/* unsnarl diagnose, also unsnarl -- PROGRAM ARGS: everything that helps, in the best
+ * order, and one screen in the end. The work is done in diagnose/.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmds/cmds.h"
+#include "diagnose/diagnosis.h"
+#include "loom/launch.h"
+
+struct diagnose_command {
+	uint64_t seed, jobs;
+	double time_s, timeout_s;
+	const char *check, *expect, *store;
+	bool json;
+};
+
+#define AT(member) .offset = offsetof(struct diagnose_command, member)
+
+/* clang-format off */
+static const struct options_entry entries[] = {
+	{ .name = "time", .value = "S", .kind = OPTIONS_SECONDS, AT(time_s),
+	  .help = "how long it may take, about; mostly it takes less when the program fails (default 60 seconds)" },
+	{ 'j', "jobs", "J", OPTIONS_NUMBER, AT(jobs), .low = 1, .high = 1024,
+	  .help = "schedules at a time (default: one per processor)" },
+	{ .name = "seed", .value = "S", .kind = OPTIONS_NUMBER, AT(seed), .high = UINT64_MAX,
+	  .help = "of the search for a failure (default: a new one)" },
+	{ .name = "timeout", .value = "S", .kind = OPTIONS_SECONDS, AT(timeout_s),
+	  .help = "a run that lasts longer has hung and failed (default 10 seconds; 0: wait for ever)" },
+	{ .name = "check", .value = "CMD", .kind = OPTIONS_STRING, AT(check),
+	  .help = "shell command that reads what the program printed; the run passes if it exits with 0" },
+	{ .name = "expect", .value = "FILE", .kind = OPTIONS_STRING, AT(expect),
+	  .help = "the run passes if the program prints exactly what is in FILE" },
+	CMDS_STORE_ENTRY(struct diagnose_command),
+	CMDS_JSON_ENTRY(struct diagnose_command),
+	{ 0 },
+};
+/* clang-format on */
+
+static const struct options_page page = {
+	.verb = "diagnose",
+	.operands = "[options] -- PROGRAM ARGS",
+	.summary = "make the program fail, find out why, and say it on one screen",
+	.text = "Runs a program that was built with unsnarl cc or unsnarl c++ once as it is, looks for a "
+		"schedule of its threads that makes it fail, replays that to be sure, makes it as short as "
+		"possible, and compares it with runs that passed. Then says which accesses of which threads "
+		"came in which order, what passing runs do instead, how sure that is, what kind of fix fits, "
+		"and how to see it again. unsnarl -- PROGRAM ARGS is short for it.\n\n"
+		"Ctrl-C ends the search; what is known by then is told. The exit status is 1 when the "
+		"program "
+		"failed, 0 when it did not.",
+	.examples = "  unsnarl -- ./program file\n"
+		    "  unsnarl diagnose --time 300 --expect right.txt -- ./program\n"
+		    "  unsnarl diagnose --json -- ./program\n",
+	.entries = entries,
+	.program = true,
+};
+
+/* What goes on, for who watches. */
+static void stage(const char *now)
+{
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "unsnarl: %s\n", now);
+}
+
+static struct error *diagnose_main(int argc, char **argv, int *status)
+{
+	struct diagnose_command command = { .seed = cmds_seed(),
+					    .jobs = cmds_processors(),
+					    .time_s = 60,
+					    .timeout_s = 10,
+					    .store = CMDS_STORE };
+	_cleanup_(diagnosis_free) struct diagnosis diagnosis = { 0 };
+	_cleanup_free_ char *path = NULL;
+	char **operands;
+	uint64_t build;
+
+	TRY(options_parse(&page, argc, argv, &command, &operands));
+	if (!operands)
+		return NULL;
+	if (!operands[0])
+		return error_new("no program to diagnose: give it after --, as in unsnarl -- ./program");
+	if (command.time_s <= 0)
+		return error_new("--time takes a number of seconds above 0");
+	TRY(launch_check(operands[0], &path, &build));
+	const struct diagnosis_options options = {
+		.program = path,
+		.argv = operands,
+		.build = build,
+		.seed = command.seed,
+		.jobs = (unsigned)command.jobs,
+		.time_s = command.time_s,
+		.timeout_s = command.timeout_s,
+		.check = command.check,
+		.expect = command.expect,
+		.store = command.store,
+		.stop = cmds_interrupted,
+		.stage = stage,
+	};
+
+	cmds_catch_interrupts();
+	TRY(diagnose(&options, &diagnosis));
+	if (diagnosis.interrupted)
+		fprintf(stderr, "unsnarl diagnose: interrupted; this is what is known so far\n");
+	if (command.json)
+		diagnosis_json(&diagnosis);
+	else
+		diagnosis_print(&diagnosis, stdout);
+	*status = diagnosis.tally.found ? 1 : diagnosis.interrupted ? CMDS_INTERRUPTED : 0;
+	return NULL;
+}
+
+const struct verb verb_diagnose = { .page = &page, .main = diagnose_main };

@@ -1,0 +1,116 @@
+/* Fixes by the shape of the fault. The lines are named, since the point of most fixes is
+ * from where to where.
+ */
+#include "diagnose/advice.h"
+
+#include <string.h>
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* "tickets.c:28" */
+static char *at(const struct finding_access *access)
+{
+	return memory_format("%s:%u", base_name(access->file), access->line);
+}
+
+static const char *name(const struct finding *finding, size_t i)
+{
+	return i < finding->variables.n ? finding->variables.items[i] : "it";
+}
+
+static char *for_triple(const struct finding *finding)
+{
+	const struct finding_access *a = &finding->accesses.items[0],
+				    *c = &finding->accesses.items[finding->accesses.n - 1];
+	_cleanup_free_ char *from = at(a), *to = at(c), *middle = at(&finding->accesses.items[1]);
+	bool apart = strcmp(a->function, c->function) != 0;
+
+	switch (finding->scenario) {
+	case 4:
+		return memory_format("Hold one lock from the write at %s to the read at %s, also around %s; "
+				     "or keep the value in a local variable and use that.",
+				     from, to, middle);
+	case 5:
+		return memory_format("Make reading and writing one step: hold one lock from %s to %s%s, or "
+				     "check again under the lock before writing; for a plain number an "
+				     "atomic update does.",
+				     from, to, apart ? " (one lock each is not enough)" : "");
+	case 6:
+		return memory_format("Hold the lock while %s is in use, from %s to %s, also around %s; or "
+				     "read it once into a local variable and use that.",
+				     name(finding, 0), from, to, middle);
+	case 7:
+		return memory_format("Publish last: make the new value ready aside and write %s once; or "
+				     "hold one lock from %s to %s, also around the read at %s.",
+				     name(finding, 0), from, to, middle);
+	default:
+		return memory_format("Hold one lock from %s to %s, also around %s.", from, to, middle);
+	}
+}
+
+static char *for_order(const struct finding *finding)
+{
+	const struct finding_access *first = &finding->accesses.items[0],
+				    *second = &finding->accesses.items[finding->accesses.n - 1];
+	_cleanup_free_ char *early = at(first), *late = at(second);
+
+	if (finding->scenario == 2)
+		return memory_format("Wait for it: %s must not run before %s is done. Do the write before "
+				     "the thread is started, or let it wait on a condition, a semaphore or "
+				     "a join.",
+				     early, late);
+	if (finding->scenario == 1)
+		return memory_format("Hold while in use: the write at %s must wait until the other thread is "
+				     "done with %s. Join it first, count its users, or let it say that it "
+				     "is done.",
+				     early, late);
+	return memory_format("Wait for it: the write at %s must come after the one at %s; let its thread "
+			     "wait on a condition, a semaphore or a join.",
+			     early, late);
+}
+
+static char *for_several(const struct finding *finding)
+{
+	if (finding->variables.n < 2)
+		return memory_string("These accesses belong together: hold one lock around all of them, in "
+				     "both threads.");
+	return memory_format("%s and %s belong together: change both under one lock and read both under the "
+			     "same one, without letting go in between.",
+			     name(finding, 0), name(finding, 1));
+}
+
+char *advice_for(const struct finding *finding)
+{
+	switch (finding->class) {
+	case FINDING_ATOMICITY:
+		if (finding->accesses.n >= 3 && finding->scenario)
+			return for_triple(finding);
+		return memory_string("Hold one lock around these accesses, in both threads.");
+	case FINDING_MULTI_ATOMICITY:
+		return for_several(finding);
+	case FINDING_ORDER:
+		if (finding->accesses.n >= 2 && finding->scenario)
+			return for_order(finding);
+		return memory_string("Let the one thread wait for the other: a condition, a semaphore, a "
+				     "join.");
+	case FINDING_RACE:
+		return memory_string("Hold the same lock around both, or make them atomic.");
+	case FINDING_DEADLOCK:
+		return memory_string("Take the locks in the same order everywhere; where that is not "
+				     "possible, take both at once (std::scoped_lock) or try the second one "
+				     "and give the first back.");
+	case FINDING_LOST_WAKEUP:
+		return memory_string("Check the condition and wait under one mutex, in a while loop, and "
+				     "change the condition under that mutex before signalling.");
+	case FINDING_MEMORY:
+		return memory_string("The order of threads does not matter here: look at this line with gdb, "
+				     "or build with -fsanitize=address.");
+	default:
+		return memory_string("");
+	}
+}

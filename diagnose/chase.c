@@ -1,0 +1,228 @@
+/* Takes the results of a hunt as they come, counts all and records those worth it.
+ */
+#include "diagnose/chase.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/progress.h"
+#include "loom/reduce.h"
+#include "loom/watch.h"
+
+#define WAIT_S 0.1        /* how often the progress bar is looked after */
+#define FAILURES_MOST 100 /* that are recorded */
+#define PATIENCE 1000     /* schedules after a failure in which enough others have to pass */
+#define REDUCE_TRIES 3000
+#define REDUCE_TURNS 50000 /* longer ones, as of threads that spin for ever, do not get short in that time */
+
+struct chase {
+	struct chase_options options;
+	struct store *store;
+	struct hunt *hunt;
+	struct tally *tally;
+	struct map hashes; /* of schedules that are recorded */
+	double started, found;
+	uint64_t near; /* runs that chase_shorten may still record */
+};
+
+static bool is_stopped(const struct chase *chase)
+{
+	return chase->options.stop && chase->options.stop();
+}
+
+/* Records a run unless one with the same schedule is recorded already. */
+static struct error *record(struct chase *chase, struct run *run, uint64_t hash, bool *recorded)
+{
+	bool fresh;
+
+	*recorded = false;
+	map_put(&chase->hashes, hash ^ (uint64_t)run->label, &fresh);
+	if (!fresh)
+		return NULL;
+	TRY(store_add(chase->store, chase->tally->campaign, run));
+	*recorded = true;
+	return NULL;
+}
+
+static struct error *take(struct chase *chase, struct steer_report *report, const char *arm)
+{
+	struct tally *tally = chase->tally;
+	bool failed = report->label == LABEL_FAIL, recorded = false;
+	bool wanted =
+		failed ? tally->recorded_failed < FAILURES_MOST : tally->recorded_passed < tally->passes;
+
+	tally_add(tally, report, arm);
+	if (wanted && report->harvested)
+		TRY(record(chase, &report->run, report->hash, &recorded));
+	if (recorded)
+		failed ? tally->recorded_failed++ : tally->recorded_passed++;
+	if (failed && !tally->found) {
+		tally->found = true;
+		tally->failure_at = tally->schedules;
+		tally->failure = report->run;
+		chase->found = watch_now();
+		report->run = (struct run){ 0 };
+	}
+	return NULL;
+}
+
+/* Whether nothing more is to be learnt. */
+static bool is_enough(const struct chase *chase)
+{
+	const struct chase_options *options = &chase->options;
+	const struct tally *tally = chase->tally;
+
+	if (options->seconds > 0 && watch_now() - chase->started >= options->seconds)
+		return true;
+	if (!tally->found || options->keep_going)
+		return false;
+	if (options->patience_s > 0 && watch_now() - chase->found >= options->patience_s)
+		return true;
+	if (!tally->passed && tally->failed >= FAILURES_MOST)
+		return true;
+	return tally->recorded_passed >= tally->passes ||
+	       tally->schedules - tally->failure_at >= PATIENCE + 10 * tally->passes;
+}
+
+static void show(struct chase *chase, struct progress *progress)
+{
+	double seconds = watch_now() - chase->started;
+	struct hunt_seen seen = hunt_seen(chase->hunt);
+	_cleanup_free_ char *words = tally_words(chase->tally, seen.pairs, seconds);
+
+	progress_show(progress, chase->options.schedules ? chase->tally->schedules : (uint64_t)seconds,
+		      words);
+}
+
+static struct error *follow(struct chase *chase)
+{
+	const struct chase_options *options = &chase->options;
+	struct tally *tally = chase->tally;
+	_cleanup_(progress_stopp) struct progress *progress = progress_start(
+		STDERR_FILENO, options->schedules ? options->schedules : (uint64_t)options->seconds);
+	bool done = false;
+
+	while (!done && !is_stopped(chase) && !is_enough(chase)) {
+		struct hunt_result result = { 0 };
+		bool got;
+
+		show(chase, progress);
+		TRY(hunt_next(chase->hunt, WAIT_S, &result, &got, &done));
+		if (!got)
+			continue;
+		struct error *error = take(chase, &result.report, explore_arm_name(result.arm));
+
+		steer_report_free(&result.report);
+		if (error)
+			return error;
+		hunt_keep(chase->hunt, tally->recorded_passed < tally->passes);
+	}
+	tally->interrupted = is_stopped(chase);
+	return NULL;
+}
+
+struct error *chase_follow(struct chase *chase)
+{
+	struct tally *tally = chase->tally;
+	struct error *error = follow(chase);
+	struct hunt_seen seen = hunt_seen(chase->hunt);
+
+	tally->wall_s = watch_now() - chase->started;
+	tally->pairs = seen.pairs;
+	tally->predecessors = seen.predecessors;
+	tally->edges = seen.edges;
+	return error;
+}
+
+/* A run that passed while the failing one was made short. */
+static struct error *keep_near(void *context, struct run *run, uint64_t hash)
+{
+	struct chase *chase = context;
+	bool recorded = false;
+
+	if (!chase->near)
+		return NULL;
+	TRY(record(chase, run, hash, &recorded));
+	chase->near -= recorded;
+	chase->tally->recorded_passed += recorded;
+	return NULL;
+}
+
+struct error *chase_shorten(struct chase *chase, double seconds, uint64_t near)
+{
+	struct tally *tally = chase->tally;
+	const struct reduce_watch watch = { .stop = chase->options.stop,
+					    .passed = near ? keep_near : NULL,
+					    .context = chase };
+	struct steer *steer;
+
+	if (!tally->found || !tally->failure.number || is_stopped(chase) || !tally->failure.schedule.nturns ||
+	    tally->failure.schedule.nturns > REDUCE_TURNS)
+		return NULL;
+	_cleanup_(progress_stopp) struct progress *progress = progress_start(STDERR_FILENO, 1);
+
+	progress_show(progress, 0, "making the failing schedule short");
+	chase->near = near;
+	TRY(hunt_steer(chase->hunt, &steer));
+	TRY(reduce_steered(steer, &tally->failure, REDUCE_TRIES, seconds, &watch, &tally->failure.reduced));
+	return store_reduce(chase->store, tally->failure.number, &tally->failure.reduced);
+}
+
+static struct error *begin(struct chase *chase)
+{
+	const struct chase_options *options = &chase->options;
+	_cleanup_(run_free) struct run first = { 0 };
+	const struct hunt_options hunt = {
+		.launch = options->launch,
+		.jobs = options->jobs,
+		.seed = options->seed,
+		.arms = options->arms,
+		.budget = options->schedules > 1 ? options->schedules - 1 : options->schedules,
+	};
+
+	TRY(launch_run(options->launch, &first));
+	TRY(tally_check(&first, chase->tally->program));
+	TRY(hunt_start(&hunt, &first, &chase->hunt));
+	struct steer_report report = { .label = first.label,
+				       .outcome = first.outcome,
+				       .code = first.code,
+				       .hash = schedule_hash(first.schedule.turns, first.schedule.nturns),
+				       .harvested = true,
+				       .run = first };
+
+	first = (struct run){ 0 };
+	struct error *error = take(chase, &report, "stay");
+
+	steer_report_free(&report);
+	return error;
+}
+
+struct error *chase_start(const struct chase_options *options, struct store *store, struct tally *tally,
+			  struct chase **out)
+{
+	_cleanup_(chase_stopp) struct chase *chase = memory_alloc(sizeof *chase);
+
+	chase->options = *options;
+	chase->store = store;
+	chase->tally = tally;
+	chase->started = watch_now();
+	TRY(begin(chase));
+	*out = chase;
+	chase = NULL;
+	return NULL;
+}
+
+void chase_stop(struct chase *chase)
+{
+	if (!chase)
+		return;
+	hunt_stop(chase->hunt);
+	map_free(&chase->hashes);
+	free(chase);
+}
+
+void chase_stopp(struct chase **chase)
+{
+	chase_stop(*chase);
+}

@@ -1,0 +1,35 @@
+/* A hunt whose runs are recorded: schedule after schedule until one fails and enough
+ * others have passed, then the failing one is made short. For the verbs that need a
+ * failure and runs to compare it with.
+ */
+#ifndef DIAGNOSE_CHASE_H
+#define DIAGNOSE_CHASE_H
+
+#include "diagnose/tally.h"
+#include "loom/launch.h"
+#include "store/store.h"
+
+struct chase_options {
+	const struct launch_options *launch;
+	unsigned jobs, arms;
+	uint64_t seed, schedules; /* at most; 0: as the time allows */
+	double seconds;           /* at most; 0: no limit */
+	double patience_s;        /* for enough passing runs after a failure; 0: no limit */
+	bool keep_going;          /* use all up also after a failure */
+	bool (*stop)(void);       /* Ctrl-C; may be NULL */
+};
+
+struct chase;
+/* Runs once without forced switches, to see that the program runs at all, and starts
+ * the workers. `tally` says how many passing runs are wanted, and in which campaign. */
+struct error *chase_start(const struct chase_options *options, struct store *store, struct tally *tally,
+			  struct chase **out);
+/* Until nothing more is to be learnt. */
+struct error *chase_follow(struct chase *chase);
+/* Makes tally->failure.reduced, for `seconds` at most. With `near` runs that pass on the
+ * way, so many at most, are recorded too: they differ least from the failure. */
+struct error *chase_shorten(struct chase *chase, double seconds, uint64_t near);
+void chase_stop(struct chase *chase);
+void chase_stopp(struct chase **chase);
+
+#endif

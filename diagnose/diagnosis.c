@@ -1,0 +1,199 @@
+/* The stages, and how they share the time.
+ */
+#include "diagnose/diagnosis.h"
+
+#include <string.h>
+
+#include "loom/watch.h"
+
+#define WAIT_S 0.1
+#define PASSES 100 /* runs to compare with */
+#define REPLAYS 5
+#define NEAR_RUNS 40 /* passing runs recorded while the schedule is made short */
+
+/* Shares of the whole time. What a stage leaves goes to the next. */
+#define HUNT_SHARE 0.95     /* as long as nothing has failed there is nothing else to do */
+#define PATIENCE_SHARE 0.25 /* for passing runs once something has */
+#define PATIENCE_MOST 15.0  /* seconds */
+#define REPLAY_SHARE 0.1
+#define SHORTEN_SHARE 0.2
+#define SHORTEN_MOST 6.0 /* seconds: what is short is found early or not at all */
+
+static const struct method *const methods[] = {
+	&method_waits, &method_fault,    &method_locate,   &method_locate_shortest,
+	&method_rank,  &method_switches, &method_shortest, &method_crash,
+};
+
+static void say(const struct diagnosis *diagnosis, const char *now)
+{
+	if (diagnosis->options->stage)
+		diagnosis->options->stage(now);
+}
+
+static bool is_stopped(const struct diagnosis *diagnosis)
+{
+	return diagnosis->options->stop && diagnosis->options->stop();
+}
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* Alone, as the user would start it: does the oracle like it? */
+static struct error *run_plain(struct diagnosis *diagnosis)
+{
+	struct launch_options launch = diagnosis->launch;
+	struct launch_pool *pool = NULL;
+	struct error *error = NULL;
+	bool done = false;
+
+	say(diagnosis, "running the program once as it is");
+	launch.control = (struct area_control){ .policy = POLICY_FREE };
+	TRY(launch_pool_start(&launch, 1, 1, &pool));
+	while (!error && !done && !diagnosis->has_plain && !is_stopped(diagnosis))
+		error = launch_pool_next(pool, WAIT_S, &diagnosis->plain, &diagnosis->has_plain, &done);
+	launch_pool_stop(pool);
+	return error;
+}
+
+static struct error *hunt(struct diagnosis *diagnosis, double deadline, struct chase **chase)
+{
+	const struct diagnosis_options *options = diagnosis->options;
+	double left = deadline - watch_now();
+	const struct chase_options chasing = {
+		.launch = &diagnosis->launch,
+		.jobs = options->jobs,
+		.arms = EXPLORE_ALL,
+		.seed = options->seed,
+		.seconds = left > 0 ? left * HUNT_SHARE : 0.1,
+		.patience_s = least(options->time_s * PATIENCE_SHARE, PATIENCE_MOST),
+		.stop = options->stop,
+	};
+
+	say(diagnosis, "looking for a schedule that fails, and some that pass");
+	TRY(chase_start(&chasing, diagnosis->store, &diagnosis->tally, chase));
+	TRY(chase_follow(*chase));
+	diagnosis->always = diagnosis->tally.found && !diagnosis->tally.passed;
+	return NULL;
+}
+
+static struct error *replay(struct diagnosis *diagnosis)
+{
+	const struct diagnosis_options *options = diagnosis->options;
+	const struct schedule *schedule = &diagnosis->tally.failure.schedule;
+
+	if (is_stopped(diagnosis) || !schedule->nturns)
+		return NULL;
+	say(diagnosis, "replaying the failure");
+	return replays_do(&diagnosis->launch, schedule, options->jobs, REPLAYS,
+			  options->time_s * REPLAY_SHARE, options->stop, &diagnosis->replays);
+}
+
+/* Traces the shortest run and records it as a failed run of its own, to be compared. */
+static struct error *retell_shortest(struct diagnosis *diagnosis)
+{
+	const struct run *failure = &diagnosis->tally.failure;
+	const struct schedule *schedule = failure->reduced.nturns ? &failure->reduced : &failure->schedule;
+	struct retold *retold = &diagnosis->retold;
+
+	if (is_stopped(diagnosis) || !schedule->nturns)
+		return NULL;
+	say(diagnosis, "following the shortest one access by access");
+	TRY(retell(&diagnosis->launch, schedule, retold));
+	diagnosis->has_story = true;
+	if (!retold->story.traced)
+		return NULL;
+	diagnosis->trace = (struct trace){ .run = &retold->run.observations, .atlas = &retold->atlas };
+	if (!failure->reduced.nturns || retold->run.label != LABEL_FAIL)
+		return NULL;
+	TRY(store_add(diagnosis->store, diagnosis->tally.campaign, &retold->run));
+	diagnosis->shortest = retold->run.number;
+	return NULL;
+}
+
+/* All of them also after Ctrl-C: they only compute, and what is known is wanted. */
+static struct error *explain(struct diagnosis *diagnosis)
+{
+	say(diagnosis, "finding out why");
+	if (!diagnosis->has_story)
+		atlas_read_file(&diagnosis->retold.atlas, diagnosis->options->program);
+	for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+		struct opinion opinion = methods[i]->head;
+
+		struct error *error = methods[i]->ask(diagnosis, &opinion);
+
+		*VEC_PUSH(&diagnosis->opinions) = opinion;
+		if (error)
+			return error;
+	}
+	weigh(&diagnosis->opinions, &diagnosis->causes);
+	return NULL;
+}
+
+/* The stages that run the program. */
+static struct error *run_stages(struct diagnosis *diagnosis)
+{
+	const struct diagnosis_options *options = diagnosis->options;
+	_cleanup_(chase_stopp) struct chase *chase = NULL;
+	double deadline = watch_now() + options->time_s;
+
+	TRY(run_plain(diagnosis));
+	if (is_stopped(diagnosis))
+		return NULL;
+	TRY(hunt(diagnosis, deadline, &chase));
+	if (!diagnosis->tally.found)
+		return NULL;
+	TRY(replay(diagnosis));
+	if (!diagnosis->always && !is_stopped(diagnosis)) {
+		say(diagnosis, "making the failing schedule short");
+		TRY(chase_shorten(chase, least(options->time_s * SHORTEN_SHARE, SHORTEN_MOST), NEAR_RUNS));
+	}
+	return retell_shortest(diagnosis);
+}
+
+struct error *diagnose(const struct diagnosis_options *options, struct diagnosis *out)
+{
+	double started = watch_now();
+
+	*out = (struct diagnosis){
+		.options = options,
+		.launch = { .path = options->program,
+			    .argv = options->argv,
+			    .area = { .observe = OBSERVE_ALL, .context = 5, .seed = options->seed },
+			    .control = { .policy = POLICY_STAY },
+			    .timeout_s = options->timeout_s,
+			    .expect = options->expect,
+			    .check = options->check },
+		.tally = { .passes = PASSES,
+			   .seed = options->seed,
+			   .build = options->build,
+			   .store = options->store,
+			   .program = options->program,
+			   .arguments = options->argv + 1 },
+	};
+	TRY(store_open(options->store, true, &out->store));
+	TRY(store_campaign(out->store, options->program, options->argv + 1, options->build,
+			   &out->tally.campaign));
+	struct error *error = run_stages(out);
+
+	out->interrupted = is_stopped(out);
+	if (error && out->interrupted) { /* a run that was cut short is no mistake */
+		error_free(error);
+		error = NULL;
+	}
+	if (!error && out->tally.found)
+		error = explain(out);
+	out->wall_s = watch_now() - started;
+	return error;
+}
+
+void diagnosis_free(struct diagnosis *diagnosis)
+{
+	VEC_FREE(&diagnosis->causes);
+	opinions_free(&diagnosis->opinions);
+	retold_free(&diagnosis->retold);
+	tally_free(&diagnosis->tally);
+	run_free(&diagnosis->plain);
+	store_close(diagnosis->store);
+}

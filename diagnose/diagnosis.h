@@ -1,0 +1,60 @@
+/* The main job: make the program fail, be sure of it, find out why. Stage by stage;
+ * a stage that runs out of time or is interrupted leaves what it has. The methods that
+ * explain a failure each add an opinion (method_*.c); weigh.c makes one answer of them.
+ */
+#ifndef DIAGNOSE_DIAGNOSIS_H
+#define DIAGNOSE_DIAGNOSIS_H
+
+#include "diagnose/chase.h"
+#include "diagnose/replays.h"
+#include "diagnose/retell.h"
+#include "diagnose/trace.h"
+#include "diagnose/weigh.h"
+
+struct diagnosis_options {
+	const char *program; /* path, as launch_check resolved it */
+	char **argv;         /* as the user wrote it */
+	uint64_t build, seed;
+	unsigned jobs;
+	double time_s, timeout_s;
+	const char *check, *expect, *store;
+	bool (*stop)(void);             /* Ctrl-C */
+	void (*stage)(const char *now); /* what goes on now; may be NULL */
+};
+
+struct diagnosis {
+	const struct diagnosis_options *options;
+	struct launch_options launch; /* controlled */
+	struct store *store;
+	struct tally tally; /* of the hunt; the failure is in there */
+	struct run plain;   /* alone, not controlled */
+	bool has_plain;
+	bool always; /* no schedule passed: the order of threads does not matter */
+	struct replays replays;
+	struct retold retold; /* the shortest failing run, traced */
+	bool has_story;
+	struct trace trace;
+	uint64_t shortest; /* its number in the store, 0 = not recorded */
+	struct opinions opinions;
+	struct causes causes;
+	double wall_s;
+	bool interrupted;
+};
+
+/* Runs all stages. What was learnt is in *out, which the caller frees, also after an error. */
+struct error *diagnose(const struct diagnosis_options *options, struct diagnosis *out);
+void diagnosis_free(struct diagnosis *diagnosis);
+
+/* A method: adds what it thinks to `opinion`, whose head is filled, or leaves it empty. */
+struct method {
+	struct opinion head;
+	struct error *(*ask)(struct diagnosis *diagnosis, struct opinion *opinion);
+};
+extern const struct method method_waits, method_fault, method_locate, method_locate_shortest, method_rank,
+	method_switches, method_shortest, method_crash;
+
+/* screen.c, answer.c */
+void diagnosis_print(const struct diagnosis *diagnosis, FILE *out);
+void diagnosis_json(const struct diagnosis *diagnosis);
+
+#endif

@@ -1,0 +1,267 @@
+/* What the schedule itself tells, without comparing runs: threads that wait for each
+ * other's locks, a signal that came when nobody waited yet, and the access at which a
+ * program dies whatever the order of its threads.
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "diagnose/diagnosis.h"
+
+/* A hang without a cycle and without a missed signal has its reason elsewhere. */
+#define SCORE_OF_A_HANG 0.3
+
+static const struct schedule *schedule_of(const struct diagnosis *diagnosis)
+{
+	const struct run *failure = &diagnosis->tally.failure;
+
+	return failure->reduced.nturns ? &failure->reduced : &failure->schedule;
+}
+
+static const struct schedule_wait *wait_of(const struct schedule *schedule, uint32_t thread)
+{
+	for (size_t i = 0; i < schedule->nwaits; i++)
+		if (schedule->waits[i].thread == thread)
+			return &schedule->waits[i];
+	return NULL;
+}
+
+static bool is_lock(enum schedule_waiting kind)
+{
+	return kind == WAITING_MUTEX || kind == WAITING_READ_LOCK || kind == WAITING_WRITE_LOCK ||
+	       kind == WAITING_SPINLOCK || kind == WAITING_ONCE;
+}
+
+/* Does the thread wait for itself in the end, through locks only? */
+static bool in_cycle(const struct schedule *schedule, uint32_t thread)
+{
+	uint32_t now = thread;
+
+	for (size_t steps = 0; steps <= schedule->nwaits; steps++) {
+		const struct schedule_wait *wait = wait_of(schedule, now);
+
+		if (!wait || wait->holder == THREAD_NONE || !is_lock(wait->kind))
+			return false;
+		now = wait->holder;
+		if (now == thread)
+			return true;
+	}
+	return false;
+}
+
+static void add_call(const struct diagnosis *diagnosis, struct finding *finding, uint32_t thread,
+		     const char *role, uint64_t id, bool missing)
+{
+	const struct site *site = id ? atlas_find((void *)(uintptr_t)&diagnosis->retold.atlas, id) : NULL;
+
+	if (!site)
+		return;
+	struct finding_access *access = finding_add_access(&finding->accesses, FINDING_NO_SITE, site);
+
+	access->thread = thread;
+	access->role = role;
+	access->missing = missing;
+}
+
+static struct finding *add_finding(const struct diagnosis *diagnosis, struct opinion *opinion,
+				   enum finding_class class, double score)
+{
+	struct finding *finding = VEC_PUSH(&opinion->findings);
+
+	finding->rank = (unsigned)opinion->findings.n;
+	finding->class = class;
+	finding->method = memory_string(opinion->method);
+	finding->score = score;
+	finding->run = diagnosis->tally.failure.number;
+	finding->runs.passed = diagnosis->tally.passed;
+	finding->runs.failed = diagnosis->tally.failed;
+	return finding;
+}
+
+/* First what each of them has, then where each is stuck. */
+static void tell_cycle(struct diagnosis *diagnosis, struct opinion *opinion)
+{
+	const struct schedule *schedule = schedule_of(diagnosis);
+	struct finding *finding = add_finding(diagnosis, opinion, FINDING_DEADLOCK, 1);
+	size_t threads = 0;
+
+	for (size_t i = 0; i < schedule->nwaits; i++) {
+		const struct schedule_wait *wait = &schedule->waits[i];
+
+		if (!in_cycle(schedule, wait->thread))
+			continue;
+		threads++;
+		add_call(diagnosis, finding, wait->holder, "lock", wait->holder_site, false);
+	}
+	for (size_t i = 0; i < schedule->nwaits; i++)
+		if (in_cycle(schedule, schedule->waits[i].thread))
+			add_call(diagnosis, finding, schedule->waits[i].thread, "lock",
+				 schedule->waits[i].site, true);
+	finding->summary = threads == 1
+				   ? memory_string("A thread waits for a lock that it has itself.")
+				   : memory_format("%zu threads wait for each other: each has the lock that "
+						   "the next one wants.",
+						   threads);
+	finding->evidence = memory_string("The cycle was there when the run could not go on.");
+}
+
+/* The last look of the waiting thread at what the signalling one then changed. */
+static void add_condition(struct diagnosis *diagnosis, struct finding *finding,
+			  const struct schedule_wait *wait)
+{
+	const struct observations *run = diagnosis->trace.run;
+	const struct event *read = NULL, *write = NULL;
+
+	for (size_t i = run ? run->nevents : 0; i-- > 0 && !(read && write);) {
+		const struct event *event = &run->events[i];
+
+		if (!write && event->thread == wait->thread && !event->write)
+			for (size_t j = i + 1; j < run->nevents && !write; j++)
+				if (run->events[j].thread == wait->missed_thread && run->events[j].write &&
+				    run->events[j].address == event->address) {
+					write = &run->events[j];
+					read = event;
+				}
+	}
+	for (int turn = 0; read && turn < 2; turn++) {
+		const struct event *event = turn ? write : read;
+		const struct site *site = atlas_number(diagnosis->trace.atlas, event->site);
+
+		if (!site)
+			continue;
+		struct finding_access *access = finding_add_access(&finding->accesses, FINDING_NO_SITE, site);
+
+		access->thread = event->thread;
+		access->kind = event->write ? SITE_WRITE : SITE_READ;
+		finding_add_variable(finding, access->variable);
+	}
+}
+
+static bool tell_missed(struct diagnosis *diagnosis, struct opinion *opinion)
+{
+	const struct schedule *schedule = schedule_of(diagnosis);
+
+	for (size_t i = 0; i < schedule->nwaits; i++) {
+		const struct schedule_wait *wait = &schedule->waits[i];
+
+		if (!wait->missed_site)
+			continue;
+		struct finding *finding = add_finding(diagnosis, opinion, FINDING_LOST_WAKEUP, 1);
+
+		add_condition(diagnosis, finding, wait);
+		add_call(diagnosis, finding, wait->missed_thread, "signal", wait->missed_site, false);
+		add_call(diagnosis, finding, wait->thread, "wait", wait->site, true);
+		finding->summary = memory_format("T%u signals when nobody waits; then T%u waits for a signal "
+						 "that never comes again.",
+						 wait->missed_thread, wait->thread);
+		finding->evidence =
+			memory_string("The signal was given and the wait was open when the run could not go "
+				      "on.");
+		return true;
+	}
+	return false;
+}
+
+static void tell_hang(struct diagnosis *diagnosis, struct opinion *opinion)
+{
+	const struct schedule *schedule = schedule_of(diagnosis);
+	struct finding *finding = add_finding(diagnosis, opinion, FINDING_DEADLOCK, SCORE_OF_A_HANG);
+
+	for (size_t i = 0; i < schedule->nwaits; i++)
+		if (schedule->waits[i].kind != WAITING_JOIN)
+			add_call(diagnosis, finding, schedule->waits[i].thread,
+				 is_lock(schedule->waits[i].kind) ? "lock" : "wait", schedule->waits[i].site,
+				 true);
+	finding->summary = memory_string("Threads wait for something that no thread will do.");
+}
+
+static struct error *ask_waits(struct diagnosis *diagnosis, struct opinion *opinion)
+{
+	const struct schedule *schedule = schedule_of(diagnosis);
+	bool cycle = false;
+
+	for (size_t i = 0; i < schedule->nwaits; i++)
+		cycle |= in_cycle(schedule, schedule->waits[i].thread);
+	if (cycle)
+		tell_cycle(diagnosis, opinion);
+	else if (schedule->nwaits && !tell_missed(diagnosis, opinion))
+		tell_hang(diagnosis, opinion);
+	return NULL;
+}
+
+const struct method method_waits = {
+	.head = { .method = "waits", .words = "who waits for whom", .kind = OPINION_CLAIM, .trust = 0.97 },
+	.ask = ask_waits,
+};
+
+static bool is_crash(const struct run *run)
+{
+	return run->outcome == OUTCOME_SIGNAL && (run->code == SIGSEGV || run->code == SIGBUS);
+}
+
+/* Only when every schedule fails: else the crash is a symptom. */
+static struct error *ask_fault(struct diagnosis *diagnosis, struct opinion *opinion)
+{
+	const struct run *failure = &diagnosis->tally.failure;
+	uint32_t thread;
+	bool write;
+	const struct site *site = trace_last(&diagnosis->trace, &thread, &write);
+
+	if (!diagnosis->always || !site || !is_crash(failure))
+		return NULL;
+	struct finding *finding = add_finding(diagnosis, opinion, FINDING_MEMORY, 1);
+	struct finding_access *access = finding_add_access(&finding->accesses, FINDING_NO_SITE, site);
+
+	access->thread = thread;
+	access->kind = write ? SITE_WRITE : SITE_READ;
+	finding_add_variable(finding, access->variable);
+	finding->summary =
+		memory_format("This %s is the last thing that the program does.", write ? "write" : "read");
+	finding->evidence = memory_string("It fails so in every order of its threads.");
+	return NULL;
+}
+
+const struct method method_fault = {
+	.head = { .method = "fault",
+		  .words = "the access that crashes",
+		  .kind = OPINION_CLAIM,
+		  .trust = 0.9 },
+	.ask = ask_fault,
+};
+
+static struct error *ask_shortest(struct diagnosis *diagnosis, struct opinion *opinion)
+{
+	opinion->witness = trace_word;
+	opinion->context = &diagnosis->trace;
+	return NULL;
+}
+
+const struct method method_shortest = {
+	.head = { .method = "shortest",
+		  .words = "the shortest failing run",
+		  .kind = OPINION_WITNESS,
+		  .trust = 1 },
+	.ask = ask_shortest,
+};
+
+static enum opinion_word say_nothing(const void *context, const struct finding *finding)
+{
+	(void)context;
+	(void)finding;
+	return WORD_NOTHING;
+}
+
+static struct error *ask_crash(struct diagnosis *diagnosis, struct opinion *opinion)
+{
+	opinion->witness =
+		is_crash(&diagnosis->tally.failure) && !diagnosis->always ? trace_crash_word : say_nothing;
+	opinion->context = &diagnosis->trace;
+	return NULL;
+}
+
+const struct method method_crash = {
+	.head = { .method = "crash",
+		  .words = "the access that crashes",
+		  .kind = OPINION_WITNESS,
+		  .trust = 1 },
+	.ask = ask_crash,
+};

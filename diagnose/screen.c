@@ -1,0 +1,385 @@
+/* The answer on one screen of 80 columns: what happened, why, how sure, what to do about
+ * it and how to see it again.
+ */
+#include <libgen.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/options.h"
+#include "diagnose/advice.h"
+#include "diagnose/diagnosis.h"
+#include "report/finding.h"
+#include "report/said.h"
+#include "report/text.h"
+#include "report/words.h"
+
+#define WIDTH 80
+#define SAID_LINES 3
+#define LABEL 10 /* columns of "How sure  " */
+
+/* The store's folder as an option, when it is not the usual one. */
+#define USUAL_STORE ".unsnarl"
+
+static void put_label(FILE *out, const char *label, const char *text)
+{
+	_cleanup_free_ char *clean = text_clean(text);
+
+	fprintf(out, "%-*s", LABEL, label);
+	options_fill(out, clean, LABEL, LABEL);
+}
+
+static char *command_of(const struct diagnosis *diagnosis)
+{
+	char *text = text_shell(diagnosis->options->argv[0]);
+
+	for (char **argument = diagnosis->options->argv + 1; *argument; argument++) {
+		_cleanup_free_ char *word = text_shell(*argument);
+		char *longer = memory_format("%s %s", text, word);
+
+		free(text);
+		text = longer;
+	}
+	char *cut = text_cut(text, 44, false);
+
+	free(text);
+	return cut;
+}
+
+static char *store_option(const struct diagnosis *diagnosis)
+{
+	_cleanup_free_ char *folder = text_shell(diagnosis->options->store);
+
+	return strcmp(diagnosis->options->store, USUAL_STORE) ? memory_format(" --store %s", folder)
+							      : memory_string("");
+}
+
+/* ---- what happened ---- */
+
+static void put_failure(const struct diagnosis *diagnosis, FILE *out)
+{
+	const struct tally *tally = &diagnosis->tally;
+	_cleanup_free_ char *command = command_of(diagnosis);
+	_cleanup_free_ char *reason = text_clean(tally->failure.reason ? tally->failure.reason : "failed");
+	_cleanup_free_ char *text =
+		memory_format("%s fails: %s (%llu of %llu schedules, first after %llu)", command, reason,
+			      (unsigned long long)tally->failed, (unsigned long long)tally->schedules,
+			      (unsigned long long)tally->failure_at);
+	uint32_t thread;
+	bool write;
+	const struct site *last = trace_last(&diagnosis->trace, &thread, &write);
+
+	options_fill(out, text, 2, 2);
+	said_print(tally->failure.output, SAID_LINES, 0, out);
+	if (tally->failure.outcome == OUTCOME_SIGNAL && last &&
+	    (tally->failure.code == SIGSEGV || tally->failure.code == SIGBUS)) {
+		_cleanup_free_ char *path = text_path(last->file);
+		_cleanup_free_ char *function = text_clean(last->function);
+		_cleanup_free_ char *where =
+			memory_format("  T%u crashes at %s:%u in %s", thread, path, last->line, function);
+		_cleanup_free_ char *cut = text_cut(where, WIDTH, false);
+
+		fprintf(out, "%s\n", cut);
+	}
+	if (tally->ends.n > 1) {
+		_cleanup_free_ char *ends = tally_join(tally->ends.items, tally->ends.n);
+		_cleanup_free_ char *others = memory_format("  failures of all kinds: %s", ends);
+
+		options_fill(out, others, 2, 2);
+	}
+}
+
+/* ---- why ---- */
+
+static void put_title(const struct cause *cause, FILE *out)
+{
+	const struct finding *finding = cause->finding;
+	char *text = memory_string(finding_class_words(finding->class));
+
+	for (size_t i = 0; i < finding->variables.n && i < 3; i++) {
+		char *longer = memory_format("%s%s%s", text, i ? ", " : " on ", finding->variables.items[i]);
+
+		free(text);
+		text = longer;
+	}
+	put_label(out, "Cause", text);
+	free(text);
+	const char *words = finding_scenario_words(finding->scenario);
+
+	if (*words || finding->summary) {
+		fprintf(out, "%*s", LABEL, "");
+		_cleanup_free_ char *clean = text_clean(*words ? words : finding->summary);
+
+		options_fill(out, clean, LABEL, LABEL);
+	}
+}
+
+/* "T2 tickets.c:37, T1 tickets.c:28, T1 tickets.c:37" */
+static char *order_words(const struct finding_accesses *accesses)
+{
+	char *text = memory_string("");
+
+	for (size_t i = 0; i < accesses->n && i < 6; i++) {
+		const struct finding_access *access = &accesses->items[i];
+		const char *slash = strrchr(access->file, '/');
+		_cleanup_free_ char *thread = access->thread == FINDING_NO_THREAD
+						      ? memory_string("")
+						      : memory_format("T%u ", access->thread);
+		char *longer = memory_format("%s%s%s%s %s:%u", text, i ? ", " : "", thread,
+					     site_kind_name(access->kind), slash ? slash + 1 : access->file,
+					     access->line);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+static void put_passing(const struct finding *finding, FILE *out)
+{
+	if (finding->instead)
+		put_label(out, "Passing", finding->instead);
+	if (finding->otherwise.n && finding->accesses.n) {
+		_cleanup_free_ char *words = order_words(&finding->otherwise);
+		_cleanup_free_ char *order = memory_format("%s%s", finding->instead ? "So: " : "", words);
+
+		put_label(out, finding->instead ? "" : "Passing", order);
+	}
+}
+
+static bool in_library(const struct finding *finding)
+{
+	for (size_t i = 0; i < finding->accesses.n; i++)
+		if (!strncmp(finding->accesses.items[i].file, "/usr/", 5))
+			return true;
+	return false;
+}
+
+/* Where the program's own code was stopped, when the accesses are in a library's headers. */
+static void put_switches(const struct diagnosis *diagnosis, FILE *out)
+{
+	const struct schedule *reduced = &diagnosis->tally.failure.reduced;
+	bool told = false;
+
+	for (size_t i = 0; i < reduced->nturns; i++) {
+		const struct schedule_turn *turn = &reduced->turns[i];
+		const struct site *site =
+			turn->stop == STOP_PREEMPTED && turn->site && !turn->wake
+				? atlas_find((void *)(uintptr_t)&diagnosis->retold.atlas, turn->site)
+				: NULL;
+
+		if (!site)
+			continue;
+		_cleanup_free_ char *path = text_path(site->file);
+		_cleanup_free_ char *text = memory_format("T%u is stopped before %s:%u in %s", turn->thread,
+							  path, site->line, site->function);
+
+		put_label(out, told ? "" : "Switch", text);
+		told = true;
+	}
+}
+
+/* ---- how sure ---- */
+
+static char *names(const struct diagnosis *diagnosis, uint32_t bits)
+{
+	char *text = memory_string("");
+
+	for (size_t i = 0; i < diagnosis->opinions.n && i < WEIGH_MOST; i++) {
+		if (!(bits >> i & 1))
+			continue;
+		char *longer =
+			memory_format("%s%s%s", text, *text ? ", " : "", diagnosis->opinions.items[i].words);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+static void put_sure(const struct diagnosis *diagnosis, const struct cause *cause, FILE *out)
+{
+	const struct finding *finding = cause->part ? cause->part : cause->finding;
+	_cleanup_free_ char *for_it = names(diagnosis, cause->claimed | cause->agreed);
+	_cleanup_free_ char *against = names(diagnosis, cause->disagreed);
+	_cleanup_free_ char *text =
+		memory_format("%s (%.0f %%). %s%sFor it: %s.%s%s%s", weigh_words(cause->confidence),
+			      cause->confidence * 100, finding->evidence ? finding->evidence : "",
+			      finding->evidence ? " " : "", for_it, *against ? " Otherwise: " : "", against,
+			      *against ? "." : "");
+
+	text[0] = (char)(text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0]);
+	put_label(out, "How sure", text);
+}
+
+static void put_replays(const struct diagnosis *diagnosis, FILE *out)
+{
+	const struct replays *replays = &diagnosis->replays;
+	const struct schedule *reduced = &diagnosis->tally.failure.reduced;
+	_cleanup_free_ char *runs = words_count(replays->runs, "replay", "replays");
+	_cleanup_free_ char *switches = words_count(schedule_preemptions(reduced->turns, reduced->nturns),
+						    "forced switch", "forced switches");
+	_cleanup_free_ char *text = memory_format(
+		"%llu of %s identical%s%s; %llu passing runs compared.",
+		(unsigned long long)replays->identical, runs, reduced->nturns ? "; shortest with " : "",
+		reduced->nturns ? switches : "", (unsigned long long)diagnosis->tally.recorded_passed);
+
+	fprintf(out, "%*s", LABEL, "");
+	options_fill(out, text, LABEL, LABEL);
+}
+
+static void put_others(const struct diagnosis *diagnosis, FILE *out)
+{
+	const struct causes *causes = &diagnosis->causes;
+	size_t told = 0;
+
+	for (size_t i = 1; i < causes->n && told < 2; i++) {
+		const struct cause *cause = &causes->items[i];
+
+		/* Another word on the same accesses is no other cause. */
+		if (cause->confidence < 0.3 || cause->confidence < causes->items[0].confidence / 2 ||
+		    weigh_touches(causes->items[0].finding, cause->finding))
+			continue;
+		_cleanup_free_ char *order = order_words(&cause->finding->accesses);
+		_cleanup_free_ char *text =
+			memory_format("%s: %s (%.0f %%)", finding_class_words(cause->finding->class), order,
+				      cause->confidence * 100);
+
+		put_label(out, told++ ? "" : "Or", text);
+	}
+}
+
+/* ---- what now ---- */
+
+static void put_again(const struct diagnosis *diagnosis, FILE *out)
+{
+	unsigned long long number = diagnosis->tally.failure.number;
+	_cleanup_free_ char *option = store_option(diagnosis);
+	struct {
+		const char *rest, *what;
+	} lines[] = { { "", "the same again, exactly" },
+		      { " --shortest --story", "the shortest way, told" },
+		      { " --gdb", "in gdb, stopped where it fails" } };
+
+	if (!number)
+		return;
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		_cleanup_free_ char *line =
+			memory_format("unsnarl replay %llu%s%-*s  %s", number, option,
+				      (int)strlen(lines[1].rest), lines[i].rest, lines[i].what);
+		bool fits = LABEL + text_width(line) <= WIDTH;
+
+		/* Commands are whole or they are no use. */
+		fprintf(out, "%-*s", LABEL, i ? "" : "Again");
+		if (fits)
+			fprintf(out, "%s\n", line);
+		else
+			fprintf(out, "unsnarl replay %llu%s%s\n", number, option, lines[i].rest);
+	}
+}
+
+static void put_uncontrolled(const struct diagnosis *diagnosis, FILE *out)
+{
+	for (size_t i = 0; i < diagnosis->tally.uncontrolled.n && i < 4; i++)
+		put_label(out, i ? "" : "Outside", diagnosis->tally.uncontrolled.items[i].name);
+}
+
+static void put_cause(const struct diagnosis *diagnosis, struct excerpts *excerpts, FILE *out)
+{
+	const struct cause *cause = &diagnosis->causes.items[0];
+	_cleanup_free_ char *advice = advice_for(cause->finding);
+
+	put_title(cause, out);
+	fputc('\n', out);
+	finding_draw(cause->finding, excerpts, out);
+	fputc('\n', out);
+	put_passing(cause->part && !cause->finding->instead ? cause->part : cause->finding, out);
+	if (in_library(cause->finding))
+		put_switches(diagnosis, out);
+	put_sure(diagnosis, cause, out);
+	put_replays(diagnosis, out);
+	put_others(diagnosis, out);
+	if (*advice)
+		put_label(out, "Fix", advice);
+}
+
+/* A failure without a cause: what is known is how to get there. */
+static void put_story(const struct diagnosis *diagnosis, FILE *out)
+{
+	if (diagnosis->always) {
+		put_label(out, "Cause",
+			  "not found. It failed in every schedule, so the order of threads does not matter: "
+			  "this is for a debugger.");
+	} else if (diagnosis->interrupted && !diagnosis->opinions.n) {
+		put_label(out, "Cause", "not looked for: interrupted.");
+	} else {
+		_cleanup_free_ char *text =
+			memory_format("not found. In what was observed the failed run does not differ from "
+				      "the %llu that passed. What is known is one way to get there:",
+				      (unsigned long long)diagnosis->tally.recorded_passed);
+
+		put_label(out, "Cause", text);
+		fputc('\n', out);
+		if (diagnosis->has_story)
+			story_print(&diagnosis->retold.story, out);
+	}
+	put_replays(diagnosis, out);
+}
+
+static void put_nothing(const struct diagnosis *diagnosis, FILE *out)
+{
+	const struct tally *tally = &diagnosis->tally;
+	_cleanup_free_ char *command = command_of(diagnosis);
+	_cleanup_free_ char *time = words_seconds(diagnosis->wall_s);
+	_cleanup_free_ char *arms = tally_join(tally->arms.items, tally->arms.n);
+	_cleanup_free_ char *head = memory_format("No failure in %llu schedules of %s (%s, seed %llu).",
+						  (unsigned long long)tally->schedules, command, time,
+						  (unsigned long long)tally->seed);
+	_cleanup_free_ char *tried =
+		memory_format("%s; %llu pairs, %llu predecessors and %llu edges were seen.",
+			      *arms ? arms : "nothing", (unsigned long long)tally->pairs,
+			      (unsigned long long)tally->predecessors, (unsigned long long)tally->edges);
+
+	options_fill(out, head, 2, 2);
+	if (diagnosis->has_plain && diagnosis->plain.label == LABEL_FAIL) {
+		_cleanup_free_ char *alone =
+			memory_format("the program failed when it ran as it is (%s), but in no schedule: "
+				      "what makes it fail "
+				      "is not under control.",
+				      diagnosis->plain.reason ? diagnosis->plain.reason : "?");
+
+		put_label(out, "But", alone);
+	}
+	put_label(out, "Tried", tried);
+	put_label(out, "Control",
+		  "switches at accesses to memory and at calls that synchronise, in code "
+		  "built by unsnarl; one thread at a time.");
+	if (tally->uncontrolled.n)
+		put_uncontrolled(diagnosis, out);
+	else
+		put_label(out, "Outside", "nothing was noticed that was not under control.");
+	put_label(out, "Verdict", "none: that nothing failed does not prove that nothing can.");
+	put_label(out, "Next",
+		  "give it longer (--time 600), other arguments, or an oracle that sees more "
+		  "(--expect FILE, --check CMD).");
+}
+
+void diagnosis_print(const struct diagnosis *diagnosis, FILE *out)
+{
+	_cleanup_free_ char *program = memory_string(diagnosis->options->program);
+	struct excerpts excerpts = { .folder = memory_string(dirname(program)) };
+
+	if (!diagnosis->tally.found) {
+		put_nothing(diagnosis, out);
+	} else {
+		put_failure(diagnosis, out);
+		fputc('\n', out);
+		if (diagnosis->causes.n)
+			put_cause(diagnosis, &excerpts, out);
+		else
+			put_story(diagnosis, out);
+		put_uncontrolled(diagnosis, out);
+		put_again(diagnosis, out);
+	}
+	excerpt_free(&excerpts);
+}

@@ -1,0 +1,40 @@
+/* What a hunt did, counted schedule by schedule: how many, how they ended, what was
+ * new, and the first failure. Program, arguments and store are borrowed names.
+ */
+#ifndef DIAGNOSE_TALLY_H
+#define DIAGNOSE_TALLY_H
+
+#include "base/memory.h"
+#include "loom/hunt.h"
+
+struct tally_count {
+	char *name;
+	uint64_t count;
+};
+
+struct tally {
+	uint64_t schedules, passed, failed;
+	uint64_t recorded_passed, recorded_failed, passes; /* runs in the store, passing ones wanted */
+	VEC(struct tally_count) ends;                      /* of failed schedules, by kind */
+	VEC(struct tally_count) arms;                      /* schedules by policy */
+	VEC(struct tally_count) uncontrolled;
+	bool found, interrupted;
+	struct run failure;  /* the first one */
+	uint64_t failure_at; /* it was this schedule, from 1 */
+	char *failure_arm;
+	uint64_t pairs, predecessors, edges; /* distinct */
+	double wall_s;
+	uint64_t seed, campaign, build;
+	const char *store, *program;
+	char *const *arguments;
+};
+
+/* A sentence when the first run shows that there is nothing to hunt in. */
+struct error *tally_check(const struct run *first, const char *program);
+void tally_add(struct tally *tally, const struct steer_report *report, const char *arm);
+char *tally_words(const struct tally *tally, uint64_t pairs, double seconds); /* for the bar */
+/* "2 deadlock, 1 SIGABRT", clean. */
+char *tally_join(const struct tally_count *counts, size_t n);
+void tally_free(struct tally *tally);
+
+#endif

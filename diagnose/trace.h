@@ -1,0 +1,26 @@
+/* The shortest failing run, access by access, as a witness: does it hold the
+ * interleaving that a finding claims? What the failure needs is still there when all
+ * that it does not need is gone. Also where the run stood when it crashed.
+ */
+#ifndef DIAGNOSE_TRACE_H
+#define DIAGNOSE_TRACE_H
+
+#include "diagnose/weigh.h"
+#include "model/atlas.h"
+#include "model/run.h"
+
+struct trace {
+	const struct observations *run; /* with events; NULL: there is no trace */
+	const struct atlas *atlas;      /* of the same run */
+};
+
+/* As a witness; `context` is a struct trace. */
+enum opinion_word trace_word(const void *context, const struct finding *finding);
+
+/* As a witness, for a run that crashed: is the access that crashed one of the finding's? */
+enum opinion_word trace_crash_word(const void *context, const struct finding *finding);
+
+/* The last access of the run, NULL when there is none; *thread may be NULL. */
+const struct site *trace_last(const struct trace *trace, uint32_t *thread, bool *write);
+
+#endif

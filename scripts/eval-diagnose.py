@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""Measures unsnarl diagnose on the corpus: are the right accesses first, is the class
+right, is nothing claimed for a control, how long does it take.
+
+usage: eval-diagnose.py [--build DIR] [--time S] [--jobs J] [--repeat N] [--seed S]
+                        [--keep DIR] [--json FILE] [--methods] [--write] [NAME...]
+
+The first finding is right when it holds a true pair or only accesses of the truth, as
+in eval-locon.py; for deadlocks, lost wake-ups and memory errors, when all its accesses
+are of the truth. With --write the table goes into doc/results.md, between its markers.
+The exit status is 0 when all bars are met.
+"""
+
+import argparse
+import importlib.util
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+SOURCE = pathlib.Path(__file__).resolve().parent.parent
+BEGIN, END = "<!-- eval-diagnose: begin -->", "<!-- eval-diagnose: end -->"
+RIGHT, CLASS, SECONDS = 0.9, 0.85, 15  # the bars
+SHORT = {"atomicity-violation": "SAV", "multi-variable-atomicity-violation": "MAV", "order-violation": "OV",
+         "memory-error": "memory", "none": "-"}
+
+
+def sibling(path, name):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+LOCON = sibling(SOURCE / "scripts" / "eval-locon.py", "eval_locon")
+
+
+def is_right(truth, finding):
+    if truth["class"] in ("deadlock", "lost-wakeup", "memory-error"):
+        want = {(a["kind"], a["file"], a["line"]) for a in truth["accesses"]}
+        got = {(a["kind"], pathlib.Path(a["file"]).name, a["line"]) for a in finding["accesses"]}
+        return bool(got) and got <= want
+    return LOCON.is_true(truth, finding)[0]
+
+
+def diagnose(program, options, repetition):
+    """The JSON of one diagnosis and how long it took."""
+    store = program.home / f"diagnose-{repetition}"
+    command = [program.unsnarl, "diagnose", "--json", "--time", str(options.time), "-j", str(options.jobs),
+               "--seed", str(options.seed + 7 * repetition), "--timeout", str(program.truth["timeout"]),
+               "--store", str(store), *map(str, program.oracle()), "--", str(program.program),
+               *program.truth["args"]]
+    begun = time.monotonic()
+    process = subprocess.run(command, cwd=program.folder, stdin=subprocess.DEVNULL, capture_output=True,
+                             text=True, timeout=options.time * 3 + 60)
+    seconds = time.monotonic() - begun
+    if process.returncode not in (0, 1):
+        print(f"    {program.name}: {process.stderr.strip()}", flush=True)
+        return None, seconds
+    return json.loads(process.stdout), seconds
+
+
+def judge(truth, answer, seconds):
+    findings = answer["findings"] if answer else []
+    rank = next((f["rank"] for f in findings if is_right(truth, f)), None)
+    first = findings[0] if findings else None
+    return {"found": bool(answer and answer["failure"]), "rank": rank, "claims": len(findings),
+            "class": first["class"] if first else None, "score": first["score"] if first else None,
+            "class_right": bool(first) and first["class"] == truth["class"], "seconds": seconds,
+            "schedules": answer["schedules"] if answer else 0, "compared": answer["compared"] if answer else 0,
+            "replays": answer["replays"] if answer else None,
+            "switches": answer["shortest"]["forced_switches"] if answer and answer["shortest"] else None,
+            "by": first["claimed_by"] if first else [],
+            "methods": {o["method"]: [i + 1 for i, f in enumerate(o["findings"]) if is_right(truth, f)][:1]
+                        + [o["findings"][0]["class"] == truth["class"]]
+                        for o in (answer["opinions"] if answer else []) if o["findings"]},
+            "first": [f"T{a['thread']} {a['kind']} {a['line']}" for a in first["accesses"]] if first else []}
+
+
+def show(name, truth, row, options):
+    true = " ".join(f"T{a['thread']} {a['kind']} {a['line']}" for a in truth["accesses"])
+    if truth["class"] == "none":
+        verdict = "claimed something" if row["claims"] or row["found"] else "quiet"
+    else:
+        verdict = ("right" if row["rank"] == 1 else f"rank {row['rank']}" if row["rank"] else "WRONG") + \
+            ("" if row["class_right"] else f", class {SHORT.get(row['class'], row['class'])}")
+    print(f"{name:16} {SHORT.get(truth['class'], truth['class']):8} {verdict:24} {row['seconds']:5.1f} s "
+          f"{row['schedules']:6} schedules, {row['compared']} compared", flush=True)
+    if options.methods and truth["class"] != "none":
+        print("    " + "  ".join(f"{m} {r[0] if len(r) > 1 else '-'}{'' if r[-1] else '!'}"
+                                 for m, r in row["methods"].items()), flush=True)
+    if truth["class"] != "none" and (row["rank"] != 1 or not row["class_right"]):
+        print(f"    true {true}\n    said {' '.join(row['first'])} by {','.join(row['by'])} "
+              f"({row['score'] if row['score'] is None else round(row['score'], 2)})", flush=True)
+
+
+def table(rows, options):
+    yield (f"`unsnarl diagnose --time {options.time:g}`, {options.repeat} repetition"
+           f"{'s' if options.repeat > 1 else ''} with fresh seeds and stores, {options.jobs} job"
+           f"{'s' if options.jobs > 1 else ''}; figures other than counts are those of the last one.")
+    yield ""
+    yield "| program | class | right accesses first | class right | how sure | schedules | compared | switches | replays | s |"
+    yield "|---|---|---|---|---|---|---|---|---|---|"
+    for name, truth, done in rows:
+        last = done[-1]
+        kind = SHORT.get(truth["class"], truth["class"])
+        if truth["class"] == "none":
+            quiet = sum(not r["claims"] and not r["found"] for r in done)
+            yield f"| {name} | {kind} | quiet in {quiet} of {len(done)} | | | {last['schedules']} | | | | {last['seconds']:.1f} |"
+            continue
+        first = sum(r["rank"] == 1 for r in done)
+        right = sum(r["class_right"] for r in done)
+        sure = f"{last['score']:.2f}" if last["score"] is not None else "-"
+        replays = f"{last['replays']['identical']} of {last['replays']['runs']}" if last["replays"] else "-"
+        yield (f"| {name} | {kind} | {first} of {len(done)} | {right} of {len(done)} | {sure} | {last['schedules']} | "
+               f"{last['compared']} | {'-' if last['switches'] is None else last['switches']} | {replays} | {last['seconds']:.1f} |")
+    yield ""
+    yield from bars(rows)[0]
+
+
+def bars(rows):
+    bugs = [(t, r) for _, t, done in rows if t["class"] != "none" for r in done]
+    controls = [r for _, t, done in rows if t["class"] == "none" for r in done]
+    first = sum(r["rank"] == 1 for _, r in bugs)
+    right = sum(r["class_right"] for _, r in bugs)
+    quiet = sum(not r["claims"] and not r["found"] for r in controls)
+    median = statistics.median(r["seconds"] for _, r in bugs) if bugs else 0
+    lines = [f"Right accesses first: {first} of {len(bugs)} (bar {RIGHT:.0%}). Right class: {right} of {len(bugs)} "
+             f"(bar {CLASS:.0%}). Controls without a claim: {quiet} of {len(controls)}. "
+             f"Median of the bugs: {median:.1f} s (bar {SECONDS} s)."]
+    met = (first >= RIGHT * len(bugs) and right >= CLASS * len(bugs) and quiet == len(controls)
+           and median < SECONDS)
+    return lines, met
+
+
+def write(text):
+    path = SOURCE / "doc" / "results.md"
+    old = path.read_text()
+    section = f"{BEGIN}\n{text}\n{END}"
+    if BEGIN in old:
+        head, rest = old.split(BEGIN, 1)
+        new = head + section + rest.split(END, 1)[1]
+    else:
+        new = f"{old.rstrip()}\n\n## Diagnosing (`make eval-diagnose`)\n\n{section}\n"
+    path.write_text(new)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, default=SOURCE / "build")
+    parser.add_argument("--time", type=float, default=60)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", type=pathlib.Path, help="folder for programs and stores, kept")
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--methods", action="store_true", help="rank of the right answer in each opinion (!: other class)")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    unsnarl = str(options.build.resolve() / "unsnarl")
+    rows = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for path in sorted((SOURCE / "corpus").glob("*/truth.json")):
+            name = path.parent.name
+            if options.names and name not in options.names:
+                continue
+            program = LOCON.Program(unsnarl, name, (options.keep or pathlib.Path(scratch)).resolve())
+            program.build()
+            done = []
+            for repetition in range(options.repeat):
+                answer, seconds = diagnose(program, options, repetition)
+                done.append(judge(program.truth, answer, seconds))
+                show(name, program.truth, done[-1], options)
+            rows.append((name, program.truth, done))
+    lines, met = bars(rows)
+    print("\n".join(lines))
+    if options.json:
+        options.json.write_text(json.dumps([{"name": n, "runs": d} for n, _, d in rows], indent=1))
+    if options.write:
+        write("\n".join(table(rows, options)))
+    sys.exit(0 if met else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,378 @@
+#!/usr/bin/env bash
+# diagnose from outside, with small budgets: what it says of each kind of fault and of a
+# correct program, what it refuses, and with which exit status. UNSNARL names the tool
+# (default build/unsnarl), SOURCE the source folder.
+set -u
+SOURCE=$(cd "${SOURCE:-$(dirname "$0")/..}" && pwd)
+UNSNARL=$(realpath "${UNSNARL:-$SOURCE/build/unsnarl}")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 2
+ulimit -c 0
+passed=0
+failed=0
+
+verdict() { # verdict STATUS WHAT
+	if [ "$1" -eq 0 ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'not ok: %s\n' "$2"
+		head -n 60 out err 2>/dev/null | sed 's/^/    /'
+	fi
+}
+
+# Runs unsnarl with these arguments; leaves status, out and err.
+call() {
+	timeout 120 "$UNSNARL" "$@" >out 2>err </dev/null
+	status=$?
+}
+
+expect_status() { # expect_status NUMBER WHAT
+	[ "$status" -eq "$1" ]
+	verdict $? "$2: exit status $status instead of $1"
+}
+
+expect() { # expect FILE REGEX WHAT
+	grep -Eq -- "$2" "$1"
+	verdict $? "$3: no line like '$2' in $1"
+}
+
+expect_not() { # expect_not FILE REGEX WHAT
+	! grep -Eq -- "$2" "$1"
+	verdict $? "$3: a line like '$2' in $1"
+}
+
+expect_mistake() { # expect_mistake REGEX ARGUMENTS...
+	local regex=$1
+	shift
+	call "$@"
+	expect_status 2 "unsnarl $*"
+	[ ! -s out ]
+	verdict $? "unsnarl $*: something on stdout"
+	expect err "$regex" "unsnarl $*"
+}
+
+expect_value() { # expect_value EXPRESSION VALUE WHAT, over the JSON answer in `out`
+	local got
+	got=$(python3 -c 'import json, sys
+a = json.load(open("out"))
+f = a["findings"][0] if a["findings"] else None
+print(eval(sys.argv[1]))' "$1" 2>err)
+	[ "$got" = "$2" ]
+	verdict $? "$3: $1 is $got instead of $2"
+}
+
+screen() { # screen WHAT
+	[ "$(LC_ALL=C.UTF-8 wc -L <out)" -le 80 ]
+	verdict $? "$1 fits in 80 columns"
+	[ "$(wc -l <out)" -le 45 ]
+	verdict $? "$1 fits on a screen"
+	[ ! -s err ]
+	verdict $? "$1: silent when piped"
+}
+
+make_programs() {
+	cat >seats.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+int seats = 3;
+static int look(void)
+{
+	pthread_mutex_lock(&lock);
+	int left = seats;
+	pthread_mutex_unlock(&lock);
+	return left;
+}
+static void take(int left)
+{
+	pthread_mutex_lock(&lock);
+	seats = left - 1;
+	pthread_mutex_unlock(&lock);
+}
+static void *clerk(void *unused)
+{
+	take(look());
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	pthread_t threads[2];
+	(void)argv;
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, clerk, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	printf("%d seats left\n", seats);
+	return argc == 1 && seats != 1 ? 3 : 0;
+}
+C
+	cat >early.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+struct office { int *window; pthread_t thread; int sold; };
+static void *work(void *arg)
+{
+	struct office *office = arg;
+	office->sold += *office->window;
+	return NULL;
+}
+int main(void)
+{
+	struct office *office = calloc(1, sizeof *office);
+	int open = 5;
+	pthread_create(&office->thread, NULL, work, office);
+	office->window = &open;
+	pthread_join(office->thread, NULL);
+	printf("%d\n", office->sold);
+	return 0;
+}
+C
+	cat >locks.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static void *other(void *unused)
+{
+	pthread_mutex_lock(&b);
+	pthread_mutex_lock(&a);
+	pthread_mutex_unlock(&a);
+	pthread_mutex_unlock(&b);
+	return unused;
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, other, NULL);
+	pthread_mutex_lock(&a);
+	pthread_mutex_lock(&b);
+	pthread_mutex_unlock(&b);
+	pthread_mutex_unlock(&a);
+	pthread_join(thread, NULL);
+	return 0;
+}
+C
+	cat >signal.c <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int ready;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
+static void *waiter(void *unused)
+{
+	if (!ready) {
+		pthread_mutex_lock(&lock);
+		pthread_cond_wait(&news, &lock);
+		pthread_mutex_unlock(&lock);
+	}
+	return unused;
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, waiter, NULL);
+	ready = 1;
+	pthread_cond_signal(&news);
+	pthread_join(thread, NULL);
+	return 0;
+}
+C
+	cat >good.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int count;
+static void *add(void *unused)
+{
+	pthread_mutex_lock(&lock);
+	count++;
+	pthread_mutex_unlock(&lock);
+	return unused;
+}
+int main(void)
+{
+	pthread_t threads[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, add, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	printf("%d\n", count);
+	return 0;
+}
+C
+	cat >never.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+int *nowhere;
+static void *write_it(void *unused)
+{
+	*nowhere = 1;
+	return unused;
+}
+int main(void)
+{
+	pthread_t thread;
+	fprintf(stderr, "about to fall\n");
+	pthread_create(&thread, NULL, write_it, NULL);
+	pthread_join(thread, NULL);
+	return 0;
+}
+C
+	for source in *.c; do
+		"$UNSNARL" cc -g -O1 -pthread -o "${source%.c}" "$source" || exit 2
+	done
+}
+
+line() { # line FILE TEXT: the number of the first line that holds it
+	grep -nF -- "$2" "$1" | head -n 1 | cut -d: -f1
+}
+
+test_atomicity() {
+	call diagnose --time 8 -j 1 --seed 1 -- ./seats
+	expect_status 1 "atomicity violation"
+	screen "atomicity violation"
+	expect out '^\./seats fails: exit status 3' "the failure in its own words"
+	expect out '\| 2 seats left' "what it printed"
+	expect out '^Cause +atomicity violation on seats' "class and variable"
+	expect out "read seats.c:$(line seats.c 'left = seats')" "the read"
+	expect out "write seats.c:$(line seats.c 'seats = left')" "the write"
+	expect out 'seats = left - 1;' "an excerpt"
+	expect out '^Passing ' "what passing runs do"
+	expect out '^How sure +(Sure|Likely)' "how sure"
+	expect out '5 of 5 replays identical' "replays"
+	expect out '^Fix +.*one step' "what fits"
+	expect out '^Again +unsnarl replay [0-9]+' "how to replay"
+	expect out 'unsnarl replay [0-9]+ --gdb' "how to debug"
+	number=$(grep -oE '^Again +unsnarl replay [0-9]+' out | grep -oE '[0-9]+$')
+	call replay "$number"
+	expect_status 1 "the replay it names"
+	expect out '^1 of 1 identical' "the replay it names"
+	call -- ./seats
+	expect_status 1 "unsnarl -- PROGRAM"
+	expect out '^Cause +atomicity violation on seats' "unsnarl -- PROGRAM"
+	call diagnose --time 8 -j 1 --store elsewhere --expect <(echo '1 seats left') -- ./seats quiet
+	expect_status 1 "an oracle"
+	expect out '^\./seats quiet fails: .*differs' "an oracle"
+	expect out "replay [0-9]+ --store elsewhere" "the store it used"
+}
+
+test_order() {
+	call diagnose --time 8 -j 1 --seed 1 --json -- ./early
+	expect_status 1 "order violation"
+	expect_value 'f["class"]' order-violation "order violation"
+	expect_value '[(x["kind"], x["line"]) for x in f["accesses"]]' \
+		"[('read', $(line early.c '*office->window')), ('write', $(line early.c 'window = &open'))]" \
+		"order violation"
+	expect_value 'a["failure"]["signal"]' SIGSEGV "order violation"
+	expect_value '"Wait for it" in f["advice"]' True "order violation"
+	call diagnose --time 8 -j 1 --seed 2 -- ./early
+	screen "order violation"
+	expect out 'crashes at early.c:' "where it crashes"
+}
+
+test_waits() {
+	call diagnose --time 8 -j 1 --seed 1 -- ./locks
+	expect_status 1 "deadlock"
+	screen "deadlock"
+	expect out '^Cause +deadlock' "deadlock"
+	expect out "stuck in lock locks.c:$(line locks.c 'lock(&a)')" "deadlock"
+	expect out '^Fix +Take the locks in the same order' "deadlock"
+	call diagnose --time 8 -j 1 --seed 1 --json -- ./locks
+	expect_value 'sorted(x["kind"] for x in f["accesses"])' "['lock', 'lock', 'lock', 'lock']" "deadlock"
+	call diagnose --time 8 -j 1 --seed 1 --json -- ./signal
+	expect_status 1 "lost wake-up"
+	expect_value 'f["class"]' lost-wakeup "lost wake-up"
+	expect_value '[x["kind"] for x in f["accesses"]][-2:]' "['signal', 'wait']" "lost wake-up"
+	call diagnose --time 8 -j 1 --seed 1 -- ./signal
+	screen "lost wake-up"
+	expect out '^Cause +lost wake-up' "lost wake-up"
+}
+
+test_nothing() {
+	call diagnose --time 2 -j 1 --seed 1 -- ./good
+	expect_status 0 "a correct program"
+	screen "a correct program"
+	expect out '^No failure in [0-9]+ schedules of ./good' "a correct program"
+	expect out '^Control ' "a correct program"
+	expect out '^Outside ' "a correct program"
+	expect_not out '^(Cause|Fix)' "a correct program"
+	call diagnose --time 2 -j 1 --json -- ./good
+	expect_status 0 "a correct program"
+	expect_value '(a["findings"], a["failure"], a["failed"])' '([], None, 0)' "a correct program"
+	call diagnose --time 8 -j 1 --json -- ./never
+	expect_status 1 "a program that always fails"
+	expect_value '(a["always"], f["class"], f["accesses"][0]["line"])' \
+		"(True, 'memory-error', $(line never.c '*nowhere = 1'))" "a program that always fails"
+	call diagnose --time 8 -j 1 -- ./never
+	expect out '\| about to fall' "a program that always fails"
+	expect out 'order of threads does not matter' "a program that always fails"
+}
+
+test_json() {
+	call diagnose --time 8 -j 1 --seed 1 --json -- ./seats
+	expect_status 1 "JSON"
+	expect_value '(a["tool"], a["command"])' "('unsnarl', 'diagnose')" "JSON"
+	expect_value 'sorted(set("rank class method score variables accesses summary runs schedule".split()) - set(f))' '[]' "JSON"
+	expect_value 'sorted(set("thread order kind file line column function".split()) - set(f["accesses"][0]))' '[]' "JSON"
+	expect_value 'f["rank"] == 1 and 0 < f["score"] <= 1 and f["variables"] == ["seats"]' True "JSON"
+	expect_value 'a["replays"] == {"runs": 5, "identical": 5}' True "JSON"
+	expect_value 'a["shortest"]["forced_switches"] <= 2' True "JSON"
+	expect_value 'f["schedule"] == a["failure"]["run"]' True "JSON"
+}
+
+test_interrupt() {
+	timeout --preserve-status -s INT 3 "$UNSNARL" diagnose --time 60 -j 1 -- ./good >out 2>err </dev/null
+	status=$?
+	expect_status 130 "Ctrl-C"
+	expect err 'interrupted; this is what is known' "Ctrl-C"
+	expect out '^No failure in [0-9]+ schedules' "Ctrl-C"
+}
+
+test_terminal() {
+	python3 - "$UNSNARL" >out 2>err <<'P'
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], [sys.argv[1], "diagnose", "--time", "4", "-j", "1", "--", "./seats"])
+data = b""
+while True:
+    try:
+        piece = os.read(fd, 65536)
+    except OSError:
+        break
+    if not piece:
+        break
+    data += piece
+os.waitpid(pid, 0)
+sys.stdout.write(data.decode(errors="replace"))
+P
+	expect out 'unsnarl: looking for a schedule' "stages on a terminal"
+	expect out 'unsnarl: replaying' "stages on a terminal"
+	expect out '^Cause ' "the answer on a terminal"
+}
+
+test_mistakes() {
+	expect_mistake 'no program to diagnose' diagnose
+	expect_mistake 'no program to diagnose' --
+	expect_mistake 'no-such-program' -- ./no-such-program
+	expect_mistake 'unsnarl cc' diagnose -- /bin/true
+	expect_mistake '--time' diagnose --time 0 -- ./good
+	expect_mistake 'did you mean' diagnose --jsn -- ./good
+	expect_mistake 'missing.txt' diagnose --time 2 --expect missing.txt -- ./good
+	call diagnose --help
+	expect_status 0 "help"
+	expect out '^Usage: unsnarl diagnose|unsnarl diagnose ' "help"
+}
+
+make_programs
+test_atomicity
+test_order
+test_waits
+test_nothing
+test_json
+test_interrupt
+test_terminal
+test_mistakes
+printf '%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" -eq 0 ]

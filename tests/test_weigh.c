@@ -1,0 +1,330 @@
+/* The weighing of opinions: hand-made cases, and rules that must hold for any opinions,
+ * checked on random ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "diagnose/advice.h"
+#include "diagnose/trace.h"
+#include "diagnose/weigh.h"
+
+static struct opinion *add_opinion(struct opinions *opinions, const char *method, enum opinion_kind kind,
+				   double trust)
+{
+	struct opinion *opinion = VEC_PUSH(opinions);
+
+	opinion->method = method;
+	opinion->words = method;
+	opinion->kind = kind;
+	opinion->trust = trust;
+	return opinion;
+}
+
+/* `text` is like "1r10 2w20": thread, kind, line. */
+static struct finding *add_finding(struct opinion *opinion, enum finding_class class, unsigned scenario,
+				   double score, const char *text)
+{
+	struct finding *finding = VEC_PUSH(&opinion->findings);
+
+	finding->rank = (unsigned)opinion->findings.n;
+	finding->class = class;
+	finding->scenario = scenario;
+	finding->score = score;
+	while (*text) {
+		char *end;
+		uint32_t thread = (uint32_t)strtoul(text, &end, 10);
+		char kind = *end;
+		const struct site site = { .kind = kind == 'w' ? SITE_WRITE : SITE_READ,
+					   .line = (uint32_t)strtoul(end + 1, &end, 10),
+					   .function = "f",
+					   .file = "a.c",
+					   .variable = "x" };
+		struct finding_access *access = finding_add_access(&finding->accesses, 0, &site);
+
+		access->thread = thread;
+		text = end + (*end == ' ');
+	}
+	return finding;
+}
+
+static void test_nothing(void **state)
+{
+	struct opinions opinions = { 0 };
+	struct causes causes;
+
+	(void)state;
+	weigh(&opinions, &causes);
+	assert_int_equal(causes.n, 0);
+	add_opinion(&opinions, "locate", OPINION_CLAIM, 0.7);
+	add_opinion(&opinions, "rank", OPINION_POINTS, 0.7);
+	weigh(&opinions, &causes);
+	assert_int_equal(causes.n, 0);
+	opinions_free(&opinions);
+}
+
+static void test_agreement(void **state)
+{
+	struct opinions opinions = { 0 };
+	struct causes alone, both, against;
+
+	(void)state;
+	add_finding(add_opinion(&opinions, "locate", OPINION_CLAIM, 0.7), FINDING_ORDER, 2, 1, "1r10 2w20");
+	weigh(&opinions, &alone);
+	assert_int_equal(alone.n, 1);
+	assert_float_equal(alone.items[0].confidence, 0.7, 1e-9);
+
+	/* A place among the first three raises it, elsewhere it is lowered and said so. */
+	struct opinion *rank = add_opinion(&opinions, "rank", OPINION_POINTS, 0.7);
+
+	add_finding(rank, FINDING_ATOMICITY, 0, 1, "1r20");
+	weigh(&opinions, &both);
+	assert_int_equal(both.n, 1);
+	assert_true(both.items[0].confidence > alone.items[0].confidence);
+	assert_int_equal(both.items[0].agreed, 2);
+	rank->findings.items[0].accesses.items[0].line = 99;
+	weigh(&opinions, &against);
+	assert_true(against.items[0].confidence < alone.items[0].confidence);
+	assert_int_equal(against.items[0].disagreed, 2);
+
+	/* Who claims calls is not contradicted by who only sees memory. */
+	opinions.items[0].findings.items[0].accesses.items[0].role = "lock";
+	VEC_FREE(&against);
+	weigh(&opinions, &against);
+	assert_float_equal(against.items[0].confidence, 0.7, 1e-9);
+	VEC_FREE(&alone);
+	VEC_FREE(&both);
+	VEC_FREE(&against);
+	opinions_free(&opinions);
+}
+
+/* The same claim twice, from other threads, is one cause; so is a place when nobody claims. */
+static void test_merging(void **state)
+{
+	struct opinions opinions = { 0 };
+	struct causes causes;
+
+	(void)state;
+	add_finding(add_opinion(&opinions, "one", OPINION_CLAIM, 0.7), FINDING_ATOMICITY, 5, 1,
+		    "1r10 2w20 1w20");
+	add_finding(add_opinion(&opinions, "two", OPINION_CLAIM, 0.7), FINDING_ATOMICITY, 5, 1,
+		    "3r10 1w20 3w20");
+	weigh(&opinions, &causes);
+	assert_int_equal(causes.n, 1);
+	assert_int_equal(causes.items[0].claimed, 3);
+	assert_float_equal(causes.items[0].confidence, 1 - 0.3 * 0.3, 1e-9);
+	VEC_FREE(&causes);
+	opinions_free(&opinions);
+
+	add_opinion(&opinions, "one", OPINION_CLAIM, 0.7);
+	add_finding(add_opinion(&opinions, "rank", OPINION_POINTS, 0.7), FINDING_ATOMICITY, 0, 1, "1r10");
+	weigh(&opinions, &causes);
+	assert_int_equal(causes.n, 1);
+	assert_true(causes.items[0].confidence < 0.5);
+	assert_string_equal(weigh_words(causes.items[0].confidence), "a guess");
+	VEC_FREE(&causes);
+	opinions_free(&opinions);
+}
+
+static void test_whole(void **state)
+{
+	struct opinions opinions = { 0 };
+	struct causes causes;
+
+	(void)state;
+	/* The order is surer, but the triple holds it and both threads run the same line. */
+	add_finding(add_opinion(&opinions, "locate", OPINION_CLAIM, 0.9), FINDING_ORDER, 2, 1, "1r10 2w20");
+	add_finding(add_opinion(&opinions, "switches", OPINION_CLAIM, 0.4), FINDING_ATOMICITY, 5, 1,
+		    "3r10 1w20 3w20");
+	weigh(&opinions, &causes);
+	assert_int_equal(causes.n, 2);
+	assert_int_equal(causes.items[0].finding->class, FINDING_ATOMICITY);
+	assert_ptr_equal(causes.items[0].part, &opinions.items[0].findings.items[0]);
+	/* Different code, and nobody who compared says so: the order stays. */
+	opinions.items[1].findings.items[0].accesses.items[2].line = 30;
+	VEC_FREE(&causes);
+	weigh(&opinions, &causes);
+	assert_int_equal(causes.items[0].finding->class, FINDING_ORDER);
+	/* Different code, but a method that compares runs says so. */
+	opinions.items[1].trust = 0.7;
+	VEC_FREE(&causes);
+	weigh(&opinions, &causes);
+	assert_int_equal(causes.items[0].finding->class, FINDING_ATOMICITY);
+	VEC_FREE(&causes);
+	opinions_free(&opinions);
+}
+
+static enum opinion_word word;
+
+static enum opinion_word say(const void *context, const struct finding *finding)
+{
+	(void)context;
+	(void)finding;
+	return word;
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return *state >> 33;
+}
+
+/* Whatever the opinions: in falling order, within bounds, a witness moves all the right way. */
+static void test_random(void **state)
+{
+	uint64_t seed = 7;
+
+	(void)state;
+	for (int round = 0; round < 2000; round++) {
+		struct opinions opinions = { 0 };
+		struct causes nothing, yes, no;
+		size_t n = next_random(&seed) % 5 + 1;
+
+		for (size_t i = 0; i < n; i++) {
+			struct opinion *opinion = add_opinion(
+				&opinions, "m", next_random(&seed) % 2 ? OPINION_CLAIM : OPINION_POINTS,
+				(double)(next_random(&seed) % 100) / 100);
+
+			for (size_t j = next_random(&seed) % 4; j > 0; j--) {
+				char text[64];
+
+				snprintf(text, sizeof text, "1%c%d 2%c%d", "rw"[next_random(&seed) % 2],
+					 (int)(next_random(&seed) % 4), "rw"[next_random(&seed) % 2],
+					 (int)(next_random(&seed) % 4));
+				add_finding(opinion, FINDING_ORDER, next_random(&seed) % 2 ? 2 : 0,
+					    (double)(next_random(&seed) % 101) / 100, text);
+			}
+		}
+		struct opinion *witness = add_opinion(&opinions, "w", OPINION_WITNESS, 1);
+
+		witness->witness = say;
+		word = WORD_NOTHING;
+		weigh(&opinions, &nothing);
+		word = WORD_YES;
+		weigh(&opinions, &yes);
+		word = WORD_NO;
+		weigh(&opinions, &no);
+		assert_int_equal(nothing.n, yes.n);
+		assert_int_equal(nothing.n, no.n);
+		for (size_t i = 0; i < nothing.n; i++) {
+			assert_true(nothing.items[i].confidence >= 0 && nothing.items[i].confidence <= 0.99);
+			assert_true(!i || nothing.items[i].confidence <= nothing.items[i - 1].confidence);
+			assert_true(yes.items[i].confidence >= nothing.items[i].confidence);
+			assert_true(no.items[i].confidence <= nothing.items[i].confidence);
+			assert_int_equal(nothing.items[i].claimed & nothing.items[i].disagreed, 0);
+		}
+		VEC_FREE(&nothing);
+		VEC_FREE(&yes);
+		VEC_FREE(&no);
+		opinions_free(&opinions);
+	}
+}
+
+/* A trace of lines of a.c on one address: "1r10 2w20 …" as above, with "@7" before an address. */
+static void make_trace(const char *text, struct observations *run, struct atlas *atlas)
+{
+	static struct site sites[200];
+	static const struct site *numbered[200];
+	static struct event events[64];
+	uint64_t address = 1;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < 200; i++) {
+		sites[i] = (struct site){ .line = i, .file = "a.c", .function = "f", .variable = "x" };
+		numbered[i] = &sites[i];
+	}
+	while (*text) {
+		char *end;
+
+		if (*text == '@') {
+			address = strtoul(text + 1, &end, 10);
+			text = end + (*end == ' ');
+			continue;
+		}
+		events[n].thread = (uint32_t)strtoul(text, &end, 10);
+		events[n].write = *end == 'w';
+		events[n].site = (uint32_t)strtoul(end + 1, &end, 10);
+		events[n++].address = address;
+		text = end + (*end == ' ');
+	}
+	*run = (struct observations){ .events = events, .nevents = n };
+	*atlas = (struct atlas){ .numbered = numbered, .nnumbered = 200 };
+}
+
+static enum opinion_word ask(const char *events, enum finding_class class, const char *accesses, bool missing)
+{
+	struct opinions opinions = { 0 };
+	struct observations run;
+	struct atlas atlas;
+	struct finding *finding =
+		add_finding(add_opinion(&opinions, "m", OPINION_CLAIM, 1), class, 0, 1, accesses);
+
+	finding->accesses.items[finding->accesses.n - 1].missing = missing;
+	make_trace(events, &run, &atlas);
+	const struct trace trace = { .run = &run, .atlas = &atlas };
+	enum opinion_word answer = trace_word(&trace, finding);
+
+	opinions_free(&opinions);
+	return answer;
+}
+
+static void test_witness(void **state)
+{
+	(void)state;
+	/* In between, in other threads than the finding's, and not in between. */
+	assert_int_equal(ask("3r10 4w20 3w30", FINDING_ATOMICITY, "1r10 2w20 1w30", false), WORD_YES);
+	assert_int_equal(ask("3r10 3w30 4w20", FINDING_ATOMICITY, "1r10 2w20 1w30", false), WORD_NO);
+	assert_int_equal(ask("3r10 3w30 4w20 3w30", FINDING_ATOMICITY, "1r10 2w20 1w30", false), WORD_NO);
+	assert_int_equal(ask("3r10 3w30 3r10 4w20 3w30", FINDING_ATOMICITY, "1r10 2w20 1w30", false),
+			 WORD_YES);
+	assert_int_equal(ask("3r10 @2 4w20 @1 3w30", FINDING_ATOMICITY, "1r10 2w20 1w30", false), WORD_NO);
+	assert_int_equal(ask("3r10 3w20 3w30", FINDING_ATOMICITY, "1r10 2w20 1w30", false), WORD_NO);
+	/* An order: before the other was done for the first time, or never. */
+	assert_int_equal(ask("1r10 2w20", FINDING_ORDER, "5r10 6w20", false), WORD_YES);
+	assert_int_equal(ask("2w20 1r10", FINDING_ORDER, "5r10 6w20", false), WORD_NO);
+	assert_int_equal(ask("1r10", FINDING_ORDER, "5r10 6w20", true), WORD_YES);
+	assert_int_equal(ask("2w21", FINDING_ORDER, "5r10 6w20", false), WORD_NO);
+	/* Several variables. */
+	assert_int_equal(
+		ask("1w10 @2 2r21 @1 2r20 @2 1w11", FINDING_MULTI_ATOMICITY, "1w10 2r20 1w11", false),
+		WORD_YES);
+	/* Nobody to compare with. */
+	assert_int_equal(ask("", FINDING_ORDER, "5r10 6w20", false), WORD_NOTHING);
+	assert_int_equal(ask("1r10 2w20", FINDING_ORDER, "5r10 5w20", false), WORD_NOTHING);
+}
+
+static void test_advice(void **state)
+{
+	struct opinions opinions = { 0 };
+	struct opinion *opinion = add_opinion(&opinions, "m", OPINION_CLAIM, 1);
+
+	(void)state;
+	/* Every class and scenario has a sentence, with or without accesses. */
+	for (int class = FINDING_ATOMICITY; class < FINDING_CLASSES; class ++)
+		for (unsigned scenario = 0; scenario < 17; scenario++)
+			for (int with = 0; with < 2; with++) {
+				struct finding *finding =
+					add_finding(opinion, (enum finding_class) class, scenario, 1,
+						    with ? "1r10 2w20 1w30" : "");
+				_cleanup_free_ char *advice = advice_for(finding);
+
+				assert_true(strlen(advice) > 20);
+			}
+	opinions_free(&opinions);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nothing), cmocka_unit_test(test_agreement),
+		cmocka_unit_test(test_merging), cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_random),  cmocka_unit_test(test_witness),
+		cmocka_unit_test(test_advice),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
