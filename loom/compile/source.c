@@ -196,10 +196,51 @@ static void position_at(const struct source *source, LLVMMetadataRef location, L
 	site->column = location ? LLVMDILocationGetColumn(location) : 0;
 }
 
+static LLVMMetadataRef with_line(LLVMValueRef instruction)
+{
+	LLVMMetadataRef location =
+		LLVMIsAInstruction(instruction) ? LLVMInstructionGetDebugLoc(instruction) : NULL;
+	return location && LLVMDILocationGetLine(location) ? location : NULL;
+}
+
+#define NEIGHBOURS 12
+
+/* Of what the value is used for, through so many steps. */
+static LLVMMetadataRef line_of_use(LLVMValueRef value, int steps)
+{
+	LLVMMetadataRef found = NULL;
+	int left = NEIGHBOURS;
+	for (LLVMUseRef use = LLVMGetFirstUse(value); !found && use && left--; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
+		found = with_line(user);
+		if (!found && steps > 1 && !LLVMIsAPHINode(user))
+			found = line_of_use(user, steps - 1);
+	}
+	return found;
+}
+
+/* The optimiser takes the line from what it moves or unites. Then the line of what uses the value is
+ * the best to show, or that of a neighbour. */
+static LLVMMetadataRef likely_location(LLVMValueRef instruction)
+{
+	LLVMMetadataRef found = with_line(instruction);
+	if (!found)
+		found = line_of_use(instruction, 3);
+	int left = NEIGHBOURS;
+	for (LLVMValueRef i = LLVMGetNextInstruction(instruction); !found && i && left--;
+	     i = LLVMGetNextInstruction(i))
+		found = with_line(i);
+	left = NEIGHBOURS;
+	for (LLVMValueRef i = LLVMGetPreviousInstruction(instruction); !found && i && left--;
+	     i = LLVMGetPreviousInstruction(i))
+		found = with_line(i);
+	return found ? found : LLVMInstructionGetDebugLoc(instruction);
+}
+
 void source_position(const struct source *source, LLVMValueRef instruction, struct site *site,
 		     char scratch[4096])
 {
-	position_at(source, LLVMInstructionGetDebugLoc(instruction), instruction, site, scratch);
+	position_at(source, likely_location(instruction), instruction, site, scratch);
 }
 
 /* ---- the C++ library and its callers ---- */
@@ -291,6 +332,12 @@ bool source_caller(const struct source *source, LLVMValueRef call, struct site *
 
 /* ---- variables ---- */
 
+/* Pointers, references, pointers to members: what they lead to lies elsewhere. */
+static bool points(uint16_t tag)
+{
+	return tag == 0x0f || tag == 0x10 || tag == 0x42 || tag == 0x1f;
+}
+
 /* The composite behind typedefs and qualifiers, NULL for other types. */
 static LLVMMetadataRef composite_of(const struct source *source, LLVMMetadataRef type)
 {
@@ -298,7 +345,7 @@ static LLVMMetadataRef composite_of(const struct source *source, LLVMMetadataRef
 		LLVMMetadataKind kind = LLVMGetMetadataKind(type);
 		if (kind == LLVMDICompositeTypeMetadataKind)
 			return type;
-		if (kind != LLVMDIDerivedTypeMetadataKind)
+		if (kind != LLVMDIDerivedTypeMetadataKind || points(LLVMGetDINodeTag(type)))
 			return NULL;
 		type = operand(source, type, TYPE_BASE);
 	}

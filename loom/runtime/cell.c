@@ -396,8 +396,8 @@ bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t
 }
 
 /* In a signal handler that interrupted its thread where spare lists change. */
-bool cell_access_lightly(struct thread *self, struct cell *cell, uint64_t word, uint64_t address, uint32_t form,
-			 enum access access, struct memo *memo)
+bool cell_access_lightly(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
+			 uint32_t form, enum access access, struct memo *memo)
 {
 	struct cell now = cell_get(cell);
 	uint32_t slot = OWNER_SLOT(now.owner), mode = OWNER_MODE(now.owner);

@@ -76,7 +76,8 @@ static inline struct memo memo_get(const struct memo *memos, uint64_t history)
 	union {
 		uint64_t bits;
 		struct memo memo;
-	} entry = { .bits = __atomic_load_n((const uint64_t *)&memos[history % MEMO_ENTRIES], __ATOMIC_RELAXED) };
+	} entry = { .bits = __atomic_load_n((const uint64_t *)&memos[history % MEMO_ENTRIES],
+					    __ATOMIC_RELAXED) };
 	return entry.memo;
 }
 
@@ -189,10 +190,10 @@ struct thread {
 	struct together together;
 	uint32_t couples_left; /* pairs that are looked at for couples unless one of them makes a new one */
 	uint32_t news;         /* observations that this thread was the first to log */
-	uint64_t again[2048]; /* reads of shared data that this thread need not repeat (cell.c) */
+	uint64_t again[2048];  /* reads of shared data that this thread need not repeat (cell.c) */
 	struct calm calm[512];
 	struct known known[4096];
-	uint64_t steps[4096]; /* tag and history (history.c) */
+	uint64_t steps[4096];     /* tag and history (history.c) */
 	uint64_t logged[1024][2]; /* pairs and edges already logged, direct-mapped by key */
 	uint64_t met[8192];       /* predecessors already logged: site << 32 | before */
 	struct loop_step loops[LOOP_RING];
