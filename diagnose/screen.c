@@ -228,6 +228,7 @@ static void put_replays(const struct diagnosis *diagnosis, FILE *out)
 	options_fill(out, text, LABEL, LABEL);
 }
 
+/* Other suspects; often what the cause led to. */
 static void put_others(const struct diagnosis *diagnosis, FILE *out)
 {
 	const struct causes *causes = &diagnosis->causes;
@@ -242,10 +243,9 @@ static void put_others(const struct diagnosis *diagnosis, FILE *out)
 			continue;
 		_cleanup_free_ char *order = order_words(&cause->finding->accesses);
 		_cleanup_free_ char *text =
-			memory_format("%s: %s (%.0f %%)", finding_class_words(cause->finding->class), order,
-				      cause->confidence * 100);
+			memory_format("%s: %s", finding_class_words(cause->finding->class), order);
 
-		put_label(out, told++ ? "" : "Or", text);
+		put_label(out, told++ ? "" : "Also", text);
 	}
 }
 
