@@ -228,7 +228,7 @@ static void put_replays(const struct diagnosis *diagnosis, FILE *out)
 	_cleanup_free_ char *text = memory_format(
 		"%s%s%s; %llu passing %s compared%s.", again, reduced->nturns ? "; shortest with " : "",
 		reduced->nturns ? switches : "", compared, compared == 1 ? "run" : "runs",
-		compared < FEW ? ", which is few: --time gives it longer" : "");
+		compared < FEW && !diagnosis->always ? ", which is few: --time gives it longer" : "");
 
 	fprintf(out, "%*s", LABEL, "");
 	options_fill(out, text, LABEL, LABEL);
@@ -269,18 +269,18 @@ static void put_again(const struct diagnosis *diagnosis, FILE *out)
 
 	if (!number)
 		return;
-	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-		_cleanup_free_ char *line =
-			memory_format("unsnarl replay %llu%s%-*s  %s", number, option,
-				      (int)strlen(lines[1].rest), lines[i].rest, lines[i].what);
-		bool fits = LABEL + text_width(line) <= WIDTH;
+	/* The longest text decides for all; commands are whole or they are no use. */
+	int room = (int)strlen(lines[1].rest);
+	_cleanup_free_ char *longest =
+		memory_format("unsnarl replay %llu%s%-*s  %s", number, option, room, "", lines[2].what);
+	bool fits = LABEL + text_width(longest) <= WIDTH;
 
-		/* Commands are whole or they are no use. */
-		fprintf(out, "%-*s", LABEL, i ? "" : "Again");
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		fprintf(out, "%-*sunsnarl replay %llu%s", LABEL, i ? "" : "Again", number, option);
 		if (fits)
-			fprintf(out, "%s\n", line);
+			fprintf(out, "%-*s  %s\n", room, lines[i].rest, lines[i].what);
 		else
-			fprintf(out, "unsnarl replay %llu%s%s\n", number, option, lines[i].rest);
+			fprintf(out, "%s\n", lines[i].rest);
 	}
 }
 
