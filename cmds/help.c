@@ -27,8 +27,7 @@ static void print_overview(void)
 	}
 	puts("\nTo begin with:\n"
 	     "  unsnarl cc -g -O2 -pthread -o program program.c\n"
-	     "  unsnarl run -n 100 -- ./program\n"
-	     "  unsnarl show last\n\n"
+	     "  unsnarl -- ./program\n\n"
 	     "unsnarl help VERB tells more; so does man unsnarl. unsnarl --version says which\n"
 	     "version this is.");
 }

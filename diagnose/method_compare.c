@@ -107,8 +107,13 @@ static struct error *ask_rank(struct diagnosis *diagnosis, struct opinion *opini
 					.what_failed = "failed runs" };
 
 	for (size_t i = 0; i < result.points.n && opinion->findings.n < FINDINGS_MOST; i++)
-		if (!result.points.items[i].aftermath)
-			rank_finding(&view, i, VEC_PUSH(&opinion->findings));
+		if (!result.points.items[i].aftermath) {
+			struct finding *finding = VEC_PUSH(&opinion->findings);
+
+			rank_finding(&view, i, finding);
+			if (finding->scenario)
+				trace_name_threads(&diagnosis->trace, finding);
+		}
 	return NULL;
 }
 

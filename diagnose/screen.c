@@ -16,6 +16,7 @@
 
 #define WIDTH 80
 #define SAID_LINES 3
+#define FEW 20u  /* passing runs */
 #define LABEL 10 /* columns of "How sure  " */
 
 /* The store's folder as an option, when it is not the usual one. */
@@ -216,13 +217,18 @@ static void put_replays(const struct diagnosis *diagnosis, FILE *out)
 {
 	const struct replays *replays = &diagnosis->replays;
 	const struct schedule *reduced = &diagnosis->tally.failure.reduced;
+	unsigned long long compared = diagnosis->tally.recorded_passed;
 	_cleanup_free_ char *runs = words_count(replays->runs, "replay", "replays");
+	_cleanup_free_ char *again =
+		replays->runs
+			? memory_format("%llu of %s identical", (unsigned long long)replays->identical, runs)
+			: memory_string("Not replayed");
 	_cleanup_free_ char *switches = words_count(schedule_preemptions(reduced->turns, reduced->nturns),
 						    "forced switch", "forced switches");
 	_cleanup_free_ char *text = memory_format(
-		"%llu of %s identical%s%s; %llu passing runs compared.",
-		(unsigned long long)replays->identical, runs, reduced->nturns ? "; shortest with " : "",
-		reduced->nturns ? switches : "", (unsigned long long)diagnosis->tally.recorded_passed);
+		"%s%s%s; %llu passing %s compared%s.", again, reduced->nturns ? "; shortest with " : "",
+		reduced->nturns ? switches : "", compared, compared == 1 ? "run" : "runs",
+		compared < FEW && !diagnosis->always ? ", which is few: --time gives it longer" : "");
 
 	fprintf(out, "%*s", LABEL, "");
 	options_fill(out, text, LABEL, LABEL);
@@ -263,18 +269,18 @@ static void put_again(const struct diagnosis *diagnosis, FILE *out)
 
 	if (!number)
 		return;
-	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-		_cleanup_free_ char *line =
-			memory_format("unsnarl replay %llu%s%-*s  %s", number, option,
-				      (int)strlen(lines[1].rest), lines[i].rest, lines[i].what);
-		bool fits = LABEL + text_width(line) <= WIDTH;
+	/* The longest text decides for all; commands are whole or they are no use. */
+	int room = (int)strlen(lines[1].rest);
+	_cleanup_free_ char *longest =
+		memory_format("unsnarl replay %llu%s%-*s  %s", number, option, room, "", lines[2].what);
+	bool fits = LABEL + text_width(longest) <= WIDTH;
 
-		/* Commands are whole or they are no use. */
-		fprintf(out, "%-*s", LABEL, i ? "" : "Again");
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		fprintf(out, "%-*sunsnarl replay %llu%s", LABEL, i ? "" : "Again", number, option);
 		if (fits)
-			fprintf(out, "%s\n", line);
+			fprintf(out, "%-*s  %s\n", room, lines[i].rest, lines[i].what);
 		else
-			fprintf(out, "unsnarl replay %llu%s%s\n", number, option, lines[i].rest);
+			fprintf(out, "%s\n", lines[i].rest);
 	}
 }
 

@@ -88,7 +88,9 @@ static void find_roles(const struct finding *finding, struct roles *roles)
 	for (size_t i = 0; i < finding->accesses.n && i < STEPS_MOST; i++) {
 		unsigned role = 0;
 
-		while (role < roles->n && known[role] != finding->accesses.items[i].thread)
+		/* Whoever is not known is nobody of the others. */
+		while (role < roles->n &&
+		       (known[role] != finding->accesses.items[i].thread || known[role] == FINDING_NO_THREAD))
 			role++;
 		if (role == roles->n)
 			known[roles->n++] = finding->accesses.items[i].thread;
@@ -251,4 +253,22 @@ enum opinion_word trace_crash_word(const void *context, const struct finding *fi
 		if (is_step(last, write, &finding->accesses.items[i]))
 			return WORD_YES;
 	return WORD_NOTHING;
+}
+
+void trace_name_threads(const struct trace *trace, struct finding *finding)
+{
+	uint32_t taken = FINDING_NO_THREAD;
+
+	for (size_t i = 0; trace->run && i < finding->accesses.n; i++) {
+		struct finding_access *access = &finding->accesses.items[i];
+
+		for (size_t at = trace->run->nevents; at-- > 0 && access->thread == FINDING_NO_THREAD;) {
+			const struct event *event = &trace->run->events[at];
+			const struct site *site = atlas_number(trace->atlas, event->site);
+
+			if (site && event->thread != taken && is_step(site, event->write, access))
+				access->thread = event->thread;
+		}
+		taken = access->thread;
+	}
 }

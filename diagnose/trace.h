@@ -20,6 +20,10 @@ enum opinion_word trace_word(const void *context, const struct finding *finding)
 /* As a witness, for a run that crashed: is the access that crashed one of the finding's? */
 enum opinion_word trace_crash_word(const void *context, const struct finding *finding);
 
+/* Names the threads of accesses whose thread is not known, by who did them last in the run;
+ * neighbours are of different threads. */
+void trace_name_threads(const struct trace *trace, struct finding *finding);
+
 /* The last access of the run, NULL when there is none; *thread may be NULL. */
 const struct site *trace_last(const struct trace *trace, uint32_t *thread, bool *write);
 

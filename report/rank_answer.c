@@ -50,7 +50,7 @@ void rank_finding(const struct rank_view *view, size_t i, struct finding *out)
 		.method = memory_string("bugaboo"),
 		.score = point->score,
 		.summary = memory_format("%s:%u: %s", place->file, place->line, why),
-		.evidence = memory_format("%u of %zu %s show this edge, %u of %zu the usual one",
+		.evidence = memory_format("%u of %zu %s show this edge, %u of %zu the usual one.",
 					  point->odd_runs, view->failed, view->what_failed, point->usual_runs,
 					  view->unlabelled ? view->failed : view->passed),
 		.runs = { .passed = view->passed, .failed = view->failed },

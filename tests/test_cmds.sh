@@ -87,9 +87,9 @@ test_usage() {
 	call help
 	reject out '^  exec' "help keeps exec to itself"
 	expect_mistake '^unsnarl: unknown verb shwo, did you mean show\?$' shwo
-	expect_mistake '^unsnarl: unknown verb diagnose' diagnose
+	expect_mistake '^unsnarl diagnose: no program' diagnose
 	expect_mistake '^unsnarl help: unknown verb rnu, did you mean run' help rnu
-	expect_mistake '^unsnarl: a verb is missing' -- ./program
+	expect_mistake '^unsnarl diagnose: cannot find the program ./program' -- ./program
 	expect_mistake '^unsnarl run: unknown option --jiter, did you mean --jitter\?$' run --jiter -- ./program
 	expect_mistake '^unsnarl run: -n wants a whole number from 1 ' run -n 0 -- ./program
 	expect_mistake '^unsnarl run: no program' run -n 1

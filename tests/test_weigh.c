@@ -292,6 +292,9 @@ static void test_witness(void **state)
 	assert_int_equal(
 		ask("1w10 @2 2r21 @1 2r20 @2 1w11", FINDING_MULTI_ATOMICITY, "1w10 2r20 1w11", false),
 		WORD_YES);
+	/* Threads that are not known are different ones. */
+	assert_int_equal(ask("1r10 2w20", FINDING_ORDER, "4294967295r10 4294967295w20", false), WORD_YES);
+	assert_int_equal(ask("2w20 1r10", FINDING_ORDER, "4294967295r10 4294967295w20", false), WORD_NO);
 	/* Nobody to compare with. */
 	assert_int_equal(ask("", FINDING_ORDER, "5r10 6w20", false), WORD_NOTHING);
 	assert_int_equal(ask("1r10 2w20", FINDING_ORDER, "5r10 5w20", false), WORD_NOTHING);
