@@ -157,7 +157,7 @@ static bool step_bytes(struct thread *self, struct cell *cell, struct bytes *byt
 		changes |= next != old;
 		bytes->histories[i] = next;
 	}
-	struct cell fresh = cell_after(self, bytes->now, word, access);
+	struct cell fresh = cell_after(self, bytes->now, true, word, access);
 	if (changes && OWNER_FORM(bytes->now.owner) != FORM_ARRAY)
 		return close_bytes(self, cell, bytes, fresh);
 	change_in_place(self, cell, bytes, fresh, from, to);
@@ -187,7 +187,7 @@ static bool learn_bytes(struct thread *self, struct cell *cell, struct bytes *by
 	}
 	now.owner = OWNER(OWNER_SLOT(now.owner), to - from == 8 ? (uint32_t)FORM_WHOLE : FORM_ARRAY,
 			  OWNER_MODE(now.owner));
-	struct cell fresh = cell_after(self, now, word, access);
+	struct cell fresh = cell_after(self, now, true, word, access);
 	bool stays = (fresh.owner & ~(15u << 2)) == (bytes->now.owner & ~(15u << 2));
 	if (stays && (!changes || OWNER_FORM(bytes->now.owner) == FORM_ARRAY))
 		change_in_place(self, cell, bytes, fresh, from, to);

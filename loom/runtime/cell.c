@@ -92,7 +92,7 @@ static struct history learn_access(struct thread *self, const struct cell *now, 
 	return (struct history){ .write = old->write, .own = own, .read = site, .before = last };
 }
 
-struct cell cell_after(struct thread *self, struct cell now, uint64_t word, enum access access)
+struct cell cell_after(struct thread *self, struct cell now, bool read, uint64_t word, enum access access)
 {
 	uint32_t form = OWNER_FORM(now.owner), a = writer_of(&now);
 	bool alone = !a || (a == self->slot && OWNER_MODE(now.owner) == MODE_ALL);
@@ -111,7 +111,7 @@ struct cell cell_after(struct thread *self, struct cell now, uint64_t word, enum
 		now.write = WORD_ORDER(word);
 	} else {
 		/* The owner's accesses keep the order of the last one. */
-		if (OWNER_MODE(now.owner) == MODE_ALL && (int32_t)(now.read - now.write) > 0)
+		if (OWNER_MODE(now.owner) == MODE_ALL && read && (int32_t)(now.read - now.write) > 0)
 			now.write = now.read;
 		now.read = WORD_ORDER(word);
 		now.owner = OWNER(self->slot, form, MODE_ONE);
@@ -328,12 +328,28 @@ static bool take_over(struct thread *self, struct cell *cell, struct cell old, s
 {
 	uint32_t history = HISTORY(now.history);
 	context_notice(self);
-	struct cell fresh = cell_after(self, now, word, access);
+	struct cell fresh = cell_after(self, now, history_at(history)->own, word, access);
 	fresh.history |= cell_learn(self, &now, history, word, address, access);
 	if (!cell_swap(cell, old, fresh))
 		return false;
 	cell_communicate(self, &now, history, access);
+	if (OWNER_SLOT(old.owner) && OWNER_MODE(old.owner) == MODE_ALL)
+		self->taken = (struct taken){
+			cell, word, address, old.owner, (uint8_t)OWNER_FORM(old.owner), (uint8_t)access
+		};
 	return true;
+}
+
+/* Between its check and its store an owner on the fast path may have written over what this thread
+ * put into the cell, as if it had not been there. A little later that shows: the cell is the other's
+ * again, and its history knows nothing of this access. Then it is put in once more. */
+void cell_settle(struct thread *self)
+{
+	struct taken taken = self->taken;
+	self->taken.cell = NULL;
+	struct cell now = cell_get(taken.cell);
+	if (now.owner == taken.owner && history_at(HISTORY(now.history))->before != WORD_SITE(taken.word))
+		take_over(self, taken.cell, now, now, taken.word, taken.address, taken.access);
 }
 
 /* One of two threads reads again. */
@@ -345,7 +361,7 @@ static void read_again(struct thread *self, struct cell *cell, struct cell now, 
 	uint32_t news = self->news;
 	if (cell_notices(self, &now, ACCESS_READ))
 		context_notice(self);
-	struct cell fresh = cell_after(self, now, word, ACCESS_READ);
+	struct cell fresh = cell_after(self, now, old->own, word, ACCESS_READ);
 	fresh.history |= cell_learn(self, &now, HISTORY(now.history), word, address, ACCESS_READ);
 	note_calm(self, word, news != self->news);
 	bool there = (is_b ? old->read : old->own & ~OWN_LAST) == WORD_SITE(word);

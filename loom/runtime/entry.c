@@ -44,6 +44,8 @@ static void access_slowly(struct thread *self, uint64_t word, uint64_t address, 
 		jitter_at_access(self);
 	if (UNLIKELY(runtime.always_slow))
 		trace_begin(self, word, address, size, access);
+	if (self->taken.cell)
+		cell_settle(self);
 	granule_access(self, word, address, size, access, memo, element);
 	if (UNLIKELY(runtime.options.line))
 		lines_access(self, word, address, size, access);
@@ -76,6 +78,8 @@ INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum a
 	struct cell *cell = layout_cell(address);
 	bool short_way = !(address % length) && WORD_SLOT(word) == self->slot && self->owner != OWNER_NEVER &&
 			 !runtime.options.jitter_us;
+	if (self->taken.cell && !self->held)
+		cell_settle(self);
 	if (LIKELY(short_way)) {
 		if (access == ACCESS_READ && reads_again(self, cell, word))
 			return;

@@ -36,6 +36,8 @@ void jitter_at_access(struct thread *self)
 void jitter_at_call(void)
 {
 	struct thread *self = unsnarl_self;
+	if (self->taken.cell && !self->held)
+		cell_settle(self);
 	if (!runtime.options.jitter_us || self == &unsnarl_nobody || self->held)
 		return;
 	int saved = errno;

@@ -95,7 +95,9 @@ static inline int cell_quick_read(struct cell *cell, uint16_t owner, uint64_t wo
 	struct memo memo = memo_get(memos, low);
 	if (__builtin_expect(LOW_OWNER(low) != owner || memo.from != (uint32_t)low, 0))
 		return 0;
-	*(uint64_t *)cell = low - memo.from + memo.to;
+	/* Polling leaves the history as it is: then another thread's first access is never written over. */
+	if (memo.from != memo.to)
+		*(uint64_t *)cell = low - memo.from + memo.to;
 	cell->read = WORD_ORDER(word);
 	return 1;
 }
@@ -124,6 +126,14 @@ struct loop_step {
  * that it depends on, and to what is this thread's own. Both tell the history that follows. */
 struct known {
 	uint64_t a, b;
+};
+
+/* The last cell that this thread took from another, until it is sure that it has it (cell.c). */
+struct taken {
+	struct cell *cell;
+	uint64_t word, address;
+	uint16_t owner; /* before */
+	uint8_t form, access;
 };
 
 /* Whose data an access to several cells has met so far. */
@@ -188,6 +198,7 @@ struct thread {
 	uint32_t controlled; /* it has an agent (control.h) */
 	struct spare spares[SPARE_KINDS];
 	struct together together;
+	struct taken taken;
 	uint32_t couples_left; /* pairs that are looked at for couples unless one of them makes a new one */
 	uint32_t news;         /* observations that this thread was the first to log */
 	uint64_t again[2048];  /* reads of shared data that this thread need not repeat (cell.c) */

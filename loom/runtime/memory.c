@@ -33,6 +33,8 @@ static void forget(const void *start, size_t size)
 	if (self == &unsnarl_nobody || self->held)
 		return;
 	int saved = errno;
+	if (self->taken.cell)
+		cell_settle(self);
 	runtime_forget(self, (uint64_t)start, size);
 	errno = saved;
 }

@@ -132,6 +132,8 @@ HIDDEN bool cell_access(struct thread *self, struct cell *cell, uint64_t word, u
 /* The same where no block may be taken or given; false also when one would be. */
 HIDDEN bool cell_access_lightly(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
 				uint32_t form, enum access access, struct memo *memo);
+/* Makes sure of the last take-over, when there was one (self->taken.cell). */
+HIDDEN void cell_settle(struct thread *self);
 /* What an access teaches that is not by the owner of an ALL cell: logs it, returns the history then. */
 HIDDEN uint32_t cell_learn(struct thread *self, const struct cell *now, uint32_t history, uint64_t word,
 			   uint64_t address, enum access access);
@@ -148,8 +150,10 @@ INLINE struct known *known_place(struct thread *self, const struct cell *now, ui
 /* Data moved: events enter the contexts of both sides. */
 HIDDEN void cell_communicate(struct thread *self, const struct cell *now, uint32_t history,
 			     enum access access);
-/* The cell after an access by another thread than the owner of an ALL cell, but for its history. */
-HIDDEN struct cell cell_after(struct thread *self, struct cell now, uint64_t word, enum access access);
+/* The cell after an access by another thread than the owner of an ALL cell, which may have read it, but for
+ * its history. */
+HIDDEN struct cell cell_after(struct thread *self, struct cell now, bool read, uint64_t word,
+			      enum access access);
 HIDDEN bool cell_notices(struct thread *self, const struct cell *now, enum access access);
 /* A copy for a part of what `from` covers. */
 HIDDEN struct cell cell_copy(struct thread *self, struct cell from, struct cell *home, uint32_t form);

@@ -141,6 +141,8 @@ void thread_end(void)
 	departed = true;
 	unsnarl_self = &unsnarl_nobody;
 	thread_leave_runtime(self);
+	if (self->taken.cell)
+		cell_settle(self);
 	/* The stack goes back to libc, which gives it to another thread. */
 	if (self->stack_high)
 		runtime_forget(self, self->stack_low, self->stack_high - self->stack_low);
