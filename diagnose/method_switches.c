@@ -14,6 +14,7 @@
 #define WINDOW 400u      /* accesses of the stopped thread on either side that are looked at */
 #define GAP_MOST 200000u /* accesses of the others meanwhile */
 #define CLAIMS_MOST 3u
+#define HALF_FAR 16.0     /* accesses away from the switch at which a claim counts half */
 #define ORDER_PENALTY 64u /* one side only explains less */
 #define COUPLE_PENALTY 2u
 
@@ -244,8 +245,7 @@ static void look_at_switches(const struct observations *run, const struct schedu
 		qsort(claims->items, claims->n, sizeof *claims->items, by_cost);
 }
 
-static void tell(const struct diagnosis *diagnosis, const struct claim *claim, size_t of,
-		 struct opinion *opinion)
+static void tell(const struct diagnosis *diagnosis, const struct claim *claim, struct opinion *opinion)
 {
 	const struct observations *run = diagnosis->trace.run;
 	struct finding *finding = VEC_PUSH(&opinion->findings);
@@ -254,7 +254,7 @@ static void tell(const struct diagnosis *diagnosis, const struct claim *claim, s
 	finding->class = claim->class;
 	finding->scenario = claim->scenario;
 	finding->method = memory_string(opinion->method);
-	finding->score = of == 1 ? 1 : 0.8 - 0.01 * (double)opinion->findings.n; /* nearest first */
+	finding->score = HALF_FAR / (HALF_FAR + (double)claim->cost) - 0.001 * (double)opinion->findings.n;
 	finding->run = diagnosis->tally.failure.number;
 	finding->runs.failed = 1;
 	for (size_t i = 0; i < claim->n; i++) {
@@ -282,7 +282,7 @@ static struct error *ask_switches(struct diagnosis *diagnosis, struct opinion *o
 		return NULL;
 	look_at_switches(diagnosis->trace.run, reduced, &claims);
 	for (size_t i = 0; i < claims.n && i < CLAIMS_MOST; i++)
-		tell(diagnosis, &claims.items[i], claims.n, opinion);
+		tell(diagnosis, &claims.items[i], opinion);
 	VEC_FREE(&claims);
 	return NULL;
 }
@@ -291,6 +291,6 @@ const struct method method_switches = {
 	.head = { .method = "switches",
 		  .words = "the switches that the failure needs",
 		  .kind = OPINION_CLAIM,
-		  .trust = 0.4 },
+		  .trust = 0.5 },
 	.ask = ask_switches,
 };
