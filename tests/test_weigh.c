@@ -300,6 +300,64 @@ static void test_witness(void **state)
 	assert_int_equal(ask("1r10 2w20", FINDING_ORDER, "5r10 5w20", false), WORD_NOTHING);
 }
 
+/* Naive: some thread's a, another's b, the first one's c on one location, and no c of the first one
+ * between its a and the b. `lines` are those of a, b and c; a is a read if c is one. */
+static bool holds_triple(const struct observations *run, const uint32_t lines[3], const bool writes[3])
+{
+	const struct event *e = run->events;
+
+#define IS(event, step) ((event).site == lines[step] && (event).write == writes[step])
+	for (size_t i = 0; i < run->nevents; i++)
+		for (size_t j = i + 1; j < run->nevents; j++)
+			for (size_t k = j + 1; k < run->nevents; k++) {
+				bool good = IS(e[i], 0) && IS(e[j], 1) && IS(e[k], 2) &&
+					    e[i].thread == e[k].thread && e[i].thread != e[j].thread &&
+					    e[i].address == e[j].address && e[j].address == e[k].address;
+
+				for (size_t m = i + 1; m < j && good; m++)
+					good = !(IS(e[m], 2) && e[m].thread == e[i].thread &&
+						 e[m].address == e[i].address);
+				if (good)
+					return true;
+			}
+#undef IS
+	return false;
+}
+
+static void test_witness_random(void **state)
+{
+	static const uint32_t lasts[] = { 30, 20, 10 };
+	uint64_t seed = 11;
+	unsigned found = 0, rounds = 20000;
+
+	(void)state;
+	for (unsigned round = 0; round < rounds; round++) {
+		uint32_t last = lasts[next_random(&seed) % 3];
+		const uint32_t lines[3] = { 10, 20, last };
+		const bool writes[3] = { false, true, last != 10 };
+		char events[256] = "", accesses[64];
+		struct observations run;
+		struct atlas atlas;
+
+		for (size_t n = next_random(&seed) % 10 + 1; n > 0; n--) {
+			size_t step = next_random(&seed) % 3, used = strlen(events);
+
+			snprintf(events + used, sizeof events - used, "@%d %d%c%u ",
+				 (int)(next_random(&seed) % 2), (int)(next_random(&seed) % 3),
+				 writes[step] ? 'w' : 'r', lines[step]);
+		}
+		snprintf(accesses, sizeof accesses, "1r10 2w20 1%c%u", writes[2] ? 'w' : 'r', last);
+		enum opinion_word got = ask(events, FINDING_ATOMICITY, accesses, false);
+
+		make_trace(events, &run, &atlas);
+		bool naive = holds_triple(&run, lines, writes);
+
+		assert_int_equal(got, naive ? WORD_YES : WORD_NO);
+		found += naive;
+	}
+	assert_true(found > rounds / 20 && found < rounds);
+}
+
 static void test_advice(void **state)
 {
 	struct opinions opinions = { 0 };
@@ -323,10 +381,10 @@ static void test_advice(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing), cmocka_unit_test(test_agreement),
-		cmocka_unit_test(test_merging), cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_random),  cmocka_unit_test(test_witness),
-		cmocka_unit_test(test_advice),
+		cmocka_unit_test(test_nothing),        cmocka_unit_test(test_agreement),
+		cmocka_unit_test(test_merging),        cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_random),         cmocka_unit_test(test_witness),
+		cmocka_unit_test(test_witness_random), cmocka_unit_test(test_advice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
