@@ -333,22 +333,29 @@ static bool take_over(struct thread *self, struct cell *cell, struct cell old, s
 	if (!cell_swap(cell, old, fresh))
 		return false;
 	cell_communicate(self, &now, history, access);
-	if (OWNER_SLOT(old.owner) && OWNER_MODE(old.owner) == MODE_ALL)
-		self->taken = (struct taken){
-			cell, word, address, old.owner, (uint8_t)OWNER_FORM(old.owner), (uint8_t)access
-		};
+	if (OWNER_SLOT(old.owner) && OWNER_MODE(old.owner) == MODE_ALL && self->owner != OWNER_NEVER)
+		self->taken = (struct taken){ .cell = cell,
+					      .word = word,
+					      .address = address,
+					      .before = history_at(history)->before,
+					      .owner = old.owner,
+					      .access = access };
 	return true;
 }
 
+#define SOON 256u /* accesses of this thread */
+
 /* Between its check and its store an owner on the fast path may have written over what this thread
  * put into the cell, as if it had not been there. A little later that shows: the cell is the other's
- * again, and its history knows nothing of this access. Then it is put in once more. */
+ * again, and still has the predecessor from before. Then the access is put in once more. */
 void cell_settle(struct thread *self)
 {
 	struct taken taken = self->taken;
 	self->taken.cell = NULL;
 	struct cell now = cell_get(taken.cell);
-	if (now.owner == taken.owner && history_at(HISTORY(now.history))->before != WORD_SITE(taken.word))
+	uint32_t before = history_at(HISTORY(now.history))->before;
+	if (now.owner == taken.owner && before == taken.before && before != WORD_SITE(taken.word) &&
+	    (uint32_t)self->order - WORD_ORDER(taken.word) < SOON)
 		take_over(self, taken.cell, now, now, taken.word, taken.address, taken.access);
 }
 

@@ -132,8 +132,9 @@ struct known {
 struct taken {
 	struct cell *cell;
 	uint64_t word, address;
-	uint16_t owner; /* before */
-	uint8_t form, access;
+	uint32_t before; /* the predecessor then */
+	uint16_t owner;  /* and the owner */
+	uint16_t access;
 };
 
 /* Whose data an access to several cells has met so far. */
