@@ -339,7 +339,7 @@ static bool take_over(struct thread *self, struct cell *cell, struct cell old, s
 					      .address = address,
 					      .before = history_at(history)->before,
 					      .owner = old.owner,
-					      .access = access };
+					      .access = (uint16_t)access };
 	return true;
 }
 
