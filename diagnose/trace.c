@@ -216,7 +216,8 @@ enum opinion_word trace_word(const void *context, const struct finding *finding)
 		return WORD_NOTHING;
 	pick_events(trace, finding, &picks);
 	if (on_one_variable(finding)) {
-		qsort(picks.items, picks.n, sizeof *picks.items, by_address);
+		if (picks.n)
+			qsort(picks.items, picks.n, sizeof *picks.items, by_address);
 		for (size_t i = 0, end; i < picks.n && !found; i = end) {
 			for (end = i; end < picks.n && picks.items[end].address == picks.items[i].address;)
 				end++;
