@@ -2,26 +2,11 @@
 # unsnarl cc and unsnarl c++ in place of a compiler: what build systems ask of
 # one, what must be in the objects, and that programs behave as clang's do.
 # UNSNARL names the tool (default build/unsnarl), SOURCE the source folder.
-set -u
-SOURCE=$(cd "${SOURCE:-$(dirname "$0")/..}" && pwd)
-UNSNARL=$(realpath "${UNSNARL:-$SOURCE/build/unsnarl}")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+SHOWN=12
+. "$(dirname "$0")/counting.sh"
 mkdir "$folder/work" "$folder/tmp"
 cd "$folder/work" || exit 2
 export TMPDIR=$folder/tmp
-passed=0
-failed=0
-
-verdict() { # verdict STATUS WHAT
-	if [ "$1" -eq 0 ]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		printf 'not ok: %s\n' "$2"
-		head -n 12 out err 2>/dev/null | sed 's/^/    /'
-	fi
-}
 
 # Compiles; leaves status, out and err.
 cc() {

@@ -2,56 +2,8 @@
 # diagnose from outside, with small budgets: what it says of each kind of fault and of a
 # correct program, what it refuses, and with which exit status. UNSNARL names the tool
 # (default build/unsnarl), SOURCE the source folder.
-set -u
-SOURCE=$(cd "${SOURCE:-$(dirname "$0")/..}" && pwd)
-UNSNARL=$(realpath "${UNSNARL:-$SOURCE/build/unsnarl}")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 2
-ulimit -c 0
-passed=0
-failed=0
-
-verdict() { # verdict STATUS WHAT
-	if [ "$1" -eq 0 ]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		printf 'not ok: %s\n' "$2"
-		head -n 60 out err 2>/dev/null | sed 's/^/    /'
-	fi
-}
-
-# Runs unsnarl with these arguments; leaves status, out and err.
-call() {
-	timeout 120 "$UNSNARL" "$@" >out 2>err </dev/null
-	status=$?
-}
-
-expect_status() { # expect_status NUMBER WHAT
-	[ "$status" -eq "$1" ]
-	verdict $? "$2: exit status $status instead of $1"
-}
-
-expect() { # expect FILE REGEX WHAT
-	grep -Eq -- "$2" "$1"
-	verdict $? "$3: no line like '$2' in $1"
-}
-
-expect_not() { # expect_not FILE REGEX WHAT
-	! grep -Eq -- "$2" "$1"
-	verdict $? "$3: a line like '$2' in $1"
-}
-
-expect_mistake() { # expect_mistake REGEX ARGUMENTS...
-	local regex=$1
-	shift
-	call "$@"
-	expect_status 2 "unsnarl $*"
-	[ ! -s out ]
-	verdict $? "unsnarl $*: something on stdout"
-	expect err "$regex" "unsnarl $*"
-}
+SHOWN=60
+. "$(dirname "$0")/counting.sh"
 
 expect_value() { # expect_value EXPRESSION VALUE WHAT, over the JSON answer in `out`
 	local got
@@ -296,7 +248,7 @@ test_nothing() {
 	expect out '^No failure in [0-9]+ schedules of ./good' "a correct program"
 	expect out '^Control ' "a correct program"
 	expect out '^Outside ' "a correct program"
-	expect_not out '^(Cause|Fix)' "a correct program"
+	reject out '^(Cause|Fix)' "a correct program"
 	call diagnose --time 2 -j 1 --json -- ./good
 	expect_status 0 "a correct program"
 	expect_value '(a["findings"], a["failure"], a["failed"])' '([], None, 0)' "a correct program"

@@ -2,39 +2,8 @@
 # unsnarl locate from outside: a lost update is found and drawn, an early read of a
 # program that dies is found, equal runs are not told apart, mistakes are explained.
 # UNSNARL names the tool (default build/unsnarl), SOURCE the source folder.
-set -u
-SOURCE=$(cd "${SOURCE:-$(dirname "$0")/..}" && pwd)
-UNSNARL=$(realpath "${UNSNARL:-$SOURCE/build/unsnarl}")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 2
-passed=0
-failed=0
-
-verdict() { # verdict STATUS WHAT
-	if [ "$1" -eq 0 ]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		printf 'not ok: %s\n' "$2"
-		head -n 30 out err 2>/dev/null | sed 's/^/    /'
-	fi
-}
-
-call() {
-	timeout 60 "$UNSNARL" "$@" >out 2>err </dev/null
-	status=$?
-}
-
-expect_status() {
-	[ "$status" -eq "$1" ]
-	verdict $? "$2: exit status $status instead of $1"
-}
-
-expect() { # expect FILE REGEX WHAT
-	grep -Eq -- "$2" "$1"
-	verdict $? "$3: no line like '$2' in $1"
-}
+SHOWN=30
+. "$(dirname "$0")/counting.sh"
 
 # The order of the two threads is given by the argument, so that nothing is left to chance.
 cat >update.c <<'EOF'

@@ -2,39 +2,7 @@
 # unsnarl rank from outside: a bug of the corpus is found at its lines, pictures are drawn,
 # the monitor logs what tests never showed, and bad files are refused with a sentence.
 # UNSNARL names the tool (default build/unsnarl), SOURCE the source folder.
-set -u
-SOURCE=$(cd "${SOURCE:-$(dirname "$0")/..}" && pwd)
-UNSNARL=$(realpath "${UNSNARL:-$SOURCE/build/unsnarl}")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 2
-passed=0
-failed=0
-
-verdict() { # verdict STATUS WHAT
-	if [ "$1" -eq 0 ]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		printf 'not ok: %s\n' "$2"
-		head -n 20 out err 2>/dev/null | sed 's/^/    /'
-	fi
-}
-
-call() {
-	timeout 100 "$UNSNARL" "$@" >out 2>err </dev/null
-	status=$?
-}
-
-expect_status() { # expect_status NUMBER WHAT
-	[ "$status" -eq "$1" ]
-	verdict $? "$2: exit status $status instead of $1"
-}
-
-expect() { # expect FILE REGEX WHAT
-	grep -Eq -- "$2" "$1"
-	verdict $? "$3: no line like '$2' in $1"
-}
+. "$(dirname "$0")/counting.sh"
 
 check_json() { # check_json EXPRESSION WHAT: over `answer`
 	python3 -c 'import json, sys

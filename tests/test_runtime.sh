@@ -5,28 +5,12 @@
 # It has to behave as its plain build does, alone and observed.
 # UNSNARL names the tool (default build/unsnarl), SOURCE the source folder;
 # arguments, if any, are the programs to test.
-set -u
-SOURCE=$(cd "${SOURCE:-$(dirname "$0")/..}" && pwd)
-UNSNARL=$(realpath "${UNSNARL:-$SOURCE/build/unsnarl}")
+SHOWN=12
+SHOWN_FILES="err complaints"
+. "$(dirname "$0")/counting.sh"
 OBSERVED=$SOURCE/tests/observed
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 2
-ulimit -c 0
-passed=0
-failed=0
 only=" $* "
 TIMEOUT=1 # for runs that are to hang
-
-verdict() { # verdict STATUS WHAT
-	if [ "$1" -eq 0 ]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		printf 'not ok: %s\n' "$2"
-		head -n 12 err complaints 2>/dev/null | sed 's/^/    /'
-	fi
-}
 
 # Builds a program plainly and observed: build NAME SOURCE FLAGS...
 build() {

@@ -3,25 +3,8 @@
 # line, in C and C++, optimised or not; the runtime learns the number of the site
 # before the call; the ids of accesses do not depend on the calls between them.
 # UNSNARL names the tool (default build/unsnarl), SOURCE the source folder.
-set -u
-SOURCE=$(cd "${SOURCE:-$(dirname "$0")/..}" && pwd)
-UNSNARL=$(realpath "${UNSNARL:-$SOURCE/build/unsnarl}")
+. "$(dirname "$0")/counting.sh"
 PROGRAMS=$SOURCE/tests/sync_sites
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 2
-passed=0
-failed=0
-
-verdict() { # verdict STATUS WHAT
-	if [ "$1" -eq 0 ]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		printf 'not ok: %s\n' "$2"
-		head -n 20 out err 2>/dev/null | sed 's/^/    /'
-	fi
-}
 
 # Every site of an ELF file: number from 1, id, kind, file, line, variable (model/unit_format.h).
 sites() { # sites FILE

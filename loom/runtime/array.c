@@ -101,7 +101,7 @@ void array_settle(struct thread *self, struct cell *cell)
 	struct bytes bytes;
 	open_bytes(cell, &bytes);
 	struct cell fresh = bytes.now;
-	if (OWNER_FORM(fresh.owner) != FORM_ARRAY)
+	if (OWNER_FORM(fresh.owner) != FORM_ARRAY || self->held) /* a handler leaves spare lists alone */
 		return;
 	if (second_is_gone(&bytes)) {
 		fresh.owner = OWNER(HISTORY_WRITER(fresh.history), FORM_ARRAY, MODE_ALL);

@@ -146,12 +146,10 @@ INLINE bool small_in_array(struct thread *self, struct cell *cell, uint32_t numb
 	history[0] = known.to;
 	if (length == 2)
 		history[1] = known.to;
-	if (access == ACCESS_READ) {
+	if (access == ACCESS_READ)
 		cell->read = WORD_ORDER(word);
-	} else {
+	else
 		cell->write = WORD_ORDER(word);
-		cell->context = (uint16_t)self->context;
-	}
 	return true;
 }
 

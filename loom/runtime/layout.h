@@ -153,8 +153,6 @@ struct calm {
 	uint32_t site, count;
 };
 
-/* One per slot, never unmapped. Fields above the line are used by inlined code:
- * their offsets are part of its contract. */
 /* A pair that a thread took part in, for couples (couples.c). */
 struct recent_pair {
 	uint32_t version; /* odd while another thread writes the entry */
@@ -171,6 +169,8 @@ struct recent_pair {
  * comes of it, since only what a thread itself remembers makes a couple. */
 #define COUPLES_PATIENCE 20000u
 
+/* One per slot, never unmapped. Fields above the line are used by inlined code:
+ * their offsets are part of its contract. */
 struct thread {
 	uint64_t word;       /* slot << WORD_SLOT_SHIFT */
 	uint64_t order;      /* accesses so far */
