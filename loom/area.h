@@ -10,7 +10,7 @@
 
 #define AREA_ENVIRONMENT "UNSNARL_AREA" /* number of the inherited descriptor */
 #define AREA_MAGIC 0x61657261736e75ull  /* "unsarea" */
-#define AREA_VERSION 3u
+#define AREA_VERSION 4u
 
 /* Bits of area_options.observe. */
 enum {
@@ -58,10 +58,13 @@ enum area_policy {
 
 #define CONTROL_THREADS 64u
 struct area_control {
-	uint32_t policy;      /* enum area_policy */
-	uint32_t depth;       /* of PCT */
-	uint32_t nplan;       /* turns in the plan, followed before the policy decides */
-	uint32_t strict;      /* 1: the plan is all; a turn that cannot be taken ends the run as diverged */
+	uint32_t policy; /* enum area_policy */
+	uint32_t depth;  /* of PCT */
+	uint32_t nplan;  /* turns in the plan, followed before the policy decides */
+	uint32_t strict; /* 1: the plan is all; a turn that cannot be taken ends the run as diverged */
+	uint32_t
+		carry; /* 1: threads may run on each other's kernel threads, which is fast; debuggers are confused */
+	uint32_t reserved;
 	uint64_t points;      /* contested points expected in a run, from earlier ones; 0 = unknown */
 	uint64_t most_points; /* the run ends as a livelock beyond this; 0 = no limit */
 	uint32_t thread_points
@@ -164,7 +167,7 @@ struct area_process {
 	uint64_t dropped;  /* observations without room, or lost to a signal handler inside the runtime */
 	uint64_t accesses; /* of threads that have ended; living ones: area_slot_order */
 	uint64_t machine[AREA_MACHINE_COUNTS]; /* what the simulated machine counted */
-	uint64_t slot_order[AREA_SLOTS]; /* accesses so far of the thread in each slot */
+	uint64_t slot_order[AREA_SLOTS];       /* accesses so far of the thread in each slot */
 	char paths[AREA_PATH_BYTES];
 	struct area_unit units[AREA_UNITS];
 	struct area_pair pairs[AREA_PAIRS];
@@ -229,7 +232,8 @@ struct area_schedule {
 	uint32_t nturns, nwaits;
 	uint32_t diverged_turn; /* index into the plan */
 	uint64_t points;        /* passed by all threads */
-	uint64_t contested;     /* of these: when another thread could have gone on instead; of long loops a part */
+	uint64_t
+		contested; /* of these: when another thread could have gone on instead; of long loops a part */
 	uint64_t diverged_site; /* where the thread stood instead */
 	uint32_t diverged_thread, reserved;
 	struct area_wait waits[AREA_SLOTS];

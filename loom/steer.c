@@ -122,6 +122,7 @@ struct error *steer_give(struct steer *steer, struct steer_order *order)
 					.depth = order->depth,
 					.nplan = (uint32_t)order->nplan,
 					.strict = order->strict,
+					.carry = !order->strict,
 					.points = order->points,
 					.most_points = order->most_points } },
 		.plan = -1,

@@ -3,9 +3,9 @@
  * and prints how it ended and its turns. For the tests of the runtime.
  *
  * control_driver [-p policy] [-s seed] [-n runs] [-d depth] [-m most points]
- *                [-t seconds] [-x file] [-r] [-f] [-q] [-v] PROGRAM ARGUMENTS...
+ *                [-t seconds] [-x file] [-r] [-f] [-T] [-q] [-v] PROGRAM ARGUMENTS...
  * -x: a good run prints this; -r: replays each run from its turns, strictly, in a fresh process, and compares;
- * -f: fresh process for every run; -q: counts only; -v: turns too. */
+ * -f: fresh process for every run; -T: every thread on its own kernel thread; -q: counts only; -v: turns too. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -25,7 +25,7 @@
 static const char *const policies[] = { "free", "random", "pct", "pos", "surw", "stay" };
 static const char *const ends[] = { "none", "deadlock", "lost-wakeup", "livelock", "diverged" };
 
-static struct area_control control = { .policy = POLICY_RANDOM, .depth = 3, .most_points = 2000000 };
+static struct area_control control = { .policy = POLICY_RANDOM, .depth = 3, .carry = 1, .most_points = 2000000 };
 static bool replays, fresh, quiet, verbose;
 static int server = -1, server_pid;
 static unsigned timeout_s = 10;
@@ -217,6 +217,7 @@ static bool replay(const struct area *run, struct area *again, int status, const
 	uint32_t n = run->schedule->nturns;
 	control.nplan = n;
 	control.strict = 1;
+	control.carry = 0;
 	control.policy = POLICY_STAY;
 	area_reset(again, 99);
 	memcpy(again->schedule->plan, run->schedule->turns, n * sizeof *run->schedule->turns);
@@ -240,7 +241,7 @@ int main(int argc, char **argv)
 {
 	uint64_t seed = 1, runs = 1;
 	int option;
-	while ((option = getopt(argc, argv, "+p:s:n:d:m:k:t:x:rfqv")) >= 0) {
+	while ((option = getopt(argc, argv, "+p:s:n:d:m:k:t:x:rfTqv")) >= 0) {
 		switch (option) {
 		case 'p':
 			for (uint32_t i = 0; i < 6; i++)
@@ -273,6 +274,9 @@ int main(int argc, char **argv)
 			break;
 		case 'f':
 			fresh = true;
+			break;
+		case 'T':
+			control.carry = 0;
 			break;
 		case 'q':
 			quiet = true;

@@ -27,6 +27,8 @@ struct agent {
 	struct thread *thread;
 	uint32_t number; /* run-wide */
 	int tid;
+	void *context; /* where it stands when it is carried: its stack pointer; NULL = its kernel thread has it */
+	uint64_t pointer; /* libc's, to its thread-local memory */
 	/* The point at which it stands. */
 	uint32_t site;
 	uint32_t access; /* enum access or POINT_SYNC */
@@ -73,6 +75,9 @@ struct control {
 	struct area_schedule *schedule;
 	struct agent *agents;  /* by slot */
 	struct agent *current; /* has the token */
+	struct agent *carrier; /* whose kernel thread runs */
+	bool carries;          /* kernel threads may run as other threads than their own */
+	char *parks;           /* stacks on which kernel threads rest, by slot */
 	struct agent *ready[AREA_SLOTS], *blocked[AREA_SLOTS];
 	uint32_t nready, nblocked; /* ready: by number; blocked: in the order in which they came */
 	uint32_t ntimed;           /* blocked ones with a deadline */
@@ -104,7 +109,30 @@ struct control {
 };
 extern HIDDEN struct control control;
 
+/* ---- token.c: the token changes hands ---- */
+HIDDEN void token_start(struct agent *me);
+HIDDEN void token_begin(struct agent *me); /* in a new thread: returns when it has the token */
+HIDDEN void token_give(struct agent *me, struct agent *next); /* returns when `me` has it again */
+HIDDEN void token_leave(struct agent *next);                  /* from a thread that ends */
+HIDDEN void token_go_home(struct agent *me);                  /* on its own kernel thread from here on */
+HIDDEN void token_carry_no_more(struct agent *me);            /* all of them */
+
+/* ---- agents.c: sets of agents ---- */
+HIDDEN void agent_readies(struct agent *agent);
+HIDDEN void agent_rises(struct agent *agent); /* it is not demoted any more */
+HIDDEN void agent_leaves_ready(struct agent *agent);
+HIDDEN void agent_blocks(struct agent *agent);
+HIDDEN void control_unblock(struct agent *agent, enum wait_result result);
+HIDDEN void control_expire(struct agent *agent); /* its deadline is now */
+HIDDEN void expire_due(void);                    /* those whose time has come are ready */
+HIDDEN bool expire_first(void); /* nobody can run: time passes until the first sleeper wakes */
+
 /* ---- control.c ---- */
+HIDDEN void pass_point(struct agent *me);
+/* Whom to run when the running thread has blocked or ended. */
+HIDDEN struct agent *next_after(struct agent *last, uint32_t end);
+/* The running thread stops here; returns when it has the token again. */
+HIDDEN void give_token(struct agent *me, struct agent *next, uint32_t end);
 HIDDEN void control_start(void);
 HIDDEN void control_before_fork(void);
 HIDDEN void control_after_fork(void);
@@ -118,27 +146,29 @@ INLINE struct agent *control_me(void)
 HIDDEN void control_call(struct agent *me, const volatile void *object);
 /* The same without a decision of its own. */
 HIDDEN void control_note_site(struct agent *me, const volatile void *object);
-/* Blocks until somebody wakes the object's waiters, until the deadline, or until interrupted. */
-HIDDEN enum wait_result control_wait(struct agent *me, uint32_t kind, uint64_t object, uint64_t deadline);
-HIDDEN void control_unblock(struct agent *agent, enum wait_result result);
-HIDDEN void control_wake(uint32_t kind, uint64_t object);
-/* Those who were woken but have not run wait again: somebody else took the object. */
-HIDDEN void control_retract(uint32_t kind, uint64_t object);
-/* Wakes one waiter, by plan or policy; false when nobody waits. */
-HIDDEN bool control_wake_one(uint32_t kind, uint64_t object);
-HIDDEN void control_expire(struct agent *agent); /* its deadline is now */
-HIDDEN void control_created(struct thread *thread);
-HIDDEN void control_discarded(struct thread *thread);
-/* Where the thread's stack lies, from what its creator asked for. */
-HIDDEN void control_stack(struct thread *thread);
-HIDDEN void control_begin(struct thread *thread); /* in the new thread: returns when its turn comes */
-HIDDEN void control_ended(struct thread *thread);
 HIDDEN void control_uncontrolled(const char *what);
 HIDDEN uint64_t control_random(void);
 INLINE uint64_t control_below(uint64_t n)
 {
 	return (uint64_t)((unsigned __int128)control_random() * n >> 64);
 }
+
+/* ---- waiting.c ---- */
+/* Blocks until somebody wakes the object's waiters, until the deadline, or until interrupted. */
+HIDDEN enum wait_result control_wait(struct agent *me, uint32_t kind, uint64_t object, uint64_t deadline);
+HIDDEN void control_wake(uint32_t kind, uint64_t object);
+/* Those who were woken but have not run wait again: somebody else took the object. */
+HIDDEN void control_retract(uint32_t kind, uint64_t object);
+/* Wakes one waiter, by plan or policy; false when nobody waits. */
+HIDDEN bool control_wake_one(uint32_t kind, uint64_t object);
+
+/* ---- life.c ---- */
+HIDDEN void control_created(struct thread *thread);
+HIDDEN void control_discarded(struct thread *thread);
+/* Where the thread's stack lies, from what its creator asked for. */
+HIDDEN void control_stack(struct thread *thread);
+HIDDEN void control_begin(struct thread *thread); /* in the new thread: returns when its turn comes */
+HIDDEN void control_ended(struct thread *thread);
 
 /* ---- ends.c: a run that cannot go on ---- */
 HIDDEN void control_finish(uint32_t end) __attribute__((noreturn));

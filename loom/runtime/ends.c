@@ -41,7 +41,7 @@ void control_watch(uint64_t *points)
 	static uint32_t named;
 	/* Without the token: looks at what the holder may be changing, but only to name it. */
 	uint64_t now = RELAXED_GET(control.schedule->points);
-	const struct agent *holder = RELAXED_GET(control.current);
+	const struct agent *holder = RELAXED_GET(control.carrier);
 	bool moved = now != *points;
 	*points = now;
 	if (moved || !holder || RELAXED_GET(control.outside) || state_of(holder->tid) != 'S')

@@ -90,6 +90,13 @@ static bool futex_call(struct agent *me, const long a[6], long *result)
 	}
 }
 
+/* All others may be about the kernel's thread. */
+static bool is_of_process(long number)
+{
+	return number == SYS_mmap || number == SYS_munmap || number == SYS_getrandom || number == SYS_openat ||
+	       number == SYS_close || number == SYS_getpid || number == SYS_membarrier;
+}
+
 INTERPOSE long syscall(long number, ...)
 {
 	long a[6], result;
@@ -102,6 +109,10 @@ INTERPOSE long syscall(long number, ...)
 		struct agent *me = control_me();
 		if (me && futex_call(me, a, &result))
 			return with_errno(result);
+	} else if (UNLIKELY(runtime.controlled) && !is_of_process(number)) {
+		struct agent *me = control_enter();
+		if (me)
+			token_carry_no_more(me);
 	}
 	return with_errno(raw_call(number, a[0], a[1], a[2], a[3], a[4], a[5]));
 }

@@ -22,7 +22,7 @@ static void settle(struct thread *self)
 		control_begin(self);
 	thread_adopt(self);
 	if (self->restores_mask)
-		pthread_sigmask(SIG_SETMASK, &self->mask, NULL);
+		REAL(pthread_sigmask)(SIG_SETMASK, &self->mask, NULL);
 	jitter_at_call();
 }
 
@@ -49,7 +49,7 @@ static struct thread *announce_thread(void *routine, void *argument, bool own_ma
 		return NULL;
 	sigset_t all;
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, old);
+	REAL(pthread_sigmask)(SIG_SETMASK, &all, old);
 	thread->routine = routine;
 	thread->argument = argument;
 	thread->mask = *old;
@@ -66,7 +66,7 @@ static void announced(struct thread *thread, bool created, const sigset_t *old, 
 			control_discarded(thread);
 		thread_discard(thread);
 	}
-	pthread_sigmask(SIG_SETMASK, old, NULL);
+	REAL(pthread_sigmask)(SIG_SETMASK, old, NULL);
 }
 
 INTERPOSE int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*routine)(void *),
@@ -78,6 +78,8 @@ INTERPOSE int pthread_create(pthread_t *id, const pthread_attr_t *attributes, vo
 	if (me)
 		create_point(me, attributes);
 	bool own_mask = attributes && pthread_attr_getsigmask_np(attributes, &given) == 0;
+	if (me && own_mask)
+		token_carry_no_more(me);
 	struct thread *thread = announce_thread((void *)routine, argument, own_mask, &old, me);
 	if (!thread) {
 		create_done(me, NULL, 0, NULL);

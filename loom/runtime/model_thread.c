@@ -169,8 +169,10 @@ INTERPOSE int pthread_setcanceltype(int type, int *old)
 {
 	int result = REAL(pthread_setcanceltype)(type, old);
 	struct agent *me = control_me();
-	if (me && result == 0 && type == PTHREAD_CANCEL_ASYNCHRONOUS)
+	if (me && result == 0 && type == PTHREAD_CANCEL_ASYNCHRONOUS) {
+		token_carry_no_more(me);
 		control_uncontrolled("asynchronous cancellation: comes when it comes");
+	}
 	return result;
 }
 

@@ -4,7 +4,6 @@
  * paid for once. System
  * calls are made directly: a program may have functions of its own by such names. */
 #include "loom/runtime/control.h"
-#include "loom/runtime/interpose.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -138,7 +137,6 @@ bool server_prepare(char **environment)
 	server_socket = atoi(value);
 	if (area)
 		area_wanted = atoi(area);
-	interpose_resolve();
 	return true;
 }
 

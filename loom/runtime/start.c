@@ -2,7 +2,8 @@
  * child of a fork. Without a run area the program runs unobserved. */
 #include "loom/runtime/runtime.h"
 
-#include "loom/runtime/control.h" /* controlled runs begin here */
+#include "loom/runtime/control.h"   /* controlled runs begin here */
+#include "loom/runtime/interpose.h" /* interpose_resolve */
 
 #include <errno.h>
 #include <pthread.h>
@@ -33,12 +34,13 @@ void runtime_die(const char *what)
 /* The system calls themselves: libc's names lead to memory.c. */
 static void *raw_mmap(void *at, size_t size, int flags, int fd, off_t offset)
 {
-	return (void *)syscall(SYS_mmap, at, size, PROT_READ | PROT_WRITE, flags, fd, offset);
+	long at_last = raw_call(SYS_mmap, (long)at, (long)size, PROT_READ | PROT_WRITE, flags, fd, offset);
+	return at_last < 0 && at_last > -4096 ? MAP_FAILED : (void *)at_last;
 }
 
 static void raw_munmap(void *at, size_t size)
 {
-	syscall(SYS_munmap, at, size);
+	raw_call(SYS_munmap, (long)at, (long)size, 0, 0, 0, 0);
 }
 
 void *runtime_map(uint64_t at, size_t size)
@@ -167,6 +169,8 @@ static void start(int argc, char **argv, char **environment)
 	array_start();
 	readers_start();
 	memory_start();
+	/* Later it might be in a signal handler, where looking up is not allowed. */
+	interpose_resolve();
 	runtime.serves = server_prepare(environment);
 	if (runtime.serves)
 		return;
