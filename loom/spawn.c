@@ -183,6 +183,20 @@ char **spawn_environment(char *entry)
 	return environment;
 }
 
+char **spawn_bound_environment(char *const *environment)
+{
+	size_t n = 0;
+
+	while (environment[n])
+		n++;
+	char **bound = memory_alloc((n + 2) * sizeof *bound);
+
+	memcpy(bound, environment, n * sizeof *bound);
+	if (!getenv("LD_BIND_NOW"))
+		bound[n] = (char *)"LD_BIND_NOW=unsnarl";
+	return bound;
+}
+
 void spawn_entry(char entry[SPAWN_ENTRY_SIZE], int area)
 {
 	snprintf(entry, SPAWN_ENTRY_SIZE, "%s=%d", AREA_ENVIRONMENT, area);

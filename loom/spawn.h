@@ -40,6 +40,9 @@ struct error *spawn_copy_plan(int fd, int from, size_t n);
  * in front: entry 0 points to `entry`, the rest starts at entry 1. The array is the
  * caller's. */
 char **spawn_environment(char *entry);
+/* The same for a fork server that finds all functions before it forks, and takes the
+ * variable away again. The caller frees the array alone. */
+char **spawn_bound_environment(char *const *environment);
 
 #define SPAWN_ENTRY_SIZE (sizeof SERVER_ENVIRONMENT + 12)
 /* Writes the environment entry that names the area's descriptor. */

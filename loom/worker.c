@@ -215,10 +215,11 @@ static struct error *run_alone(struct worker *worker, const struct worker_order 
 static struct error *start_server(struct worker *worker)
 {
 	const struct launch_options *options = worker->setup->options;
+	_cleanup_free_ char **environment = spawn_bound_environment(worker->environment);
 	struct spawn start = {
 		.path = options->path,
 		.argv = options->argv,
-		.environment = worker->environment,
+		.environment = worker->lost ? worker->environment : environment,
 		.in = worker->null,
 		.still = worker->still,
 		.small_pages = true,

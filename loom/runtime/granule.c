@@ -426,13 +426,15 @@ static void forget_page(struct thread *self, uint64_t page, uint64_t start, uint
 /* Page by page, only where shadow was touched; then the pages themselves are given back. */
 static void forget_pages(struct thread *self, uint64_t start, uint64_t end)
 {
-	unsigned char present[256];
+	static unsigned char many[4096]; /* where one thread runs at a time: a whole stack at once */
+	unsigned char few[256], *present = runtime.controlled ? many : few;
+	uint64_t most = runtime.controlled ? sizeof many : sizeof few;
 	uint64_t low = (uint64_t)layout_cell(start) & ~4095ull, high = (uint64_t)layout_cell(end - 8) + 16;
-	for (uint64_t at = low; at < high; at += sizeof present * 4096) {
+	for (uint64_t at = low; at < high; at += most * 4096) {
 		uint64_t pages = (high - at + 4095) / 4096;
-		pages = pages < sizeof present ? pages : sizeof present;
+		pages = pages < most ? pages : most;
 		if (mincore((void *)at, pages * 4096, present) != 0)
-			memset(present, 1, sizeof present);
+			memset(present, 1, most);
 		for (uint64_t i = 0; i < pages; i++)
 			if (present[i] & 1)
 				forget_page(self, at + i * 4096, start, end);

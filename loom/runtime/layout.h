@@ -202,16 +202,16 @@ struct thread {
 	struct taken taken;
 	uint32_t couples_left; /* pairs that are looked at for couples unless one of them makes a new one */
 	uint32_t news;         /* observations that this thread was the first to log */
-	uint64_t again[2048];  /* reads of shared data that this thread need not repeat (cell.c) */
+	uint32_t next_met, next_taken;
+	struct recent_pair met_pairs[RECENT_PAIRS];   /* this thread is the tail; its own */
+	struct recent_pair taken_pairs[RECENT_PAIRS]; /* this thread is the head; atomic */
+	uint64_t again[2048]; /* reads of shared data that this thread need not repeat (cell.c) */
 	struct calm calm[512];
 	struct known known[4096];
 	uint64_t steps[4096];     /* tag and history (history.c) */
 	uint64_t logged[1024][2]; /* pairs and edges already logged, direct-mapped by key */
 	uint64_t met[8192];       /* predecessors already logged: site << 32 | before */
 	struct loop_step loops[LOOP_RING];
-	uint32_t next_met, next_taken;
-	struct recent_pair met_pairs[RECENT_PAIRS];   /* this thread is the tail; its own */
-	struct recent_pair taken_pairs[RECENT_PAIRS]; /* this thread is the head; atomic */
 };
 
 #define OWNER_NEVER 0xffffu

@@ -137,6 +137,7 @@ bool server_prepare(char **environment)
 	server_socket = atoi(value);
 	if (area)
 		area_wanted = atoi(area);
+	units_find_program();
 	return true;
 }
 

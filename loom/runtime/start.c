@@ -43,8 +43,36 @@ static void raw_munmap(void *at, size_t size)
 	raw_call(SYS_munmap, (long)at, (long)size, 0, 0, 0, 0);
 }
 
+/* Most tables are made when a run begins, and in a fork server once for all runs. They lie side by side, since
+ * every mapping costs time in every run. */
+#define TABLES_SIZE (4ull << 30)
+static char *tables, *tables_end;
+
+static void *take_table(size_t size)
+{
+	size = (size + 4095) & ~4095ull;
+	if ((size_t)(tables_end - tables) < size)
+		return NULL;
+	void *table = tables;
+	tables += size;
+	return table;
+}
+
+static void tables_start(void)
+{
+	void *all = raw_mmap(NULL, TABLES_SIZE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (all == MAP_FAILED)
+		return; /* each for itself, then */
+	madvise(all, TABLES_SIZE, MADV_DONTDUMP);
+	tables = all;
+	tables_end = tables + TABLES_SIZE;
+}
+
 void *runtime_map(uint64_t at, size_t size)
 {
+	void *table = at ? NULL : take_table(size);
+	if (table)
+		return table;
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED_NOREPLACE : 0);
 	void *memory = raw_mmap((void *)at, size, flags, -1, 0);
 	if (memory == MAP_FAILED || (at && memory != (void *)at))
@@ -165,6 +193,7 @@ static void start(int argc, char **argv, char **environment)
 	for (char **entry = environment; entry && *entry; entry++)
 		if (strncmp(*entry, AREA_ENVIRONMENT, length) == 0 && (*entry)[length] == '=')
 			value = *entry + length + 1;
+	tables_start();
 	granule_start(); /* inlined hooks look at cells whether or not anyone observes */
 	array_start();
 	readers_start();

@@ -83,13 +83,23 @@ static uint32_t note_path(const char *path)
 	return at;
 }
 
+/* The program's file; a fork server finds it once for all runs. */
+static char program_path[PATH_MAX];
+
+void units_find_program(void)
+{
+	ssize_t n = readlink("/proc/self/exe", program_path, sizeof program_path - 1);
+	program_path[n > 0 ? n : 0] = '\0';
+}
+
 /* The file of the image that holds `address`, absolute, since the program may change folder. */
 static void image_path(const Dl_info *image, char path[PATH_MAX])
 {
 	bool main_image = (getauxval(AT_PHDR) & ~4095ull) == (uint64_t)image->dli_fbase;
 	if (main_image || !realpath(image->dli_fname, path)) {
-		ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
-		path[n > 0 ? n : 0] = '\0';
+		if (!program_path[0])
+			units_find_program();
+		strcpy(path, program_path);
 	}
 }
 
