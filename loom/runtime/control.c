@@ -239,6 +239,7 @@ void control_start(void)
 	control.agents = runtime_map(0, sizeof *control.agents * AREA_SLOTS);
 	control.seed_state = runtime.options.seed * 0xd1342543de82ef95u + 1;
 	control.next_deadline = NEVER;
+	index_touch();
 	control.pid = (int)raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	turns_start();
 	policy_start();

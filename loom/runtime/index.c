@@ -5,6 +5,10 @@
 
 #include <sys/mman.h>
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 #define FIRST_BITS 10u /* one page */
 #define LEVELS 8u      /* each four times the one before */
 
@@ -18,14 +22,36 @@ static uint32_t level_start(uint32_t level)
 	return (level_size(level) - level_size(0)) / 3;
 }
 
+/* The first tables of all indexes lie side by side, which most runs never leave. */
+#define INDEXES_MOST 8u
+#define FIRST_BYTES (sizeof(uint32_t) << FIRST_BITS)
+static char *firsts;
+static uint32_t nfirsts;
+
 void index_start(struct index *index)
 {
+	if (!firsts)
+		firsts = runtime_map(0, INDEXES_MOST * FIRST_BYTES);
+	index->first = nfirsts < INDEXES_MOST ? (uint32_t *)(void *)(firsts + nfirsts++ * FIRST_BYTES)
+					      : runtime_map(0, FIRST_BYTES);
 	index->slots = runtime_map(0, sizeof(uint32_t) * level_start(LEVELS));
+}
+
+void index_touch(void)
+{
+	/* Fails on old kernels, where each page comes when it is needed. */
+	madvise(firsts, nfirsts * FIRST_BYTES, MADV_POPULATE_WRITE);
 }
 
 void index_clear(struct index *index)
 {
+	madvise(index->first, FIRST_BYTES, MADV_DONTNEED);
 	madvise(index->slots, sizeof(uint32_t) * level_start(LEVELS), MADV_DONTNEED);
+}
+
+static uint32_t *level_slots(const struct index *index, uint32_t level)
+{
+	return level ? index->slots + level_start(level) : index->first;
 }
 
 /* Where entry `number` belongs. */
@@ -49,7 +75,7 @@ struct probe index_probe(uint64_t hash, uint32_t count)
 uint32_t index_next(const struct index *index, struct probe *probe)
 {
 	for (;;) {
-		uint32_t *slots = index->slots + level_start(probe->level);
+		uint32_t *slots = level_slots(index, probe->level);
 		uint32_t found = __atomic_load_n(&slots[probe->at], __ATOMIC_ACQUIRE); /* index_publish */
 		probe->at = (probe->at + 1) & (level_size(probe->level) - 1);
 		if (found)
@@ -65,7 +91,7 @@ uint32_t index_next(const struct index *index, struct probe *probe)
  * thread may have put there in the meantime; then the caller compares and comes again. */
 uint32_t index_publish(const struct index *index, struct probe *probe, uint32_t number)
 {
-	uint32_t *slots = index->slots + level_start(probe->level);
+	uint32_t *slots = level_slots(index, probe->level);
 	uint32_t found = 0;
 	/* Release makes the entry's fields visible to whoever finds it. */
 	if (__atomic_compare_exchange_n(&slots[probe->at], &found, number + 1, false, __ATOMIC_RELEASE,

@@ -23,7 +23,8 @@
 #define RELAXED_SET(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELAXED)
 
 struct index {
-	uint32_t *slots; /* number of the entry + 1, table after table */
+	uint32_t *first; /* number of the entry + 1, the first table */
+	uint32_t *slots; /* and all further ones */
 };
 
 struct runtime {
@@ -106,6 +107,7 @@ struct probe {
 	uint32_t hash, level, at;
 };
 HIDDEN void index_start(struct index *index);
+HIDDEN void index_touch(void); /* all that were started will be used */
 HIDDEN void index_clear(struct index *index);
 /* A search for, or (with its own number) a place for, one of `count` entries. */
 HIDDEN struct probe index_probe(uint64_t hash, uint32_t count);
