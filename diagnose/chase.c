@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/progress.h"
+#include "diagnose/retell.h"
 #include "loom/reduce.h"
 #include "loom/watch.h"
 
@@ -45,6 +46,26 @@ static struct error *record(struct chase *chase, struct run *run, uint64_t hash,
 	return NULL;
 }
 
+/* The search saves itself the more costly observations. The failure is followed once more with all of
+ * them; should it go astray, what is there must do. */
+static struct error *observe_wholly(struct chase *chase, struct run *run)
+{
+	struct launch_options options = retell_strictly(chase->options.launch, &run->schedule);
+	_cleanup_(run_free) struct run again = { 0 };
+
+	options.control.carry = 1;
+	TRY(launch_run(&options, &again));
+	if (again.outcome == run->outcome && again.code == run->code && again.schedule.nturns &&
+	    schedule_hash(again.schedule.turns, again.schedule.nturns) ==
+		    schedule_hash(run->schedule.turns, run->schedule.nturns)) {
+		struct observations swap = run->observations;
+
+		run->observations = again.observations;
+		again.observations = swap;
+	}
+	return NULL;
+}
+
 static struct error *take(struct chase *chase, struct steer_report *report, const char *arm)
 {
 	struct tally *tally = chase->tally;
@@ -53,6 +74,8 @@ static struct error *take(struct chase *chase, struct steer_report *report, cons
 		failed ? tally->recorded_failed < FAILURES_MOST : tally->recorded_passed < tally->passes;
 
 	tally_add(tally, report, arm);
+	if (wanted && report->harvested && failed && report->light)
+		TRY(observe_wholly(chase, &report->run));
 	if (wanted && report->harvested)
 		TRY(record(chase, &report->run, report->hash, &recorded));
 	if (recorded)
@@ -178,6 +201,7 @@ static struct error *begin(struct chase *chase)
 		.jobs = options->jobs,
 		.seed = options->seed,
 		.arms = options->arms,
+		.keep = chase->tally->passes > 0,
 		.budget = options->schedules > 1 ? options->schedules - 1 : options->schedules,
 	};
 

@@ -98,6 +98,7 @@ static struct error *give_round(struct hunt *hunt)
 
 		explore_next(hunt->explore, hunt->given, &order);
 		order.keep = hunt->keep;
+		order.light = !hunt->keep;
 		TRY(steer_give(hunt->steer, &order));
 		hunt->given++;
 	}
@@ -111,7 +112,7 @@ struct error *hunt_start(const struct hunt_options *options, const struct run *f
 	hunt->launch = options->launch;
 	hunt->jobs = options->jobs;
 	hunt->budget = options->budget;
-	hunt->keep = true;
+	hunt->keep = options->keep;
 	hunt->explore = explore_new(options->seed, options->arms);
 	struct explore_news news = news_of(first, first->label, first->schedule.points,
 					   first->schedule.contested, count_new(hunt, &first->observations));

@@ -13,6 +13,7 @@ struct hunt_options {
 	uint64_t seed;
 	unsigned arms;   /* of explore */
 	uint64_t budget; /* schedules, 0 = no limit */
+	bool keep;       /* harvest all runs at first, until hunt_keep says otherwise */
 };
 
 struct hunt_seen { /* distinct, over all schedules */

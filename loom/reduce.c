@@ -336,6 +336,7 @@ static struct error *try_steered(void *context, const struct schedule_turn *plan
 		.plan = memory_alloc((n + 1) * sizeof *plan),
 		.nplan = n,
 		.keep = true,
+		.light = !steered->watch || !steered->watch->passed,
 		.most_points = most_points(&failed->schedule),
 	};
 	struct steer_report report;
@@ -386,6 +387,7 @@ static struct error *search(struct steered *steered, unsigned tries, struct sche
 				.policy = SCHEDULE_PCT,
 				.depth = 2 + given % 3,
 				.seed = known->seed + given + 1,
+				.light = true,
 				.points = known->contested,
 				.most_points = most_points(known),
 			};

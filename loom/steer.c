@@ -123,6 +123,7 @@ struct error *steer_give(struct steer *steer, struct steer_order *order)
 					.nplan = (uint32_t)order->nplan,
 					.strict = order->strict,
 					.carry = !order->strict,
+					.light = order->light,
 					.points = order->points,
 					.most_points = order->most_points } },
 		.plan = -1,
@@ -163,6 +164,7 @@ struct error *steer_take(struct steer *steer, double wait_s, struct steer_report
 		.turns = from.report.turns,
 		.hash = from.report.hash,
 		.harvested = from.area >= 0,
+		.light = from.report.light,
 	};
 	TRY(member_run(&from, &steer->options, &report->run));
 	if (report->harvested && !from.report.served) {

@@ -20,6 +20,7 @@ struct steer_order {
 	struct schedule_turn *plan; /* owned; followed before the policy decides */
 	size_t nplan;
 	bool strict;                             /* the plan is all */
+	bool light;                              /* without couples: fast, not for recording */
 	bool keep;                               /* harvest the run even if it passes and shows nothing new */
 	uint64_t points, most_points;            /* contested points that are likely; all that are allowed */
 	uint32_t thread_points[CONTROL_THREADS]; /* points of each thread that are likely */
@@ -33,6 +34,7 @@ struct steer_report {
 	int code;
 	uint64_t points, contested, turns, hash;
 	bool harvested; /* `run` is filled */
+	bool light;     /* its observations are not all that there are */
 	struct run run;
 };
 void steer_report_free(struct steer_report *report);

@@ -419,7 +419,9 @@ _Noreturn void worker_main(const struct worker_setup *setup)
 		struct worker_order order;
 
 		next_order(worker, &order, &plan);
-		struct worker_report report = { .index = order.index, .seed = order.seed };
+		struct worker_report report = { .index = order.index,
+						.seed = order.seed,
+						.light = order.control.light };
 		struct error *error =
 			unprepared ? unprepared : run_program(worker, &order, plan, &report, &result);
 

@@ -34,6 +34,7 @@ struct worker_report {
 	bool is_error; /* `reason` is the error's message, the rest is void */
 	bool sent;
 	bool served; /* the run was forked from a server */
+	bool light;  /* as it was ordered */
 	enum outcome outcome;
 	int code;
 	enum label label;

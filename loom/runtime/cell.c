@@ -124,8 +124,8 @@ uint32_t cell_learn(struct thread *self, const struct cell *now, uint32_t histor
 		    uint64_t address, enum access access)
 {
 	uint64_t a, b;
-	/* Couples want to see every pair for a while; controlled runs touch as few pages as they can. */
-	if (UNLIKELY(self->couples_left || runtime.controlled))
+	/* Couples want to see every pair for a while. */
+	if (UNLIKELY(self->couples_left || runtime.lean))
 		return history_number(learn_access(self, now, history_at(history), word, address, access));
 	struct known *known = known_place(self, now, history, word, access, &a, &b);
 	if (LIKELY(known->a == a && known->b >> HISTORY_BITS == b))

@@ -13,6 +13,7 @@
 #define POINT_NS 100u        /* virtual time that a point takes */
 #define STREAK_READING 64u   /* known points in a row after which a thread only spins, */
 #define STREAK_WRITING 2000u /* and when it also writes */
+#define LEAN_POINTS 8192u    /* a run that lasts longer is a long one */
 #define STILL_MOST 1000000u  /* points without any news: everybody spins for ever */
 #define STILL_PATIENCE 1000u /* points between two sleepers that are woken for that */
 #define DEMOTED_MOST 4096u   /* points for which a spinning thread lets others go first */
@@ -52,6 +53,14 @@ static void stands_still(void)
 		expire_first();
 }
 
+/* The run is long enough for the caches of its threads to be worth their pages. */
+static void use_caches(void)
+{
+	for (uint32_t slot = 1; slot < SLOT_GONE && runtime.threads[slot].state != THREAD_FREE; slot++)
+		runtime.threads[slot].steps[0] = 0; /* which stood for all places */
+	runtime.lean = false;
+}
+
 void pass_point(struct agent *me)
 {
 	control.turn->points++;
@@ -63,6 +72,8 @@ void pass_point(struct agent *me)
 		control.schedule->contested++;
 	}
 	policy_passed(me);
+	if (UNLIKELY(points == LEAN_POINTS))
+		use_caches();
 	if (UNLIKELY(control.options.most_points && points > control.options.most_points))
 		control_finish(END_LIVELOCK);
 	if (UNLIKELY(++control.still > STILL_MOST))

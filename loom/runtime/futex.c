@@ -93,8 +93,9 @@ static bool futex_call(struct agent *me, const long a[6], long *result)
 /* All others may be about the kernel's thread. */
 static bool is_of_process(long number)
 {
-	return number == SYS_mmap || number == SYS_munmap || number == SYS_getrandom || number == SYS_openat ||
-	       number == SYS_close || number == SYS_getpid || number == SYS_membarrier;
+	return number == SYS_mmap || number == SYS_munmap || number == SYS_getrandom ||
+	       number == SYS_openat || number == SYS_close || number == SYS_getpid ||
+	       number == SYS_membarrier;
 }
 
 INTERPOSE long syscall(long number, ...)

@@ -61,7 +61,7 @@ uint32_t history_step(struct thread *self, uint32_t number, uint32_t site, enum 
 	/* Multiplying by an odd number is one to one: what is not in the place is in the tag. */
 	uint64_t key = (uint64_t)number << 23 | (uint64_t)site << 1 | (access == ACCESS_WRITE);
 	key = key * 0x9e3779b97f4a7c15u & ((1ull << STEP_BITS) - 1);
-	uint64_t *step = &self->steps[runtime.controlled ? 0 : key >> (STEP_BITS - 12)];
+	uint64_t *step = &self->steps[runtime.lean ? 0 : key >> (STEP_BITS - 12)];
 	uint64_t known = RELAXED_GET(*step),
 		 tag = (key << 12 & ((1ull << STEP_BITS) - 1)) << (HISTORY_BITS - 12) | 1ull << 63;
 	if (LIKELY(known - HISTORY(known) == tag))

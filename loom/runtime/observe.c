@@ -48,7 +48,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 /* True when this thread logged the observation before; remembers it. */
 static bool logged(struct thread *self, uint64_t a, uint64_t b, uint64_t hash)
 {
-	if (runtime.controlled)
+	if (runtime.lean)
 		return false;
 	uint64_t *seen = self->logged[hash >> 54];
 	if (seen[0] == a && seen[1] == b)
@@ -192,7 +192,7 @@ void observe_couple(struct thread *self, const struct area_couple *couple)
 void observe_predecessor(struct thread *self, uint32_t site, uint32_t before)
 {
 	uint64_t key = (uint64_t)site << 32 | before, hash = mix(key, 2);
-	if (LIKELY(!runtime.controlled)) {
+	if (LIKELY(!runtime.lean)) {
 		uint64_t *seen = &self->met[hash >> 51];
 		if (*seen == key)
 			return;

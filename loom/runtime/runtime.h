@@ -38,6 +38,7 @@ struct runtime {
 	bool always_slow;                    /* line granularity or trace: every access must be seen */
 	bool serves;                         /* a fork server that has not begun to fork */
 	bool controlled;                     /* one thread runs at a time (control.c) */
+	bool lean;                           /* so far a short run, which touches as few pages as it can */
 	struct thread *threads;              /* AREA_SLOTS of them */
 	struct index pairs, predecessors, edges, couples;
 	uint32_t next_readers, next_arrays, next_cuts; /* blocks handed out so far */
@@ -85,7 +86,7 @@ HIDDEN void recycle_cell(struct cell *cell);
 
 /* ---- units.c ---- */
 HIDDEN void units_after_fork(void);
-HIDDEN void units_find_program(void); /* before the first unit is there: saves time then */
+HIDDEN void units_find_program(void);         /* before the first unit is there: saves time then */
 HIDDEN uint64_t units_site_id(uint32_t site); /* 0 when unknown */
 HIDDEN void units_copy(struct area_process *to, const struct area_process *from);
 

@@ -172,7 +172,7 @@ static void observe_program(int descriptor)
 	runtime.always_slow = runtime.options.line || (runtime.options.observe & OBSERVE_TRACE);
 	if (runtime.options.line)
 		lines_start();
-	runtime.controlled = runtime.head->control.policy != POLICY_FREE;
+	runtime.controlled = runtime.lean = runtime.head->control.policy != POLICY_FREE;
 	history_start();
 	observe_start();
 	thread_start();

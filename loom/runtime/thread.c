@@ -75,7 +75,8 @@ struct thread *thread_new(void)
 									  : OWNER(slot, 0u, 0u);
 		thread->cells = (struct cell *)CELLS_START;
 		thread->context = context_empty();
-		thread->couples_left = runtime.options.observe & OBSERVE_PAIRS ? COUPLES_PATIENCE : 0;
+		bool couples = runtime.options.observe & OBSERVE_PAIRS && !runtime.head->control.light;
+		thread->couples_left = couples ? COUPLES_PATIENCE : 0;
 		thread->number = __atomic_fetch_add(&runtime.head->threads, 1, __ATOMIC_RELAXED);
 		thread->random = (runtime.options.seed + thread->number + 1) * 0x9e3779b97f4a7c15u;
 		thread->state = THREAD_LIVE;
