@@ -15,7 +15,6 @@
 #define FAILURES_MOST 100 /* that are recorded */
 #define PATIENCE 1000     /* schedules after a failure in which enough others have to pass */
 #define REDUCE_TRIES 3000
-#define REDUCE_TURNS 50000 /* longer ones, as of threads that spin for ever, do not get short in that time */
 
 struct chase {
 	struct chase_options options;
@@ -180,8 +179,7 @@ struct error *chase_shorten(struct chase *chase, double seconds, uint64_t near)
 					    .context = chase };
 	struct steer *steer;
 
-	if (!tally->found || !tally->failure.number || is_stopped(chase) || !tally->failure.schedule.nturns ||
-	    tally->failure.schedule.nturns > REDUCE_TURNS)
+	if (!tally->found || !tally->failure.number || is_stopped(chase) || !tally->failure.schedule.nturns)
 		return NULL;
 	_cleanup_(progress_stopp) struct progress *progress = progress_start(STDERR_FILENO, 1);
 

@@ -187,6 +187,10 @@ enum area_turn_kind { TURN_RUN = 1, TURN_WAKE };
  * points lasts until its thread blocks, ends or yields. */
 enum area_turn_end { TURN_PREEMPTED = 1, TURN_BLOCKED, TURN_ENDED, TURN_YIELDED };
 #define AREA_ENDLESS (1ull << 62)
+/* In the points of a planned turn: they are counted from the thread's beginning; and a yield ends it, too. Not
+ * in strict plans. */
+#define AREA_UNTIL (1ull << 61)
+#define AREA_LOOSE (1ull << 60)
 struct area_turn {
 	uint32_t thread; /* run-wide */
 	uint16_t kind, end;

@@ -1,7 +1,8 @@
 /* Delta debugging over turns. Candidates are plans with turns left out, made longer
  * or swapped; a plan is a wish, and the schedule that a run really took is what is
  * kept, if it fails alike and is shorter. So all stays true, whatever a wish leads
- * to.
+ * to. Long schedules are first cut on both sides by binary search: what comes behind
+ * the cause does not matter, and before it only how far each thread had come.
  */
 #include "loom/reduce.h"
 
@@ -10,12 +11,8 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "loom/watch.h"
 
-#define WAIT_S 0.5
-#define AHEAD 16u
 #define SINGLES_MOST 64 /* switches tried alone */
-#define MOST_POINTS 5000000u
 
 struct reduction {
 	reduce_try *try;
@@ -25,7 +22,7 @@ struct reduction {
 };
 
 /* Switches that the schedule forced come first, then all of them. */
-static bool is_shorter(const struct schedule *a, const struct schedule *b)
+bool reduce_is_shorter(const struct schedule *a, const struct schedule *b)
 {
 	size_t forced_a = schedule_preemptions(a->turns, a->nturns);
 	size_t forced_b = schedule_preemptions(b->turns, b->nturns);
@@ -36,19 +33,26 @@ static bool is_shorter(const struct schedule *a, const struct schedule *b)
 	return all_a != all_b ? all_a < all_b : a->nturns < b->nturns;
 }
 
-/* Tries a plan; *better when it led to a shorter failure, which is the best one then. */
+/* Tries a plan; *better when it led to a shorter failure, which is the best one then.
+ * *same, which may be NULL, when it led to the failure at all. */
 static struct error *attempt(struct reduction *reduction, const struct schedule_turn *plan, size_t n,
-			     bool *better)
+			     bool *same, bool *better)
 {
 	_cleanup_(schedule_free) struct schedule took = { 0 };
-	bool same = false;
+	bool failed = false, over = false;
 
 	*better = false;
+	if (same)
+		*same = false;
 	if (!reduction->left)
 		return NULL;
 	reduction->left--;
-	TRY(reduction->try(reduction->context, plan, n, &same, &took));
-	*better = same && is_shorter(&took, &reduction->best);
+	TRY(reduction->try(reduction->context, plan, n, &failed, &took, &over));
+	if (over)
+		reduction->left = 0;
+	*better = failed && reduce_is_shorter(&took, &reduction->best);
+	if (same)
+		*same = failed;
 	if (*better) {
 		struct schedule swap = reduction->best;
 
@@ -58,13 +62,13 @@ static struct error *attempt(struct reduction *reduction, const struct schedule_
 	return NULL;
 }
 
-/* A plan out of some turns of the best schedule. What matters of a turn is how far its
- * thread had come at its end: a turn that is left out is made up for by the thread's next
- * one. Wake-ups stay with the turn before them. */
+/* A plan out of some turns of a schedule. What matters of a turn is how far its thread had
+ * come at its end: a turn that is left out is made up for by the thread's next one. Wake-ups
+ * stay with the turn before them. */
 enum {
 	TURN_LEFT_OUT, /* not in the plan */
 	TURN_EXACT,    /* up to where it came then */
-	TURN_LOOSE,    /* until it blocks */
+	TURN_LOOSE,    /* until it blocks, but not beyond the thread's next exact turn */
 };
 
 struct wish {
@@ -72,39 +76,9 @@ struct wish {
 	size_t n;
 };
 
-static size_t compile(const struct schedule *from, const struct wish *wish, struct schedule_turn *plan)
+static void wish_free(struct wish *wish)
 {
-	_cleanup_(map_free) struct map come = { 0 }, planned = { 0 }; /* how far threads are */
-	bool kept = false;
-	size_t n = 0;
-
-	for (size_t i = 0; i < wish->n; i++) {
-		const struct schedule_turn *turn = &from->turns[i];
-
-		if (turn->wake && kept)
-			plan[n++] = *turn;
-		if (turn->wake)
-			continue;
-		uint64_t end = *map_put(&come, turn->thread, NULL) += turn->points;
-
-		kept = wish->turns[i] != TURN_LEFT_OUT;
-		if (!kept)
-			continue;
-		uint64_t *at = map_put(&planned, turn->thread, NULL);
-
-		plan[n] = *turn;
-		plan[n++].points = wish->turns[i] == TURN_LOOSE ? SCHEDULE_ENDLESS : end - *at;
-		*at = end;
-	}
-	return n;
-}
-
-static struct error *attempt_wish(struct reduction *reduction, const struct wish *wish, bool *better)
-{
-	_cleanup_free_ struct schedule_turn *plan = memory_alloc((wish->n + 1) * sizeof *plan);
-	size_t n = compile(&reduction->best, wish, plan);
-
-	return attempt(reduction, plan, n, better);
+	free(wish->turns);
 }
 
 /* The whole schedule as a wish. With `loose` only forced switches come at exact points. */
@@ -117,10 +91,102 @@ static struct wish all_of(const struct schedule *schedule, bool loose)
 	return wish;
 }
 
-static void wish_free(struct wish *wish)
+/* For each turn, the points that the plan gives it. */
+static void set_goals(const struct schedule *from, const struct wish *wish, uint64_t *goals)
 {
-	free(wish->turns);
+	_cleanup_(map_free) struct map come = { 0 }, next = { 0 };
+
+	for (size_t i = 0; i < wish->n; i++)
+		goals[i] = from->turns[i].wake
+				   ? 0
+				   : (*map_put(&come, from->turns[i].thread, NULL) += from->turns[i].points);
+	for (size_t i = wish->n; i-- > 0;) {
+		if (from->turns[i].wake || wish->turns[i] == TURN_LEFT_OUT)
+			continue;
+		uint64_t *exact = map_put(&next, from->turns[i].thread, NULL);
+
+		if (wish->turns[i] == TURN_EXACT)
+			*exact = goals[i] | SCHEDULE_UNTIL;
+		goals[i] = wish->turns[i] == TURN_EXACT ? *exact
+			   : *exact                     ? *exact | SCHEDULE_LOOSE
+							: SCHEDULE_ENDLESS;
+	}
 }
+
+static size_t compile(const struct schedule *from, const struct wish *wish, struct schedule_turn *plan)
+{
+	_cleanup_free_ uint64_t *goals = memory_alloc((wish->n + 1) * sizeof *goals);
+	bool kept = false;
+	size_t n = 0;
+
+	set_goals(from, wish, goals);
+	for (size_t i = 0; i < wish->n; i++) {
+		const struct schedule_turn *turn = &from->turns[i];
+
+		if (!turn->wake)
+			kept = wish->turns[i] != TURN_LEFT_OUT;
+		if (!kept)
+			continue;
+		plan[n] = *turn;
+		if (!turn->wake)
+			plan[n].points = goals[i];
+		n++;
+	}
+	return n;
+}
+
+static struct error *attempt_wish(struct reduction *reduction, const struct schedule *from,
+				  const struct wish *wish, bool *same, bool *better)
+{
+	_cleanup_free_ struct schedule_turn *plan = memory_alloc((wish->n + 1) * sizeof *plan);
+	size_t n = compile(from, wish, plan);
+
+	return attempt(reduction, plan, n, same, better);
+}
+
+/* ---- long schedules ---- */
+
+/* The first `end` turns of `from`, of which those before `start` only as far as they bring
+ * each thread to where it stood then. */
+static struct wish part_of(const struct schedule *from, size_t start, size_t end)
+{
+	struct wish wish = all_of(from, false);
+	_cleanup_(map_free) struct map seen = { 0 };
+
+	for (size_t i = wish.n; i-- > 0;) {
+		bool fresh = true;
+
+		if (i < start && !from->turns[i].wake)
+			map_put(&seen, from->turns[i].thread, &fresh);
+		if (i >= end || !fresh)
+			wish.turns[i] = TURN_LEFT_OUT;
+	}
+	return wish;
+}
+
+/* Finds by halving how much of the end, or with `front` of the beginning, does not matter.
+ * A failure that comes and goes with the length is no harm: every try stands for itself. */
+static struct error *cut(struct reduction *reduction, bool front)
+{
+	_cleanup_(schedule_free) struct schedule from = schedule_copy(&reduction->best);
+	size_t fails = front ? 0 : from.nturns, passes = front ? from.nturns + 1 : 0;
+
+	while (reduction->left && (front ? fails + 1 < passes : passes < fails)) {
+		size_t middle = (fails + passes) / 2;
+		_cleanup_(wish_free) struct wish wish =
+			front ? part_of(&from, middle, from.nturns) : part_of(&from, 0, middle);
+		bool same, better;
+
+		TRY(attempt_wish(reduction, &from, &wish, &same, &better));
+		if (same)
+			fails = middle;
+		else
+			passes = front ? middle : middle + 1;
+	}
+	return NULL;
+}
+
+/* ---- turns one by one ---- */
 
 /* Without turns at .. at + size - 1, which nothing makes up for. */
 static struct error *drop(struct reduction *reduction, size_t at, size_t size, bool *better)
@@ -132,7 +198,7 @@ static struct error *drop(struct reduction *reduction, size_t at, size_t size, b
 	memcpy(plan, best->turns, at * sizeof *plan);
 	if (behind)
 		memcpy(plan + at, best->turns + at + size, behind * sizeof *plan);
-	return attempt(reduction, plan, at + behind, better);
+	return attempt(reduction, plan, at + behind, NULL, better);
 }
 
 /* Without turns at .. at + size - 1. */
@@ -144,7 +210,7 @@ static struct error *leave_out(struct reduction *reduction, size_t at, size_t si
 
 		for (size_t i = at; i < at + size && i < wish.n; i++)
 			wish.turns[i] = TURN_LEFT_OUT;
-		TRY(attempt_wish(reduction, &wish, better));
+		TRY(attempt_wish(reduction, &reduction->best, &wish, NULL, better));
 	}
 	return *better ? NULL : drop(reduction, at, size, better);
 }
@@ -170,7 +236,7 @@ static struct error *loosen(struct reduction *reduction, size_t at, size_t size,
 			wish.turns[i] = TURN_LOOSE;
 		number++;
 	}
-	return attempt_wish(reduction, &wish, better);
+	return attempt_wish(reduction, &reduction->best, &wish, NULL, better);
 }
 
 static size_t forced(const struct reduction *reduction)
@@ -184,7 +250,8 @@ static struct error *loosen_all(struct reduction *reduction)
 {
 	bool better = false;
 
-	for (size_t i = forced(reduction), tries = 0; i-- > 0 && !better && tries < SINGLES_MOST; tries++)
+	for (size_t i = forced(reduction), tries = 0;
+	     i-- > 0 && !better && tries < SINGLES_MOST && reduction->left; tries++)
 		TRY(loosen(reduction, i, 1, false, &better));
 	for (size_t size = forced(reduction) / 2; size && reduction->left; size /= 2)
 		for (size_t at = forced(reduction); at > 0 && reduction->left;) {
@@ -193,20 +260,6 @@ static struct error *loosen_all(struct reduction *reduction)
 			TRY(loosen(reduction, from, at - from, true, &better));
 			at = better && from > forced(reduction) ? forced(reduction) : from;
 		}
-	return NULL;
-}
-
-/* Only the first turns: the rest goes on by itself. */
-static struct error *cut_behind(struct reduction *reduction)
-{
-	for (size_t keep = 0; keep < reduction->best.nturns && reduction->left;) {
-		bool better;
-
-		TRY(leave_out(reduction, keep, reduction->best.nturns - keep, &better));
-		if (better)
-			return NULL;
-		keep = keep ? keep * 2 : 1;
-	}
 	return NULL;
 }
 
@@ -236,7 +289,7 @@ static struct error *swap(struct reduction *reduction, size_t at, bool *better)
 	memcpy(plan, best->turns, best->nturns * sizeof *plan);
 	plan[at] = best->turns[at + 1];
 	plan[at + 1] = best->turns[at];
-	return attempt(reduction, plan, best->nturns, better);
+	return attempt(reduction, plan, best->nturns, NULL, better);
 }
 
 /* Everything that can be done about one turn. */
@@ -264,166 +317,34 @@ static struct error *improve_all(struct reduction *reduction, bool *any)
 	return NULL;
 }
 
-struct error *reduce(const struct schedule *from, reduce_try *try, void *context, unsigned most,
-		     struct schedule *best)
+static struct error *reduce_all(struct reduction *reduction)
 {
-	struct reduction reduction = { .try = try, .context = context, .left = most };
 	bool any = true;
 
-	reduction.best = schedule_copy(from);
-	struct error *error = cut_behind(&reduction);
+	TRY(cut(reduction, false));
+	TRY(cut(reduction, true));
+	TRY(loosen_all(reduction));
+	TRY(leave_out_all(reduction));
+	while (any && reduction->left) {
+		size_t before = forced(reduction);
 
-	if (!error)
-		error = loosen_all(&reduction);
-	if (!error)
-		error = leave_out_all(&reduction);
-	while (!error && any && reduction.left) {
-		size_t before = forced(&reduction);
-
-		error = improve_all(&reduction, &any);
-		if (!error && any && forced(&reduction) < before)
-			error = loosen_all(&reduction);
-	}
-	if (error)
-		schedule_free(&reduction.best);
-	*best = reduction.best;
-	return error;
-}
-
-struct steered {
-	struct steer *steer;
-	const struct run *failed;
-	uint64_t index;
-	double deadline; /* watch_now() */
-	const struct reduce_watch *watch;
-};
-
-static bool is_over(const struct steered *steered)
-{
-	return watch_now() >= steered->deadline ||
-	       (steered->watch && steered->watch->stop && steered->watch->stop());
-}
-
-static struct error *note_passed(const struct steered *steered, struct steer_report *report)
-{
-	const struct reduce_watch *watch = steered->watch;
-
-	if (!watch || !watch->passed || report->label != LABEL_PASS || !report->harvested)
-		return NULL;
-	return watch->passed(watch->context, &report->run, report->hash);
-}
-
-static uint64_t most_points(const struct schedule *known)
-{
-	return known->points > MOST_POINTS / 100 ? known->points * 100 : MOST_POINTS;
-}
-
-static bool is_same(const struct run *failed, const struct steer_report *report)
-{
-	return report->label == LABEL_FAIL && report->outcome == failed->outcome &&
-	       report->code == failed->code;
-}
-
-static struct error *try_steered(void *context, const struct schedule_turn *plan, size_t n, bool *same,
-				 struct schedule *took)
-{
-	struct steered *steered = context;
-	const struct run *failed = steered->failed;
-	struct steer_order order = {
-		.index = steered->index++,
-		.policy = SCHEDULE_STAY,
-		.seed = failed->schedule.seed,
-		.plan = memory_alloc((n + 1) * sizeof *plan),
-		.nplan = n,
-		.keep = true,
-		.light = !steered->watch || !steered->watch->passed,
-		.most_points = most_points(&failed->schedule),
-	};
-	struct steer_report report;
-	bool got = false;
-
-	if (is_over(steered)) {
-		steer_order_free(&order);
-		return NULL;
-	}
-	if (n)
-		memcpy(order.plan, plan, n * sizeof *plan);
-	TRY(steer_give(steered->steer, &order));
-	while (!got) {
-		TRY(steer_take(steered->steer, WAIT_S, &report, &got));
-		if (!got && steered->watch && steered->watch->stop && steered->watch->stop())
-			return NULL;
-	}
-	*same = is_same(failed, &report);
-	if (*same) {
-		*took = report.run.schedule;
-		report.run.schedule = (struct schedule){ 0 };
-	}
-	struct error *error = note_passed(steered, &report);
-
-	steer_report_free(&report);
-	return error;
-}
-
-/* Policies that switch seldom often find the failure again, once it is known that there
- * is one: a short schedule to begin with. `best` is replaced by the shortest. */
-static struct error *search(struct steered *steered, unsigned tries, struct schedule *best)
-{
-	const struct schedule *known = &steered->failed->schedule;
-	unsigned given = 0, taken = 0;
-
-	/* A third of the time at most: what is found has to be made short as well. */
-	double deadline = steered->deadline - (steered->deadline - watch_now()) * 2 / 3;
-
-	while (taken < tries) {
-		struct steer_report report;
-		bool got = false;
-
-		if (watch_now() >= deadline || is_over(steered))
-			tries = given;
-		for (; given < tries && given < taken + AHEAD; given++) {
-			struct steer_order order = {
-				.index = steered->index++,
-				.policy = SCHEDULE_PCT,
-				.depth = 2 + given % 3,
-				.seed = known->seed + given + 1,
-				.light = true,
-				.points = known->contested,
-				.most_points = most_points(known),
-			};
-
-			TRY(steer_give(steered->steer, &order));
-		}
-		if (taken == tries)
-			break;
-		TRY(steer_take(steered->steer, WAIT_S, &report, &got));
-		if (!got && is_over(steered))
-			break;
-		if (!got)
-			continue;
-		taken++;
-		if (is_same(steered->failed, &report) && is_shorter(&report.run.schedule, best)) {
-			struct schedule swapped = *best;
-
-			*best = report.run.schedule;
-			report.run.schedule = swapped;
-			/* One is as good as it gets without none at all. */
-			if (schedule_preemptions(best->turns, best->nturns) <= 1)
-				tries = given;
-		}
-		steer_report_free(&report);
+		TRY(improve_all(reduction, &any));
+		if (any && forced(reduction) < before)
+			TRY(loosen_all(reduction));
 	}
 	return NULL;
 }
 
-struct error *reduce_steered(struct steer *steer, const struct run *failed, unsigned most, double seconds,
-			     const struct reduce_watch *watch, struct schedule *best)
+struct error *reduce(const struct schedule *from, reduce_try *try, void *context, unsigned most,
+		     struct schedule *best)
 {
-	struct steered steered = {
-		.steer = steer, .failed = failed, .deadline = watch_now() + seconds, .watch = watch
-	};
-	_cleanup_(schedule_free) struct schedule start = schedule_copy(&failed->schedule);
+	struct reduction reduction = { .try = try, .context = context, .left = most };
 
-	TRY(search(&steered, most / 4, &start));
-	return reduce(&start, try_steered, &steered, most, best);
+	reduction.best = schedule_copy(from);
+	struct error *error = reduce_all(&reduction);
+
+	if (error)
+		schedule_free(&reduction.best);
+	*best = reduction.best;
+	return error;
 }

@@ -12,14 +12,17 @@
 
 /* Runs along `plan` as far as that can be followed, each thread going on until it
  * blocks behind it. *same when the failure is the one looked for; then *took, the
- * caller's to free, is the schedule that was taken. */
+ * caller's to free, is the schedule that was taken. *over when it was the last try. */
 typedef struct error *reduce_try(void *context, const struct schedule_turn *plan, size_t n, bool *same,
-				 struct schedule *took);
+				 struct schedule *took, bool *over);
 
 /* *best is the shortest schedule found within `most` tries, a copy of `from` when
  * there is none. It was taken by a run: it can be followed strictly. */
 struct error *reduce(const struct schedule *from, reduce_try *try, void *context, unsigned most,
 		     struct schedule *best);
+
+/* Fewer forced switches, or as many and fewer switches at all. */
+bool reduce_is_shorter(const struct schedule *a, const struct schedule *b);
 
 /* Somebody who looks on; members may be NULL. */
 struct reduce_watch {
@@ -29,7 +32,7 @@ struct reduce_watch {
 	void *context;
 };
 
-/* The same on workers, for `seconds` at most: a failure is the same when it ends like
+/* The same on workers, for so many points in all and `seconds` at most: a failure is the same when it ends like
  * `failed`. `watch` may be NULL. */
 struct error *reduce_steered(struct steer *steer, const struct run *failed, unsigned most, double seconds,
 			     const struct reduce_watch *watch, struct schedule *best);

@@ -25,6 +25,9 @@ enum schedule_policy {
 /* Why a turn was over; the last one was when the process ended. */
 enum schedule_stop { STOP_LAST, STOP_PREEMPTED, STOP_BLOCKED, STOP_ENDED, STOP_YIELDED };
 #define SCHEDULE_ENDLESS (UINT64_C(1) << 62) /* points of a planned turn: until it blocks, ends or yields */
+/* In the points of a planned turn: counted from the beginning of its thread; and a yield ends it, too. */
+#define SCHEDULE_UNTIL (UINT64_C(1) << 61)
+#define SCHEDULE_LOOSE (UINT64_C(1) << 60)
 
 /* `thread` runs for `points` points and stands before `site` then. With `wake` it
  * is no turn but a choice: of the thread that an unlock or a signal lets go on. */

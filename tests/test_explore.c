@@ -158,9 +158,15 @@ static void play_plan(const struct world *world, const struct schedule_turn *pla
 	uint32_t last = 0;
 
 	*play = (struct play){ 0 };
-	for (size_t i = 0; i < n; i++)
-		for (uint64_t k = 0; k < plan[i].points && play->at[plan[i].thread] < LENGTH; k++)
+	for (size_t i = 0; i < n; i++) {
+		uint64_t at = play->at[plan[i].thread], points = plan[i].points;
+		uint64_t goal = points >= SCHEDULE_ENDLESS ? LENGTH
+				: points & SCHEDULE_UNTIL  ? points & (SCHEDULE_LOOSE - 1)
+							   : at + points;
+
+		for (; at < goal && at < LENGTH; at++)
 			step(world, play, last = plan[i].thread);
+	}
 	for (uint32_t thread = last; play->at[0] + play->at[1] + play->at[2] < THREADS * LENGTH;
 	     thread = (thread + 1) % THREADS)
 		while (play->at[thread] < LENGTH)
@@ -169,11 +175,12 @@ static void play_plan(const struct world *world, const struct schedule_turn *pla
 }
 
 static struct error *try_plan(void *context, const struct schedule_turn *plan, size_t n, bool *same,
-			      struct schedule *took)
+			      struct schedule *took, bool *over)
 {
 	struct world *world = context;
 	struct play play;
 
+	(void)over;
 	world->tries++;
 	play_plan(world, plan, n, &play);
 	*same = play.failed;
@@ -243,8 +250,9 @@ static void test_reduce(void **unused)
 }
 
 static struct error *try_nothing(void *context, const struct schedule_turn *plan, size_t n, bool *same,
-				 struct schedule *took)
+				 struct schedule *took, bool *over)
 {
+	(void)over;
 	(void)context;
 	(void)plan;
 	(void)n;

@@ -64,6 +64,7 @@ static void use_caches(void)
 void pass_point(struct agent *me)
 {
 	control.turn->points++;
+	me->passed++;
 	control.budget -= control.budget > 0;
 	control.now += POINT_NS;
 	uint64_t points = ++control.schedule->points;

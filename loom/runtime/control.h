@@ -33,10 +33,11 @@ struct agent {
 	uint32_t site;
 	uint32_t access; /* enum access or POINT_SYNC */
 	uint64_t address, size;
-	uint64_t word; /* of the last access, to know its parts again */
-	bool repeated; /* a turn of a loop like many before: see policy_weigh */
-	bool dull;     /* seldom worth a switch */
-	bool inside;   /* in the scheduler or in a call whose points do not count */
+	uint64_t word;   /* of the last access, to know its parts again */
+	uint64_t passed; /* points */
+	bool repeated;   /* a turn of a loop like many before: see policy_weigh */
+	bool dull;       /* seldom worth a switch */
+	bool inside;     /* in the scheduler or in a call whose points do not count */
 	bool yields;
 	/* What it waits for; of a thread that was woken but has not run yet, what it waited for. */
 	uint32_t wait;

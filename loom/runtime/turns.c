@@ -3,6 +3,20 @@
  * stands there ends the run as diverged. Otherwise such turns are passed over. */
 #include "loom/runtime/control.h"
 
+/* How many points the turn has for a thread that has passed so many. */
+static uint64_t budget_of(const struct area_turn *turn, uint64_t passed)
+{
+	if (control.options.strict || turn->points >= AREA_ENDLESS || !(turn->points & AREA_UNTIL))
+		return turn->points;
+	uint64_t goal = turn->points & (AREA_LOOSE - 1);
+	return goal > passed ? goal - passed : 0;
+}
+
+static bool ends_by_yield(const struct area_turn *turn)
+{
+	return !control.options.strict && turn->points & (AREA_ENDLESS | AREA_LOOSE);
+}
+
 void turns_start(void)
 {
 	struct area_schedule *schedule = control.schedule;
@@ -13,7 +27,7 @@ void turns_start(void)
 	schedule->nturns = 1;
 	control.planned = control.options.nplan > 0;
 	if (control.planned)
-		control.budget = schedule->plan[0].points;
+		control.budget = budget_of(&schedule->plan[0], 0);
 }
 
 static struct area_turn *turn_append(struct area_turn turn)
@@ -87,9 +101,11 @@ static struct agent *plan_advance(const struct agent *stood)
 		const struct area_turn *turn = &plan[control.cursor];
 		if (turn->kind != TURN_RUN)
 			continue;
-		struct agent *agent = plan_takes(turn);
+		struct agent *agent = agent_numbered(turn->thread);
+		uint64_t budget = agent ? budget_of(turn, agent->passed) : 0;
+		agent = budget || control.options.strict ? plan_takes(turn) : NULL;
 		if (agent) {
-			control.budget = turn->points;
+			control.budget = budget;
 			control.wakes = 0;
 			return agent;
 		}
@@ -115,7 +131,7 @@ struct agent *plan_next(struct agent *me, struct agent *last, uint32_t end)
 			plan_diverges(running);
 		return plan_advance(running);
 	}
-	bool over = !strict && end == TURN_YIELDED && turn->points >= AREA_ENDLESS;
+	bool over = end == TURN_YIELDED && ends_by_yield(turn);
 	if (me && (control.budget || open) && !over)
 		return me;
 	if (strict && (control.budget || open || turn->end != end ||
