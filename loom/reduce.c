@@ -11,8 +11,10 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "loom/phases.h"
 
 #define SINGLES_MOST 64 /* switches tried alone */
+#define PHASES_MOST 32  /* switches that are worth phases */
 
 struct reduction {
 	reduce_try *try;
@@ -239,6 +241,33 @@ static struct error *loosen(struct reduction *reduction, size_t at, size_t size,
 	return attempt_wish(reduction, &reduction->best, &wish, NULL, better);
 }
 
+/* Only forced switches number at .. at + size - 1 stay, or all others, each as the end of a
+ * phase. */
+static struct error *phase(struct reduction *reduction, size_t at, size_t size, bool but, bool *better)
+{
+	const struct schedule *best = &reduction->best;
+	_cleanup_free_ size_t *exact = memory_alloc((best->nturns + 1) * sizeof *exact);
+	size_t number = 0, n = 0;
+
+	*better = false;
+	for (size_t i = 0; i < best->nturns; i++) {
+		if (!is_forced(&best->turns[i]))
+			continue;
+		bool inside = number >= at && number < at + size;
+
+		if (inside != but)
+			exact[n++] = i;
+		number++;
+	}
+	for (int hold = 0; hold < PHASES_HOLDS && !*better; hold++) {
+		_cleanup_free_ struct schedule_turn *plan = NULL;
+		size_t length = phases_plan(best, exact, n, (enum phases_hold)hold, &plan);
+
+		TRY(attempt(reduction, plan, length, NULL, better));
+	}
+	return NULL;
+}
+
 static size_t forced(const struct reduction *reduction)
 {
 	return schedule_preemptions(reduction->best.turns, reduction->best.nturns);
@@ -251,13 +280,18 @@ static struct error *loosen_all(struct reduction *reduction)
 	bool better = false;
 
 	for (size_t i = forced(reduction), tries = 0;
-	     i-- > 0 && !better && tries < SINGLES_MOST && reduction->left; tries++)
+	     i-- > 0 && !better && tries < SINGLES_MOST && reduction->left; tries++) {
 		TRY(loosen(reduction, i, 1, false, &better));
+		if (!better)
+			TRY(phase(reduction, i, 1, false, &better));
+	}
 	for (size_t size = forced(reduction) / 2; size && reduction->left; size /= 2)
 		for (size_t at = forced(reduction); at > 0 && reduction->left;) {
 			size_t from = at > size ? at - size : 0;
 
 			TRY(loosen(reduction, from, at - from, true, &better));
+			if (!better && forced(reduction) <= PHASES_MOST)
+				TRY(phase(reduction, from, at - from, true, &better));
 			at = better && from > forced(reduction) ? forced(reduction) : from;
 		}
 	return NULL;

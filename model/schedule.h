@@ -28,6 +28,8 @@ enum schedule_stop { STOP_LAST, STOP_PREEMPTED, STOP_BLOCKED, STOP_ENDED, STOP_Y
 /* In the points of a planned turn: counted from the beginning of its thread; and a yield ends it, too. */
 #define SCHEDULE_UNTIL (UINT64_C(1) << 61)
 #define SCHEDULE_LOOSE (UINT64_C(1) << 60)
+/* With SCHEDULE_UNTIL: as soon as the thread stands before `site`, after so many points. */
+#define SCHEDULE_PLACE (UINT64_C(1) << 59)
 
 /* `thread` runs for `points` points and stands before `site` then. With `wake` it
  * is no turn but a choice: of the thread that an unlock or a signal lets go on. */

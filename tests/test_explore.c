@@ -161,7 +161,7 @@ static void play_plan(const struct world *world, const struct schedule_turn *pla
 	for (size_t i = 0; i < n; i++) {
 		uint64_t at = play->at[plan[i].thread], points = plan[i].points;
 		uint64_t goal = points >= SCHEDULE_ENDLESS ? LENGTH
-				: points & SCHEDULE_UNTIL  ? points & (SCHEDULE_LOOSE - 1)
+				: points & SCHEDULE_UNTIL  ? points & (SCHEDULE_PLACE - 1)
 							   : at + points;
 
 		for (; at < goal && at < LENGTH; at++)

@@ -8,8 +8,17 @@ static uint64_t budget_of(const struct area_turn *turn, uint64_t passed)
 {
 	if (control.options.strict || turn->points >= AREA_ENDLESS || !(turn->points & AREA_UNTIL))
 		return turn->points;
-	uint64_t goal = turn->points & (AREA_LOOSE - 1);
+	if (turn->points & AREA_PLACE)
+		return AREA_ENDLESS;
+	uint64_t goal = turn->points & (AREA_PLACE - 1);
 	return goal > passed ? goal - passed : 0;
+}
+
+/* Does it stand where the turn is to end, wherever that is on its way? */
+static bool is_in_place(const struct area_turn *turn, const struct agent *agent)
+{
+	return !control.options.strict && turn->points & AREA_PLACE && turn->points < AREA_ENDLESS &&
+	       agent->passed >= (turn->points & (AREA_PLACE - 1)) && units_site_id(agent->site) == turn->site;
 }
 
 static bool ends_by_yield(const struct area_turn *turn)
@@ -103,7 +112,8 @@ static struct agent *plan_advance(const struct agent *stood)
 			continue;
 		struct agent *agent = agent_numbered(turn->thread);
 		uint64_t budget = agent ? budget_of(turn, agent->passed) : 0;
-		agent = budget || control.options.strict ? plan_takes(turn) : NULL;
+		bool done = agent && is_in_place(turn, agent);
+		agent = (budget && !done) || control.options.strict ? plan_takes(turn) : NULL;
 		if (agent) {
 			control.budget = budget;
 			control.wakes = 0;
@@ -131,7 +141,7 @@ struct agent *plan_next(struct agent *me, struct agent *last, uint32_t end)
 			plan_diverges(running);
 		return plan_advance(running);
 	}
-	bool over = end == TURN_YIELDED && ends_by_yield(turn);
+	bool over = (end == TURN_YIELDED && ends_by_yield(turn)) || (me && is_in_place(turn, me));
 	if (me && (control.budget || open) && !over)
 		return me;
 	if (strict && (control.budget || open || turn->end != end ||
