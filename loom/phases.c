@@ -1,10 +1,11 @@
-/* A phase is a number of rounds in which every thread may go: first the one whose
- * switch ends the phase, then the others. Who has come as far as it may, or cannot
+/* A phase is a number of rounds in which every thread may go that did so then; the
+ * one whose switch ends the phase may go before each of them. Who has come as far as it may, or cannot
  * run, is passed over, so rounds too many do no harm.
  */
 #include "loom/phases.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -13,8 +14,9 @@
 #define THREADS_MOST 1024u
 
 struct progress {
-	uint64_t *come; /* points of each thread so far */
-	uint32_t n;     /* threads */
+	uint64_t *come;   /* points of each thread so far */
+	uint64_t *before; /* when the phase began */
+	uint32_t n;       /* threads */
 };
 
 static uint32_t count_threads(const struct schedule *from)
@@ -84,8 +86,11 @@ size_t phases_plan(const struct schedule *from, const size_t *exact, size_t nexa
 	size_t at = 0;
 
 	progress.come = memory_alloc((progress.n + 1) * sizeof *progress.come);
+	progress.before = memory_alloc((progress.n + 1) * sizeof *progress.before);
 	for (size_t k = 0; k < nexact; k++) {
 		uint32_t stopped = from->turns[exact[k]].thread;
+
+		memcpy(progress.before, progress.come, progress.n * sizeof *progress.come);
 		size_t rounds = advance(from, at, exact[k] + 1, &progress) + ROUNDS_MORE;
 		_cleanup_free_ uint64_t *limits = memory_alloc((progress.n + 1) * sizeof *limits);
 
@@ -98,16 +103,19 @@ size_t phases_plan(const struct schedule *from, const size_t *exact, size_t nexa
 				      next_goal(from, exact + k + 1, nexact - k - 1, &progress, at, thread),
 				      thread, hold);
 		limits[stopped] = stop_at(progress.come[stopped], hold);
-		for (size_t round = 0; round < rounds && turns.n < TURNS_MOST; round++) {
-			*VEC_PUSH(&turns) = (struct schedule_turn){ .thread = stopped,
-								    .site = from->turns[exact[k]].site,
-								    .points = limits[stopped] };
-			for (uint32_t thread = 0; thread < progress.n; thread++)
-				if (thread != stopped && progress.come[thread])
-					*VEC_PUSH(&turns) =
-						(struct schedule_turn){ .thread = thread,
-									.points = limits[thread] };
-		}
+		const struct schedule_turn first = { .thread = stopped,
+						     .site = from->turns[exact[k]].site,
+						     .points = limits[stopped] };
+
+		*VEC_PUSH(&turns) = first;
+		for (size_t round = 0; round < rounds && turns.n < TURNS_MOST; round++)
+			for (uint32_t thread = 0; thread < progress.n; thread++) {
+				if (thread == stopped || progress.come[thread] == progress.before[thread])
+					continue;
+				*VEC_PUSH(&turns) =
+					(struct schedule_turn){ .thread = thread, .points = limits[thread] };
+				*VEC_PUSH(&turns) = first;
+			}
 	}
 	while (at < from->nturns && from->turns[at].wake)
 		at++;
@@ -115,6 +123,7 @@ size_t phases_plan(const struct schedule *from, const size_t *exact, size_t nexa
 		*VEC_PUSH(&turns) = (struct schedule_turn){ .thread = from->turns[at].thread,
 							    .points = SCHEDULE_ENDLESS };
 	free(progress.come);
+	free(progress.before);
 	*plan = turns.items;
 	return turns.n;
 }

@@ -12,7 +12,7 @@
 /* How threads are held back until the switch. */
 enum phases_hold {
 	PHASES_HOLD_ALL,   /* where they stood when it came */
-	PHASES_HOLD_FRESH, /* those that had not begun by then do not begin */
+	PHASES_HOLD_FRESH, /* only those that did not run at all until then */
 	PHASES_PLACE,      /* likewise, and the switch comes at the same place a little earlier or later */
 	PHASES_HOLDS,
 };

@@ -14,7 +14,8 @@
 #include "loom/phases.h"
 
 #define SINGLES_MOST 64 /* switches tried alone */
-#define PHASES_MOST 32  /* switches that are worth phases */
+#define PHASES_MOST 64  /* switches that are worth phases */
+#define PAIRS_LAST 6    /* of which so many are tried as the second of two */
 
 struct reduction {
 	reduce_try *try;
@@ -241,15 +242,26 @@ static struct error *loosen(struct reduction *reduction, size_t at, size_t size,
 	return attempt_wish(reduction, &reduction->best, &wish, NULL, better);
 }
 
-/* Only forced switches number at .. at + size - 1 stay, or all others, each as the end of a
- * phase. */
+/* These turns stay as they are, each as the end of a phase. */
+static struct error *attempt_phases(struct reduction *reduction, const size_t *exact, size_t n, bool *better)
+{
+	*better = false;
+	for (int hold = 0; hold < PHASES_HOLDS && !*better; hold++) {
+		_cleanup_free_ struct schedule_turn *plan = NULL;
+		size_t length = phases_plan(&reduction->best, exact, n, (enum phases_hold)hold, &plan);
+
+		TRY(attempt(reduction, plan, length, NULL, better));
+	}
+	return NULL;
+}
+
+/* Only forced switches number at .. at + size - 1 stay, or all others. */
 static struct error *phase(struct reduction *reduction, size_t at, size_t size, bool but, bool *better)
 {
 	const struct schedule *best = &reduction->best;
 	_cleanup_free_ size_t *exact = memory_alloc((best->nturns + 1) * sizeof *exact);
 	size_t number = 0, n = 0;
 
-	*better = false;
 	for (size_t i = 0; i < best->nturns; i++) {
 		if (!is_forced(&best->turns[i]))
 			continue;
@@ -259,12 +271,30 @@ static struct error *phase(struct reduction *reduction, size_t at, size_t size, 
 			exact[n++] = i;
 		number++;
 	}
-	for (int hold = 0; hold < PHASES_HOLDS && !*better; hold++) {
-		_cleanup_free_ struct schedule_turn *plan = NULL;
-		size_t length = phases_plan(best, exact, n, (enum phases_hold)hold, &plan);
+	return attempt_phases(reduction, exact, n, better);
+}
 
-		TRY(attempt(reduction, plan, length, NULL, better));
-	}
+/* Two forced switches alone, of which one is among the last. */
+static struct error *pairs(struct reduction *reduction)
+{
+	const struct schedule *best = &reduction->best;
+	_cleanup_free_ size_t *all = memory_alloc((best->nturns + 1) * sizeof *all);
+	size_t n = 0;
+	bool better = false;
+
+	for (size_t i = 0; i < best->nturns; i++)
+		if (is_forced(&best->turns[i]))
+			all[n++] = i;
+	if (n <= 2 || n > PHASES_MOST)
+		return NULL;
+	for (size_t second = n; second-- > 1 && n - second <= PAIRS_LAST;)
+		for (size_t first = second; first-- > 0 && reduction->left;) {
+			const size_t exact[] = { all[first], all[second] };
+
+			TRY(attempt_phases(reduction, exact, 2, &better));
+			if (better)
+				return NULL;
+		}
 	return NULL;
 }
 
@@ -285,6 +315,8 @@ static struct error *loosen_all(struct reduction *reduction)
 		if (!better)
 			TRY(phase(reduction, i, 1, false, &better));
 	}
+	if (!better)
+		TRY(pairs(reduction));
 	for (size_t size = forced(reduction) / 2; size && reduction->left; size /= 2)
 		for (size_t at = forced(reduction); at > 0 && reduction->left;) {
 			size_t from = at > size ? at - size : 0;
@@ -359,6 +391,7 @@ static struct error *reduce_all(struct reduction *reduction)
 	TRY(cut(reduction, true));
 	TRY(loosen_all(reduction));
 	TRY(leave_out_all(reduction));
+	TRY(pairs(reduction));
 	while (any && reduction->left) {
 		size_t before = forced(reduction);
 
