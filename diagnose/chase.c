@@ -14,7 +14,7 @@
 #define WAIT_S 0.1        /* how often the progress bar is looked after */
 #define FAILURES_MOST 100 /* that are recorded */
 #define PATIENCE 1000     /* schedules after a failure in which enough others have to pass */
-#define REDUCE_TRIES 3000
+#define REDUCE_TRIES 6000
 
 struct chase {
 	struct chase_options options;

@@ -73,9 +73,9 @@ static uint64_t limit(const struct progress *progress, uint64_t goal, uint32_t t
 /* Threads that wait less often for others pass fewer points on the same way. */
 static uint64_t stop_at(uint64_t come, enum phases_hold hold)
 {
-	if (hold != PHASES_PLACE)
+	if (hold != PHASES_PLACE && hold != PHASES_EARLY)
 		return SCHEDULE_UNTIL | come;
-	return SCHEDULE_UNTIL | SCHEDULE_PLACE | (come - come / 4);
+	return SCHEDULE_UNTIL | SCHEDULE_PLACE | (hold == PHASES_EARLY ? come / 2 : come - come / 4);
 }
 
 size_t phases_plan(const struct schedule *from, const size_t *exact, size_t nexact, enum phases_hold hold,

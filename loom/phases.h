@@ -14,6 +14,7 @@ enum phases_hold {
 	PHASES_HOLD_ALL,   /* where they stood when it came */
 	PHASES_HOLD_FRESH, /* only those that did not run at all until then */
 	PHASES_PLACE,      /* likewise, and the switch comes at the same place a little earlier or later */
+	PHASES_EARLY,      /* or much earlier */
 	PHASES_HOLDS,
 };
 

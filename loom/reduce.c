@@ -14,6 +14,7 @@
 #include "loom/phases.h"
 
 #define SINGLES_MOST 64 /* switches tried alone */
+#define PHASES_ALONE 16 /* that are tried alone with phases */
 #define PHASES_MOST 64  /* switches that are worth phases */
 #define PAIRS_LAST 6    /* of which so many are tried as the second of two */
 
@@ -274,6 +275,25 @@ static struct error *phase(struct reduction *reduction, size_t at, size_t size, 
 	return attempt_phases(reduction, exact, n, better);
 }
 
+static size_t forced(const struct reduction *reduction)
+{
+	return schedule_preemptions(reduction->best.turns, reduction->best.nturns);
+}
+
+/* Three or four forced switches alone that follow each other. */
+static struct error *groups(struct reduction *reduction)
+{
+	bool better = false;
+
+	for (size_t size = 3; size <= 4 && !better; size++)
+		for (size_t end = forced(reduction);
+		     end >= size && forced(reduction) > size && forced(reduction) <= PHASES_MOST && !better &&
+		     reduction->left;
+		     end--)
+			TRY(phase(reduction, end - size, size, false, &better));
+	return NULL;
+}
+
 /* Two forced switches alone, of which one is among the last. */
 static struct error *pairs(struct reduction *reduction)
 {
@@ -298,11 +318,6 @@ static struct error *pairs(struct reduction *reduction)
 	return NULL;
 }
 
-static size_t forced(const struct reduction *reduction)
-{
-	return schedule_preemptions(reduction->best.turns, reduction->best.nturns);
-}
-
 /* Delta debugging over the forced switches: first one alone, the last ones first, since
  * a failure mostly follows soon upon its cause; then fewer and fewer at a time. */
 static struct error *loosen_all(struct reduction *reduction)
@@ -312,17 +327,15 @@ static struct error *loosen_all(struct reduction *reduction)
 	for (size_t i = forced(reduction), tries = 0;
 	     i-- > 0 && !better && tries < SINGLES_MOST && reduction->left; tries++) {
 		TRY(loosen(reduction, i, 1, false, &better));
-		if (!better)
+		if (!better && tries < PHASES_ALONE)
 			TRY(phase(reduction, i, 1, false, &better));
 	}
-	if (!better)
-		TRY(pairs(reduction));
 	for (size_t size = forced(reduction) / 2; size && reduction->left; size /= 2)
 		for (size_t at = forced(reduction); at > 0 && reduction->left;) {
 			size_t from = at > size ? at - size : 0;
 
 			TRY(loosen(reduction, from, at - from, true, &better));
-			if (!better && forced(reduction) <= PHASES_MOST)
+			if (!better && forced(reduction) <= PHASES_ALONE)
 				TRY(phase(reduction, from, at - from, true, &better));
 			at = better && from > forced(reduction) ? forced(reduction) : from;
 		}
@@ -358,6 +371,29 @@ static struct error *swap(struct reduction *reduction, size_t at, bool *better)
 	return attempt(reduction, plan, best->nturns, NULL, better);
 }
 
+/* Without turn `at`; what its thread's neighbours on both sides do becomes one turn, which ends a
+ * point before the second did: where that waited for what `at` had taken, it stands before the call. */
+static struct error *join_around(struct reduction *reduction, size_t at, bool *better)
+{
+	const struct schedule *best = &reduction->best;
+
+	*better = false;
+	if (at == 0 || at + 1 >= best->nturns || best->turns[at + 1].wake ||
+	    best->turns[at - 1].thread != best->turns[at + 1].thread ||
+	    best->turns[at + 1].stop != STOP_BLOCKED)
+		return NULL;
+	_cleanup_(wish_free) struct wish wish = all_of(best, false);
+	_cleanup_free_ struct schedule_turn *plan = memory_alloc((wish.n + 1) * sizeof *plan);
+
+	wish.turns[at - 1] = wish.turns[at] = TURN_LEFT_OUT;
+	size_t n = compile(best, &wish, plan), joined = 0;
+
+	for (size_t i = 0; i < at - 1; i++)
+		joined += wish.turns[i] != TURN_LEFT_OUT;
+	plan[joined].points--;
+	return attempt(reduction, plan, n, NULL, better);
+}
+
 /* Everything that can be done about one turn. */
 static struct error *improve_at(struct reduction *reduction, size_t at, bool *better)
 {
@@ -366,6 +402,8 @@ static struct error *improve_at(struct reduction *reduction, size_t at, bool *be
 		return NULL;
 	for (size_t size = 1; size <= 3 && !*better; size++)
 		TRY(leave_out(reduction, at, size, better));
+	if (!*better)
+		TRY(join_around(reduction, at, better));
 	return *better ? NULL : swap(reduction, at, better);
 }
 
@@ -392,6 +430,7 @@ static struct error *reduce_all(struct reduction *reduction)
 	TRY(loosen_all(reduction));
 	TRY(leave_out_all(reduction));
 	TRY(pairs(reduction));
+	TRY(groups(reduction));
 	while (any && reduction->left) {
 		size_t before = forced(reduction);
 
