@@ -161,6 +161,7 @@ static struct error *hunt_all(const struct hunt_command *command, char **argv, s
 			  .context = (uint32_t)command->context,
 			  .seed = command->seed },
 		.control = { .policy = POLICY_STAY },
+		.still = true,
 		.timeout_s = command->timeout_s,
 		.expect = command->expect,
 		.check = command->check,

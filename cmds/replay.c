@@ -200,6 +200,9 @@ static struct error *follow(const struct replay_command *command, struct launch_
 		_cleanup_(run_free) struct run run = { 0 };
 		bool got = false;
 
+		if (!report->still && report->strayed)
+			break; /* the others would, too */
+
 		progress_show(progress, report->runs, "replayed");
 		TRY(launch_pool_next(pool, WAIT_S, &run, &got, &done));
 		if (!got)
@@ -211,7 +214,22 @@ static struct error *follow(const struct replay_command *command, struct launch_
 	return NULL;
 }
 
-static struct error *replay_all(const struct replay_command *command, const struct launch_options *launch,
+static struct error *replay_once(const struct replay_command *command, const struct launch_options *options,
+				 const struct subject *subject, struct replay_report *report)
+{
+	uint64_t runs = command->runs ? command->runs : command->until == 0 ? UNTIL_MOST : 1;
+	struct launch_pool *pool = NULL;
+
+	TRY(launch_pool_start(options, (unsigned)command->jobs, runs, &pool));
+	struct error *error = follow(command, pool, runs, subject, report);
+
+	launch_pool_stop(pool);
+	return error;
+}
+
+/* First where the system puts the program; should it go astray, where it lay when it was recorded: what
+ * programs do may depend on addresses. */
+static struct error *replay_all(const struct replay_command *command, struct launch_options *launch,
 				struct subject *subject, int *status)
 {
 	struct replay_report report = { .name = subject->name,
@@ -219,13 +237,13 @@ static struct error *replay_all(const struct replay_command *command, const stru
 					.atlas = &subject->atlas,
 					.failed = subject->failed };
 	struct launch_options options = retell_strictly(launch, &subject->schedule);
-	uint64_t runs = command->runs ? command->runs : command->until == 0 ? UNTIL_MOST : 1;
-	struct launch_pool *pool = NULL;
+	struct error *error = replay_once(command, &options, subject, &report);
 
-	TRY(launch_pool_start(&options, (unsigned)command->jobs, runs, &pool));
-	struct error *error = follow(command, pool, runs, subject, &report);
-
-	launch_pool_stop(pool);
+	if (!error && report.strayed && !cmds_interrupted()) {
+		replay_report_again(&report);
+		options.still = launch->still = true;
+		error = replay_once(command, &options, subject, &report);
+	}
 	if (!error)
 		(command->json ? replay_report_json : replay_report_print)(&report);
 	*status = cmds_interrupted() ? CMDS_INTERRUPTED : report.same_end && subject->failed;
@@ -302,7 +320,7 @@ static struct error *replay_main(int argc, char **argv, int *status)
 	TRY(find_program(&subject, operands + 1));
 	if (command.export)
 		return export(&subject, command.export);
-	const struct launch_options launch = {
+	struct launch_options launch = {
 		.path = subject.path,
 		.argv = subject.argv,
 		.area = { .observe = OBSERVE_ALL, .context = 5 },

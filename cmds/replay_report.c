@@ -26,11 +26,24 @@ void replay_report_add(struct replay_report *report, struct run *run)
 	report->same_output += same.output;
 	report->same_schedule += same.schedule;
 	report->identical += identical;
+	report->strayed |= run->outcome == OUTCOME_DIVERGED;
 	if (!identical && !report->has_other) {
 		report->has_other = true;
 		report->other = *run;
 		*run = (struct run){ 0 };
 	}
+}
+
+void replay_report_again(struct replay_report *report)
+{
+	struct replay_report fresh = { .name = report->name,
+				       .recorded = report->recorded,
+				       .atlas = report->atlas,
+				       .failed = report->failed,
+				       .still = true };
+
+	replay_report_free(report);
+	*report = fresh;
 }
 
 static char *place(const struct replay_report *report, uint64_t id)
@@ -114,6 +127,9 @@ void replay_report_print(const struct replay_report *report)
 	printf("Replay of %s (%zu turns, schedule %016llx): %s\n", name, report->recorded->nturns,
 	       (unsigned long long)schedule_hash(report->recorded->turns, report->recorded->nturns), ended);
 	print_output(report->output);
+	if (report->still)
+		printf("With addresses chosen at random it left the schedule: what the program does\n"
+		       "depends on them. Replayed without randomisation, as it was recorded.\n");
 	if (report->has_other)
 		print_other(report);
 	printf("%llu of %llu identical\n", (unsigned long long)report->identical,
@@ -134,6 +150,7 @@ void replay_report_json(const struct replay_report *report)
 	json_object_set_new(answer, "same_output", answer_count(report->same_output));
 	json_object_set_new(answer, "same_schedule", answer_count(report->same_schedule));
 	json_object_set_new(answer, "ended", answer_text(report->ended));
+	json_object_set_new(answer, "randomized", json_boolean(!report->still));
 	if (report->has_other) {
 		json_t *other = answer_run(&report->other);
 

@@ -13,6 +13,8 @@ struct replay_report {
 	const struct schedule *recorded;
 	struct atlas *atlas;
 	bool failed; /* the recorded run */
+	bool still;  /* replayed without address randomisation, since with it a run went astray */
+	bool strayed;
 	uint64_t runs, identical;
 	uint64_t same_end, same_output, same_schedule;
 	struct run other; /* the first that was not identical */
@@ -21,6 +23,8 @@ struct replay_report {
 };
 
 void replay_report_add(struct replay_report *report, struct run *run);
+/* All over, without address randomisation. */
+void replay_report_again(struct replay_report *report);
 void replay_report_print(const struct replay_report *report);
 void replay_report_json(const struct replay_report *report);
 void replay_report_free(struct replay_report *report);

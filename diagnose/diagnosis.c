@@ -162,6 +162,7 @@ struct error *diagnose(const struct diagnosis_options *options, struct diagnosis
 			    .argv = options->argv,
 			    .area = { .observe = OBSERVE_ALL, .context = 5, .seed = options->seed },
 			    .control = { .policy = POLICY_STAY },
+			    .still = true,
 			    .timeout_s = options->timeout_s,
 			    .expect = options->expect,
 			    .check = options->check },

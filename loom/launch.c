@@ -36,7 +36,7 @@ static struct error *ready(const struct launch_options *options, char entry[SPAW
 	spawn_entry(entry, *area);
 	if (fcntl(*area, F_SETFD, 0) < 0)
 		return error_errno(errno, "cannot hand the run area to %s", options->argv[0]);
-	if (spawn_must_be_still())
+	if (options->still || spawn_must_be_still())
 		personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
 	return NULL;
 }

@@ -20,6 +20,7 @@ struct launch_options {
 	const char *expect;               /* stdout must equal this file; NULL = no such check */
 	const char *check; /* shell command: stdin is the program's stdout, exit 0 = pass; NULL = none */
 	enum label force;  /* 0 = judge, else every run gets this label */
+	bool still;        /* without address randomisation, where that is allowed */
 };
 
 /* Resolves `program` through PATH; says in a sentence when it is missing, not

@@ -114,7 +114,7 @@ static struct error *prepare(struct worker *worker)
 	} while (worker->null >= 0 && worker->null <= STDERR_FILENO);
 	if (worker->null < 0)
 		return error_errno(errno, "cannot open /dev/null");
-	worker->still = spawn_must_be_still();
+	worker->still = worker->setup->options->still || spawn_must_be_still();
 	worker->environment = spawn_environment(worker->entry);
 	return sweep_prepare(&worker->children);
 }
