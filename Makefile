@@ -34,9 +34,9 @@ bench:
 	@$(MAKE) --no-print-directory all
 	bench/run.py --build $(BUILD)
 
-# How hunts and replays do on the corpus; takes hours at full counts (EVAL="--seeds 2 …" for fewer).
+# How hunts and replays do on the corpus, into doc/results.md; half an hour (EVAL="--seeds 2 …" for fewer).
 eval-hunt: all
-	scripts/eval-hunt.py --build $(BUILD) $(EVAL)
+	scripts/eval-hunt.py --build $(BUILD) --write $(EVAL)
 
 # How diagnoses do on the corpus, written to doc/results.md; EVAL passes options and names.
 eval-diagnose:

@@ -144,6 +144,7 @@ void hunt_summary_json(const struct tally *summary, const struct story *story)
 	json_object_set_new(answer, "campaign", answer_count(summary->campaign));
 	json_object_set_new(answer, "seed", answer_count(summary->seed));
 	json_object_set_new(answer, "schedules", answer_count(summary->schedules));
+	json_object_set_new(answer, "points", answer_count(summary->points));
 	json_object_set_new(answer, "passed", answer_count(summary->passed));
 	json_object_set_new(answer, "failed", answer_count(summary->failed));
 	json_object_set_new(answer, "recorded",
@@ -158,6 +159,7 @@ void hunt_summary_json(const struct tally *summary, const struct story *story)
 				      "predecessors", answer_count(summary->predecessors), "edges",
 				      answer_count(summary->edges)));
 	json_object_set_new(answer, "wall_s", json_real(summary->wall_s));
+	json_object_set_new(answer, "cpu_s", json_real(summary->cpu_s));
 	json_object_set_new(answer, "interrupted", json_boolean(summary->interrupted));
 	if (summary->found) {
 		json_t *failure = answer_run(&summary->failure);

@@ -3,6 +3,7 @@
 #include "diagnose/chase.h"
 
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -144,13 +145,23 @@ static struct error *follow(struct chase *chase)
 	return NULL;
 }
 
+static double own_cpu_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
 struct error *chase_follow(struct chase *chase)
 {
+	double before = own_cpu_s();
 	struct tally *tally = chase->tally;
 	struct error *error = follow(chase);
 	struct hunt_seen seen = hunt_seen(chase->hunt);
 
 	tally->wall_s = watch_now() - chase->started;
+	tally->cpu_s += own_cpu_s() - before;
 	tally->pairs = seen.pairs;
 	tally->predecessors = seen.predecessors;
 	tally->edges = seen.edges;

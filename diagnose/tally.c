@@ -49,6 +49,8 @@ static void count_uncontrolled(struct tally *tally, const char *names)
 void tally_add(struct tally *tally, const struct steer_report *report, const char *arm)
 {
 	tally->schedules++;
+	tally->points += report->points;
+	tally->cpu_s += report->cpu_s;
 	COUNT(&tally->arms, arm);
 	if (report->harvested)
 		count_uncontrolled(tally, report->run.schedule.uncontrolled);

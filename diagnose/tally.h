@@ -14,6 +14,7 @@ struct tally_count {
 
 struct tally {
 	uint64_t schedules, passed, failed;
+	uint64_t points; /* of all schedules */
 	uint64_t recorded_passed, recorded_failed, passes; /* runs in the store, passing ones wanted */
 	VEC(struct tally_count) ends;                      /* of failed schedules, by kind */
 	VEC(struct tally_count) arms;                      /* schedules by policy */
@@ -23,7 +24,7 @@ struct tally {
 	uint64_t failure_at; /* it was this schedule, from 1 */
 	char *failure_arm;
 	uint64_t pairs, predecessors, edges; /* distinct */
-	double wall_s;
+	double wall_s, cpu_s;                /* cpu_s: of all schedules, everything included */
 	uint64_t seed, campaign, build;
 	const char *store, *program;
 	char *const *arguments;

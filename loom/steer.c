@@ -165,6 +165,7 @@ struct error *steer_take(struct steer *steer, double wait_s, struct steer_report
 		.hash = from.report.hash,
 		.harvested = from.area >= 0,
 		.light = from.report.light,
+		.cpu_s = from.report.cpu_s + from.report.beside_s,
 	};
 	TRY(member_run(&from, &steer->options, &report->run));
 	if (report->harvested && !from.report.served) {

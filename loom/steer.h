@@ -33,6 +33,7 @@ struct steer_report {
 	enum outcome outcome;
 	int code;
 	uint64_t points, contested, turns, hash;
+	double cpu_s;   /* of the program, the worker and its server */
 	bool harvested; /* `run` is filled */
 	bool light;     /* its observations are not all that there are */
 	struct run run;

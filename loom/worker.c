@@ -36,10 +36,11 @@ struct worker {
 	const struct worker_setup *setup;
 	struct server server;
 	struct reuse reuse;
-	bool served;      /* until servers turn out not to work */
-	unsigned lost;    /* servers in a row */
-	uint64_t nserved; /* runs */
-	int children;     /* from sweep_prepare */
+	bool served;            /* until servers turn out not to work */
+	unsigned lost;          /* servers in a row */
+	uint64_t nserved;       /* runs */
+	double own_s, server_s; /* processor time at the last report */
+	int children;           /* from sweep_prepare */
 	int null;
 	bool still;
 	char entry[SPAWN_ENTRY_SIZE];
@@ -342,6 +343,29 @@ static struct error *run_program(struct worker *worker, const struct worker_orde
 	return NULL;
 }
 
+static double clock_s(clockid_t clock)
+{
+	struct timespec now;
+
+	return clock_gettime(clock, &now) == 0 ? (double)now.tv_sec + (double)now.tv_nsec * 1e-9 : 0;
+}
+
+/* What a run costs besides its own time. A new server begins at 0. */
+static double beside_s(struct worker *worker)
+{
+	clockid_t clock;
+	double own = clock_s(CLOCK_PROCESS_CPUTIME_ID), server = 0;
+
+	if (worker->server.pid > 0 && clock_getcpuclockid(worker->server.pid, &clock) == 0)
+		server = clock_s(clock);
+	double passed =
+		own - worker->own_s + (server < worker->server_s ? server : server - worker->server_s);
+
+	worker->own_s = own;
+	worker->server_s = server;
+	return passed;
+}
+
 static uint32_t text_size(const char *text, size_t limit)
 {
 	return text ? (uint32_t)(strnlen(text, limit - 1) + 1) : 0;
@@ -430,6 +454,7 @@ _Noreturn void worker_main(const struct worker_setup *setup)
 			free(result.reason);
 			result.reason = memory_string(error->message);
 		}
+		report.beside_s = beside_s(worker);
 		send_report(worker, &report, &result);
 		if (error != unprepared)
 			error_free(error);

@@ -39,6 +39,7 @@ struct worker_report {
 	int code;
 	enum label label;
 	double wall_s, cpu_s;
+	double beside_s; /* processor time of the worker and its server since the last report */
 	uint64_t peak_kib;
 	int64_t started;
 	uint64_t output_hash;

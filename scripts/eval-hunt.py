@@ -1,27 +1,38 @@
 #!/usr/bin/env python3
 """Measures unsnarl hunt and unsnarl replay on the corpus: how many schedules a
-hunt needs, whether controls stay quiet, whether replays are identical, how many
-forced switches the reduced schedules have.
+hunt needs and what they cost, whether controls stay quiet, whether replays are
+identical on an idle and on a loaded machine, how many forced switches the reduced
+schedules have.
 
 usage: eval-hunt.py [--build DIR] [--seeds N] [--budget N] [--controls N]
-                    [--replays N] [--jobs J] [--json FILE] [NAME...]
+                    [--replays N] [--reductions N] [--speed N] [--jobs J]
+                    [--json FILE] [--write] [NAME...]
 
 Prints a line per program and the bars at the end; the exit status is 0 when all
-bars are met. The counts of the bars are the defaults: 10 seeds, a budget of
-2000, 20000 schedules per control, 100 replays.
+bars are met. With --write the table goes into doc/results.md, between its markers.
+The counts of the bars are the defaults: 10 seeds, a budget of 2000, 20000 schedules
+per control, 100 replays of either kind. The first 3 failures are reduced, and 500
+schedules are run for the speed.
 """
 
 import argparse
 import json
+import os
 import pathlib
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 FLAGS = ["-O2", "-g", "-pthread"]
 MORE_SWITCHES = 3  # than the truth says
+SMALL_POINTS = 2000  # a program is small when its schedules have no more points
+SMALL_MS = 1.0  # and it computes no longer than this by itself
+FAST = 1000  # schedules in a second of processor time
+BEGIN, END = "<!-- eval-hunt: begin -->", "<!-- eval-hunt: end -->"
 
 
 def build(unsnarl, folder, truth, target):
@@ -41,6 +52,33 @@ def answer(command, cwd, patience):
         return None
 
 
+def own_ms(command, cwd):
+    """Processor time of the program by itself, the least of a few runs, in ms."""
+    best = float("inf")
+    for _ in range(5):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        try:
+            subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL, timeout=5)
+        except subprocess.TimeoutExpired:
+            continue
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        best = min(best, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+    return best * 1000
+
+
+class Load:
+    """Keeps every processor twice as busy as it can be."""
+    def __enter__(self):
+        command = [sys.executable, "-c", "while True: pass"]
+        self.busy = [subprocess.Popen(command) for _ in range(2 * (os.cpu_count() or 1))]
+
+    def __exit__(self, *_):
+        for process in self.busy:
+            process.kill()
+            process.wait()
+
+
 class Program:
     def __init__(self, unsnarl, folder, truth, scratch, options):
         self.unsnarl, self.truth, self.scratch, self.options = unsnarl, truth, scratch, options
@@ -53,14 +91,25 @@ class Program:
     def hunt(self, seed, budget, *more):
         store = self.scratch / f"{self.truth['name']}-{seed}"
         command = [self.unsnarl, "hunt", "--json", "--budget", str(budget), "--seed", str(seed),
-                   "--store", str(store), "-j", str(self.options.jobs),
+                   "--store", str(store), "-j", str(self.options.jobs), "--passes", "0",
                    "--timeout", str(self.truth["timeout"] * 4),
                    *self.oracle, *more, "--", str(self.target), *self.truth["args"]]
-        return store, answer(command, self.scratch, 3600)
+        return store, answer(command, self.scratch, 7200)
 
-    def replay(self, store, run, count):
-        command = [self.unsnarl, "replay", "--json", "-n", str(count), "--store", str(store), str(run)]
-        return answer(command, self.scratch, 3600)
+    def replay(self, store, run):
+        command = [self.unsnarl, "replay", "--json", "-n", str(self.options.replays), "--store", str(store),
+                   "-j", str(self.options.jobs), "--timeout", "60", str(run)]
+        result = answer(command, self.scratch, 7200)
+        return result["identical"] if result else 0
+
+    def speed(self):
+        """Points per schedule and schedules in a second of processor time."""
+        _, hunted = self.hunt(99, self.options.speed, "--keep-going", "--no-reduce")
+        if not hunted:
+            return None
+        return {"points": hunted["points"] / hunted["schedules"],
+                "cpu_ms": hunted["cpu_s"] * 1000 / hunted["schedules"],
+                "own_ms": own_ms([str(self.target), *self.truth["args"]], self.scratch)}
 
     def as_declared(self, failure):
         """Is it the failure that the truth speaks of?"""
@@ -72,85 +121,147 @@ class Program:
         return ended[oracle["kind"]]
 
 
-def measure_bug(program, options, bars):
-    found, forced, replayed, others, rates = [], [], None, 0, []
+def measure_bug(program, options):
+    row = {"name": program.truth["name"], "bug": True, "found": [], "forced": [], "other": 0,
+           "known": program.truth["switches"], "replayed": None, "loaded": None,
+           "two": len({a["thread"] for a in program.truth["accesses"]}) <= 2}
     for seed in range(1, options.seeds + 1):
-        store, hunted = program.hunt(seed, options.budget, "--passes", "0")
+        reduce = len(row["forced"]) < options.reductions
+        store, hunted = program.hunt(seed, options.budget, *([] if reduce else ["--no-reduce"]))
         if not hunted or not hunted["failure"]:
-            found.append(None)
+            row["found"].append(None)
             continue
         failure = hunted["failure"]
-        rates.append(hunted["schedules"] / max(hunted["wall_s"], 1e-6))
-        found.append(failure["found_after"])
-        others += not program.as_declared(failure)
-        turns = hunted["findings"][0]["turns"]
-        forced.append(sum(turn["stop"] == "preempted" for turn in turns))
-        if replayed is None and options.replays:
-            result = program.replay(store, failure["run"], options.replays)
-            replayed = result["identical"] if result else 0
-    hits = [n for n in found if n is not None]
-    known = program.truth["switches"]
-    two = len({a["thread"] for a in program.truth["accesses"]}) <= 2
-    bars["found"] += len(hits) == len(found)
-    bars["replayed"] += replayed == options.replays
-    bars["short"] += not two or (bool(forced) and max(forced) <= known + MORE_SWITCHES)
-    print(f"{program.truth['name']:16} found {len(hits)}/{len(found)}"
-          f"  after {int(statistics.median(hits)) if hits else '-':>5} (most {max(hits) if hits else '-':>5})"
-          f"  forced {min(forced) if forced else '-'}-{max(forced) if forced else '-'} (known {known})"
-          f"  replay {replayed}/{options.replays}"
-          f"{f'  other failure {others}' if others else ''}"
-          f"  {statistics.median(rates) if rates else 0:.0f}/s", flush=True)
-    return {"name": program.truth["name"], "found": found, "forced": forced, "known": known,
-            "replayed": replayed, "other": others}
+        row["found"].append(failure["found_after"])
+        row["other"] += not program.as_declared(failure)
+        if reduce:
+            turns = hunted["findings"][0]["turns"]
+            row["forced"].append(sum(turn["stop"] == "preempted" for turn in turns))
+        if row["replayed"] is None and options.replays:
+            row["replayed"] = program.replay(store, failure["run"])
+            with Load():
+                row["loaded"] = program.replay(store, failure["run"])
+    return row
 
 
-def measure_control(program, options, bars):
-    _, hunted = program.hunt(1, options.controls, "--passes", "0", "--keep-going")
-    failed = hunted["failed"] if hunted else -1
-    bars["quiet"] += failed == 0
-    rate = hunted["schedules"] / hunted["wall_s"] if hunted else 0
-    ends = hunted["failures"] if hunted else ""
-    print(f"{program.truth['name']:16} control: {failed} failed of {options.controls} {ends or ''}"
-          f"  {rate:.0f}/s", flush=True)
-    return {"name": program.truth["name"], "failed": failed}
+def measure_control(program, options):
+    _, hunted = program.hunt(1, options.controls, "--keep-going")
+    return {"name": program.truth["name"], "bug": False, "failed": hunted["failed"] if hunted else -1,
+            "schedules": hunted["schedules"] if hunted else 0}
 
 
-def main():
+def is_short(row):
+    return not row["two"] or (bool(row["forced"]) and max(row["forced"]) <= row["known"] + MORE_SWITCHES)
+
+
+def is_small(row):
+    speed = row.get("speed")
+    return bool(speed) and speed["points"] <= SMALL_POINTS and speed["own_ms"] - row["start_ms"] <= SMALL_MS
+
+
+def span(values):
+    return "-" if not values else str(values[0]) if min(values) == max(values) else f"{min(values)}–{max(values)}"
+
+
+def cells(row, options):
+    speed = row.get("speed") or {}
+    cost = [f"{speed['points']:.0f}", f"{speed['own_ms']:.1f}", f"{speed['cpu_ms']:.2f}",
+            f"{1000 / speed['cpu_ms']:.0f}{'*' if is_small(row) else ''}"] if speed else ["-"] * 4
+    if not row["bug"]:
+        return [row["name"], f"quiet: {row['failed']} of {row['schedules']} failed", "", "", "", *cost]
+    hits = [n for n in row["found"] if n is not None]
+    found = f"{len(hits)}/{len(row['found'])}" + (f", {row['other']} otherwise" if row["other"] else "")
+    after = f"{int(statistics.median(hits))}, most {max(hits)}" if hits else "-"
+    forced = f"{span(row['forced'])} (known {row['known']}{'' if row['two'] else ', more threads'})"
+    replays = f"{row['replayed']} + {row['loaded']} of {options.replays} each" if options.replays else "-"
+    return [row["name"], found, after, forced, replays, *cost]
+
+
+HEAD = ["program", "found", "after", "forced switches", "replays, idle + loaded", "points", "alone ms",
+        "ms a schedule", "a second"]
+
+
+def bars(rows, options):
+    bugs = [row for row in rows if row["bug"]]
+    controls = [row for row in rows if not row["bug"]]
+    small = [row for row in rows if is_small(row)]
+    fast = [row for row in small if 1000 / row["speed"]["cpu_ms"] >= FAST]
+    judged = [
+        ("found in every hunt", sum(None not in row["found"] for row in bugs), len(bugs), "bugs"),
+        ("replayed identically", sum(row["replayed"] == row["loaded"] == options.replays for row in bugs)
+         if options.replays else len(bugs), len(bugs), "bugs"),
+        ("short enough", sum(map(is_short, bugs)) if options.reductions else len(bugs), len(bugs), "bugs"),
+        ("quiet", sum(row["failed"] == 0 for row in controls), len(controls), "controls"),
+        (f"{FAST} schedules a second of processor time or more", len(fast), len(small), "small programs (*)"),
+    ]
+    return [f"{name}: {got} of {of} {what}" for name, got, of, what in judged], \
+        all(got == of for _, got, of, _ in judged)
+
+
+def table(rows, options, seconds):
+    lines, _ = bars(rows, options)
+    text = [f"{options.seeds} hunts with a budget of {options.budget} for each bug, the first "
+            f"{options.reductions} failures reduced; {options.controls} schedules for each control; "
+            f"{options.replays} replays idle and as many with two busy processes per processor; "
+            f"{options.speed} schedules for the speed. {seconds / 60:.0f} minutes. `alone` is the program by "
+            f"itself, `ms a schedule` is processor time, everything included; small (*): at most "
+            f"{SMALL_POINTS} points, and at most {SMALL_MS:g} ms of its own beside the start of a process.", "",
+            "| " + " | ".join(HEAD) + " |", "|" + "---|" * len(HEAD)]
+    text += ["| " + " | ".join(cells(row, options)) + " |" for row in rows]
+    return text + [""] + [f"- {line}" for line in lines]
+
+
+def write(text):
+    path = SOURCE / "doc" / "results.md"
+    old = path.read_text()
+    section = f"{BEGIN}\n{text}\n{END}"
+    if BEGIN in old:
+        head, rest = old.split(BEGIN, 1)
+        path.write_text(head + section + rest.split(END, 1)[1])
+    else:
+        path.write_text(f"{old.rstrip()}\n\n## Hunting and replaying (`make eval-hunt`)\n\n{section}\n")
+
+
+def parse():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--build", default=str(SOURCE / "build"))
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--budget", type=int, default=2000)
     parser.add_argument("--controls", type=int, default=20000)
     parser.add_argument("--replays", type=int, default=100)
+    parser.add_argument("--reductions", type=int, default=3)
+    parser.add_argument("--speed", type=int, default=500)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json")
+    parser.add_argument("--write", action="store_true")
     parser.add_argument("names", nargs="*")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
     unsnarl = str(pathlib.Path(options.build).resolve() / "unsnarl")
-    bars = {"found": 0, "replayed": 0, "short": 0, "quiet": 0}
-    bugs = controls = 0
-    results = []
+    rows, started = [], time.time()
+    start_ms = own_ms(["/bin/true"], "/")
+    truths = [(path.parent, json.loads(path.read_text()))
+              for path in sorted((SOURCE / "corpus").glob("*/truth.json"))]
+    truths.sort(key=lambda pair: pair[1]["class"] == "none")  # the bugs first
     with tempfile.TemporaryDirectory() as folder:
-        scratch = pathlib.Path(folder)
-        for path in sorted((SOURCE / "corpus").glob("*/truth.json")):
-            truth = json.loads(path.read_text())
+        for source, truth in truths:
             if options.names and truth["name"] not in options.names:
                 continue
-            program = Program(unsnarl, path.parent, truth, scratch, options)
-            if truth["class"] == "none":
-                controls += 1
-                if options.controls:
-                    results.append(measure_control(program, options, bars))
-            else:
-                bugs += 1
-                results.append(measure_bug(program, options, bars))
-    print(f"found in every hunt: {bars['found']} of {bugs} bugs")
-    print(f"replayed identically: {bars['replayed']} of {bugs} bugs")
-    print(f"short enough: {bars['short']} of {bugs} bugs")
-    print(f"quiet: {bars['quiet']} of {controls} controls")
-    if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(results, indent=1))
-    met = bars["found"] == bars["replayed"] == bars["short"] == bugs and bars["quiet"] == controls
+            program = Program(unsnarl, source, truth, pathlib.Path(folder), options)
+            row = (measure_control if truth["class"] == "none" else measure_bug)(program, options)
+            row["speed"] = program.speed() if options.speed else None
+            row["start_ms"] = start_ms
+            rows.append(row)
+            print("  ".join(cell for cell in cells(row, options) if cell), flush=True)
+            if options.json:
+                pathlib.Path(options.json).write_text(json.dumps(rows, indent=1))
+    lines, met = bars(rows, options)
+    print("\n".join(lines))
+    if options.write:
+        write("\n".join(table(rows, options, time.time() - started)))
     sys.exit(0 if met else 1)
 
 
