@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "cmds/cmds.h"
+#include "cmds/replay_gdb.h"
 #include "cmds/replay_report.h"
 #include "diagnose/retell.h"
 #include "loom/launch.h"
@@ -19,7 +20,7 @@
 struct replay_command {
 	uint64_t runs, jobs;
 	double timeout_s;
-	const char *store, *export, *commands;
+	const char *store, *export, *commands, *at;
 	unsigned until;
 	bool gdb, shortest, story, json;
 };
@@ -39,6 +40,9 @@ static const struct options_entry entries[] = {
 	  .help = "stop at the first run that fails as recorded; for programs that are not all under control" },
 	{ .name = "gdb", .kind = OPTIONS_FLAG, AT(gdb),
 	  .help = "in gdb, stopped where it fails, with all threads" },
+	{ .name = "at", .value = "WHERE", .kind = OPTIONS_STRING, AT(at),
+	  .help = "in gdb, stopped where the first access of what unsnarl locate finds is about to be done "
+		  "(WHERE is the word finding), or where a line is first reached (file.c:12)" },
 	{ .name = "gdb-commands", .value = "FILE", .kind = OPTIONS_STRING, AT(commands),
 	  .help = "in gdb, which then reads its commands from FILE and ends" },
 	{ .name = "export", .value = "FILE", .kind = OPTIONS_STRING, AT(export),
@@ -68,6 +72,7 @@ static const struct options_page page = {
 	.examples = "  unsnarl replay last\n"
 		    "  unsnarl replay 17 -n 100\n"
 		    "  unsnarl replay 17 --gdb\n"
+		    "  unsnarl replay 17 --at finding\n"
 		    "  unsnarl replay 17 --export bug.schedule\n"
 		    "  unsnarl replay bug.schedule\n",
 	.entries = entries,
@@ -76,10 +81,11 @@ static const struct options_page page = {
 /* What is to be followed, and with which program. */
 struct subject {
 	struct schedule schedule;
-	char *path;  /* of the program */
-	char **argv; /* argv[0] is the program as it was named; items are borrowed */
-	char *name;  /* for people: "run 17", "bug.schedule" */
-	bool failed; /* the recorded run */
+	char *path;      /* of the program */
+	char **argv;     /* argv[0] is the program as it was named; items are borrowed */
+	char *name;      /* for people: "run 17", "bug.schedule" */
+	uint64_t number; /* of the run, 0 = a file */
+	bool failed;     /* the recorded run */
 	struct atlas atlas;
 };
 
@@ -114,6 +120,7 @@ static struct error *take_run(struct store *store, uint64_t number, bool shortes
 				 "records them",
 				 (unsigned long long)number);
 	out->failed = run.label == LABEL_FAIL;
+	out->number = number;
 	out->name = memory_format("run %llu", (unsigned long long)number);
 	out->schedule = schedule_copy(shortest && run.reduced.nturns ? &run.reduced : &run.schedule);
 	out->schedule.program = campaigns.items[0].program;
@@ -260,43 +267,27 @@ static struct error *tell(const struct launch_options *launch, const struct subj
 	return NULL;
 }
 
-/* Takes the place of this process. A signal stops gdb by itself; every other end
- * comes down to one system call, at which all threads are still there. */
 static struct error *debug(const struct replay_command *command, const struct launch_options *launch,
 			   const struct subject *subject)
 {
-	struct launch_options options = retell_strictly(launch, &subject->schedule);
-	const char *front[] = { "gdb",  "-q",
-				"-iex", "set debuginfod enabled off",
-				"-ex",  "set pagination off",
-				"-ex",  "set confirm off",
-				"-ex",  "handle SIGSTOP SIGCONT nostop noprint" };
-	const char *stop[] = { "-ex", "catch syscall exit_group" };
-	const char *go[] = { "-ex", "run" };
-	VEC(const char *) words = { 0 };
+	struct replay_gdb gdb = { .launch = retell_strictly(launch, &subject->schedule),
+				  .path = subject->path,
+				  .arguments = subject->argv + 1,
+				  .commands = command->commands,
+				  .signal = subject->schedule.outcome == OUTCOME_SIGNAL };
 
-	for (size_t i = 0; i < sizeof front / sizeof *front; i++)
-		*VEC_PUSH(&words) = front[i];
-	if (command->commands)
-		*VEC_PUSH(&words) = "-batch";
-	for (size_t i = 0; i < 2 && subject->schedule.outcome != OUTCOME_SIGNAL; i++)
-		*VEC_PUSH(&words) = stop[i];
-	for (size_t i = 0; i < 2; i++)
-		*VEC_PUSH(&words) = go[i];
-	if (command->commands) {
-		*VEC_PUSH(&words) = "-x";
-		*VEC_PUSH(&words) = command->commands;
+	if (command->at && !strcmp(command->at, "finding")) {
+		if (!subject->number)
+			return error_new("--at finding needs a recorded run; a file has nothing to compare "
+					 "with: name a place, as in --at file.c:12");
+		TRY(replay_gdb_at_finding(&gdb, command->store, subject->number));
+	} else if (command->at) {
+		if (!strchr(command->at, ':'))
+			return error_new("--at takes a place, as in file.c:12, or the word finding; not %s",
+					 command->at);
+		gdb.place = command->at;
 	}
-	*VEC_PUSH(&words) = "--args";
-	*VEC_PUSH(&words) = subject->path;
-	for (char **argument = subject->argv + 1; *argument; argument++)
-		*VEC_PUSH(&words) = *argument;
-	*VEC_PUSH(&words) = NULL;
-	fflush(stdout);
-	struct error *error = launch_under(&options, (char *const *)(uintptr_t)words.items);
-
-	VEC_FREE(&words);
-	return error;
+	return replay_gdb(&gdb);
 }
 
 static struct error *replay_main(int argc, char **argv, int *status)
@@ -327,7 +318,7 @@ static struct error *replay_main(int argc, char **argv, int *status)
 		.timeout_s = command.timeout_s,
 	};
 
-	if (command.gdb || command.commands)
+	if (command.gdb || command.commands || command.at)
 		return debug(&command, &launch, &subject);
 	cmds_catch_interrupts();
 	TRY(replay_all(&command, &launch, &subject, status));

@@ -64,7 +64,10 @@ struct area_control {
 	uint32_t strict; /* 1: the plan is all; a turn that cannot be taken ends the run as diverged */
 	uint32_t carry;  /* 1: threads run on each other's kernel threads: fast, but debuggers are confused */
 	uint32_t light;  /* 1: nobody looks for couples, which takes the most time of all observations */
-	uint64_t points; /* contested points expected in a run, from earlier ones; 0 = unknown */
+	uint64_t stop_order;  /* for debuggers: unsnarl_here is called before this access, from 1 on, */
+	uint32_t stop_thread; /* of this thread; order 0 = nowhere */
+	uint32_t reserved;
+	uint64_t points;      /* contested points expected in a run, from earlier ones; 0 = unknown */
 	uint64_t most_points; /* the run ends as a livelock beyond this; 0 = no limit */
 	uint32_t thread_points
 		[CONTROL_THREADS]; /* points expected of each thread (the sum over its turns), 0 =

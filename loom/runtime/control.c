@@ -193,7 +193,7 @@ static bool looks_private(const struct thread *self, uint64_t address, size_t si
 	return granule_is_private(self, address, size);
 }
 
-void control_access(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access)
+static void take_point(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access)
 {
 	struct agent *me = control_enter();
 	/* Parts of one access have one word. */
@@ -215,6 +215,20 @@ void control_access(struct thread *self, uint64_t word, uint64_t address, size_t
 	if (control.nready > 1 || control.ntimed)
 		policy_weigh(me, looks_private(self, address, size));
 	arrive(me);
+}
+
+/* A debugger may stop here: the calling thread is about to do the access that it was asked for. */
+EXPORT __attribute__((noinline)) void unsnarl_here(uint64_t address)
+{
+	__asm__ volatile("" : : "r"(address) : "memory");
+}
+
+void control_access(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access)
+{
+	take_point(self, word, address, size, access);
+	if (UNLIKELY(control.options.stop_order && WORD_ORDER(word) == (uint32_t)control.options.stop_order &&
+		     self->number == control.options.stop_thread))
+		unsnarl_here(address);
 }
 
 void control_note_site(struct agent *me, const volatile void *object)
