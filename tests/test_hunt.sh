@@ -24,6 +24,117 @@ narrow() { # narrow WHAT
 }
 
 make_programs() {
+	cat >slow.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+static long slow_count;
+static void slow_add(void)
+{
+	long value = slow_count;
+	slow_count = value + 1;
+}
+static void *add(void *unused)
+{
+	for (int i = 0; i < 3; i++)
+		slow_add();
+	return unused;
+}
+int main(void)
+{
+	pthread_t threads[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, add, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	printf("%ld\n", slow_count);
+	return slow_count != 6;
+}
+C
+	cat >striped.c <<'C'
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+static long stripes[8], total;
+static pthread_mutex_t locks[8] = { [0 ... 7] = PTHREAD_MUTEX_INITIALIZER };
+static void *add(void *unused)
+{
+	for (int i = 0; i < 20; i++) {
+		uintptr_t id = (uintptr_t)pthread_self();
+		unsigned at = (unsigned)((id ^ id >> 21) * 0x9e3779b97f4a7c15u >> 61);
+		while (at & 1 && stripes[at] >= 0)
+			at = (at + 1) & 7;
+		for (unsigned k = 0; k < at; k++)
+			stripes[k] += 0 * k;
+		pthread_mutex_lock(&locks[at]);
+		stripes[at]++;
+		total++;
+		pthread_mutex_unlock(&locks[at]);
+	}
+	return unused;
+}
+int main(void)
+{
+	pthread_t threads[4];
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, add, NULL);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	printf("%ld\n", total);
+	return total != 80;
+}
+C
+	cat >ticket.c <<'C'
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+static atomic_int next, serving;
+static int count;
+static void *add(void *unused)
+{
+	for (int i = 0; i < 3; i++) {
+		int mine = atomic_load(&next);
+		atomic_store(&next, mine + 1);
+		while (atomic_load(&serving) != mine)
+			sched_yield();
+		count++;
+		atomic_fetch_add(&serving, 1);
+	}
+	return unused;
+}
+int main(void)
+{
+	pthread_t threads[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, add, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+C
+	cat >waits.c <<'C'
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int shared;
+static void *look(void *unused)
+{
+	shared++;
+	return unused;
+}
+int main(void)
+{
+	pthread_t thread;
+	pid_t child = fork();
+	if (child == 0) {
+		sleep(7); /* the child runs free */
+		_exit(0);
+	}
+	pthread_create(&thread, 0, look, 0);
+	waitpid(child, 0, 0); /* in reality, while the other thread waits for its turn */
+	pthread_join(thread, 0);
+	return 0;
+}
+C
 	cat >counter.c <<'C'
 #include <assert.h>
 #include <pthread.h>
@@ -139,7 +250,7 @@ int main(void)
 C
 	echo 'int x; int main(void) { x = 1; return 3; }' >always.c
 	local name
-	for name in counter locks signal good always; do
+	for name in counter slow striped ticket waits locks signal good always; do
 		"$UNSNARL" cc -O1 -g -pthread -o "$name" "$name.c" 2>err
 		verdict $? "$name is built"
 	done
@@ -291,6 +402,61 @@ test_gdb() {
 	expect out 'locks.c:16' "gdb shows where the other waits"
 }
 
+test_gdb_at() {
+	local place
+	if ! command -v gdb >/dev/null; then
+		return
+	fi
+	rm -rf s
+	printf 'info threads\nframe\nprint slow_count\nnext 20\nprint slow_count\n' >commands
+	call hunt --seed 1 --store s -- ./slow
+	call locate last --store s --json
+	place=$(value '"T%d before .*%s" % (a["findings"][0]["accesses"][0]["thread"], "slow.c:%d" % a["findings"][0]["accesses"][0]["line"])')
+	call replay last --store s --at finding --gdb-commands commands
+	expect out "Stopping thread $place" "--at finding says where"
+	expect out 'hit Temporary breakpoint 1, unsnarl_here' "gdb stops before the access"
+	expect out '^#[0-9]+ .*in (add|slow_add) .*slow.c:' "the frame is that of the access"
+	[ "$(grep -Ec '^[* ] +[123] +Thread' out)" -ge 2 ]
+	verdict $? "all threads are there"
+	call replay last --store s --at slow.c:7 --gdb-commands commands
+	expect out 'hit Temporary breakpoint 1.* (add|slow_add) .*at slow.c:' "gdb stops at a line"
+	expect_mistake 'takes a place' replay last --store s --at nowhere
+	"$UNSNARL" replay last --store s --export at.schedule
+	expect_mistake 'needs a recorded run' replay at.schedule --at finding
+}
+
+# What the program does depends on where its threads lie.
+test_addresses() {
+	rm -rf s
+	call hunt --seed 1 --store s -- ./striped
+	expect out 'Failed after' "a program that hashes addresses"
+	call replay last --store s -n 20
+	expect out '^20 of 20 identical' "addresses: all replays are identical"
+	expect out 'without randomisation' "addresses: it is said"
+	narrow "a replay without randomisation"
+	call replay last --store s -n 2 --json
+	expect_value 'a["randomized"]' False "addresses"
+	rm -rf s
+	call hunt --seed 1 --store s -- ./counter
+	call replay last --store s -n 5 --json
+	expect_value 'a["randomized"]' True "addresses do not matter"
+}
+
+# A livelock ends where patience ended; a schedule of a million turns gets short.
+test_livelock() {
+	rm -rf s
+	call hunt --seed 1 --passes 5 --store s -- ./ticket
+	expect out 'livelock' "a lock that is never given back"
+	call replay last --store s -n 3
+	expect out '^3 of 3 identical' "livelocks are replayed"
+}
+
+test_real_wait() {
+	rm -rf s
+	call hunt --seed 1 --budget 1 --timeout 20 --store s -- ./waits
+	expect out 'waits in reality' "a call that waits in reality is named"
+}
+
 test_mistakes() {
 	expect_mistake 'no program to hunt in' hunt
 	expect_mistake 'budget' hunt --budget lots -- ./good
@@ -335,6 +501,10 @@ test_policies
 test_ends
 test_replay
 test_gdb
+test_gdb_at
+test_addresses
+test_livelock
+test_real_wait
 test_mistakes
 test_interrupt
 printf '%d passed, %d failed\n' "$passed" "$failed"
