@@ -23,6 +23,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import controlled
+
 BENCH = Path(__file__).resolve().parent
 SOURCES = BENCH / "programs"
 
@@ -31,6 +33,8 @@ SQLITE_FLAGS = ["-DSQLITE_THREADSAFE=1", "-DSQLITE_OMIT_LOAD_EXTENSION", "-w"]
 
 # No reports, no stacks kept for them, no lock-order graph, no pause at the end.
 TSAN_OPTIONS = "report_bugs=0:history_size=0:detect_deadlocks=0:atexit_sleep_ms=0"
+
+CONTROLLED = "controlled"  # beside the variants: the scheduler by itself
 
 CPU_MEAN_BAR, CPU_WORST_BAR, MEMORY_BAR = 0.9, 1.2, 1.2
 TIME_LIMIT = 600  # seconds for one run
@@ -383,11 +387,30 @@ def print_bars(medians, names, variants):
         print(f"  {what:29} {shown:>11} <= {bar}: {verdict}")
 
 
-def write_json(path, medians):
+def measure_controlled(place, repetitions):
+    """The scheduler's own figures; None when it cannot be measured."""
+    program = place.bench / "points.unsnarl"
+    source = SOURCES / "points.c"
+    compile_if_older([*compiler(place, "unsnarl"), *FLAGS, str(source), "-o", str(program)], program,
+                     max(source.stat().st_mtime, newest_tool(place)))
+    try:
+        figures = controlled.measure(place, program, min(repetitions, 3))
+    except RuntimeError as error:
+        say(f"failed: controlled: {error}")
+        return None
+    print(f"\ncontrolled runs, processor time: {figures['point_ns']:.0f} ns a point where the same thread goes "
+          f"on, {figures['switch_ns']:.0f} ns\nmore for a switch of threads, "
+          f"{figures['schedule_ms']:.2f} ms a schedule of two threads that do nothing")
+    return figures
+
+
+def write_json(path, medians, figures):
     results = [
         {"program": name, "variant": variant, **vars(figures)}
         for (name, variant), figures in medians.items()
     ]
+    if figures:
+        results.append({"program": "points", "variant": "controlled", **figures})
     path.write_text(json.dumps(results, indent=1) + "\n")
 
 
@@ -405,7 +428,7 @@ def chosen(option, text, known):
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--programs", default=",".join(PROGRAMS), metavar="LIST")
-    parser.add_argument("--variants", default=",".join(VARIANTS), metavar="LIST")
+    parser.add_argument("--variants", default=",".join([*VARIANTS, CONTROLLED]), metavar="LIST")
     parser.add_argument("-r", type=int, metavar="N", help="repetitions (default 5; 1 with --quick)")
     parser.add_argument(
         "--quick", action="store_true", help="small inputs: shows that all works, measures nothing"
@@ -424,22 +447,26 @@ def parse_options():
 def main():
     options = parse_options()
     names = chosen("--programs", options.programs, PROGRAMS)
-    variants = chosen("--variants", options.variants, VARIANTS)
+    variants = chosen("--variants", options.variants, [*VARIANTS, CONTROLLED])
+    steered = CONTROLLED in variants
+    variants = [variant for variant in variants if variant != CONTROLLED]
     place = Place(options.build)
     build_all(place, names, {VARIANTS[variant].flavour for variant in variants})
-    measurement = measure_all(place, names, variants, options.r, options.quick)
+    measurement = measure_all(place, names, variants, options.r if variants else 0, options.quick)
 
     medians = measurement.medians()
-    print_table(medians, names, variants)
-    print_bars(medians, names, variants)
+    if variants:
+        print_table(medians, names, variants)
+        print_bars(medians, names, variants)
+    figures = measure_controlled(place, options.r) if steered else None
     if options.quick:
         print("\nquick run on small inputs: the figures above say nothing about the bars")
     elif options.r < 5:
         print(f"\n{options.r} repetitions: too few to rely on")
-    write_json(place.build / ("bench-quick.json" if options.quick else "bench.json"), medians)
+    write_json(place.build / ("bench-quick.json" if options.quick else "bench.json"), medians, figures)
     for (name, variant), sentence in measurement.failures.items():
         say(f"failed: {name}, {variant}: {sentence}")
-    return 1 if measurement.failures else 0
+    return 1 if measurement.failures or (steered and not figures) else 0
 
 
 if __name__ == "__main__":

@@ -145,6 +145,7 @@ void hunt_summary_json(const struct tally *summary, const struct story *story)
 	json_object_set_new(answer, "seed", answer_count(summary->seed));
 	json_object_set_new(answer, "schedules", answer_count(summary->schedules));
 	json_object_set_new(answer, "points", answer_count(summary->points));
+	json_object_set_new(answer, "turns", answer_count(summary->turns));
 	json_object_set_new(answer, "passed", answer_count(summary->passed));
 	json_object_set_new(answer, "failed", answer_count(summary->failed));
 	json_object_set_new(answer, "recorded",

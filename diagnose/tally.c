@@ -50,6 +50,7 @@ void tally_add(struct tally *tally, const struct steer_report *report, const cha
 {
 	tally->schedules++;
 	tally->points += report->points;
+	tally->turns += report->turns;
 	tally->cpu_s += report->cpu_s;
 	COUNT(&tally->arms, arm);
 	if (report->harvested)

@@ -14,7 +14,7 @@ struct tally_count {
 
 struct tally {
 	uint64_t schedules, passed, failed;
-	uint64_t points; /* of all schedules */
+	uint64_t points, turns; /* of all schedules */
 	uint64_t recorded_passed, recorded_failed, passes; /* runs in the store, passing ones wanted */
 	VEC(struct tally_count) ends;                      /* of failed schedules, by kind */
 	VEC(struct tally_count) arms;                      /* schedules by policy */
