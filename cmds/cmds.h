@@ -47,6 +47,33 @@ extern const char *const cmds_observers[];
 	  .offset = offsetof(type, json), \
 	  .help = "answer with a JSON object on stdout" }
 
+/* What makes a run fail, for the verbs that run programs; `type` has members `timeout_s`, `check`, `expect`. */
+#define CMDS_VERDICT_ENTRIES(type)                                                                         \
+	{ .name = "timeout",                                                                               \
+	  .value = "S",                                                                                    \
+	  .kind = OPTIONS_SECONDS,                                                                         \
+	  .offset = offsetof(type, timeout_s),                                                             \
+	  .help = "a run that lasts longer has hung and failed (default 10 seconds; 0: wait for ever)" },  \
+		{ .name = "check",                                                                         \
+		  .value = "CMD",                                                                          \
+		  .kind = OPTIONS_STRING,                                                                  \
+		  .offset = offsetof(type, check),                                                         \
+		  .help = "shell command that reads what the program printed; the run passes if it exits " \
+			  "with 0" },                                                                      \
+		{ .name = "expect",                                                                        \
+		  .value = "FILE",                                                                         \
+		  .kind = OPTIONS_STRING,                                                                  \
+		  .offset = offsetof(type, expect),                                                        \
+		  .help = "the run passes if the program prints exactly what is in FILE" }
+/* `type` has a member `context`. */
+#define CMDS_CONTEXT_ENTRY(type)             \
+	{ .name = "context",                 \
+	  .value = "N",                      \
+	  .kind = OPTIONS_NUMBER,            \
+	  .offset = offsetof(type, context), \
+	  .high = 8,                         \
+	  .help = "events of context on edges, 0 to 8 (default 5)" }
+
 #define CMDS_INTERRUPTED 130 /* exit status */
 /* Ctrl-C, a hang-up and a plain kill are noted from now on. */
 void cmds_catch_interrupts(void);

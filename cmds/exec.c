@@ -15,9 +15,7 @@ static const struct options_entry entries[] = {
 	{ .name = "observe", .value = "LIST", .kind = OPTIONS_WORDS,
 	  .offset = offsetof(struct exec_options, observe), .words = cmds_observers,
 	  .help = "what to observe: pairs, predecessors, edges, all or none (default all)" },
-	{ .name = "context", .value = "N", .kind = OPTIONS_NUMBER,
-	  .offset = offsetof(struct exec_options, context), .high = 8,
-	  .help = "events of context on edges, 0 to 8 (default 5)" },
+	CMDS_CONTEXT_ENTRY(struct exec_options),
 	{ 0 },
 };
 /* clang-format on */

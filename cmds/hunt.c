@@ -45,14 +45,8 @@ static const struct options_entry entries[] = {
 	  .help = "makes a hunt repeatable (default: a new one)" },
 	{ 'j', "jobs", "J", OPTIONS_NUMBER, AT(jobs), .low = 1, .high = 1024,
 	  .help = "schedules at a time (default: one per processor); changes nothing but the time it takes" },
-	{ .name = "timeout", .value = "S", .kind = OPTIONS_SECONDS, AT(timeout_s),
-	  .help = "a run that lasts longer has hung and failed (default 10 seconds; 0: wait for ever)" },
-	{ .name = "check", .value = "CMD", .kind = OPTIONS_STRING, AT(check),
-	  .help = "shell command that reads what the program printed; the run passes if it exits with 0" },
-	{ .name = "expect", .value = "FILE", .kind = OPTIONS_STRING, AT(expect),
-	  .help = "the run passes if the program prints exactly what is in FILE" },
-	{ .name = "context", .value = "N", .kind = OPTIONS_NUMBER, AT(context), .high = 8,
-	  .help = "events of context on edges, 0 to 8 (default 5)" },
+	CMDS_VERDICT_ENTRIES(struct hunt_command),
+	CMDS_CONTEXT_ENTRY(struct hunt_command),
 	{ .name = "keep-going", .kind = OPTIONS_FLAG, AT(keep_going),
 	  .help = "use up the budget also after a failure" },
 	{ .name = "no-reduce", .kind = OPTIONS_FLAG, AT(no_reduce),
@@ -127,6 +121,7 @@ static struct error *tell(const struct hunt_command *command, const struct launc
 	if (summary->found)
 		TRY(retell(launch, failure->reduced.nturns ? &failure->reduced : &failure->schedule,
 			   &retold));
+	retold.story.found = !failure->reduced.nturns;
 	(command->json ? hunt_summary_json : hunt_summary_print)(summary, &retold.story);
 	return NULL;
 }

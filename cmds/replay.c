@@ -86,6 +86,7 @@ struct subject {
 	char *name;      /* for people: "run 17", "bug.schedule" */
 	uint64_t number; /* of the run, 0 = a file */
 	bool failed;     /* the recorded run */
+	bool shortest;   /* made short from it */
 	struct atlas atlas;
 };
 
@@ -121,6 +122,7 @@ static struct error *take_run(struct store *store, uint64_t number, bool shortes
 				 (unsigned long long)number);
 	out->failed = run.label == LABEL_FAIL;
 	out->number = number;
+	out->shortest = shortest && run.reduced.nturns;
 	out->name = memory_format("run %llu", (unsigned long long)number);
 	out->schedule = schedule_copy(shortest && run.reduced.nturns ? &run.reduced : &run.schedule);
 	out->schedule.program = campaigns.items[0].program;
@@ -263,6 +265,7 @@ static struct error *tell(const struct launch_options *launch, const struct subj
 	_cleanup_(retold_free) struct retold retold = { 0 };
 
 	TRY(retell(launch, &subject->schedule, &retold));
+	retold.story.found = !subject->shortest;
 	story_print(&retold.story, stdout);
 	return NULL;
 }

@@ -54,25 +54,6 @@ static void add(uint64_t *sum, uint64_t value)
 		*sum = UINT64_MAX;
 }
 
-struct error *harvest_read(int fd, uint64_t offset, void *bytes, size_t size)
-{
-	size_t have = 0;
-
-	while (have < size) {
-		ssize_t n = pread(fd, (char *)bytes + have, size - have, (off_t)(offset + have));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return error_errno(errno, "cannot read the run area");
-		if (n == 0)
-			break;
-		have += (size_t)n;
-	}
-	memset((char *)bytes + have, 0, size - have);
-	return NULL;
-}
-
 /* How many of the `bytes` at `offset` are a hole, which holds nothing valid. */
 static uint64_t hole_at(int fd, uint64_t offset, uint64_t bytes)
 {

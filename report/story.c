@@ -250,7 +250,8 @@ void story_print(const struct story *story, FILE *out)
 
 	if (!schedule->nturns)
 		return;
-	fprintf(out, "The shortest way to it, with %zu forced switch%s between threads:\n\n", forced,
+	fprintf(out, "%s, with %zu forced switch%s between threads:\n\n",
+		story->found ? "As it was found, not made short" : "The shortest way to it", forced,
 		forced == 1 ? "" : "es");
 	find_shared(&telling);
 	make_scenes(&telling);

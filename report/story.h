@@ -14,6 +14,7 @@ struct story {
 	struct atlas *atlas; /* knows the sites */
 	const struct schedule *schedule;
 	const struct observations *traced; /* the same run with its trace; NULL = not known */
+	bool found;                        /* the schedule is as it was found, nobody has made it short */
 };
 
 void story_print(const struct story *story, FILE *out);
