@@ -31,7 +31,7 @@ _unsnarl() {
 		options+=" --keep-going --no-reduce --store --json --help"
 		;;
 	replay)
-		options="-n --runs -j --jobs --until --gdb --gdb-commands --export --shortest --story --timeout"
+		options="-n --runs -j --jobs --until --gdb --at --gdb-commands --export --shortest --story --timeout"
 		options+=" --store --json --help"
 		;;
 	runs) options="--campaign --curve --store --json --help" ;;
