@@ -17,7 +17,7 @@
 #define REDUCE_SECONDS 120 /* mostly it is over much sooner, by other limits */
 
 struct hunt_command {
-	uint64_t passes, seed, jobs, context;
+	uint64_t passes, failures, seed, jobs, context;
 	double timeout_s;
 	const char *budget, *check, *expect, *store;
 	unsigned policy;
@@ -38,6 +38,8 @@ static const struct options_entry entries[] = {
 	  .help = "how many schedules at most, or for how long: 5000, 30s, 10m, 2h (default 10000)" },
 	{ .name = "passes", .value = "N", .kind = OPTIONS_NUMBER, AT(passes), .high = 1000000,
 	  .help = "passing runs to record beside the failing ones (default 100)" },
+	{ .name = "failures", .value = "N", .kind = OPTIONS_NUMBER, AT(failures), .low = 1, .high = 1000000,
+	  .help = "failing runs to record (default 100)" },
 	{ .name = "policy", .value = "P", .kind = OPTIONS_WORD, AT(policy), .words = policies,
 	  .help = "how schedules are chosen: random, pct2, pct3, pct5, pos, surw, guided, or auto, which "
 		  "uses them all and those most that pay (default auto)" },
@@ -173,6 +175,7 @@ static struct error *hunt_main(int argc, char **argv, int *status)
 {
 	struct hunt_command command = {
 		.passes = 100,
+		.failures = TALLY_FAILURES,
 		.seed = cmds_seed(),
 		.jobs = cmds_processors(),
 		.context = 5,
@@ -195,6 +198,7 @@ static struct error *hunt_main(int argc, char **argv, int *status)
 	summary.arguments = operands + 1;
 	summary.seed = command.seed;
 	summary.passes = command.passes;
+	summary.failures = command.failures;
 	TRY(hunt_all(&command, operands, &summary));
 	*status = summary.found ? 1 : summary.interrupted ? CMDS_INTERRUPTED : 0;
 	return NULL;

@@ -12,9 +12,9 @@
 #include "loom/reduce.h"
 #include "loom/watch.h"
 
-#define WAIT_S 0.1        /* how often the progress bar is looked after */
-#define FAILURES_MOST 100 /* that are recorded */
-#define PATIENCE 1000     /* schedules after a failure in which enough others have to pass */
+#define WAIT_S 0.1    /* how often the progress bar is looked after */
+#define ALWAYS 100    /* schedules that failed: if none has passed by then, none will */
+#define PATIENCE 1000 /* schedules after a failure in which enough others have to pass */
 #define REDUCE_TRIES 6000
 
 struct chase {
@@ -71,7 +71,7 @@ static struct error *take(struct chase *chase, struct steer_report *report, cons
 	struct tally *tally = chase->tally;
 	bool failed = report->label == LABEL_FAIL, recorded = false;
 	bool wanted =
-		failed ? tally->recorded_failed < FAILURES_MOST : tally->recorded_passed < tally->passes;
+		failed ? tally->recorded_failed < tally->failures : tally->recorded_passed < tally->passes;
 
 	tally_add(tally, report, arm);
 	if (wanted && report->harvested && failed && report->light)
@@ -102,7 +102,7 @@ static bool is_enough(const struct chase *chase)
 		return false;
 	if (options->patience_s > 0 && watch_now() - chase->found >= options->patience_s)
 		return true;
-	if (!tally->passed && tally->failed >= FAILURES_MOST)
+	if (!tally->passed && tally->failed >= ALWAYS)
 		return true;
 	return tally->recorded_passed >= tally->passes ||
 	       tally->schedules - tally->failure_at >= PATIENCE + 10 * tally->passes;
@@ -140,6 +140,7 @@ static struct error *follow(struct chase *chase)
 		if (error)
 			return error;
 		hunt_keep(chase->hunt, tally->recorded_passed < tally->passes);
+		hunt_spare(chase->hunt, tally->found && tally->recorded_failed >= tally->failures);
 	}
 	tally->interrupted = is_stopped(chase);
 	return NULL;

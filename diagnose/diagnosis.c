@@ -167,6 +167,7 @@ struct error *diagnose(const struct diagnosis_options *options, struct diagnosis
 			    .expect = options->expect,
 			    .check = options->check },
 		.tally = { .passes = PASSES,
+			   .failures = TALLY_FAILURES,
 			   .seed = options->seed,
 			   .build = options->build,
 			   .store = options->store,

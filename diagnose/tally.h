@@ -14,10 +14,11 @@ struct tally_count {
 
 struct tally {
 	uint64_t schedules, passed, failed;
-	uint64_t points, turns; /* of all schedules */
-	uint64_t recorded_passed, recorded_failed, passes; /* runs in the store, passing ones wanted */
-	VEC(struct tally_count) ends;                      /* of failed schedules, by kind */
-	VEC(struct tally_count) arms;                      /* schedules by policy */
+	uint64_t points, turns;                    /* of all schedules */
+	uint64_t recorded_passed, recorded_failed; /* runs in the store */
+	uint64_t passes, failures;                 /* that are wanted there */
+	VEC(struct tally_count) ends;              /* of failed schedules, by kind */
+	VEC(struct tally_count) arms;              /* schedules by policy */
 	VEC(struct tally_count) uncontrolled;
 	bool found, interrupted;
 	struct run failure;  /* the first one */
@@ -29,6 +30,8 @@ struct tally {
 	const char *store, *program;
 	char *const *arguments;
 };
+
+#define TALLY_FAILURES 100 /* wanted, unless somebody says otherwise */
 
 /* A sentence when the first run shows that there is nothing to hunt in. */
 struct error *tally_check(const struct run *first, const char *program);

@@ -27,7 +27,7 @@ struct hunt {
 	uint64_t given;  /* orders */
 	uint64_t learnt; /* results */
 	uint64_t handed; /* results that the caller has */
-	bool keep;
+	bool keep, spare;
 };
 
 static bool see(struct hunt *hunt, const uint32_t *words, size_t n)
@@ -99,6 +99,7 @@ static struct error *give_round(struct hunt *hunt)
 		explore_next(hunt->explore, hunt->given, &order);
 		order.keep = hunt->keep;
 		order.light = !hunt->keep;
+		order.spare = hunt->spare;
 		TRY(steer_give(hunt->steer, &order));
 		hunt->given++;
 	}
@@ -169,6 +170,11 @@ struct error *hunt_next(struct hunt *hunt, double wait_s, struct hunt_result *re
 void hunt_keep(struct hunt *hunt, bool keep)
 {
 	hunt->keep = keep;
+}
+
+void hunt_spare(struct hunt *hunt, bool spare)
+{
+	hunt->spare = spare;
 }
 
 struct hunt_seen hunt_seen(const struct hunt *hunt)

@@ -118,6 +118,7 @@ struct error *steer_give(struct steer *steer, struct steer_order *order)
 		.order = { .index = order->index,
 			   .seed = order->seed,
 			   .keep = order->keep,
+			   .spare = order->spare,
 			   .control = { .policy = (uint32_t)order->policy,
 					.depth = order->depth,
 					.nplan = (uint32_t)order->nplan,

@@ -21,6 +21,7 @@ struct steer_order {
 	size_t nplan;
 	bool strict;                             /* the plan is all */
 	bool light;                              /* without couples: fast, not for recording */
+	bool spare;                              /* also a failing run only if it shows something new */
 	bool keep;                               /* harvest the run even if it passes and shows nothing new */
 	uint64_t points, most_points;            /* contested points that are likely; all that are allowed */
 	uint32_t thread_points[CONTROL_THREADS]; /* points of each thread that are likely */

@@ -336,7 +336,7 @@ static struct error *run_program(struct worker *worker, const struct worker_orde
 	TRY(judge(worker, &ending, spool, report, result));
 	if (!report->served)
 		return NULL;
-	if (order->keep || result->novel || report->label == LABEL_FAIL)
+	if (order->keep || result->novel || (report->label == LABEL_FAIL && !order->spare))
 		result->area = reuse_give(&worker->reuse);
 	else
 		reuse_clean(&worker->reuse);

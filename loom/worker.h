@@ -24,7 +24,8 @@ struct worker_setup {
 struct worker_order {
 	uint64_t index, seed;
 	struct area_control control;
-	bool keep; /* send the area also when the run passes and shows nothing new */
+	bool keep;  /* send the area also when the run passes and shows nothing new */
+	bool spare; /* and only when it shows something new, also when it fails */
 };
 
 /* Worker to parent: this, then both texts with their NUL, with the area's

@@ -104,7 +104,8 @@ class Program:
 
     def speed(self):
         """Points per schedule and schedules in a second of processor time."""
-        _, hunted = self.hunt(99, self.options.speed, "--keep-going", "--no-reduce")
+        _, hunted = self.hunt(99, self.options.speed, "--keep-going", "--no-reduce",
+                              "--failures", "1")
         if not hunted:
             return None
         return {"points": hunted["points"] / hunted["schedules"],

@@ -27,7 +27,7 @@ _unsnarl() {
 	--) ;; # a program, see below
 	diagnose) options="--time -j --jobs --seed --timeout --check --expect --store --json --help" ;;
 	hunt)
-		options="-b --budget --passes --policy --seed -j --jobs --timeout --check --expect --context"
+		options="-b --budget --passes --failures --policy --seed -j --jobs --timeout --check --expect --context"
 		options+=" --keep-going --no-reduce --store --json --help"
 		;;
 	replay)
