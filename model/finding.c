@@ -82,9 +82,17 @@ struct finding_access *finding_add_access(struct finding_accesses *list, uint32_
 	access->file = memory_string(site ? site->file : "");
 	access->function = memory_string(site ? site->function : "");
 	access->variable = memory_string(site ? site->variable : "");
+	access->through = memory_format("%.*s", site ? site_through_length(site->through) : 0,
+					site && site->through ? site->through : "");
 	access->line = site ? site->line : 0;
 	access->column = site ? site->column : 0;
 	return access;
+}
+
+bool finding_frees(const struct finding_access *access)
+{
+	return access->kind == SITE_WRITE &&
+	       (!strcmp(access->through, "free") || !strcmp(access->through, "operator delete"));
 }
 
 bool finding_has_calls(const struct finding *finding)
@@ -111,6 +119,7 @@ static void accesses_free(struct finding_accesses *list)
 		free(list->items[i].file);
 		free(list->items[i].function);
 		free(list->items[i].variable);
+		free(list->items[i].through);
 	}
 	VEC_FREE(list);
 }

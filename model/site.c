@@ -31,6 +31,12 @@ const char *site_kind_name(enum site_kind kind)
 	return "unknown";
 }
 
+int site_through_length(const char *through)
+{
+	const char *end = through ? strstr(through, " at ") : NULL;
+	return end ? (int)(end - through) : through ? (int)strlen(through) : 0;
+}
+
 /* The string at `offset` of the pool, which is known to end with a NUL. */
 static const char *pool_string(const char *table, const struct unit_header *header, uint32_t offset)
 {
@@ -79,6 +85,7 @@ struct error *unit_parse(const void *table, size_t size, struct unit *out)
 			.function = pool_string(copy, &header, raw.function),
 			.file = pool_string(copy, &header, raw.file),
 			.variable = pool_string(copy, &header, raw.variable),
+			.through = raw.through ? pool_string(copy, &header, raw.through - 1) : "",
 		};
 	}
 	return NULL;

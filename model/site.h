@@ -24,6 +24,9 @@ struct site {
 	uint32_t size; /* bytes; 0 when it differs from call to call */
 	uint32_t line, column;
 	const char *function, *file, *variable; /* never NULL, may be "" */
+	/* For an access inlined from a system header: what the program called at that line, and where
+	 * in the header it is: "std::vector::push_back at stl_vector.h:1285:9". NULL or "" else. */
+	const char *through;
 };
 
 struct unit {
@@ -41,6 +44,9 @@ void unit_free(struct unit *unit);
 /* Every unit embedded in an ELF file, in section order. *out is an array of *n
  * units owned by the caller; n = 0 for a file without hooks. */
 struct error *unit_read_elf(const char *path, struct unit **out, size_t *n);
+
+/* The name in `through`, without the place; for printf's "%.*s". 0 when it was not inlined. */
+int site_through_length(const char *through);
 
 const char *site_kind_name(enum site_kind kind); /* "read", "write", "update", "loop", "sync" */
 

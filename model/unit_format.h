@@ -29,7 +29,7 @@ struct unit_site {
 	uint32_t size;
 	uint32_t function, file, variable; /* offsets into the string pool */
 	uint32_t kind;                     /* enum site_kind */
-	uint32_t reserved;
+	uint32_t through;                  /* offset plus 1 of struct site's `through`; 0 none */
 };
 
 /* In UNIT_BITCODE_SECTION: the unit's bitcode before hooks, zstd-compressed. */

@@ -69,7 +69,10 @@ static char *place(const struct finding_access *access)
 		return memory_format("%s%s %s:%u %s", access->missing ? "stuck in " : "", access->role,
 				     *access->file ? (slash ? slash + 1 : path) : "?", access->line,
 				     function);
-	return memory_format("%s %s%s:%u %s", access->missing ? "never" : site_kind_name(access->kind),
+	return memory_format("%s %s%s:%u %s",
+			     access->missing         ? "never"
+			     : finding_frees(access) ? "free"
+						     : site_kind_name(access->kind),
 			     access->missing ? (access->kind == SITE_WRITE ? "written: " : "read: ") : "",
 			     *access->file ? (slash ? slash + 1 : path) : "?", access->line, function);
 }
@@ -96,6 +99,12 @@ static void draw_step(const struct finding_access *access, size_t number, int la
 		_cleanup_free_ char *variable = text_clean(access->variable);
 
 		put_line(out, column + 2, width - 3, variable);
+	}
+	if (*access->through && !finding_frees(access)) {
+		_cleanup_free_ char *name = text_clean(access->through);
+		_cleanup_free_ char *through = memory_format("in %s", name);
+
+		put_line(out, column + 2, width - 3, through);
 	}
 }
 
@@ -213,6 +222,7 @@ static json_t *access_json(const struct finding_access *access)
 	json_object_set_new(object, "column", json_integer(access->column));
 	json_object_set_new(object, "function", answer_text(access->function));
 	json_object_set_new(object, "variable", answer_text(access->variable));
+	json_object_set_new(object, "through", *access->through ? answer_text(access->through) : json_null());
 	json_object_set_new(object, "missing", json_boolean(access->missing));
 	return object;
 }

@@ -33,7 +33,9 @@ static void find_places(struct store *store, struct locon_data *data)
 		error_free(error);
 		data->sites[i] = error ? NULL : site;
 		if (!error && site->line) {
-			name[0] = hash_string(HASH_START, site->file);
+			/* What was inlined from a header is told apart by where it stands there. */
+			name[0] = hash_string(hash_string(HASH_START, site->file),
+					      site->through ? site->through : "");
 			name[1] = (uint64_t)site->line << 32 | site->column << 4 | (unsigned)site->kind;
 		}
 		bool fresh;

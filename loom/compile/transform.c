@@ -236,8 +236,9 @@ struct error *transform(LLVMModuleRef module, const struct transform_options *op
 			       .options = options };
 	if (LLVMPointerSize(weave.layout) != 8)
 		return error_new("%s: only programs for x86-64 can be observed", options->source);
-	TRY(link_hooks(module));
 	source_start(&weave.source, module, options->source);
+	library_inline(&weave.source, module);
+	TRY(link_hooks(module));
 	weave_start(&weave);
 	weave_syncs_start(&weave);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
