@@ -6,9 +6,11 @@ before tail, as truth.json has them: neighbours of different threads where one
 variable is concerned, `pairs` (indexes of accesses) where there are several. A
 finding holds it when it has an access with the head's kind, file and line, and
 later in its order one with the tail's, in another thread. A finding is *right*
-when it holds a true pair, *whole* when it holds all of them. For deadlocks, lost
-wake-ups and memory errors there are no pairs: right means that it has accesses,
-and all of them are of the truth.
+when it holds a true pair, or when two threads or more do in it nothing but what
+the truth has, a write among it: the same fault, threads in other roles (two
+withdrawals instead of a deposit and a withdrawal). It is *whole* when it holds all
+true pairs. For deadlocks, lost wake-ups and memory errors there are no pairs:
+right means that it has accesses, and all of them are of the truth.
 """
 
 import json
@@ -46,7 +48,11 @@ def is_right(truth, finding):
     if truth["class"] in WITHOUT_PAIRS:
         return bool(finding["accesses"]) and \
             {place(a) for a in finding["accesses"]} <= {place(a) for a in truth["accesses"]}
-    return any(holds(finding, pair) for pair in true_pairs(truth))
+    if any(holds(finding, pair) for pair in true_pairs(truth)):
+        return True
+    return len({a["thread"] for a in finding["accesses"]}) > 1 and \
+        any(a["kind"] == "write" for a in finding["accesses"]) and \
+        {place(a) for a in finding["accesses"]} <= {place(a) for a in truth["accesses"]}
 
 
 def is_whole(truth, finding):

@@ -40,8 +40,10 @@ static bool passed_after(const struct locon *locon, const struct pair *ab, const
 	bool b = ab->kind != PAIR_WRITE_READ, c = bc->kind != PAIR_WRITE_READ;
 	enum pair_kind kind = c ? (b ? PAIR_WRITE_WRITE : PAIR_WRITE_READ) : PAIR_READ_WRITE;
 
-	return passed_shows(locon, locon_find(locon, kind, locon_place(locon, bc->tail_site),
-					      locon_place(locon, ab->tail_site)));
+	uint32_t last = locon_place(locon, bc->tail_site);
+
+	return passed_shows(locon, locon_find(locon, kind, last, locon_place(locon, ab->tail_site))) ||
+	       passed_shows(locon, locon_find(locon, kind, last, locon_place(locon, bc->head_site)));
 }
 
 static bool passed_before(const struct locon *locon, const struct pair *ab)
@@ -58,6 +60,20 @@ struct candidate {
 	uint64_t cost; /* smaller is better */
 };
 
+/* What stands between a and c: one access b, or the first and the last of several that others
+ * made to the location meanwhile. `witnessed`: the run saw both at one moment. */
+static bool joins(const struct locon *locon, const struct pair *ab, const struct pair *bc, bool witnessed)
+{
+	bool b = ab->kind != PAIR_WRITE_READ;
+
+	if (ab->tail_thread != bc->head_thread)
+		return witnessed && ab->address == bc->address && b == (bc->kind != PAIR_READ_WRITE);
+	if (locon_place(locon, ab->tail_site) == locon_place(locon, bc->head_site))
+		return true;
+	return ab->address == bc->address && (witnessed || ab->tail_order < bc->head_order) &&
+	       b == (bc->kind != PAIR_READ_WRITE);
+}
+
 /* How well `other` continues `pair` to a-b-c; UINT64_MAX: not at all. An access b
  * that is the same event in both is best; the same places at other times will do. */
 static uint64_t triple_cost(const struct locon *locon, const struct pair *pair, const struct pair *other,
@@ -65,8 +81,7 @@ static uint64_t triple_cost(const struct locon *locon, const struct pair *pair, 
 {
 	const struct pair *ab = pair_first ? pair : other, *bc = pair_first ? other : pair;
 
-	if (!locon_opposed(ab, bc) || !triple_scenario(ab, bc) ||
-	    locon_place(locon, ab->tail_site) != locon_place(locon, bc->head_site))
+	if (!locon_opposed(ab, bc) || !triple_scenario(ab, bc) || !joins(locon, ab, bc, false))
 		return UINT64_MAX;
 	uint64_t cost = ab->tail_order == bc->head_order && ab->address == bc->address ? 0 : 1000000;
 
@@ -101,8 +116,8 @@ static uint32_t find_exact(const struct locon *locon, uint32_t at, bool *first)
 			const struct pair *ab = half ? other : pair, *bc = half ? pair : other;
 
 			if (bc->head_order < ab->tail_order || bc->tail_order <= ab->head_order ||
-			    locon_place(locon, ab->tail_site) != locon_place(locon, bc->head_site) ||
-			    !triple_scenario(ab, bc) || !is_region(locon, ab, bc))
+			    !joins(locon, ab, bc, false) || !triple_scenario(ab, bc) ||
+			    !is_region(locon, ab, bc))
 				continue;
 			*first = !half;
 			return (uint32_t)i;
@@ -122,8 +137,8 @@ static uint32_t find_witnessed(const struct locon *locon, uint32_t at, bool *fir
 		const struct pair *ab = &failed->pairs[couple->first], *bc = &failed->pairs[couple->second];
 
 		if ((couple->first != at && couple->second != at) || couple->crossed ||
-		    !locon_opposed(ab, bc) || !triple_scenario(ab, bc) ||
-		    locon_place(locon, ab->tail_site) != locon_place(locon, bc->head_site))
+		    ab->head_thread != bc->tail_thread || !triple_scenario(ab, bc) ||
+		    !joins(locon, ab, bc, true))
 			continue;
 		uint64_t cost = couple->span + (is_region(locon, ab, bc) ? 0 : UINT32_MAX);
 
@@ -202,19 +217,31 @@ static void be_order(struct explain_pattern *out, const struct pair *pair)
 }
 
 /* The three accesses as one moment, b once; a first occurrence that does not fit loses its order. */
-static void add_triple(const struct pair *ab, const struct pair *bc, struct explain_pattern *out)
+static void add_triple(const struct pair *ab, const struct pair *bc, bool same_place,
+		       struct explain_pattern *out)
 {
 	struct pair last = *bc;
 	bool fits = bc->tail_order > ab->head_order;
 
-	last.head_site = ab->tail_site;
-	last.head_order = ab->tail_order;
+	if (same_place) {
+		last.head_site = ab->tail_site;
+		last.head_order = ab->tail_order;
+	}
 	if (!fits)
 		last.tail_order = 0;
 	explain_add(out, ab);
 	explain_add(out, &last);
 	if (fits) /* else they stand in the right order already */
 		explain_sort(out);
+}
+
+/* Does a thread that does one's part do the other's too? Then neither is meant to be first. */
+static bool run_same_code(const struct locon *locon, const struct pair *ab, const struct pair *bc)
+{
+	uint32_t a = locon_place(locon, ab->head_site), b = locon_place(locon, ab->tail_site),
+		 c = locon_place(locon, bc->tail_site);
+
+	return b == c || (a != c && locon_share_thread(locon, a, b) && locon_share_thread(locon, c, b));
 }
 
 /* Tells a triple from an order violation by what passing runs allow. */
@@ -230,9 +257,10 @@ static bool try_triple(const struct locon *locon, uint32_t at, struct explain_pa
 	bool after = passed_after(locon, ab, bc), before = passed_before(locon, ab);
 	/* Where the first thread does itself what the other did in between, both run the same code
 	 * and neither is to be first: only the two regions must not overlap. */
-	bool alike = locon_place(locon, ab->tail_site) == locon_place(locon, bc->tail_site);
+	bool alike = run_same_code(locon, ab, bc);
 
-	if (alike && bc->tail_order > ab->head_order)
+	/* What the run saw at one moment needs no orders: those are of first occurrences. */
+	if (alike && (locon->input->failed.ncouples || bc->tail_order > ab->head_order))
 		before = after = true;
 	if (before && !after) { /* b always comes first: a before b is the fault */
 		be_order(out, ab);
@@ -245,7 +273,7 @@ static bool try_triple(const struct locon *locon, uint32_t at, struct explain_pa
 	if (!locon->input->failed.ncouples && bc->tail_order <= ab->head_order && !(after && before))
 		return false;
 	*out = (struct explain_pattern){ .class = FINDING_ATOMICITY, .scenario = triple_scenario(ab, bc) };
-	add_triple(ab, bc, out);
+	add_triple(ab, bc, locon_place(locon, ab->tail_site) == locon_place(locon, bc->head_site), out);
 	return true;
 }
 

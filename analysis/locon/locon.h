@@ -64,6 +64,7 @@ struct locon {
 	uint64_t *slots; /* hash table from key to its number plus 1 */
 	uint32_t *slot_numbers;
 	size_t nslots;
+	uint64_t *threads; /* that met at each place in pairs, one bit each, by their numbers modulo 64 */
 };
 
 void locon_open(struct locon *locon, const struct locon_input *input);
@@ -74,6 +75,8 @@ uint32_t locon_find(const struct locon *locon, enum pair_kind kind, uint32_t hea
 /* The key with head and tail exchanged, LOCON_NONE. */
 uint32_t locon_reversed(const struct locon *locon, uint32_t key);
 uint32_t locon_place(const struct locon *locon, uint32_t site);
+/* Did some thread run both places, in whatever run? As far as pairs tell. */
+bool locon_share_thread(const struct locon *locon, uint32_t a, uint32_t b);
 /* The key of a pair of the failed run. */
 uint32_t locon_key_of_failed(const struct locon *locon, size_t at);
 

@@ -70,6 +70,16 @@ static bool same_recent(const struct recent_pair *a, const struct recent_pair *b
 	       a->tail_site == b->tail_site && a->other == b->other;
 }
 
+#define NEXT_STEP 16u /* accesses of the writer between two steps of a walk over what it wrote */
+
+/* The next location of a walk over what another thread wrote: it makes the couples that the one
+ * before made, unless somebody has followed this thread up since. */
+static bool same_step(const struct recent_pair *a, const struct recent_pair *b)
+{
+	return a->kind == b->kind && a->head_site == b->head_site && a->tail_site == b->tail_site &&
+	       a->other == b->other && order_gap(a->head_order, b->head_order) <= NEXT_STEP;
+}
+
 /* The entry of a pair in a memory: where it already stands, or the oldest one's. */
 static struct recent_pair *recent_place(struct recent_pair *pairs, uint32_t *next,
 					const struct recent_pair *pair)
@@ -91,7 +101,9 @@ void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint
 				    .head_order = WORD_ORDER(head),
 				    .tail_order = WORD_ORDER(tail),
 				    .address = address };
-	for (uint32_t i = 0; i < RECENT_PAIRS; i++) {
+	uint32_t takes = RELAXED_GET(self->takes);
+	bool walks = same_step(&self->last_met, &pair) && takes == self->seen_takes;
+	for (uint32_t i = 0; i < RECENT_PAIRS && !walks; i++) {
 		struct recent_pair first;
 		if (!copy_pair(&self->taken_pairs[i], &first) || is_past(self, &first))
 			continue;
@@ -109,8 +121,15 @@ void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint
 					     .crossed = first.other == other->number &&
 							(int32_t)(pair.head_order - first.tail_order) < 0 });
 	}
-	self->couples_left = self->news == news ? self->couples_left - 1 : COUPLES_PATIENCE;
+	uint32_t cost = walks ? 1 : COUPLES_LOOK;
+	if (self->news != news)
+		self->couples_left = COUPLES_PATIENCE;
+	else
+		self->couples_left = self->couples_left > cost ? self->couples_left - cost : 0;
+	self->seen_takes = takes;
+	self->last_met = pair;
 	*recent_place(self->met_pairs, &self->next_met, &pair) = pair;
 	pair.other = self->number;
 	share_pair(recent_place(other->taken_pairs, &other->next_taken, &pair), &pair);
+	__atomic_fetch_add(&other->takes, 1, __ATOMIC_RELAXED);
 }

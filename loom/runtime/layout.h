@@ -167,7 +167,8 @@ struct recent_pair {
 /* A thread that has met so many pairs without a new couple looks for no more: programs
  * that share at every turn would else spend most of their time with it. Nothing false
  * comes of it, since only what a thread itself remembers makes a couple. */
-#define COUPLES_PATIENCE 20000u
+#define COUPLES_PATIENCE (20000u * COUPLES_LOOK)
+#define COUPLES_LOOK 16u /* what looking costs, against passing over one more step of a walk */
 
 /* One per slot, never unmapped. Fields above the line are used by inlined code:
  * their offsets are part of its contract. */
@@ -210,6 +211,8 @@ struct thread {
 	uint64_t met[8192];       /* predecessors already logged: site << 32 | before */
 	struct loop_step loops[LOOP_RING];
 	uint32_t next_met, next_taken;
+	uint32_t takes, seen_takes;  /* times that others followed this one up (atomic); when it last looked */
+	struct recent_pair last_met; /* the pair met before this one */
 	struct recent_pair met_pairs[RECENT_PAIRS];   /* this thread is the tail; its own */
 	struct recent_pair taken_pairs[RECENT_PAIRS]; /* this thread is the head; atomic */
 };
