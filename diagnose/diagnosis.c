@@ -9,7 +9,6 @@
 #define WAIT_S 0.1
 #define PASSES 100 /* runs to compare with */
 #define REPLAYS 5
-#define NEAR_RUNS 40 /* passing runs recorded while the schedule is made short */
 
 /* Shares of the whole time. What a stage leaves goes to the next. */
 #define HUNT_SHARE 0.95     /* as long as nothing has failed there is nothing else to do */
@@ -147,7 +146,7 @@ static struct error *run_stages(struct diagnosis *diagnosis)
 	TRY(replay(diagnosis));
 	if (!diagnosis->always && !is_stopped(diagnosis)) {
 		say(diagnosis, "making the failing schedule short");
-		TRY(chase_shorten(chase, least(options->time_s * SHORTEN_SHARE, SHORTEN_MOST), NEAR_RUNS));
+		TRY(chase_shorten(chase, least(options->time_s * SHORTEN_SHARE, SHORTEN_MOST), CHASE_NEAR));
 	}
 	return retell_shortest(diagnosis);
 }

@@ -128,7 +128,9 @@ struct area_couple {
 	uint32_t near, first_far, second_far;                      /* threads, run-wide */
 	uint32_t span; /* accesses of `near` from the head of the first to the tail of the second */
 	uint32_t
-		crossed; /* 1: the other thread is one, and it did the second's head before the first's tail */
+		crossed; /* 1: the other thread is one, and it did the second's head before the first's tail; or
+			  * they are two, and the first's also came to the second's location, after the first's
+			  * tail and before the second's head */
 };
 
 enum area_action { AREA_READ = 1, AREA_WRITE, AREA_FORGET };
@@ -164,7 +166,7 @@ struct area_process {
 	uint64_t dropped;  /* observations without room, or lost to a signal handler inside the runtime */
 	uint64_t accesses; /* of threads that have ended; living ones: area_slot_order */
 	uint64_t machine[AREA_MACHINE_COUNTS]; /* what the simulated machine counted */
-	uint64_t slot_order[AREA_SLOTS]; /* accesses so far of the thread in each slot */
+	uint64_t slot_order[AREA_SLOTS];       /* accesses so far of the thread in each slot */
 	char paths[AREA_PATH_BYTES];
 	struct area_unit units[AREA_UNITS];
 	struct area_pair pairs[AREA_PAIRS];
@@ -229,7 +231,8 @@ struct area_schedule {
 	uint32_t nturns, nwaits;
 	uint32_t diverged_turn; /* index into the plan */
 	uint64_t points;        /* passed by all threads */
-	uint64_t contested;     /* of these: when another thread could have gone on instead; of long loops a part */
+	uint64_t
+		contested; /* of these: when another thread could have gone on instead; of long loops a part */
 	uint64_t diverged_site; /* where the thread stood instead */
 	uint32_t diverged_thread, reserved;
 	struct area_wait waits[AREA_SLOTS];

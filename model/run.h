@@ -48,7 +48,9 @@ struct pair {
 struct couple {
 	uint32_t first, second;
 	uint32_t span; /* accesses of that thread between the two, at the first occurrence */
-	bool crossed;  /* one other thread took part, and began with the second */
+	/* One other thread took part, and began with the second; or two did, and the first's came to the
+	 * second's location in between as well. */
+	bool crossed;
 };
 
 /* `before` was the last access by another thread when `site` ran. */
@@ -117,8 +119,8 @@ struct observations {
 	struct event *events; /* of the first process */
 	size_t nevents;
 	uint32_t nthreads, nprocesses;
-	uint64_t dropped;  /* observations that found no room: 0 means complete */
-	uint64_t accesses; /* hooked accesses executed */
+	uint64_t dropped;                 /* observations that found no room: 0 means complete */
+	uint64_t accesses;                /* hooked accesses executed */
 	uint64_t machine[MACHINE_COUNTS]; /* of a run on a simulated machine; not stored */
 };
 

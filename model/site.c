@@ -37,6 +37,12 @@ int site_through_length(const char *through)
 	return end ? (int)(end - through) : through ? (int)strlen(through) : 0;
 }
 
+bool site_frees(const struct site *site)
+{
+	return site->kind == SITE_WRITE && site->through &&
+	       (!strcmp(site->through, "free") || !strcmp(site->through, "operator delete"));
+}
+
 /* The string at `offset` of the pool, which is known to end with a NUL. */
 static const char *pool_string(const char *table, const struct unit_header *header, uint32_t offset)
 {
@@ -75,10 +81,13 @@ struct error *unit_parse(const void *table, size_t size, struct unit *out)
 	for (uint32_t i = 0; i < header.nsites; i++) {
 		struct unit_site raw;
 		memcpy(&raw, copy + sizeof header + i * sizeof raw, sizeof raw);
+		bool atomic = raw.kind & UNIT_ATOMIC;
+		raw.kind &= ~UNIT_ATOMIC;
 		out->sites[i] = (struct site){
 			.id = raw.id,
 			.kind = raw.kind >= SITE_READ && raw.kind <= SITE_SYNC ? (enum site_kind)raw.kind
 									       : SITE_READ,
+			.atomic = atomic,
 			.size = raw.size,
 			.line = raw.line,
 			.column = raw.column,

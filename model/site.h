@@ -5,6 +5,7 @@
 #ifndef MODEL_SITE_H
 #define MODEL_SITE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,7 @@ enum site_kind {
 struct site {
 	uint64_t id; /* stable over builds of the same source */
 	enum site_kind kind;
+	bool atomic;   /* an atomic operation: it says to others how far this thread is */
 	uint32_t size; /* bytes; 0 when it differs from call to call */
 	uint32_t line, column;
 	const char *function, *file, *variable; /* never NULL, may be "" */
@@ -47,6 +49,8 @@ struct error *unit_read_elf(const char *path, struct unit **out, size_t *n);
 
 /* The name in `through`, without the place; for printf's "%.*s". 0 when it was not inlined. */
 int site_through_length(const char *through);
+
+bool site_frees(const struct site *site); /* the access is that a block is freed */
 
 const char *site_kind_name(enum site_kind kind); /* "read", "write", "update", "loop", "sync" */
 

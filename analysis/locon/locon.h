@@ -43,9 +43,16 @@ struct locon_input {
 	struct locon_run reference; /* one passing run, for the order of what is missing; may be empty */
 	/* Places that ran in the failed run, and in any passing run; NULL: not known. */
 	const roaring_bitmap_t *ran, *ran_passing;
+	bool cut_short; /* the failed run did not end by itself: it crashed or hung */
+	/* Places that free a block, and atomic ones; NULL: none. */
+	const roaring_bitmap_t *frees, *atomic;
 	/* Whole passing runs, in the order of `passed`; NULL: not read (levels loop and moment need them). */
 	const struct locon_run *details;
 };
+
+/* Is the place of the site in the set? */
+#define LOCON_IN(locon, set, site) \
+	((locon)->input->set && roaring_bitmap_contains((locon)->input->set, locon_place((locon), (site))))
 
 struct locon_key {
 	enum pair_kind kind;
@@ -122,6 +129,7 @@ struct locon_couple {
 	double expected;        /* passing runs in which both were to be expected together */
 	uint32_t passed;        /* passing runs that had them: none, or hardly any at the level of moments */
 	uint64_t span;          /* accesses between their ends in both threads */
+	bool stale; /* both pairs go one way; the second's value was to be overwritten before (stale.c) */
 	bool moment, crossed; /* moment: of struct couple, and so `crossed` is; the orders are not of then */
 };
 struct locon_couples {

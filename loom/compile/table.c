@@ -55,7 +55,7 @@ char *table_bytes(const struct table *table, uint32_t *size, uint64_t *hash)
 					 .function = (uint32_t)(uintptr_t)site->function,
 					 .file = (uint32_t)(uintptr_t)site->file,
 					 .variable = (uint32_t)(uintptr_t)site->variable,
-					 .kind = site->kind,
+					 .kind = (uint32_t)site->kind | (site->atomic ? UNIT_ATOMIC : 0),
 					 .through = (uint32_t)(uintptr_t)site->through };
 		memcpy(bytes + sizeof header + i * sizeof raw, &raw, sizeof raw);
 	}

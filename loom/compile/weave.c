@@ -85,6 +85,14 @@ void weave_entry(struct weave *weave)
 
 /* ---- sites ---- */
 
+static bool is_atomic(LLVMValueRef instruction)
+{
+	if (LLVMIsAAtomicRMWInst(instruction) || LLVMIsAAtomicCmpXchgInst(instruction))
+		return true;
+	return (LLVMIsALoadInst(instruction) || LLVMIsAStoreInst(instruction)) &&
+	       LLVMGetOrdering(instruction) != LLVMAtomicOrderingNotAtomic;
+}
+
 /* What frees a block is said, since nobody takes that for a write. */
 static void name_freeing(LLVMValueRef instruction, char through[512])
 {
@@ -98,7 +106,9 @@ uint32_t weave_site(struct weave *weave, LLVMValueRef instruction, enum site_kin
 		    LLVMValueRef pointer)
 {
 	char scratch[4096], through[512], variable[256] = "";
-	struct site site = { .kind = kind, .size = size, .variable = variable };
+	struct site site = {
+		.kind = kind, .atomic = is_atomic(instruction), .size = size, .variable = variable
+	};
 	source_position(&weave->source, instruction, &site, scratch, through);
 	name_freeing(instruction, through);
 	if (pointer)

@@ -90,6 +90,20 @@ static struct recent_pair *recent_place(struct recent_pair *pairs, uint32_t *nex
 	return &pairs[__atomic_fetch_add(next, 1, __ATOMIC_RELAXED) % RECENT_PAIRS];
 }
 
+/* Did the thread that followed `first` up come to `address` after that, before `other` did? Then what
+ * `self` meets there is its doing too, though `other` stands between. `other` writes its memory
+ * itself, so only under control, where it stands still, is that memory whole. */
+static bool came_through(const struct thread *other, const struct recent_pair *first, uint64_t address)
+{
+	for (uint32_t i = 0; i < RECENT_PAIRS && runtime.controlled; i++) {
+		const struct recent_pair *met = &other->met_pairs[i];
+		if (met->kind && met->address == address && met->other == first->other &&
+		    (int32_t)(met->head_order - first->tail_order) > 0)
+			return true;
+	}
+	return false;
+}
+
 void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint64_t head, uint64_t tail,
 		  uint64_t address)
 {
@@ -107,19 +121,21 @@ void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint
 		struct recent_pair first;
 		if (!copy_pair(&self->taken_pairs[i], &first) || is_past(self, &first))
 			continue;
-		observe_couple(self, &(struct area_couple){
-					     .first_kind = first.kind,
-					     .second_kind = kind,
-					     .first_head = first.head_site,
-					     .first_tail = first.tail_site,
-					     .second_head = pair.head_site,
-					     .second_tail = pair.tail_site,
-					     .near = self->number,
-					     .first_far = first.other,
-					     .second_far = other->number,
-					     .span = order_gap(first.head_order, pair.tail_order),
-					     .crossed = first.other == other->number &&
-							(int32_t)(pair.head_order - first.tail_order) < 0 });
+		observe_couple(self,
+			       &(struct area_couple){
+				       .first_kind = first.kind,
+				       .second_kind = kind,
+				       .first_head = first.head_site,
+				       .first_tail = first.tail_site,
+				       .second_head = pair.head_site,
+				       .second_tail = pair.tail_site,
+				       .near = self->number,
+				       .first_far = first.other,
+				       .second_far = other->number,
+				       .span = order_gap(first.head_order, pair.tail_order),
+				       .crossed = first.other == other->number
+							  ? (int32_t)(pair.head_order - first.tail_order) < 0
+							  : came_through(other, &first, address) });
 	}
 	uint32_t cost = walks ? 1 : COUPLES_LOOK;
 	if (self->news != news)
