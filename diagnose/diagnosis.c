@@ -9,6 +9,7 @@
 #define WAIT_S 0.1
 #define PASSES 100 /* runs to compare with */
 #define REPLAYS 5
+#define BLOCKS_TOLD 3 /* causes whose heap blocks are looked up */
 
 /* Shares of the whole time. What a stage leaves goes to the next. */
 #define HUNT_SHARE 0.95     /* as long as nothing has failed there is nothing else to do */
@@ -127,6 +128,10 @@ static struct error *explain(struct diagnosis *diagnosis)
 			return error;
 	}
 	weigh(&diagnosis->opinions, &diagnosis->causes);
+	/* The causes' findings are those of the opinions, which are this diagnosis's own. */
+	for (size_t i = 0; i < diagnosis->causes.n && i < BLOCKS_TOLD; i++)
+		trace_name_blocks(&diagnosis->trace,
+				  (struct finding *)(uintptr_t)diagnosis->causes.items[i].finding);
 	return NULL;
 }
 

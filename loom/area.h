@@ -133,6 +133,7 @@ struct area_couple {
 			  * tail and before the second's head */
 };
 
+/* AREA_FORGET: a range began a new life; `site`, if not 0, is the call that allocated it. */
 enum area_action { AREA_READ = 1, AREA_WRITE, AREA_FORGET };
 
 struct area_event {

@@ -95,6 +95,11 @@ bool finding_frees(const struct finding_access *access)
 	       (!strcmp(access->through, "free") || !strcmp(access->through, "operator delete"));
 }
 
+const char *finding_verb(const struct finding_access *access)
+{
+	return finding_frees(access) ? "free" : site_kind_name(access->kind);
+}
+
 bool finding_has_calls(const struct finding *finding)
 {
 	for (size_t i = 0; i < finding->accesses.n; i++)
@@ -129,6 +134,9 @@ void finding_free(struct finding *finding)
 	for (size_t i = 0; i < finding->variables.n; i++)
 		free(finding->variables.items[i]);
 	VEC_FREE(&finding->variables);
+	for (size_t i = 0; i < finding->blocks.n; i++)
+		free(finding->blocks.items[i]);
+	VEC_FREE(&finding->blocks);
 	accesses_free(&finding->accesses);
 	accesses_free(&finding->otherwise);
 	free(finding->method);

@@ -57,6 +57,7 @@ struct finding {
 	char *summary;                     /* what happened, a sentence or two */
 	char *instead;                     /* what passing runs did, a sentence; NULL unknown */
 	struct finding_accesses otherwise; /* the accesses in the order of passing runs; may be empty */
+	VEC(char *) blocks;                /* heap blocks it is about, in words; may be empty */
 	char *evidence;                    /* why it is believed, a sentence; NULL */
 	uint64_t run;                      /* the failed run it explains; 0 none */
 	struct {
@@ -76,6 +77,7 @@ struct finding_access *finding_add_access(struct finding_accesses *list, uint32_
 					  const struct site *site);
 /* Does the access free the block? */
 bool finding_frees(const struct finding_access *access);
+const char *finding_verb(const struct finding_access *access); /* "read", "write", "free" */
 /* Does it hold calls that synchronise? */
 bool finding_has_calls(const struct finding *finding);
 /* Adds a name unless it is empty or there already. */

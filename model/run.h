@@ -84,6 +84,13 @@ struct event {
 	bool write;
 };
 
+/* A block that was allocated when `before` events had happened; only traced runs have them. */
+struct block {
+	uint64_t address, size;
+	uint32_t site;
+	size_t before;
+};
+
 /* A unit that was loaded in the run: its sites are first .. first + nsites - 1. */
 struct run_unit {
 	uint64_t hash;
@@ -118,6 +125,8 @@ struct observations {
 	size_t nedges;
 	struct event *events; /* of the first process */
 	size_t nevents;
+	struct block *blocks; /* in order of allocation, of the first process */
+	size_t nblocks;
 	uint32_t nthreads, nprocesses;
 	uint64_t dropped;                 /* observations that found no room: 0 means complete */
 	uint64_t accesses;                /* hooked accesses executed */

@@ -27,6 +27,8 @@ const char *site_kind_name(enum site_kind kind)
 		return "sync";
 	case SITE_LOOP:
 		return "loop";
+	case SITE_ALLOCATION:
+		return "allocation";
 	}
 	return "unknown";
 }
@@ -85,8 +87,9 @@ struct error *unit_parse(const void *table, size_t size, struct unit *out)
 		raw.kind &= ~UNIT_ATOMIC;
 		out->sites[i] = (struct site){
 			.id = raw.id,
-			.kind = raw.kind >= SITE_READ && raw.kind <= SITE_SYNC ? (enum site_kind)raw.kind
-									       : SITE_READ,
+			.kind = raw.kind >= SITE_READ && raw.kind <= SITE_ALLOCATION
+					? (enum site_kind)raw.kind
+					: SITE_READ,
 			.atomic = atomic,
 			.size = raw.size,
 			.line = raw.line,

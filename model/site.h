@@ -14,9 +14,10 @@
 enum site_kind {
 	SITE_READ = 1,
 	SITE_WRITE = 2,
-	SITE_UPDATE = 3, /* atomic read-modify-write: a read, then a write */
-	SITE_LOOP = 4,   /* header of a loop that holds hooked accesses */
-	SITE_SYNC = 5,   /* call of a synchronisation function; its name is the variable */
+	SITE_UPDATE = 3,     /* atomic read-modify-write: a read, then a write */
+	SITE_LOOP = 4,       /* header of a loop that holds hooked accesses */
+	SITE_SYNC = 5,       /* call of a synchronisation function; its name is the variable */
+	SITE_ALLOCATION = 6, /* call of an allocator; its name is the variable */
 };
 
 struct site {

@@ -69,10 +69,7 @@ static char *place(const struct finding_access *access)
 		return memory_format("%s%s %s:%u %s", access->missing ? "stuck in " : "", access->role,
 				     *access->file ? (slash ? slash + 1 : path) : "?", access->line,
 				     function);
-	return memory_format("%s %s%s:%u %s",
-			     access->missing         ? "never"
-			     : finding_frees(access) ? "free"
-						     : site_kind_name(access->kind),
+	return memory_format("%s %s%s:%u %s", access->missing ? "never" : finding_verb(access),
 			     access->missing ? (access->kind == SITE_WRITE ? "written: " : "read: ") : "",
 			     *access->file ? (slash ? slash + 1 : path) : "?", access->line, function);
 }
@@ -156,9 +153,9 @@ static void put_otherwise(const struct finding *finding, FILE *out)
 	for (size_t i = 0; i < finding->otherwise.n && i < MOST_ACCESSES; i++) {
 		const struct finding_access *access = &finding->otherwise.items[i];
 		const char *slash = strrchr(access->file, '/');
-		char *longer = memory_format("%s%sT%u %s %s:%u", text, i ? ", " : "", access->thread,
-					     site_kind_name(access->kind), slash ? slash + 1 : access->file,
-					     access->line);
+		char *longer =
+			memory_format("%s%sT%u %s %s:%u", text, i ? ", " : "", access->thread,
+				      finding_verb(access), slash ? slash + 1 : access->file, access->line);
 
 		free(text);
 		text = longer;
@@ -238,10 +235,12 @@ static json_t *accesses_json(const struct finding_accesses *accesses)
 
 json_t *finding_json(const struct finding *finding)
 {
-	json_t *object = json_object(), *names = json_array(), *runs = json_object();
+	json_t *object = json_object(), *names = json_array(), *blocks = json_array(), *runs = json_object();
 
 	for (size_t i = 0; i < finding->variables.n; i++)
 		json_array_append_new(names, answer_text(finding->variables.items[i]));
+	for (size_t i = 0; i < finding->blocks.n; i++)
+		json_array_append_new(blocks, answer_text(finding->blocks.items[i]));
 	json_object_set_new(runs, "passed", answer_count(finding->runs.passed));
 	json_object_set_new(runs, "failed", answer_count(finding->runs.failed));
 	json_object_set_new(object, "rank", json_integer(finding->rank));
@@ -252,6 +251,7 @@ json_t *finding_json(const struct finding *finding)
 	json_object_set_new(object, "method", answer_text(finding->method));
 	json_object_set_new(object, "score", json_real(finding->score));
 	json_object_set_new(object, "variables", names);
+	json_object_set_new(object, "blocks", blocks);
 	json_object_set_new(object, "accesses", accesses_json(&finding->accesses));
 	json_object_set_new(object, "summary", answer_text(finding->summary));
 	json_object_set_new(object, "instead", answer_text(finding->instead));

@@ -38,10 +38,10 @@ static uint32_t find_meeting(const struct locon *locon, uint32_t near, uint32_t 
 		const struct couple *couple = &failed->couples[i];
 		const struct pair *ab = &failed->pairs[couple->first], *bc = &failed->pairs[couple->second];
 		bool fits = last != LOCON_NONE ? locon_place(locon, bc->tail_site) == last
-					       : couple->span <= NEAR_CHECK && same_block(ab->address, block);
+					       : couple->span <= NEAR_CHECK && same_block(bc->address, block);
 
 		if (!fits || ab->head_thread != near || ab->tail_thread != far || bc->tail_thread != near ||
-		    couple->crossed || ab->address != bc->address || LOCON_IN(locon, frees, ab->tail_site) ||
+		    couple->crossed || LOCON_IN(locon, frees, ab->tail_site) ||
 		    LOCON_IN(locon, frees, bc->tail_site) || !explain_triple(ab, bc) ||
 		    !explain_joins(locon, ab, bc, true))
 			continue;

@@ -178,6 +178,7 @@ struct thread {
 	uint16_t owner;      /* OWNER(slot, 0, 0); OWNER_NEVER when the fast path must not be taken */
 	uint32_t loop_steps; /* pushed into `loops` so far */
 	uint32_t loop_entries;
+	uint32_t allocating;                 /* site of the call that allocates and goes on, 0 = none or not known */
 	struct cell *cells;                  /* CELLS_START, for inlined code */
 	uint64_t loop_where, loop_iteration; /* the step that goes on */
 	uint32_t context; /* last communication events, as far as this thread has taken notice of them */

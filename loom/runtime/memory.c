@@ -114,12 +114,22 @@ static void *prepare(void *block, size_t size)
 static bool is_ours;  /* the program has no allocator of its own */
 static bool has_kept; /* some freed block may have kept its history */
 
+/* What the program asked for first: a trace says how large that is. */
+static void forget_block(char *block, size_t size)
+{
+	size_t usable = malloc_usable_size(block);
+	forget(block, size < usable ? size : usable);
+	if (size < usable)
+		forget(block + size, usable - size);
+}
+
 static void *born(void *block, size_t size)
 {
 	if (!RELAXED_GET(is_ours))
 		RELAXED_SET(is_ours, true);
-	if (block && RELAXED_GET(has_kept))
-		forget(block, malloc_usable_size(block));
+	/* A trace also says where blocks come from. */
+	if (block && (RELAXED_GET(has_kept) || runtime.always_slow))
+		forget_block(block, size);
 	return prepare(block, size);
 }
 
