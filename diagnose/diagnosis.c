@@ -123,6 +123,8 @@ static struct error *explain(struct diagnosis *diagnosis)
 
 		struct error *error = methods[i]->ask(diagnosis, &opinion);
 
+		for (size_t f = 0; f < opinion.findings.n; f++)
+			finding_settle(&opinion.findings.items[f]);
 		*VEC_PUSH(&diagnosis->opinions) = opinion;
 		if (error)
 			return error;

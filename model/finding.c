@@ -100,6 +100,18 @@ const char *finding_verb(const struct finding_access *access)
 	return finding_frees(access) ? "free" : site_kind_name(access->kind);
 }
 
+void finding_settle(struct finding *finding)
+{
+	const struct finding_access *accesses = finding->accesses.items;
+
+	if (finding->class != FINDING_ORDER || finding->accesses.n != 2 || !accesses[0].line ||
+	    accesses[0].line != accesses[1].line || strcmp(accesses[0].file, accesses[1].file) ||
+	    accesses[0].thread == accesses[1].thread)
+		return;
+	finding->class = FINDING_ATOMICITY;
+	finding->scenario = 0;
+}
+
 bool finding_has_calls(const struct finding *finding)
 {
 	for (size_t i = 0; i < finding->accesses.n; i++)

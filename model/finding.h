@@ -78,6 +78,9 @@ struct finding_access *finding_add_access(struct finding_accesses *list, uint32_
 /* Does the access free the block? */
 bool finding_frees(const struct finding_access *access);
 const char *finding_verb(const struct finding_access *access); /* "read", "write", "free" */
+/* No order can be meant between two threads at one and the same line, since both run it: what looks
+ * like one is half of an atomicity violation, and gets that class. */
+void finding_settle(struct finding *finding);
 /* Does it hold calls that synchronise? */
 bool finding_has_calls(const struct finding *finding);
 /* Adds a name unless it is empty or there already. */

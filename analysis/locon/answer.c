@@ -81,6 +81,7 @@ static struct finding *add_finding(const struct locon *locon, const struct locon
 		finding_add_variable(finding, access->variable);
 	}
 	locon_words(locon, request, pattern, finding);
+	finding_settle(finding);
 	return finding;
 }
 

@@ -246,8 +246,11 @@ void explain_couples(const struct locon *locon, const struct locon_couples *coup
 	}
 	/* With two other threads it says something else (struct couple). */
 	bool crossed = lead->crossed && first->tail_thread == second->head_thread;
-	bool triple = (lead->moment || first->address == second->address) && explain_triple(first, second) &&
-		      locon_place(locon, first->tail_site) == locon_place(locon, second->head_site);
+	bool joined =
+		locon_place(locon, first->tail_site) == locon_place(locon, second->head_site) ||
+		(first->address == second->address && explain_joins(locon, first, second, lead->moment));
+	bool triple = (lead->moment || first->address == second->address) && joined &&
+		      explain_triple(first, second);
 
 	*out = (struct explain_pattern){
 		.class = triple ? FINDING_ATOMICITY : FINDING_MULTI_ATOMICITY,
