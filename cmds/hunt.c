@@ -118,10 +118,8 @@ static struct error *read_budget(struct hunt_command *command)
 	return NULL;
 }
 
-/* Follows the shortest failing schedule once more, and records that run: of all that fail it has the
- * least to do with anything but the failure, so that is the one to compare. */
 static struct error *tell(const struct hunt_command *command, const struct launch_options *launch,
-			  struct store *store, const struct tally *summary)
+			  const struct tally *summary)
 {
 	const struct run *failure = &summary->failure;
 	_cleanup_(retold_free) struct retold retold = { 0 };
@@ -129,8 +127,6 @@ static struct error *tell(const struct hunt_command *command, const struct launc
 	if (summary->found)
 		TRY(retell(launch, failure->reduced.nturns ? &failure->reduced : &failure->schedule,
 			   &retold));
-	if (summary->found && failure->reduced.nturns && retold.run.label == LABEL_FAIL)
-		TRY(store_add(store, summary->campaign, &retold.run));
 	(command->json ? hunt_summary_json : hunt_summary_print)(summary, &retold.story);
 	return NULL;
 }
@@ -152,7 +148,7 @@ static struct error *chase(const struct hunt_command *command, const struct laun
 
 	TRY(chase_start(&options, store, summary, &chase));
 	TRY(chase_follow(chase));
-	return command->no_reduce ? NULL : chase_shorten(chase, REDUCE_SECONDS, CHASE_NEAR);
+	return command->no_reduce ? NULL : chase_shorten(chase, REDUCE_SECONDS, 0);
 }
 
 static struct error *hunt_all(const struct hunt_command *command, char **argv, struct tally *summary)
@@ -174,7 +170,7 @@ static struct error *hunt_all(const struct hunt_command *command, char **argv, s
 	TRY(store_campaign(store, summary->program, summary->arguments, summary->build, &summary->campaign));
 	cmds_catch_interrupts();
 	TRY(chase(command, &launch, store, summary));
-	return tell(command, &launch, store, summary);
+	return tell(command, &launch, summary);
 }
 
 static struct error *hunt_main(int argc, char **argv, int *status)
