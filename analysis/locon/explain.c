@@ -213,7 +213,7 @@ static void explain_stale(const struct locon *locon, const struct locon_couple *
 
 static bool is_signal(const struct locon *locon, const struct pair *pair)
 {
-	return pair->kind == PAIR_WRITE_READ && LOCON_IN(locon, atomic, pair->head_site) &&
+	return pair->kind != PAIR_READ_WRITE && LOCON_IN(locon, atomic, pair->head_site) &&
 	       LOCON_IN(locon, atomic, pair->tail_site);
 }
 
@@ -239,7 +239,7 @@ void explain_couples(const struct locon *locon, const struct locon_couples *coup
 		explain_stale(locon, lead, out);
 		return;
 	}
-	if (ordered_data(locon, first, second) && !lead->crossed) {
+	if (ordered_data(locon, first, second)) {
 		taken[from] = true;
 		explain_order(out, second);
 		return;

@@ -41,7 +41,7 @@ static uint32_t find_meeting(const struct locon *locon, uint32_t near, uint32_t 
 					       : couple->span <= NEAR_CHECK && same_block(bc->address, block);
 
 		if (!fits || ab->head_thread != near || ab->tail_thread != far || bc->tail_thread != near ||
-		    couple->crossed || LOCON_IN(locon, frees, ab->tail_site) ||
+		    explain_crossed(couple, ab, bc) || LOCON_IN(locon, frees, ab->tail_site) ||
 		    LOCON_IN(locon, frees, bc->tail_site) || !explain_triple(ab, bc) ||
 		    !explain_joins(locon, ab, bc, true))
 			continue;

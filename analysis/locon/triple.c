@@ -114,6 +114,11 @@ static uint32_t find_exact(const struct locon *locon, uint32_t at, bool *first)
 	return LOCON_NONE;
 }
 
+bool explain_crossed(const struct couple *couple, const struct pair *first, const struct pair *second)
+{
+	return couple->crossed && first->tail_thread == second->head_thread;
+}
+
 /* The triple that the run itself saw at one moment, if it recorded such. */
 static uint32_t find_witnessed(const struct locon *locon, uint32_t at, bool *first)
 {
@@ -124,7 +129,7 @@ static uint32_t find_witnessed(const struct locon *locon, uint32_t at, bool *fir
 		const struct couple *couple = &failed->couples[i];
 		const struct pair *ab = &failed->pairs[couple->first], *bc = &failed->pairs[couple->second];
 
-		if ((couple->first != at && couple->second != at) || couple->crossed ||
+		if ((couple->first != at && couple->second != at) || explain_crossed(couple, ab, bc) ||
 		    ab->head_thread != bc->tail_thread || !explain_triple(ab, bc) ||
 		    !explain_joins(locon, ab, bc, true))
 			continue;
