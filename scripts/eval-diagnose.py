@@ -3,7 +3,7 @@
 right, is nothing claimed for a control, how long does it take.
 
 usage: eval-diagnose.py [--build DIR] [--time S] [--jobs J] [--repeat N] [--seed S]
-                        [--keep DIR] [--json FILE] [--methods] [--write] [NAME...]
+                        [--controls N] [--keep DIR] [--json FILE] [--methods] [--write] [NAME...]
 
 What is right is said in judging.py. With --write the table goes into doc/results.md, between its markers.
 The exit status is 0 when all bars are met.
@@ -120,6 +120,7 @@ def main():
     parser.add_argument("--time", type=float, default=60)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--controls", type=int, help="repetitions for controls, which take the whole time (default: as many)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=pathlib.Path, help="folder for programs and stores, kept")
     parser.add_argument("--json", type=pathlib.Path)
@@ -134,7 +135,8 @@ def main():
             program = judging.Program(unsnarl, name, (options.keep or pathlib.Path(scratch)).resolve())
             program.build()
             done = []
-            for repetition in range(options.repeat):
+            control = program.truth["class"] == "none"
+            for repetition in range(options.controls or options.repeat if control else options.repeat):
                 answer, seconds = diagnose(program, options, repetition)
                 done.append(judge(program.truth, answer, seconds))
                 show(name, program.truth, done[-1], options)

@@ -112,6 +112,17 @@ class Program:
                           timeout=900)
         return store
 
+    def mislabel(self, repetition):
+        """A store with runs of a correct program, one in twenty called failed at random."""
+        store = self.home / f"store-{repetition}"
+        if not store.exists():
+            chance = "[ $(od -An -N1 -tu1 /dev/urandom) -gt 12 ]"
+            for jitter in (300, 5000):
+                self.call("run", "-n", 60, f"--jitter={jitter}", "--seed", repetition, "--check", chance,
+                          "--timeout", self.truth["timeout"], "--store", store, "--", self.program,
+                          *self.truth["args"], timeout=900)
+        return store
+
     def locate(self, store, *words):
         """The answer, why there is none, and the seconds it took."""
         begun = time.monotonic()
