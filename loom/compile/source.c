@@ -160,13 +160,27 @@ static LLVMMetadataRef line_of_use(LLVMValueRef value, int steps)
 	return found;
 }
 
+/* Of where the address of a store comes from, through so many steps. */
+static LLVMMetadataRef line_of_address(LLVMValueRef pointer, int steps)
+{
+	if (!LLVMIsAInstruction(pointer))
+		return NULL;
+	LLVMMetadataRef found = with_line(pointer);
+	int n = LLVMIsALoadInst(pointer) ? 0 : LLVMGetNumOperands(pointer);
+	for (int i = 0; !found && steps > 1 && i < n && i < NEIGHBOURS; i++)
+		found = line_of_address(LLVMGetOperand(pointer, (unsigned)i), steps - 1);
+	return found;
+}
+
 /* The optimiser takes the line from what it moves or unites. Then the line of what uses the value is
- * the best to show, or that of a neighbour. */
+ * the best to show, or of what gave a store its address, or that of a neighbour. */
 static LLVMMetadataRef likely_location(LLVMValueRef instruction)
 {
 	LLVMMetadataRef found = with_line(instruction);
 	if (!found)
 		found = line_of_use(instruction, 3);
+	if (!found && LLVMIsAStoreInst(instruction))
+		found = line_of_address(LLVMGetOperand(instruction, 1), 3);
 	int left = NEIGHBOURS;
 	for (LLVMValueRef i = LLVMGetNextInstruction(instruction); !found && i && left--;
 	     i = LLVMGetNextInstruction(i))
