@@ -136,7 +136,7 @@ static void print_text(const struct run *run, const struct campaign *campaign, c
 	excerpts.folder = memory_string(dirname(program));
 	printf("Run %llu failed (%s); compared with %zu runs that passed.\n  program  %s\n",
 	       (unsigned long long)run->number, how, data->input.npassed, command);
-	if (vote->asked > 1)
+	if (vote->asked > 1 && vote->alike)
 		printf("  chosen   of %zu runs that failed this way, %zu with this explanation\n",
 		       vote->asked, vote->alike);
 	if (answer->findings.n)
@@ -148,6 +148,12 @@ static void print_text(const struct run *run, const struct campaign *campaign, c
 			       ? (answer->suspects == 1 ? "couple of pairs" : "couples of pairs")
 		       : answer->suspects == 1 ? "suspicious pair"
 					       : "suspicious pairs");
+	else if (vote->asked >= 3)
+		printf("\nNothing found: of %zu runs that failed this way, too few differ from those that\n"
+		       "passed in the same respect. The cause is not in the order of memory accesses,\n"
+		       "or only a value decides: unsnarl diagnose has other methods. What sets the last\n"
+		       "run apart, if anything does, is shown by unsnarl locate last.\n",
+		       vote->asked);
 	else
 		printf("\nNothing found: in what was observed the failed run does not differ from the runs\n"
 		       "that passed. More passing runs do not help here; another failed run may, or the\n"
@@ -239,7 +245,8 @@ static struct error *locate(struct store *store, const struct locate_options *op
 		return locate_sensitivity(store, options, &campaigns.items[0], &run, &data);
 	const struct locon_request request = locate_request(options, &data);
 
-	TRY(locon_ask(store, &data, &request, &answer));
+	if (vote->asked < 3 || vote->alike)
+		TRY(locon_ask(store, &data, &request, &answer));
 	(options->json ? print_json : print_text)(&run, &campaigns.items[0], &data, vote, &answer);
 	*status = answer.findings.n > 0;
 	return NULL;

@@ -2,7 +2,8 @@
  * value decides whether an interleaving does harm, its pairs may be in runs that
  * passed, and another run that failed in the same way may show the fault in a form
  * that no passing run has. Each is explained by itself; the explanation that most of
- * them come to is taken.
+ * them come to is taken, if enough do: a fault that many runs have differs from chance
+ * by coming back.
  */
 #include "analysis/locon/vote.h"
 
@@ -84,6 +85,12 @@ static struct error *find_voters(struct store *store, uint64_t campaign, uint64_
 	return NULL;
 }
 
+/* What one run of many has, or two, is in runs that did not fail too, if one looks at as many. */
+static size_t quorum(size_t asked)
+{
+	return asked < 3 ? 1 : asked < 6 ? 2 : 3;
+}
+
 struct error *locon_vote(struct store *store, uint64_t campaign, uint64_t run, struct locon_vote *out)
 {
 	uint64_t voters[MOST_VOTERS], said[MOST_VOTERS] = { 0 };
@@ -105,6 +112,10 @@ struct error *locon_vote(struct store *store, uint64_t campaign, uint64_t run, s
 			out->alike = alike;
 			out->run = voters[i];
 		}
+	}
+	if (out->alike < quorum(out->asked)) {
+		out->alike = 0;
+		out->run = run;
 	}
 	return NULL;
 }

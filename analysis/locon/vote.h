@@ -6,7 +6,7 @@
 
 struct locon_vote {
 	uint64_t run;        /* to be explained */
-	size_t asked, alike; /* runs that were looked at; those with the same explanation, 0: none has one */
+	size_t asked, alike; /* runs that were looked at; those with the same explanation, 0: none that enough share */
 };
 
 /* Looks at `run` and at some others of its campaign that ended as it did, for some seconds at most. */

@@ -153,7 +153,7 @@ EXPORT __attribute__((preserve_most)) void unsnarl_free(uint64_t word, uint64_t 
 		return;
 	size_t size = malloc_usable_size((void *)address),
 	       most = runtime.controlled ? MARKED_CONTROLLED : MARKED;
-	if (size && size < KEPT_BELOW)
+	if (size)
 		unsnarl_write(word, address, memo, size < most ? size : most);
 }
 
