@@ -11,6 +11,7 @@
 
 #include "cmds/cmds.h"
 #include "analysis/locon/ask.h"
+#include "analysis/locon/vote.h"
 #include "report/answer.h"
 #include "report/finding.h"
 #include "report/text.h"
@@ -44,10 +45,13 @@ static const struct options_page page = {
 	.verb = "locate",
 	.operands = "[options] [RUN|last]",
 	.summary = "name the accesses that made a run fail, from runs that passed",
-	.text = "Compares a failed run, the last one unless another is named, with all runs of the same "
-		"program and arguments that passed, and names the accesses of different threads whose order "
-		"made the difference. One failed run is enough; a hundred passing ones, some of them with "
-		"--jitter, make a good comparison.\n\n"
+	.text = "Compares a failed run with all runs of the same program and arguments that passed, and "
+		"names "
+		"the accesses of different threads whose order made the difference. One failed run is "
+		"enough; "
+		"a hundred passing ones, some of them with --jitter, make a good comparison. Where no run is "
+		"named it is the last one that failed; of up to 12 that ended like that, each is explained "
+		"by itself, and the one is shown whose explanation most of them share.\n\n"
 		"The exit status is 1 when something was found, 0 when the runs do not differ.",
 	.examples = "  unsnarl run -n 200 --jitter -- ./program\n"
 		    "  unsnarl locate\n"
@@ -122,7 +126,7 @@ static void print_notes(const struct locon_data *data, const struct locon_answer
 }
 
 static void print_text(const struct run *run, const struct campaign *campaign, const struct locon_data *data,
-		       const struct locon_answer *answer)
+		       const struct locon_vote *vote, const struct locon_answer *answer)
 {
 	struct excerpts excerpts = { 0 };
 	_cleanup_free_ char *program = memory_string(campaign->program);
@@ -132,6 +136,9 @@ static void print_text(const struct run *run, const struct campaign *campaign, c
 	excerpts.folder = memory_string(dirname(program));
 	printf("Run %llu failed (%s); compared with %zu runs that passed.\n  program  %s\n",
 	       (unsigned long long)run->number, how, data->input.npassed, command);
+	if (vote->asked > 1 && vote->alike)
+		printf("  chosen   of %zu runs that failed this way, %zu with this explanation\n",
+		       vote->asked, vote->alike);
 	if (answer->findings.n)
 		printf("  found by procedure %s%s%s%s: %zu %s\n", locon_procedure_name(answer->procedure),
 		       answer->procedure == LOCON_III ? " at the level of a " : "",
@@ -141,6 +148,12 @@ static void print_text(const struct run *run, const struct campaign *campaign, c
 			       ? (answer->suspects == 1 ? "couple of pairs" : "couples of pairs")
 		       : answer->suspects == 1 ? "suspicious pair"
 					       : "suspicious pairs");
+	else if (vote->asked >= 3)
+		printf("\nNothing found: of %zu runs that failed this way, too few differ from those that\n"
+		       "passed in the same respect. The cause is not in the order of memory accesses,\n"
+		       "or only a value decides: unsnarl diagnose has other methods. What sets the last\n"
+		       "run apart, if anything does, is shown by unsnarl locate last.\n",
+		       vote->asked);
 	else
 		printf("\nNothing found: in what was observed the failed run does not differ from the runs\n"
 		       "that passed. More passing runs do not help here; another failed run may, or the\n"
@@ -161,7 +174,7 @@ static void print_text(const struct run *run, const struct campaign *campaign, c
 }
 
 static void print_json(const struct run *run, const struct campaign *campaign, const struct locon_data *data,
-		       const struct locon_answer *answer)
+		       const struct locon_vote *vote, const struct locon_answer *answer)
 {
 	json_t *object = answer_new("locate"), *head = answer_campaign(campaign);
 
@@ -177,13 +190,45 @@ static void print_json(const struct run *run, const struct campaign *campaign, c
 			    answer->procedure == LOCON_III ? json_string(locon_level_name(answer->level))
 							   : json_null());
 	json_object_set_new(object, "suspects", answer_count(answer->suspects));
+	json_object_set_new(object, "chosen_of", answer_count(vote->asked ? vote->asked : 1));
+	json_object_set_new(object, "alike", answer_count(vote->alike));
 	json_object_set_new(object, "cut", json_boolean(answer->cut));
 	json_object_set_new(object, "findings", findings_json(&answer->findings));
 	answer_print(object);
 }
 
+/* Of the failed runs that ended as the last one did, that with the explanation most of them have. */
+static struct error *choose_best(struct store *store, const struct locate_options *options, uint64_t *number,
+				 struct locon_vote *vote)
+{
+	struct run run = { 0 };
+	struct campaign *campaigns = NULL;
+	size_t n = 0;
+	uint64_t campaign = 0;
+
+	if (options->procedure != LOCATE_ANY || options->falcon || options->sensitivity)
+		return NULL;
+	TRY(store_campaigns(store, &campaigns, &n));
+	for (size_t i = 0; i < n; i++) {
+		struct error *error =
+			campaign ? NULL : locate_find_run(store, campaigns[i].number, *number, &run);
+
+		if (!campaign && !error)
+			campaign = campaigns[i].number;
+		error_free(error);
+		campaign_free(&campaigns[i]);
+	}
+	free(campaigns);
+	run_free(&run);
+	if (!campaign)
+		return NULL;
+	TRY(locon_vote(store, campaign, *number, vote));
+	*number = vote->run;
+	return NULL;
+}
+
 static struct error *locate(struct store *store, const struct locate_options *options, uint64_t number,
-			    int *status)
+			    const struct locon_vote *vote, int *status)
 {
 	_cleanup_(run_free) struct run run = { 0 };
 	_cleanup_(cmds_campaigns_free) struct cmds_campaigns campaigns = { 0 };
@@ -200,8 +245,9 @@ static struct error *locate(struct store *store, const struct locate_options *op
 		return locate_sensitivity(store, options, &campaigns.items[0], &run, &data);
 	const struct locon_request request = locate_request(options, &data);
 
-	TRY(locon_ask(store, &data, &request, &answer));
-	(options->json ? print_json : print_text)(&run, &campaigns.items[0], &data, &answer);
+	if (vote->asked < 3 || vote->alike)
+		TRY(locon_ask(store, &data, &request, &answer));
+	(options->json ? print_json : print_text)(&run, &campaigns.items[0], &data, vote, &answer);
 	*status = answer.findings.n > 0;
 	return NULL;
 }
@@ -210,6 +256,7 @@ static struct error *locate_main(int argc, char **argv, int *status)
 {
 	struct locate_options options = { .store = CMDS_STORE, .procedure = LOCATE_ANY, .level = LOCATE_ANY };
 	_cleanup_(store_closep) struct store *store = NULL;
+	struct locon_vote vote = { 0 };
 	uint64_t number;
 	char **operands;
 
@@ -224,7 +271,9 @@ static struct error *locate_main(int argc, char **argv, int *status)
 		options.top = options.json ? 20 : 3;
 	TRY(store_open(options.store, false, &store));
 	TRY(choose_run(store, operands, &number));
-	return locate(store, &options, number, status);
+	if (!operands[0])
+		TRY(choose_best(store, &options, &number, &vote));
+	return locate(store, &options, number, &vote, status);
 }
 
 const struct verb verb_locate = { .page = &page, .main = locate_main };

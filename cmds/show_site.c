@@ -212,7 +212,7 @@ static struct error *print_unknown(const struct show_sites *show)
 		if (known(&show->views[i]))
 			continue;
 		TRY(store_site(show->store, show->views[i].site, &site));
-		if (site->kind != SITE_SYNC)
+		if (site->kind != SITE_SYNC && site->kind != SITE_ALLOCATION)
 			printf("%s#%u", n++ ? ", " : "\nAlso there, but not observed in this campaign: ",
 			       show->views[i].site);
 	}
@@ -222,7 +222,7 @@ static struct error *print_unknown(const struct show_sites *show)
 		TRY(store_site(show->store, show->views[i].site, &site));
 		_cleanup_free_ char *variable = text_clean(site->variable);
 
-		if (site->kind == SITE_SYNC)
+		if (site->kind == SITE_SYNC || site->kind == SITE_ALLOCATION)
 			printf("\nAlso there: #%u, a call of %s\n", show->views[i].site, variable);
 	}
 	return NULL;
@@ -330,7 +330,7 @@ static struct error *nothing_seen(struct store *store, const struct show_options
 
 	for (size_t i = 0; i < n; i++) {
 		TRY(store_site(store, sites[i], &site));
-		if (site->kind != SITE_LOOP && site->kind != SITE_SYNC)
+		if (site->kind != SITE_LOOP && site->kind != SITE_SYNC && site->kind != SITE_ALLOCATION)
 			return error_new("nothing was observed at %s in any run%s", name,
 					 options->campaign ? " of that campaign" : "");
 	}

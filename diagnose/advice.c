@@ -84,8 +84,34 @@ static char *for_several(const struct finding *finding)
 			     name(finding, 0), name(finding, 1));
 }
 
+/* The freeing and the last use by another thread; NULL when nothing is freed. */
+static char *for_freed(const struct finding *finding)
+{
+	const struct finding_access *freeing = NULL, *use = NULL;
+
+	for (size_t i = 0; i < finding->accesses.n && !freeing; i++)
+		if (finding_frees(&finding->accesses.items[i]))
+			freeing = &finding->accesses.items[i];
+	for (size_t i = 0; i < finding->accesses.n && freeing; i++)
+		if (finding->accesses.items[i].thread != freeing->thread)
+			use = &finding->accesses.items[i];
+	if (!use)
+		return NULL;
+	_cleanup_free_ char *where = at(freeing), *used = at(use);
+
+	return memory_format(
+		"Hold while in use: the block that is freed at %s is still in use at %s. Count its "
+		"users and let the last one free it, the count and the look at it in one step; or "
+		"hold one lock from finding the block to the last use, and free under that lock.",
+		where, used);
+}
+
 char *advice_for(const struct finding *finding)
 {
+	char *freed = for_freed(finding);
+
+	if (freed)
+		return freed;
 	switch (finding->class) {
 	case FINDING_ATOMICITY:
 		if (finding->accesses.n >= 3 && finding->scenario)

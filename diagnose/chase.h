@@ -19,6 +19,8 @@ struct chase_options {
 	bool (*stop)(void);       /* Ctrl-C; may be NULL */
 };
 
+#define CHASE_NEAR 40 /* runs that pass while the schedule is made short: as many are recorded, as a rule */
+
 struct chase;
 /* Runs once without forced switches, to see that the program runs at all, and starts
  * the workers. `tally` says how many passing runs are wanted, and in which campaign. */

@@ -9,7 +9,7 @@
 #define WAIT_S 0.1
 #define PASSES 100 /* runs to compare with */
 #define REPLAYS 5
-#define NEAR_RUNS 40 /* passing runs recorded while the schedule is made short */
+#define BLOCKS_TOLD 3 /* causes whose heap blocks are looked up */
 
 /* Shares of the whole time. What a stage leaves goes to the next. */
 #define HUNT_SHARE 0.95     /* as long as nothing has failed there is nothing else to do */
@@ -123,11 +123,17 @@ static struct error *explain(struct diagnosis *diagnosis)
 
 		struct error *error = methods[i]->ask(diagnosis, &opinion);
 
+		for (size_t f = 0; f < opinion.findings.n; f++)
+			finding_settle(&opinion.findings.items[f]);
 		*VEC_PUSH(&diagnosis->opinions) = opinion;
 		if (error)
 			return error;
 	}
 	weigh(&diagnosis->opinions, &diagnosis->causes);
+	/* The causes' findings are those of the opinions, which are this diagnosis's own. */
+	for (size_t i = 0; i < diagnosis->causes.n && i < BLOCKS_TOLD; i++)
+		trace_name_blocks(&diagnosis->trace,
+				  (struct finding *)(uintptr_t)diagnosis->causes.items[i].finding);
 	return NULL;
 }
 
@@ -147,7 +153,7 @@ static struct error *run_stages(struct diagnosis *diagnosis)
 	TRY(replay(diagnosis));
 	if (!diagnosis->always && !is_stopped(diagnosis)) {
 		say(diagnosis, "making the failing schedule short");
-		TRY(chase_shorten(chase, least(options->time_s * SHORTEN_SHARE, SHORTEN_MOST), NEAR_RUNS));
+		TRY(chase_shorten(chase, least(options->time_s * SHORTEN_SHARE, SHORTEN_MOST), CHASE_NEAR));
 	}
 	return retell_shortest(diagnosis);
 }

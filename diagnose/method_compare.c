@@ -6,6 +6,7 @@
 #include "analysis/bugaboo/campaign.h"
 #include "analysis/bugaboo/rank.h"
 #include "analysis/locon/ask.h"
+#include "analysis/locon/vote.h"
 #include "diagnose/diagnosis.h"
 #include "report/rank_answer.h"
 
@@ -38,7 +39,12 @@ static struct error *locate(struct diagnosis *diagnosis, uint64_t run, struct op
 
 static struct error *ask_locate(struct diagnosis *diagnosis, struct opinion *opinion)
 {
-	return locate(diagnosis, diagnosis->tally.failure.number, opinion);
+	struct locon_vote vote = { 0 };
+
+	if (!diagnosis->tally.failure.number || diagnosis->always)
+		return NULL;
+	TRY(locon_vote(diagnosis->store, diagnosis->tally.campaign, diagnosis->tally.failure.number, &vote));
+	return locate(diagnosis, vote.run, opinion);
 }
 
 const struct method method_locate = {

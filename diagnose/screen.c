@@ -115,6 +115,16 @@ static void put_title(const struct cause *cause, FILE *out)
 	}
 }
 
+/* Heap blocks by where they were allocated: members say which field, not of which object. */
+static void put_blocks(const struct finding *finding, FILE *out)
+{
+	for (size_t i = 0; i < finding->blocks.n && i < 2; i++) {
+		_cleanup_free_ char *clean = text_clean(finding->blocks.items[i]);
+
+		put_label(out, i ? "" : "Memory", clean);
+	}
+}
+
 /* "T2 tickets.c:37, T1 tickets.c:28, T1 tickets.c:37" */
 static char *order_words(const struct finding_accesses *accesses)
 {
@@ -126,9 +136,9 @@ static char *order_words(const struct finding_accesses *accesses)
 		_cleanup_free_ char *thread = access->thread == FINDING_NO_THREAD
 						      ? memory_string("")
 						      : memory_format("T%u ", access->thread);
-		char *longer = memory_format("%s%s%s%s %s:%u", text, i ? ", " : "", thread,
-					     site_kind_name(access->kind), slash ? slash + 1 : access->file,
-					     access->line);
+		char *longer =
+			memory_format("%s%s%s%s %s:%u", text, i ? ", " : "", thread, finding_verb(access),
+				      slash ? slash + 1 : access->file, access->line);
 
 		free(text);
 		text = longer;
@@ -300,6 +310,7 @@ static void put_cause(const struct diagnosis *diagnosis, struct excerpts *excerp
 	finding_draw(cause->finding, excerpts, out);
 	fputc('\n', out);
 	put_passing(cause->part && !cause->finding->instead ? cause->part : cause->finding, out);
+	put_blocks(cause->finding, out);
 	if (in_library(cause->finding))
 		put_switches(diagnosis, out);
 	put_sure(diagnosis, cause, out);

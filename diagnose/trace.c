@@ -23,7 +23,7 @@ struct picks {
 	size_t n, room; /* as VEC */
 };
 
-static bool is_step(const struct site *site, bool write, const struct finding_access *access)
+bool trace_is_access(const struct site *site, bool write, const struct finding_access *access)
 {
 	return site->line == access->line && write == (access->kind == SITE_WRITE) &&
 	       !strcmp(site->file, access->file);
@@ -38,7 +38,7 @@ static uint32_t *sites_of(const struct trace *trace, const struct finding *findi
 	for (size_t i = 0; i < atlas->nnumbered; i++)
 		for (size_t j = 0; atlas->numbered[i] && j < finding->accesses.n && j < STEPS_MOST; j++)
 			for (int write = 0; write < 2; write++)
-				if (is_step(atlas->numbered[i], write, &finding->accesses.items[j]))
+				if (trace_is_access(atlas->numbered[i], write, &finding->accesses.items[j]))
 					steps[2 * i + (size_t)write] |= 1u << j;
 	return steps;
 }
@@ -251,7 +251,7 @@ enum opinion_word trace_crash_word(const void *context, const struct finding *fi
 	const struct site *last = trace_last(context, NULL, &write);
 
 	for (size_t i = 0; last && i < finding->accesses.n; i++)
-		if (is_step(last, write, &finding->accesses.items[i]))
+		if (trace_is_access(last, write, &finding->accesses.items[i]))
 			return WORD_YES;
 	return WORD_NOTHING;
 }
@@ -267,7 +267,7 @@ void trace_name_threads(const struct trace *trace, struct finding *finding)
 			const struct event *event = &trace->run->events[at];
 			const struct site *site = atlas_number(trace->atlas, event->site);
 
-			if (site && event->thread != taken && is_step(site, event->write, access))
+			if (site && event->thread != taken && trace_is_access(site, event->write, access))
 				access->thread = event->thread;
 		}
 		taken = access->thread;

@@ -24,6 +24,10 @@ enum opinion_word trace_crash_word(const void *context, const struct finding *fi
  * neighbours are of different threads. */
 void trace_name_threads(const struct trace *trace, struct finding *finding);
 
+/* Names the heap blocks that the accesses are about, by where they were allocated (blocks.c). */
+void trace_name_blocks(const struct trace *trace, struct finding *finding);
+bool trace_is_access(const struct site *site, bool write, const struct finding_access *access);
+
 /* The last access of the run, NULL when there is none; *thread may be NULL. */
 const struct site *trace_last(const struct trace *trace, uint32_t *thread, bool *write);
 

@@ -133,9 +133,12 @@ struct area_couple {
 	uint32_t near, first_far, second_far;                      /* threads, run-wide */
 	uint32_t span; /* accesses of `near` from the head of the first to the tail of the second */
 	uint32_t
-		crossed; /* 1: the other thread is one, and it did the second's head before the first's tail */
+		crossed; /* 1: the other thread is one, and it did the second's head before the first's tail; or
+			  * they are two, and the first's also came to the second's location, after the first's
+			  * tail and before the second's head */
 };
 
+/* AREA_FORGET: a range began a new life; `site`, if not 0, is the call that allocated it. */
 enum area_action { AREA_READ = 1, AREA_WRITE, AREA_FORGET };
 
 struct area_event {

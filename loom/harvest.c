@@ -38,6 +38,7 @@ struct harvest {
 	VEC(struct predecessor) predecessors;
 	VEC(struct edge) edges;
 	VEC(struct event) events;
+	VEC(struct block) blocks;
 	/* Index + 1 of what is already listed: by unit hash, by identity. */
 	struct map unit_at, pair_at, predecessor_at, edge_at;
 	/* The process at hand: all in front of its arrays, paths, numbering. */
@@ -378,8 +379,16 @@ static void take_event(struct harvest *h, const void *item)
 			       .thread = from->thread,
 			       .write = from->action == AREA_WRITE };
 
-	if (!is_valid(h, from->state) || from->action == AREA_FORGET)
+	if (!is_valid(h, from->state))
 		return;
+	if (from->action == AREA_FORGET) {
+		if (from->site && site_of(h, from->site, &event.site))
+			*VEC_PUSH(&h->blocks) = (struct block){ .address = from->address,
+								.size = from->size,
+								.site = event.site,
+								.before = h->events.n };
+		return;
+	}
 	if (from->action > AREA_FORGET || !is_thread(h, from->thread) || !site_of(h, from->site, &event.site))
 		add(&h->dropped, 1);
 	else
@@ -470,6 +479,8 @@ struct error *harvest(int fd, struct observations *out)
 		.nedges = h.edges.n,
 		.events = h.events.items,
 		.nevents = h.events.n,
+		.blocks = h.blocks.items,
+		.nblocks = h.blocks.n,
 		.nthreads = head.threads,
 		.nprocesses = head.processes,
 		.dropped = h.dropped,

@@ -82,9 +82,34 @@ struct finding_access *finding_add_access(struct finding_accesses *list, uint32_
 	access->file = memory_string(site ? site->file : "");
 	access->function = memory_string(site ? site->function : "");
 	access->variable = memory_string(site ? site->variable : "");
+	access->through = memory_format("%.*s", site ? site_through_length(site->through) : 0,
+					site && site->through ? site->through : "");
 	access->line = site ? site->line : 0;
 	access->column = site ? site->column : 0;
 	return access;
+}
+
+bool finding_frees(const struct finding_access *access)
+{
+	return access->kind == SITE_WRITE &&
+	       (!strcmp(access->through, "free") || !strcmp(access->through, "operator delete"));
+}
+
+const char *finding_verb(const struct finding_access *access)
+{
+	return finding_frees(access) ? "free" : site_kind_name(access->kind);
+}
+
+void finding_settle(struct finding *finding)
+{
+	const struct finding_access *accesses = finding->accesses.items;
+
+	if (finding->class != FINDING_ORDER || finding->accesses.n != 2 || !accesses[0].line ||
+	    accesses[0].line != accesses[1].line || strcmp(accesses[0].file, accesses[1].file) ||
+	    accesses[0].thread == accesses[1].thread)
+		return;
+	finding->class = FINDING_ATOMICITY;
+	finding->scenario = 0;
 }
 
 bool finding_has_calls(const struct finding *finding)
@@ -111,6 +136,7 @@ static void accesses_free(struct finding_accesses *list)
 		free(list->items[i].file);
 		free(list->items[i].function);
 		free(list->items[i].variable);
+		free(list->items[i].through);
 	}
 	VEC_FREE(list);
 }
@@ -120,6 +146,9 @@ void finding_free(struct finding *finding)
 	for (size_t i = 0; i < finding->variables.n; i++)
 		free(finding->variables.items[i]);
 	VEC_FREE(&finding->variables);
+	for (size_t i = 0; i < finding->blocks.n; i++)
+		free(finding->blocks.items[i]);
+	VEC_FREE(&finding->blocks);
 	accesses_free(&finding->accesses);
 	accesses_free(&finding->otherwise);
 	free(finding->method);

@@ -35,6 +35,7 @@ struct finding_access {
 	enum site_kind kind;              /* what it did: an update can be met as read or write */
 	uint32_t site;                    /* the store's number; FINDING_NO_SITE */
 	char *file, *function, *variable; /* never NULL, may be "" */
+	char *through;                    /* what of a system header was called there; never NULL */
 	uint32_t line, column;
 	bool missing;     /* the failed run ended before it was done */
 	const char *role; /* of a call: "lock", "wait", "signal"; NULL for a plain access. A constant */
@@ -56,6 +57,7 @@ struct finding {
 	char *summary;                     /* what happened, a sentence or two */
 	char *instead;                     /* what passing runs did, a sentence; NULL unknown */
 	struct finding_accesses otherwise; /* the accesses in the order of passing runs; may be empty */
+	VEC(char *) blocks;                /* heap blocks it is about, in words; may be empty */
 	char *evidence;                    /* why it is believed, a sentence; NULL */
 	uint64_t run;                      /* the failed run it explains; 0 none */
 	struct {
@@ -73,6 +75,12 @@ struct findings {
 /* The access as the site table describes it, pushed to the list. `site` may be NULL. */
 struct finding_access *finding_add_access(struct finding_accesses *list, uint32_t number,
 					  const struct site *site);
+/* Does the access free the block? */
+bool finding_frees(const struct finding_access *access);
+const char *finding_verb(const struct finding_access *access); /* "read", "write", "free" */
+/* No order can be meant between two threads at one and the same line, since both run it: what looks
+ * like one is half of an atomicity violation, and gets that class. */
+void finding_settle(struct finding *finding);
 /* Does it hold calls that synchronise? */
 bool finding_has_calls(const struct finding *finding);
 /* Adds a name unless it is empty or there already. */

@@ -14,6 +14,7 @@ void observations_free(struct observations *observations)
 	free(observations->predecessors);
 	free(observations->edges);
 	free(observations->events);
+	free(observations->blocks);
 	*observations = (struct observations){ 0 };
 }
 

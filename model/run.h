@@ -48,7 +48,9 @@ struct pair {
 struct couple {
 	uint32_t first, second;
 	uint32_t span; /* accesses of that thread between the two, at the first occurrence */
-	bool crossed;  /* one other thread took part, and began with the second */
+	/* One other thread took part, and began with the second; or two did, and the first's came to the
+	 * second's location in between as well. */
+	bool crossed;
 };
 
 /* `before` was the last access by another thread when `site` ran. */
@@ -80,6 +82,13 @@ struct event {
 	uint64_t address, size;
 	uint32_t site, thread;
 	bool write;
+};
+
+/* A block that was allocated when `before` events had happened; only traced runs have them. */
+struct block {
+	uint64_t address, size;
+	uint32_t site;
+	size_t before;
 };
 
 /* A unit that was loaded in the run: its sites are first .. first + nsites - 1. */
@@ -116,9 +125,11 @@ struct observations {
 	size_t nedges;
 	struct event *events; /* of the first process */
 	size_t nevents;
+	struct block *blocks; /* in order of allocation, of the first process */
+	size_t nblocks;
 	uint32_t nthreads, nprocesses;
-	uint64_t dropped;  /* observations that found no room: 0 means complete */
-	uint64_t accesses; /* hooked accesses executed */
+	uint64_t dropped;                 /* observations that found no room: 0 means complete */
+	uint64_t accesses;                /* hooked accesses executed */
 	uint64_t machine[MACHINE_COUNTS]; /* of a run on a simulated machine; not stored */
 };
 

@@ -27,8 +27,22 @@ const char *site_kind_name(enum site_kind kind)
 		return "sync";
 	case SITE_LOOP:
 		return "loop";
+	case SITE_ALLOCATION:
+		return "allocation";
 	}
 	return "unknown";
+}
+
+int site_through_length(const char *through)
+{
+	const char *end = through ? strstr(through, " at ") : NULL;
+	return end ? (int)(end - through) : through ? (int)strlen(through) : 0;
+}
+
+bool site_frees(const struct site *site)
+{
+	return site->kind == SITE_WRITE && site->through &&
+	       (!strcmp(site->through, "free") || !strcmp(site->through, "operator delete"));
 }
 
 /* The string at `offset` of the pool, which is known to end with a NUL. */
@@ -69,16 +83,21 @@ struct error *unit_parse(const void *table, size_t size, struct unit *out)
 	for (uint32_t i = 0; i < header.nsites; i++) {
 		struct unit_site raw;
 		memcpy(&raw, copy + sizeof header + i * sizeof raw, sizeof raw);
+		bool atomic = raw.kind & UNIT_ATOMIC;
+		raw.kind &= ~UNIT_ATOMIC;
 		out->sites[i] = (struct site){
 			.id = raw.id,
-			.kind = raw.kind >= SITE_READ && raw.kind <= SITE_SYNC ? (enum site_kind)raw.kind
-									       : SITE_READ,
+			.kind = raw.kind >= SITE_READ && raw.kind <= SITE_ALLOCATION
+					? (enum site_kind)raw.kind
+					: SITE_READ,
+			.atomic = atomic,
 			.size = raw.size,
 			.line = raw.line,
 			.column = raw.column,
 			.function = pool_string(copy, &header, raw.function),
 			.file = pool_string(copy, &header, raw.file),
 			.variable = pool_string(copy, &header, raw.variable),
+			.through = raw.through ? pool_string(copy, &header, raw.through - 1) : "",
 		};
 	}
 	return NULL;

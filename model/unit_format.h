@@ -23,13 +23,15 @@ struct unit_header {
 	uint32_t strings; /* offset of the string pool; it ends with a NUL before `size` */
 };
 
+#define UNIT_ATOMIC 0x100u /* in `kind`: an atomic operation */
+
 struct unit_site {
 	uint64_t id;
 	uint32_t line, column;
 	uint32_t size;
 	uint32_t function, file, variable; /* offsets into the string pool */
-	uint32_t kind;                     /* enum site_kind */
-	uint32_t reserved;
+	uint32_t kind;                     /* enum site_kind, and UNIT_ATOMIC */
+	uint32_t through;                  /* offset plus 1 of struct site's `through`; 0 none */
 };
 
 /* In UNIT_BITCODE_SECTION: the unit's bitcode before hooks, zstd-compressed. */

@@ -69,7 +69,7 @@ static char *place(const struct finding_access *access)
 		return memory_format("%s%s %s:%u %s", access->missing ? "stuck in " : "", access->role,
 				     *access->file ? (slash ? slash + 1 : path) : "?", access->line,
 				     function);
-	return memory_format("%s %s%s:%u %s", access->missing ? "never" : site_kind_name(access->kind),
+	return memory_format("%s %s%s:%u %s", access->missing ? "never" : finding_verb(access),
 			     access->missing ? (access->kind == SITE_WRITE ? "written: " : "read: ") : "",
 			     *access->file ? (slash ? slash + 1 : path) : "?", access->line, function);
 }
@@ -96,6 +96,12 @@ static void draw_step(const struct finding_access *access, size_t number, int la
 		_cleanup_free_ char *variable = text_clean(access->variable);
 
 		put_line(out, column + 2, width - 3, variable);
+	}
+	if (*access->through && !finding_frees(access)) {
+		_cleanup_free_ char *name = text_clean(access->through);
+		_cleanup_free_ char *through = memory_format("in %s", name);
+
+		put_line(out, column + 2, width - 3, through);
 	}
 }
 
@@ -147,9 +153,9 @@ static void put_otherwise(const struct finding *finding, FILE *out)
 	for (size_t i = 0; i < finding->otherwise.n && i < MOST_ACCESSES; i++) {
 		const struct finding_access *access = &finding->otherwise.items[i];
 		const char *slash = strrchr(access->file, '/');
-		char *longer = memory_format("%s%sT%u %s %s:%u", text, i ? ", " : "", access->thread,
-					     site_kind_name(access->kind), slash ? slash + 1 : access->file,
-					     access->line);
+		char *longer =
+			memory_format("%s%sT%u %s %s:%u", text, i ? ", " : "", access->thread,
+				      finding_verb(access), slash ? slash + 1 : access->file, access->line);
 
 		free(text);
 		text = longer;
@@ -213,6 +219,7 @@ static json_t *access_json(const struct finding_access *access)
 	json_object_set_new(object, "column", json_integer(access->column));
 	json_object_set_new(object, "function", answer_text(access->function));
 	json_object_set_new(object, "variable", answer_text(access->variable));
+	json_object_set_new(object, "through", *access->through ? answer_text(access->through) : json_null());
 	json_object_set_new(object, "missing", json_boolean(access->missing));
 	return object;
 }
@@ -228,10 +235,12 @@ static json_t *accesses_json(const struct finding_accesses *accesses)
 
 json_t *finding_json(const struct finding *finding)
 {
-	json_t *object = json_object(), *names = json_array(), *runs = json_object();
+	json_t *object = json_object(), *names = json_array(), *blocks = json_array(), *runs = json_object();
 
 	for (size_t i = 0; i < finding->variables.n; i++)
 		json_array_append_new(names, answer_text(finding->variables.items[i]));
+	for (size_t i = 0; i < finding->blocks.n; i++)
+		json_array_append_new(blocks, answer_text(finding->blocks.items[i]));
 	json_object_set_new(runs, "passed", answer_count(finding->runs.passed));
 	json_object_set_new(runs, "failed", answer_count(finding->runs.failed));
 	json_object_set_new(object, "rank", json_integer(finding->rank));
@@ -242,6 +251,7 @@ json_t *finding_json(const struct finding *finding)
 	json_object_set_new(object, "method", answer_text(finding->method));
 	json_object_set_new(object, "score", json_real(finding->score));
 	json_object_set_new(object, "variables", names);
+	json_object_set_new(object, "blocks", blocks);
 	json_object_set_new(object, "accesses", accesses_json(&finding->accesses));
 	json_object_set_new(object, "summary", answer_text(finding->summary));
 	json_object_set_new(object, "instead", answer_text(finding->instead));

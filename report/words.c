@@ -154,5 +154,5 @@ const char *words_tail(enum pair_kind kind, const struct site *site)
 
 const char *words_site(const struct site *site)
 {
-	return site->kind == SITE_SYNC ? "call" : site_kind_name(site->kind);
+	return site->kind == SITE_SYNC || site->kind == SITE_ALLOCATION ? "call" : site_kind_name(site->kind);
 }

@@ -3,16 +3,13 @@
 right, is nothing claimed for a control, how long does it take.
 
 usage: eval-diagnose.py [--build DIR] [--time S] [--jobs J] [--repeat N] [--seed S]
-                        [--keep DIR] [--json FILE] [--methods] [--write] [NAME...]
+                        [--controls N] [--keep DIR] [--json FILE] [--methods] [--write] [NAME...]
 
-The first finding is right when it holds a true pair or only accesses of the truth, as
-in eval-locon.py; for deadlocks, lost wake-ups and memory errors, when all its accesses
-are of the truth. With --write the table goes into doc/results.md, between its markers.
+What is right is said in judging.py. With --write the table goes into doc/results.md, between its markers.
 The exit status is 0 when all bars are met.
 """
 
 import argparse
-import importlib.util
 import json
 import pathlib
 import statistics
@@ -21,29 +18,10 @@ import sys
 import tempfile
 import time
 
-SOURCE = pathlib.Path(__file__).resolve().parent.parent
-BEGIN, END = "<!-- eval-diagnose: begin -->", "<!-- eval-diagnose: end -->"
+import judging
+
 RIGHT, CLASS, SECONDS = 0.9, 0.85, 15  # the bars
-SHORT = {"atomicity-violation": "SAV", "multi-variable-atomicity-violation": "MAV", "order-violation": "OV",
-         "memory-error": "memory", "none": "-"}
-
-
-def sibling(path, name):
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-LOCON = sibling(SOURCE / "scripts" / "eval-locon.py", "eval_locon")
-
-
-def is_right(truth, finding):
-    if truth["class"] in ("deadlock", "lost-wakeup", "memory-error"):
-        want = {(a["kind"], a["file"], a["line"]) for a in truth["accesses"]}
-        got = {(a["kind"], pathlib.Path(a["file"]).name, a["line"]) for a in finding["accesses"]}
-        return bool(got) and got <= want
-    return LOCON.is_true(truth, finding)[0]
+SHORT = judging.SHORT
 
 
 def diagnose(program, options, repetition):
@@ -65,7 +43,7 @@ def diagnose(program, options, repetition):
 
 def judge(truth, answer, seconds):
     findings = answer["findings"] if answer else []
-    rank = next((f["rank"] for f in findings if is_right(truth, f)), None)
+    rank = judging.rank_of(truth, findings)
     first = findings[0] if findings else None
     return {"found": bool(answer and answer["failure"]), "rank": rank, "claims": len(findings),
             "class": first["class"] if first else None, "score": first["score"] if first else None,
@@ -74,7 +52,7 @@ def judge(truth, answer, seconds):
             "replays": answer["replays"] if answer else None,
             "switches": answer["shortest"]["forced_switches"] if answer and answer["shortest"] else None,
             "by": first["claimed_by"] if first else [],
-            "methods": {o["method"]: [i + 1 for i, f in enumerate(o["findings"]) if is_right(truth, f)][:1]
+            "methods": {o["method"]: [i + 1 for i, f in enumerate(o["findings"]) if judging.is_right(truth, f)][:1]
                         + [o["findings"][0]["class"] == truth["class"]]
                         for o in (answer["opinions"] if answer else []) if o["findings"]},
             "first": [f"T{a['thread']} {a['kind']} {a['line']}" for a in first["accesses"]] if first else []}
@@ -136,24 +114,13 @@ def bars(rows):
     return lines, met
 
 
-def write(text):
-    path = SOURCE / "doc" / "results.md"
-    old = path.read_text()
-    section = f"{BEGIN}\n{text}\n{END}"
-    if BEGIN in old:
-        head, rest = old.split(BEGIN, 1)
-        new = head + section + rest.split(END, 1)[1]
-    else:
-        new = f"{old.rstrip()}\n\n## Diagnosing (`make eval-diagnose`)\n\n{section}\n"
-    path.write_text(new)
-
-
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("--build", type=pathlib.Path, default=SOURCE / "build")
+    parser.add_argument("--build", type=pathlib.Path, default=judging.SOURCE / "build")
     parser.add_argument("--time", type=float, default=60)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--controls", type=int, help="repetitions for controls, which take the whole time (default: as many)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=pathlib.Path, help="folder for programs and stores, kept")
     parser.add_argument("--json", type=pathlib.Path)
@@ -164,14 +131,12 @@ def main():
     unsnarl = str(options.build.resolve() / "unsnarl")
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
-        for path in sorted((SOURCE / "corpus").glob("*/truth.json")):
-            name = path.parent.name
-            if options.names and name not in options.names:
-                continue
-            program = LOCON.Program(unsnarl, name, (options.keep or pathlib.Path(scratch)).resolve())
+        for name in judging.corpus(options.names):
+            program = judging.Program(unsnarl, name, (options.keep or pathlib.Path(scratch)).resolve())
             program.build()
             done = []
-            for repetition in range(options.repeat):
+            control = program.truth["class"] == "none"
+            for repetition in range(options.controls or options.repeat if control else options.repeat):
                 answer, seconds = diagnose(program, options, repetition)
                 done.append(judge(program.truth, answer, seconds))
                 show(name, program.truth, done[-1], options)
@@ -181,7 +146,7 @@ def main():
     if options.json:
         options.json.write_text(json.dumps([{"name": n, "runs": d} for n, _, d in rows], indent=1))
     if options.write:
-        write("\n".join(table(rows, options)))
+        judging.write_section("eval-diagnose", "Diagnosing (`make eval-diagnose`)", "\n".join(table(rows, options)))
     sys.exit(0 if met else 1)
 
 

@@ -171,6 +171,40 @@ int main(void)
 	return 0;
 }
 C
+	cat >lookup.cc <<'C'
+#include <cstdio>
+#include <mutex>
+#include <thread>
+#include <vector>
+struct Guest { char name[40] = ""; long nights = 1; };
+static std::mutex lock;
+static std::vector<Guest *> guests;
+static Guest *find(size_t i)
+{
+	std::lock_guard<std::mutex> hold(lock);
+	return i < guests.size() ? guests[i] : nullptr;
+}
+static void leave()
+{
+	std::lock_guard<std::mutex> hold(lock);
+	Guest *gone = guests.back();
+	guests.pop_back();
+	gone->nights = -1;
+	delete gone;
+}
+int main()
+{
+	long nights = 1;
+	guests.push_back(new Guest);
+	std::thread clerk([&] { if (Guest *g = find(0)) nights = g->nights; });
+	std::thread porter(leave);
+	clerk.join();
+	porter.join();
+	std::printf("%ld\n", nights);
+	return nights == 1 ? 0 : 3;
+}
+C
+	"$UNSNARL" c++ -g -O1 -pthread -o lookup lookup.cc || exit 2
 	for source in *.c; do
 		"$UNSNARL" cc -g -O1 -pthread -o "${source%.c}" "$source" || exit 2
 	done
@@ -221,6 +255,21 @@ test_order() {
 	call diagnose --time 8 -j 1 --seed 2 -- ./early
 	screen "order violation"
 	expect out 'crashes at early.c:' "where it crashes"
+}
+
+# A block that is freed while it is in use: the freeing, where the block comes from, the
+# program's own lines for what the headers do.
+test_freed() {
+	call diagnose --time 8 -j 1 --seed 1 --json -- ./lookup
+	expect_status 1 "freed block"
+	expect_value 'any(x["through"] == "operator delete" for x in f["accesses"])' True "freed block"
+	expect_value '{x["file"].split("/")[-1] for x in f["accesses"]}' "{'lookup.cc'}" "freed block"
+	expect_value "any('48-byte block allocated at lookup.cc:$(line lookup.cc 'new Guest)') in main' in b for b in f['blocks'])" \
+		True "freed block"
+	expect_value '"freed at" in f["advice"]' True "freed block"
+	call diagnose --time 8 -j 1 --seed 2 -- ./lookup
+	screen "freed block"
+	expect out "the 48-byte block allocated at lookup.cc" "freed block"
 }
 
 test_waits() {
@@ -320,6 +369,7 @@ test_mistakes() {
 make_programs
 test_atomicity
 test_order
+test_freed
 test_waits
 test_nothing
 test_json

@@ -81,6 +81,7 @@ static struct finding *add_finding(const struct locon *locon, const struct locon
 		finding_add_variable(finding, access->variable);
 	}
 	locon_words(locon, request, pattern, finding);
+	finding_settle(finding);
 	return finding;
 }
 
@@ -236,7 +237,11 @@ static void answer_third(const struct locon *locon, const struct locon_request *
 
 		finding->method = memory_string("locon III");
 		finding->evidence =
-			list.items[i].passed
+			list.items[i].stale
+				? memory_format("In %.0f passing runs the second value is younger than the "
+						"first; here it is older.",
+						list.items[i].expected)
+			: list.items[i].passed
 				? memory_format("Passing runs show each part, but only %u of %zu have them "
 						"together.",
 						list.items[i].passed, locon->input->npassed)
@@ -263,8 +268,7 @@ static void answer_levels(const struct locon *locon, const struct locon_request 
 		answer_third(locon, request, (enum locon_level)request->level, answer);
 		return;
 	}
-	if (locon->input->failed.ncouples)
-		answer_third(locon, request, LOCON_MOMENT, answer);
+	answer_third(locon, request, LOCON_MOMENT, answer);
 	for (int level = LOCON_SITE; level <= LOCON_LOOP && !answer->findings.n; level++)
 		answer_third(locon, request, (enum locon_level)level, answer);
 }

@@ -3,6 +3,8 @@
  */
 #include "analysis/locon/ask.h"
 
+#include "analysis/locon/third.h"
+
 /* Are there loops or moments to compare? */
 static bool has_finer(const struct locon_run *run)
 {
@@ -21,7 +23,8 @@ struct error *locon_ask(struct store *store, struct locon_data *data, const stru
 
 	locon_open(&locon, &data->input);
 	locon_answer(&locon, request, out);
-	if (out->needs_details && !out->findings.n && has_finer(&data->input.failed)) {
+	if (out->needs_details && !out->findings.n &&
+	    (has_finer(&data->input.failed) || third_may_be_stale(&locon))) {
 		struct error *error = locon_gather_details(store, data);
 
 		if (error) {

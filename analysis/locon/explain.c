@@ -11,161 +11,28 @@
 #define MOST_EVENTS 8u /* that a person wants to see at once */
 #define NEAR 64u       /* accesses between the parts of one atomic region, in both threads together */
 
-static bool passed_shows(const struct locon *locon, uint32_t key)
-{
-	return key != LOCON_NONE && locon->keys.items[key].passed > 0;
-}
-
 /* Do passing runs show the pair turned round? */
 static bool passed_reversed(const struct locon *locon, uint32_t at)
 {
-	return passed_shows(locon, locon_reversed(locon, locon_key_of_failed(locon, at)));
+	return explain_passed(locon, locon_reversed(locon, locon_key_of_failed(locon, at)));
 }
 
-/* LOCON's four unserialisable triples: 4 W-W-R, 5 R-W-W, 6 R-W-R, 7 W-R-W. */
-static unsigned triple_scenario(const struct pair *ab, const struct pair *bc)
+static unsigned order_scenario(enum pair_kind kind)
 {
-	bool a = ab->kind != PAIR_READ_WRITE, b = ab->kind != PAIR_WRITE_READ,
-	     c = bc->kind != PAIR_WRITE_READ;
-
-	if (b)
-		return a ? (c ? 0 : 4) : (c ? 5 : 6);
-	return a && c ? 7 : 0;
+	return kind == PAIR_WRITE_READ ? 1 : kind == PAIR_READ_WRITE ? 2 : 3;
 }
 
-/* Could passing runs have b after the whole region a..c, and before it? Pairs of
- * the places in question, in the kinds that b's and the other's access make. */
-static bool passed_after(const struct locon *locon, const struct pair *ab, const struct pair *bc)
+void explain_order(struct explain_pattern *out, const struct pair *pair)
 {
-	bool b = ab->kind != PAIR_WRITE_READ, c = bc->kind != PAIR_WRITE_READ;
-	enum pair_kind kind = c ? (b ? PAIR_WRITE_WRITE : PAIR_WRITE_READ) : PAIR_READ_WRITE;
-
-	return passed_shows(locon, locon_find(locon, kind, locon_place(locon, bc->tail_site),
-					      locon_place(locon, ab->tail_site)));
-}
-
-static bool passed_before(const struct locon *locon, const struct pair *ab)
-{
-	bool a = ab->kind != PAIR_READ_WRITE, b = ab->kind != PAIR_WRITE_READ;
-	enum pair_kind kind = b ? (a ? PAIR_WRITE_WRITE : PAIR_WRITE_READ) : PAIR_READ_WRITE;
-
-	return passed_shows(locon, locon_find(locon, kind, locon_place(locon, ab->tail_site),
-					      locon_place(locon, ab->head_site)));
+	*out = (struct explain_pattern){ .class = FINDING_ORDER, .scenario = order_scenario(pair->kind) };
+	explain_add(out, pair);
+	explain_sort(out);
 }
 
 struct candidate {
 	uint32_t at;
 	uint64_t cost; /* smaller is better */
 };
-
-/* How well `other` continues `pair` to a-b-c; UINT64_MAX: not at all. An access b
- * that is the same event in both is best; the same places at other times will do. */
-static uint64_t triple_cost(const struct locon *locon, const struct pair *pair, const struct pair *other,
-			    bool pair_first)
-{
-	const struct pair *ab = pair_first ? pair : other, *bc = pair_first ? other : pair;
-
-	if (!locon_opposed(ab, bc) || !triple_scenario(ab, bc) ||
-	    locon_place(locon, ab->tail_site) != locon_place(locon, bc->head_site))
-		return UINT64_MAX;
-	uint64_t cost = ab->tail_order == bc->head_order && ab->address == bc->address ? 0 : 1000000;
-
-	if (ab->address != bc->address)
-		cost += 1000000;
-	if (bc->tail_order > ab->head_order)
-		cost += bc->tail_order - ab->head_order;
-	else
-		cost += 4000000;
-	return cost;
-}
-
-/* Passing runs have b before a and after c: then the two belong together, and b does not. */
-static bool is_region(const struct locon *locon, const struct pair *ab, const struct pair *bc)
-{
-	return passed_after(locon, ab, bc) && passed_before(locon, ab);
-}
-
-/* A triple whose orders fit, around which passing runs have a region; the thread may have
- * come to the location before c, so that it is no couple. */
-static uint32_t find_exact(const struct locon *locon, uint32_t at, bool *first)
-{
-	const struct locon_run *failed = &locon->input->failed;
-	const struct pair *pair = &failed->pairs[at];
-
-	for (size_t i = 0; i < failed->npairs; i++) {
-		const struct pair *other = &failed->pairs[i];
-
-		if (i == at || !locon_opposed(pair, other) || pair->address != other->address)
-			continue;
-		for (int half = 0; half < 2; half++) {
-			const struct pair *ab = half ? other : pair, *bc = half ? pair : other;
-
-			if (bc->head_order < ab->tail_order || bc->tail_order <= ab->head_order ||
-			    locon_place(locon, ab->tail_site) != locon_place(locon, bc->head_site) ||
-			    !triple_scenario(ab, bc) || !is_region(locon, ab, bc))
-				continue;
-			*first = !half;
-			return (uint32_t)i;
-		}
-	}
-	return LOCON_NONE;
-}
-
-/* The triple that the run itself saw at one moment, if it recorded such. */
-static uint32_t find_witnessed(const struct locon *locon, uint32_t at, bool *first)
-{
-	const struct locon_run *failed = &locon->input->failed;
-	struct candidate best = { LOCON_NONE, UINT64_MAX };
-
-	for (size_t i = 0; i < failed->ncouples; i++) {
-		const struct couple *couple = &failed->couples[i];
-		const struct pair *ab = &failed->pairs[couple->first], *bc = &failed->pairs[couple->second];
-
-		if ((couple->first != at && couple->second != at) || couple->crossed ||
-		    !locon_opposed(ab, bc) || !triple_scenario(ab, bc) ||
-		    locon_place(locon, ab->tail_site) != locon_place(locon, bc->head_site))
-			continue;
-		uint64_t cost = couple->span + (is_region(locon, ab, bc) ? 0 : UINT32_MAX);
-
-		if (cost < best.cost) {
-			best = (struct candidate){ couple->first == at ? couple->second : couple->first,
-						   cost };
-			*first = couple->first == at;
-		}
-	}
-	return best.at;
-}
-
-/* The pair of the failed run that makes a triple with `at`; `*first` when `at` is its first half. */
-static uint32_t find_triple(const struct locon *locon, uint32_t at, bool *first)
-{
-	const struct locon_run *failed = &locon->input->failed;
-	struct candidate best = { LOCON_NONE, UINT64_MAX };
-
-	if (failed->ncouples) {
-		bool half = false;
-		uint32_t witnessed = find_witnessed(locon, at, &half);
-		uint32_t exact = find_exact(locon, at, first);
-
-		if (exact != LOCON_NONE)
-			return exact;
-		*first = half;
-		return witnessed;
-	}
-	for (size_t i = 0; i < failed->npairs; i++) {
-		if (i == at)
-			continue;
-		for (int half = 0; half < 2; half++) {
-			uint64_t cost = triple_cost(locon, &failed->pairs[at], &failed->pairs[i], half == 0);
-
-			if (cost < best.cost) {
-				best = (struct candidate){ (uint32_t)i, cost };
-				*first = half == 0;
-			}
-		}
-	}
-	return best.at;
-}
 
 /* A pair on another location that closes a circle with `at`, near to it, and that
  * passing runs have both ways round, as they would if either thread may be first. */
@@ -182,71 +49,11 @@ static uint32_t find_couple(const struct locon *locon, uint32_t at)
 			continue;
 		uint64_t span = locon_span(pair, other);
 
-		if (span < best.cost && passed_shows(locon, locon_key_of_failed(locon, i)) &&
+		if (span < best.cost && explain_passed(locon, locon_key_of_failed(locon, i)) &&
 		    passed_reversed(locon, (uint32_t)i))
 			best = (struct candidate){ (uint32_t)i, span };
 	}
 	return best.at;
-}
-
-static unsigned order_scenario(enum pair_kind kind)
-{
-	return kind == PAIR_WRITE_READ ? 1 : kind == PAIR_READ_WRITE ? 2 : 3;
-}
-
-static void be_order(struct explain_pattern *out, const struct pair *pair)
-{
-	*out = (struct explain_pattern){ .class = FINDING_ORDER, .scenario = order_scenario(pair->kind) };
-	explain_add(out, pair);
-	explain_sort(out);
-}
-
-/* The three accesses as one moment, b once; a first occurrence that does not fit loses its order. */
-static void add_triple(const struct pair *ab, const struct pair *bc, struct explain_pattern *out)
-{
-	struct pair last = *bc;
-	bool fits = bc->tail_order > ab->head_order;
-
-	last.head_site = ab->tail_site;
-	last.head_order = ab->tail_order;
-	if (!fits)
-		last.tail_order = 0;
-	explain_add(out, ab);
-	explain_add(out, &last);
-	if (fits) /* else they stand in the right order already */
-		explain_sort(out);
-}
-
-/* Tells a triple from an order violation by what passing runs allow. */
-static bool try_triple(const struct locon *locon, uint32_t at, struct explain_pattern *out)
-{
-	const struct pair *pairs = locon->input->failed.pairs;
-	bool first = false;
-	uint32_t other = find_triple(locon, at, &first);
-
-	if (other == LOCON_NONE)
-		return false;
-	const struct pair *ab = &pairs[first ? at : other], *bc = &pairs[first ? other : at];
-	bool after = passed_after(locon, ab, bc), before = passed_before(locon, ab);
-	/* Where the first thread does itself what the other did in between, both run the same code
-	 * and neither is to be first: only the two regions must not overlap. */
-	bool alike = locon_place(locon, ab->tail_site) == locon_place(locon, bc->tail_site);
-
-	if (alike && bc->tail_order > ab->head_order)
-		before = after = true;
-	if (before && !after) { /* b always comes first: a before b is the fault */
-		be_order(out, ab);
-		return true;
-	}
-	if (after && !before) { /* b always comes last: b before c is */
-		be_order(out, bc);
-		return true;
-	}
-	if (!locon->input->failed.ncouples && bc->tail_order <= ab->head_order && !(after && before))
-		return false;
-	*out = (struct explain_pattern){ .class = FINDING_ATOMICITY, .scenario = triple_scenario(ab, bc) };
-	add_triple(ab, bc, out);
-	return true;
 }
 
 void explain_suspect(const struct locon *locon, uint32_t at, struct explain_pattern *out)
@@ -256,7 +63,9 @@ void explain_suspect(const struct locon *locon, uint32_t at, struct explain_patt
 	uint32_t reversed = locon_reversed(locon, locon_key_of_failed(locon, at));
 	bool always = reversed != LOCON_NONE && locon->keys.items[reversed].passed == locon->input->npassed;
 
-	if (try_triple(locon, at, out) && out->class == FINDING_ATOMICITY)
+	if (explain_freed(locon, at, out))
+		return;
+	if (explain_try_triple(locon, at, out) && out->class == FINDING_ATOMICITY)
 		return;
 	if (couple != LOCON_NONE && !always) {
 		const struct pair *one = &pairs[at], *two = &pairs[couple];
@@ -270,7 +79,27 @@ void explain_suspect(const struct locon *locon, uint32_t at, struct explain_patt
 		return;
 	}
 	if (!out->nevents)
-		be_order(out, &pairs[at]);
+		explain_order(out, &pairs[at]);
+}
+
+/* Who read too early may have been let in by something that the other thread had done already, as the
+ * first half of what it had not finished: the last that it read of such threads, if passing runs have
+ * that either way round (else it only tells that the one thread began after the other). */
+static uint32_t let_in_by(const struct locon *locon, const struct pair *turned)
+{
+	const struct locon_run *failed = &locon->input->failed;
+	uint32_t last = LOCON_NONE;
+
+	for (size_t i = 0; i < failed->npairs; i++) {
+		const struct pair *pair = &failed->pairs[i];
+
+		if (pair->kind == PAIR_WRITE_READ && pair->tail_thread == turned->head_thread &&
+		    locon_share_thread(locon, locon_place(locon, pair->head_site),
+				       locon_place(locon, turned->tail_site)) &&
+		    (last == LOCON_NONE || pair->tail_order > failed->pairs[last].tail_order))
+			last = (uint32_t)i;
+	}
+	return last != LOCON_NONE && passed_reversed(locon, last) ? last : LOCON_NONE;
 }
 
 void explain_missing(const struct locon *locon, const struct locon_missing *missing,
@@ -283,7 +112,7 @@ void explain_missing(const struct locon *locon, const struct locon_missing *miss
 	if (missing->order != LOCON_NONE)
 		pair = &reference->pairs[missing->order];
 	/* Turned round; the reference run's orders mean nothing in the failed one. */
-	const struct pair turned = {
+	struct pair turned = {
 		.kind = key->kind == PAIR_WRITE_READ   ? PAIR_READ_WRITE
 			: key->kind == PAIR_READ_WRITE ? PAIR_WRITE_READ
 						       : PAIR_WRITE_WRITE,
@@ -294,11 +123,15 @@ void explain_missing(const struct locon *locon, const struct locon_missing *miss
 		.address = pair->address,
 	};
 
-	*out = (struct explain_pattern){ .class = FINDING_ORDER, .scenario = order_scenario(turned.kind) };
-	if (missing->partner != LOCON_NONE) {
-		const struct pair *partner =
-			&locon->input->failed.pairs[locon->keys.items[missing->partner].first];
+	uint32_t at = missing->partner != LOCON_NONE ? locon->keys.items[missing->partner].first
+						     : let_in_by(locon, &turned);
 
+	*out = (struct explain_pattern){ .class = FINDING_ORDER, .scenario = order_scenario(turned.kind) };
+	if (at != LOCON_NONE) {
+		const struct pair *partner = &locon->input->failed.pairs[at];
+
+		if (missing->partner == LOCON_NONE)
+			turned.tail_thread = partner->head_thread;
 		out->class = FINDING_MULTI_ATOMICITY;
 		out->scenario = explain_couple_scenario(partner, &turned);
 		explain_add(out, partner);
@@ -351,19 +184,78 @@ static void sort_moment(struct explain_pattern *out, bool crossed)
 	out->npairs = 0; /* they name events by their old places */
 }
 
+/* The second value is an old one: its own next write had to come first, and never came. */
+static void explain_stale(const struct locon *locon, const struct locon_couple *couple,
+			  struct explain_pattern *out)
+{
+	const struct pair *first = &locon->input->failed.pairs[couple->first];
+	const struct pair *second = &locon->input->failed.pairs[couple->second];
+	const struct pair turned = {
+		.kind = PAIR_READ_WRITE,
+		.head_site = second->tail_site,
+		.tail_site = second->head_site,
+		.head_thread = second->tail_thread,
+		.tail_thread = second->head_thread,
+		.head_order = second->tail_order,
+		.address = second->address,
+	};
+	uint32_t key = locon_reversed(locon, locon_key_of_failed(locon, couple->second));
+
+	*out = (struct explain_pattern){ .class = FINDING_MULTI_ATOMICITY,
+					 .scenario =
+						 explain_kinds_scenario(first->kind, turned.kind, false) };
+	explain_add(out, first);
+	explain_add(out, &turned);
+	out->events[out->pairs[1].tail].missing =
+		key == LOCON_NONE || locon->keys.items[key].first == LOCON_NONE;
+	explain_sort(out);
+}
+
+static bool is_signal(const struct locon *locon, const struct pair *pair)
+{
+	return pair->kind != PAIR_READ_WRITE && LOCON_IN(locon, atomic, pair->head_site) &&
+	       LOCON_IN(locon, atomic, pair->tail_site);
+}
+
+/* A thread says by an atomic variable that it is ready, another sees it and goes on to plain data that
+ * the first has not dealt with yet: the two variables are not one thing, the data came too late. */
+static const struct pair *ordered_data(const struct locon *locon, const struct pair *first,
+				       const struct pair *second)
+{
+	if (first->tail_thread != second->head_thread || !is_signal(locon, first) ||
+	    LOCON_IN(locon, atomic, second->head_site) || LOCON_IN(locon, atomic, second->tail_site))
+		return NULL;
+	return second;
+}
+
 void explain_couples(const struct locon *locon, const struct locon_couples *couples, size_t from, bool *taken,
 		     struct explain_pattern *out)
 {
 	const struct pair *pairs = locon->input->failed.pairs;
 	const struct locon_couple *lead = &couples->items[from];
 	const struct pair *first = &pairs[lead->first], *second = &pairs[lead->second];
-	bool triple = (lead->moment || first->address == second->address) && triple_scenario(first, second) &&
-		      locon_place(locon, first->tail_site) == locon_place(locon, second->head_site);
+	if (lead->stale) {
+		taken[from] = true;
+		explain_stale(locon, lead, out);
+		return;
+	}
+	if (ordered_data(locon, first, second)) {
+		taken[from] = true;
+		explain_order(out, second);
+		return;
+	}
+	/* With two other threads it says something else (struct couple). */
+	bool crossed = lead->crossed && first->tail_thread == second->head_thread;
+	bool joined =
+		locon_place(locon, first->tail_site) == locon_place(locon, second->head_site) ||
+		(first->address == second->address && explain_joins(locon, first, second, lead->moment));
+	bool triple = (lead->moment || first->address == second->address) && joined &&
+		      explain_triple(first, second);
 
 	*out = (struct explain_pattern){
 		.class = triple ? FINDING_ATOMICITY : FINDING_MULTI_ATOMICITY,
-		.scenario = triple         ? triple_scenario(first, second)
-			    : lead->moment ? explain_kinds_scenario(first->kind, second->kind, lead->crossed)
+		.scenario = triple         ? explain_triple(first, second)
+			    : lead->moment ? explain_kinds_scenario(first->kind, second->kind, crossed)
 					   : explain_couple_scenario(first, second),
 	};
 	for (size_t i = from; i < couples->n; i++) {
@@ -380,7 +272,7 @@ void explain_couples(const struct locon *locon, const struct locon_couples *coup
 		}
 	}
 	if (lead->moment)
-		sort_moment(out, lead->crossed);
+		sort_moment(out, crossed);
 	else
 		explain_sort(out);
 }

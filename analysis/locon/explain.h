@@ -40,6 +40,20 @@ void explain_missing(const struct locon *locon, const struct locon_missing *miss
 void explain_couples(const struct locon *locon, const struct locon_couples *couples, size_t from, bool *taken,
 		     struct explain_pattern *out);
 
+/* Between the parts: triple.c. */
+bool explain_passed(const struct locon *locon,
+		    uint32_t key); /* some passing run shows the key; not LOCON_NONE */
+/* LOCON's four unserialisable triples: 4 W-W-R, 5 R-W-W, 6 R-W-R, 7 W-R-W; 0 for others. */
+unsigned explain_triple(const struct pair *ab, const struct pair *bc);
+bool explain_joins(const struct locon *locon, const struct pair *ab, const struct pair *bc, bool witnessed);
+/* One other thread took part and began with the second; with two, `crossed` says something else. */
+bool explain_crossed(const struct couple *couple, const struct pair *first, const struct pair *second);
+/* The triple of which failed.pairs[at] is half, or the order that it turned round; false: neither. */
+bool explain_try_triple(const struct locon *locon, uint32_t at, struct explain_pattern *out);
+/* A pair of which one end frees the block, with how the two threads met on it before (freed.c). */
+bool explain_freed(const struct locon *locon, uint32_t at, struct explain_pattern *out);
+void explain_order(struct explain_pattern *out, const struct pair *pair);
+
 /* Adds a pair's accesses; false when there is no room. Then explain_sort puts the
  * accesses in an order in which they can have happened. */
 bool explain_add(struct explain_pattern *pattern, const struct pair *pair);

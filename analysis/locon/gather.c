@@ -23,6 +23,8 @@ static void find_places(struct store *store, struct locon_data *data)
 		n = larger(larger(n, known->pairs[i].head_site), known->pairs[i].tail_site);
 	for (size_t i = 0; i < known->npredecessors; i++)
 		n = larger(n, known->predecessors[i].site);
+	data->atomic = roaring_bitmap_create();
+	data->frees = roaring_bitmap_create();
 	data->places = memory_alloc((n + 1) * sizeof *data->places);
 	data->sites = memory_alloc((n + 1) * sizeof *data->sites);
 	for (uint32_t i = 0; i < n; i++) {
@@ -33,7 +35,9 @@ static void find_places(struct store *store, struct locon_data *data)
 		error_free(error);
 		data->sites[i] = error ? NULL : site;
 		if (!error && site->line) {
-			name[0] = hash_string(HASH_START, site->file);
+			/* What was inlined from a header is told apart by where it stands there. */
+			name[0] = hash_string(hash_string(HASH_START, site->file),
+					      site->through ? site->through : "");
 			name[1] = (uint64_t)site->line << 32 | site->column << 4 | (unsigned)site->kind;
 		}
 		bool fresh;
@@ -42,7 +46,13 @@ static void find_places(struct store *store, struct locon_data *data)
 		if (fresh)
 			*number = next++;
 		data->places[i] = (uint32_t)*number;
+		if (!error && site->atomic)
+			roaring_bitmap_add(data->atomic, (uint32_t)*number);
+		if (!error && site_frees(site))
+			roaring_bitmap_add(data->frees, (uint32_t)*number);
 	}
+	data->input.atomic = data->atomic;
+	data->input.frees = data->frees;
 	data->input.nsites = n;
 	data->input.nplaces = next;
 }
@@ -179,6 +189,9 @@ static struct error *read_all(struct store *store, const struct run *runs, size_
 	data->input.failed = view(&data->failed);
 	find_places(store, data);
 	data->input.places = data->places;
+	for (size_t i = 0; i < n; i++)
+		if (runs[i].number == data->run)
+			data->input.cut_short = runs[i].outcome != OUTCOME_EXIT;
 	TRY(read_passed(store, runs, n, data));
 	if (data->input.npassed) {
 		TRY(store_run_pairs(store, data->passed_runs[data->input.npassed - 1], &data->reference));
@@ -234,6 +247,8 @@ void locon_data_free(struct locon_data *data)
 	interned_free(&data->interned);
 	bitmap_freep(&data->ran);
 	bitmap_freep(&data->ran_passing);
+	bitmap_freep(&data->atomic);
+	bitmap_freep(&data->frees);
 	free(data->places);
 	free(data->sites);
 	*data = (struct locon_data){ 0 };

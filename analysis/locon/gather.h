@@ -20,7 +20,7 @@ struct locon_data {
 	struct run_pairs failed, reference;
 	struct run_pairs *detailed; /* of each passing run; NULL: not read */
 	struct locon_run *details;
-	roaring_bitmap_t **passed, *ran, *ran_passing;
+	roaring_bitmap_t **passed, *ran, *ran_passing, *atomic, *frees;
 	uint32_t *places;
 };
 

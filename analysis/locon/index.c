@@ -145,11 +145,37 @@ uint32_t locon_key_of_failed(const struct locon *locon, size_t at)
 	return locon->key_of[locon->input->failed.indexes[at]];
 }
 
+static void note_thread(struct locon *locon, uint32_t site, uint32_t thread)
+{
+	uint32_t place = locon_place(locon, site);
+
+	if (place < locon->input->nplaces)
+		locon->threads[place] |= 1ull << (thread % 64);
+}
+
+static void note_threads(struct locon *locon)
+{
+	const struct locon_input *input = locon->input;
+
+	locon->threads = memory_alloc((input->nplaces + 1) * sizeof *locon->threads);
+	for (size_t i = 0; i < input->npairs; i++) {
+		note_thread(locon, input->pairs[i].head_site, input->pairs[i].head_thread);
+		note_thread(locon, input->pairs[i].tail_site, input->pairs[i].tail_thread);
+	}
+}
+
+bool locon_share_thread(const struct locon *locon, uint32_t a, uint32_t b)
+{
+	return a < locon->input->nplaces && b < locon->input->nplaces &&
+	       locon->threads[a] & locon->threads[b];
+}
+
 void locon_open(struct locon *locon, const struct locon_input *input)
 {
 	*locon = (struct locon){ .input = input };
 	make_keys(locon);
 	count(locon);
+	note_threads(locon);
 	for (size_t i = input->failed.npairs; i-- > 0;)
 		locon->keys.items[locon_key_of_failed(locon, i)].first = (uint32_t)i;
 }
@@ -159,6 +185,7 @@ void locon_close(struct locon *locon)
 	free(locon->key_of);
 	free(locon->slots);
 	free(locon->slot_numbers);
+	free(locon->threads);
 	VEC_FREE(&locon->keys);
 	*locon = (struct locon){ 0 };
 }

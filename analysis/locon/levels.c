@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/locon/explain.h"
 #include "analysis/locon/third.h"
 #include "base/hash.h"
 
@@ -12,6 +13,8 @@
 #define LEAST_SURE 3.0
 #define RARELY 15        /* a couple in one of so many passing runs may be news still */
 #define MOST_ALARMS 0.25 /* passing runs that would be suspects by the same measure */
+#define MOST_TRIPLE_ALARMS 0.1
+#define MOST_SPAN 64u /* accesses of the thread between the two of a triple */
 #define MOST_COUPLES 1000u
 
 void third_bitmap_freep(roaring_bitmap_t **bitmap)
@@ -190,9 +193,30 @@ static double expect_both(const struct locon *locon, uint32_t a, uint32_t b)
 	       (double)locon->input->npassed;
 }
 
+/* Two accesses of a thread to one location with one of another in between that cannot be serialised:
+ * suspicious by itself, so it need not have been likely before. */
+static bool is_triple(const struct locon *locon, const struct locon_run *run, const struct couple *couple)
+{
+	const struct pair *first = &run->pairs[couple->first], *second = &run->pairs[couple->second];
+
+	return first->address == second->address && couple->span <= MOST_SPAN &&
+	       explain_triple(first, second) && explain_joins(locon, first, second, true);
+}
+
+/* Is it a couple from which something follows? One of two pairs that are rare themselves is not. */
+static bool counts(const struct locon *locon, const struct locon_run *run, const struct couple *couple,
+		   bool triple)
+{
+	if (triple)
+		return is_triple(locon, run, couple);
+	return expect_both(locon, locon->key_of[run->indexes[couple->first]],
+			   locon->key_of[run->indexes[couple->second]]) >= LEAST_SURE;
+}
+
 /* How rare the rarest couple of each passing run is, if it is one that counts: alarms[t]
  * becomes the share of passing runs that have a couple which at most t others have. */
-static void count_alarms(const struct locon *locon, const struct map *seen, double *alarms, size_t n)
+static void count_alarms(const struct locon *locon, const struct map *seen, bool triples, double *alarms,
+			 size_t n)
 {
 	for (size_t r = 0; r < locon->input->npassed; r++) {
 		const struct locon_run *run = &locon->input->details[r];
@@ -202,9 +226,7 @@ static void count_alarms(const struct locon *locon, const struct map *seen, doub
 			const struct couple *couple = &run->couples[i];
 			uint32_t others = (uint32_t)*map_get(seen, pack(locon, run, couple)) - 1;
 
-			if (others < rarest &&
-			    expect_both(locon, locon->key_of[run->indexes[couple->first]],
-					locon->key_of[run->indexes[couple->second]]) >= LEAST_SURE)
+			if (others < rarest && counts(locon, run, couple, triples))
 				rarest = others;
 		}
 		for (size_t t = rarest; t < n; t++)
@@ -212,32 +234,44 @@ static void count_alarms(const struct locon *locon, const struct map *seen, doub
 	}
 }
 
-void third_moments(const struct locon *locon, struct locon_couples *out)
+struct moments {
+	struct map seen;   /* couples of passing runs */
+	struct map taken;  /* of the failed one, once each */
+	double *alarms[2]; /* of couples that were likely; of triples */
+	size_t nalarms;
+};
+
+/* What goes wrong may now and then do no harm; but what many passing runs have of this rarity tells
+ * nothing. */
+static bool is_news(const struct locon *locon, const struct moments *moments, const struct couple *couple,
+		    double expected, uint32_t passed)
+{
+	const struct locon_run *failed = &locon->input->failed;
+
+	if (passed >= moments->nalarms)
+		return false;
+	if (counts(locon, failed, couple, false) && passed * RARELY <= expected &&
+	    moments->alarms[0][passed] <= MOST_ALARMS)
+		return true;
+	return counts(locon, failed, couple, true) && moments->alarms[1][passed] <= MOST_TRIPLE_ALARMS;
+}
+
+static void take_moments(const struct locon *locon, struct moments *moments, struct locon_couples *out)
 {
 	const struct locon_input *input = locon->input;
-	_cleanup_(map_free) struct map seen = { 0 };
-	_cleanup_(map_free) struct map taken = { 0 };
-	size_t nalarms = input->npassed / RARELY + 1;
-	_cleanup_free_ double *alarms = memory_alloc(nalarms * sizeof *alarms);
 
-	if (!input->details)
-		return;
-	count_moments(locon, &seen);
-	count_alarms(locon, &seen, alarms, nalarms);
 	for (size_t i = 0; i < input->failed.ncouples; i++) {
 		struct couple couple = input->failed.couples[i];
 		double expected = expect_both(locon, locon_key_of_failed(locon, couple.first),
 					      locon_key_of_failed(locon, couple.second));
-		uint64_t packed = pack(locon, &input->failed, &couple), *at = map_get(&seen, packed);
+		uint64_t packed = pack(locon, &input->failed, &couple), *at = map_get(&moments->seen, packed);
 		uint32_t passed = at ? (uint32_t)*at : 0;
 		bool fresh;
 
 		out->looked++;
-		/* What goes wrong may now and then do no harm; but what many passing runs have of
-		 * this rarity tells nothing. */
-		if (expected < LEAST_SURE || passed * RARELY > expected || alarms[passed] > MOST_ALARMS)
+		if (!is_news(locon, moments, &couple, expected, passed))
 			continue;
-		map_put(&taken, packed, &fresh);
+		map_put(&moments->taken, packed, &fresh);
 		if (!fresh)
 			continue;
 		if (out->n >= MOST_COUPLES) {
@@ -252,4 +286,22 @@ void third_moments(const struct locon *locon, struct locon_couples *out)
 							.moment = true,
 							.crossed = couple.crossed };
 	}
+}
+
+void third_moments(const struct locon *locon, struct locon_couples *out)
+{
+	struct moments moments = { .nalarms = locon->input->npassed / RARELY + 1 };
+
+	if (!locon->input->details)
+		return;
+	count_moments(locon, &moments.seen);
+	for (int triples = 0; triples < 2; triples++) {
+		moments.alarms[triples] = memory_alloc(moments.nalarms * sizeof(double));
+		count_alarms(locon, &moments.seen, triples, moments.alarms[triples], moments.nalarms);
+	}
+	take_moments(locon, &moments, out);
+	free(moments.alarms[0]);
+	free(moments.alarms[1]);
+	map_free(&moments.seen);
+	map_free(&moments.taken);
 }

@@ -43,9 +43,16 @@ struct locon_input {
 	struct locon_run reference; /* one passing run, for the order of what is missing; may be empty */
 	/* Places that ran in the failed run, and in any passing run; NULL: not known. */
 	const roaring_bitmap_t *ran, *ran_passing;
+	bool cut_short; /* the failed run did not end by itself: it crashed or hung */
+	/* Places that free a block, and atomic ones; NULL: none. */
+	const roaring_bitmap_t *frees, *atomic;
 	/* Whole passing runs, in the order of `passed`; NULL: not read (levels loop and moment need them). */
 	const struct locon_run *details;
 };
+
+/* Is the place of the site in the set? */
+#define LOCON_IN(locon, set, site) \
+	((locon)->input->set && roaring_bitmap_contains((locon)->input->set, locon_place((locon), (site))))
 
 struct locon_key {
 	enum pair_kind kind;
@@ -64,6 +71,7 @@ struct locon {
 	uint64_t *slots; /* hash table from key to its number plus 1 */
 	uint32_t *slot_numbers;
 	size_t nslots;
+	uint64_t *threads; /* that met at each place in pairs, one bit each, by their numbers modulo 64 */
 };
 
 void locon_open(struct locon *locon, const struct locon_input *input);
@@ -74,6 +82,8 @@ uint32_t locon_find(const struct locon *locon, enum pair_kind kind, uint32_t hea
 /* The key with head and tail exchanged, LOCON_NONE. */
 uint32_t locon_reversed(const struct locon *locon, uint32_t key);
 uint32_t locon_place(const struct locon *locon, uint32_t site);
+/* Did some thread run both places, in whatever run? As far as pairs tell. */
+bool locon_share_thread(const struct locon *locon, uint32_t a, uint32_t b);
 /* The key of a pair of the failed run. */
 uint32_t locon_key_of_failed(const struct locon *locon, size_t at);
 
@@ -119,6 +129,7 @@ struct locon_couple {
 	double expected;        /* passing runs in which both were to be expected together */
 	uint32_t passed;        /* passing runs that had them: none, or hardly any at the level of moments */
 	uint64_t span;          /* accesses between their ends in both threads */
+	bool stale; /* both pairs go one way; the second's value was to be overwritten before (stale.c) */
 	bool moment, crossed; /* moment: of struct couple, and so `crossed` is; the orders are not of then */
 };
 struct locon_couples {

@@ -254,7 +254,9 @@ void locon_third(const struct locon *locon, enum locon_level level, struct locon
 	if (!locon->input->npassed)
 		return;
 	if (level == LOCON_MOMENT) {
-		third_moments(locon, out);
+		third_stale(locon, out);
+		if (!out->n)
+			third_moments(locon, out);
 	} else {
 		if (level == LOCON_LOOP && !locon->input->details)
 			return;

@@ -30,6 +30,9 @@ double third_threads(const struct locon *locon, const struct third *third, uint3
 /* The same for the relation of the loop iterations in which their ends stood. */
 double third_loops(const struct locon *locon, const struct third *third, const struct pair *p,
 		   const struct pair *q, uint32_t p_key, uint32_t q_key);
+/* Couples of which the second pair is missing: the second value was of an earlier round (stale.c). */
+void third_stale(const struct locon *locon, struct locon_couples *out);
+bool third_may_be_stale(const struct locon *locon); /* worth reading the passing runs' details for */
 /* Couples that the failed run itself saw at one moment, and no passing run. */
 void third_moments(const struct locon *locon, struct locon_couples *out);
 

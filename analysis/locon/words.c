@@ -41,6 +41,7 @@ static void put_access(struct text *text, const struct finding_access *access, c
 {
 	const char *verb = access->missing
 				   ? (access->kind == SITE_WRITE ? "has not yet written" : "has not yet read")
+			   : finding_frees(access)      ? "frees"
 			   : access->kind == SITE_WRITE ? "writes"
 							: "reads";
 	bool again = last_variable && !strcmp(last_variable, access->variable) && *access->variable;

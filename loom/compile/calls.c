@@ -18,9 +18,18 @@
 #define APPENDED(string) EXTENT_APPENDED, string, 0 /* that string, behind the one that is there */
 #define PRINTED(most) EXTENT_PRINTED, most, 0       /* as many characters as the call returns, and an end */
 #define NO_LIMIT EXTENT_NO_ARGUMENT
+#define BLOCK EXTENT_BLOCK, 0, 0 /* of the allocator, as large as that knows */
 
 /* Sorted by name. */
 static const struct known_call known[] = {
+	{ "_ZdaPv", { W(0, BLOCK) } }, /* operator delete[] */
+	{ "_ZdaPvSt11align_val_t", { W(0, BLOCK) } },
+	{ "_ZdaPvm", { W(0, BLOCK) } },
+	{ "_ZdaPvmSt11align_val_t", { W(0, BLOCK) } },
+	{ "_ZdlPv", { W(0, BLOCK) } }, /* operator delete */
+	{ "_ZdlPvSt11align_val_t", { W(0, BLOCK) } },
+	{ "_ZdlPvm", { W(0, BLOCK) } },
+	{ "_ZdlPvmSt11align_val_t", { W(0, BLOCK) } },
 	{ "__snprintf_chk", { W(0, PRINTED(1)) } },
 	{ "__sprintf_chk", { W(0, PRINTED(NO_LIMIT)) } },
 	{ "__vsnprintf_chk", { W(0, PRINTED(1)) } },
@@ -32,6 +41,7 @@ static const struct known_call known[] = {
 	{ "bzero", { W(0, SIZE(1)) } },
 	{ "fputs", { R(0, STRING) } },
 	{ "fread", { W(0, RESULT(1)) } },
+	{ "free", { W(0, BLOCK) } },
 	{ "fwrite", { R(0, TIMES(1, 2)) } },
 	{ "memchr", { R(0, FOUND(2)) } },
 	{ "memcmp", { R(0, SIZE(2)), R(1, SIZE(2)) } },

@@ -33,6 +33,7 @@ uint32_t table_add(struct table *table, const struct site *site)
 	kept->function = as_offset(intern(table, site->function));
 	kept->file = as_offset(intern(table, site->file));
 	kept->variable = as_offset(intern(table, site->variable));
+	kept->through = as_offset(site->through && *site->through ? intern(table, site->through) + 1 : 0);
 	return (uint32_t)table->sites.n - 1;
 }
 
@@ -54,7 +55,8 @@ char *table_bytes(const struct table *table, uint32_t *size, uint64_t *hash)
 					 .function = (uint32_t)(uintptr_t)site->function,
 					 .file = (uint32_t)(uintptr_t)site->file,
 					 .variable = (uint32_t)(uintptr_t)site->variable,
-					 .kind = site->kind };
+					 .kind = (uint32_t)site->kind | (site->atomic ? UNIT_ATOMIC : 0),
+					 .through = (uint32_t)(uintptr_t)site->through };
 		memcpy(bytes + sizeof header + i * sizeof raw, &raw, sizeof raw);
 	}
 	if (table->pool.n)

@@ -165,7 +165,8 @@ static void weave_function(struct weave *weave, LLVMValueRef function)
 	weave->ordinal = 0;
 	collect(weave);
 	weave_syncs_collect(weave);
-	bool empty = weave->accesses.n == 0 && weave->syncs.n == 0;
+	weave_allocs_collect(weave);
+	bool empty = weave->accesses.n == 0 && weave->syncs.n == 0 && weave->allocs.n == 0;
 	if (empty && !weave->options->loops)
 		return;
 	struct loops loops;
@@ -180,6 +181,7 @@ static void weave_function(struct weave *weave, LLVMValueRef function)
 		weave_access(weave, &weave->accesses.items[i]);
 	weave_variables(weave);
 	weave_syncs(weave);
+	weave_allocs(weave);
 	if (weave->options->loops)
 		weave_loops(weave, &loops);
 	loops_free(&loops);
@@ -236,8 +238,9 @@ struct error *transform(LLVMModuleRef module, const struct transform_options *op
 			       .options = options };
 	if (LLVMPointerSize(weave.layout) != 8)
 		return error_new("%s: only programs for x86-64 can be observed", options->source);
-	TRY(link_hooks(module));
 	source_start(&weave.source, module, options->source);
+	library_inline(&weave.source, module);
+	TRY(link_hooks(module));
 	weave_start(&weave);
 	weave_syncs_start(&weave);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
@@ -251,5 +254,6 @@ struct error *transform(LLVMModuleRef module, const struct transform_options *op
 	map_free(&weave.reaching);
 	VEC_FREE(&weave.accesses);
 	VEC_FREE(&weave.syncs);
+	VEC_FREE(&weave.allocs);
 	return NULL;
 }

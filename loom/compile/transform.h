@@ -43,7 +43,7 @@ bool escape_alloca(LLVMValueRef alloca_instruction); /* true when the variable m
 /* An element of a buffer whose neighbours lie at most `most` bytes apart. */
 bool element_is(LLVMTargetDataRef layout, LLVMValueRef pointer, uint64_t most);
 
-/* ---- source.c: positions and names from debug information ---- */
+/* ---- source.c, variable.c: positions and names from debug information ---- */
 struct source {
 	LLVMModuleRef module;
 	LLVMContextRef context;
@@ -53,9 +53,12 @@ struct source {
 };
 void source_start(struct source *source, LLVMModuleRef module, const char *fallback_file);
 void source_free(struct source *source);
-/* Fills file, line, column, function; strings live as long as the module or in `scratch`. */
+/* Fills file, line, column, function with the innermost place in a file of the program, and
+ * `through` where that is not the innermost of all; strings live in `scratch` and `through`. */
 void source_position(const struct source *source, LLVMValueRef instruction, struct site *site,
-		     char scratch[4096]);
+		     char scratch[4096], char through[512]);
+/* True for functions that stand in a header that came with the system. */
+bool source_in_system_file(LLVMMetadataRef function);
 /* True for functions of the C++ library's headers. */
 bool source_in_library(const struct source *source, LLVMMetadataRef function);
 /* With namespaces and classes, without template arguments: std::condition_variable::wait. */
@@ -69,6 +72,10 @@ bool source_caller(const struct source *source, LLVMValueRef call, struct site *
 void source_variable(const struct source *source, LLVMValueRef instruction, LLVMValueRef pointer,
 		     char out[256]);
 
+/* ---- library.c ---- */
+/* Inlines functions of the system's headers into the program's. */
+void library_inline(const struct source *source, LLVMModuleRef module);
+
 /* ---- calls.c: library functions that touch memory ---- */
 enum extent_kind {
 	EXTENT_ARGUMENT = 1,
@@ -79,7 +86,8 @@ enum extent_kind {
 	EXTENT_RESULT,
 	EXTENT_FOUND,
 	EXTENT_APPENDED,
-	EXTENT_PRINTED
+	EXTENT_PRINTED,
+	EXTENT_BLOCK
 };
 #define EXTENT_NO_ARGUMENT 255 /* in the place of an argument's number */
 struct extent {

@@ -85,12 +85,32 @@ void weave_entry(struct weave *weave)
 
 /* ---- sites ---- */
 
+static bool is_atomic(LLVMValueRef instruction)
+{
+	if (LLVMIsAAtomicRMWInst(instruction) || LLVMIsAAtomicCmpXchgInst(instruction))
+		return true;
+	return (LLVMIsALoadInst(instruction) || LLVMIsAStoreInst(instruction)) &&
+	       LLVMGetOrdering(instruction) != LLVMAtomicOrderingNotAtomic;
+}
+
+/* What frees a block is said, since nobody takes that for a write. */
+static void name_freeing(LLVMValueRef instruction, char through[512])
+{
+	bool is_call = LLVMIsACallInst(instruction) || LLVMIsAInvokeInst(instruction);
+	const struct known_call *call = is_call ? calls_find(instruction) : NULL;
+	if (call && call->extents[0].kind == EXTENT_BLOCK && !through[0])
+		snprintf(through, 512, "%s", call->name[0] == '_' ? "operator delete" : call->name);
+}
+
 uint32_t weave_site(struct weave *weave, LLVMValueRef instruction, enum site_kind kind, uint32_t size,
 		    LLVMValueRef pointer)
 {
-	char scratch[4096], variable[256] = "";
-	struct site site = { .kind = kind, .size = size, .variable = variable };
-	source_position(&weave->source, instruction, &site, scratch);
+	char scratch[4096], through[512], variable[256] = "";
+	struct site site = {
+		.kind = kind, .atomic = is_atomic(instruction), .size = size, .variable = variable
+	};
+	source_position(&weave->source, instruction, &site, scratch, through);
+	name_freeing(instruction, through);
 	if (pointer)
 		source_variable(&weave->source, instruction, pointer, variable);
 	size_t length;
@@ -324,6 +344,9 @@ static void hook_extent(struct weave *weave, const struct access *access, uint32
 	case EXTENT_AS_STRING:
 		call_sized(weave, "unsnarl_write_string", word, address, memo,
 			   argument64(weave, call, extent->size));
+		break;
+	case EXTENT_BLOCK:
+		call_sized(weave, "unsnarl_free", word, address, memo, number64(weave, 0));
 		break;
 	case EXTENT_RESULT:
 	case EXTENT_FOUND:

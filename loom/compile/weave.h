@@ -36,7 +36,8 @@ struct weave {
 	/* of the function at hand */
 	LLVMValueRef function;
 	VEC(struct access) accesses;
-	VEC(LLVMValueRef) syncs; /* calls that synchronise */
+	VEC(LLVMValueRef) syncs;  /* calls that synchronise */
+	VEC(LLVMValueRef) allocs; /* calls that allocate */
 	uint32_t ordinal;
 	LLVMValueRef self, cells, owner, word; /* computed once, in the entry block */
 	LLVMValueRef order;                    /* of the stretch at hand, before its first access */
@@ -50,6 +51,10 @@ void weave_variables(struct weave *weave); /* stack variables that others may se
 void weave_syncs_start(struct weave *weave);
 void weave_syncs_collect(struct weave *weave);
 void weave_syncs(struct weave *weave);
+void weave_allocs_collect(struct weave *weave);
+void weave_allocs(struct weave *weave);
+/* Keeps the number of the unit's site `index` in a field of the thread while the call goes on. */
+void weave_number(struct weave *weave, LLVMValueRef call, uint32_t index, size_t field);
 void weave_loops(struct weave *weave, struct loops *loops);
 void weave_finish(struct weave *weave);
 

@@ -116,14 +116,14 @@ static uint32_t add_site(struct weave *weave, LLVMValueRef call, uint32_t ordina
 	return table_add(&weave->table, &site);
 }
 
-static LLVMValueRef sync_place(struct weave *weave)
+static LLVMValueRef field_place(struct weave *weave, size_t field)
 {
-	LLVMValueRef offset = LLVMConstInt(weave->i64, offsetof(struct thread, sync), 0);
+	LLVMValueRef offset = LLVMConstInt(weave->i64, field, 0);
 	return LLVMBuildInBoundsGEP2(weave->builder, weave->i8, weave->self, &offset, 1, "");
 }
 
 /* The number of the unit's first site is the upper half of a word in its descriptor. */
-static void store_number(struct weave *weave, LLVMValueRef call, uint32_t index)
+static void store_number(struct weave *weave, LLVMValueRef call, uint32_t index, size_t field)
 {
 	LLVMValueRef offset = LLVMConstInt(weave->i64, DESCRIPTOR_FIRST + 4, 0);
 	weave_before(weave, call);
@@ -131,7 +131,7 @@ static void store_number(struct weave *weave, LLVMValueRef call, uint32_t index)
 		LLVMBuildInBoundsGEP2(weave->builder, weave->i8, weave->descriptor, &offset, 1, "");
 	LLVMValueRef first = LLVMBuildLoad2(weave->builder, weave->i32, from, "");
 	LLVMValueRef number = LLVMBuildAdd(weave->builder, first, LLVMConstInt(weave->i32, index, 0), "");
-	LLVMBuildStore(weave->builder, number, sync_place(weave));
+	LLVMBuildStore(weave->builder, number, field_place(weave, field));
 }
 
 /* Where a call that returned goes on; NULL when others come there too, or it is no place for more. */
@@ -151,20 +151,25 @@ static LLVMValueRef place_behind(LLVMValueRef call)
 }
 
 /* What synchronises later without a site, in a library without hooks, must not be taken for this call. */
-static void clear_number(struct weave *weave, LLVMValueRef call)
+static void clear_number(struct weave *weave, LLVMValueRef call, size_t field)
 {
 	LLVMValueRef behind = place_behind(call);
 	if (!behind)
 		return;
 	weave_before(weave, behind);
-	LLVMBuildStore(weave->builder, LLVMConstInt(weave->i32, 0, 0), sync_place(weave));
+	LLVMBuildStore(weave->builder, LLVMConstInt(weave->i32, 0, 0), field_place(weave, field));
+}
+
+void weave_number(struct weave *weave, LLVMValueRef call, uint32_t index, size_t field)
+{
+	store_number(weave, call, index, field);
+	clear_number(weave, call, field);
 }
 
 void weave_syncs(struct weave *weave)
 {
 	for (uint32_t i = 0; i < weave->syncs.n; i++) {
 		LLVMValueRef call = weave->syncs.items[i];
-		store_number(weave, call, add_site(weave, call, i));
-		clear_number(weave, call);
+		weave_number(weave, call, add_site(weave, call, i), offsetof(struct thread, sync));
 	}
 }

@@ -70,6 +70,16 @@ static bool same_recent(const struct recent_pair *a, const struct recent_pair *b
 	       a->tail_site == b->tail_site && a->other == b->other;
 }
 
+#define NEXT_STEP 16u /* accesses of the writer between two steps of a walk over what it wrote */
+
+/* The next location of a walk over what another thread wrote: it makes the couples that the one
+ * before made, unless somebody has followed this thread up since. */
+static bool same_step(const struct recent_pair *a, const struct recent_pair *b)
+{
+	return a->kind == b->kind && a->head_site == b->head_site && a->tail_site == b->tail_site &&
+	       a->other == b->other && order_gap(a->head_order, b->head_order) <= NEXT_STEP;
+}
+
 /* The entry of a pair in a memory: where it already stands, or the oldest one's. */
 static struct recent_pair *recent_place(struct recent_pair *pairs, uint32_t *next,
 					const struct recent_pair *pair)
@@ -78,6 +88,20 @@ static struct recent_pair *recent_place(struct recent_pair *pairs, uint32_t *nex
 		if (same_recent(&pairs[i], pair))
 			return &pairs[i];
 	return &pairs[__atomic_fetch_add(next, 1, __ATOMIC_RELAXED) % RECENT_PAIRS];
+}
+
+/* Did the thread that followed `first` up come to `address` after that, before `other` did? Then what
+ * `self` meets there is its doing too, though `other` stands between. `other` writes its memory
+ * itself, so only under control, where it stands still, is that memory whole. */
+static bool came_through(const struct thread *other, const struct recent_pair *first, uint64_t address)
+{
+	for (uint32_t i = 0; i < RECENT_PAIRS && runtime.controlled; i++) {
+		const struct recent_pair *met = &other->met_pairs[i];
+		if (met->kind && met->address == address && met->other == first->other &&
+		    (int32_t)(met->head_order - first->tail_order) > 0)
+			return true;
+	}
+	return false;
 }
 
 void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint64_t head, uint64_t tail,
@@ -91,26 +115,37 @@ void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint
 				    .head_order = WORD_ORDER(head),
 				    .tail_order = WORD_ORDER(tail),
 				    .address = address };
-	for (uint32_t i = 0; i < RECENT_PAIRS; i++) {
+	uint32_t takes = RELAXED_GET(self->takes);
+	bool walks = same_step(&self->last_met, &pair) && takes == self->seen_takes;
+	for (uint32_t i = 0; i < RECENT_PAIRS && !walks; i++) {
 		struct recent_pair first;
 		if (!copy_pair(&self->taken_pairs[i], &first) || is_past(self, &first))
 			continue;
-		observe_couple(self, &(struct area_couple){
-					     .first_kind = first.kind,
-					     .second_kind = kind,
-					     .first_head = first.head_site,
-					     .first_tail = first.tail_site,
-					     .second_head = pair.head_site,
-					     .second_tail = pair.tail_site,
-					     .near = self->number,
-					     .first_far = first.other,
-					     .second_far = other->number,
-					     .span = order_gap(first.head_order, pair.tail_order),
-					     .crossed = first.other == other->number &&
-							(int32_t)(pair.head_order - first.tail_order) < 0 });
+		observe_couple(self,
+			       &(struct area_couple){
+				       .first_kind = first.kind,
+				       .second_kind = kind,
+				       .first_head = first.head_site,
+				       .first_tail = first.tail_site,
+				       .second_head = pair.head_site,
+				       .second_tail = pair.tail_site,
+				       .near = self->number,
+				       .first_far = first.other,
+				       .second_far = other->number,
+				       .span = order_gap(first.head_order, pair.tail_order),
+				       .crossed = first.other == other->number
+							  ? (int32_t)(pair.head_order - first.tail_order) < 0
+							  : came_through(other, &first, address) });
 	}
-	self->couples_left = self->news == news ? self->couples_left - 1 : COUPLES_PATIENCE;
+	uint32_t cost = walks ? 1 : COUPLES_LOOK;
+	if (self->news != news)
+		self->couples_left = COUPLES_PATIENCE;
+	else
+		self->couples_left = self->couples_left > cost ? self->couples_left - cost : 0;
+	self->seen_takes = takes;
+	self->last_met = pair;
 	*recent_place(self->met_pairs, &self->next_met, &pair) = pair;
 	pair.other = self->number;
 	share_pair(recent_place(other->taken_pairs, &other->next_taken, &pair), &pair);
+	__atomic_fetch_add(&other->takes, 1, __ATOMIC_RELAXED);
 }

@@ -167,7 +167,8 @@ struct recent_pair {
 /* A thread that has met so many pairs without a new couple looks for no more: programs
  * that share at every turn would else spend most of their time with it. Nothing false
  * comes of it, since only what a thread itself remembers makes a couple. */
-#define COUPLES_PATIENCE 20000u
+#define COUPLES_PATIENCE (20000u * COUPLES_LOOK)
+#define COUPLES_LOOK 16u /* what looking costs, against passing over one more step of a walk */
 
 /* One per slot, never unmapped. Fields above the line are used by inlined code:
  * their offsets are part of its contract. */
@@ -177,6 +178,7 @@ struct thread {
 	uint16_t owner;      /* OWNER(slot, 0, 0); OWNER_NEVER when the fast path must not be taken */
 	uint32_t loop_steps; /* pushed into `loops` so far */
 	uint32_t loop_entries;
+	uint32_t allocating;                 /* site of the call that allocates and goes on, 0 = none or not known */
 	struct cell *cells;                  /* CELLS_START, for inlined code */
 	uint64_t loop_where, loop_iteration; /* the step that goes on */
 	uint32_t context; /* last communication events, as far as this thread has taken notice of them */
@@ -203,6 +205,8 @@ struct thread {
 	uint32_t couples_left; /* pairs that are looked at for couples unless one of them makes a new one */
 	uint32_t news;         /* observations that this thread was the first to log */
 	uint32_t next_met, next_taken;
+	uint32_t takes, seen_takes;  /* times that others followed this one up (atomic); when it last looked */
+	struct recent_pair last_met; /* the pair met before this one */
 	struct recent_pair met_pairs[RECENT_PAIRS];   /* this thread is the tail; its own */
 	struct recent_pair taken_pairs[RECENT_PAIRS]; /* this thread is the head; atomic */
 	uint64_t again[2048]; /* reads of shared data that this thread need not repeat (cell.c) */

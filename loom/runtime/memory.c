@@ -1,7 +1,8 @@
-/* Memory whose life ends takes its history along: freed blocks, unmapped and
- * newly mapped pages, stacks of ended threads. Each function here stands before
- * libc's own (weakly, so that a program's own allocator wins) and changes
- * nothing of what it does. */
+/* Memory that begins a new life has no history: allocated blocks, unmapped and
+ * newly mapped pages, stacks of ended threads. A freed block keeps its history until
+ * it is given out again, and freeing counts as a write to it: who uses it after that
+ * makes a pair with who freed it. Each function here stands before libc's own
+ * (weakly, so that a program's own allocator wins) and changes nothing of what it does. */
 #include "loom/runtime/runtime.h"
 
 #include <dlfcn.h>
@@ -59,11 +60,11 @@ static struct {
 	void *(*calloc)(size_t, size_t);
 	void *(*realloc)(void *, size_t);
 	void *(*aligned_alloc)(size_t, size_t);
+	void *(*memalign)(size_t, size_t);
 	int (*posix_memalign)(void **, size_t, size_t);
 	void (*free)(void *);
-} behind = {
-	__libc_malloc, __libc_calloc, __libc_realloc, __libc_memalign, libc_posix_memalign, __libc_free
-};
+} behind = { __libc_malloc,   __libc_calloc,       __libc_realloc, __libc_memalign,
+	     __libc_memalign, libc_posix_memalign, __libc_free };
 
 static void resolve(void **place, const char *name)
 {
@@ -79,6 +80,7 @@ void memory_start(void)
 	resolve((void **)&behind.calloc, "calloc");
 	resolve((void **)&behind.realloc, "realloc");
 	resolve((void **)&behind.aligned_alloc, "aligned_alloc");
+	resolve((void **)&behind.memalign, "memalign");
 	resolve((void **)&behind.posix_memalign, "posix_memalign");
 	resolve((void **)&behind.free, "free");
 }
@@ -101,26 +103,85 @@ static void *prepare(void *block, size_t size)
 	return block;
 }
 
+/* Freed blocks from this size on are forgotten at once, which gives pages back. */
+#define KEPT_BELOW (64u << 10)
+/* Bytes of a block that freeing it writes: where a structure has its first members; under control,
+ * where speed matters less, nearly all there are. */
+#define MARKED 64u
+#define MARKED_CONTROLLED 4096u
+
+/* Both only ever become true, and whoever reads an old value is as if it had come earlier. */
+static bool is_ours;  /* the program has no allocator of its own */
+static bool has_kept; /* some freed block may have kept its history */
+
+/* What the program asked for first: a trace says how large that is. */
+static void forget_block(char *block, size_t size)
+{
+	size_t usable = malloc_usable_size(block);
+	forget(block, size < usable ? size : usable);
+	if (size < usable)
+		forget(block + size, usable - size);
+}
+
+static void *born(void *block, size_t size)
+{
+	if (!RELAXED_GET(is_ours))
+		RELAXED_SET(is_ours, true);
+	/* A trace also says where blocks come from. */
+	if (block && (RELAXED_GET(has_kept) || runtime.always_slow))
+		forget_block(block, size);
+	return prepare(block, size);
+}
+
+static void dies(void *block, size_t size)
+{
+	if (size >= KEPT_BELOW)
+		forget(block, size);
+	else if (!RELAXED_GET(has_kept))
+		RELAXED_SET(has_kept, true);
+}
+
+__attribute__((preserve_most)) void unsnarl_write(uint64_t word, uint64_t address, struct memo *memo,
+						  uint64_t size);
+
+/* Called before the program frees a block. */
+EXPORT __attribute__((preserve_most)) void unsnarl_free(uint64_t word, uint64_t address, struct memo *memo,
+							uint64_t unused)
+{
+	(void)unused;
+	if (!address || !RELAXED_GET(is_ours))
+		return;
+	size_t size = malloc_usable_size((void *)address),
+	       most = runtime.controlled ? MARKED_CONTROLLED : MARKED;
+	if (size)
+		unsnarl_write(word, address, memo, size < most ? size : most);
+}
+
 WEAK void *malloc(size_t size)
 {
-	return prepare(behind.malloc(size), size);
+	return born(behind.malloc(size), size);
 }
 
 WEAK void *calloc(size_t n, size_t size)
 {
-	return prepare(behind.calloc(n, size), n * size);
+	return born(behind.calloc(n, size), n * size);
 }
 
 WEAK void *aligned_alloc(size_t alignment, size_t size)
 {
-	return prepare(behind.aligned_alloc(alignment, size), size);
+	return born(behind.aligned_alloc(alignment, size), size);
+}
+
+WEAK void *memalign(size_t alignment, size_t size)
+{
+	return born(behind.memalign(alignment, size), size);
 }
 
 WEAK int posix_memalign(void **block, size_t alignment, size_t size)
 {
 	int result = behind.posix_memalign(block, alignment, size);
 	if (result == 0)
-		prepare(*block, size);
+		born(*block, size);
 	return result;
 }
 
@@ -128,7 +189,7 @@ WEAK void free(void *block)
 {
 	if (!block)
 		return;
-	forget(block, malloc_usable_size(block));
+	dies(block, malloc_usable_size(block));
 	behind.free(block);
 }
 
@@ -137,7 +198,12 @@ WEAK void *realloc(void *block, size_t size)
 	size_t old = block ? malloc_usable_size(block) : 0;
 	void *moved = behind.realloc(block, size);
 	if (block && moved != block && (moved || !size))
-		forget(block, old);
+		dies(block, old);
+	if (moved != block)
+		return born(moved, size);
+	size_t now = moved ? malloc_usable_size(moved) : 0;
+	if (now > old && RELAXED_GET(has_kept))
+		forget((char *)moved + old, now - old);
 	return prepare(moved, size);
 }
 

@@ -43,7 +43,7 @@ void trace_forget(struct thread *self, uint64_t address, size_t size)
 {
 	lock();
 	if (runtime.options.observe & OBSERVE_TRACE)
-		append(self, self->order, 0, address, size, AREA_FORGET);
+		append(self, self->order, self->allocating, address, size, AREA_FORGET);
 }
 
 void trace_end(void)

@@ -1,0 +1,15 @@
+/* Which of the failed runs that ended the same way is explained best. */
+#ifndef ANALYSIS_LOCON_VOTE_H
+#define ANALYSIS_LOCON_VOTE_H
+
+#include "store/store.h"
+
+struct locon_vote {
+	uint64_t run;        /* to be explained */
+	size_t asked, alike; /* runs that were looked at; those with the same explanation, 0: none that enough share */
+};
+
+/* Looks at `run` and at some others of its campaign that ended as it did, for some seconds at most. */
+struct error *locon_vote(struct store *store, uint64_t campaign, uint64_t run, struct locon_vote *out);
+
+#endif
