@@ -112,7 +112,12 @@ static struct error *load_run(struct store *store, const struct run *run, struct
 		(struct graphs_executed){ .failed = failed, .predecessors = membership.predecessors };
 	membership.edges = membership.predecessors = NULL;
 	membership_free(&membership);
-	return NULL;
+	if (!failed)
+		return NULL;
+	struct edge_order *order = VEC_PUSH(&out->orders);
+
+	*order = (struct edge_order){ 0 };
+	return store_edge_order(store, run->number, &order->edges, &order->n);
 }
 
 static int compare_runs(const void *a, const void *b)
@@ -124,8 +129,9 @@ static int compare_runs(const void *a, const void *b)
 
 static bool seen_alike(const struct run_settings *a, const struct run_settings *b)
 {
-	return a->known == b->known && (!a->known || (a->context == b->context && a->line == b->line &&
-						      (a->observe & EDGES) == (b->observe & EDGES)));
+	return a->known == b->known &&
+	       (!a->known || (a->context == b->context && a->line == b->line && a->machine == b->machine &&
+			      (a->observe & EDGES) == (b->observe & EDGES)));
 }
 
 /* Edges with contexts of different lengths are different edges: only runs that were observed
@@ -200,9 +206,13 @@ static struct error *load_all(struct store *store, const uint64_t *runs, size_t 
 	return store_interned(store, out->campaign, &out->interned);
 }
 
-/* Numbers nodes and points anew, and counts in which runs the points ran. */
-static struct error *number_all(struct store *store, struct graphs *out)
+struct error *graphs_number(struct store *store, struct graphs *out)
 {
+	graph_free(&out->graph);
+	out->points.n = 0;
+	cleanup_free(&out->ran_passed);
+	cleanup_free(&out->ran_failed);
+	out->ran_passed = out->ran_failed = NULL;
 	graph_make(out->interned.edges, out->interned.nedges, &out->graph);
 	if (out->context >= 0)
 		out->graph.events =
@@ -227,7 +237,7 @@ struct error *graphs_load(struct store *store, uint64_t campaign, const uint64_t
 {
 	*out = (struct graphs){ .campaign = campaign };
 	TRY(load_all(store, runs, n, out));
-	return number_all(store, out);
+	return graphs_number(store, out);
 }
 
 /* The set with its members renumbered. */
@@ -241,6 +251,30 @@ static roaring_bitmap_t *renumber(roaring_bitmap_t *set, const uint32_t *numbers
 		roaring_bitmap_add(fresh, numbers[at.current_value]);
 	roaring_bitmap_free(set);
 	return fresh;
+}
+
+/* Edges that are one now stand where the first of them stood. */
+static void renumber_order(struct edge_order *order, const uint32_t *numbers, size_t n, size_t fresh)
+{
+	_cleanup_free_ uint8_t *seen = memory_alloc(fresh + 1);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < order->n; i++) {
+		uint32_t edge = order->edges[i];
+
+		if (edge >= n || seen[numbers[edge]])
+			continue;
+		seen[numbers[edge]] = 1;
+		order->edges[kept++] = numbers[edge];
+	}
+	order->n = kept;
+}
+
+static void free_orders(struct graphs *graphs)
+{
+	for (size_t i = 0; i < graphs->orders.n; i++)
+		free(graphs->orders.items[i].edges);
+	VEC_FREE(&graphs->orders);
 }
 
 void graphs_shorten(struct graphs *graphs, unsigned events)
@@ -268,6 +302,8 @@ void graphs_shorten(struct graphs *graphs, unsigned events)
 		graphs->passed.items[i] = renumber(graphs->passed.items[i], numbers, graph->nedges);
 	for (size_t i = 0; i < graphs->failed.n; i++)
 		graphs->failed.items[i] = renumber(graphs->failed.items[i], numbers, graph->nedges);
+	for (size_t i = 0; i < graphs->orders.n; i++)
+		renumber_order(&graphs->orders.items[i], numbers, graph->nedges, n);
 	graphs->interned.nedges = n;
 	graph_free(graph);
 	graph_make(edges, n, graph);
@@ -294,6 +330,7 @@ struct error *graphs_replace_failed(struct store *store, struct graphs *graphs, 
 	for (size_t i = 0; i < graphs->failed.n; i++)
 		roaring_bitmap_free(graphs->failed.items[i]);
 	graphs->failed.n = graphs->failed_runs.n = 0;
+	free_orders(graphs);
 	for (size_t i = 0; i < ngraphs; i++)
 		*VEC_PUSH(&graphs->failed) = roaring_bitmap_create();
 	interned->edges = memory_resize(interned->edges, (interned->nedges + n) * sizeof *edges + 1);
@@ -308,12 +345,7 @@ struct error *graphs_replace_failed(struct store *store, struct graphs *graphs, 
 		roaring_bitmap_add(graphs->failed.items[graph_of[i]], (uint32_t)*number);
 	}
 	map_free(&known);
-	graph_free(&graphs->graph);
-	graphs->points.n = 0;
-	free(graphs->ran_passed);
-	free(graphs->ran_failed);
-	graphs->ran_passed = graphs->ran_failed = NULL;
-	return number_all(store, graphs);
+	return graphs_number(store, graphs);
 }
 
 struct rank_input graphs_input(const struct graphs *graphs, enum rank_order order)
@@ -323,6 +355,8 @@ struct rank_input graphs_input(const struct graphs *graphs, enum rank_order orde
 				    .npassed = graphs->passed.n,
 				    .failed = (const roaring_bitmap_t *const *)graphs->failed.items,
 				    .nfailed = graphs->failed.n,
+				    .orders = graphs->orders.n == graphs->failed.n ? graphs->orders.items
+										   : NULL,
 				    .ran_passed = graphs->ran_passed,
 				    .ran_failed = graphs->ran_failed,
 				    .order = order };
@@ -336,6 +370,7 @@ void graphs_free(struct graphs *graphs)
 		roaring_bitmap_free(graphs->failed.items[i]);
 	for (size_t i = 0; i < graphs->executed.n; i++)
 		roaring_bitmap_free(graphs->executed.items[i].predecessors);
+	free_orders(graphs);
 	VEC_FREE(&graphs->executed);
 	VEC_FREE(&graphs->passed);
 	VEC_FREE(&graphs->failed);

@@ -32,6 +32,7 @@ struct graphs {
 	struct graph graph;
 	VEC(struct code_point) points; /* by number */
 	VEC(roaring_bitmap_t *) passed, failed;
+	VEC(struct edge_order) orders;          /* of the failed ones */
 	VEC(uint64_t) passed_runs, failed_runs; /* their numbers, in the same order */
 	VEC(struct graphs_executed) executed;
 	uint32_t *ran_passed, *ran_failed; /* runs in which each point ran; NULL when not known */
@@ -41,6 +42,11 @@ struct graphs {
  * frees *out, also after an error. */
 struct error *graphs_load(struct store *store, uint64_t campaign, const uint64_t *runs, size_t n,
 			  struct graphs *out);
+/* Adds edges from nowhere to reads that in failed runs only came before all other threads. Only for
+ * rankings with labels: it looks at them. */
+struct error *graphs_add_untouched(struct store *store, struct graphs *graphs);
+/* Numbers nodes and points anew, and counts in which runs the points ran, after edges have changed. */
+struct error *graphs_number(struct store *store, struct graphs *graphs);
 /* Puts other graphs in the place of the failed ones: edge i belongs to graph graph_of[i]. */
 struct error *graphs_replace_failed(struct store *store, struct graphs *graphs, const struct edge *edges,
 				    const uint32_t *graph_of, size_t n, size_t ngraphs);
