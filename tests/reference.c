@@ -206,7 +206,7 @@ static void byte_read(struct reference *r, struct byte *byte, uint64_t address, 
 		found_pair(r, PAIR_WRITE_READ, byte->writer, &byte->write, address);
 	if (foreign(byte, thread) && !r->options->line)
 		found_edge(r, byte->write.site, byte->write_context, context);
-	if (!byte->write.present && first_read(byte, thread) && !r->options->line)
+	if (!byte->write.present && !owned(byte, thread) && !r->options->line)
 		found_edge(r, 0, 0, context);
 	self->last = self->read = (struct access){ true, r->event->site, r->event->order, r->index };
 }

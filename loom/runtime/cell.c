@@ -11,7 +11,8 @@
  * every access by another thread. Events enter contexts as in section 3.3 and as
  * caches would see it: at the first access of a thread to what another wrote, and at
  * a write over what others have read since; reading the same value again is no new
- * communication.
+ * communication. What nobody wrote has a null source: at a thread's first read,
+ * and at all reads once several threads have read it.
  *
  * Calm sites: once a site's shared reads have brought a thread nothing new a
  * thousand times in a row, its further reads of a value it has just read there are
@@ -84,8 +85,8 @@ static struct history learn_access(struct thread *self, const struct cell *now, 
 		observe_pair(self, PAIR_READ_WRITE, event(b, old->read, now->read), word, address);
 	if (old->write && !is_a)
 		after_write(self, now, event(a, old->write, now->write), word, address, access);
-	else if (!old->write && access == ACCESS_READ && !(is_a && own) && !(is_b && old->read) &&
-		 observes_edges())
+	else if (!old->write && access == ACCESS_READ && !(is_a && own && !old->read) &&
+		 !(is_b && old->read && !own) && observes_edges())
 		observe_edge(self, 0, 0, site, self->context, false);
 	if (access == ACCESS_WRITE)
 		return (struct history){ .write = site, .before = last };
@@ -207,7 +208,7 @@ static bool read_among_many(struct thread *self, struct cell *cell, struct cell 
 	observe_predecessor(self, WORD_SITE(word), last);
 	if (write && writer_of(&now) != self->slot)
 		after_write(self, &now, event(writer_of(&now), write, now.write), word, address, ACCESS_READ);
-	else if (!write && !mine && observes_edges())
+	else if (!write && observes_edges())
 		observe_edge(self, 0, 0, WORD_SITE(word), self->context, false);
 	if (!mine)
 		cell_communicate(self, &now, HISTORY(now.history), ACCESS_READ);
