@@ -134,17 +134,24 @@ static bool seen_alike(const struct run_settings *a, const struct run_settings *
 			      (a->observe & EDGES) == (b->observe & EDGES)));
 }
 
+static bool seen_in(const struct run_settings *settings, enum graphs_way way)
+{
+	return way == WAY_ANY || ((way == WAY_MACHINE) == settings->machine &&
+				  (way == WAY_LINE) == (settings->line && !settings->machine));
+}
+
 /* Edges with contexts of different lengths are different edges: only runs that were observed
  * as the newest failed one, or the newest of all, can be compared. */
-static void keep_alike(struct run *runs, size_t n, const uint64_t *wanted, size_t nwanted, struct graphs *out,
-		       bool *keep)
+static void keep_alike(struct run *runs, size_t n, const uint64_t *wanted, size_t nwanted,
+		       enum graphs_way way, struct graphs *out, bool *keep)
 {
 	const struct run *like = NULL;
 
 	for (size_t i = n; i-- > 0;) {
 		keep[i] = (!wanted ||
 			   bsearch(&runs[i].number, wanted, nwanted, sizeof *wanted, compare_runs)) &&
-			  (!runs[i].settings.known || (runs[i].settings.observe & EDGES));
+			  (!runs[i].settings.known || (runs[i].settings.observe & EDGES)) &&
+			  seen_in(&runs[i].settings, way);
 		if (keep[i] && (!like || (like->label != LABEL_FAIL && runs[i].label == LABEL_FAIL)))
 			like = &runs[i];
 	}
@@ -156,6 +163,7 @@ static void keep_alike(struct run *runs, size_t n, const uint64_t *wanted, size_
 	}
 	out->context = like && like->settings.known ? (int)like->settings.context : -1;
 	out->line = like && like->settings.known && like->settings.line;
+	out->machine = like && like->settings.machine;
 }
 
 /* Summaries stand in order of number; every run of `wanted`, in rising order, must be there. */
@@ -182,7 +190,8 @@ static struct error *load_wanted(struct store *store, const struct run *summarie
 	return NULL;
 }
 
-static struct error *load_all(struct store *store, const uint64_t *runs, size_t n, struct graphs *out)
+static struct error *load_all(struct store *store, const uint64_t *runs, size_t n, enum graphs_way way,
+			      struct graphs *out)
 {
 	_cleanup_free_ uint64_t *wanted = memory_alloc(n * sizeof *wanted + 1);
 	struct run *summaries = NULL;
@@ -195,7 +204,7 @@ static struct error *load_all(struct store *store, const uint64_t *runs, size_t 
 	TRY(store_runs(store, out->campaign, &summaries, &nsummaries));
 	_cleanup_free_ bool *keep = memory_alloc(nsummaries * sizeof *keep + 1);
 
-	keep_alike(summaries, nsummaries, n ? wanted : NULL, n, out, keep);
+	keep_alike(summaries, nsummaries, n ? wanted : NULL, n, way, out, keep);
 	struct error *error = load_wanted(store, summaries, nsummaries, n ? wanted : NULL, n, keep, out);
 
 	for (size_t i = 0; i < nsummaries; i++)
@@ -233,10 +242,10 @@ struct error *graphs_number(struct store *store, struct graphs *out)
 }
 
 struct error *graphs_load(struct store *store, uint64_t campaign, const uint64_t *runs, size_t n,
-			  struct graphs *out)
+			  enum graphs_way way, struct graphs *out)
 {
 	*out = (struct graphs){ .campaign = campaign };
-	TRY(load_all(store, runs, n, out));
+	TRY(load_all(store, runs, n, way, out));
 	return graphs_number(store, out);
 }
 

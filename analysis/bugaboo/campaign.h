@@ -23,11 +23,15 @@ struct graphs_executed {
 	roaring_bitmap_t *predecessors;
 };
 
+/* How edges were seen. */
+enum graphs_way { WAY_ANY, WAY_WORD, WAY_LINE, WAY_MACHINE };
+
 struct graphs {
 	uint64_t campaign;
 	size_t skipped; /* runs left out because they were observed otherwise than the newest */
 	int context;    /* events kept; -1 when the store does not say */
 	bool line;      /* edges between lines of 64 bytes */
+	bool machine;   /* as the caches of a simulated machine see them */
 	struct interned interned;
 	struct graph graph;
 	VEC(struct code_point) points; /* by number */
@@ -38,10 +42,10 @@ struct graphs {
 	uint32_t *ran_passed, *ran_failed; /* runs in which each point ran; NULL when not known */
 };
 
-/* Reads the graphs of these runs of the campaign, of all its runs when n is 0. The caller
- * frees *out, also after an error. */
+/* Reads the graphs of these runs of the campaign, of all its runs when n is 0; only of those that were
+ * seen as the newest failed one, or in this way. The caller frees *out, also after an error. */
 struct error *graphs_load(struct store *store, uint64_t campaign, const uint64_t *runs, size_t n,
-			  struct graphs *out);
+			  enum graphs_way way, struct graphs *out);
 /* Adds edges from nowhere to reads that in failed runs only came before all other threads. Only for
  * rankings with labels: it looks at them. */
 struct error *graphs_add_untouched(struct store *store, struct graphs *graphs);
