@@ -139,13 +139,20 @@ static struct error *put_predecessors(struct store *store, struct spans *spans,
 	return sets_put(store, indexes, seen->npredecessors, set);
 }
 
-/* In order of first occurrence, which the set forgets. */
+/* In order of first occurrence, which the set forgets. Processes of a run may share edges. */
 static void pack_order(struct store *store, const uint32_t *indexes, size_t n, struct bytes *out)
 {
 	_cleanup_(bytes_free) struct bytes plain = { 0 };
+	roaring_bitmap_t *seen = roaring_bitmap_create();
+	uint32_t last = 0;
 
-	for (size_t i = 0; i < n; i++)
-		varint_put_step(&plain, i ? indexes[i - 1] : 0, indexes[i]);
+	for (size_t i = 0; i < n; i++) {
+		if (!roaring_bitmap_add_checked(seen, indexes[i]))
+			continue;
+		varint_put_step(&plain, last, indexes[i]);
+		last = indexes[i];
+	}
+	roaring_bitmap_free(seen);
 	pack(store->packer, plain.data, plain.n, out);
 }
 
