@@ -1,5 +1,5 @@
 """Runs for eval-bugaboo.py: builds the programs of the corpus and collects failed and
-passed runs of each, free ones with random delays first, controlled ones of a hunt where
+passed runs of each, free ones with the same random delays, controlled ones of a hunt where
 those do not do. What was collected stays in the build folder, so that analyses can be
 repeated without collecting again.
 """
@@ -88,25 +88,31 @@ class Program:
         self.known.pop(mode, None)
         return min(map(len, self.counts(mode))) >= need
 
+    def series(self, store, options, jitter):
+        return self.place.tool("run", "-n", BATCH, "--store", store, *options,
+                               *([f"--jitter={jitter}"] if jitter else []), *self.command(), limited=True)
+
+    def balanced(self, mode, options):
+        """The length of delays at which passed and failed runs are most alike in number; None when no
+        length shows both. Runs of different lengths differ in more than the bug."""
+        best, most = None, 0
+        for jitter in JITTERS:
+            scratch = f"{mode}.probe"
+            shutil.rmtree(self.store(scratch), ignore_errors=True)
+            if self.series(self.store(scratch), options, jitter):
+                self.known.pop(scratch, None)
+                fewer = min(map(len, self.counts(scratch)))
+                if fewer > most:
+                    best, most = jitter, fewer
+        shutil.rmtree(self.store(scratch), ignore_errors=True)
+        return best
+
     def free(self, mode, options, need, seconds):
-        """Runs with random delays of several lengths, until there are enough of both kinds. Lengths that
-        showed only one kind in the first round are left out of the next ones."""
-        end, jitters = time.monotonic() + seconds, list(JITTERS)
-        while jitters and time.monotonic() < end:
-            for jitter in list(jitters):
-                before = [len(n) for n in self.counts(mode)]
-                if not self.place.tool("run", "-n", BATCH, "--store", self.store(mode), *options,
-                                       *([f"--jitter={jitter}"] if jitter else []), *self.command(), limited=True):
-                    jitters.remove(jitter)  # too slow in this mode
-                if self.enough(mode, need):
-                    return
-                passed, failed = [len(now) - was for now, was in zip(self.counts(mode), before)]
-                short = 0 if len(self.counts(mode)[0]) < need else 1
-                if jitter in jitters and not (passed, failed)[short] and len(jitters) > 1:
-                    jitters.remove(jitter)
-                if time.monotonic() > end:
-                    return
-            if not all(self.counts(mode)):
+        """Runs with random delays of one length, until there are enough of both kinds."""
+        jitter = self.balanced(mode, options)
+        end = time.monotonic() + seconds
+        while jitter is not None and time.monotonic() < end and not self.enough(mode, need):
+            if not self.series(self.store(mode), options, jitter):
                 return
 
     def hunt(self, mode, need, seconds):

@@ -178,7 +178,7 @@ static double naive_discount(const struct world *world, const unsigned *depths,
 			const struct edge *edge = &world->edges[order->edges[i]];
 
 			odd |= naive_point(world, edge->sink) == other &&
-			       depths[order->edges[i]] <= depth + 1;
+			       depths[order->edges[i]] <= depth + 2;
 		}
 		others += odd && other != point && !naive_aftermath(world, other, passed);
 	}

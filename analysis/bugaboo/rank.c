@@ -14,9 +14,9 @@
  * too, most of the time. Counting both alike took 2.2 inspections on the corpus instead of 1.9. */
 #define SOURCE 0.01
 /* An odd edge counts so much less for each other point that was odd before it in the run, with at most
- * one event of context more; and behind an edge into the aftermath. */
+ * two events of context more; and behind an edge into the aftermath. */
 #define EARLIER 0.3
-#define SLACK 1u
+#define SLACK 2u
 #define LATE 0.1
 
 /* What is counted for a code point. */
