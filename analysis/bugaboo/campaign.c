@@ -328,6 +328,18 @@ static uint64_t edge_key(const struct edge *edge)
 	return hash_bytes(HASH_START, words, sizeof words);
 }
 
+/* Room for the edges of each graph. */
+static void make_orders(struct graphs *graphs, const uint32_t *graph_of, size_t n, size_t ngraphs)
+{
+	_cleanup_free_ size_t *room = memory_alloc(ngraphs * sizeof *room + 1);
+
+	for (size_t i = 0; i < n; i++)
+		room[graph_of[i]]++;
+	for (size_t i = 0; i < ngraphs; i++)
+		*VEC_PUSH(&graphs->orders) =
+			(struct edge_order){ .edges = memory_alloc(room[i] * sizeof(uint32_t) + 1) };
+}
+
 struct error *graphs_replace_failed(struct store *store, struct graphs *graphs, const struct edge *edges,
 				    const uint32_t *graph_of, size_t n, size_t ngraphs)
 {
@@ -340,6 +352,7 @@ struct error *graphs_replace_failed(struct store *store, struct graphs *graphs, 
 		roaring_bitmap_free(graphs->failed.items[i]);
 	graphs->failed.n = graphs->failed_runs.n = 0;
 	free_orders(graphs);
+	make_orders(graphs, graph_of, n, ngraphs);
 	for (size_t i = 0; i < ngraphs; i++)
 		*VEC_PUSH(&graphs->failed) = roaring_bitmap_create();
 	interned->edges = memory_resize(interned->edges, (interned->nedges + n) * sizeof *edges + 1);
@@ -351,7 +364,10 @@ struct error *graphs_replace_failed(struct store *store, struct graphs *graphs, 
 			*number = interned->nedges;
 			interned->edges[interned->nedges++] = edges[i];
 		}
-		roaring_bitmap_add(graphs->failed.items[graph_of[i]], (uint32_t)*number);
+		struct edge_order *order = &graphs->orders.items[graph_of[i]];
+
+		if (roaring_bitmap_add_checked(graphs->failed.items[graph_of[i]], (uint32_t)*number))
+			order->edges[order->n++] = (uint32_t)*number;
 	}
 	map_free(&known);
 	return graphs_number(store, graphs);

@@ -51,7 +51,8 @@ struct error *graphs_load(struct store *store, uint64_t campaign, const uint64_t
 struct error *graphs_add_untouched(struct store *store, struct graphs *graphs);
 /* Numbers nodes and points anew, and counts in which runs the points ran, after edges have changed. */
 struct error *graphs_number(struct store *store, struct graphs *graphs);
-/* Puts other graphs in the place of the failed ones: edge i belongs to graph graph_of[i]. */
+/* Puts other graphs in the place of the failed ones: edge i belongs to graph graph_of[i], and the edges of
+ * a graph stand in order of first occurrence. */
 struct error *graphs_replace_failed(struct store *store, struct graphs *graphs, const struct edge *edges,
 				    const uint32_t *graph_of, size_t n, size_t ngraphs);
 /* As if only `events` of context had been kept: contexts lose their older events, and edges that
