@@ -55,6 +55,7 @@ class Program:
         self.large = self.paper in LARGE
         self.lines = {(a["file"], a["line"]) for a in self.truth["accesses"]}
         self.known = {}
+        self.answers = {}  # of trials, by what was asked
 
     def build(self):
         compiler = "c++" if self.truth["sources"][0].endswith((".cpp", ".cc")) else "cc"
@@ -110,6 +111,8 @@ class Program:
     def free(self, mode, options, need, seconds):
         """Runs with random delays of one length, until there are enough of both kinds."""
         jitter = self.balanced(mode, options)
+        if jitter is None and mode != "word":  # no ranking, but what this way of seeing misses can be told
+            self.series(self.store(mode), options, 0)
         end = time.monotonic() + seconds
         while jitter is not None and time.monotonic() < end and not self.enough(mode, need):
             if not self.series(self.store(mode), options, jitter):
