@@ -16,7 +16,6 @@ import argparse
 import pathlib
 import random
 import shutil
-import subprocess
 import sys
 
 from eval_bugaboo_runs import Place, Program
@@ -154,11 +153,10 @@ def table4(programs, settings):
 def bench_rows(place):
     """The benchmark programs on the simulated machine and under the edges observer."""
     for name, arguments in BENCH.items():
-        executable, plain = place.work / f"bench-{name}", place.work / f"bench-{name}.plain"
+        executable = place.work / f"bench-{name}"
         source = ROOT / "bench" / "programs" / f"{name}.c"
         flags = ["-O2", "-g", "-std=gnu11", "-pthread", source, "-lm", "-o"]
         place.tool("cc", *flags, executable)
-        subprocess.run(["clang-19", *map(str, flags), str(plain)], check=True)
         word, machine = place.work / f"bench-{name}.word.store", place.work / f"bench-{name}.machine.store"
         for store in (word, machine):
             shutil.rmtree(store, ignore_errors=True)
