@@ -40,9 +40,9 @@ struct counting {
 	uint8_t *depths;
 	uint32_t *edge_runs, *passed_runs; /* graphs that have the edge */
 	struct tally *tallies;
-	uint32_t before[CONTEXT_MOST +
-			2]; /* points of the graph at hand that were odd so far, by least depth */
-	bool late;          /* it has reached the aftermath */
+	/* Points of the graph at hand that were odd so far, with no more than so many events of context. */
+	uint32_t before[CONTEXT_MOST + SLACK + 1];
+	bool late; /* it has reached the aftermath */
 	struct rarity *rarities;
 };
 
@@ -203,11 +203,7 @@ static void mark_aftermath(struct counting *c)
 static uint32_t odd_before(const struct counting *c, const struct tally *tally, uint32_t depth,
 			   uint32_t stamp)
 {
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i <= depth + SLACK && i <= CONTEXT_MOST; i++)
-		n += c->before[i];
-	return n - (tally->seen == stamp && tally->least <= depth + SLACK);
+	return c->before[depth + SLACK] - (tally->seen == stamp && tally->least <= depth + SLACK);
 }
 
 /* Something of this depth has arrived at the sink of the edge. */
@@ -219,11 +215,12 @@ static void note_odd(struct counting *c, uint32_t edge, uint32_t depth, uint32_t
 	c->late |= c->tallies[point].aftermath;
 	if (tally->aftermath || (tally->seen == stamp && tally->least <= depth))
 		return;
-	if (tally->seen == stamp)
-		c->before[tally->least]--;
+	uint32_t end = tally->seen == stamp ? tally->least : CONTEXT_MOST + SLACK + 1;
+
+	for (uint32_t i = depth; i < end; i++)
+		c->before[i]++;
 	tally->seen = stamp;
 	tally->least = depth;
-	c->before[depth]++;
 }
 
 /* Adds to the points of an edge what it makes them more novel in this graph. */
