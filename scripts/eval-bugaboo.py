@@ -223,10 +223,11 @@ def convergence(programs, settings):
 def write_results(text):
     path = ROOT / "doc" / "results.md"
     old = path.read_text()
+    block = f"{BEGIN}\n{text}\n{END}"
     if BEGIN in old:
-        old = old[:old.index(BEGIN)] + old[old.index(END) + len(END):]
-        old = old.rstrip() + "\n"
-    path.write_text(old + f"\n{BEGIN}\n{text}\n{END}\n")
+        path.write_text(old[:old.index(BEGIN)] + block + old[old.index(END) + len(END):])
+    else:
+        path.write_text(f"{old.rstrip()}\n\n{block}\n")
 
 
 def main():
