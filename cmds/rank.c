@@ -37,9 +37,9 @@ static const struct options_entry entries[] = {
 	  .help = "how many code points to show (default 5)" },
 	{ .name = "picture", .value = "FILE", .kind = OPTIONS_STRING, AT(picture),
 	  .help = "draw what differs, as FILE.svg (needs Graphviz) or FILE.dot" },
-	{ .name = "compare", .value = "DIR", .kind = OPTIONS_STRING, AT(compare),
-	  .help = "instead of a ranking, what runs of the same program in the store DIR miss, recorded with "
-		  "--machine or --granularity line" },
+	{ .name = "compare", .value = "line|machine|DIR", .kind = OPTIONS_STRING, AT(compare),
+	  .help = "instead of a ranking, what runs miss that were recorded with --granularity line or with "
+		  "--machine, against those with exact edges; or the runs of the same program in the store DIR" },
 	{ .name = "export", .value = "GRAPH", .kind = OPTIONS_STRING, AT(export),
 	  .help = "instead of a ranking, write what passed runs did to GRAPH, for the monitor in the field" },
 	{ .name = "log", .value = "FILE", .kind = OPTIONS_STRING, AT(log),
@@ -337,16 +337,21 @@ static struct error *rank_main(int argc, char **argv, int *status)
 	if (log)
 		operands++;
 	TRY(select_runs(store, &options, operands, &selection));
-	TRY(graphs_load(store, selection.campaign, selection.runs.items, selection.runs.n, &graphs));
+	enum graphs_way way =
+		options.compare && rank_compare_way(options.compare) != WAY_ANY ? WAY_WORD : WAY_ANY;
+
+	TRY(graphs_load(store, selection.campaign, selection.runs.items, selection.runs.n, way, &graphs));
 	if (options.export)
 		return export_graph(store, &options, &graphs);
 	if (log) {
 		TRY(take_log(store, log, &graphs));
 		options.from_log = true;
 	}
+	if (!log && !options.compare && !options.unlabelled)
+		TRY(graphs_add_untouched(store, &graphs));
 	graphs_shorten(&graphs, (unsigned)options.context);
 	if (options.compare)
-		return rank_compare_stores(store, &graphs, options.compare, options.json);
+		return rank_compare_runs(store, &graphs, options.compare, options.json);
 	return rank(store, &options, &graphs, status);
 }
 

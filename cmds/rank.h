@@ -9,9 +9,11 @@
 /* FILE.dot as it is; FILE.svg (or another format that dot knows) through Graphviz. */
 struct error *rank_picture(const struct rank_view *view, const char *file);
 
-/* What the runs of the same program in the store `other` show of the code points that the
- * runs in `graphs` show to communicate. */
-struct error *rank_compare_stores(struct store *store, const struct graphs *graphs, const char *other,
-				  bool json);
+/* "line" or "machine", else WAY_ANY: then it is the folder of another store. */
+enum graphs_way rank_compare_way(const char *with);
+/* What runs that were seen in another way show of the code points that the runs in `graphs` show to
+ * communicate: those of the same campaign, or those of the same program in another store. */
+struct error *rank_compare_runs(struct store *store, const struct graphs *graphs, const char *with,
+				bool json);
 
 #endif

@@ -1,5 +1,6 @@
 /* unsnarl rank --compare: what another way of seeing the same program misses, such as
- * the simulated machine against whole-memory tracking.
+ * the simulated machine against whole-memory tracking. The other runs are in the same
+ * campaign or in another store.
  */
 #include "cmds/rank.h"
 
@@ -50,8 +51,13 @@ static json_t *size_json(const struct graph_size *size)
 			 "edges_without_context", answer_count(size->bare_edges));
 }
 
-static void print_json(const struct graphs *graphs, const struct campaign *campaign,
-		       const struct imprecision *found)
+static const char *how_seen(const struct graphs *graphs)
+{
+	return graphs->machine ? "on a simulated machine" : graphs->line ? "by cache lines" : "exact";
+}
+
+static void print_json(const struct graphs *graphs, const struct graphs *other,
+		       const struct campaign *campaign, const struct imprecision *found)
 {
 	json_t *answer = answer_new("rank"), *head = answer_campaign(campaign), *missed = json_array();
 
@@ -75,6 +81,8 @@ static void print_json(const struct graphs *graphs, const struct campaign *campa
 	json_object_set_new(answer, "missed_edges", answer_count(found->missed_edges));
 	json_object_set_new(answer, "extra_edges", answer_count(found->extra_edges));
 	json_object_set_new(answer, "missed_points", missed);
+	json_object_set_new(answer, "seen", json_string(how_seen(graphs)));
+	json_object_set_new(answer, "other_seen", json_string(how_seen(other)));
 	json_object_set_new(answer, "graph", size_json(&found->whole));
 	json_object_set_new(answer, "other_graph", size_json(&found->lossy));
 	answer_print(answer);
@@ -90,8 +98,8 @@ static void print_text(const struct graphs *graphs, const struct graphs *other,
 						      { 0 } };
 	struct grid grid = { .columns = columns };
 
-	printf("%zu runs here, %zu there\n", graphs->passed.n + graphs->failed.n,
-	       other->passed.n + other->failed.n);
+	printf("Here: %zu runs, %s. There: %zu runs, %s.\n", graphs->passed.n + graphs->failed.n,
+	       how_seen(graphs), other->passed.n + other->failed.n, how_seen(other));
 	grid_cell(&grid, "communicating code points");
 	grid_cell(&grid, "%zu", found->points);
 	grid_cell(&grid, "%zu (%.1f %%)", found->missed, percent(found->missed, found->points));
@@ -115,22 +123,48 @@ static void print_text(const struct graphs *graphs, const struct graphs *other,
 	}
 }
 
-struct error *rank_compare_stores(struct store *store, const struct graphs *graphs, const char *folder,
-				  bool json)
+enum graphs_way rank_compare_way(const char *with)
+{
+	return !strcmp(with, "line") ? WAY_LINE : !strcmp(with, "machine") ? WAY_MACHINE : WAY_ANY;
+}
+
+/* The other runs. `other` is the store that holds them when it is not the same one. */
+static struct error *load_others(struct store *store, const struct campaign *campaign, const char *with,
+				 struct store **other, struct graphs *out)
+{
+	enum graphs_way way = rank_compare_way(with);
+	uint64_t number;
+
+	if (way == WAY_ANY) {
+		TRY(store_open(with, false, other));
+		TRY(find_campaign(*other, with, campaign, &number));
+		return graphs_load(*other, number, NULL, 0, WAY_ANY, out);
+	}
+	TRY(graphs_load(store, campaign->number, NULL, 0, way, out));
+	if (out->passed.n + out->failed.n)
+		return NULL;
+	return error_new(
+		"no run of campaign %llu was recorded with --%s; unsnarl run --%s -- %s records some",
+		(unsigned long long)campaign->number, way == WAY_MACHINE ? "machine" : "granularity line",
+		way == WAY_MACHINE ? "machine" : "granularity line", campaign->program);
+}
+
+struct error *rank_compare_runs(struct store *store, const struct graphs *graphs, const char *with, bool json)
 {
 	_cleanup_(store_closep) struct store *other = NULL;
 	_cleanup_(graphs_free) struct graphs lossy = { 0 };
 	_cleanup_(cmds_campaigns_free) struct cmds_campaigns campaigns = { 0 };
 	struct imprecision found;
-	uint64_t campaign;
 
 	TRY(cmds_campaigns(store, graphs->campaign, &campaigns));
-	TRY(store_open(folder, false, &other));
-	TRY(find_campaign(other, folder, &campaigns.items[0], &campaign));
-	TRY(graphs_load(other, campaign, NULL, 0, &lossy));
+	if (!graphs->passed.n && !graphs->failed.n)
+		return error_new("no run of campaign %llu was recorded with exact edges; unsnarl run -- %s "
+				 "records some",
+				 (unsigned long long)graphs->campaign, campaigns.items[0].program);
+	TRY(load_others(store, &campaigns.items[0], with, &other, &lossy));
 	imprecision_measure(graphs, &lossy, &found);
 	if (json)
-		print_json(graphs, &campaigns.items[0], &found);
+		print_json(graphs, &lossy, &campaigns.items[0], &found);
 	else
 		print_text(graphs, &lossy, &found);
 	free(found.missed_points);

@@ -184,27 +184,6 @@ static json_t *json_reasons(const struct run_summary *summary)
 	return array;
 }
 
-static json_t *json_machine(const struct run_summary *summary)
-{
-	static const char *const names[MACHINE_COUNTS] = {
-		[MACHINE_ACCESSES] = "accesses",
-		[MACHINE_READ_MISSES] = "read_misses",
-		[MACHINE_WRITE_MISSES] = "write_misses",
-		[MACHINE_COHERENCE_MISSES] = "coherence_misses",
-		[MACHINE_METADATA_WRITES] = "metadata_writes",
-		[MACHINE_TABLE_WRITES] = "table_writes",
-		[MACHINE_TRAPS] = "traps",
-		[MACHINE_DISCARDED] = "discarded",
-	};
-	json_t *object = json_object();
-
-	if (!summary->machine[MACHINE_ACCESSES])
-		return json_null();
-	for (size_t i = 0; i < MACHINE_COUNTS; i++)
-		json_object_set_new(object, names[i], answer_count(summary->machine[i]));
-	return object;
-}
-
 void run_summary_json(const struct run_summary *summary)
 {
 	json_t *answer = answer_new("run"), *arguments = json_array();
@@ -225,7 +204,7 @@ void run_summary_json(const struct run_summary *summary)
 				      "hung", answer_count(summary->hung)));
 	json_object_set_new(answer, "failures", json_reasons(summary));
 	json_object_set_new(answer, "observations", json_counts(summary));
-	json_object_set_new(answer, "machine", json_machine(summary));
+	json_object_set_new(answer, "machine", answer_machine(summary->machine));
 	json_object_set_new(answer, "jitter_us", json_integer(summary->jitter_us));
 	json_object_set_new(answer, "seed", answer_count(summary->seed));
 	json_object_set_new(answer, "wall_s", json_real(summary->wall_s));

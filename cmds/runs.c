@@ -179,6 +179,25 @@ static void print_table(const struct run *runs, size_t n, bool whole)
 	VEC_FREE(&folds);
 }
 
+/* What the simulated machines of the runs that had one counted, all together. */
+static void print_machine(const struct run *runs, size_t n)
+{
+	uint64_t sum[MACHINE_COUNTS] = { 0 };
+	size_t machines = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		machines += runs[i].settings.machine;
+		for (int j = 0; j < MACHINE_COUNTS; j++)
+			sum[j] += runs[i].observations.machine[j];
+	}
+	if (!machines)
+		return;
+	_cleanup_free_ char *count = words_count(machines, "run", "runs");
+	_cleanup_free_ char *words = words_machine(sum, 2);
+
+	printf("  %s on a simulated machine:\n  %s\n", count, words);
+}
+
 static struct error *print_campaign(struct store *store, const struct campaign *campaign, bool whole,
 				    bool curve)
 {
@@ -199,6 +218,7 @@ static struct error *print_campaign(struct store *store, const struct campaign *
 	TRY(store_runs(store, campaign->number, &runs, &n));
 	if (n)
 		print_table(runs, n, whole);
+	print_machine(runs, n);
 	for (size_t i = 0; i < n; i++)
 		run_free(&runs[i]);
 	free(runs);

@@ -67,6 +67,11 @@ static void print_head(const struct run *run, const struct campaign *campaign, b
 	if (run->observations.nprocesses > 1)
 		printf(" in %u processes", run->observations.nprocesses);
 	printf(", %llu KiB\n", (unsigned long long)run->peak_kib);
+	if (run->settings.machine) {
+		_cleanup_free_ char *machine = words_machine(run->observations.machine, 11);
+
+		printf("  machine  %s\n", machine);
+	}
 	if (run->observations.dropped)
 		printf("  missing  %llu observations that found no room\n",
 		       (unsigned long long)run->observations.dropped);

@@ -203,6 +203,7 @@ struct error *member_run(struct member_report *from, const struct launch_options
 			      .observe = options->area.observe,
 			      .context = options->area.context,
 			      .line = options->area.line != 0,
+			      .machine = (options->area.line & AREA_MACHINE) != 0,
 			      .seed = report->seed },
 		.output = from->output,
 	};

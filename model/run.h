@@ -130,7 +130,7 @@ struct observations {
 	uint32_t nthreads, nprocesses;
 	uint64_t dropped;                 /* observations that found no room: 0 means complete */
 	uint64_t accesses;                /* hooked accesses executed */
-	uint64_t machine[MACHINE_COUNTS]; /* of a run on a simulated machine; not stored */
+	uint64_t machine[MACHINE_COUNTS]; /* of a run on a simulated machine */
 };
 
 /* How a run was observed; runs of older stores do not know. */
@@ -139,6 +139,7 @@ struct run_settings {
 	uint32_t observe; /* bits in the order pairs, predecessors, edges, trace */
 	uint32_t context; /* events kept per thread */
 	bool line;        /* edges between cache lines */
+	bool machine;     /* as a simulated machine sees them; then also `line` */
 	uint64_t seed;    /* of the delays, or of the policy */
 };
 

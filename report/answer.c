@@ -79,6 +79,28 @@ json_t *answer_campaign(const struct campaign *campaign)
 	return object;
 }
 
+json_t *answer_machine(const uint64_t counts[MACHINE_COUNTS])
+{
+	static const char *const names[MACHINE_COUNTS] = {
+		[MACHINE_ACCESSES] = "accesses",
+		[MACHINE_READ_MISSES] = "read_misses",
+		[MACHINE_WRITE_MISSES] = "write_misses",
+		[MACHINE_COHERENCE_MISSES] = "coherence_misses",
+		[MACHINE_METADATA_WRITES] = "metadata_writes",
+		[MACHINE_TABLE_WRITES] = "table_writes",
+		[MACHINE_TRAPS] = "traps",
+		[MACHINE_DISCARDED] = "discarded",
+	};
+
+	if (!counts[MACHINE_ACCESSES])
+		return json_null();
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < MACHINE_COUNTS; i++)
+		json_object_set_new(object, names[i], answer_count(counts[i]));
+	return object;
+}
+
 json_t *answer_run(const struct run *run)
 {
 	json_t *object = json_object();
@@ -100,14 +122,16 @@ json_t *answer_run(const struct run *run)
 	json_object_set_new(
 		object, "settings",
 		run->settings.known
-			? json_pack("{s:I, s:I, s:b, s:o}", "observe", (json_int_t)run->settings.observe,
+			? json_pack("{s:I, s:I, s:b, s:b, s:o}", "observe", (json_int_t)run->settings.observe,
 				    "context", (json_int_t)run->settings.context, "line",
-				    (int)run->settings.line, "seed", answer_count(run->settings.seed))
+				    (int)run->settings.line, "machine", (int)run->settings.machine, "seed",
+				    answer_count(run->settings.seed))
 			: json_null());
 	json_object_set_new(object, "threads", json_integer(run->observations.nthreads));
 	json_object_set_new(object, "processes", json_integer(run->observations.nprocesses));
 	json_object_set_new(object, "accesses", answer_count(run->observations.accesses));
 	json_object_set_new(object, "dropped", answer_count(run->observations.dropped));
+	json_object_set_new(object, "machine", answer_machine(run->observations.machine));
 	return object;
 }
 

@@ -25,6 +25,7 @@ json_t *answer_text(const char *bytes); /* null for NULL */
 json_t *answer_count(uint64_t n);
 json_t *answer_hex(uint64_t n); /* "0x…", as a string: JSON numbers are too small */
 json_t *answer_campaign(const struct campaign *campaign);
+json_t *answer_machine(const uint64_t counts[MACHINE_COUNTS]);     /* null when there was no machine */
 json_t *answer_run(const struct run *run);                         /* without its observations */
 json_t *answer_site(struct store *store, uint32_t number);         /* null for SITE_NIL */
 json_t *answer_pair(struct store *store, const struct pair *pair); /* as in a run: with orders */

@@ -236,6 +236,10 @@ static void print_head(const struct rank_view *view)
 		printf("%zu %s against %zu passed ones of campaign %llu", view->failed, view->what_failed,
 		       view->passed, (unsigned long long)view->graphs->campaign);
 	printf("; contexts of %u event%s\n", graph->events, graph->events == 1 ? "" : "s");
+	if (view->graphs->machine)
+		printf("as the caches of a simulated machine saw it\n");
+	else if (view->graphs->line)
+		printf("edges between cache lines\n");
 	printf("%zu edges, %zu of them %s; %zu code point%s to look at\n", graph->nedges,
 	       view->result->odd_edges, view->unlabelled ? "rare" : "in no passed run",
 	       view->result->points.n, view->result->points.n == 1 ? "" : "s");
@@ -254,6 +258,7 @@ void rank_view_print(struct rank_view *view)
 	if (n > view->top)
 		printf("\n%zu more (--top %zu shows all)\n", n - view->top, n);
 	if (n)
-		printf("\nLcRd, LcWr: read or wrote what another thread had written; RmRd, RmWr: "
-		       "another\nthread read or overwrote what it had written. The newest stands last.\n");
+		printf("\nLcRd: read what another thread had written. LcWr: wrote over what another had\n"
+		       "written or read. RmRd, RmWr: another thread did so to this one's data. The\n"
+		       "newest stands last.\n");
 }

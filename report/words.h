@@ -31,4 +31,8 @@ const char *words_tail(enum pair_kind kind, const struct site *site);
 const char *
 words_site(const struct site *site); /* "read", "write", …; "call" of a function that synchronises */
 
+/* What simulated machines counted: "1234 accesses to lines, 0 traps; in 10,000 accesses …", on several
+ * lines of which the further ones are indented. */
+char *words_machine(const uint64_t counts[MACHINE_COUNTS], unsigned indent);
+
 #endif

@@ -3,29 +3,28 @@
 programs: Tables 2, 3, 4 and 5 and the convergence figure, beside the paper's
 numbers, between the markers in doc/results.md.
 
-usage: eval-bugaboo.py [--build DIR] [--trials N] [--runs N] [--pool N] [--print] [NAME...]
+usage: eval-bugaboo.py [--build DIR] [--trials N] [--runs N] [--pool N] [--fresh] [--print] [NAME...]
 
 A trial ranks --runs failed and as many passed runs, drawn from a pool of --pool of
-each; the pool is collected with random delays, and by `unsnarl hunt` where those
-show no failure. An inspection counts when its line is one of the accesses in the
-program's truth.json. With --print the tables go to stdout and no file changes.
+each (eval_bugaboo_runs.py collects it and keeps it; --fresh collects again). An
+inspection counts when its line is one of the accesses in the program's truth.json.
+With --collect the runs are collected and nothing is ranked; with --print the tables
+go to stdout and no file changes.
 """
 
 import argparse
-import json
 import pathlib
 import random
 import shutil
-import subprocess
 import sys
+
+from eval_bugaboo_runs import Place, Program
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORPUS = ROOT / "corpus"
 BEGIN, END = "<!-- eval-bugaboo begin -->", "<!-- eval-bugaboo end -->"
-JITTERS = (0, 5, 20, 100, 400)
-BATCH = 25
-MAX_ROUNDS = 6
-TIME_LIMIT = 120
+BESIDE = ("none", "deadlock", "lost-wakeup", "memory-error")  # not what communication graphs are about
+MODES = (("word", ()), ("line", ("--granularity", "line")), ("machine", ("--machine",)))
 
 # Table 2 (labelled and unlabelled, code points; hardware, line, word) and Table 4
 # (contexts of 0 to 5 events) of the paper, by the name of the bug there.
@@ -49,95 +48,6 @@ PAPER_TABLE3 = {"AGet-MultVar": (16.67, 33.33), "Apache-LogSz": (25.57, 59.09),
 BENCH = {"fft": ("-m", "10"), "lu": ("-n", "64"), "radix": ("-n", "4096"), "squeeze": ("-n", "16")}
 
 
-class Program:
-    """A program of the corpus, built, with its stores of runs."""
-
-    def __init__(self, folder, place):
-        self.name = folder.name
-        self.truth = json.loads((folder / "truth.json").read_text())
-        self.folder = folder
-        self.place = place
-        self.executable = place.work / self.name
-        self.paper = next((p for p in PAPER if "BUGABOO " + p.replace("AGet", "Aget") in self.truth["origin"]
-                           or "BUGABOO " + p in self.truth["origin"]), None)
-        self.lines = {(a["file"], a["line"]) for a in self.truth["accesses"]}
-
-    def build(self):
-        compiler = "c++" if self.truth["sources"][0].endswith((".cpp", ".cc")) else "cc"
-        self.place.tool(compiler, "-O2", "-g", "-pthread", "-o", self.executable,
-                        *[self.folder / s for s in self.truth["sources"]])
-
-    def judged(self):
-        if (self.truth.get("oracle") or {}).get("kind") == "output":
-            return ["--expect", self.folder / "expect.txt"]
-        return []
-
-    def store(self, mode):
-        return self.place.work / f"{self.name}.{mode}.store"
-
-    def command(self):
-        return ["--timeout", str(self.truth["timeout"]), *self.judged(), "--", self.executable, *self.truth["args"]]
-
-    def counts(self, mode):
-        """Numbers of the passed and failed runs of a store."""
-        answer = self.place.answer("runs", "--store", self.store(mode)) if self.store(mode).exists() else None
-        runs = answer["campaigns"][0]["runs"] if answer and answer["campaigns"] else []
-        return ([r["run"] for r in runs if r["label"] == "pass"], [r["run"] for r in runs if r["label"] == "fail"])
-
-    def collect(self, mode, options, need):
-        """Free runs with random delays; for exact edges also a hunt, when delays do not do."""
-        if self.store(mode).exists():
-            return
-        hangs = self.truth["symptom"] == "hang"  # each would last until its time-out
-        if hangs and mode != "word":
-            return
-        for _ in range(0 if hangs else MAX_ROUNDS):
-            for jitter in JITTERS:
-                done = self.place.tool("run", "-n", BATCH, "-j", 2, "--store", self.store(mode), *options,
-                                *([f"--jitter={jitter}"] if jitter else []), *self.command(), limited=True)
-                if not done:  # too slow in this mode: what there is must do
-                    break
-            passed, failed = self.counts(mode)
-            if not done or len(passed) >= need and len(failed) >= need or not failed:
-                break
-        passed, failed = self.counts(mode)
-        if mode == "word" and (len(failed) < min(need, 10) or len(passed) < min(need, 10)):
-            shutil.rmtree(self.store(mode), ignore_errors=True)
-            self.place.tool("hunt", "--budget", "60s", "--keep-going", "--no-reduce", "--passes", need,
-                            "--store", self.store(mode), *self.command(), limited=True)
-
-    def rank(self, mode, runs, *options):
-        """Inspections and functions until an access of the truth is met; None when it is not in the list."""
-        answer = self.place.answer("rank", "--store", self.store(mode), "--top", 100000, *options, *runs)
-        for finding in answer["findings"] if answer else []:
-            point = finding["point"]
-            if (pathlib.Path(point["file"]).name, point["line"]) in self.lines:
-                return finding["inspections"], finding["functions"]
-        return None
-
-
-class Place:
-    def __init__(self, build):
-        self.unsnarl = pathlib.Path(build).resolve() / "unsnarl"
-        self.work = pathlib.Path(build).resolve() / "eval-bugaboo"
-        self.work.mkdir(exist_ok=True)
-
-    def tool(self, *arguments, limited=False):
-        command = [str(a) for a in (self.unsnarl, *arguments)]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True,
-                                  timeout=TIME_LIMIT if limited else None)
-        except subprocess.TimeoutExpired:
-            return None
-        if done.returncode == 2 and not limited:
-            sys.exit(f"eval-bugaboo: {' '.join(command)}: {done.stderr.strip()}")
-        return done
-
-    def answer(self, verb, *arguments):
-        done = self.tool(verb, "--json", *arguments, limited=True)
-        return json.loads(done.stdout) if done and done.returncode < 2 else None
-
-
 def mean(values):
     found = [v for v in values if v is not None]
     return sum(found) / len(found) if found and len(found) == len(values) else None
@@ -149,6 +59,13 @@ def shown(value):
 
 def trials(program, mode, options, settings, unlabelled=False):
     """Mean inspections and functions over the trials; None when a trial misses the bug."""
+    asked = (mode, options, unlabelled)
+    if asked not in program.answers:
+        program.answers[asked] = run_trials(program, mode, options, settings, unlabelled)
+    return program.answers[asked]
+
+
+def run_trials(program, mode, options, settings, unlabelled):
     passed, failed = program.counts(mode)
     if not failed or not passed:
         return None, None
@@ -166,14 +83,30 @@ def trials(program, mode, options, settings, unlabelled=False):
     return mean([r and r[0] for r in results]), mean([r and r[1] for r in results])
 
 
+def judged(programs, means):
+    """The bars of the evaluation, in words."""
+    lines = []
+    for large, bar in ((False, 2), (True, 10)):
+        found = [means[p.name] for p in programs if p.large == large]
+        here = [m for m in found if m is not None]
+        if here:
+            lines.append(f"{'Large' if large else 'Small'} programs: found in every trial in {len(here)} of {len(found)}, "
+                         f"{sum(here) / len(here):.2f} inspections on average (bar {bar}).")
+    worse = [f"{p.name} ({shown(means[p.name])}, paper {shown(PAPER[p.paper][2][0])})" for p in programs if p.paper and
+             (means[p.name] is None or means[p.name] > PAPER[p.paper][2][0])]
+    lines.append("Worse than the paper for the bug of the same name: " + (", ".join(worse) or "none") + ".")
+    return [" ".join(lines), ""]
+
+
 def table2(programs, settings):
     lines = ["### Inspections until the bug (paper, Table 2)", "",
              "Code points, in brackets functions; *paper* is its word granularity, labelled. `paper's formula` is "
-             "`--formula paper`.", "",
+             "`--formula paper`. Large are the programs after the paper's full applications. Free runs had random delays; "
+             "controlled ones are those of a hunt, of different schedules (the other modes have free runs only).", "",
              "| program | bug in the paper | paper | word, labelled | word, unlabelled | line, labelled | machine, labelled "
              "| machine, unlabelled | paper's formula | without context | runs failed/passed |",
              "|---|---|---|---|---|---|---|---|---|---|---|"]
-    means = []
+    means = {}
     for program in programs:
         cells = []
         for mode, options, unlabelled in (("word", (), False), ("word", ("--unlabelled",), True),
@@ -183,18 +116,13 @@ def table2(programs, settings):
                                           ("word", ("--context", 0), False)):
             points, functions = trials(program, mode, options, settings, unlabelled)
             cells.append(f"{shown(points)} ({shown(functions)})" if points is not None else "–")
-            if not cells[1:]:
-                means.append(points)
+            means.setdefault(program.name, points)
         passed, failed = program.counts("word")
-        lines.append(f"| {program.name} | {program.paper or ''} | "
+        lines.append(f"| {program.name}{' (large)' if program.large else ''} | {program.paper or ''} | "
                      f"{shown(PAPER[program.paper][2][0]) if program.paper else ''} | " + " | ".join(cells) +
-                     f" | {len(failed)}/{len(passed)} |")
+                     f" | {len(failed)}/{len(passed)} {'controlled' if program.controlled() else 'free'} |")
         print(lines[-1], file=sys.stderr, flush=True)
-    found = [m for m in means if m is not None]
-    if found:
-        lines += ["", f"Found in every trial: {len(found)} of {len(means)} programs; mean of those "
-                      f"{sum(found) / len(found):.2f} inspections (word, labelled)."]
-    return lines + [""]
+    return lines + ["", *judged(programs, means)]
 
 
 def table3(programs):
@@ -215,7 +143,7 @@ def table4(programs, settings):
              "Inspections, word granularity, labelled; the paper's numbers below ours where it has the bug.", "",
              "| program | 0 | 1 | 2 | 3 | 4 | 5 |", "|---|---|---|---|---|---|---|"]
     for program in programs:
-        cells = [shown(trials(program, "word", ("--context", n), settings)[0]) for n in range(6)]
+        cells = [shown(trials(program, "word", ("--context", n) if n < 5 else (), settings)[0]) for n in range(6)]
         lines.append(f"| {program.name} | " + " | ".join(cells) + " |")
         if program.paper:
             lines.append(f"| *{program.paper}* | " + " | ".join(f"*{shown(v)}*" for v in PAPER[program.paper][3]) + " |")
@@ -225,11 +153,10 @@ def table4(programs, settings):
 def bench_rows(place):
     """The benchmark programs on the simulated machine and under the edges observer."""
     for name, arguments in BENCH.items():
-        executable, plain = place.work / f"bench-{name}", place.work / f"bench-{name}.plain"
+        executable = place.work / f"bench-{name}"
         source = ROOT / "bench" / "programs" / f"{name}.c"
         flags = ["-O2", "-g", "-std=gnu11", "-pthread", source, "-lm", "-o"]
         place.tool("cc", *flags, executable)
-        subprocess.run(["clang-19", *map(str, flags), str(plain)], check=True)
         word, machine = place.work / f"bench-{name}.word.store", place.work / f"bench-{name}.machine.store"
         for store in (word, machine):
             shutil.rmtree(store, ignore_errors=True)
@@ -256,12 +183,11 @@ def table5(programs, place):
 
     lines += [row(*r) for r in bench_rows(place)]
     for program in programs:
-        counts = place.answer("run", "--machine", "-n", 3, "--store", program.place.work / "scratch.store",
-                              *program.command())
+        counted = [r["machine"] for r in program.runs("machine") if r["machine"]]
         sizes = place.answer("rank", "--store", program.store("word"), "--compare", program.store("word"))
-        if counts and sizes and counts["machine"]:
-            lines.append(row(program.name, counts["machine"], sizes["graph"]))
-    shutil.rmtree(place.work / "scratch.store", ignore_errors=True)
+        if counted and sizes:
+            counts = {name: sum(c[name] for c in counted) for name in counted[0]}
+            lines.append(row(program.name, counts, sizes["graph"]))
     return lines + [""]
 
 
@@ -297,10 +223,11 @@ def convergence(programs, settings):
 def write_results(text):
     path = ROOT / "doc" / "results.md"
     old = path.read_text()
+    block = f"{BEGIN}\n{text}\n{END}"
     if BEGIN in old:
-        old = old[:old.index(BEGIN)] + old[old.index(END) + len(END):]
-        old = old.rstrip() + "\n"
-    path.write_text(old + f"\n{BEGIN}\n{text}\n{END}\n")
+        path.write_text(old[:old.index(BEGIN)] + block + old[old.index(END) + len(END):])
+    else:
+        path.write_text(f"{old.rstrip()}\n\n{block}\n")
 
 
 def main():
@@ -308,28 +235,34 @@ def main():
     parser.add_argument("--build", default="build")
     parser.add_argument("--trials", type=int, default=5)
     parser.add_argument("--runs", type=int, default=25, help="failed and passed runs of a trial, each")
-    parser.add_argument("--pool", type=int, help="of each that are collected (default trials x runs)")
+    parser.add_argument("--pool", type=int, help="of each that are collected (default twice as many)")
+    parser.add_argument("--collect", action="store_true", help="collect runs, and no more")
     parser.add_argument("--fresh", action="store_true", help="collect runs again")
     parser.add_argument("--print", action="store_true", dest="only_print")
     parser.add_argument("names", nargs="*")
     settings = parser.parse_args()
-    settings.pool = settings.pool or settings.trials * settings.runs
+    settings.pool = settings.pool or 2 * settings.runs
     place = Place(settings.build)
     programs = []
     for folder in sorted(CORPUS.iterdir()):
         if not (folder / "truth.json").exists() or settings.names and folder.name not in settings.names:
             continue
-        program = Program(folder, place)
-        if program.truth["class"] == "none" or program.truth.get("deterministic"):
+        program = Program(folder, place, PAPER)
+        if program.truth["class"] in BESIDE or program.truth.get("deterministic"):
             continue
+        if settings.fresh:
+            program.executable.unlink(missing_ok=True)
         program.build()
-        for mode, options in (("word", ()), ("line", ("--granularity", "line")), ("machine", ("--machine",))):
+        for mode, options in MODES:
             if settings.fresh:
                 shutil.rmtree(program.store(mode), ignore_errors=True)
-            program.collect(mode, options, settings.pool)
+            need = settings.pool if mode == "word" else settings.runs
+            program.collect(mode, options, need, settings.runs, 30 if mode == "word" else 12)
         print(program.name, *[f"{m}: {len(p)} passed {len(f)} failed" for m in ("word", "line", "machine")
                               for p, f in [program.counts(m)]], file=sys.stderr, flush=True)
         programs.append(program)
+    if settings.collect:
+        return
     text = "\n".join([
         "## BUGABOO's evaluation, repeated", "",
         f"`make eval-bugaboo`: {settings.trials} trials of {settings.runs} failed and {settings.runs} passed runs each (all "

@@ -19,7 +19,7 @@
 #include "store/store.h"
 
 #define STORE_APPLICATION 0x756e736eu /* "unsn", SQLite's application_id */
-#define STORE_VERSION 2u              /* user_version; changes with the schema */
+#define STORE_VERSION 3u              /* user_version; changes with the schema */
 #define STORE_WAIT_MS 5000            /* patience with another writer */
 
 enum statement {

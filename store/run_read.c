@@ -33,9 +33,11 @@ enum column {
 	POLICY,
 	DEPTH,
 	SCHEDULE_HASH,
+	MACHINE,
 	DETAILS, /* from here on only in a run that is read whole */
 	SCHEDULE,
 	REDUCED,
+	EDGE_ORDER,
 };
 
 static void read_settings(sqlite3_stmt *sql, struct run *out)
@@ -69,6 +71,26 @@ static struct error *read_schedule(struct store *store, sqlite3_stmt *sql, int c
 	schedule.outcome = run->outcome;
 	schedule.code = run->code;
 	*out = schedule;
+	return NULL;
+}
+
+/* A newer unsnarl may count more things, an older one fewer. */
+static struct error *read_machine(struct store *store, sqlite3_stmt *sql, struct run *out)
+{
+	_cleanup_(bytes_free) struct bytes bytes = { 0 };
+
+	if (sqlite3_column_type(sql, MACHINE) == SQLITE_NULL)
+		return NULL;
+	if (!sql_unpack(sql, MACHINE, &bytes))
+		return sql_damaged(store->path, "a run's counts cannot be read");
+	struct reader reader = reader_of(bytes.data, bytes.n);
+	uint64_t n = varint_get(&reader);
+
+	for (uint64_t i = 0; i < n && i < MACHINE_COUNTS; i++)
+		out->observations.machine[i] = varint_get(&reader);
+	if (reader.bad)
+		return sql_damaged(store->path, "a run's counts cannot be read");
+	out->settings.machine = true;
 	return NULL;
 }
 
@@ -107,7 +129,7 @@ static struct error *read_row(struct store *store, sqlite3_stmt *sql, struct run
 	if (out->outcome < OUTCOME_EXIT || out->outcome >= OUTCOME_BEYOND || out->label < LABEL_PASS ||
 	    out->label > LABEL_FAIL)
 		return sql_damaged(store->path, "a run's outcome cannot be read");
-	return NULL;
+	return read_machine(store, sql, out);
 }
 
 static void bitmap_freep(roaring_bitmap_t **bitmap)
@@ -228,6 +250,37 @@ struct error *store_run_pairs(struct store *store, uint64_t number, struct run_p
 	    !codec_get_run(bytes.data, bytes.n, pairs->rows, pairs->n, &read))
 		return sql_damaged(store->path, "a run's pairs cannot be read");
 	*out = (struct run_pairs){ read.pairs, read.indexes, read.npairs, read.couples, read.ncouples };
+	return NULL;
+}
+
+struct error *store_edge_order(struct store *store, uint64_t run, uint32_t **out, size_t *n)
+{
+	_cleanup_(sql_done) sqlite3_stmt *sql = NULL;
+	_cleanup_(bytes_free) struct bytes bytes = { 0 };
+	_cleanup_(bitmap_freep) roaring_bitmap_t *set = NULL;
+	uint64_t last = 0;
+
+	*out = NULL;
+	*n = 0;
+	TRY(find_run(store, run, &sql));
+	if (sqlite3_column_type(sql, EDGE_ORDER) == SQLITE_NULL)
+		return NULL;
+	TRY(sets_get(store, sqlite3_column_int64(sql, EDGES), &set));
+	if (!sql_unpack(sql, EDGE_ORDER, &bytes))
+		return sql_damaged(store->path, "the order of a run's edges cannot be read");
+	struct reader reader = reader_of(bytes.data, bytes.n);
+	size_t most = (size_t)roaring_bitmap_get_cardinality(set);
+	_cleanup_free_ uint32_t *order = memory_alloc(most * sizeof *order + 1);
+
+	for (size_t i = 0; i < most; i++) {
+		last = varint_get_step(&reader, last);
+		if (reader.bad || last > UINT32_MAX || !roaring_bitmap_contains(set, (uint32_t)last))
+			return sql_damaged(store->path, "the order of a run's edges cannot be read");
+		order[i] = (uint32_t)last;
+	}
+	*n = most;
+	*out = order;
+	order = NULL;
 	return NULL;
 }
 

@@ -139,8 +139,25 @@ static struct error *put_predecessors(struct store *store, struct spans *spans,
 	return sets_put(store, indexes, seen->npredecessors, set);
 }
 
+/* In order of first occurrence, which the set forgets. Processes of a run may share edges. */
+static void pack_order(struct store *store, const uint32_t *indexes, size_t n, struct bytes *out)
+{
+	_cleanup_(bytes_free) struct bytes plain = { 0 };
+	roaring_bitmap_t *seen = roaring_bitmap_create();
+	uint32_t last = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!roaring_bitmap_add_checked(seen, indexes[i]))
+			continue;
+		varint_put_step(&plain, last, indexes[i]);
+		last = indexes[i];
+	}
+	roaring_bitmap_free(seen);
+	pack(store->packer, plain.data, plain.n, out);
+}
+
 static struct error *put_edges(struct store *store, struct spans *spans, const struct observations *seen,
-			       int64_t *set)
+			       int64_t *set, struct bytes *order)
 {
 	_cleanup_free_ uint32_t *indexes = memory_alloc(seen->nedges * sizeof *indexes);
 
@@ -155,6 +172,7 @@ static struct error *put_edges(struct store *store, struct spans *spans, const s
 		identity_of_edge(&edge, row);
 		TRY(intern_put(&store->intern, IDENTITY_EDGE, row, &indexes[i]));
 	}
+	pack_order(store, indexes, seen->nedges, order);
 	return sets_put(store, indexes, seen->nedges, set);
 }
 
@@ -163,6 +181,7 @@ struct written {
 	int64_t pairs, predecessors, edges; /* sets */
 	struct bytes output, details;       /* packed */
 	struct bytes schedule, reduced;     /* packed */
+	struct bytes order, machine;        /* packed */
 };
 
 static void written_free(struct written *written)
@@ -171,6 +190,8 @@ static void written_free(struct written *written)
 	bytes_free(&written->details);
 	bytes_free(&written->schedule);
 	bytes_free(&written->reduced);
+	bytes_free(&written->order);
+	bytes_free(&written->machine);
 }
 
 static void bind_settings(sqlite3_stmt *sql, const struct run *run)
@@ -222,7 +243,21 @@ static struct error *put_row(struct store *store, uint64_t campaign, const struc
 		sql_bind_blob(sql, 27, &written->schedule);
 	if (run->reduced.nturns)
 		sql_bind_blob(sql, 28, &written->reduced);
+	sql_bind_blob(sql, 29, &written->order);
+	if (written->machine.n)
+		sql_bind_blob(sql, 30, &written->machine);
 	return sql_execute(store, sql);
+}
+
+/* How many counts, then the counts. */
+static void pack_machine(struct store *store, const uint64_t *counts, struct bytes *out)
+{
+	_cleanup_(bytes_free) struct bytes plain = { 0 };
+
+	varint_put(&plain, MACHINE_COUNTS);
+	for (int i = 0; i < MACHINE_COUNTS; i++)
+		varint_put(&plain, counts[i]);
+	pack(store->packer, plain.data, plain.n, out);
 }
 
 static void pack_schedule(struct store *store, const struct schedule *schedule, struct bytes *out)
@@ -273,8 +308,10 @@ static struct error *add(struct store *store, uint64_t campaign, const struct ru
 	spans_of(&store->units, seen, &spans);
 	TRY(put_pairs(store, &spans, seen, &written.pairs, &written.details));
 	TRY(put_predecessors(store, &spans, seen, &written.predecessors));
-	TRY(put_edges(store, &spans, seen, &written.edges));
+	TRY(put_edges(store, &spans, seen, &written.edges, &written.order));
 	TRY(intern_save(store));
+	if (run->settings.machine)
+		pack_machine(store, seen->machine, &written.machine);
 	if (run->output)
 		pack(store->packer, run->output, strlen(run->output), &written.output);
 	if (run->schedule.nturns)

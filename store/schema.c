@@ -79,6 +79,9 @@ static const char *const upgrades[] = {
 	" campaign INTEGER NOT NULL REFERENCES campaign,"
 	" unit INTEGER NOT NULL REFERENCES unit,"
 	" PRIMARY KEY(campaign, unit)) STRICT, WITHOUT ROWID;",
+
+	"ALTER TABLE run ADD COLUMN edge_order BLOB;" /* NULL: not known */
+	"ALTER TABLE run ADD COLUMN machine BLOB;",   /* NULL: not on a simulated machine */
 };
 _Static_assert(sizeof upgrades / sizeof *upgrades == STORE_VERSION - 1, "a step for every version");
 /* clang-format on */
@@ -107,12 +110,16 @@ static const char *const statements[SQL_STATEMENTS] = {
 	[SQL_RUN_ADD] =
 		"INSERT INTO run(campaign, outcome, code, label, reason, wall_s, cpu_s, peak_kib, started,"
 		" jitter_us, threads, processes, dropped, accesses, pairs, predecessors, edges, output,"
-		" details, observe, context, line, seed, policy, depth, schedule_hash, schedule, reduced)"
-		" VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		" details, observe, context, line, seed, policy, depth, schedule_hash, schedule, reduced,"
+		" edge_order, machine)"
+		" VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+		"?, ?)",
 	[SQL_RUN_GET] =
 		"SELECT number, campaign, outcome, code, label, reason, wall_s, cpu_s, peak_kib, started,"
 		" jitter_us, threads, processes, dropped, accesses, pairs, predecessors, edges, output,"
-		" observe, context, line, seed, policy, depth, schedule_hash, details, schedule, reduced"
+		" observe, context, line, seed, policy, depth, schedule_hash, machine, details, schedule, "
+		"reduced,"
+		" edge_order"
 		" FROM run WHERE number = ?",
 	[SQL_RUN_LIST] =
 		"SELECT number, campaign, outcome, code, label, reason, wall_s, cpu_s, peak_kib, started,"
@@ -120,7 +127,7 @@ static const char *const statements[SQL_STATEMENTS] = {
 		" (SELECT count FROM membership WHERE id = pairs),"
 		" (SELECT count FROM membership WHERE id = predecessors),"
 		" (SELECT count FROM membership WHERE id = edges), output,"
-		" observe, context, line, seed, policy, depth, schedule_hash"
+		" observe, context, line, seed, policy, depth, schedule_hash, machine"
 		" FROM run WHERE campaign = ?1 OR ?1 = 0 ORDER BY number",
 	[SQL_RUN_LAST_FAILED] = ("SELECT number FROM run WHERE label = 2 AND (campaign = ?1 OR ?1 = 0)"
 				 " ORDER BY number DESC LIMIT 1"),

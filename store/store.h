@@ -96,6 +96,10 @@ void membership_free(struct membership *membership);
 struct error *store_pair_set(struct store *store, uint64_t run, roaring_bitmap_t **out);
 struct error *store_predecessor_set(struct store *store, uint64_t run, roaring_bitmap_t **out);
 
+/* A run's edges in order of first occurrence, by their interned indexes; NULL and 0 when the store does
+ * not know, as in runs of older versions. The caller frees the array. */
+struct error *store_edge_order(struct store *store, uint64_t run, uint32_t **out, size_t *n);
+
 /* A run's pairs in order of first occurrence, each with its interned index, and its couples. */
 struct run_pairs {
 	struct pair *pairs;

@@ -3,12 +3,11 @@
  * write; all questions are answered by looking through these lists. */
 #include "tests/reference.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "model/run.h"
-
-#define MAIL_KEPT 8u
 
 struct access {
 	bool present;
@@ -45,8 +44,6 @@ struct line {
 struct thread_context {
 	uint32_t events[8]; /* oldest first */
 	uint32_t nevents;
-	uint32_t mail[MAIL_KEPT]; /* oldest first */
-	uint32_t nmail;
 };
 
 struct reference {
@@ -145,30 +142,6 @@ static uint32_t context_value(struct reference *r, uint32_t thread)
 	return value;
 }
 
-static void context_mail(struct reference *r, uint32_t thread, uint32_t event)
-{
-	struct thread_context *context = context_of(r, thread);
-
-	if (context->nmail == MAIL_KEPT)
-		memmove(context->mail, context->mail + 1, --context->nmail * sizeof *context->mail);
-	context->mail[context->nmail++] = event;
-}
-
-static void context_notice(struct reference *r, uint32_t thread)
-{
-	for (uint32_t i = 0; i < context_of(r, thread)->nmail; i++)
-		context_append(r, thread, context_of(r, thread)->mail[i]);
-	context_of(r, thread)->nmail = 0;
-}
-
-static void communicate(struct reference *r, uint32_t writer)
-{
-	bool write = r->event->action == AREA_WRITE;
-
-	context_append(r, r->event->thread, write ? EVENT_LOCAL_WRITE : EVENT_LOCAL_READ);
-	context_mail(r, writer, write ? EVENT_REMOTE_WRITE : EVENT_REMOTE_READ);
-}
-
 /* ---- the history of a byte ---- */
 
 static struct party *party_of(struct byte *byte, uint32_t thread)
@@ -233,7 +206,7 @@ static void byte_read(struct reference *r, struct byte *byte, uint64_t address, 
 		found_pair(r, PAIR_WRITE_READ, byte->writer, &byte->write, address);
 	if (foreign(byte, thread) && !r->options->line)
 		found_edge(r, byte->write.site, byte->write_context, context);
-	if (!byte->write.present && first_read(byte, thread) && !r->options->line)
+	if (!byte->write.present && !owned(byte, thread) && !r->options->line)
 		found_edge(r, 0, 0, context);
 	self->last = self->read = (struct access){ true, r->event->site, r->event->order, r->index };
 }
@@ -263,7 +236,7 @@ static void byte_write(struct reference *r, struct byte *byte, uint64_t address,
 /* ---- one event of one granule ---- */
 
 struct senders {
-	uint32_t threads[8], n;
+	uint32_t threads[64], n;
 };
 
 static void add_sender(struct senders *senders, uint32_t thread)
@@ -271,7 +244,19 @@ static void add_sender(struct senders *senders, uint32_t thread)
 	for (uint32_t i = 0; i < senders->n; i++)
 		if (senders->threads[i] == thread)
 			return;
+	assert(senders->n < 64);
 	senders->threads[senders->n++] = thread;
+}
+
+/* One event here, however many others took part. */
+static void communicate(struct reference *r, const struct senders *senders)
+{
+	bool write = r->event->action == AREA_WRITE;
+
+	if (senders->n)
+		context_append(r, r->event->thread, write ? EVENT_LOCAL_WRITE : EVENT_LOCAL_READ);
+	for (uint32_t i = 0; i < senders->n; i++)
+		context_append(r, senders->threads[i], write ? EVENT_REMOTE_WRITE : EVENT_REMOTE_READ);
 }
 
 static struct granule *granule_at(struct reference *r, uint64_t address)
@@ -287,24 +272,25 @@ static void granule_access(struct reference *r, uint64_t address, uint32_t from,
 {
 	struct byte *bytes = granule_at(r, address)->bytes;
 	uint32_t thread = r->event->thread;
-	bool write = r->event->action == AREA_WRITE, notice = false;
+	bool write = r->event->action == AREA_WRITE;
 	struct senders senders = { 0 };
 
 	for (uint32_t at = from; at < to; at++) {
 		bool first = first_read(&bytes[at], thread);
 
-		notice = notice || (write ? !owned(&bytes[at], thread) : first);
 		if (foreign(&bytes[at], thread) && (write || first))
 			add_sender(&senders, bytes[at].writer);
+		for (size_t i = 0; write && i < bytes[at].parties.n; i++)
+			if (bytes[at].parties.items[i].read.present &&
+			    bytes[at].parties.items[i].thread != thread)
+				add_sender(&senders, bytes[at].parties.items[i].thread);
 	}
-	if (notice)
-		context_notice(r, thread);
 	uint32_t context = context_value(r, thread);
 
 	for (uint32_t at = from; at < to; at++)
 		(write ? byte_write : byte_read)(r, &bytes[at], address + at, context);
-	for (uint32_t i = 0; i < senders.n && !r->options->line; i++)
-		communicate(r, senders.threads[i]);
+	if (!r->options->line)
+		communicate(r, &senders);
 }
 
 static void granule_forget(struct reference *r, uint64_t address, uint32_t from, uint32_t to)
@@ -339,17 +325,20 @@ static void line_access(struct reference *r, uint64_t address)
 	uint32_t thread = r->event->thread;
 	bool write = r->event->action == AREA_WRITE, first = write || !line_was_read_by(line, thread);
 
-	if (first)
-		context_notice(r, thread);
 	uint32_t context = context_value(r, thread);
+	struct senders senders = { 0 };
 
 	if (line->write.present && line->writer != thread) {
 		found_edge(r, line->write.site, line->write_context, context);
 		if (first)
-			communicate(r, line->writer);
+			add_sender(&senders, line->writer);
 	} else if (!line->write.present && !write && first) {
 		found_edge(r, 0, 0, context);
 	}
+	for (size_t i = 0; write && i < line->readers.n; i++)
+		if (line->readers.items[i] != thread)
+			add_sender(&senders, line->readers.items[i]);
+	communicate(r, &senders);
 	if (write) {
 		line->write = (struct access){ true, r->event->site, r->event->order, r->index };
 		line->writer = thread;

@@ -96,11 +96,24 @@ expect err 'install graphviz' "without Graphviz"
 call run -n 4 --machine=4 --store machine --json -- ./stats
 check_json 'answer["machine"]["read_misses"] > 0 and answer["machine"]["accesses"] > answer["machine"]["read_misses"]' "run --machine"
 call run -n 4 --store exact -- ./stats
-call rank --store exact --compare machine --json
+call rank --store exact --compare ./machine --json
 expect_status 0 "compare"
 check_json '0 < answer["points"] and 0 <= answer["missed"] < answer["points"] and answer["graph"]["edges"] > 0' "compare"
 call rank --store exact --compare machine
+expect_status 2 "compare with a way in which nothing was recorded"
+expect err 'recorded with --machine; unsnarl run --machine' "compare with a way in which nothing was recorded"
+call run -n 4 --machine=4 --store exact --json -- ./stats
+call rank --store exact --compare machine
 expect out 'communicating code points' "compare as text"
+expect out 'Here: 4 runs, exact. There: 4 runs, on a simulated machine' "compare runs of one store"
+call rank --store exact --compare line
+expect err 'granularity line' "compare with lines"
+call runs --store exact --json
+check_json 'sum(1 for r in answer["campaigns"][0]["runs"] if r["machine"] and r["machine"]["read_misses"] > 0 and r["settings"]["machine"]) == 4 and sum(1 for r in answer["campaigns"][0]["runs"] if r["machine"] is None) == 4' "counts of the machine are stored"
+call runs --store exact
+expect out '4 runs on a simulated machine' "runs sums up the machines"
+call show 8 --store exact
+expect out 'machine  [0-9]+ accesses to lines' "show tells the machine's counts"
 call run --store elsewhere -- ./other
 call rank --store exact --compare elsewhere
 expect err 'no runs of this build' "compare with another program"

@@ -153,14 +153,32 @@ static void what_is_forgotten_teaches_nothing(void **state)
 static void contexts_grow_at_communication(void **state)
 {
 	(void)state;
-	/* Thread 1 reads twice: one communication. Thread 0 notices at its write over the shared bytes. */
+	/* Thread 1 reads twice: one communication. Then thread 0 writes over what it has read: another. */
 	struct reference_result result =
 		EXACT(WRITE(0, 64, 8), READ(1, 64, 8), READ(1, 64, 8), WRITE(0, 64, 8), READ(1, 64, 8));
 
 	assert_int_equal(result.edges.n, 3);
 	assert_edge(&result, 0, 1, EMPTY, 2, EMPTY);
 	assert_edge(&result, 1, 1, EMPTY, 3, AFTER(EMPTY, EVENT_LOCAL_READ));
-	assert_edge(&result, 2, 4, AFTER(EMPTY, EVENT_REMOTE_READ), 5, AFTER(EMPTY, EVENT_LOCAL_READ));
+	assert_edge(&result, 2, 4, AFTER(EMPTY, EVENT_REMOTE_READ), 5,
+		    AFTER(AFTER(EMPTY, EVENT_LOCAL_READ), EVENT_REMOTE_WRITE));
+	reference_free(&result);
+}
+
+static void a_write_meets_all_who_have_read(void **state)
+{
+	(void)state;
+	/* Nobody wrote 64; threads 1 and 2 have read it, 1 twice. The writer's own event is one. */
+	struct reference_result result =
+		EXACT(READ(1, 64, 8), READ(2, 64, 8), READ(1, 64, 8), WRITE(0, 64, 8), WRITE(0, 72, 8),
+		      READ(1, 72, 8), READ(2, 72, 8));
+	uint32_t told = AFTER(EMPTY, EVENT_REMOTE_WRITE);
+
+	assert_int_equal(result.edges.n, 5);
+	assert_edge(&result, 2, 0, 0, 3,
+		    EMPTY); /* not the first read there, but others have been there too */
+	assert_edge(&result, 3, 5, AFTER(EMPTY, EVENT_LOCAL_WRITE), 6, told);
+	assert_edge(&result, 4, 5, AFTER(EMPTY, EVENT_LOCAL_WRITE), 7, told);
 	reference_free(&result);
 }
 
@@ -178,7 +196,7 @@ static void a_granule_communicates_once_with_each_writer(void **state)
 	assert_edge(&result, 0, 1, EMPTY, 5, EMPTY);
 	assert_edge(&result, 1, 2, EMPTY, 5, EMPTY);
 	assert_edge(&result, 2, 3, EMPTY, 5, EMPTY);
-	assert_edge(&result, 3, 4, EMPTY, 5, AFTER(local, EVENT_LOCAL_WRITE));
+	assert_edge(&result, 3, 4, EMPTY, 5, local);
 	assert_edge(&result, 4, 6, AFTER(once, EVENT_REMOTE_WRITE), 8, EMPTY);
 	assert_edge(&result, 5, 7, once, 8, local);
 	reference_free(&result);
@@ -198,10 +216,10 @@ static void one_byte_makes_a_granule_notice(void **state)
 	reference_free(&result);
 }
 
-static void mail_waits_for_a_shared_access(void **state)
+static void mail_is_taken_in_at_the_next_access(void **state)
 {
 	(void)state;
-	/* Thread 0 owns 128 from event 3 on; its writes there do not notice the mail of event 4. */
+	/* Thread 0 has 128 to itself from event 3 on; its write there comes after the mail of event 4 all the same. */
 	struct reference_result result =
 		EXACT(WRITE(0, 64, 8), READ(0, 136, 8), WRITE(0, 128, 8), WRITE(1, 64, 8), WRITE(0, 128, 8),
 		      READ(1, 128, 8), WRITE(0, 144, 8), READ(1, 144, 8));
@@ -209,7 +227,7 @@ static void mail_waits_for_a_shared_access(void **state)
 	assert_int_equal(result.edges.n, 4);
 	assert_edge(&result, 0, 0, 0, 2, EMPTY); /* nobody wrote it */
 	assert_edge(&result, 1, 1, EMPTY, 4, EMPTY);
-	assert_edge(&result, 2, 5, EMPTY, 6, AFTER(EMPTY, EVENT_LOCAL_WRITE));
+	assert_edge(&result, 2, 5, AFTER(EMPTY, EVENT_REMOTE_WRITE), 6, AFTER(EMPTY, EVENT_LOCAL_WRITE));
 	assert_edge(&result, 3, 7, AFTER(AFTER(EMPTY, EVENT_REMOTE_WRITE), EVENT_REMOTE_READ), 8,
 		    AFTER(AFTER(EMPTY, EVENT_LOCAL_WRITE), EVENT_LOCAL_READ));
 	reference_free(&result);
@@ -239,9 +257,10 @@ int main(void)
 		cmocka_unit_test(every_byte_keeps_its_history),
 		cmocka_unit_test(what_is_forgotten_teaches_nothing),
 		cmocka_unit_test(contexts_grow_at_communication),
+		cmocka_unit_test(a_write_meets_all_who_have_read),
 		cmocka_unit_test(a_granule_communicates_once_with_each_writer),
 		cmocka_unit_test(one_byte_makes_a_granule_notice),
-		cmocka_unit_test(mail_waits_for_a_shared_access),
+		cmocka_unit_test(mail_is_taken_in_at_the_next_access),
 		cmocka_unit_test(lines_join_neighbours),
 	};
 

@@ -67,6 +67,30 @@ static struct identity of_edge(const struct edge *edge, uint64_t source, uint64_
 	return identity;
 }
 
+/* The run's edges in the order in which they first stand in it. */
+static void check_order(struct store *store, struct reference *reference, const struct run *run)
+{
+	const struct observations *seen = &run->observations;
+	_cleanup_free_ uint32_t *order = NULL;
+	size_t n, at = 0;
+
+	world_good(store_edge_order(store, run->number, &order, &n));
+	for (size_t i = 0; i < seen->nedges; i++) {
+		size_t number = reference_put(reference, 2,
+					      of_edge(&seen->edges[i], world_id(seen, seen->edges[i].source),
+						      world_id(seen, seen->edges[i].sink)));
+		bool again = false;
+
+		for (size_t j = 0; j < at && !again; j++)
+			again = order[j] == number;
+		if (again)
+			continue;
+		assert_true(at < n);
+		assert_int_equal(order[at++], number);
+	}
+	assert_int_equal(at, n);
+}
+
 /* Interns a run's observations into the reference; checks its membership against that. */
 static void check_membership(struct store *store, struct reference *reference, const struct run *run)
 {
@@ -100,6 +124,7 @@ static void check_membership(struct store *store, struct reference *reference, c
 	membership_free(&membership);
 	for (int i = 0; i < 3; i++)
 		roaring_bitmap_free(sets[i]);
+	check_order(store, reference, run);
 }
 
 static void check_interned(struct store *store, const struct reference *reference, uint64_t campaign)
@@ -138,6 +163,45 @@ static void reference_free(struct reference *reference)
 }
 
 /* Random runs into three campaigns, the store closed and opened now and then. */
+/* Only runs on a simulated machine have its counts, in summaries too. */
+static void test_machine_counts(void **state)
+{
+	(void)state;
+	struct world world;
+	struct run *summaries, read;
+	size_t n;
+
+	world_make(&world, 12);
+	struct store *store = world_open(&world);
+	uint64_t campaign = world_campaign(store, "/bin/a");
+
+	for (uint64_t i = 0; i < 2; i++) {
+		struct run run;
+
+		world_run(&world, i, 12, &run);
+		run.settings.machine = i == 1;
+		for (int j = 0; j < MACHINE_COUNTS; j++)
+			run.observations.machine[j] =
+				j == MACHINE_TRAPS ? UINT64_MAX : (uint64_t)j * 1000 + 7;
+		world_good(store_add(store, campaign, &run));
+		run_free(&run);
+	}
+	world_good(store_runs(store, campaign, &summaries, &n));
+	assert_int_equal(n, 2);
+	assert_false(summaries[0].settings.machine);
+	assert_int_equal(summaries[0].observations.machine[MACHINE_READ_MISSES], 0);
+	assert_true(summaries[1].settings.machine);
+	assert_int_equal(summaries[1].observations.machine[MACHINE_READ_MISSES], 1007);
+	world_good(store_run(store, 2, &read, NULL));
+	assert_true(read.observations.machine[MACHINE_TRAPS] == UINT64_MAX);
+	run_free(&read);
+	for (size_t i = 0; i < n; i++)
+		run_free(&summaries[i]);
+	free(summaries);
+	store_close(store);
+	world_end(&world);
+}
+
 static void test_round_trip(void **state)
 {
 	(void)state;
@@ -497,6 +561,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_machine_counts),
 		cmocka_unit_test(test_campaigns_and_summaries),
 		cmocka_unit_test(test_sites),
 		cmocka_unit_test(test_bad_runs_leave_nothing),

@@ -112,7 +112,12 @@ static struct error *load_run(struct store *store, const struct run *run, struct
 		(struct graphs_executed){ .failed = failed, .predecessors = membership.predecessors };
 	membership.edges = membership.predecessors = NULL;
 	membership_free(&membership);
-	return NULL;
+	if (!failed)
+		return NULL;
+	struct edge_order *order = VEC_PUSH(&out->orders);
+
+	*order = (struct edge_order){ 0 };
+	return store_edge_order(store, run->number, &order->edges, &order->n);
 }
 
 static int compare_runs(const void *a, const void *b)
@@ -124,21 +129,29 @@ static int compare_runs(const void *a, const void *b)
 
 static bool seen_alike(const struct run_settings *a, const struct run_settings *b)
 {
-	return a->known == b->known && (!a->known || (a->context == b->context && a->line == b->line &&
-						      (a->observe & EDGES) == (b->observe & EDGES)));
+	return a->known == b->known &&
+	       (!a->known || (a->context == b->context && a->line == b->line && a->machine == b->machine &&
+			      (a->observe & EDGES) == (b->observe & EDGES)));
+}
+
+static bool seen_in(const struct run_settings *settings, enum graphs_way way)
+{
+	return way == WAY_ANY || ((way == WAY_MACHINE) == settings->machine &&
+				  (way == WAY_LINE) == (settings->line && !settings->machine));
 }
 
 /* Edges with contexts of different lengths are different edges: only runs that were observed
  * as the newest failed one, or the newest of all, can be compared. */
-static void keep_alike(struct run *runs, size_t n, const uint64_t *wanted, size_t nwanted, struct graphs *out,
-		       bool *keep)
+static void keep_alike(struct run *runs, size_t n, const uint64_t *wanted, size_t nwanted,
+		       enum graphs_way way, struct graphs *out, bool *keep)
 {
 	const struct run *like = NULL;
 
 	for (size_t i = n; i-- > 0;) {
 		keep[i] = (!wanted ||
 			   bsearch(&runs[i].number, wanted, nwanted, sizeof *wanted, compare_runs)) &&
-			  (!runs[i].settings.known || (runs[i].settings.observe & EDGES));
+			  (!runs[i].settings.known || (runs[i].settings.observe & EDGES)) &&
+			  seen_in(&runs[i].settings, way);
 		if (keep[i] && (!like || (like->label != LABEL_FAIL && runs[i].label == LABEL_FAIL)))
 			like = &runs[i];
 	}
@@ -150,6 +163,7 @@ static void keep_alike(struct run *runs, size_t n, const uint64_t *wanted, size_
 	}
 	out->context = like && like->settings.known ? (int)like->settings.context : -1;
 	out->line = like && like->settings.known && like->settings.line;
+	out->machine = like && like->settings.machine;
 }
 
 /* Summaries stand in order of number; every run of `wanted`, in rising order, must be there. */
@@ -176,7 +190,8 @@ static struct error *load_wanted(struct store *store, const struct run *summarie
 	return NULL;
 }
 
-static struct error *load_all(struct store *store, const uint64_t *runs, size_t n, struct graphs *out)
+static struct error *load_all(struct store *store, const uint64_t *runs, size_t n, enum graphs_way way,
+			      struct graphs *out)
 {
 	_cleanup_free_ uint64_t *wanted = memory_alloc(n * sizeof *wanted + 1);
 	struct run *summaries = NULL;
@@ -189,7 +204,7 @@ static struct error *load_all(struct store *store, const uint64_t *runs, size_t 
 	TRY(store_runs(store, out->campaign, &summaries, &nsummaries));
 	_cleanup_free_ bool *keep = memory_alloc(nsummaries * sizeof *keep + 1);
 
-	keep_alike(summaries, nsummaries, n ? wanted : NULL, n, out, keep);
+	keep_alike(summaries, nsummaries, n ? wanted : NULL, n, way, out, keep);
 	struct error *error = load_wanted(store, summaries, nsummaries, n ? wanted : NULL, n, keep, out);
 
 	for (size_t i = 0; i < nsummaries; i++)
@@ -200,9 +215,13 @@ static struct error *load_all(struct store *store, const uint64_t *runs, size_t 
 	return store_interned(store, out->campaign, &out->interned);
 }
 
-/* Numbers nodes and points anew, and counts in which runs the points ran. */
-static struct error *number_all(struct store *store, struct graphs *out)
+struct error *graphs_number(struct store *store, struct graphs *out)
 {
+	graph_free(&out->graph);
+	out->points.n = 0;
+	cleanup_free(&out->ran_passed);
+	cleanup_free(&out->ran_failed);
+	out->ran_passed = out->ran_failed = NULL;
 	graph_make(out->interned.edges, out->interned.nedges, &out->graph);
 	if (out->context >= 0)
 		out->graph.events =
@@ -223,11 +242,11 @@ static struct error *number_all(struct store *store, struct graphs *out)
 }
 
 struct error *graphs_load(struct store *store, uint64_t campaign, const uint64_t *runs, size_t n,
-			  struct graphs *out)
+			  enum graphs_way way, struct graphs *out)
 {
 	*out = (struct graphs){ .campaign = campaign };
-	TRY(load_all(store, runs, n, out));
-	return number_all(store, out);
+	TRY(load_all(store, runs, n, way, out));
+	return graphs_number(store, out);
 }
 
 /* The set with its members renumbered. */
@@ -241,6 +260,30 @@ static roaring_bitmap_t *renumber(roaring_bitmap_t *set, const uint32_t *numbers
 		roaring_bitmap_add(fresh, numbers[at.current_value]);
 	roaring_bitmap_free(set);
 	return fresh;
+}
+
+/* Edges that are one now stand where the first of them stood. */
+static void renumber_order(struct edge_order *order, const uint32_t *numbers, size_t n, size_t fresh)
+{
+	_cleanup_free_ uint8_t *seen = memory_alloc(fresh + 1);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < order->n; i++) {
+		uint32_t edge = order->edges[i];
+
+		if (edge >= n || seen[numbers[edge]])
+			continue;
+		seen[numbers[edge]] = 1;
+		order->edges[kept++] = numbers[edge];
+	}
+	order->n = kept;
+}
+
+static void free_orders(struct graphs *graphs)
+{
+	for (size_t i = 0; i < graphs->orders.n; i++)
+		free(graphs->orders.items[i].edges);
+	VEC_FREE(&graphs->orders);
 }
 
 void graphs_shorten(struct graphs *graphs, unsigned events)
@@ -268,6 +311,8 @@ void graphs_shorten(struct graphs *graphs, unsigned events)
 		graphs->passed.items[i] = renumber(graphs->passed.items[i], numbers, graph->nedges);
 	for (size_t i = 0; i < graphs->failed.n; i++)
 		graphs->failed.items[i] = renumber(graphs->failed.items[i], numbers, graph->nedges);
+	for (size_t i = 0; i < graphs->orders.n; i++)
+		renumber_order(&graphs->orders.items[i], numbers, graph->nedges, n);
 	graphs->interned.nedges = n;
 	graph_free(graph);
 	graph_make(edges, n, graph);
@@ -283,6 +328,18 @@ static uint64_t edge_key(const struct edge *edge)
 	return hash_bytes(HASH_START, words, sizeof words);
 }
 
+/* Room for the edges of each graph. */
+static void make_orders(struct graphs *graphs, const uint32_t *graph_of, size_t n, size_t ngraphs)
+{
+	_cleanup_free_ size_t *room = memory_alloc(ngraphs * sizeof *room + 1);
+
+	for (size_t i = 0; i < n; i++)
+		room[graph_of[i]]++;
+	for (size_t i = 0; i < ngraphs; i++)
+		*VEC_PUSH(&graphs->orders) =
+			(struct edge_order){ .edges = memory_alloc(room[i] * sizeof(uint32_t) + 1) };
+}
+
 struct error *graphs_replace_failed(struct store *store, struct graphs *graphs, const struct edge *edges,
 				    const uint32_t *graph_of, size_t n, size_t ngraphs)
 {
@@ -294,6 +351,8 @@ struct error *graphs_replace_failed(struct store *store, struct graphs *graphs, 
 	for (size_t i = 0; i < graphs->failed.n; i++)
 		roaring_bitmap_free(graphs->failed.items[i]);
 	graphs->failed.n = graphs->failed_runs.n = 0;
+	free_orders(graphs);
+	make_orders(graphs, graph_of, n, ngraphs);
 	for (size_t i = 0; i < ngraphs; i++)
 		*VEC_PUSH(&graphs->failed) = roaring_bitmap_create();
 	interned->edges = memory_resize(interned->edges, (interned->nedges + n) * sizeof *edges + 1);
@@ -305,15 +364,13 @@ struct error *graphs_replace_failed(struct store *store, struct graphs *graphs, 
 			*number = interned->nedges;
 			interned->edges[interned->nedges++] = edges[i];
 		}
-		roaring_bitmap_add(graphs->failed.items[graph_of[i]], (uint32_t)*number);
+		struct edge_order *order = &graphs->orders.items[graph_of[i]];
+
+		if (roaring_bitmap_add_checked(graphs->failed.items[graph_of[i]], (uint32_t)*number))
+			order->edges[order->n++] = (uint32_t)*number;
 	}
 	map_free(&known);
-	graph_free(&graphs->graph);
-	graphs->points.n = 0;
-	free(graphs->ran_passed);
-	free(graphs->ran_failed);
-	graphs->ran_passed = graphs->ran_failed = NULL;
-	return number_all(store, graphs);
+	return graphs_number(store, graphs);
 }
 
 struct rank_input graphs_input(const struct graphs *graphs, enum rank_order order)
@@ -323,6 +380,8 @@ struct rank_input graphs_input(const struct graphs *graphs, enum rank_order orde
 				    .npassed = graphs->passed.n,
 				    .failed = (const roaring_bitmap_t *const *)graphs->failed.items,
 				    .nfailed = graphs->failed.n,
+				    .orders = graphs->orders.n == graphs->failed.n ? graphs->orders.items
+										   : NULL,
 				    .ran_passed = graphs->ran_passed,
 				    .ran_failed = graphs->ran_failed,
 				    .order = order };
@@ -336,6 +395,7 @@ void graphs_free(struct graphs *graphs)
 		roaring_bitmap_free(graphs->failed.items[i]);
 	for (size_t i = 0; i < graphs->executed.n; i++)
 		roaring_bitmap_free(graphs->executed.items[i].predecessors);
+	free_orders(graphs);
 	VEC_FREE(&graphs->executed);
 	VEC_FREE(&graphs->passed);
 	VEC_FREE(&graphs->failed);

@@ -23,25 +23,36 @@ struct graphs_executed {
 	roaring_bitmap_t *predecessors;
 };
 
+/* How edges were seen. */
+enum graphs_way { WAY_ANY, WAY_WORD, WAY_LINE, WAY_MACHINE };
+
 struct graphs {
 	uint64_t campaign;
 	size_t skipped; /* runs left out because they were observed otherwise than the newest */
 	int context;    /* events kept; -1 when the store does not say */
 	bool line;      /* edges between lines of 64 bytes */
+	bool machine;   /* as the caches of a simulated machine see them */
 	struct interned interned;
 	struct graph graph;
 	VEC(struct code_point) points; /* by number */
 	VEC(roaring_bitmap_t *) passed, failed;
+	VEC(struct edge_order) orders;          /* of the failed ones */
 	VEC(uint64_t) passed_runs, failed_runs; /* their numbers, in the same order */
 	VEC(struct graphs_executed) executed;
 	uint32_t *ran_passed, *ran_failed; /* runs in which each point ran; NULL when not known */
 };
 
-/* Reads the graphs of these runs of the campaign, of all its runs when n is 0. The caller
- * frees *out, also after an error. */
+/* Reads the graphs of these runs of the campaign, of all its runs when n is 0; only of those that were
+ * seen as the newest failed one, or in this way. The caller frees *out, also after an error. */
 struct error *graphs_load(struct store *store, uint64_t campaign, const uint64_t *runs, size_t n,
-			  struct graphs *out);
-/* Puts other graphs in the place of the failed ones: edge i belongs to graph graph_of[i]. */
+			  enum graphs_way way, struct graphs *out);
+/* Adds edges from nowhere to reads that in failed runs only came before all other threads. Only for
+ * rankings with labels: it looks at them. */
+struct error *graphs_add_untouched(struct store *store, struct graphs *graphs);
+/* Numbers nodes and points anew, and counts in which runs the points ran, after edges have changed. */
+struct error *graphs_number(struct store *store, struct graphs *graphs);
+/* Puts other graphs in the place of the failed ones: edge i belongs to graph graph_of[i], and the edges of
+ * a graph stand in order of first occurrence. */
 struct error *graphs_replace_failed(struct store *store, struct graphs *graphs, const struct edge *edges,
 				    const uint32_t *graph_of, size_t n, size_t ngraphs);
 /* As if only `events` of context had been kept: contexts lose their older events, and edges that

@@ -3,8 +3,10 @@
  *
  * Two orders. RANK_NOVELTY, the default, asks how little context it takes to tell what
  * arrives at a point from the usual: a new partner counts most, one that is new only
- * together with the last five events of both threads counts least; what only failed runs
- * execute at all comes last. RANK_PAPER is the formula of section 5,
+ * together with the last five events of both threads counts least. What follows from
+ * something odd is odd too (section 6.2.4), so a point counts the less, the more points
+ * were as odd before it in the same run, and little once the run does what only failed
+ * runs do; code that only failed runs execute comes last. RANK_PAPER is the formula of section 5,
  * the frequency of a point's contexts among its executions. As printed, the sum over
  * all contexts is 1 for every point; we weight each context's relative frequency by
  * that same frequency, which makes it what the text says: small when a point ran in
@@ -19,6 +21,12 @@
 
 enum rank_order { RANK_NOVELTY, RANK_PAPER };
 
+/* The edges of a graph in order of first occurrence. */
+struct edge_order {
+	uint32_t *edges; /* NULL when not known */
+	size_t n;
+};
+
 struct rank_input {
 	const struct graph *graph;
 	/* Graphs of the runs. Without labels all stand in `failed`. */
@@ -26,6 +34,7 @@ struct rank_input {
 	size_t npassed;
 	const roaring_bitmap_t *const *failed;
 	size_t nfailed;
+	const struct edge_order *orders; /* of the failed ones; NULL when none is known */
 	/* For each code point the number of passed and of failed runs in which it ran, whether or
 	 * not it communicated; NULL when only communication is known. */
 	const uint32_t *ran_passed, *ran_failed;

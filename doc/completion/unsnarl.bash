@@ -60,7 +60,12 @@ _unsnarl() {
 	[[ $word == = ]] && word=
 	[[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD - 2]}
 	case $before in
-	--store | --compare)
+	--compare)
+		mapfile -t COMPREPLY < <(compgen -W "line machine" -- "$word"; compgen -d -- "$word")
+		compopt -o filenames
+		return
+		;;
+	--store)
 		mapfile -t COMPREPLY < <(compgen -d -- "$word")
 		compopt -o filenames
 		return

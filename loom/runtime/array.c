@@ -173,14 +173,11 @@ static bool learn_bytes(struct thread *self, struct cell *cell, struct bytes *by
 	if (!OWNER_FORM(now.owner))
 		now.owner = OWNER(0u, FORM_WHOLE, MODE_ALL);
 	bool changes = false;
-	uint32_t moved = 0;
+	uint32_t met[8], nmet = 0;
 	for (uint32_t i = from, old = 0, next = 0; i < to; i++) {
 		if (i == from || bytes->histories[i] != old) {
-			old = bytes->histories[i];
+			old = met[nmet++] = bytes->histories[i];
 			next = cell_learn(self, &now, old, word, granule + i, access);
-			const struct history *history = history_at(old);
-			if (history->write && !(history->read && access == ACCESS_READ))
-				moved = old;
 		}
 		changes |= next != old;
 		bytes->histories[i] = next;
@@ -193,21 +190,11 @@ static bool learn_bytes(struct thread *self, struct cell *cell, struct bytes *by
 		change_in_place(self, cell, bytes, fresh, from, to);
 	else if (!close_bytes(self, cell, bytes, fresh))
 		return false;
-	cell_communicate(self, &now, moved, access);
+	self->together.on = true;
+	for (uint32_t i = 0; i < nmet; i++)
+		cell_communicate(self, &now, met[i], access);
+	context_end(self, access);
 	return true;
-}
-
-/* As cell_notices, for one byte. */
-static bool byte_notices(const struct thread *self, const struct cell *now, uint32_t number,
-			 enum access access)
-{
-	const struct history *h = history_at(number);
-	uint32_t slot = OWNER_SLOT(now->owner), own = h->own & ~OWN_LAST;
-	if (OWNER_MODE(now->owner) == MODE_ALL)
-		return slot != self->slot || !number;
-	bool is_a = HISTORY_WRITER(now->history) == self->slot, is_b = slot == self->slot;
-	bool owned = is_a ? (h->write || own) && !h->read : is_b && h->read && !own && !h->write;
-	return !owned && (access == ACCESS_WRITE || !(is_a ? own : is_b && h->read));
 }
 
 bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_t to, uint64_t word,
@@ -221,11 +208,6 @@ bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_
 		if ((form && form != FORM_WHOLE && form != FORM_ARRAY) || mode > MODE_ONE)
 			return false;
 		uint32_t a = mode == MODE_ONE ? HISTORY_WRITER(bytes.now.history) : slot;
-		for (uint32_t i = from; i < to; i++)
-			if (byte_notices(self, &bytes.now, bytes.histories[i], access)) {
-				context_notice(self);
-				break;
-			}
 		if (access == ACCESS_WRITE && a == self->slot && contexts_differ(self, &bytes, from, to))
 			return false;
 		if (mode == MODE_ALL && slot == self->slot) {

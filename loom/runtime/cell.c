@@ -8,10 +8,11 @@
  * Predecessors (AI, section 2.1): the last access by another thread, read or
  * write, even if this thread came in between; nil when there is none.
  * Edges (BUGABOO, 4.1): from the last writer, with its context at that time, to
- * every access by another thread. Events enter both contexts when data moves:
- * at the first access of a thread to what another wrote, as in section 3.3
- * ("recently") and as caches would see it; reading the same value again is no
- * new communication.
+ * every access by another thread. Events enter contexts as in section 3.3 and as
+ * caches would see it: at the first access of a thread to what another wrote, and at
+ * a write over what others have read since; reading the same value again is no new
+ * communication. What nobody wrote has a null source: at a thread's first read,
+ * and at all reads once several threads have read it.
  *
  * Calm sites: once a site's shared reads have brought a thread nothing new a
  * thousand times in a row, its further reads of a value it has just read there are
@@ -51,13 +52,18 @@ static void after_write(struct thread *self, const struct cell *now, uint64_t wr
 /* Called after an access with the history before it. */
 void cell_communicate(struct thread *self, const struct cell *now, uint32_t history, enum access access)
 {
-	uint32_t writer = writer_of(now);
+	if (!observes_edges())
+		return;
+	uint32_t a = writer_of(now), b = OWNER_MODE(now->owner) == MODE_ONE ? OWNER_SLOT(now->owner) : 0;
 	bool writes = access == ACCESS_WRITE;
 	const struct history *old = history_at(history);
-	bool read = OWNER_MODE(now->owner) == MODE_ONE && OWNER_SLOT(now->owner) == self->slot && old->read;
-	if (!old->write || writer == self->slot || (read && !writes) || !observes_edges())
-		return;
-	context_exchange(self, writer, access);
+	if (a != self->slot &&
+	    (writes ? old->write || old->own : old->write && !(b == self->slot && old->read)))
+		context_meet(self, a, access);
+	if (writes && old->read && b && b != self->slot)
+		context_meet(self, b, access);
+	if (!self->together.on)
+		context_end(self, access);
 }
 
 /* Of the two threads that the cell names, A wrote or was here alone, B (MODE_ONE) read after that. */
@@ -79,8 +85,8 @@ static struct history learn_access(struct thread *self, const struct cell *now, 
 		observe_pair(self, PAIR_READ_WRITE, event(b, old->read, now->read), word, address);
 	if (old->write && !is_a)
 		after_write(self, now, event(a, old->write, now->write), word, address, access);
-	else if (!old->write && access == ACCESS_READ && !(is_a && own) && !(is_b && old->read) &&
-		 observes_edges())
+	else if (!old->write && access == ACCESS_READ && !(is_a && own && !old->read) &&
+		 !(is_b && old->read && !own) && observes_edges())
 		observe_edge(self, 0, 0, site, self->context, false);
 	if (access == ACCESS_WRITE)
 		return (struct history){ .write = site, .before = last };
@@ -140,22 +146,6 @@ uint32_t cell_learn(struct thread *self, const struct cell *now, uint32_t histor
 	return next;
 }
 
-/* Does this thread meet another one's trace here? */
-bool cell_notices(struct thread *self, const struct cell *now, enum access access)
-{
-	uint32_t mode = OWNER_MODE(now->owner);
-	const struct history *old = history_at(HISTORY(now->history));
-	if (mode == MODE_ALL)
-		return OWNER_SLOT(now->owner) != self->slot;
-	if (access == ACCESS_WRITE)
-		return true;
-	if (mode == MODE_MANY)
-		return !readers_find(readers_at(now->read), self->slot);
-	if (writer_of(now) == self->slot)
-		return !(old->own & ~OWN_LAST);
-	return OWNER_SLOT(now->owner) != self->slot;
-}
-
 /* ---- several readers ---- */
 
 #define CALM 1000u
@@ -211,7 +201,6 @@ static bool read_among_many(struct thread *self, struct cell *cell, struct cell 
 		granule_unlock(self);
 		if (!same)
 			return false;
-		context_notice(self);
 	}
 	uint32_t last = last_reader(self, readers), write = history_at(HISTORY(now.history))->write;
 	if (readers != readers_at(0))
@@ -219,7 +208,7 @@ static bool read_among_many(struct thread *self, struct cell *cell, struct cell 
 	observe_predecessor(self, WORD_SITE(word), last);
 	if (write && writer_of(&now) != self->slot)
 		after_write(self, &now, event(writer_of(&now), write, now.write), word, address, ACCESS_READ);
-	else if (!write && !mine && observes_edges())
+	else if (!write && observes_edges())
 		observe_edge(self, 0, 0, WORD_SITE(word), self->context, false);
 	if (!mine)
 		cell_communicate(self, &now, HISTORY(now.history), ACCESS_READ);
@@ -259,7 +248,6 @@ static bool become_many(struct thread *self, struct cell *cell, struct cell now,
 	granule_leave(self, entered);
 	if (!done)
 		return false;
-	context_notice(self);
 	observe_predecessor(self, WORD_SITE(word), last);
 	if (old.write)
 		after_write(self, &now, event(a, old.write, now.write), word, address, ACCESS_READ);
@@ -272,7 +260,6 @@ static bool become_many(struct thread *self, struct cell *cell, struct cell now,
 static bool write_after_many(struct thread *self, struct cell *cell, struct cell now, uint64_t word,
 			     uint64_t address)
 {
-	context_notice(self);
 	const struct readers *readers = readers_of(cell, now.read);
 	uint32_t last = last_reader(self, readers), write = history_at(HISTORY(now.history))->write;
 	struct cell fresh = {
@@ -285,16 +272,20 @@ static bool write_after_many(struct thread *self, struct cell *cell, struct cell
 	if (!cell_swap(cell, now, fresh))
 		return false;
 	observe_predecessor(self, WORD_SITE(word), last);
-	for (;; readers = readers_at(readers->next)) {
-		for (uint32_t i = 0; i < readers->n && i < READERS_PER_BLOCK; i++)
-			if (WORD_SLOT(readers->words[i]) != self->slot)
-				observe_pair(self, PAIR_READ_WRITE, readers->words[i], word, address);
-		if (!readers->next)
-			break;
-	}
 	if (write && writer_of(&now) != self->slot)
 		after_write(self, &now, event(writer_of(&now), write, now.write), word, address,
 			    ACCESS_WRITE);
+	for (;; readers = readers_at(readers->next)) {
+		for (uint32_t i = 0; i < readers->n && i < READERS_PER_BLOCK; i++) {
+			if (WORD_SLOT(readers->words[i]) == self->slot)
+				continue;
+			observe_pair(self, PAIR_READ_WRITE, readers->words[i], word, address);
+			if (observes_edges())
+				context_meet(self, WORD_SLOT(readers->words[i]), ACCESS_WRITE);
+		}
+		if (!readers->next)
+			break;
+	}
 	cell_communicate(self, &now, HISTORY(now.history), ACCESS_WRITE);
 	bool entered = granule_enter(self);
 	if (readers_of(cell, now.read) != readers_at(0))
@@ -327,7 +318,6 @@ static bool take_over(struct thread *self, struct cell *cell, struct cell old, s
 		      uint64_t address, enum access access)
 {
 	uint32_t history = HISTORY(now.history);
-	context_notice(self);
 	struct cell fresh = cell_after(self, now, history_at(history)->own, word, access);
 	fresh.history |= cell_learn(self, &now, history, word, address, access);
 	if (!cell_swap(cell, old, fresh))
@@ -366,8 +356,6 @@ static void read_again(struct thread *self, struct cell *cell, struct cell now, 
 	const struct history *old = history_at(HISTORY(now.history));
 	bool is_b = OWNER_SLOT(now.owner) == self->slot;
 	uint32_t news = self->news;
-	if (cell_notices(self, &now, ACCESS_READ))
-		context_notice(self);
 	struct cell fresh = cell_after(self, now, old->own, word, ACCESS_READ);
 	fresh.history |= cell_learn(self, &now, HISTORY(now.history), word, address, ACCESS_READ);
 	note_calm(self, word, news != self->news);

@@ -1,8 +1,8 @@
-/* Communication contexts (BUGABOO, section 3.3). A thread's own events enter its
- * context at once. Those that other threads cause wait in its mailbox until the
- * thread itself meets another one's trace: a first access to what another thread
- * touched last. Its accesses in between find only its own traces, and need not
- * look at memory that others keep writing. */
+/* Communication contexts (BUGABOO, section 3.3). An event enters the contexts of all
+ * threads that take part at once, whoever causes it: the context of a write tells
+ * what others did before it, also when the writer meets nobody there. A thread reads
+ * its own context at every write; it changes only when threads communicate, which
+ * moves cells from core to core as well. */
 #include "loom/runtime/runtime.h"
 
 #include "model/run.h" /* enum context_event */
@@ -31,43 +31,33 @@ static uint32_t last_events(uint64_t context)
 				  : context);
 }
 
-void context_push(struct thread *self, uint32_t event)
+/* Relaxed: an event publishes nothing, it only must not get lost. */
+static void context_push(uint32_t *context, uint32_t event)
 {
-	self->context = last_events((uint64_t)self->context << 2 | event);
-}
-
-void context_send(uint32_t slot, uint32_t event)
-{
-	uint32_t *mailbox = &runtime.threads[slot].mailbox;
-	uint32_t old = RELAXED_GET(*mailbox), fresh, count;
+	uint32_t old = RELAXED_GET(*context), fresh;
 	do {
-		count = old >> 16;
-		fresh = (count < 8 ? count + 1 : 8) << 16 | ((old << 2 | event) & 0xffff);
+		fresh = last_events((uint64_t)old << 2 | event);
 		if (fresh == old)
 			return; /* full of this event already */
-				/* Relaxed: an event publishes nothing, it only must not get lost. */
 	} while (
-		!__atomic_compare_exchange_n(mailbox, &old, fresh, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+		!__atomic_compare_exchange_n(context, &old, fresh, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
 
-void context_notice(struct thread *self)
-{
-	if (self->together.on || !RELAXED_GET(self->mailbox))
-		return;
-	uint32_t mail = __atomic_exchange_n(&self->mailbox, 0, __ATOMIC_RELAXED); /* as in context_send */
-	self->context = last_events((uint64_t)self->context << 2 * (mail >> 16) | (mail & 0xffff));
-}
-
-void context_exchange(struct thread *self, uint32_t writer, enum access access)
+void context_meet(struct thread *self, uint32_t slot, enum access access)
 {
 	struct together *together = &self->together;
-	if (together->on) {
-		for (uint32_t i = 0; i < together->n; i++)
-			if (together->writers[i] == writer)
-				return;
-		together->writers[together->n++] = writer;
-		return;
-	}
-	context_push(self, access == ACCESS_WRITE ? EVENT_LOCAL_WRITE : EVENT_LOCAL_READ);
-	context_send(writer, access == ACCESS_WRITE ? EVENT_REMOTE_WRITE : EVENT_REMOTE_READ);
+	uint32_t known = together->n < TOGETHER_MOST ? together->n : TOGETHER_MOST;
+	for (uint32_t i = 0; i < known; i++)
+		if (together->partners[i] == slot)
+			return;
+	together->partners[together->n++ % TOGETHER_MOST] = slot;
+	context_push(&runtime.threads[slot].context,
+		     access == ACCESS_WRITE ? EVENT_REMOTE_WRITE : EVENT_REMOTE_READ);
+}
+
+void context_end(struct thread *self, enum access access)
+{
+	if (self->together.n)
+		context_push(&self->context, access == ACCESS_WRITE ? EVENT_LOCAL_WRITE : EVENT_LOCAL_READ);
+	self->together.on = self->together.n = 0;
 }

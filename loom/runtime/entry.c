@@ -41,7 +41,7 @@ static void access_slowly(struct thread *self, uint64_t word, uint64_t address, 
 	/* What is this thread's own is here only because every access must be seen. */
 	if (UNLIKELY(runtime.options.jitter_us &&
 		     !(runtime.always_slow && granule_is_own(self, address, size))))
-		jitter_at_access(self);
+		jitter_at_access(self, WORD_SITE(word));
 	if (UNLIKELY(runtime.always_slow))
 		trace_begin(self, word, address, size, access);
 	if (self->taken.cell)

@@ -240,33 +240,14 @@ static void mend(struct thread *self, uint64_t granule)
 
 /* ---- accesses ---- */
 
-/* Several cells of a granule in one access: events enter the contexts once, at the end. */
-static void begin_together(struct thread *self, bool notices)
-{
-	if (notices)
-		context_notice(self);
-	self->together = (struct together){ .on = true };
-}
-
-static void end_together(struct thread *self, enum access access)
-{
-	struct together together = self->together;
-	self->together.on = false;
-	for (uint32_t i = 0; i < together.n; i++)
-		context_exchange(self, together.writers[i], access);
-}
-
 /* Bytes from..to of a granule that is cut in bytes. */
 static void access_bytes(struct thread *self, uint32_t number, uint32_t from, uint32_t to, uint64_t word,
 			 uint64_t granule, enum access access, struct memo *memo)
 {
-	bool notices = false;
-	for (uint32_t i = from; i < to; i++)
-		notices |= cell_notices(self, &cut_at(number)->cells[i], access);
-	begin_together(self, notices);
+	self->together.on = true;
 	for (uint32_t i = from; i < to; i++)
 		cell_access(self, &cut_at(number)->cells[i], word, granule + i, FORM_BYTE, access, memo);
-	end_together(self, access);
+	context_end(self, access);
 }
 
 /* One try at an access to bytes from..to of a granule; false when its cells had to be cut for it. */
@@ -283,15 +264,12 @@ static bool access_granule(struct thread *self, uint64_t granule, uint32_t from,
 		return true;
 	}
 	if (form == FORM_HALF && (whole || half)) {
-		bool notices = false;
-		for (uint32_t at = from; at < to; at += 4)
-			notices |= cell_notices(self, layout_cell(granule | at), access);
-		begin_together(self, notices);
+		self->together.on = true;
 		bool done = true;
 		for (uint32_t at = from; at < to && done; at += 4)
 			done = cell_access(self, layout_cell(granule | at), word, granule | at, FORM_HALF,
 					   access, memo);
-		end_together(self, access);
+		context_end(self, access);
 		return done;
 	}
 	if (whole && form != FORM_ARRAY && cell_access(self, first, word, granule, FORM_WHOLE, access, memo))

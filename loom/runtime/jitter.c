@@ -1,5 +1,7 @@
 /* LOCON's 'Random' environment: random delays at accesses to shared locations
- * and at synchronisation calls widen the set of interleavings that runs show. */
+ * and at synchronisation calls widen the set of interleavings that runs show. A site
+ * that has waited often waits ever more rarely: loops over shared tables would
+ * otherwise take all the time there is, and move nothing else. */
 #include "loom/runtime/runtime.h"
 
 #include <errno.h>
@@ -15,22 +17,33 @@ static uint64_t draw(struct thread *self)
 	return self->random;
 }
 
-/* One access in eight waits; half of the waits are short. */
-static void wait_a_little(struct thread *self)
+/* How often each site has waited; sites may share a place. */
+#define PLACES 4096u
+#define OFTEN 64u
+static uint32_t waits[PLACES];
+
+/* One access in eight waits; half of the waits are short. Once it has waited OFTEN times, a site waits
+ * n times more rarely when it has waited n times as often. */
+static void wait_a_little(struct thread *self, uint32_t site)
 {
 	uint64_t dice = draw(self);
 	if (dice % 8)
 		return;
+	/* Relaxed: a count that gets lost does no harm. */
+	uint32_t *count = &waits[site % PLACES], n = RELAXED_GET(*count);
+	if (n >= OFTEN && (dice >> 4) % (n / OFTEN + 1))
+		return;
+	RELAXED_SET(*count, n + 1);
 	uint64_t most = (uint64_t)runtime.options.jitter_us * 1000;
 	uint64_t ns = (dice >> 32) % (dice & 8 ? most + 1 : most / 8 + 1);
 	struct timespec pause = { .tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000) };
 	nanosleep(&pause, NULL);
 }
 
-void jitter_at_access(struct thread *self)
+void jitter_at_access(struct thread *self, uint32_t site)
 {
 	if (RELAXED_GET(runtime.process->live) > 1)
-		wait_a_little(self);
+		wait_a_little(self, site);
 }
 
 void jitter_at_call(void)
@@ -41,6 +54,6 @@ void jitter_at_call(void)
 	if (!runtime.options.jitter_us || self == &unsnarl_nobody || self->held)
 		return;
 	int saved = errno;
-	jitter_at_access(self);
+	jitter_at_access(self, self->sync);
 	errno = saved;
 }

@@ -137,9 +137,10 @@ struct taken {
 	uint16_t access;
 };
 
-/* Whose data an access to several cells has met so far. */
+/* Other threads that an access has met so far; `on`: it goes on in another cell. */
+#define TOGETHER_MOST 16u
 struct together {
-	uint32_t on, n, writers[8];
+	uint32_t on, n, partners[TOGETHER_MOST];
 };
 
 /* Blocks that a thread has freed (spare.c), oldest first. */
@@ -181,12 +182,11 @@ struct thread {
 	uint32_t allocating;                 /* site of the call that allocates and goes on, 0 = none or not known */
 	struct cell *cells;                  /* CELLS_START, for inlined code */
 	uint64_t loop_where, loop_iteration; /* the step that goes on */
-	uint32_t context; /* last communication events, as far as this thread has taken notice of them */
-	uint32_t sync;    /* site of the synchronisation call that goes on, 0 = none or not known */
+	uint32_t sync; /* site of the synchronisation call that goes on, 0 = none or not known */
+	/* Last communication events (context.c). Atomic, since others cause some of them, and on a cache
+	 * line of its own. */
+	uint32_t context __attribute__((aligned(64)));
 	/* ---- */
-	/* Events that others caused and this thread has not noticed: count << 16 | events. Atomic, and on a
-	 * cache line of its own. */
-	uint32_t mailbox __attribute__((aligned(64)));
 	uint32_t slot __attribute__((aligned(64)));
 	uint32_t number;     /* run-wide */
 	uint32_t generation; /* of the slot */

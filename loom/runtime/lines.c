@@ -20,22 +20,30 @@ void lines_start(void)
 		runtime_map(LINES_START, LINES_SIZE);
 }
 
+/* Beyond 31 threads several share a bit: then all of them count as readers. */
+static void meet_readers(struct thread *self, uint32_t readers)
+{
+	for (uint32_t slot = 1; readers && slot < AREA_SLOTS; slot++)
+		if (readers >> slot % 32 & 1 && slot != self->slot &&
+		    RELAXED_GET(runtime.threads[slot].state) == THREAD_LIVE)
+			context_meet(self, slot, ACCESS_WRITE);
+}
+
 static void touch_line(struct thread *self, struct line *line, uint64_t word, enum access access)
 {
 	uint32_t bit = 1u << self->slot % 32;
 	bool write = access == ACCESS_WRITE, first = write || !(line->readers & bit);
-	if (first)
-		context_notice(self);
 	uint32_t context = self->context;
 	if (line->write && WORD_SLOT(line->write) != self->slot) {
 		observe_edge(self, WORD_SITE(line->write), line->context, WORD_SITE(word), context, write);
-		if (first) {
-			context_push(self, write ? EVENT_LOCAL_WRITE : EVENT_LOCAL_READ);
-			context_send(WORD_SLOT(line->write), write ? EVENT_REMOTE_WRITE : EVENT_REMOTE_READ);
-		}
+		if (first)
+			context_meet(self, WORD_SLOT(line->write), access);
 	} else if (!line->write && !write && first) {
 		observe_edge(self, 0, 0, WORD_SITE(word), context, false);
 	}
+	if (write)
+		meet_readers(self, line->readers);
+	context_end(self, access);
 	if (write) {
 		line->write = word;
 		line->context = (uint16_t)context;

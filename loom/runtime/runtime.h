@@ -158,7 +158,6 @@ HIDDEN void cell_communicate(struct thread *self, const struct cell *now, uint32
  * its history. */
 HIDDEN struct cell cell_after(struct thread *self, struct cell now, bool read, uint64_t word,
 			      enum access access);
-HIDDEN bool cell_notices(struct thread *self, const struct cell *now, enum access access);
 /* A copy for a part of what `from` covers. */
 HIDDEN struct cell cell_copy(struct thread *self, struct cell from, struct cell *home, uint32_t form);
 HIDDEN void cell_release(struct thread *self, struct cell cell); /* the blocks of a cell that is no more */
@@ -225,11 +224,10 @@ HIDDEN void control_access(struct thread *self, uint64_t word, uint64_t address,
 /* ---- context.c: the last communication events of each thread ---- */
 HIDDEN void context_start(uint32_t events); /* as many are kept */
 HIDDEN uint32_t context_empty(void);
-HIDDEN void context_push(struct thread *self, uint32_t event); /* this thread's own */
-HIDDEN void context_send(uint32_t slot, uint32_t event);       /* one that another thread will notice */
-HIDDEN void context_notice(struct thread *self);               /* takes in what others caused */
-/* Data moved from `writer` to this thread, or is overwritten by it. */
-HIDDEN void context_exchange(struct thread *self, uint32_t writer, enum access access);
+/* Data moved from the other thread to this one, or this one overwrites what the other wrote or read:
+ * enters its context. The event of this thread's own, one for all that it met, enters at the end. */
+HIDDEN void context_meet(struct thread *self, uint32_t slot, enum access access);
+HIDDEN void context_end(struct thread *self, enum access access);
 
 /* ---- spare.c: blocks that come and go ---- */
 #define SPARE_LINKS_START 0x260000000000ull
@@ -306,7 +304,7 @@ HIDDEN void monitor_after_fork(void);
 HIDDEN struct area_loop loops_at(uint32_t slot, uint64_t order);
 
 /* ---- jitter.c ---- */
-HIDDEN void jitter_at_access(struct thread *self);
+HIDDEN void jitter_at_access(struct thread *self, uint32_t site);
 HIDDEN void jitter_at_call(void);
 
 /* ---- trace.c: every access in one global order, for comparison with the reference ---- */

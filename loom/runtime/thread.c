@@ -159,7 +159,7 @@ void thread_end(void)
 void thread_leave_runtime(struct thread *self)
 {
 	granule_unlock_held(self);
-	self->together.on = false;
+	self->together.on = self->together.n = 0;
 }
 
 uint64_t thread_order(uint32_t slot, uint32_t low)
