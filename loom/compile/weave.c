@@ -363,7 +363,8 @@ static bool fixed_extent(struct access *access)
 void weave_access(struct weave *weave, const struct access *access)
 {
 	uint32_t site = weave_site(weave, access->instruction, access->kind, access->size, access->pointer);
-	uint32_t number = weave->nmemos++;
+	uint32_t number = weave->nmemos;
+	weave->nmemos += MEMOS_PER_SITE;
 	weave_before(weave, access->instruction);
 	LLVMValueRef address = LLVMBuildPtrToInt(weave->builder, access->pointer, weave->i64, "");
 	if (access->called) {

@@ -318,7 +318,7 @@ static void step(struct thread *self, struct cell *cell, struct cell now, uint64
 		now.read = WORD_ORDER(word);
 	}
 	if (self->owner != OWNER_NEVER)
-		memo_set(memo, low - self->tag, low_of(now));
+		memo_learn(memo, low - self->tag, low_of(now));
 	cell_set(cell, now);
 }
 
@@ -373,10 +373,8 @@ static void read_again(struct thread *self, struct cell *cell, struct cell now, 
 	note_calm(self, word, news != self->news);
 	bool there = (is_b ? old->read : old->own & ~OWN_LAST) == WORD_SITE(word);
 	bool calm = there && self->owner != OWNER_NEVER && site_is_calm(self, word);
-	if (calm && is_b && low_of(fresh) == low_of(now))
-		memo_set(memo, low_of(now) - self->tag, low_of(now));
-	if (calm && !is_b)
-		*again_place(self, cell) = again_value(cell, word);
+	if (calm)
+		memo_learn(memo, low_of(now) - self->tag, MEMO_PASS);
 	else
 		cell_set(cell, fresh);
 }

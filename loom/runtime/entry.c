@@ -81,13 +81,21 @@ INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum a
 	if (self->taken.cell && !self->held)
 		cell_settle(self);
 	if (LIKELY(short_way)) {
-		if (access == ACCESS_READ && reads_again(self, cell, word))
-			return;
 		if (self->held ? cell_access_lightly(self, cell, word, address, FORM(length), access, memo)
 			       : cell_access(self, cell, word, address, FORM(length), access, memo))
 			return;
 	}
 	access_range(word, address, length, access, memo, false);
+}
+
+/* What the first memo did not know. */
+INLINE bool second_chance(uint64_t word, uint64_t address, const struct memo *memo, enum access access)
+{
+	struct thread *self = unsnarl_self;
+	struct cell *cell = layout_cell(address);
+	return access == ACCESS_READ ? cell_quick_read(cell, self->tag, WORD_ORDER(word), memo) ||
+					       reads_again(self, cell, word)
+				     : cell_quick_write(cell, self->tag, self->context, WORD_ORDER(word), memo);
 }
 
 /* The quick parts save few registers; the rest is a function of its own, jumped to. */
@@ -120,10 +128,16 @@ INLINE struct memo *event_memo(const struct thread *self, uint64_t number, uint6
 	}
 
 #define UNIT_ACCESS(name, length, access)                                                                  \
-	MISS(name)                                                                                         \
+	static __attribute__((preserve_most, noinline)) void name##_access(uint64_t word, uint64_t address, \
+									   uint64_t memo, uint64_t size)   \
 	{                                                                                                  \
 		(void)size;                                                                                \
 		access_unit(word, address, length, access, (struct memo *)memo);                           \
+	}                                                                                                  \
+	MISS(name)                                                                                         \
+	{                                                                                                  \
+		if (!second_chance(word, address, (struct memo *)memo + 1, access)) __attribute__((musttail)) \
+			return name##_access(word, address, memo, size);                                   \
 	}                                                                                                  \
 	SLOWLY(name)                                                                                       \
 	COLD_CALL(name)                                                                                    \

@@ -61,8 +61,11 @@ HOOK unsnarl_hook_read16(struct thread *self, uint64_t tag, uint64_t word, uint6
 		unsnarl_miss_read8(WORD(word, site, order), address + 8, (uint64_t)memo, 8);
 		return;
 	}
-	if (memo->to != first)
+	if (memo->to != first) {
+		if (memo->to == MEMO_PASS)
+			return;
 		*(uint64_t *)cell = *(uint64_t *)(cell + 1) = memo->to;
+	}
 	cell[0].read = cell[1].read = (uint32_t)order;
 }
 

@@ -70,11 +70,14 @@ static inline struct cell *layout_whole(uint64_t address)
 }
 
 /* A site's memo, one per thread: the state that its last access met, and what the state became.
- * What such an access teaches is logged already. */
+ * What such an access teaches is logged already. A second one stands behind it for what the first
+ * one held before (entry.c). */
 struct memo {
 	uint64_t from; /* the cell's first 8 bytes less the thread's tag, so that zeroed memos fit nothing */
-	uint64_t to;
+	uint64_t to;   /* MEMO_PASS: the access leaves no trace at all */
 };
+#define MEMO_PASS 0ull
+#define MEMOS_PER_SITE 2u
 #define MEMOS_START 0x2a0000000000ull
 #define MEMOS_SIZE (1ull << 28) /* of one slot */
 
@@ -103,8 +106,11 @@ static inline int cell_quick_read(struct cell *cell, uint64_t tag, uint32_t orde
 	uint64_t low = cell_low(cell);
 	if (__builtin_expect(low - tag != memo->from, 0))
 		return 0;
-	if (memo->to != low)
+	if (memo->to != low) {
+		if (memo->to == MEMO_PASS)
+			return 1;
 		*(uint64_t *)cell = memo->to;
+	}
 	cell->read = order;
 	return 1;
 }
@@ -210,7 +216,7 @@ struct thread {
 	struct taken taken;
 	uint32_t couples_left; /* pairs that are looked at for couples unless one of them makes a new one */
 	uint32_t news;         /* observations that this thread was the first to log */
-	uint64_t again[2048];  /* reads of shared data that this thread need not repeat (cell.c) */
+	uint64_t again[8192];  /* reads of shared data that this thread need not repeat (cell.c) */
 	struct calm calm[512];
 	struct known known[4096];
 	uint64_t steps[4096];     /* tag and history (history.c) */
@@ -229,7 +235,7 @@ struct thread {
  * threads have read was at this very site, and the site is calm. */
 static inline uint64_t *again_place(struct thread *self, const struct cell *cell)
 {
-	return &self->again[((uint64_t)cell >> 4) % 2048];
+	return &self->again[((uint64_t)cell >> 4) % 8192];
 }
 
 /* Of the cell, the value that it tells of, and the reading site. */

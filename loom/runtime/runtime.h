@@ -199,6 +199,14 @@ INLINE void memo_set(struct memo *memo, uint64_t from, uint64_t to)
 	RELAXED_SET(memo->from, from);
 }
 
+/* What was there is kept behind it. */
+INLINE void memo_learn(struct memo *memo, uint64_t from, uint64_t to)
+{
+	if (memo->from != from)
+		memo_set(memo + 1, memo->from, memo->to);
+	memo_set(memo, from, to);
+}
+
 /* ---- array.c: granules whose bytes differ ---- */
 struct array {
 	uint32_t histories[8];
