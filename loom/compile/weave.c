@@ -223,7 +223,8 @@ static void hook_update(struct weave *weave, const struct access *access, uint32
 		LLVMValueRef done = LLVMBuildExtractValue(weave->builder, access->instruction, 1, "");
 		size = LLVMBuildSelect(weave->builder, done, size, number64(weave, 0), "");
 	}
-	call_sized(weave, "unsnarl_write", word, address, memo, size);
+	/* The memo is the read's. */
+	call_sized(weave, "unsnarl_write", word, address, number64(weave, 0), size);
 }
 
 static LLVMValueRef argument64(struct weave *weave, LLVMValueRef call, uint8_t index)

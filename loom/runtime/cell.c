@@ -317,7 +317,7 @@ static void step(struct thread *self, struct cell *cell, struct cell now, uint64
 	} else {
 		now.read = WORD_ORDER(word);
 	}
-	if (self->owner != OWNER_NEVER)
+	if (memo && self->owner != OWNER_NEVER)
 		memo_learn(memo, low - self->tag, low_of(now));
 	cell_set(cell, now);
 }
@@ -373,7 +373,7 @@ static void read_again(struct thread *self, struct cell *cell, struct cell now, 
 	note_calm(self, word, news != self->news);
 	bool there = (is_b ? old->read : old->own & ~OWN_LAST) == WORD_SITE(word);
 	bool calm = there && self->owner != OWNER_NEVER && site_is_calm(self, word);
-	if (calm)
+	if (calm && memo)
 		memo_learn(memo, low_of(now) - self->tag, MEMO_PASS);
 	else
 		cell_set(cell, fresh);

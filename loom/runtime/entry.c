@@ -85,7 +85,7 @@ INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum a
 			       : cell_access(self, cell, word, address, FORM(length), access, memo))
 			return;
 	}
-	access_range(word, address, length, access, memo, false);
+	access_range(word, address, length, access, NULL, false);
 }
 
 /* What the first memo did not know. */
@@ -267,17 +267,19 @@ SMALL_ACCESS(element_write1, 1, ACCESS_WRITE, true)
 
 /* ---- the rest ---- */
 
-/* Accesses that are wide, unaligned or of a size known only now. */
+/* Accesses that are wide, unaligned or of a size known only now; they have no use for memos. */
 COLD unsnarl_read(uint64_t word, uint64_t address, uint64_t memo, uint64_t size)
 {
+	(void)memo;
 	if (size)
-		access_range(word, address, size, ACCESS_READ, (struct memo *)memo, true);
+		access_range(word, address, size, ACCESS_READ, NULL, true);
 }
 
 COLD unsnarl_write(uint64_t word, uint64_t address, uint64_t memo, uint64_t size)
 {
+	(void)memo;
 	if (size)
-		access_range(word, address, size, ACCESS_WRITE, (struct memo *)memo, true);
+		access_range(word, address, size, ACCESS_WRITE, NULL, true);
 }
 
 /* A string of at most `most` bytes, with its end. */
