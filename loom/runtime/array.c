@@ -150,7 +150,7 @@ static bool step_bytes(struct thread *self, struct cell *cell, struct bytes *byt
 		if (old) {
 			next = history_step(self, old, WORD_SITE(word), access);
 			if (memo && self->owner != OWNER_NEVER)
-				memo_set(memo, old, next);
+				memo_set(memo_behind(memo, old), old, next);
 		} else { /* the first access to this byte */
 			next = cell_learn(self, &bytes->now, 0, word, granule + i, access);
 		}

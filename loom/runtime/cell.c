@@ -318,7 +318,7 @@ static void step(struct thread *self, struct cell *cell, struct cell now, uint64
 		now.read = WORD_ORDER(word);
 	}
 	if (memo && self->owner != OWNER_NEVER)
-		memo_learn(memo, low - self->tag, low_of(now));
+		memo_learn(self, memo, low, low_of(now));
 	cell_set(cell, now);
 }
 
@@ -374,7 +374,7 @@ static void read_again(struct thread *self, struct cell *cell, struct cell now, 
 	bool there = (is_b ? old->read : old->own & ~OWN_LAST) == WORD_SITE(word);
 	bool calm = there && self->owner != OWNER_NEVER && site_is_calm(self, word);
 	if (calm && memo)
-		memo_learn(memo, low_of(now) - self->tag, MEMO_PASS);
+		memo_learn(self, memo, low_of(now), MEMO_PASS);
 	else
 		cell_set(cell, fresh);
 }

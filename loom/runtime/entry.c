@@ -88,14 +88,24 @@ INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum a
 	access_range(word, address, length, access, NULL, false);
 }
 
-/* What the first memo did not know. */
-INLINE bool second_chance(uint64_t word, uint64_t address, const struct memo *memo, enum access access)
+INLINE bool quick(struct thread *self, struct cell *cell, uint32_t order, enum access access,
+		  const struct memo *memo)
+{
+	return access == ACCESS_READ ? cell_quick_read(cell, self->tag, order, memo)
+				     : cell_quick_write(cell, self->tag, self->context, order, memo);
+}
+
+/* What the first memo did not know: what is behind it comes to the front. */
+INLINE bool second_chance(uint64_t word, uint64_t address, struct memo *memo, enum access access)
 {
 	struct thread *self = unsnarl_self;
 	struct cell *cell = layout_cell(address);
-	return access == ACCESS_READ ? cell_quick_read(cell, self->tag, WORD_ORDER(word), memo) ||
-					       reads_again(self, cell, word)
-				     : cell_quick_write(cell, self->tag, self->context, WORD_ORDER(word), memo);
+	const struct memo *behind = memo_behind(memo, cell_low(cell));
+	if (quick(self, cell, WORD_ORDER(word), access, behind)) {
+		memo_set(memo, behind->from, behind->to);
+		return true;
+	}
+	return access == ACCESS_READ && reads_again(self, cell, word);
 }
 
 /* The quick parts save few registers; the rest is a function of its own, jumped to. */
@@ -136,7 +146,7 @@ INLINE struct memo *event_memo(const struct thread *self, uint64_t number, uint6
 	}                                                                                                  \
 	MISS(name)                                                                                         \
 	{                                                                                                  \
-		if (!second_chance(word, address, (struct memo *)memo + 1, access)) __attribute__((musttail)) \
+		if (!second_chance(word, address, (struct memo *)memo, access)) __attribute__((musttail)) \
 			return name##_access(word, address, memo, size);                                   \
 	}                                                                                                  \
 	SLOWLY(name)                                                                                       \
@@ -146,8 +156,7 @@ INLINE struct memo *event_memo(const struct thread *self, uint64_t number, uint6
 		struct memo *memo = event_memo(self, number, unit);                                        \
 		struct cell *cell = layout_cell(address);                                                  \
 		uint32_t order = (uint32_t)++self->order;                                                  \
-		if (!(access == ACCESS_READ ? cell_quick_read(cell, self->tag, order, memo)                \
-					    : cell_quick_write(cell, self->tag, self->context, order, memo))) \
+		if (!quick(self, cell, order, access, memo_behind(memo, cell_low(cell))))                  \
 			__attribute__((musttail)) return name##_slowly(address, site, number, unit);       \
 	}
 
@@ -160,22 +169,21 @@ UNIT_ACCESS(write4, 4, ACCESS_WRITE)
 
 /* In a granule that is cut in bytes. */
 INLINE bool small_in_cut(struct thread *self, uint32_t number, uint64_t word, uint64_t address,
-			 uint32_t length, enum access access, const struct memo *memo)
+			 uint32_t length, enum access access, struct memo *memo)
 {
 	struct cell *cell = &cut_at(number)->cells[address % 8];
 	for (uint32_t i = 0; i < length; i++)
-		if (!(access == ACCESS_READ
-			      ? cell_quick_read(cell + i, self->tag, WORD_ORDER(word), memo)
-			      : cell_quick_write(cell + i, self->tag, self->context, WORD_ORDER(word), memo)))
+		if (!quick(self, cell + i, WORD_ORDER(word), access, memo_behind(memo, cell_low(cell + i))))
 			return false;
 	return true;
 }
 
 /* In a granule of this thread's own with an array of histories. */
 INLINE bool small_in_array(struct thread *self, struct cell *cell, uint32_t number, uint64_t word,
-			   uint64_t address, uint32_t length, enum access access, const struct memo *memo)
+			   uint64_t address, uint32_t length, enum access access, struct memo *all)
 {
 	uint32_t *history = &array_at(number)->histories[address % 8];
+	const struct memo *memo = memo_behind(all, *history);
 	if (access == ACCESS_WRITE && cell->context != (uint16_t)self->context)
 		return false;
 	if (memo->from != *history || !memo->from || (length == 2 && history[1] != memo->from))
@@ -219,7 +227,7 @@ static __attribute__((noinline)) bool small_in_shared(struct thread *self, struc
 }
 
 INLINE bool small_quickly(struct thread *self, uint64_t word, uint64_t address, uint32_t length,
-			  enum access access, const struct memo *memo, bool element)
+			  enum access access, struct memo *memo, bool element)
 {
 	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell);

@@ -70,14 +70,20 @@ static inline struct cell *layout_whole(uint64_t address)
 }
 
 /* A site's memo, one per thread: the state that its last access met, and what the state became.
- * What such an access teaches is logged already. A second one stands behind it for what the first
- * one held before (entry.c). */
+ * What such an access teaches is logged already. Behind it stand more of them, each for some of the
+ * states, for sites that meet several by turns (entry.c). */
 struct memo {
 	uint64_t from; /* the cell's first 8 bytes less the thread's tag, so that zeroed memos fit nothing */
 	uint64_t to;   /* MEMO_PASS: the access leaves no trace at all */
 };
 #define MEMO_PASS 0ull
-#define MEMOS_PER_SITE 2u
+#define MEMOS_BEHIND 8u
+#define MEMOS_PER_SITE (1 + MEMOS_BEHIND)
+
+static inline struct memo *memo_behind(struct memo *memo, uint64_t low)
+{
+	return memo + 1 + low % MEMOS_BEHIND;
+}
 #define MEMOS_START 0x2a0000000000ull
 #define MEMOS_SIZE (1ull << 28) /* of one slot */
 

@@ -199,12 +199,10 @@ INLINE void memo_set(struct memo *memo, uint64_t from, uint64_t to)
 	RELAXED_SET(memo->from, from);
 }
 
-/* What was there is kept behind it. */
-INLINE void memo_learn(struct memo *memo, uint64_t from, uint64_t to)
+INLINE void memo_learn(struct thread *self, struct memo *memo, uint64_t low, uint64_t to)
 {
-	if (memo->from != from)
-		memo_set(memo + 1, memo->from, memo->to);
-	memo_set(memo, from, to);
+	memo_set(memo, low - self->tag, to);
+	memo_set(memo_behind(memo, low), low - self->tag, to);
 }
 
 /* ---- array.c: granules whose bytes differ ---- */
