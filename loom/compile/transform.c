@@ -159,6 +159,21 @@ static void mark_inlined(struct weave *weave, const struct loops *loops)
 	free(blocks);
 }
 
+/* A called hook counts for itself: the stretch ends before it and begins anew behind it. */
+static void mark_called(struct weave *weave)
+{
+	bool behind = false;
+	for (size_t i = 0; i < weave->accesses.n; i++) {
+		struct access *access = &weave->accesses.items[i];
+		bool small = access->size <= 2;
+		access->called = !access->extent && access->kind != SITE_UPDATE &&
+				 (small || (!access->inlined && (access->size == 4 || access->size == 8))) &&
+				 access->alignment >= access->size;
+		access->starts |= behind;
+		behind = access->called;
+	}
+}
+
 static void weave_function(struct weave *weave, LLVMValueRef function)
 {
 	weave->function = function;
@@ -176,6 +191,7 @@ static void weave_function(struct weave *weave, LLVMValueRef function)
 		return;
 	}
 	mark_inlined(weave, &loops);
+	mark_called(weave);
 	weave_entry(weave);
 	for (size_t i = 0; i < weave->accesses.n; i++)
 		weave_access(weave, &weave->accesses.items[i]);

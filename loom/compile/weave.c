@@ -36,21 +36,19 @@ void weave_start(struct weave *weave)
 	weave->i64 = LLVMInt64TypeInContext(context);
 	weave->pointer = LLVMPointerTypeInContext(context, 0);
 	weave->nothing = LLVMVoidTypeInContext(context);
-	LLVMTypeRef hook[] = { weave->pointer, weave->pointer, weave->i16,
-			       weave->i64,     weave->i64,     weave->pointer };
-	LLVMTypeRef sized[] = { weave->i64, weave->i64, weave->pointer, weave->i64 };
+	LLVMTypeRef hook[] = { weave->pointer, weave->i64, weave->i64,    weave->i64,
+			       weave->i64,     weave->i64, weave->pointer };
+	LLVMTypeRef sized[] = { weave->i64, weave->i64, weave->i64, weave->i64 };
 	LLVMTypeRef loop[] = { weave->pointer, weave->i64, weave->i64 };
-	weave->hook_type = LLVMFunctionType(weave->nothing, hook, 6, 0);
-	weave->cold_type = LLVMFunctionType(weave->nothing, sized, 3, 0);
+	weave->hook_type = LLVMFunctionType(weave->nothing, hook, 7, 0);
 	weave->sized_type = LLVMFunctionType(weave->nothing, sized, 4, 0);
 	weave->fresh_type = LLVMFunctionType(weave->nothing, sized, 2, 0);
 	weave->loop_type = LLVMFunctionType(weave->nothing, loop, 3, 0);
 
 	weave->self_global = LLVMAddGlobal(weave->module, weave->pointer, "unsnarl_self");
 	LLVMSetThreadLocalMode(weave->self_global, LLVMInitialExecTLSModel);
-	weave->memos = LLVMAddGlobal(weave->module, LLVMArrayType2(weave->i32, 0), "unsnarl_memos_to_come");
-	LLVMTypeRef fields[] = { weave->i64, weave->i64, weave->i64, weave->pointer };
-	LLVMTypeRef descriptor = LLVMStructTypeInContext(context, fields, 4, 0);
+	LLVMTypeRef fields[] = { weave->i64, weave->i64, weave->i64, weave->pointer, weave->i64, weave->i64 };
+	LLVMTypeRef descriptor = LLVMStructTypeInContext(context, fields, 6, 0);
 	weave->descriptor = LLVMAddGlobal(weave->module, descriptor, "unsnarl_descriptor");
 	LLVMSetLinkage(weave->descriptor, LLVMInternalLinkage);
 }
@@ -68,6 +66,11 @@ LLVMValueRef weave_field(struct weave *weave, LLVMTypeRef type, size_t offset, c
 	return LLVMBuildLoad2(weave->builder, type, at_offset(weave, weave->self, offset), name);
 }
 
+static LLVMValueRef descriptor_field(struct weave *weave, size_t offset)
+{
+	return LLVMBuildLoad2(weave->builder, weave->i64, at_offset(weave, weave->descriptor, offset), "");
+}
+
 void weave_entry(struct weave *weave)
 {
 	LLVMValueRef first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(weave->function));
@@ -75,12 +78,13 @@ void weave_entry(struct weave *weave)
 		first = LLVMGetNextInstruction(first);
 	weave_before(weave, first);
 	weave->self = LLVMBuildLoad2(weave->builder, weave->pointer, weave->self_global, "unsnarl.self");
-	weave->cells = weave_field(weave, weave->pointer, offsetof(struct thread, cells), "unsnarl.cells");
-	weave->owner = weave_field(weave, weave->i16, offsetof(struct thread, owner), "unsnarl.owner");
+	weave->tag = weave_field(weave, weave->i64, offsetof(struct thread, tag), "unsnarl.tag");
 	LLVMValueRef word = weave_field(weave, weave->i64, offsetof(struct thread, word), "");
-	LLVMValueRef first_site = LLVMBuildLoad2(weave->builder, weave->i64,
-						 at_offset(weave, weave->descriptor, DESCRIPTOR_FIRST), "");
+	LLVMValueRef first_site = descriptor_field(weave, offsetof(struct unit_descriptor, first));
 	weave->word = LLVMBuildAdd(weave->builder, word, first_site, "unsnarl.word");
+	LLVMValueRef all = weave_field(weave, weave->i64, offsetof(struct thread, memos), "");
+	LLVMValueRef first_memo = descriptor_field(weave, offsetof(struct unit_descriptor, memos));
+	weave->memos = LLVMBuildAdd(weave->builder, all, first_memo, "unsnarl.memos");
 }
 
 /* ---- sites ---- */
@@ -122,20 +126,26 @@ uint32_t weave_site(struct weave *weave, LLVMValueRef instruction, enum site_kin
 
 /* ---- one access ---- */
 
+/* The thread-local order of the next access in the stretch. */
+static LLVMValueRef next_order(struct weave *weave)
+{
+	return LLVMBuildAdd(weave->builder, weave->order, number64(weave, ++weave->order_used), "");
+}
+
 /* The next event word: thread, site, low half of the thread-local order. */
 static LLVMValueRef event_word(struct weave *weave, uint32_t site)
 {
-	LLVMValueRef order =
-		LLVMBuildAdd(weave->builder, weave->order, number64(weave, ++weave->order_used), "");
-	LLVMValueRef low = LLVMBuildAnd(weave->builder, order, number64(weave, 0xffffffffu), "");
+	LLVMValueRef low =
+		LLVMBuildAnd(weave->builder, next_order(weave), number64(weave, 0xffffffffu), "");
 	LLVMValueRef base = LLVMBuildAdd(weave->builder, weave->word,
 					 number64(weave, (uint64_t)site << WORD_SITE_SHIFT), "");
 	return LLVMBuildAdd(weave->builder, base, low, "");
 }
 
-static LLVMValueRef memo_of(struct weave *weave, uint32_t site)
+/* Where memo `number` of the unit is, as an integer. */
+static LLVMValueRef memo_at(struct weave *weave, uint32_t number)
 {
-	return at_offset(weave, weave->memos, site * MEMO_ENTRIES * sizeof(struct memo));
+	return LLVMBuildAdd(weave->builder, weave->memos, number64(weave, number * sizeof(struct memo)), "");
 }
 
 /* How many orders the accesses from `access` on use up to the next stretch. */
@@ -143,7 +153,7 @@ static uint32_t orders_in_stretch(const struct weave *weave, const struct access
 {
 	uint32_t n = 0;
 	const struct access *end = weave->accesses.items + weave->accesses.n;
-	for (const struct access *a = access; a < end && (a == access || !a->starts); a++)
+	for (const struct access *a = access; a < end && !a->called && (a == access || !a->starts); a++)
 		n += a->kind == SITE_UPDATE ? 2 : 1;
 	return n;
 }
@@ -175,59 +185,56 @@ static void call_sized(struct weave *weave, const char *name, LLVMValueRef word,
 	LLVMSetInstructionCallConv(call, PRESERVE_MOST);
 }
 
-static void call_hook(struct weave *weave, bool write, uint32_t size, LLVMValueRef word, LLVMValueRef address,
-		      LLVMValueRef memo)
-{
-	char name[64];
-	snprintf(name, sizeof name, "unsnarl_hook_%s%u", write ? "write" : "read", size);
-	LLVMValueRef arguments[] = { weave->self, weave->cells, weave->owner, word, address, memo };
-	LLVMBuildCall2(weave->builder, weave->hook_type, function_named(weave, name, weave->hook_type),
-		       arguments, 6, "");
-}
-
-/* A call that knows its unit. */
-static void call_unit(struct weave *weave, bool element, bool write, uint32_t size, LLVMValueRef word,
+static void call_hook(struct weave *weave, bool write, uint32_t size, uint32_t site, LLVMValueRef order,
 		      LLVMValueRef address, LLVMValueRef memo)
 {
 	char name[64];
-	snprintf(name, sizeof name, "unsnarl_%s%s%u", element ? "element_" : "", write ? "write" : "read",
-		 size);
-	LLVMValueRef function = function_named(weave, name, weave->cold_type);
-	LLVMSetFunctionCallConv(function, PRESERVE_MOST);
-	LLVMValueRef arguments[] = { word, address, memo };
-	LLVMValueRef call = LLVMBuildCall2(weave->builder, weave->cold_type, function, arguments, 3, "");
-	LLVMSetInstructionCallConv(call, PRESERVE_MOST);
+	snprintf(name, sizeof name, "unsnarl_hook_%s%u", write ? "write" : "read", size);
+	memo = LLVMBuildIntToPtr(weave->builder, memo, weave->pointer, "");
+	LLVMValueRef arguments[] = { weave->self, weave->tag,
+				     weave->word, number64(weave, (uint64_t)site << WORD_SITE_SHIFT),
+				     order,       address,
+				     memo };
+	LLVMBuildCall2(weave->builder, weave->hook_type, function_named(weave, name, weave->hook_type),
+		       arguments, 7, "");
+}
+
+/* A call that does it all. */
+static void call_unit(struct weave *weave, const struct access *access, uint32_t site, uint32_t memo,
+		      LLVMValueRef address)
+{
+	bool element = access->size <= 2 && element_is(weave->layout, access->pointer, 2);
+	char name[64];
+	snprintf(name, sizeof name, "unsnarl_%s%s%u", element ? "element_" : "",
+		 access->kind == SITE_WRITE ? "write" : "read", access->size);
+	LLVMValueRef unit = LLVMBuildPtrToInt(weave->builder, weave->descriptor, weave->i64, "");
+	call_sized(weave, name, address, number64(weave, site), number64(weave, memo), unit);
 }
 
 /* A read or a write of `size` bytes, known now. */
 static void hook_plain(struct weave *weave, const struct access *access, bool write, uint32_t site,
-		       LLVMValueRef address)
+		       LLVMValueRef memo, LLVMValueRef address)
 {
-	LLVMValueRef word = event_word(weave, site), memo = memo_of(weave, site);
 	uint32_t part = access->alignment >= 8 && access->size % 8 == 0 ? 8 : 4;
-	if (access->size % part == 0 && access->size <= 4 * part && access->alignment >= part) {
-		for (uint32_t at = 0; at < access->size; at += part) {
-			LLVMValueRef place =
-				at ? LLVMBuildAdd(weave->builder, address, number64(weave, at), "") : address;
-			if (access->inlined)
-				call_hook(weave, write, part, word, place, memo);
-			else
-				call_unit(weave, false, write, part, word, place, memo);
-		}
+	if (access->size % part != 0 || access->size > 4 * part || access->alignment < part) {
+		call_sized(weave, write ? "unsnarl_write" : "unsnarl_read", event_word(weave, site), address,
+			   memo, number64(weave, access->size));
 		return;
 	}
-	if (access->size <= 2 && access->alignment >= access->size)
-		call_unit(weave, element_is(weave->layout, access->pointer, 2), write, access->size, word,
-			  address, memo);
-	else
-		call_sized(weave, write ? "unsnarl_write" : "unsnarl_read", word, address, memo,
-			   number64(weave, access->size));
+	LLVMValueRef order = next_order(weave);
+	for (uint32_t at = 0, length; at < access->size; at += length) {
+		LLVMValueRef place =
+			at ? LLVMBuildAdd(weave->builder, address, number64(weave, at), "") : address;
+		length = part == 8 && access->size - at >= 16 ? 16 : part;
+		call_hook(weave, write, length, site, order, place, memo);
+	}
 }
 
 /* An atomic read-modify-write: the read before it, the write after it, and only if it took place. */
-static void hook_update(struct weave *weave, const struct access *access, uint32_t site, LLVMValueRef address)
+static void hook_update(struct weave *weave, const struct access *access, uint32_t site, LLVMValueRef memo,
+			LLVMValueRef address)
 {
-	hook_plain(weave, access, false, site, address);
+	hook_plain(weave, access, false, site, memo, address);
 	LLVMValueRef word = event_word(weave, site), size = number64(weave, access->size);
 	LLVMValueRef next = LLVMGetNextInstruction(access->instruction);
 	weave_before(weave, next);
@@ -236,7 +243,8 @@ static void hook_update(struct weave *weave, const struct access *access, uint32
 		LLVMValueRef done = LLVMBuildExtractValue(weave->builder, access->instruction, 1, "");
 		size = LLVMBuildSelect(weave->builder, done, size, number64(weave, 0), "");
 	}
-	call_sized(weave, "unsnarl_write", word, address, memo_of(weave, site), size);
+	/* The memo is the read's. */
+	call_sized(weave, "unsnarl_write", word, address, number64(weave, 0), size);
 }
 
 static LLVMValueRef argument64(struct weave *weave, LLVMValueRef call, uint8_t index)
@@ -316,10 +324,11 @@ static LLVMValueRef string_end(struct weave *weave, LLVMValueRef pointer, LLVMVa
 }
 
 /* The access of a library call; its size may depend on strings or on the result. */
-static void hook_extent(struct weave *weave, const struct access *access, uint32_t site, LLVMValueRef address)
+static void hook_extent(struct weave *weave, const struct access *access, uint32_t site, LLVMValueRef memo,
+			LLVMValueRef address)
 {
 	const struct extent *extent = access->extent;
-	LLVMValueRef call = access->instruction, word = event_word(weave, site), memo = memo_of(weave, site);
+	LLVMValueRef call = access->instruction, word = event_word(weave, site);
 	bool write = extent->access == SITE_WRITE;
 	switch (extent->kind) {
 	case EXTENT_ARGUMENT:
@@ -378,19 +387,26 @@ static bool fixed_extent(struct access *access)
 void weave_access(struct weave *weave, const struct access *access)
 {
 	uint32_t site = weave_site(weave, access->instruction, access->kind, access->size, access->pointer);
+	uint32_t number = weave->nmemos;
+	weave->nmemos += MEMOS_PER_SITE;
 	weave_before(weave, access->instruction);
+	LLVMValueRef address = LLVMBuildPtrToInt(weave->builder, access->pointer, weave->i64, "");
+	if (access->called) {
+		call_unit(weave, access, site, number, address);
+		return;
+	}
 	if (access->starts)
 		start_stretch(weave, access);
-	LLVMValueRef address = LLVMBuildPtrToInt(weave->builder, access->pointer, weave->i64, "");
+	LLVMValueRef memo = memo_at(weave, number);
 	struct access fixed = *access;
 	if (access->extent && fixed_extent(&fixed))
-		hook_plain(weave, &fixed, access->kind == SITE_WRITE, site, address);
+		hook_plain(weave, &fixed, access->kind == SITE_WRITE, site, memo, address);
 	else if (access->extent)
-		hook_extent(weave, access, site, address);
+		hook_extent(weave, access, site, memo, address);
 	else if (access->kind == SITE_UPDATE)
-		hook_update(weave, access, site, address);
+		hook_update(weave, access, site, memo, address);
 	else
-		hook_plain(weave, access, access->kind == SITE_WRITE, site, address);
+		hook_plain(weave, access, access->kind == SITE_WRITE, site, memo, address);
 }
 
 /* ---- stack variables ---- */

@@ -8,8 +8,6 @@
 /* loom/runtime/hooks.c as bitcode. */
 extern const char hooks_bitcode[], hooks_bitcode_end[];
 
-#define DESCRIPTOR_FIRST 16 /* offset of `first` in struct unit_descriptor (loom/runtime/units.c) */
-
 struct access {
 	LLVMValueRef instruction;
 	enum site_kind kind; /* READ, WRITE or UPDATE */
@@ -18,6 +16,7 @@ struct access {
 	const struct extent *extent; /* of a library call's access, else NULL */
 	bool starts;                 /* first in a stretch without calls */
 	bool inlined;                /* the fast path is inlined here */
+	bool called;                 /* the runtime's function does it all, order included */
 };
 
 struct weave {
@@ -29,9 +28,10 @@ struct weave {
 	struct table table;
 	LLVMBuilderRef builder;
 	LLVMTypeRef i8, i16, i32, i64, pointer, nothing;
-	LLVMTypeRef hook_type, cold_type, sized_type, fresh_type, loop_type; /* of the functions hooks call */
+	LLVMTypeRef hook_type, sized_type, fresh_type, loop_type; /* of the functions hooks call */
 	struct map reaching; /* functions of the C++ library's headers that may synchronise */
-	LLVMValueRef self_global, descriptor, memos; /* memos is a stand-in until all sites are known */
+	LLVMValueRef self_global, descriptor;
+	uint32_t nmemos; /* so far */
 
 	/* of the function at hand */
 	LLVMValueRef function;
@@ -39,7 +39,7 @@ struct weave {
 	VEC(LLVMValueRef) syncs;  /* calls that synchronise */
 	VEC(LLVMValueRef) allocs; /* calls that allocate */
 	uint32_t ordinal;
-	LLVMValueRef self, cells, owner, word; /* computed once, in the entry block */
+	LLVMValueRef self, tag, word, memos; /* computed once, in the entry block */
 	LLVMValueRef order;                    /* of the stretch at hand, before its first access */
 	uint32_t order_used;
 };

@@ -125,7 +125,7 @@ static LLVMValueRef field_place(struct weave *weave, size_t field)
 /* The number of the unit's first site is the upper half of a word in its descriptor. */
 static void store_number(struct weave *weave, LLVMValueRef call, uint32_t index, size_t field)
 {
-	LLVMValueRef offset = LLVMConstInt(weave->i64, DESCRIPTOR_FIRST + 4, 0);
+	LLVMValueRef offset = LLVMConstInt(weave->i64, offsetof(struct unit_descriptor, first) + 4, 0);
 	weave_before(weave, call);
 	LLVMValueRef from =
 		LLVMBuildInBoundsGEP2(weave->builder, weave->i8, weave->descriptor, &offset, 1, "");

@@ -1,11 +1,10 @@
-/* The end of a unit: its site table in a section of its own, its memos, and a
+/* The end of a unit: its site table in a section of its own, its descriptor, and a
  * constructor that announces it before any other code of the image runs. */
 #include "loom/compile/weave.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "loom/runtime/layout.h" /* MEMO_ENTRIES */
 #include "model/unit_format.h"
 
 #define CONSTRUCTOR_PRIORITY 1
@@ -23,16 +22,6 @@ static LLVMValueRef add_table(struct weave *weave, uint64_t *hash)
 	LLVMSetSection(table, UNIT_SECTION);
 	LLVMSetAlignment(table, 16);
 	return table;
-}
-
-static void add_memos(struct weave *weave)
-{
-	LLVMTypeRef type = LLVMArrayType2(weave->i64, weave->table.sites.n * MEMO_ENTRIES);
-	LLVMValueRef memos = LLVMAddGlobal(weave->module, type, "unsnarl_memos");
-	LLVMSetInitializer(memos, LLVMConstNull(type));
-	LLVMSetLinkage(memos, LLVMInternalLinkage);
-	LLVMSetAlignment(memos, 32);
-	LLVMReplaceAllUsesWith(weave->memos, memos);
 }
 
 /* Appends a function to the module's constructors. */
@@ -80,14 +69,14 @@ void weave_finish(struct weave *weave)
 	if (weave->table.sites.n) {
 		uint64_t hash;
 		LLVMValueRef table = add_table(weave, &hash);
-		add_memos(weave);
 		LLVMValueRef fields[] = { LLVMConstInt(weave->i64, hash, 0),
 					  LLVMConstInt(weave->i64, weave->table.sites.n, 0),
-					  LLVMConstInt(weave->i64, 0, 0), table };
-		LLVMSetInitializer(weave->descriptor, LLVMConstStructInContext(weave->context, fields, 4, 0));
+					  LLVMConstInt(weave->i64, 0, 0), table,
+					  LLVMConstInt(weave->i64, weave->nmemos, 0),
+					  LLVMConstInt(weave->i64, 0, 0) };
+		LLVMSetInitializer(weave->descriptor, LLVMConstStructInContext(weave->context, fields, 6, 0));
 		add_constructor(weave, announcing_function(weave));
 	}
-	LLVMDeleteGlobal(weave->memos);
 	if (!weave->table.sites.n) {
 		LLVMDeleteGlobal(weave->descriptor);
 		LLVMDeleteGlobal(weave->self_global);

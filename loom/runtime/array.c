@@ -149,8 +149,8 @@ static bool step_bytes(struct thread *self, struct cell *cell, struct bytes *byt
 		uint32_t old = bytes->histories[i], next;
 		if (old) {
 			next = history_step(self, old, WORD_SITE(word), access);
-			if (self->owner != OWNER_NEVER)
-				memo_set(memo, old, next);
+			if (memo && self->owner != OWNER_NEVER)
+				memo_set(memo_behind(memo, old), old, next);
 		} else { /* the first access to this byte */
 			next = cell_learn(self, &bytes->now, 0, word, granule + i, access);
 		}

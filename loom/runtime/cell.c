@@ -300,16 +300,16 @@ static bool write_after_many(struct thread *self, struct cell *cell, struct cell
 static void step(struct thread *self, struct cell *cell, struct cell now, uint64_t word, enum access access,
 		 struct memo *memo)
 {
-	uint32_t next = history_step(self, now.history, WORD_SITE(word), access);
-	if (self->owner != OWNER_NEVER)
-		memo_set(memo, now.history, next);
-	now.history = next;
+	uint64_t low = low_of(now);
+	now.history = history_step(self, now.history, WORD_SITE(word), access);
 	if (access == ACCESS_WRITE) {
 		now.context = (uint16_t)self->context;
 		now.write = WORD_ORDER(word);
 	} else {
 		now.read = WORD_ORDER(word);
 	}
+	if (memo && self->owner != OWNER_NEVER)
+		memo_learn(self, memo, low, low_of(now));
 	cell_set(cell, now);
 }
 
@@ -351,7 +351,7 @@ void cell_settle(struct thread *self)
 
 /* One of two threads reads again. */
 static void read_again(struct thread *self, struct cell *cell, struct cell now, uint64_t word,
-		       uint64_t address)
+		       uint64_t address, struct memo *memo)
 {
 	const struct history *old = history_at(HISTORY(now.history));
 	bool is_b = OWNER_SLOT(now.owner) == self->slot;
@@ -360,8 +360,9 @@ static void read_again(struct thread *self, struct cell *cell, struct cell now, 
 	fresh.history |= cell_learn(self, &now, HISTORY(now.history), word, address, ACCESS_READ);
 	note_calm(self, word, news != self->news);
 	bool there = (is_b ? old->read : old->own & ~OWN_LAST) == WORD_SITE(word);
-	if (there && self->owner != OWNER_NEVER && site_is_calm(self, word))
-		*again_place(self, cell) = again_value(cell, word);
+	bool calm = there && self->owner != OWNER_NEVER && site_is_calm(self, word);
+	if (calm && memo)
+		memo_learn(self, memo, low_of(now), MEMO_PASS);
 	else
 		cell_set(cell, fresh);
 }
@@ -382,7 +383,7 @@ static bool attempt(struct thread *self, struct cell *cell, struct cell now, uin
 	if (mode == MODE_ONE && access == ACCESS_READ) {
 		if (!mine && HISTORY_WRITER(now.history) != self->slot)
 			return become_many(self, cell, now, word, address);
-		read_again(self, cell, now, word, address);
+		read_again(self, cell, now, word, address, memo);
 		return true;
 	}
 	return take_over(self, cell, now, now, word, address, access);

@@ -81,71 +81,116 @@ INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum a
 	if (self->taken.cell && !self->held)
 		cell_settle(self);
 	if (LIKELY(short_way)) {
-		if (access == ACCESS_READ && reads_again(self, cell, word))
-			return;
 		if (self->held ? cell_access_lightly(self, cell, word, address, FORM(length), access, memo)
 			       : cell_access(self, cell, word, address, FORM(length), access, memo))
 			return;
 	}
-	access_range(word, address, length, access, memo, false);
+	access_range(word, address, length, access, NULL, false);
 }
 
-INLINE bool access_quickly(uint64_t word, uint64_t address, uint32_t length, enum access access,
-			   const struct memo *memo)
+INLINE bool quick(struct thread *self, struct cell *cell, uint32_t order, enum access access,
+		  const struct memo *memo)
+{
+	return access == ACCESS_READ ? cell_quick_read(cell, self->tag, order, memo)
+				     : cell_quick_write(cell, self->tag, self->context, order, memo);
+}
+
+/* What the first memo did not know: what is behind it comes to the front. */
+INLINE bool second_chance(uint64_t word, uint64_t address, struct memo *memo, enum access access)
 {
 	struct thread *self = unsnarl_self;
 	struct cell *cell = layout_cell(address);
-	uint16_t owner = (uint16_t)(self->owner | FORM(length) << 2);
-	return access == ACCESS_READ ? cell_quick_read(cell, owner, word, memo)
-				     : cell_quick_write(cell, owner, self->context, word, memo);
+	const struct memo *behind = memo_behind(memo, cell_low(cell));
+	if (quick(self, cell, WORD_ORDER(word), access, behind)) {
+		memo_set(memo, behind->from, behind->to);
+		return true;
+	}
+	return access == ACCESS_READ && reads_again(self, cell, word);
 }
 
-/* The quick part saves few registers; the rest is a function of its own, jumped to. */
-#define UNIT_ACCESS(name, length, access)                                                                   \
-	static __attribute__((preserve_most, noinline)) void name##_slowly(uint64_t word, uint64_t address, \
-									   struct memo *memo)               \
+/* The quick parts save few registers; the rest is a function of its own, jumped to. */
+#define MISS(name) \
+	EXPORT __attribute__((preserve_most, noinline)) void unsnarl_miss_##name(uint64_t word, uint64_t address, \
+									uint64_t memo, uint64_t size)
+#define COLD_CALL(name) \
+	COLD unsnarl_##name(uint64_t address, uint64_t site, uint64_t number, uint64_t unit)
+
+/* What compiled code leaves to the called function: the event's word, and its memo. */
+INLINE uint64_t event_word(const struct thread *self, uint64_t site, uint64_t unit)
+{
+	return self->word + ((const struct unit_descriptor *)unit)->first + (site << WORD_SITE_SHIFT) +
+	       (uint32_t)self->order;
+}
+
+INLINE struct memo *event_memo(const struct thread *self, uint64_t number, uint64_t unit)
+{
+	return (struct memo *)(self->memos + ((const struct unit_descriptor *)unit)->memos) + number;
+}
+
+/* Registers that carry arguments are preserved too: what is jumped to gets the same ones. */
+#define SLOWLY(name)                                                                                        \
+	static __attribute__((preserve_most, noinline)) void name##_slowly(uint64_t address, uint64_t site, \
+									   uint64_t number, uint64_t unit)  \
 	{                                                                                                   \
-		access_unit(word, address, length, access, memo);                                           \
-	}                                                                                                   \
-	COLD name(uint64_t word, uint64_t address, struct memo *memo)                                       \
-	{                                                                                                   \
-		if (!access_quickly(word, address, length, access, memo)) __attribute__                     \
-			((musttail)) return name##_slowly(word, address, memo);                             \
+		struct thread *self = unsnarl_self;                                                         \
+		unsnarl_miss_##name(event_word(self, site, unit), address,                                  \
+				    (uint64_t)event_memo(self, number, unit), 0);                           \
 	}
 
-UNIT_ACCESS(unsnarl_read8, 8, ACCESS_READ)
-UNIT_ACCESS(unsnarl_read4, 4, ACCESS_READ)
-UNIT_ACCESS(unsnarl_write8, 8, ACCESS_WRITE)
-UNIT_ACCESS(unsnarl_write4, 4, ACCESS_WRITE)
+#define UNIT_ACCESS(name, length, access)                                                                  \
+	static __attribute__((preserve_most, noinline)) void name##_access(uint64_t word, uint64_t address, \
+									   uint64_t memo, uint64_t size)   \
+	{                                                                                                  \
+		(void)size;                                                                                \
+		access_unit(word, address, length, access, (struct memo *)memo);                           \
+	}                                                                                                  \
+	MISS(name)                                                                                         \
+	{                                                                                                  \
+		if (!second_chance(word, address, (struct memo *)memo, access)) __attribute__((musttail)) \
+			return name##_access(word, address, memo, size);                                   \
+	}                                                                                                  \
+	SLOWLY(name)                                                                                       \
+	COLD_CALL(name)                                                                                    \
+	{                                                                                                  \
+		struct thread *self = unsnarl_self;                                                        \
+		struct memo *memo = event_memo(self, number, unit);                                        \
+		struct cell *cell = layout_cell(address);                                                  \
+		uint32_t order = (uint32_t)++self->order;                                                  \
+		if (!quick(self, cell, order, access, memo_behind(memo, cell_low(cell))))                  \
+			__attribute__((musttail)) return name##_slowly(address, site, number, unit);       \
+	}
+
+UNIT_ACCESS(read8, 8, ACCESS_READ)
+UNIT_ACCESS(read4, 4, ACCESS_READ)
+UNIT_ACCESS(write8, 8, ACCESS_WRITE)
+UNIT_ACCESS(write4, 4, ACCESS_WRITE)
 
 /* ---- one or two bytes ---- */
 
 /* In a granule that is cut in bytes. */
 INLINE bool small_in_cut(struct thread *self, uint32_t number, uint64_t word, uint64_t address,
-			 uint32_t length, enum access access, const struct memo *memo)
+			 uint32_t length, enum access access, struct memo *memo)
 {
 	struct cell *cell = &cut_at(number)->cells[address % 8];
-	uint16_t owner = (uint16_t)(self->owner | FORM_BYTE << 2);
 	for (uint32_t i = 0; i < length; i++)
-		if (!(access == ACCESS_READ ? cell_quick_read(cell + i, owner, word, memo)
-					    : cell_quick_write(cell + i, owner, self->context, word, memo)))
+		if (!quick(self, cell + i, WORD_ORDER(word), access, memo_behind(memo, cell_low(cell + i))))
 			return false;
 	return true;
 }
 
 /* In a granule of this thread's own with an array of histories. */
 INLINE bool small_in_array(struct thread *self, struct cell *cell, uint32_t number, uint64_t word,
-			   uint64_t address, uint32_t length, enum access access, const struct memo *memo)
+			   uint64_t address, uint32_t length, enum access access, struct memo *all)
 {
 	uint32_t *history = &array_at(number)->histories[address % 8];
-	struct memo known = memo_get(memo, *history);
+	const struct memo *memo = memo_behind(all, *history);
 	if (access == ACCESS_WRITE && cell->context != (uint16_t)self->context)
 		return false;
-	if (known.from != *history || !known.from || (length == 2 && history[1] != known.from))
+	if (memo->from != *history || !memo->from || (length == 2 && history[1] != memo->from))
 		return false;
-	history[0] = known.to;
+	history[0] = (uint32_t)memo->to;
 	if (length == 2)
-		history[1] = known.to;
+		history[1] = (uint32_t)memo->to;
 	if (access == ACCESS_READ)
 		cell->read = WORD_ORDER(word);
 	else
@@ -181,11 +226,10 @@ static __attribute__((noinline)) bool small_in_shared(struct thread *self, struc
 	return true;
 }
 
-INLINE bool small_quickly(uint64_t word, uint64_t address, uint32_t length, enum access access,
-			  const struct memo *memo, bool element)
+INLINE bool small_quickly(struct thread *self, uint64_t word, uint64_t address, uint32_t length,
+			  enum access access, struct memo *memo, bool element)
 {
-	struct thread *self = unsnarl_self;
-	struct cell *cell = layout_cell(address & ~7ull);
+	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell);
 	if (UNLIKELY(address % length || self->owner == OWNER_NEVER))
 		return false;
@@ -201,64 +245,60 @@ INLINE bool small_quickly(uint64_t word, uint64_t address, uint32_t length, enum
 	}
 	if (access == ACCESS_READ && (LOW_OWNER(low) & ~(15u << 2)) == (self->owner | MODE_ONE))
 		return small_in_shared(self, cell, word, address, length);
-	struct memo known = memo_get(memo, low);
-	if (LOW_OWNER(low) != (self->owner | FORM_WHOLE << 2) || known.from != (uint32_t)low ||
-	    known.from != known.to)
-		return false;
-	if (access == ACCESS_WRITE && (uint16_t)(low >> 32) != (uint16_t)self->context)
-		return false;
-	if (access == ACCESS_READ)
-		cell->read = WORD_ORDER(word);
-	else
-		cell->write = WORD_ORDER(word);
-	return true;
+	return false;
 }
 
-#define SMALL_ACCESS(name, length, access, element)                                                         \
-	static __attribute__((preserve_most, noinline)) void name##_slowly(uint64_t word, uint64_t address, \
-									   struct memo *memo)               \
-	{                                                                                                   \
-		access_range(word, address, length, access, memo, element);                                 \
-	}                                                                                                   \
-	COLD name(uint64_t word, uint64_t address, struct memo *memo)                                       \
-	{                                                                                                   \
-		if (!small_quickly(word, address, length, access, memo, element)) __attribute__             \
-			((musttail)) return name##_slowly(word, address, memo);                             \
+#define SMALL_ACCESS(name, length, access, element)                                                        \
+	MISS(name)                                                                                         \
+	{                                                                                                  \
+		(void)size;                                                                                \
+		access_range(word, address, length, access, (struct memo *)memo, element);                 \
+	}                                                                                                  \
+	SLOWLY(name)                                                                                       \
+	COLD_CALL(name)                                                                                    \
+	{                                                                                                  \
+		struct thread *self = unsnarl_self;                                                        \
+		self->order++;                                                                             \
+		if (!small_quickly(self, event_word(self, site, unit), address, length, access,            \
+				   event_memo(self, number, unit), element))                               \
+			__attribute__((musttail)) return name##_slowly(address, site, number, unit);       \
 	}
 
-SMALL_ACCESS(unsnarl_read2, 2, ACCESS_READ, false)
-SMALL_ACCESS(unsnarl_read1, 1, ACCESS_READ, false)
-SMALL_ACCESS(unsnarl_write2, 2, ACCESS_WRITE, false)
-SMALL_ACCESS(unsnarl_write1, 1, ACCESS_WRITE, false)
-SMALL_ACCESS(unsnarl_element_read2, 2, ACCESS_READ, true)
-SMALL_ACCESS(unsnarl_element_read1, 1, ACCESS_READ, true)
-SMALL_ACCESS(unsnarl_element_write2, 2, ACCESS_WRITE, true)
-SMALL_ACCESS(unsnarl_element_write1, 1, ACCESS_WRITE, true)
+SMALL_ACCESS(read2, 2, ACCESS_READ, false)
+SMALL_ACCESS(read1, 1, ACCESS_READ, false)
+SMALL_ACCESS(write2, 2, ACCESS_WRITE, false)
+SMALL_ACCESS(write1, 1, ACCESS_WRITE, false)
+SMALL_ACCESS(element_read2, 2, ACCESS_READ, true)
+SMALL_ACCESS(element_read1, 1, ACCESS_READ, true)
+SMALL_ACCESS(element_write2, 2, ACCESS_WRITE, true)
+SMALL_ACCESS(element_write1, 1, ACCESS_WRITE, true)
 
 /* ---- the rest ---- */
 
-/* Accesses that are wide, unaligned or of a size known only now. */
-COLD unsnarl_read(uint64_t word, uint64_t address, struct memo *memo, uint64_t size)
+/* Accesses that are wide, unaligned or of a size known only now; they have no use for memos. */
+COLD unsnarl_read(uint64_t word, uint64_t address, uint64_t memo, uint64_t size)
 {
+	(void)memo;
 	if (size)
-		access_range(word, address, size, ACCESS_READ, memo, true);
+		access_range(word, address, size, ACCESS_READ, NULL, true);
 }
 
-COLD unsnarl_write(uint64_t word, uint64_t address, struct memo *memo, uint64_t size)
+COLD unsnarl_write(uint64_t word, uint64_t address, uint64_t memo, uint64_t size)
 {
+	(void)memo;
 	if (size)
-		access_range(word, address, size, ACCESS_WRITE, memo, true);
+		access_range(word, address, size, ACCESS_WRITE, NULL, true);
 }
 
 /* A string of at most `most` bytes, with its end. */
-COLD unsnarl_read_string(uint64_t word, uint64_t address, struct memo *memo, uint64_t most)
+COLD unsnarl_read_string(uint64_t word, uint64_t address, uint64_t memo, uint64_t most)
 {
 	size_t length = strnlen((const char *)address, most);
 	unsnarl_read(word, address, memo, length < most ? length + 1 : length);
 }
 
 /* As many bytes as the string at `like` has, its end included. */
-COLD unsnarl_write_string(uint64_t word, uint64_t address, struct memo *memo, uint64_t like)
+COLD unsnarl_write_string(uint64_t word, uint64_t address, uint64_t memo, uint64_t like)
 {
 	unsnarl_write(word, address, memo, strlen((const char *)like) + 1);
 }

@@ -11,49 +11,79 @@
 #define HOOK __attribute__((always_inline, visibility("hidden"))) void
 #define COLD __attribute__((preserve_most, cold)) extern void
 
-COLD unsnarl_read8(uint64_t word, uint64_t address, struct memo *memo);
-COLD unsnarl_read4(uint64_t word, uint64_t address, struct memo *memo);
-COLD unsnarl_write8(uint64_t word, uint64_t address, struct memo *memo);
-COLD unsnarl_write4(uint64_t word, uint64_t address, struct memo *memo);
+COLD unsnarl_miss_read8(uint64_t word, uint64_t address, uint64_t memo, uint64_t size);
+COLD unsnarl_miss_read4(uint64_t word, uint64_t address, uint64_t memo, uint64_t size);
+COLD unsnarl_miss_write8(uint64_t word, uint64_t address, uint64_t memo, uint64_t size);
+COLD unsnarl_miss_write4(uint64_t word, uint64_t address, uint64_t memo, uint64_t size);
 
-static inline struct cell *whole(struct cell *cells, uint64_t address)
-{
-	return (struct cell *)((char *)cells + 2 * (address & ADDRESS_MASK));
-}
+/* `site` and `order` make the event's word, which only the cold calls need. */
+#define WORD(word, site, order) ((word) + (site) + (uint32_t)(order))
 
-static inline struct cell *half(struct cell *cells, uint64_t address)
-{
-	return (struct cell *)((char *)cells + 2 * (address & ADDRESS_MASK) + ((address & 4) << UPPER_SHIFT));
-}
-
-HOOK unsnarl_hook_read8(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word,
+HOOK unsnarl_hook_read8(struct thread *self, uint64_t tag, uint64_t word, uint64_t site, uint64_t order,
 			uint64_t address, struct memo *memo)
 {
-	struct cell *cell = whole(cells, address);
-	if (!cell_quick_read(cell, owner | FORM_WHOLE << 2, word, memo) && !reads_again(self, cell, word))
-		unsnarl_read8(word, address, memo);
+	(void)self;
+	if (!cell_quick_read(layout_whole(address), tag, (uint32_t)order, memo))
+		unsnarl_miss_read8(WORD(word, site, order), address, (uint64_t)memo, 8);
 }
 
-HOOK unsnarl_hook_write8(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word,
+HOOK unsnarl_hook_write8(struct thread *self, uint64_t tag, uint64_t word, uint64_t site, uint64_t order,
 			 uint64_t address, struct memo *memo)
 {
-	if (!cell_quick_write(whole(cells, address), owner | FORM_WHOLE << 2, self->context, word, memo))
-		unsnarl_write8(word, address, memo);
+	if (!cell_quick_write(layout_whole(address), tag, self->context, (uint32_t)order, memo))
+		unsnarl_miss_write8(WORD(word, site, order), address, (uint64_t)memo, 8);
 }
 
-HOOK unsnarl_hook_read4(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word,
+HOOK unsnarl_hook_read4(struct thread *self, uint64_t tag, uint64_t word, uint64_t site, uint64_t order,
 			uint64_t address, struct memo *memo)
 {
-	struct cell *cell = half(cells, address);
-	if (!cell_quick_read(cell, owner | FORM_HALF << 2, word, memo) && !reads_again(self, cell, word))
-		unsnarl_read4(word, address, memo);
+	(void)self;
+	if (!cell_quick_read(layout_cell(address), tag, (uint32_t)order, memo))
+		unsnarl_miss_read4(WORD(word, site, order), address, (uint64_t)memo, 4);
 }
 
-HOOK unsnarl_hook_write4(struct thread *self, struct cell *cells, uint16_t owner, uint64_t word,
+HOOK unsnarl_hook_write4(struct thread *self, uint64_t tag, uint64_t word, uint64_t site, uint64_t order,
 			 uint64_t address, struct memo *memo)
 {
-	if (!cell_quick_write(half(cells, address), owner | FORM_HALF << 2, self->context, word, memo))
-		unsnarl_write4(word, address, memo);
+	if (!cell_quick_write(layout_cell(address), tag, self->context, (uint32_t)order, memo))
+		unsnarl_miss_write4(WORD(word, site, order), address, (uint64_t)memo, 4);
+}
+
+/* Two whole granules, mostly in the same state. */
+HOOK unsnarl_hook_read16(struct thread *self, uint64_t tag, uint64_t word, uint64_t site, uint64_t order,
+			 uint64_t address, struct memo *memo)
+{
+	struct cell *cell = layout_whole(address);
+	uint64_t first = cell_low(cell), second = cell_low(cell + 1);
+	(void)self;
+	if (__builtin_expect((first - tag != memo->from) | (first != second), 0)) {
+		unsnarl_miss_read8(WORD(word, site, order), address, (uint64_t)memo, 8);
+		unsnarl_miss_read8(WORD(word, site, order), address + 8, (uint64_t)memo, 8);
+		return;
+	}
+	if (memo->to != first) {
+		if (memo->to == MEMO_PASS)
+			return;
+		*(uint64_t *)cell = *(uint64_t *)(cell + 1) = memo->to;
+	}
+	cell[0].read = cell[1].read = (uint32_t)order;
+}
+
+HOOK unsnarl_hook_write16(struct thread *self, uint64_t tag, uint64_t word, uint64_t site, uint64_t order,
+			  uint64_t address, struct memo *memo)
+{
+	struct cell *cell = layout_whole(address);
+	uint64_t first = cell_low(cell), second = cell_low(cell + 1), to = memo->to;
+	if (__builtin_expect((first - tag != memo->from) | (first != second) |
+				     (LOW_CONTEXT(to) != (uint16_t)self->context),
+			     0)) {
+		unsnarl_miss_write8(WORD(word, site, order), address, (uint64_t)memo, 8);
+		unsnarl_miss_write8(WORD(word, site, order), address + 8, (uint64_t)memo, 8);
+		return;
+	}
+	if (to != first)
+		*(uint64_t *)cell = *(uint64_t *)(cell + 1) = to;
+	cell[0].write = cell[1].write = (uint32_t)order;
 }
 
 /* A loop header was reached, or a block behind a loop's exit. */

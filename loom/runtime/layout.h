@@ -64,22 +64,38 @@ static inline struct cell *layout_cell(uint64_t address) /* of a granule, or of 
 	return (struct cell *)(2 * (address & ADDRESS_MASK) + ((address & 4) << UPPER_SHIFT) + CELLS_START);
 }
 
-/* A site's memo: histories it has met in cells of its own thread, and what they become. What
- * such an access teaches is logged already. */
-#define MEMO_ENTRIES 8u
-struct memo {
-	uint32_t from, to; /* always loaded and stored together */
-};
-
-static inline struct memo memo_get(const struct memo *memos, uint64_t history)
+static inline struct cell *layout_whole(uint64_t address)
 {
-	union {
-		uint64_t bits;
-		struct memo memo;
-	} entry = { .bits = __atomic_load_n((const uint64_t *)&memos[history % MEMO_ENTRIES],
-					    __ATOMIC_RELAXED) };
-	return entry.memo;
+	return (struct cell *)(2 * (address & ADDRESS_MASK) + CELLS_START);
 }
+
+/* A site's memo, one per thread: the state that its last access met, and what the state became.
+ * What such an access teaches is logged already. Behind it stand more of them, each for some of the
+ * states, for sites that meet several by turns (entry.c). */
+struct memo {
+	uint64_t from; /* the cell's first 8 bytes less the thread's tag, so that zeroed memos fit nothing */
+	uint64_t to;   /* MEMO_PASS: the access leaves no trace at all */
+};
+#define MEMO_PASS 0ull
+#define MEMOS_BEHIND 8u
+#define MEMOS_PER_SITE (1 + MEMOS_BEHIND)
+
+static inline struct memo *memo_behind(struct memo *memo, uint64_t low)
+{
+	return memo + 1 + low % MEMOS_BEHIND;
+}
+#define MEMOS_START 0x2a0000000000ull
+#define MEMOS_SIZE (1ull << 28) /* of one slot */
+
+/* Of a compiled unit; laid out by loom/compile/weave_unit.c. */
+struct unit_descriptor {
+	uint64_t hash;
+	uint64_t nsites;
+	uint64_t first; /* set by the runtime: number of its first site << WORD_SITE_SHIFT */
+	void *table;    /* inside the ELF image that holds it */
+	uint64_t nmemos;
+	uint64_t memos; /* set by the runtime: offset of its first memo in those of each thread */
+};
 
 static inline uint64_t cell_low(const struct cell *cell)
 {
@@ -87,30 +103,33 @@ static inline uint64_t cell_low(const struct cell *cell)
 }
 
 #define LOW_OWNER(low) ((uint16_t)((low) >> 48))
+#define LOW_CONTEXT(low) ((uint16_t)((low) >> 32))
 
-/* An access of the thread that has the cell to itself, when the memo knows it. */
-static inline int cell_quick_read(struct cell *cell, uint16_t owner, uint64_t word, const struct memo *memos)
+/* An access that the memo knows. A state that stays is not stored: then another thread's first access
+ * is never written over. */
+static inline int cell_quick_read(struct cell *cell, uint64_t tag, uint32_t order, const struct memo *memo)
 {
 	uint64_t low = cell_low(cell);
-	struct memo memo = memo_get(memos, low);
-	if (__builtin_expect(LOW_OWNER(low) != owner || memo.from != (uint32_t)low, 0))
+	if (__builtin_expect(low - tag != memo->from, 0))
 		return 0;
-	/* Polling leaves the history as it is: then another thread's first access is never written over. */
-	if (memo.from != memo.to)
-		*(uint64_t *)cell = low - memo.from + memo.to;
-	cell->read = WORD_ORDER(word);
+	if (memo->to != low) {
+		if (memo->to == MEMO_PASS)
+			return 1;
+		*(uint64_t *)cell = memo->to;
+	}
+	cell->read = order;
 	return 1;
 }
 
-static inline int cell_quick_write(struct cell *cell, uint16_t owner, uint32_t context, uint64_t word,
-				   const struct memo *memos)
+static inline int cell_quick_write(struct cell *cell, uint64_t tag, uint32_t context, uint32_t order,
+				   const struct memo *memo)
 {
-	uint64_t low = cell_low(cell);
-	struct memo memo = memo_get(memos, low);
-	if (__builtin_expect(LOW_OWNER(low) != owner || memo.from != (uint32_t)low, 0))
+	uint64_t low = cell_low(cell), to = memo->to;
+	if (__builtin_expect(low - tag != memo->from || LOW_CONTEXT(to) != (uint16_t)context, 0))
 		return 0;
-	*(uint64_t *)cell = (uint64_t)owner << 48 | (uint64_t)(uint16_t)context << 32 | memo.to;
-	cell->write = WORD_ORDER(word);
+	if (to != low)
+		*(uint64_t *)cell = to;
+	cell->write = order;
 	return 1;
 }
 
@@ -176,11 +195,12 @@ struct recent_pair {
 struct thread {
 	uint64_t word;       /* slot << WORD_SLOT_SHIFT */
 	uint64_t order;      /* accesses so far */
-	uint16_t owner;      /* OWNER(slot, 0, 0); OWNER_NEVER when the fast path must not be taken */
+	uint64_t tag;        /* as word; TAG_NEVER when the fast path must not be taken */
+	char *memos;         /* of all units */
+	uint16_t owner;      /* OWNER(slot, 0, 0); OWNER_NEVER with TAG_NEVER */
 	uint32_t loop_steps; /* pushed into `loops` so far */
 	uint32_t loop_entries;
 	uint32_t allocating;                 /* site of the call that allocates and goes on, 0 = none or not known */
-	struct cell *cells;                  /* CELLS_START, for inlined code */
 	uint64_t loop_where, loop_iteration; /* the step that goes on */
 	uint32_t sync; /* site of the synchronisation call that goes on, 0 = none or not known */
 	/* Last communication events (context.c). Atomic, since others cause some of them, and on a cache
@@ -209,7 +229,7 @@ struct thread {
 	struct recent_pair last_met; /* the pair met before this one */
 	struct recent_pair met_pairs[RECENT_PAIRS];   /* this thread is the tail; its own */
 	struct recent_pair taken_pairs[RECENT_PAIRS]; /* this thread is the head; atomic */
-	uint64_t again[2048]; /* reads of shared data that this thread need not repeat (cell.c) */
+	uint64_t again[8192];  /* reads of shared data that this thread need not repeat (cell.c) */
 	struct calm calm[512];
 	struct known known[4096];
 	uint64_t steps[4096];     /* tag and history (history.c) */
@@ -219,12 +239,13 @@ struct thread {
 };
 
 #define OWNER_NEVER 0xffffu
+#define TAG_NEVER (1023ull << WORD_SLOT_SHIFT) /* no cell has a slot and no form */
 
 /* Calm sites (cell.c): true when this thread's last read of a value that several
  * threads have read was at this very site, and the site is calm. */
 static inline uint64_t *again_place(struct thread *self, const struct cell *cell)
 {
-	return &self->again[((uint64_t)cell >> 4) % 2048];
+	return &self->again[((uint64_t)cell >> 4) % 8192];
 }
 
 /* Of the cell, the value that it tells of, and the reading site. */

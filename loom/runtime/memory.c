@@ -141,11 +141,11 @@ static void dies(void *block, size_t size)
 		RELAXED_SET(has_kept, true);
 }
 
-__attribute__((preserve_most)) void unsnarl_write(uint64_t word, uint64_t address, struct memo *memo,
+__attribute__((preserve_most)) void unsnarl_write(uint64_t word, uint64_t address, uint64_t memo,
 						  uint64_t size);
 
 /* Called before the program frees a block. */
-EXPORT __attribute__((preserve_most)) void unsnarl_free(uint64_t word, uint64_t address, struct memo *memo,
+EXPORT __attribute__((preserve_most)) void unsnarl_free(uint64_t word, uint64_t address, uint64_t memo,
 							uint64_t unused)
 {
 	(void)unused;

@@ -87,6 +87,7 @@ HIDDEN void recycle_cell(struct cell *cell);
 /* ---- units.c ---- */
 HIDDEN void units_after_fork(void);
 HIDDEN void units_find_program(void);         /* before the first unit is there: saves time then */
+HIDDEN void units_forget_memos(uint32_t slot);
 HIDDEN uint64_t units_site_id(uint32_t site); /* 0 when unknown */
 HIDDEN void units_copy(struct area_process *to, const struct area_process *from);
 
@@ -170,6 +171,10 @@ INLINE struct cell cell_get(const struct cell *cell)
 	} value = { .bits = *(const volatile cell_bits *)cell };
 	return value.cell;
 }
+INLINE uint64_t low_of(struct cell cell)
+{
+	return (uint64_t)cell.owner << 48 | (uint64_t)cell.context << 32 | cell.history;
+}
 INLINE void cell_set(struct cell *cell, struct cell value)
 {
 	union {
@@ -187,16 +192,20 @@ INLINE bool cell_swap(struct cell *cell, struct cell old, struct cell fresh)
 	} from = { .cell = old }, to = { .cell = fresh };
 	return __sync_bool_compare_and_swap((__int128 *)cell, from.bits, to.bits);
 }
-INLINE void memo_set(struct memo *memos, uint32_t from, uint32_t to)
+/* A signal handler must not find half of it. */
+INLINE void memo_set(struct memo *memo, uint64_t from, uint64_t to)
 {
-	union {
-		struct memo memo;
-		uint64_t bits;
-	} entry = { .memo = { from, to } };
-	uint64_t *place = (uint64_t *)&memos[from % MEMO_ENTRIES];
-	/* Stores only news: every thread reads a site's memo. */
-	if (RELAXED_GET(*place) != entry.bits)
-		RELAXED_SET(*place, entry.bits);
+	RELAXED_SET(memo->from, ~0ull);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	RELAXED_SET(memo->to, to);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	RELAXED_SET(memo->from, from);
+}
+
+INLINE void memo_learn(struct thread *self, struct memo *memo, uint64_t low, uint64_t to)
+{
+	memo_set(memo, low - self->tag, to);
+	memo_set(memo_behind(memo, low), low - self->tag, to);
 }
 
 /* ---- array.c: granules whose bytes differ ---- */

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <string.h>
 
-struct thread unsnarl_nobody = { .owner = OWNER_NEVER, .cells = (struct cell *)CELLS_START };
+struct thread unsnarl_nobody = { .owner = OWNER_NEVER, .tag = TAG_NEVER, .memos = (char *)MEMOS_START };
 __thread struct thread *unsnarl_self __attribute__((tls_model("initial-exec"))) = &unsnarl_nobody;
 static __thread bool departed;
 
@@ -67,13 +67,15 @@ struct thread *thread_new(void)
 			memset(thread->known, 0, sizeof thread->known);
 			memset(thread->steps, 0, sizeof thread->steps);
 			memset(thread->logged, 0, sizeof thread->logged);
+			units_forget_memos(slot);
 		}
 		thread->slot = slot;
 		thread->generation = generation + 1;
 		thread->word = (uint64_t)slot << WORD_SLOT_SHIFT;
-		thread->owner = runtime.always_slow || runtime.controlled ? (uint16_t)OWNER_NEVER
-									  : OWNER(slot, 0u, 0u);
-		thread->cells = (struct cell *)CELLS_START;
+		bool never = runtime.always_slow || runtime.controlled;
+		thread->owner = never ? (uint16_t)OWNER_NEVER : OWNER(slot, 0u, 0u);
+		thread->tag = never ? TAG_NEVER : thread->word;
+		thread->memos = (char *)MEMOS_START + (never ? 0 : slot * MEMOS_SIZE);
 		thread->context = context_empty();
 		bool couples = runtime.options.observe & OBSERVE_PAIRS && !runtime.head->control.light;
 		thread->couples_left = couples ? COUPLES_PATIENCE : 0;

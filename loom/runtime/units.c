@@ -9,20 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "model/unit_format.h" /* ids stand in the unit tables */
 
-/* Laid out by loom/compile/table.c. */
-struct unit_descriptor {
-	uint64_t hash;
-	uint64_t nsites;
-	uint64_t first; /* set here: number of its first site << WORD_SITE_SHIFT */
-	void *table;    /* inside the ELF image that holds it */
-};
-
 static pthread_mutex_t units_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t next_site = 1;
+static uint64_t next_memo; /* offset in the memos of a slot */
 
 /* Where the tables of announced units lie, in order of their numbers: for the ids of sites. */
 static struct {
@@ -118,14 +112,18 @@ static int forget_variables(struct dl_phdr_info *info, size_t size, void *base)
 	return 1;
 }
 
+static uint64_t unit_memos[AREA_UNITS]; /* where the memos of each announced unit are */
+
 /* The number of a unit that was here before, loaded from the same file; 0 when it is new. */
-static uint32_t known_number(const struct unit_descriptor *unit, const char *path)
+static uint32_t known_number(struct unit_descriptor *unit, const char *path)
 {
 	const struct area_process *process = runtime.process;
 	for (uint32_t i = 0; i < process->nunits && i < AREA_UNITS; i++)
 		if (process->units[i].hash == unit->hash &&
-		    strcmp(process->paths + process->units[i].path, path) == 0)
+		    strcmp(process->paths + process->units[i].path, path) == 0) {
+			unit->memos = unit_memos[i];
 			return process->units[i].first;
+		}
 	return 0;
 }
 
@@ -147,9 +145,13 @@ static void announce(struct unit_descriptor *unit)
 		keep_table(unit);
 		return;
 	}
-	if (unit->nsites + next_site > WORD_SITE_MASK || process->nunits >= AREA_UNITS)
+	uint64_t memos = unit->nmemos * sizeof(struct memo);
+	if (unit->nsites + next_site > WORD_SITE_MASK || process->nunits >= AREA_UNITS ||
+	    next_memo + memos > MEMOS_SIZE)
 		runtime_die("the program has more than four million sites or 16384 source files");
 	unit->first = (uint64_t)next_site << WORD_SITE_SHIFT;
+	unit->memos = unit_memos[process->nunits] = next_memo;
+	next_memo += memos;
 	keep_table(unit);
 	process->units[process->nunits] = (struct area_unit){ .hash = unit->hash,
 							      .first = next_site,
@@ -158,6 +160,11 @@ static void announce(struct unit_descriptor *unit)
 	next_site += (uint32_t)unit->nsites;
 	__atomic_store_n(&process->units[process->nunits].state, AREA_VALID, __ATOMIC_RELEASE);
 	process->nunits++;
+}
+
+void units_forget_memos(uint32_t slot)
+{
+	madvise((char *)MEMOS_START + slot * MEMOS_SIZE, (next_memo + 4095) & ~4095ull, MADV_DONTNEED);
 }
 
 EXPORT void unsnarl_unit(struct unit_descriptor *unit)
