@@ -48,7 +48,7 @@ eval-diagnose:
 eval-locon:
 	@scripts/packages.sh build
 	@$(MAKE) --no-print-directory all
-	scripts/eval-locon.py --build $(BUILD) --write
+	scripts/eval-locon.py --build $(BUILD) --write $(EVAL)
 
 # BUGABOO's tables on the corpus, into doc/results.md; EVAL passes options, as --trials 1.
 eval-bugaboo:

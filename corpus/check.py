@@ -150,6 +150,20 @@ def check_accesses(truth, folder):
     require(len(threads) > 1 or truth["class"] == "memory-error", "truth.json: only one thread")
 
 
+def check_pairs(truth):
+    """Which accesses are of one variable, where there are several: heads and tails in failing order."""
+    if truth["class"] != "multi-variable-atomicity-violation":
+        require("pairs" not in truth, "truth.json: pairs are for several variables")
+        return
+    require(truth.get("pairs"), "truth.json: no pairs")
+    for pair in truth["pairs"]:
+        require(isinstance(pair, list) and len(pair) == 2 and all(isinstance(i, int) for i in pair) and
+                0 <= pair[0] < pair[1] < len(truth["accesses"]), f"truth.json: bad pair {pair}")
+        head, tail = (truth["accesses"][i] for i in pair)
+        require(head["thread"] != tail["thread"] and "write" in (head["kind"], tail["kind"]),
+                f"truth.json: {pair} is no pair")
+
+
 def check_words(truth, folder):
     for name in truth["sources"]:
         for number, line in enumerate((folder / name).read_text().split("\n"), 1):
@@ -306,6 +320,7 @@ def check(name, build_folder):
         check_fields(truth, folder)
         check_oracle(truth, folder)
         check_accesses(truth, folder)
+        check_pairs(truth)
         check_words(truth, folder)
         home = build_folder / name
         home.mkdir(parents=True, exist_ok=True)

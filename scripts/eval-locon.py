@@ -4,7 +4,7 @@ program, from `unsnarl hunt` (or `unsnarl run --jitter` where that finds nothing
 then `unsnarl locate`, alone on the last failed run and with its choice among those
 that the hunt met, and `unsnarl locate --falcon` on the same runs.
 
-usage: eval-locon.py [--build DIR] [--repeat N] [--budget TIME] [--reuse] [--write] [NAME...]
+usage: eval-locon.py [--build DIR] [--repeat N] [--budget TIME] [--seed S] [--reuse] [--write] [NAME...]
 
 What is right is said in judging.py. With --reuse, programs and runs of the last
 evaluation are taken where they are still there. With --write the table goes into
@@ -61,20 +61,20 @@ def note(row, program, store, answer, seconds):
                falcon_seconds=falcon_seconds)
 
 
-def evaluate(program, repeat, budget, verbose):
+def evaluate(program, options):
     """A row of the table: counts over the repetitions, and what the last one gave."""
     row = {"name": program.name, "class": judging.SHORT[program.truth["class"]], "why": "", "asked": 0,
            "first": 0, "alone": 0, "whole": 0, "right": 0, "claims": 0, "falcon_first": 0}
-    for repetition in range(repeat):
+    for repetition in range(options.repeat):
         control = row["class"] == "-"
-        store = program.mislabel(repetition) if control else program.collect(repetition, budget)
+        store = program.mislabel(repetition) if control else program.collect(repetition, options.budget, options.seed)
         answer, why, seconds = program.locate(store)
         if answer is None:
             row["why"] = "no failed run" if "failed yet" in why else why.split(":")[-1].strip()
             continue
         row["asked"] += 1
         note(row, program, store, answer, seconds)
-        if verbose and row["class"] != "-":
+        if options.verbose and row["class"] != "-":
             first = answer["findings"][0] if answer["findings"] else None
             said = " ".join(f"T{a['thread']} {a['kind'][0]}{a['line']}" for a in first["accesses"]) if first else "-"
             print(f"    {repetition}: rank {row['rank']} {row['procedure']} ({row['suspects']}) "
@@ -134,6 +134,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=judging.SOURCE / "build")
     parser.add_argument("--repeat", type=int, default=10)
     parser.add_argument("--budget", default="30s", help="of each hunt")
+    parser.add_argument("--seed", type=int, default=1000, help="of the first hunt")
     parser.add_argument("--reuse", action="store_true", help="take the runs of the last evaluation")
     parser.add_argument("--verbose", action="store_true", help="say what each repetition found")
     parser.add_argument("--write", action="store_true", help="put the table into doc/results.md")
@@ -146,7 +147,7 @@ def main():
         program = judging.Program(unsnarl, name, scratch)
         if not (options.reuse and program.program.exists()):
             program.build()
-        row = evaluate(program, options.repeat, options.budget, options.verbose)
+        row = evaluate(program, options)
         rows.append(row)
         print(f"{name}: {row.get('procedure', row['why'])} first in {row['first']}, whole in {row['whole']}, class "
               f"right in {row['right']} of {row['asked']}", file=sys.stderr, flush=True)

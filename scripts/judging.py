@@ -99,12 +99,12 @@ class Program:
         return ["--timeout", self.truth["timeout"], "--store", store, *self.oracle(), "--", self.program,
                 *self.truth["args"]]
 
-    def collect(self, repetition, budget, passes=100):
-        """A store with passing runs and, if one was found, a failed one."""
+    def collect(self, repetition, budget, seed=1000, passes=100):
+        """A store with passing runs and, if any were found, failed ones."""
         store = self.home / f"store-{repetition}"
         if store.exists():
             return store
-        found, _, _ = self.call("hunt", "--budget", budget, "--no-reduce", "--seed", 1000 + 7 * repetition,
+        found, _, _ = self.call("hunt", "--budget", budget, "--no-reduce", "--seed", seed + 7 * repetition,
                                 "--passes", passes, *self.command(store), timeout=900)
         if found == 0:
             for jitter in (300, 5000):

@@ -5,8 +5,9 @@
 #include "store/store.h"
 
 struct locon_vote {
-	uint64_t run;        /* to be explained */
-	size_t asked, alike; /* runs that were looked at; those with the same explanation, 0: none that enough share */
+	uint64_t run; /* to be explained */
+	size_t asked,
+		alike; /* runs that were looked at; those with the same explanation, 0: none that enough share */
 };
 
 /* Looks at `run` and at some others of its campaign that ended as it did, for some seconds at most. */

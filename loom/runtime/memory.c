@@ -114,13 +114,16 @@ static void *prepare(void *block, size_t size)
 static bool is_ours;  /* the program has no allocator of its own */
 static bool has_kept; /* some freed block may have kept its history */
 
-/* What the program asked for first: a trace says how large that is. */
+/* In a trace, what the program asked for first: that says how large the block is. */
 static void forget_block(char *block, size_t size)
 {
 	size_t usable = malloc_usable_size(block);
-	forget(block, size < usable ? size : usable);
-	if (size < usable)
-		forget(block + size, usable - size);
+	if (!runtime.always_slow || size >= usable) {
+		forget(block, usable);
+		return;
+	}
+	forget(block, size);
+	forget(block + size, usable - size);
 }
 
 static void *born(void *block, size_t size)
