@@ -199,6 +199,8 @@ enum area_turn_end { TURN_PREEMPTED = 1, TURN_BLOCKED, TURN_ENDED, TURN_YIELDED 
 #define AREA_LOOSE (1ull << 60)
 /* With AREA_UNTIL: when its thread has passed so many points and next stands before the turn's site. */
 #define AREA_PLACE (1ull << 59)
+/* Passed over when the thread of the turn before it, an AREA_UNTIL, has come where that one ends. */
+#define AREA_GUARDED (1ull << 58)
 struct area_turn {
 	uint32_t thread; /* run-wide */
 	uint16_t kind, end;

@@ -14,7 +14,8 @@
 _Static_assert((int)POLICY_FREE == (int)SCHEDULE_FREE && (int)POLICY_STAY == (int)SCHEDULE_STAY &&
 		       (int)WAIT_INPUT == (int)WAITING_INPUT && (int)TURN_YIELDED == (int)STOP_YIELDED &&
 		       AREA_ENDLESS == SCHEDULE_ENDLESS && AREA_UNTIL == SCHEDULE_UNTIL &&
-		       AREA_LOOSE == SCHEDULE_LOOSE && AREA_PLACE == SCHEDULE_PLACE,
+		       AREA_LOOSE == SCHEDULE_LOOSE && AREA_PLACE == SCHEDULE_PLACE &&
+		       AREA_GUARDED == SCHEDULE_GUARDED,
 	       "the model follows the area");
 
 bool harvest_turn(const struct area_turn *from, struct schedule_turn *to)

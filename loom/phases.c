@@ -113,7 +113,8 @@ size_t phases_plan(const struct schedule *from, const size_t *exact, size_t nexa
 				if (thread == stopped || progress.come[thread] == progress.before[thread])
 					continue;
 				*VEC_PUSH(&turns) =
-					(struct schedule_turn){ .thread = thread, .points = limits[thread] };
+					(struct schedule_turn){ .thread = thread,
+								.points = limits[thread] | SCHEDULE_GUARDED };
 				*VEC_PUSH(&turns) = first;
 			}
 	}

@@ -435,8 +435,11 @@ static struct error *reduce_all(struct reduction *reduction)
 		size_t before = forced(reduction);
 
 		TRY(improve_all(reduction, &any));
-		if (any && forced(reduction) < before)
-			TRY(loosen_all(reduction));
+		if (!any || forced(reduction) == before)
+			continue;
+		TRY(loosen_all(reduction));
+		TRY(pairs(reduction));
+		TRY(groups(reduction));
 	}
 	return NULL;
 }

@@ -30,6 +30,8 @@ enum schedule_stop { STOP_LAST, STOP_PREEMPTED, STOP_BLOCKED, STOP_ENDED, STOP_Y
 #define SCHEDULE_LOOSE (UINT64_C(1) << 60)
 /* With SCHEDULE_UNTIL: as soon as the thread stands before `site`, after so many points. */
 #define SCHEDULE_PLACE (UINT64_C(1) << 59)
+/* Passed over when the thread of the planned turn before it, an UNTIL, has come where that one ends. */
+#define SCHEDULE_GUARDED (UINT64_C(1) << 58)
 
 /* `thread` runs for `points` points and stands before `site` then. With `wake` it
  * is no turn but a choice: of the thread that an unlock or a signal lets go on. */

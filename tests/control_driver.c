@@ -25,7 +25,9 @@
 static const char *const policies[] = { "free", "random", "pct", "pos", "surw", "stay" };
 static const char *const ends[] = { "none", "deadlock", "lost-wakeup", "livelock", "diverged" };
 
-static struct area_control control = { .policy = POLICY_RANDOM, .depth = 3, .carry = 1, .most_points = 2000000 };
+static struct area_control control = {
+	.policy = POLICY_RANDOM, .depth = 3, .carry = 1, .most_points = 2000000
+};
 static bool replays, fresh, quiet, verbose;
 static int server = -1, server_pid;
 static unsigned timeout_s = 10;

@@ -151,6 +151,14 @@ static void step(const struct world *world, struct play *play, uint32_t thread)
 		play->failed = true;
 }
 
+/* Places are not known here: a turn that ends at one ends where it may at the earliest. */
+static uint64_t goal_of(uint64_t points, uint64_t at)
+{
+	if (points >= SCHEDULE_ENDLESS)
+		return LENGTH;
+	return points & SCHEDULE_UNTIL ? points & (SCHEDULE_GUARDED - 1) : at + points;
+}
+
 /* Follows the plan as far as it goes; then each thread to its end. */
 static void play_plan(const struct world *world, const struct schedule_turn *plan, size_t n,
 		      struct play *play)
@@ -160,9 +168,11 @@ static void play_plan(const struct world *world, const struct schedule_turn *pla
 	*play = (struct play){ 0 };
 	for (size_t i = 0; i < n; i++) {
 		uint64_t at = play->at[plan[i].thread], points = plan[i].points;
-		uint64_t goal = points >= SCHEDULE_ENDLESS ? LENGTH
-				: points & SCHEDULE_UNTIL  ? points & (SCHEDULE_PLACE - 1)
-							   : at + points;
+		uint64_t goal = goal_of(points, at);
+
+		if (i && points & SCHEDULE_GUARDED &&
+		    play->at[plan[i - 1].thread] >= goal_of(plan[i - 1].points, 0))
+			continue;
 
 		for (; at < goal && at < LENGTH; at++)
 			step(world, play, last = plan[i].thread);

@@ -10,7 +10,7 @@ static uint64_t budget_of(const struct area_turn *turn, uint64_t passed)
 		return turn->points;
 	if (turn->points & AREA_PLACE)
 		return AREA_ENDLESS;
-	uint64_t goal = turn->points & (AREA_PLACE - 1);
+	uint64_t goal = turn->points & (AREA_GUARDED - 1);
 	return goal > passed ? goal - passed : 0;
 }
 
@@ -18,7 +18,8 @@ static uint64_t budget_of(const struct area_turn *turn, uint64_t passed)
 static bool is_in_place(const struct area_turn *turn, const struct agent *agent)
 {
 	return !control.options.strict && turn->points & AREA_PLACE && turn->points < AREA_ENDLESS &&
-	       agent->passed >= (turn->points & (AREA_PLACE - 1)) && units_site_id(agent->site) == turn->site;
+	       agent->passed >= (turn->points & (AREA_GUARDED - 1)) &&
+	       units_site_id(agent->site) == turn->site;
 }
 
 static bool ends_by_yield(const struct area_turn *turn)
@@ -102,13 +103,22 @@ static struct agent *plan_takes(const struct area_turn *turn)
 	return agent && agent->state == AGENT_READY ? agent : NULL;
 }
 
+static bool is_needless(const struct area_turn *turn)
+{
+	if (control.options.strict || !(turn->points & AREA_GUARDED) || turn == control.schedule->plan)
+		return false;
+	const struct area_turn *before = turn - 1;
+	const struct agent *agent = agent_numbered(before->thread);
+	return agent && (is_in_place(before, agent) || budget_of(before, agent->passed) == 0);
+}
+
 /* Moves on to the next turn that can be taken. */
 static struct agent *plan_advance(const struct agent *stood)
 {
 	const struct area_turn *plan = control.schedule->plan;
 	while (++control.cursor < control.options.nplan) {
 		const struct area_turn *turn = &plan[control.cursor];
-		if (turn->kind != TURN_RUN)
+		if (turn->kind != TURN_RUN || is_needless(turn))
 			continue;
 		struct agent *agent = agent_numbered(turn->thread);
 		uint64_t budget = agent ? budget_of(turn, agent->passed) : 0;
