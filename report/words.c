@@ -161,13 +161,12 @@ char *words_machine(const uint64_t counts[MACHINE_COUNTS], unsigned indent)
 {
 	double per = counts[MACHINE_ACCESSES] ? 1e4 / (double)counts[MACHINE_ACCESSES] : 0;
 
-	return memory_format("%llu accesses to lines, %llu traps; in 10,000 accesses\n"
-			     "%*s%.1f misses to read, %.1f to write, %.1f between caches,\n"
-			     "%*s%.1f writes of metadata",
-			     (unsigned long long)counts[MACHINE_ACCESSES],
-			     (unsigned long long)counts[MACHINE_TRAPS], (int)indent, "",
-			     per * (double)counts[MACHINE_READ_MISSES],
-			     per * (double)counts[MACHINE_WRITE_MISSES],
-			     per * (double)counts[MACHINE_COHERENCE_MISSES], (int)indent, "",
-			     per * (double)counts[MACHINE_METADATA_WRITES]);
+	return memory_format(
+		"%llu accesses to lines, %llu traps; in 10,000 accesses\n"
+		"%*s%.1f misses to read, %.1f to write, %.1f between caches,\n"
+		"%*s%.1f writes of metadata",
+		(unsigned long long)counts[MACHINE_ACCESSES], (unsigned long long)counts[MACHINE_TRAPS],
+		(int)indent, "", per * (double)counts[MACHINE_READ_MISSES],
+		per * (double)counts[MACHINE_WRITE_MISSES], per * (double)counts[MACHINE_COHERENCE_MISSES],
+		(int)indent, "", per * (double)counts[MACHINE_METADATA_WRITES]);
 }

@@ -118,6 +118,49 @@ call run --store elsewhere -- ./other
 call rank --store exact --compare elsewhere
 expect err 'no runs of this build' "compare with another program"
 
+# ---- a read without an edge that came before all other threads ----
+cat >early.c <<'EOF'
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+static sem_t ready, go;
+static int *options;
+static int seen;
+static void *use(void *argument)
+{
+	int early = options != NULL;
+	sem_post(&ready);
+	if (!getenv("LATE"))
+		sem_wait(&go);
+	seen = early + (options == NULL); /* the read in question */
+	return argument;
+}
+int main(void)
+{
+	static int value;
+	pthread_t thread;
+	sem_init(&ready, 0, 0);
+	sem_init(&go, 0, 0);
+	pthread_create(&thread, NULL, use, NULL);
+	sem_wait(&ready);
+	if (!getenv("LATE")) {
+		options = &value;
+		sem_post(&go);
+	}
+	pthread_join(thread, NULL);
+	options = &value;
+	return seen;
+}
+EOF
+"$UNSNARL" cc -O0 -g -pthread -o early early.c 2>err
+call run -n 4 --store early.store -- ./early
+LATE=1 "$UNSNARL" run -n 4 --store early.store -- ./early >out 2>err
+call rank --store early.store --json
+line=$(grep -n 'the read in question' early.c | cut -d: -f1)
+check_json "[f for f in answer[\"findings\"] if f[\"point\"][\"line\"] == $line and f[\"context_needed\"] == 0]" "a read that came before all other threads"
+call rank --store early.store --unlabelled --json
+check_json "not [f for f in answer[\"findings\"] if f[\"point\"][\"line\"] == $line and f[\"odd\"][\"source\"] is None]" "labels stay out of a ranking without them"
+
 # ---- in the field ----
 call run -n 20 --observe edges --store field -- ./stats
 call rank --store field --export graph --log relative
