@@ -135,8 +135,7 @@ static LLVMValueRef next_order(struct weave *weave)
 /* The next event word: thread, site, low half of the thread-local order. */
 static LLVMValueRef event_word(struct weave *weave, uint32_t site)
 {
-	LLVMValueRef low =
-		LLVMBuildAnd(weave->builder, next_order(weave), number64(weave, 0xffffffffu), "");
+	LLVMValueRef low = LLVMBuildAnd(weave->builder, next_order(weave), number64(weave, 0xffffffffu), "");
 	LLVMValueRef base = LLVMBuildAdd(weave->builder, weave->word,
 					 number64(weave, (uint64_t)site << WORD_SITE_SHIFT), "");
 	return LLVMBuildAdd(weave->builder, base, low, "");

@@ -40,7 +40,7 @@ struct weave {
 	VEC(LLVMValueRef) allocs; /* calls that allocate */
 	uint32_t ordinal;
 	LLVMValueRef self, tag, word, memos; /* computed once, in the entry block */
-	LLVMValueRef order;                    /* of the stretch at hand, before its first access */
+	LLVMValueRef order;                  /* of the stretch at hand, before its first access */
 	uint32_t order_used;
 };
 

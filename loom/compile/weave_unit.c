@@ -71,7 +71,8 @@ void weave_finish(struct weave *weave)
 		LLVMValueRef table = add_table(weave, &hash);
 		LLVMValueRef fields[] = { LLVMConstInt(weave->i64, hash, 0),
 					  LLVMConstInt(weave->i64, weave->table.sites.n, 0),
-					  LLVMConstInt(weave->i64, 0, 0), table,
+					  LLVMConstInt(weave->i64, 0, 0),
+					  table,
 					  LLVMConstInt(weave->i64, weave->nmemos, 0),
 					  LLVMConstInt(weave->i64, 0, 0) };
 		LLVMSetInitializer(weave->descriptor, LLVMConstStructInContext(weave->context, fields, 6, 0));

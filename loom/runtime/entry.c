@@ -100,20 +100,19 @@ INLINE bool second_chance(uint64_t word, uint64_t address, struct memo *memo, en
 {
 	struct thread *self = unsnarl_self;
 	struct cell *cell = layout_cell(address);
-	const struct memo *behind = memo_behind(memo, cell_low(cell));
-	if (quick(self, cell, WORD_ORDER(word), access, behind)) {
-		memo_set(memo, behind->from, behind->to);
+	const struct memo behind = *memo_behind(memo, cell_low(cell));
+	if (quick(self, cell, WORD_ORDER(word), access, &behind)) {
+		memo_set(memo, behind.from, behind.to);
 		return true;
 	}
 	return access == ACCESS_READ && reads_again(self, cell, word);
 }
 
 /* The quick parts save few registers; the rest is a function of its own, jumped to. */
-#define MISS(name) \
-	EXPORT __attribute__((preserve_most, noinline)) void unsnarl_miss_##name(uint64_t word, uint64_t address, \
-									uint64_t memo, uint64_t size)
-#define COLD_CALL(name) \
-	COLD unsnarl_##name(uint64_t address, uint64_t site, uint64_t number, uint64_t unit)
+#define MISS(name)                                                                \
+	EXPORT __attribute__((preserve_most, noinline)) void unsnarl_miss_##name( \
+		uint64_t word, uint64_t address, uint64_t memo, uint64_t size)
+#define COLD_CALL(name) COLD unsnarl_##name(uint64_t address, uint64_t site, uint64_t number, uint64_t unit)
 
 /* What compiled code leaves to the called function: the event's word, and its memo. */
 INLINE uint64_t event_word(const struct thread *self, uint64_t site, uint64_t unit)
@@ -137,27 +136,27 @@ INLINE struct memo *event_memo(const struct thread *self, uint64_t number, uint6
 				    (uint64_t)event_memo(self, number, unit), 0);                           \
 	}
 
-#define UNIT_ACCESS(name, length, access)                                                                  \
+#define UNIT_ACCESS(name, length, access)                                                                   \
 	static __attribute__((preserve_most, noinline)) void name##_access(uint64_t word, uint64_t address, \
-									   uint64_t memo, uint64_t size)   \
-	{                                                                                                  \
-		(void)size;                                                                                \
-		access_unit(word, address, length, access, (struct memo *)memo);                           \
-	}                                                                                                  \
-	MISS(name)                                                                                         \
-	{                                                                                                  \
-		if (!second_chance(word, address, (struct memo *)memo, access)) __attribute__((musttail)) \
-			return name##_access(word, address, memo, size);                                   \
-	}                                                                                                  \
-	SLOWLY(name)                                                                                       \
-	COLD_CALL(name)                                                                                    \
-	{                                                                                                  \
-		struct thread *self = unsnarl_self;                                                        \
-		struct memo *memo = event_memo(self, number, unit);                                        \
-		struct cell *cell = layout_cell(address);                                                  \
-		uint32_t order = (uint32_t)++self->order;                                                  \
-		if (!quick(self, cell, order, access, memo_behind(memo, cell_low(cell))))                  \
-			__attribute__((musttail)) return name##_slowly(address, site, number, unit);       \
+									   uint64_t memo, uint64_t size)    \
+	{                                                                                                   \
+		(void)size;                                                                                 \
+		access_unit(word, address, length, access, (struct memo *)memo);                            \
+	}                                                                                                   \
+	MISS(name)                                                                                          \
+	{                                                                                                   \
+		if (!second_chance(word, address, (struct memo *)memo, access)) __attribute__               \
+			((musttail)) return name##_access(word, address, memo, size);                       \
+	}                                                                                                   \
+	SLOWLY(name)                                                                                        \
+	COLD_CALL(name)                                                                                     \
+	{                                                                                                   \
+		struct thread *self = unsnarl_self;                                                         \
+		struct memo *memo = event_memo(self, number, unit);                                         \
+		struct cell *cell = layout_cell(address);                                                   \
+		uint32_t order = (uint32_t)++self->order;                                                   \
+		if (!quick(self, cell, order, access, memo_behind(memo, cell_low(cell)))) __attribute__     \
+			((musttail)) return name##_slowly(address, site, number, unit);                     \
 	}
 
 UNIT_ACCESS(read8, 8, ACCESS_READ)
@@ -248,20 +247,20 @@ INLINE bool small_quickly(struct thread *self, uint64_t word, uint64_t address, 
 	return false;
 }
 
-#define SMALL_ACCESS(name, length, access, element)                                                        \
-	MISS(name)                                                                                         \
-	{                                                                                                  \
-		(void)size;                                                                                \
-		access_range(word, address, length, access, (struct memo *)memo, element);                 \
-	}                                                                                                  \
-	SLOWLY(name)                                                                                       \
-	COLD_CALL(name)                                                                                    \
-	{                                                                                                  \
-		struct thread *self = unsnarl_self;                                                        \
-		self->order++;                                                                             \
-		if (!small_quickly(self, event_word(self, site, unit), address, length, access,            \
-				   event_memo(self, number, unit), element))                               \
-			__attribute__((musttail)) return name##_slowly(address, site, number, unit);       \
+#define SMALL_ACCESS(name, length, access, element)                                             \
+	MISS(name)                                                                              \
+	{                                                                                       \
+		(void)size;                                                                     \
+		access_range(word, address, length, access, (struct memo *)memo, element);      \
+	}                                                                                       \
+	SLOWLY(name)                                                                            \
+	COLD_CALL(name)                                                                         \
+	{                                                                                       \
+		struct thread *self = unsnarl_self;                                             \
+		self->order++;                                                                  \
+		if (!small_quickly(self, event_word(self, site, unit), address, length, access, \
+				   event_memo(self, number, unit), element)) __attribute__      \
+			((musttail)) return name##_slowly(address, site, number, unit);         \
 	}
 
 SMALL_ACCESS(read2, 2, ACCESS_READ, false)

@@ -1,9 +1,9 @@
 /* The fast path, inlined into programs: this file becomes bitcode that the
- * compiler wrapper links into every unit. One load and compare decides whether
- * the location belongs to this thread alone, a second whether this site has met
- * this history before; then the access is two stores. All else is a cold call that
- * spills no registers. Unordered on purpose: when two threads touch a cell in the
- * same few nanoseconds one of the two accesses may go missing. */
+ * compiler wrapper links into every unit. One load and compare decides whether this
+ * thread's memo of the site knows the location's state; then the access is one or
+ * two stores. All else is a cold call that spills no registers. Unordered on
+ * purpose: when two threads touch a cell in the same few nanoseconds one of the two
+ * accesses may go missing. */
 #include <stdint.h>
 
 #include "loom/runtime/layout.h"

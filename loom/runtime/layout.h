@@ -200,7 +200,7 @@ struct thread {
 	uint16_t owner;      /* OWNER(slot, 0, 0); OWNER_NEVER with TAG_NEVER */
 	uint32_t loop_steps; /* pushed into `loops` so far */
 	uint32_t loop_entries;
-	uint32_t allocating;                 /* site of the call that allocates and goes on, 0 = none or not known */
+	uint32_t allocating; /* site of the call that allocates and goes on, 0 = none or not known */
 	uint64_t loop_where, loop_iteration; /* the step that goes on */
 	uint32_t sync; /* site of the synchronisation call that goes on, 0 = none or not known */
 	/* Last communication events (context.c). Atomic, since others cause some of them, and on a cache
@@ -225,11 +225,11 @@ struct thread {
 	uint32_t couples_left; /* pairs that are looked at for couples unless one of them makes a new one */
 	uint32_t news;         /* observations that this thread was the first to log */
 	uint32_t next_met, next_taken;
-	uint32_t takes, seen_takes;  /* times that others followed this one up (atomic); when it last looked */
-	struct recent_pair last_met; /* the pair met before this one */
+	uint32_t takes, seen_takes; /* times that others followed this one up (atomic); when it last looked */
+	struct recent_pair last_met;                  /* the pair met before this one */
 	struct recent_pair met_pairs[RECENT_PAIRS];   /* this thread is the tail; its own */
 	struct recent_pair taken_pairs[RECENT_PAIRS]; /* this thread is the head; atomic */
-	uint64_t again[8192];  /* reads of shared data that this thread need not repeat (cell.c) */
+	uint64_t again[8192]; /* reads of shared data that this thread need not repeat (cell.c) */
 	struct calm calm[512];
 	struct known known[4096];
 	uint64_t steps[4096];     /* tag and history (history.c) */
