@@ -9,7 +9,7 @@ import tempfile
 PROGRAM = r"""
 #include <pthread.h>
 #include <semaphore.h>
-static sem_t go, gone;
+static sem_t ready, go, gone;
 static volatile int value;
 static void put(int i) { value = i; }
 
@@ -18,6 +18,7 @@ static void *writer(void *argument)
 	for (int round = 0; round < 3; round++)
 		for (int i = 0; i < 9; i++) {
 			if (round == 1 && i == 4) {
+				sem_wait(&ready);
 				put(i); /* second entry of the inner loop, fifth iteration */
 				sem_post(&go);
 				sem_wait(&gone);
@@ -29,12 +30,14 @@ static void *writer(void *argument)
 int main(void)
 {
 	pthread_t thread;
+	sem_init(&ready, 0, 0);
 	sem_init(&go, 0, 0);
 	sem_init(&gone, 0, 0);
 	pthread_create(&thread, 0, writer, 0);
 	int sum = 0;
 	for (int i = 0; i < 20; i++) {
 		if (i == 6) {
+			sem_post(&ready);
 			sem_wait(&go);
 			sum += value; /* seventh iteration */
 			sem_post(&gone);
