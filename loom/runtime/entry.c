@@ -99,6 +99,8 @@ INLINE bool quick(struct thread *self, struct cell *cell, uint32_t order, enum a
 INLINE bool second_chance(uint64_t word, uint64_t address, struct memo *memo, enum access access)
 {
 	struct thread *self = unsnarl_self;
+	if (self->tag == TAG_NEVER)
+		return false;
 	struct cell *cell = layout_cell(address);
 	const struct memo behind = *memo_behind(memo, cell_low(cell));
 	if (quick(self, cell, WORD_ORDER(word), access, &behind)) {

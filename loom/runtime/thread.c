@@ -59,8 +59,8 @@ struct thread *thread_new(void)
 	if (thread) {
 		uint32_t slot = (uint32_t)(thread - runtime.threads);
 		uint32_t generation = thread->generation;
-		memset(thread, 0, offsetof(struct thread, again));
-		if (generation) { /* used before */
+		if (generation) { /* used before; else all is zero, and mostly not there yet */
+			memset(thread, 0, offsetof(struct thread, again));
 			memset(thread->met, 0, sizeof thread->met);
 			memset(thread->again, 0, sizeof thread->again);
 			memset(thread->calm, 0, sizeof thread->calm);
