@@ -15,6 +15,7 @@
 #define POINTS_ALONE 0.5 /* what a claim counts that comes from a method for places */
 #define TRUSTED 0.6      /* trust of methods that compare runs */
 #define CONFIDENCE_MOST 0.99
+#define LATER 0.98 /* of what may have led to it */
 
 static bool same_place(const struct finding_access *a, const struct finding_access *b)
 {
@@ -216,6 +217,48 @@ static void prefer_whole(const struct opinions *opinions, struct causes *causes)
 		}
 }
 
+/* Do all accesses of the one come before all of the other's, in each of the same two or more threads? */
+static bool is_before(const struct finding *first, const struct finding *second)
+{
+	size_t shared = 0;
+
+	for (size_t i = 0; i < second->accesses.n; i++) {
+		const struct finding_access *late = &second->accesses.items[i];
+		bool met = false;
+
+		for (size_t j = 0; j < first->accesses.n; j++) {
+			const struct finding_access *early = &first->accesses.items[j];
+
+			if (early->thread != late->thread)
+				continue;
+			if (!early->order || !late->order || early->order >= late->order)
+				return false;
+			met = true;
+		}
+		if (!met)
+			return false;
+		shared += i == 0 || late->thread != second->accesses.items[0].thread;
+	}
+	return shared > 1;
+}
+
+/* Of what a method says with equal weight, that which comes later in the failing run may be what the
+ * earlier led to; it is not believed more. */
+static void prefer_earlier(struct causes *causes)
+{
+	for (size_t i = 0; i < causes->n; i++)
+		for (size_t j = 0; j < causes->n; j++) {
+			const struct cause *first = &causes->items[i];
+			struct cause *second = &causes->items[j];
+
+			if (i != j && first->claimed & second->claimed &&
+			    second->finding->score <= first->finding->score &&
+			    second->confidence >= first->confidence &&
+			    is_before(first->finding, second->finding))
+				second->confidence = first->confidence * LATER;
+		}
+}
+
 static int compare(const void *left, const void *right)
 {
 	const struct cause *a = left, *b = right;
@@ -247,6 +290,7 @@ void weigh(const struct opinions *opinions, struct causes *out)
 				hear_points(cause, opinion, bit);
 		}
 	}
+	prefer_earlier(out);
 	prefer_whole(opinions, out);
 	for (size_t i = 0; i < out->n; i++)
 		if (out->items[i].confidence > CONFIDENCE_MOST)

@@ -158,6 +158,31 @@ static void test_whole(void **state)
 	opinions_free(&opinions);
 }
 
+/* What led to something is not less believed than what it led to, unless the orders are unknown. */
+static void test_earlier(void **state)
+{
+	(void)state;
+	for (int known = 0; known < 2; known++) {
+		struct opinions opinions = { 0 };
+		struct causes causes;
+		struct opinion *locate = add_opinion(&opinions, "locate", OPINION_CLAIM, 0.7);
+		struct finding *first = add_finding(locate, FINDING_ORDER, 1, 0.9, "1r10 2w20");
+		struct finding *second = add_finding(locate, FINDING_ATOMICITY, 4, 0.9, "2w30 1w30");
+
+		for (size_t i = 0; known && i < 2; i++) {
+			first->accesses.items[i].order = 5;
+			second->accesses.items[i].order = 6;
+		}
+		struct opinion *rank = add_opinion(&opinions, "rank", OPINION_POINTS, 0.7);
+		add_finding(rank, FINDING_NONE, 0, 0.9, "1w30");
+		weigh(&opinions, &causes);
+		assert_true(causes.n >= 2);
+		assert_int_equal(causes.items[0].finding->accesses.items[1].line, known ? 20 : 30);
+		VEC_FREE(&causes);
+		opinions_free(&opinions);
+	}
+}
+
 static enum opinion_word word;
 
 static enum opinion_word say(const void *context, const struct finding *finding)
@@ -381,10 +406,11 @@ static void test_advice(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing),        cmocka_unit_test(test_agreement),
-		cmocka_unit_test(test_merging),        cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_random),         cmocka_unit_test(test_witness),
-		cmocka_unit_test(test_witness_random), cmocka_unit_test(test_advice),
+		cmocka_unit_test(test_nothing), cmocka_unit_test(test_agreement),
+		cmocka_unit_test(test_merging), cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_earlier), cmocka_unit_test(test_random),
+		cmocka_unit_test(test_witness), cmocka_unit_test(test_witness_random),
+		cmocka_unit_test(test_advice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
