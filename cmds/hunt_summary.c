@@ -96,18 +96,6 @@ void hunt_summary_print(const struct tally *summary, const struct story *story)
 	print_next(summary);
 }
 
-static json_t *json_of_counts(const struct tally_count *counts, size_t n)
-{
-	json_t *object = json_object();
-
-	for (size_t i = 0; i < n; i++) {
-		_cleanup_free_ char *name = text_clean(counts[i].name);
-
-		json_object_set_new(object, name, answer_count(counts[i].count));
-	}
-	return object;
-}
-
 static json_t *json_finding(const struct tally *summary, const struct story *story)
 {
 	const struct run *run = &summary->failure;
@@ -151,10 +139,10 @@ void hunt_summary_json(const struct tally *summary, const struct story *story)
 	json_object_set_new(answer, "recorded",
 			    json_pack("{s:o, s:o}", "passed", answer_count(summary->recorded_passed),
 				      "failed", answer_count(summary->recorded_failed)));
-	json_object_set_new(answer, "failures", json_of_counts(summary->ends.items, summary->ends.n));
-	json_object_set_new(answer, "policies", json_of_counts(summary->arms.items, summary->arms.n));
+	json_object_set_new(answer, "failures", tally_json(summary->ends.items, summary->ends.n));
+	json_object_set_new(answer, "policies", tally_json(summary->arms.items, summary->arms.n));
 	json_object_set_new(answer, "uncontrolled",
-			    json_of_counts(summary->uncontrolled.items, summary->uncontrolled.n));
+			    tally_json(summary->uncontrolled.items, summary->uncontrolled.n));
 	json_object_set_new(answer, "observations",
 			    json_pack("{s:o, s:o, s:o}", "pairs", answer_count(summary->pairs),
 				      "predecessors", answer_count(summary->predecessors), "edges",

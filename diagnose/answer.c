@@ -35,18 +35,6 @@ static json_t *cause_json(const struct diagnosis *diagnosis, size_t i)
 	return object;
 }
 
-static json_t *counts_json(const struct tally_count *counts, size_t n)
-{
-	json_t *object = json_object();
-
-	for (size_t i = 0; i < n; i++) {
-		_cleanup_free_ char *name = text_clean(counts[i].name);
-
-		json_object_set_new(object, name, answer_count(counts[i].count));
-	}
-	return object;
-}
-
 static json_t *failure_json(const struct diagnosis *diagnosis)
 {
 	const struct tally *tally = &diagnosis->tally;
@@ -115,10 +103,10 @@ void diagnosis_json(const struct diagnosis *diagnosis)
 	json_object_set_new(answer, "failed", answer_count(tally->failed));
 	json_object_set_new(answer, "compared", answer_count(tally->recorded_passed));
 	json_object_set_new(answer, "always", json_boolean(diagnosis->always));
-	json_object_set_new(answer, "failures", counts_json(tally->ends.items, tally->ends.n));
-	json_object_set_new(answer, "policies", counts_json(tally->arms.items, tally->arms.n));
+	json_object_set_new(answer, "failures", tally_json(tally->ends.items, tally->ends.n));
+	json_object_set_new(answer, "policies", tally_json(tally->arms.items, tally->arms.n));
 	json_object_set_new(answer, "uncontrolled",
-			    counts_json(tally->uncontrolled.items, tally->uncontrolled.n));
+			    tally_json(tally->uncontrolled.items, tally->uncontrolled.n));
 	json_object_set_new(answer, "failure", failure_json(diagnosis));
 	json_object_set_new(answer, "replays",
 			    json_pack("{s:o, s:o}", "runs", answer_count(diagnosis->replays.runs),

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/answer.h"
 #include "report/text.h"
 #include "report/words.h"
 
@@ -115,4 +116,16 @@ void tally_free(struct tally *tally)
 	free_counts(tally->uncontrolled.items, tally->uncontrolled.n);
 	run_free(&tally->failure);
 	free(tally->failure_arm);
+}
+
+json_t *tally_json(const struct tally_count *counts, size_t n)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ char *name = text_clean(counts[i].name);
+
+		json_object_set_new(object, name, answer_count(counts[i].count));
+	}
+	return object;
 }

@@ -4,6 +4,8 @@
 #ifndef DIAGNOSE_TALLY_H
 #define DIAGNOSE_TALLY_H
 
+#include <jansson.h>
+
 #include "base/memory.h"
 #include "loom/hunt.h"
 
@@ -39,6 +41,7 @@ void tally_add(struct tally *tally, const struct steer_report *report, const cha
 char *tally_words(const struct tally *tally, uint64_t pairs, double seconds); /* for the bar */
 /* "2 deadlock, 1 SIGABRT", clean. */
 char *tally_join(const struct tally_count *counts, size_t n);
+json_t *tally_json(const struct tally_count *counts, size_t n); /* name → count */
 void tally_free(struct tally *tally);
 
 #endif

@@ -82,29 +82,7 @@ int main(void)
 	return 0;
 }
 C
-	cat >locks.c <<'C'
-#include <pthread.h>
-static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
-static void *other(void *unused)
-{
-	pthread_mutex_lock(&b);
-	pthread_mutex_lock(&a);
-	pthread_mutex_unlock(&a);
-	pthread_mutex_unlock(&b);
-	return unused;
-}
-int main(void)
-{
-	pthread_t thread;
-	pthread_create(&thread, NULL, other, NULL);
-	pthread_mutex_lock(&a);
-	pthread_mutex_lock(&b);
-	pthread_mutex_unlock(&b);
-	pthread_mutex_unlock(&a);
-	pthread_join(thread, NULL);
-	return 0;
-}
-C
+	cp "$SOURCE/tests/failing/locks.c" .
 	cat >signal.c <<'C'
 #include <pthread.h>
 #include <stdatomic.h>

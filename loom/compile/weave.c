@@ -38,11 +38,12 @@ void weave_start(struct weave *weave)
 	weave->nothing = LLVMVoidTypeInContext(context);
 	LLVMTypeRef hook[] = { weave->pointer, weave->i64, weave->i64,    weave->i64,
 			       weave->i64,     weave->i64, weave->pointer };
-	LLVMTypeRef sized[] = { weave->i64, weave->i64, weave->i64, weave->i64 };
+	LLVMTypeRef numbers[] = { weave->i64, weave->i64, weave->i64, weave->i64 };
 	LLVMTypeRef loop[] = { weave->pointer, weave->i64, weave->i64 };
 	weave->hook_type = LLVMFunctionType(weave->nothing, hook, 7, 0);
-	weave->sized_type = LLVMFunctionType(weave->nothing, sized, 4, 0);
-	weave->fresh_type = LLVMFunctionType(weave->nothing, sized, 2, 0);
+	weave->called_type = LLVMFunctionType(weave->nothing, numbers, 4, 0);
+	weave->range_type = LLVMFunctionType(weave->nothing, numbers, 3, 0);
+	weave->fresh_type = LLVMFunctionType(weave->nothing, numbers, 2, 0);
 	weave->loop_type = LLVMFunctionType(weave->nothing, loop, 3, 0);
 
 	weave->self_global = LLVMAddGlobal(weave->module, weave->pointer, "unsnarl_self");
@@ -82,9 +83,9 @@ void weave_entry(struct weave *weave)
 	LLVMValueRef word = weave_field(weave, weave->i64, offsetof(struct thread, word), "");
 	LLVMValueRef first_site = descriptor_field(weave, offsetof(struct unit_descriptor, first));
 	weave->word = LLVMBuildAdd(weave->builder, word, first_site, "unsnarl.word");
-	LLVMValueRef all = weave_field(weave, weave->i64, offsetof(struct thread, memos), "");
+	LLVMValueRef all = weave_field(weave, weave->pointer, offsetof(struct thread, memos), "");
 	LLVMValueRef first_memo = descriptor_field(weave, offsetof(struct unit_descriptor, memos));
-	weave->memos = LLVMBuildAdd(weave->builder, all, first_memo, "unsnarl.memos");
+	weave->memos = LLVMBuildInBoundsGEP2(weave->builder, weave->i8, all, &first_memo, 1, "unsnarl.memos");
 }
 
 /* ---- sites ---- */
@@ -141,10 +142,12 @@ static LLVMValueRef event_word(struct weave *weave, uint32_t site)
 	return LLVMBuildAdd(weave->builder, base, low, "");
 }
 
-/* Where memo `number` of the unit is, as an integer. */
-static LLVMValueRef memo_at(struct weave *weave, uint32_t number)
+/* The number of a site's first memo in its unit. */
+static uint32_t new_memos(struct weave *weave)
 {
-	return LLVMBuildAdd(weave->builder, weave->memos, number64(weave, number * sizeof(struct memo)), "");
+	uint32_t first = weave->nmemos;
+	weave->nmemos += MEMOS_PER_SITE;
+	return first;
 }
 
 /* How many orders the accesses from `access` on use up to the next stretch. */
@@ -174,14 +177,20 @@ static LLVMValueRef function_named(struct weave *weave, const char *name, LLVMTy
 }
 
 /* Calls a function of the runtime that spills no registers. */
-static void call_sized(struct weave *weave, const char *name, LLVMValueRef word, LLVMValueRef address,
-		       LLVMValueRef memo, LLVMValueRef size)
+static void call_cold(struct weave *weave, const char *name, LLVMTypeRef type, LLVMValueRef *arguments,
+		      unsigned n)
 {
-	LLVMValueRef function = function_named(weave, name, weave->sized_type);
+	LLVMValueRef function = function_named(weave, name, type);
 	LLVMSetFunctionCallConv(function, PRESERVE_MOST);
-	LLVMValueRef arguments[] = { word, address, memo, size };
-	LLVMValueRef call = LLVMBuildCall2(weave->builder, weave->sized_type, function, arguments, 4, "");
+	LLVMValueRef call = LLVMBuildCall2(weave->builder, type, function, arguments, n, "");
 	LLVMSetInstructionCallConv(call, PRESERVE_MOST);
+}
+
+/* An access of a size that no memo is for. */
+static void call_range(struct weave *weave, const char *name, LLVMValueRef word, LLVMValueRef address,
+		       LLVMValueRef size)
+{
+	call_cold(weave, name, weave->range_type, (LLVMValueRef[]){ word, address, size }, 3);
 }
 
 static void call_hook(struct weave *weave, bool write, uint32_t size, uint32_t site, LLVMValueRef order,
@@ -189,7 +198,6 @@ static void call_hook(struct weave *weave, bool write, uint32_t size, uint32_t s
 {
 	char name[64];
 	snprintf(name, sizeof name, "unsnarl_hook_%s%u", write ? "write" : "read", size);
-	memo = LLVMBuildIntToPtr(weave->builder, memo, weave->pointer, "");
 	LLVMValueRef arguments[] = { weave->self, weave->tag,
 				     weave->word, number64(weave, (uint64_t)site << WORD_SITE_SHIFT),
 				     order,       address,
@@ -199,28 +207,30 @@ static void call_hook(struct weave *weave, bool write, uint32_t size, uint32_t s
 }
 
 /* A call that does it all. */
-static void call_unit(struct weave *weave, const struct access *access, uint32_t site, uint32_t memo,
-		      LLVMValueRef address)
+static void call_unit(struct weave *weave, const struct access *access, uint32_t site, LLVMValueRef address)
 {
 	bool element = access->size <= 2 && element_is(weave->layout, access->pointer, 2);
 	char name[64];
 	snprintf(name, sizeof name, "unsnarl_%s%s%u", element ? "element_" : "",
 		 access->kind == SITE_WRITE ? "write" : "read", access->size);
 	LLVMValueRef unit = LLVMBuildPtrToInt(weave->builder, weave->descriptor, weave->i64, "");
-	call_sized(weave, name, address, number64(weave, site), number64(weave, memo), unit);
+	LLVMValueRef arguments[] = { address, number64(weave, site), number64(weave, new_memos(weave)),
+				     unit };
+	call_cold(weave, name, weave->called_type, arguments, 4);
 }
 
 /* A read or a write of `size` bytes, known now. */
 static void hook_plain(struct weave *weave, const struct access *access, bool write, uint32_t site,
-		       LLVMValueRef memo, LLVMValueRef address)
+		       LLVMValueRef address)
 {
 	uint32_t part = access->alignment >= 8 && access->size % 8 == 0 ? 8 : 4;
 	if (access->size % part != 0 || access->size > 4 * part || access->alignment < part) {
-		call_sized(weave, write ? "unsnarl_write" : "unsnarl_read", event_word(weave, site), address,
-			   memo, number64(weave, access->size));
+		call_range(weave, write ? "unsnarl_write" : "unsnarl_read", event_word(weave, site), address,
+			   number64(weave, access->size));
 		return;
 	}
 	LLVMValueRef order = next_order(weave);
+	LLVMValueRef memo = at_offset(weave, weave->memos, new_memos(weave) * sizeof(struct memo));
 	for (uint32_t at = 0, length; at < access->size; at += length) {
 		LLVMValueRef place =
 			at ? LLVMBuildAdd(weave->builder, address, number64(weave, at), "") : address;
@@ -230,10 +240,9 @@ static void hook_plain(struct weave *weave, const struct access *access, bool wr
 }
 
 /* An atomic read-modify-write: the read before it, the write after it, and only if it took place. */
-static void hook_update(struct weave *weave, const struct access *access, uint32_t site, LLVMValueRef memo,
-			LLVMValueRef address)
+static void hook_update(struct weave *weave, const struct access *access, uint32_t site, LLVMValueRef address)
 {
-	hook_plain(weave, access, false, site, memo, address);
+	hook_plain(weave, access, false, site, address);
 	LLVMValueRef word = event_word(weave, site), size = number64(weave, access->size);
 	LLVMValueRef next = LLVMGetNextInstruction(access->instruction);
 	weave_before(weave, next);
@@ -242,8 +251,7 @@ static void hook_update(struct weave *weave, const struct access *access, uint32
 		LLVMValueRef done = LLVMBuildExtractValue(weave->builder, access->instruction, 1, "");
 		size = LLVMBuildSelect(weave->builder, done, size, number64(weave, 0), "");
 	}
-	/* The memo is the read's. */
-	call_sized(weave, "unsnarl_write", word, address, number64(weave, 0), size);
+	call_range(weave, "unsnarl_write", word, address, size); /* the memo is the read's */
 }
 
 static LLVMValueRef argument64(struct weave *weave, LLVMValueRef call, uint8_t index)
@@ -294,7 +302,7 @@ static LLVMValueRef counted_size(struct weave *weave, LLVMValueRef call, LLVMVal
 
 /* An access whose size only the result of the call tells. */
 static void hook_afterwards(struct weave *weave, const struct access *access, LLVMValueRef word,
-			    LLVMValueRef address, LLVMValueRef memo)
+			    LLVMValueRef address)
 {
 	const struct extent *extent = access->extent;
 	LLVMValueRef call = access->instruction, size;
@@ -309,8 +317,8 @@ static void hook_afterwards(struct weave *weave, const struct access *access, LL
 		size = printed_size(weave, call, limited ? argument : number64(weave, UINT64_MAX));
 	else
 		size = counted_size(weave, call, limited ? argument : number64(weave, 1));
-	call_sized(weave, extent->access == SITE_WRITE ? "unsnarl_write" : "unsnarl_read", word, address,
-		   memo, size);
+	call_range(weave, extent->access == SITE_WRITE ? "unsnarl_write" : "unsnarl_read", word, address,
+		   size);
 }
 
 /* Where the string at `address` ends. */
@@ -323,43 +331,42 @@ static LLVMValueRef string_end(struct weave *weave, LLVMValueRef pointer, LLVMVa
 }
 
 /* The access of a library call; its size may depend on strings or on the result. */
-static void hook_extent(struct weave *weave, const struct access *access, uint32_t site, LLVMValueRef memo,
-			LLVMValueRef address)
+static void hook_extent(struct weave *weave, const struct access *access, uint32_t site, LLVMValueRef address)
 {
 	const struct extent *extent = access->extent;
 	LLVMValueRef call = access->instruction, word = event_word(weave, site);
 	bool write = extent->access == SITE_WRITE;
 	switch (extent->kind) {
 	case EXTENT_ARGUMENT:
-		call_sized(weave, write ? "unsnarl_write" : "unsnarl_read", word, address, memo,
+		call_range(weave, write ? "unsnarl_write" : "unsnarl_read", word, address,
 			   argument64(weave, call, extent->size));
 		break;
 	case EXTENT_PRODUCT:
-		call_sized(weave, "unsnarl_read", word, address, memo,
+		call_range(weave, "unsnarl_read", word, address,
 			   LLVMBuildMul(weave->builder, argument64(weave, call, extent->size),
 					argument64(weave, call, extent->second), ""));
 		break;
 	case EXTENT_STRING:
-		call_sized(weave, "unsnarl_read_string", word, address, memo, number64(weave, UINT64_MAX));
+		call_range(weave, "unsnarl_read_string", word, address, number64(weave, UINT64_MAX));
 		break;
 	case EXTENT_STRING_MOST:
-		call_sized(weave, "unsnarl_read_string", word, address, memo,
+		call_range(weave, "unsnarl_read_string", word, address,
 			   argument64(weave, call, extent->size));
 		break;
 	case EXTENT_APPENDED:
 		address = string_end(weave, access->pointer, address);
 		/* fall through */
 	case EXTENT_AS_STRING:
-		call_sized(weave, "unsnarl_write_string", word, address, memo,
+		call_range(weave, "unsnarl_write_string", word, address,
 			   argument64(weave, call, extent->size));
 		break;
 	case EXTENT_BLOCK:
-		call_sized(weave, "unsnarl_free", word, address, memo, number64(weave, 0));
+		call_range(weave, "unsnarl_free", word, address, number64(weave, 0));
 		break;
 	case EXTENT_RESULT:
 	case EXTENT_FOUND:
 	case EXTENT_PRINTED:
-		hook_afterwards(weave, access, word, address, memo);
+		hook_afterwards(weave, access, word, address);
 		break;
 	}
 }
@@ -386,26 +393,23 @@ static bool fixed_extent(struct access *access)
 void weave_access(struct weave *weave, const struct access *access)
 {
 	uint32_t site = weave_site(weave, access->instruction, access->kind, access->size, access->pointer);
-	uint32_t number = weave->nmemos;
-	weave->nmemos += MEMOS_PER_SITE;
 	weave_before(weave, access->instruction);
 	LLVMValueRef address = LLVMBuildPtrToInt(weave->builder, access->pointer, weave->i64, "");
 	if (access->called) {
-		call_unit(weave, access, site, number, address);
+		call_unit(weave, access, site, address);
 		return;
 	}
 	if (access->starts)
 		start_stretch(weave, access);
-	LLVMValueRef memo = memo_at(weave, number);
 	struct access fixed = *access;
 	if (access->extent && fixed_extent(&fixed))
-		hook_plain(weave, &fixed, access->kind == SITE_WRITE, site, memo, address);
+		hook_plain(weave, &fixed, access->kind == SITE_WRITE, site, address);
 	else if (access->extent)
-		hook_extent(weave, access, site, memo, address);
+		hook_extent(weave, access, site, address);
 	else if (access->kind == SITE_UPDATE)
-		hook_update(weave, access, site, memo, address);
+		hook_update(weave, access, site, address);
 	else
-		hook_plain(weave, access, access->kind == SITE_WRITE, site, memo, address);
+		hook_plain(weave, access, access->kind == SITE_WRITE, site, address);
 }
 
 /* ---- stack variables ---- */
@@ -423,12 +427,8 @@ void weave_variables(struct weave *weave)
 		while (LLVMIsAAllocaInst(after))
 			after = LLVMGetNextInstruction(after);
 		weave_before(weave, after);
-		LLVMValueRef function = function_named(weave, "unsnarl_fresh", weave->fresh_type);
-		LLVMSetFunctionCallConv(function, PRESERVE_MOST);
 		LLVMValueRef arguments[] = { LLVMBuildPtrToInt(weave->builder, i, weave->i64, ""),
 					     number64(weave, size) };
-		LLVMValueRef call =
-			LLVMBuildCall2(weave->builder, weave->fresh_type, function, arguments, 2, "");
-		LLVMSetInstructionCallConv(call, PRESERVE_MOST);
+		call_cold(weave, "unsnarl_fresh", weave->fresh_type, arguments, 2);
 	}
 }

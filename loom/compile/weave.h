@@ -28,7 +28,8 @@ struct weave {
 	struct table table;
 	LLVMBuilderRef builder;
 	LLVMTypeRef i8, i16, i32, i64, pointer, nothing;
-	LLVMTypeRef hook_type, sized_type, fresh_type, loop_type; /* of the functions hooks call */
+	LLVMTypeRef hook_type, called_type, range_type, fresh_type,
+		loop_type;   /* of the functions hooks call */
 	struct map reaching; /* functions of the C++ library's headers that may synchronise */
 	LLVMValueRef self_global, descriptor;
 	uint32_t nmemos; /* so far */

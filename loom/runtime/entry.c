@@ -113,7 +113,7 @@ INLINE bool second_chance(uint64_t word, uint64_t address, struct memo *memo, en
 /* The quick parts save few registers; the rest is a function of its own, jumped to. */
 #define MISS(name)                                                                \
 	EXPORT __attribute__((preserve_most, noinline)) void unsnarl_miss_##name( \
-		uint64_t word, uint64_t address, uint64_t memo, uint64_t size)
+		uint64_t word, uint64_t address, uint64_t memo)
 #define COLD_CALL(name) COLD unsnarl_##name(uint64_t address, uint64_t site, uint64_t number, uint64_t unit)
 
 /* What compiled code leaves to the called function: the event's word, and its memo. */
@@ -135,20 +135,19 @@ INLINE struct memo *event_memo(const struct thread *self, uint64_t number, uint6
 	{                                                                                                   \
 		struct thread *self = unsnarl_self;                                                         \
 		unsnarl_miss_##name(event_word(self, site, unit), address,                                  \
-				    (uint64_t)event_memo(self, number, unit), 0);                           \
+				    (uint64_t)event_memo(self, number, unit));                              \
 	}
 
 #define UNIT_ACCESS(name, length, access)                                                                   \
 	static __attribute__((preserve_most, noinline)) void name##_access(uint64_t word, uint64_t address, \
-									   uint64_t memo, uint64_t size)    \
+									   uint64_t memo)                   \
 	{                                                                                                   \
-		(void)size;                                                                                 \
 		access_unit(word, address, length, access, (struct memo *)memo);                            \
 	}                                                                                                   \
 	MISS(name)                                                                                          \
 	{                                                                                                   \
 		if (!second_chance(word, address, (struct memo *)memo, access)) __attribute__               \
-			((musttail)) return name##_access(word, address, memo, size);                       \
+			((musttail)) return name##_access(word, address, memo);                             \
 	}                                                                                                   \
 	SLOWLY(name)                                                                                        \
 	COLD_CALL(name)                                                                                     \
@@ -252,7 +251,6 @@ INLINE bool small_quickly(struct thread *self, uint64_t word, uint64_t address, 
 #define SMALL_ACCESS(name, length, access, element)                                             \
 	MISS(name)                                                                              \
 	{                                                                                       \
-		(void)size;                                                                     \
 		access_range(word, address, length, access, (struct memo *)memo, element);      \
 	}                                                                                       \
 	SLOWLY(name)                                                                            \
@@ -277,31 +275,29 @@ SMALL_ACCESS(element_write1, 1, ACCESS_WRITE, true)
 /* ---- the rest ---- */
 
 /* Accesses that are wide, unaligned or of a size known only now; they have no use for memos. */
-COLD unsnarl_read(uint64_t word, uint64_t address, uint64_t memo, uint64_t size)
+COLD unsnarl_read(uint64_t word, uint64_t address, uint64_t size)
 {
-	(void)memo;
 	if (size)
 		access_range(word, address, size, ACCESS_READ, NULL, true);
 }
 
-COLD unsnarl_write(uint64_t word, uint64_t address, uint64_t memo, uint64_t size)
+COLD unsnarl_write(uint64_t word, uint64_t address, uint64_t size)
 {
-	(void)memo;
 	if (size)
 		access_range(word, address, size, ACCESS_WRITE, NULL, true);
 }
 
 /* A string of at most `most` bytes, with its end. */
-COLD unsnarl_read_string(uint64_t word, uint64_t address, uint64_t memo, uint64_t most)
+COLD unsnarl_read_string(uint64_t word, uint64_t address, uint64_t most)
 {
 	size_t length = strnlen((const char *)address, most);
-	unsnarl_read(word, address, memo, length < most ? length + 1 : length);
+	unsnarl_read(word, address, length < most ? length + 1 : length);
 }
 
 /* As many bytes as the string at `like` has, its end included. */
-COLD unsnarl_write_string(uint64_t word, uint64_t address, uint64_t memo, uint64_t like)
+COLD unsnarl_write_string(uint64_t word, uint64_t address, uint64_t like)
 {
-	unsnarl_write(word, address, memo, strlen((const char *)like) + 1);
+	unsnarl_write(word, address, strlen((const char *)like) + 1);
 }
 
 /* A variable on the stack begins its life. */

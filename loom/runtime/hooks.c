@@ -11,10 +11,10 @@
 #define HOOK __attribute__((always_inline, visibility("hidden"))) void
 #define COLD __attribute__((preserve_most, cold)) extern void
 
-COLD unsnarl_miss_read8(uint64_t word, uint64_t address, uint64_t memo, uint64_t size);
-COLD unsnarl_miss_read4(uint64_t word, uint64_t address, uint64_t memo, uint64_t size);
-COLD unsnarl_miss_write8(uint64_t word, uint64_t address, uint64_t memo, uint64_t size);
-COLD unsnarl_miss_write4(uint64_t word, uint64_t address, uint64_t memo, uint64_t size);
+COLD unsnarl_miss_read8(uint64_t word, uint64_t address, uint64_t memo);
+COLD unsnarl_miss_read4(uint64_t word, uint64_t address, uint64_t memo);
+COLD unsnarl_miss_write8(uint64_t word, uint64_t address, uint64_t memo);
+COLD unsnarl_miss_write4(uint64_t word, uint64_t address, uint64_t memo);
 
 /* `site` and `order` make the event's word, which only the cold calls need. */
 #define WORD(word, site, order) ((word) + (site) + (uint32_t)(order))
@@ -24,14 +24,14 @@ HOOK unsnarl_hook_read8(struct thread *self, uint64_t tag, uint64_t word, uint64
 {
 	(void)self;
 	if (!cell_quick_read(layout_whole(address), tag, (uint32_t)order, memo))
-		unsnarl_miss_read8(WORD(word, site, order), address, (uint64_t)memo, 8);
+		unsnarl_miss_read8(WORD(word, site, order), address, (uint64_t)memo);
 }
 
 HOOK unsnarl_hook_write8(struct thread *self, uint64_t tag, uint64_t word, uint64_t site, uint64_t order,
 			 uint64_t address, struct memo *memo)
 {
 	if (!cell_quick_write(layout_whole(address), tag, self->context, (uint32_t)order, memo))
-		unsnarl_miss_write8(WORD(word, site, order), address, (uint64_t)memo, 8);
+		unsnarl_miss_write8(WORD(word, site, order), address, (uint64_t)memo);
 }
 
 HOOK unsnarl_hook_read4(struct thread *self, uint64_t tag, uint64_t word, uint64_t site, uint64_t order,
@@ -39,14 +39,14 @@ HOOK unsnarl_hook_read4(struct thread *self, uint64_t tag, uint64_t word, uint64
 {
 	(void)self;
 	if (!cell_quick_read(layout_cell(address), tag, (uint32_t)order, memo))
-		unsnarl_miss_read4(WORD(word, site, order), address, (uint64_t)memo, 4);
+		unsnarl_miss_read4(WORD(word, site, order), address, (uint64_t)memo);
 }
 
 HOOK unsnarl_hook_write4(struct thread *self, uint64_t tag, uint64_t word, uint64_t site, uint64_t order,
 			 uint64_t address, struct memo *memo)
 {
 	if (!cell_quick_write(layout_cell(address), tag, self->context, (uint32_t)order, memo))
-		unsnarl_miss_write4(WORD(word, site, order), address, (uint64_t)memo, 4);
+		unsnarl_miss_write4(WORD(word, site, order), address, (uint64_t)memo);
 }
 
 /* Two whole granules, mostly in the same state. */
@@ -57,8 +57,8 @@ HOOK unsnarl_hook_read16(struct thread *self, uint64_t tag, uint64_t word, uint6
 	uint64_t first = cell_low(cell), second = cell_low(cell + 1);
 	(void)self;
 	if (__builtin_expect((first - tag != memo->from) | (first != second), 0)) {
-		unsnarl_miss_read8(WORD(word, site, order), address, (uint64_t)memo, 8);
-		unsnarl_miss_read8(WORD(word, site, order), address + 8, (uint64_t)memo, 8);
+		unsnarl_miss_read8(WORD(word, site, order), address, (uint64_t)memo);
+		unsnarl_miss_read8(WORD(word, site, order), address + 8, (uint64_t)memo);
 		return;
 	}
 	if (memo->to != first) {
@@ -77,8 +77,8 @@ HOOK unsnarl_hook_write16(struct thread *self, uint64_t tag, uint64_t word, uint
 	if (__builtin_expect((first - tag != memo->from) | (first != second) |
 				     (LOW_CONTEXT(to) != (uint16_t)self->context),
 			     0)) {
-		unsnarl_miss_write8(WORD(word, site, order), address, (uint64_t)memo, 8);
-		unsnarl_miss_write8(WORD(word, site, order), address + 8, (uint64_t)memo, 8);
+		unsnarl_miss_write8(WORD(word, site, order), address, (uint64_t)memo);
+		unsnarl_miss_write8(WORD(word, site, order), address + 8, (uint64_t)memo);
 		return;
 	}
 	if (to != first)

@@ -144,12 +144,10 @@ static void dies(void *block, size_t size)
 		RELAXED_SET(has_kept, true);
 }
 
-__attribute__((preserve_most)) void unsnarl_write(uint64_t word, uint64_t address, uint64_t memo,
-						  uint64_t size);
+__attribute__((preserve_most)) void unsnarl_write(uint64_t word, uint64_t address, uint64_t size);
 
 /* Called before the program frees a block. */
-EXPORT __attribute__((preserve_most)) void unsnarl_free(uint64_t word, uint64_t address, uint64_t memo,
-							uint64_t unused)
+EXPORT __attribute__((preserve_most)) void unsnarl_free(uint64_t word, uint64_t address, uint64_t unused)
 {
 	(void)unused;
 	if (!address || !RELAXED_GET(is_ours))
@@ -157,7 +155,7 @@ EXPORT __attribute__((preserve_most)) void unsnarl_free(uint64_t word, uint64_t 
 	size_t size = malloc_usable_size((void *)address),
 	       most = runtime.controlled ? MARKED_CONTROLLED : MARKED;
 	if (size)
-		unsnarl_write(word, address, memo, size < most ? size : most);
+		unsnarl_write(word, address, size < most ? size : most);
 }
 
 WEAK void *malloc(size_t size)
