@@ -1,4 +1,4 @@
-/* Hooks of accesses: the word of the event, its memo, and the call that fits
+/* Hooks of accesses: the word of the event, its mark and memo, and the call that fits
  * size and alignment. */
 #include "loom/compile/weave.h"
 
@@ -36,20 +36,20 @@ void weave_start(struct weave *weave)
 	weave->i64 = LLVMInt64TypeInContext(context);
 	weave->pointer = LLVMPointerTypeInContext(context, 0);
 	weave->nothing = LLVMVoidTypeInContext(context);
-	LLVMTypeRef hook[] = { weave->pointer, weave->i64, weave->i64,    weave->i64,
-			       weave->i64,     weave->i64, weave->pointer };
-	LLVMTypeRef numbers[] = { weave->i64, weave->i64, weave->i64, weave->i64 };
+	LLVMTypeRef hook[] = { weave->pointer, weave->i64, weave->i64,     weave->i64,
+			       weave->i64,     weave->i64, weave->pointer, weave->pointer };
+	LLVMTypeRef numbers[] = { weave->i64, weave->i64, weave->i64 };
 	LLVMTypeRef loop[] = { weave->pointer, weave->i64, weave->i64 };
-	weave->hook_type = LLVMFunctionType(weave->nothing, hook, 7, 0);
-	weave->called_type = LLVMFunctionType(weave->nothing, numbers, 4, 0);
+	weave->hook_type = LLVMFunctionType(weave->nothing, hook, 8, 0);
+	weave->called_type = LLVMFunctionType(weave->nothing, numbers, 2, 0);
 	weave->range_type = LLVMFunctionType(weave->nothing, numbers, 3, 0);
 	weave->fresh_type = LLVMFunctionType(weave->nothing, numbers, 2, 0);
 	weave->loop_type = LLVMFunctionType(weave->nothing, loop, 3, 0);
 
 	weave->self_global = LLVMAddGlobal(weave->module, weave->pointer, "unsnarl_self");
 	LLVMSetThreadLocalMode(weave->self_global, LLVMInitialExecTLSModel);
-	LLVMTypeRef fields[] = { weave->i64, weave->i64, weave->i64, weave->pointer, weave->i64, weave->i64 };
-	LLVMTypeRef descriptor = LLVMStructTypeInContext(context, fields, 6, 0);
+	LLVMTypeRef fields[] = { weave->i64, weave->i64, weave->i64, weave->pointer };
+	LLVMTypeRef descriptor = LLVMStructTypeInContext(context, fields, 4, 0);
 	weave->descriptor = LLVMAddGlobal(weave->module, descriptor, "unsnarl_descriptor");
 	LLVMSetLinkage(weave->descriptor, LLVMInternalLinkage);
 }
@@ -67,9 +67,12 @@ LLVMValueRef weave_field(struct weave *weave, LLVMTypeRef type, size_t offset, c
 	return LLVMBuildLoad2(weave->builder, type, at_offset(weave, weave->self, offset), name);
 }
 
-static LLVMValueRef descriptor_field(struct weave *weave, size_t offset)
+/* What a thread has for each site, `size` bytes each, from the unit's first site on. */
+static LLVMValueRef for_sites(struct weave *weave, size_t offset, size_t size, const char *name)
 {
-	return LLVMBuildLoad2(weave->builder, weave->i64, at_offset(weave, weave->descriptor, offset), "");
+	LLVMValueRef all = weave_field(weave, weave->pointer, offset, "");
+	LLVMValueRef distance = LLVMBuildMul(weave->builder, weave->first, number64(weave, size), "");
+	return LLVMBuildInBoundsGEP2(weave->builder, weave->i8, all, &distance, 1, name);
 }
 
 void weave_entry(struct weave *weave)
@@ -81,11 +84,15 @@ void weave_entry(struct weave *weave)
 	weave->self = LLVMBuildLoad2(weave->builder, weave->pointer, weave->self_global, "unsnarl.self");
 	weave->tag = weave_field(weave, weave->i64, offsetof(struct thread, tag), "unsnarl.tag");
 	LLVMValueRef word = weave_field(weave, weave->i64, offsetof(struct thread, word), "");
-	LLVMValueRef first_site = descriptor_field(weave, offsetof(struct unit_descriptor, first));
+	LLVMValueRef first_site = LLVMBuildLoad2(
+		weave->builder, weave->i64,
+		at_offset(weave, weave->descriptor, offsetof(struct unit_descriptor, first)), "");
 	weave->word = LLVMBuildAdd(weave->builder, word, first_site, "unsnarl.word");
-	LLVMValueRef all = weave_field(weave, weave->pointer, offsetof(struct thread, memos), "");
-	LLVMValueRef first_memo = descriptor_field(weave, offsetof(struct unit_descriptor, memos));
-	weave->memos = LLVMBuildInBoundsGEP2(weave->builder, weave->i8, all, &first_memo, 1, "unsnarl.memos");
+	weave->first =
+		LLVMBuildLShr(weave->builder, first_site, number64(weave, WORD_SITE_SHIFT), "unsnarl.first");
+	weave->marks = for_sites(weave, offsetof(struct thread, marks), sizeof(uint64_t), "unsnarl.marks");
+	weave->memos = for_sites(weave, offsetof(struct thread, memos), sizeof(struct memo) * MEMOS_PER_SITE,
+				 "unsnarl.memos");
 }
 
 /* ---- sites ---- */
@@ -142,14 +149,6 @@ static LLVMValueRef event_word(struct weave *weave, uint32_t site)
 	return LLVMBuildAdd(weave->builder, base, low, "");
 }
 
-/* The number of a site's first memo in its unit. */
-static uint32_t new_memos(struct weave *weave)
-{
-	uint32_t first = weave->nmemos;
-	weave->nmemos += MEMOS_PER_SITE;
-	return first;
-}
-
 /* How many orders the accesses from `access` on use up to the next stretch. */
 static uint32_t orders_in_stretch(const struct weave *weave, const struct access *access)
 {
@@ -194,16 +193,22 @@ static void call_range(struct weave *weave, const char *name, LLVMValueRef word,
 }
 
 static void call_hook(struct weave *weave, bool write, uint32_t size, uint32_t site, LLVMValueRef order,
-		      LLVMValueRef address, LLVMValueRef memo)
+		      LLVMValueRef address)
 {
 	char name[64];
 	snprintf(name, sizeof name, "unsnarl_hook_%s%u", write ? "write" : "read", size);
-	LLVMValueRef arguments[] = { weave->self, weave->tag,
-				     weave->word, number64(weave, (uint64_t)site << WORD_SITE_SHIFT),
-				     order,       address,
-				     memo };
+	LLVMValueRef arguments[] = {
+		weave->self,
+		weave->tag,
+		weave->word,
+		number64(weave, (uint64_t)site << WORD_SITE_SHIFT),
+		order,
+		address,
+		at_offset(weave, weave->marks, site * sizeof(uint64_t)),
+		at_offset(weave, weave->memos, site * MEMOS_PER_SITE * sizeof(struct memo)),
+	};
 	LLVMBuildCall2(weave->builder, weave->hook_type, function_named(weave, name, weave->hook_type),
-		       arguments, 7, "");
+		       arguments, 8, "");
 }
 
 /* A call that does it all. */
@@ -213,10 +218,8 @@ static void call_unit(struct weave *weave, const struct access *access, uint32_t
 	char name[64];
 	snprintf(name, sizeof name, "unsnarl_%s%s%u", element ? "element_" : "",
 		 access->kind == SITE_WRITE ? "write" : "read", access->size);
-	LLVMValueRef unit = LLVMBuildPtrToInt(weave->builder, weave->descriptor, weave->i64, "");
-	LLVMValueRef arguments[] = { address, number64(weave, site), number64(weave, new_memos(weave)),
-				     unit };
-	call_cold(weave, name, weave->called_type, arguments, 4);
+	LLVMValueRef number = LLVMBuildAdd(weave->builder, weave->first, number64(weave, site), "");
+	call_cold(weave, name, weave->called_type, (LLVMValueRef[]){ address, number }, 2);
 }
 
 /* A read or a write of `size` bytes, known now. */
@@ -230,12 +233,11 @@ static void hook_plain(struct weave *weave, const struct access *access, bool wr
 		return;
 	}
 	LLVMValueRef order = next_order(weave);
-	LLVMValueRef memo = at_offset(weave, weave->memos, new_memos(weave) * sizeof(struct memo));
 	for (uint32_t at = 0, length; at < access->size; at += length) {
 		LLVMValueRef place =
 			at ? LLVMBuildAdd(weave->builder, address, number64(weave, at), "") : address;
 		length = part == 8 && access->size - at >= 16 ? 16 : part;
-		call_hook(weave, write, length, site, order, place, memo);
+		call_hook(weave, write, length, site, order, place);
 	}
 }
 
@@ -251,7 +253,7 @@ static void hook_update(struct weave *weave, const struct access *access, uint32
 		LLVMValueRef done = LLVMBuildExtractValue(weave->builder, access->instruction, 1, "");
 		size = LLVMBuildSelect(weave->builder, done, size, number64(weave, 0), "");
 	}
-	call_range(weave, "unsnarl_write", word, address, size); /* the memo is the read's */
+	call_range(weave, "unsnarl_write", word, address, size); /* mark and memo are the read's */
 }
 
 static LLVMValueRef argument64(struct weave *weave, LLVMValueRef call, uint8_t index)

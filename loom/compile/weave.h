@@ -1,5 +1,5 @@
 /* The weaver: inserts the hooks of one function after the other and collects
- * the unit's sites; at the end adds table, memos, descriptor and constructor. */
+ * the unit's sites; at the end adds table, descriptor and constructor. */
 #ifndef COMPILE_WEAVE_H
 #define COMPILE_WEAVE_H
 
@@ -32,7 +32,6 @@ struct weave {
 		loop_type;   /* of the functions hooks call */
 	struct map reaching; /* functions of the C++ library's headers that may synchronise */
 	LLVMValueRef self_global, descriptor;
-	uint32_t nmemos; /* so far */
 
 	/* of the function at hand */
 	LLVMValueRef function;
@@ -40,7 +39,7 @@ struct weave {
 	VEC(LLVMValueRef) syncs;  /* calls that synchronise */
 	VEC(LLVMValueRef) allocs; /* calls that allocate */
 	uint32_t ordinal;
-	LLVMValueRef self, tag, word, memos; /* computed once, in the entry block */
+	LLVMValueRef self, tag, word, first, marks, memos; /* computed once, in the entry block */
 	LLVMValueRef order;                  /* of the stretch at hand, before its first access */
 	uint32_t order_used;
 };

@@ -72,10 +72,8 @@ void weave_finish(struct weave *weave)
 		LLVMValueRef fields[] = { LLVMConstInt(weave->i64, hash, 0),
 					  LLVMConstInt(weave->i64, weave->table.sites.n, 0),
 					  LLVMConstInt(weave->i64, 0, 0),
-					  table,
-					  LLVMConstInt(weave->i64, weave->nmemos, 0),
-					  LLVMConstInt(weave->i64, 0, 0) };
-		LLVMSetInitializer(weave->descriptor, LLVMConstStructInContext(weave->context, fields, 6, 0));
+					  table };
+		LLVMSetInitializer(weave->descriptor, LLVMConstStructInContext(weave->context, fields, 4, 0));
 		add_constructor(weave, announcing_function(weave));
 	}
 	if (!weave->table.sites.n) {

@@ -56,13 +56,14 @@ bool array_put(struct thread *self, struct cell *cell, const uint32_t histories[
 /* ---- a granule in hand ---- */
 
 struct bytes {
-	struct cell now;       /* the cell as it was */
+	struct cell raw, now;  /* the cell as it was, and what it says */
 	uint32_t histories[8]; /* before, then after the access */
 };
 
 static void open_bytes(const struct cell *cell, struct bytes *bytes)
 {
-	bytes->now = cell_get(cell);
+	bytes->raw = cell_get(cell);
+	bytes->now = cell_plain(bytes->raw);
 	bool array = OWNER_FORM(bytes->now.owner) == FORM_ARRAY;
 	uint32_t number = HISTORY(bytes->now.history);
 	for (int i = 0; i < 8; i++)
@@ -75,7 +76,7 @@ static bool close_bytes(struct thread *self, struct cell *cell, const struct byt
 	uint32_t number;
 	bool entered = granule_enter(self);
 	uint32_t old = OWNER_FORM(bytes->now.owner) == FORM_ARRAY ? HISTORY(bytes->now.history) : 0;
-	bool done = array_put(self, &fresh, bytes->histories) && cell_swap(cell, bytes->now, fresh);
+	bool done = array_put(self, &fresh, bytes->histories) && cell_swap(cell, bytes->raw, fresh);
 	number = OWNER_FORM(fresh.owner) == FORM_ARRAY ? HISTORY(fresh.history) : 0;
 	if (done && old)
 		array_free(self, old);

@@ -146,6 +146,76 @@ uint32_t cell_learn(struct thread *self, const struct cell *now, uint32_t histor
 	return next;
 }
 
+/* ---- private cells ---- */
+
+/* What the low bits of a private cell's order stand for, given the thread whose it is. Wrong by a
+ * multiple of 2^26 when that thread made more accesses since. */
+static uint32_t whole_order(uint32_t slot, uint64_t low)
+{
+	uint64_t now = RELAXED_GET(runtime.threads[slot].order);
+	uint64_t order = (now & ~PRIVATE_ORDER) | (low & PRIVATE_ORDER);
+	return (uint32_t)(order > now ? order - (PRIVATE_ORDER + 1) : order);
+}
+
+static uint64_t high_of(struct cell cell)
+{
+	return (uint64_t)cell.read << 32 | cell.write;
+}
+
+struct cell cell_plain(struct cell cell)
+{
+	if (!OWNER_IS_PRIVATE(cell.owner))
+		return cell;
+	uint64_t low = low_of(cell), high = high_of(cell);
+	uint32_t slot = OWNER_SLOT(cell.owner);
+	struct history history = { .write = (uint32_t)(low >> PRIVATE_ORDER_BITS) & WORD_SITE_MASK,
+				   .own = (uint32_t)(high >> (PRIVATE_ORDER_BITS + 16)) };
+	struct cell plain = { .history = history_number(history),
+			      .context = (uint16_t)high,
+			      .owner = OWNER(slot, OWNER_FORM(cell.owner), MODE_ALL),
+			      .write = whole_order(slot, low) };
+	plain.read = history.own ? whole_order(slot, high >> 16) : plain.write;
+	return plain;
+}
+
+static uint64_t mark_of(uint32_t slot, uint32_t form, uint32_t site)
+{
+	return (uint64_t)OWNER(slot, form | FORM_PRIVATE, MODE_ALL) << 48 | (uint64_t)site
+										    << PRIVATE_ORDER_BITS;
+}
+
+/* The same when the cell may be private, and as it was if not. */
+static struct cell make_private(struct cell plain)
+{
+	const struct history *history = history_at(HISTORY(plain.history));
+	uint32_t slot = OWNER_SLOT(plain.owner), form = OWNER_FORM(plain.owner);
+	if (OWNER_MODE(plain.owner) != MODE_ALL || !slot || history->before || history->read ||
+	    form == FORM_ARRAY)
+		return plain;
+	uint64_t low = mark_of(slot, form, history->write) + (plain.write & PRIVATE_ORDER);
+	uint64_t high = (uint64_t)history->own << (PRIVATE_ORDER_BITS + 16) |
+			(history->own ? (plain.read & PRIVATE_ORDER) << 16 : 0) | plain.context;
+	return (struct cell){ .history = (uint32_t)low,
+			      .context = LOW_CONTEXT(low),
+			      .owner = LOW_OWNER(low),
+			      .write = (uint32_t)high,
+			      .read = (uint32_t)(high >> 32) };
+}
+
+/* An access by the thread whose private cell it is. */
+static void step_private(struct thread *self, struct cell *cell, uint64_t word, enum access access,
+			 bool learn)
+{
+	uint64_t mark = mark_of(self->slot, OWNER_FORM(cell->owner), WORD_SITE(word));
+	observe_predecessor(self, WORD_SITE(word), 0);
+	if (learn && self->owner != OWNER_NEVER)
+		RELAXED_SET(self->marks[WORD_SITE(word)], mark);
+	if (access == ACCESS_READ)
+		cell_private_read(cell, mark, WORD_ORDER(word));
+	else
+		cell_private_write(cell, mark, self->context, WORD_ORDER(word));
+}
+
 /* ---- several readers ---- */
 
 #define CALM 1000u
@@ -301,6 +371,11 @@ static void step(struct thread *self, struct cell *cell, struct cell now, uint64
 		 struct memo *memo)
 {
 	uint64_t low = low_of(now);
+	if (!history_at(now.history)->before) { /* it was an array */
+		cell_set(cell, make_private(now));
+		step_private(self, cell, word, access, memo);
+		return;
+	}
 	now.history = history_step(self, now.history, WORD_SITE(word), access);
 	if (access == ACCESS_WRITE) {
 		now.context = (uint16_t)self->context;
@@ -320,15 +395,15 @@ static bool take_over(struct thread *self, struct cell *cell, struct cell old, s
 	uint32_t history = HISTORY(now.history);
 	struct cell fresh = cell_after(self, now, history_at(history)->own, word, access);
 	fresh.history |= cell_learn(self, &now, history, word, address, access);
-	if (!cell_swap(cell, old, fresh))
+	if (!cell_swap(cell, old, make_private(fresh)))
 		return false;
 	cell_communicate(self, &now, history, access);
-	if (OWNER_SLOT(old.owner) && OWNER_MODE(old.owner) == MODE_ALL && self->owner != OWNER_NEVER)
+	if (OWNER_SLOT(now.owner) && OWNER_MODE(now.owner) == MODE_ALL && self->owner != OWNER_NEVER)
 		self->taken = (struct taken){ .cell = cell,
 					      .word = word,
 					      .address = address,
 					      .before = history_at(history)->before,
-					      .owner = old.owner,
+					      .owner = now.owner,
 					      .access = (uint16_t)access };
 	return true;
 }
@@ -342,11 +417,11 @@ void cell_settle(struct thread *self)
 {
 	struct taken taken = self->taken;
 	self->taken.cell = NULL;
-	struct cell now = cell_get(taken.cell);
+	struct cell raw = cell_get(taken.cell), now = cell_plain(raw);
 	uint32_t before = history_at(HISTORY(now.history))->before;
 	if (now.owner == taken.owner && before == taken.before && before != WORD_SITE(taken.word) &&
 	    (uint32_t)self->order - WORD_ORDER(taken.word) < SOON)
-		take_over(self, taken.cell, now, now, taken.word, taken.address, taken.access);
+		take_over(self, taken.cell, raw, now, taken.word, taken.address, taken.access);
 }
 
 /* One of two threads reads again. */
@@ -368,11 +443,16 @@ static void read_again(struct thread *self, struct cell *cell, struct cell now, 
 }
 
 /* One attempt; false when another thread came between. */
-static bool attempt(struct thread *self, struct cell *cell, struct cell now, uint64_t word, uint64_t address,
+static bool attempt(struct thread *self, struct cell *cell, struct cell raw, uint64_t word, uint64_t address,
 		    enum access access, struct memo *memo)
 {
-	uint32_t mode = OWNER_MODE(now.owner);
-	bool mine = OWNER_SLOT(now.owner) == self->slot;
+	uint32_t mode = OWNER_MODE(raw.owner);
+	bool mine = OWNER_SLOT(raw.owner) == self->slot;
+	if (mine && OWNER_IS_PRIVATE(raw.owner)) {
+		step_private(self, cell, word, access, memo);
+		return true;
+	}
+	struct cell now = cell_plain(raw);
 	if (mine && mode == MODE_ALL) {
 		step(self, cell, now, word, access, memo);
 		return true;
@@ -386,7 +466,7 @@ static bool attempt(struct thread *self, struct cell *cell, struct cell now, uin
 		read_again(self, cell, now, word, address, memo);
 		return true;
 	}
-	return take_over(self, cell, now, now, word, address, access);
+	return take_over(self, cell, raw, now, word, address, access);
 }
 
 bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t address, uint32_t form,
@@ -420,7 +500,8 @@ bool cell_access_lightly(struct thread *self, struct cell *cell, uint64_t word, 
 
 struct cell cell_copy(struct thread *self, struct cell from, struct cell *home, uint32_t form)
 {
-	from.owner = OWNER(OWNER_SLOT(from.owner), form, OWNER_MODE(from.owner));
+	uint32_t private = OWNER_IS_PRIVATE(from.owner);
+	from.owner = OWNER(OWNER_SLOT(from.owner), form | private, OWNER_MODE(from.owner));
 	if (OWNER_MODE(from.owner) == MODE_MANY)
 		from.read = readers_copy(self, from.read, home);
 	return from;

@@ -88,6 +88,19 @@ INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum a
 	access_range(word, address, length, access, NULL, false);
 }
 
+INLINE bool privately(const struct thread *self, struct cell *cell, uint64_t site, uint64_t order,
+		      enum access access)
+{
+	uint64_t mark = self->marks[site];
+	if (!cell_is_private(cell, mark))
+		return false;
+	if (access == ACCESS_READ)
+		cell_private_read(cell, mark, order);
+	else
+		cell_private_write(cell, mark, self->context, order);
+	return true;
+}
+
 INLINE bool quick(struct thread *self, struct cell *cell, uint32_t order, enum access access,
 		  const struct memo *memo)
 {
@@ -114,29 +127,21 @@ INLINE bool second_chance(uint64_t word, uint64_t address, struct memo *memo, en
 #define MISS(name)                                                                \
 	EXPORT __attribute__((preserve_most, noinline)) void unsnarl_miss_##name( \
 		uint64_t word, uint64_t address, uint64_t memo)
-#define COLD_CALL(name) COLD unsnarl_##name(uint64_t address, uint64_t site, uint64_t number, uint64_t unit)
+#define COLD_CALL(name) COLD unsnarl_##name(uint64_t address, uint64_t site)
+/* Registers that carry arguments are preserved too: what is jumped to gets the same ones. */
+#define SLOWLY(name) \
+	static __attribute__((preserve_most, noinline)) void name##_slowly(uint64_t address, uint64_t site)
 
 /* What compiled code leaves to the called function: the event's word, and its memo. */
-INLINE uint64_t event_word(const struct thread *self, uint64_t site, uint64_t unit)
+INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 {
-	return self->word + ((const struct unit_descriptor *)unit)->first + (site << WORD_SITE_SHIFT) +
-	       (uint32_t)self->order;
+	return self->word + (site << WORD_SITE_SHIFT) + (uint32_t)self->order;
 }
 
-INLINE struct memo *event_memo(const struct thread *self, uint64_t number, uint64_t unit)
+INLINE struct memo *event_memo(const struct thread *self, uint64_t site)
 {
-	return (struct memo *)(self->memos + ((const struct unit_descriptor *)unit)->memos) + number;
+	return self->memos + site * MEMOS_PER_SITE;
 }
-
-/* Registers that carry arguments are preserved too: what is jumped to gets the same ones. */
-#define SLOWLY(name)                                                                                        \
-	static __attribute__((preserve_most, noinline)) void name##_slowly(uint64_t address, uint64_t site, \
-									   uint64_t number, uint64_t unit)  \
-	{                                                                                                   \
-		struct thread *self = unsnarl_self;                                                         \
-		unsnarl_miss_##name(event_word(self, site, unit), address,                                  \
-				    (uint64_t)event_memo(self, number, unit));                              \
-	}
 
 #define UNIT_ACCESS(name, length, access)                                                                   \
 	static __attribute__((preserve_most, noinline)) void name##_access(uint64_t word, uint64_t address, \
@@ -150,14 +155,19 @@ INLINE struct memo *event_memo(const struct thread *self, uint64_t number, uint6
 			((musttail)) return name##_access(word, address, memo);                             \
 	}                                                                                                   \
 	SLOWLY(name)                                                                                        \
+	{                                                                                                   \
+		struct thread *self = unsnarl_self;                                                         \
+		struct memo *memo = event_memo(self, site);                                                 \
+		struct cell *cell = layout_cell##length(address);                                           \
+		if (!quick(self, cell, (uint32_t)self->order, access, memo_behind(memo, cell_low(cell))))   \
+			unsnarl_miss_##name(event_word(self, site), address, (uint64_t)memo);               \
+	}                                                                                                   \
 	COLD_CALL(name)                                                                                     \
 	{                                                                                                   \
 		struct thread *self = unsnarl_self;                                                         \
-		struct memo *memo = event_memo(self, number, unit);                                         \
-		struct cell *cell = layout_cell(address);                                                   \
-		uint32_t order = (uint32_t)++self->order;                                                   \
-		if (!quick(self, cell, order, access, memo_behind(memo, cell_low(cell)))) __attribute__     \
-			((musttail)) return name##_slowly(address, site, number, unit);                     \
+		if (!privately(self, layout_cell##length(address), site, ++self->order, access))            \
+			__attribute__                                                                       \
+			((musttail)) return name##_slowly(address, site);                                   \
 	}
 
 UNIT_ACCESS(read8, 8, ACCESS_READ)
@@ -173,7 +183,8 @@ INLINE bool small_in_cut(struct thread *self, uint32_t number, uint64_t word, ui
 {
 	struct cell *cell = &cut_at(number)->cells[address % 8];
 	for (uint32_t i = 0; i < length; i++)
-		if (!quick(self, cell + i, WORD_ORDER(word), access, memo_behind(memo, cell_low(cell + i))))
+		if (!privately(self, cell + i, WORD_SITE(word), WORD_ORDER(word), access) &&
+		    !quick(self, cell + i, WORD_ORDER(word), access, memo_behind(memo, cell_low(cell + i))))
 			return false;
 	return true;
 }
@@ -248,19 +259,45 @@ INLINE bool small_quickly(struct thread *self, uint64_t word, uint64_t address, 
 	return false;
 }
 
-#define SMALL_ACCESS(name, length, access, element)                                             \
-	MISS(name)                                                                              \
-	{                                                                                       \
-		access_range(word, address, length, access, (struct memo *)memo, element);      \
-	}                                                                                       \
-	SLOWLY(name)                                                                            \
-	COLD_CALL(name)                                                                         \
-	{                                                                                       \
-		struct thread *self = unsnarl_self;                                             \
-		self->order++;                                                                  \
-		if (!small_quickly(self, event_word(self, site, unit), address, length, access, \
-				   event_memo(self, number, unit), element)) __attribute__      \
-			((musttail)) return name##_slowly(address, site, number, unit);         \
+/* In a granule that is cut in bytes and private to this thread, at least here. */
+INLINE bool small_privately(const struct thread *self, uint64_t address, uint64_t site, uint32_t length,
+			    enum access access, bool element)
+{
+	const struct cell *whole = layout_whole(address);
+	uint64_t low = cell_low(whole), mark = self->marks[site];
+	struct cell *cell = &cut_at((uint32_t)low)->cells[address % 8];
+	if (LOW_OWNER(low) != OWNER(0u, FORM_WHOLE, MODE_CUT) || !cell_is_private(cell, mark))
+		return false;
+	if (element && address % 8 + length == 8)
+		return false; /* the granule may become whole again */
+	if (length == 2 && (address % 2 || !cell_is_private(cell + 1, mark)))
+		return false;
+	for (uint32_t i = 0; i < length; i++)
+		if (access == ACCESS_READ)
+			cell_private_read(cell + i, mark, self->order);
+		else
+			cell_private_write(cell + i, mark, self->context, self->order);
+	return true;
+}
+
+#define SMALL_ACCESS(name, length, access, element)                                                       \
+	MISS(name)                                                                                        \
+	{                                                                                                 \
+		access_range(word, address, length, access, (struct memo *)memo, element);                \
+	}                                                                                                 \
+	SLOWLY(name)                                                                                      \
+	{                                                                                                 \
+		struct thread *self = unsnarl_self;                                                       \
+		struct memo *memo = event_memo(self, site);                                               \
+		if (!small_quickly(self, event_word(self, site), address, length, access, memo, element)) \
+			unsnarl_miss_##name(event_word(self, site), address, (uint64_t)memo);             \
+	}                                                                                                 \
+	COLD_CALL(name)                                                                                   \
+	{                                                                                                 \
+		struct thread *self = unsnarl_self;                                                       \
+		self->order++;                                                                            \
+		if (!small_privately(self, address, site, length, access, element)) __attribute__         \
+			((musttail)) return name##_slowly(address, site);                                 \
 	}
 
 SMALL_ACCESS(read2, 2, ACCESS_READ, false)

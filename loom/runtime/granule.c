@@ -190,14 +190,16 @@ static void cut_in_halves(struct thread *self, uint64_t granule)
 {
 	struct cell *first = layout_cell(granule), *second = layout_cell(granule | 4);
 	for (;;) {
-		struct cell now = cell_get(first), lower = now;
+		struct cell now = cell_get(first);
 		if (OWNER_FORM(now.owner) == FORM_HALF || is_cut(now))
 			return;
 		if (OWNER_FORM(now.owner) == FORM_ARRAY) {
 			cut_in_bytes(self, granule);
 			return;
 		}
-		lower.owner = OWNER(OWNER_SLOT(now.owner), FORM_HALF, OWNER_MODE(now.owner));
+		struct cell lower = now;
+		lower.owner = OWNER(OWNER_SLOT(now.owner), FORM_HALF | OWNER_IS_PRIVATE(now.owner),
+				    OWNER_MODE(now.owner));
 		cell_set(second, cell_copy(self, now, second, FORM_HALF));
 		if (cell_swap(first, now, lower))
 			return;
@@ -213,12 +215,12 @@ static void mend(struct thread *self, uint64_t granule)
 	if (!is_cut(now))
 		return;
 	const struct cell *cells = cut_at(now.history)->cells;
-	struct cell fresh = cell_get(&cells[0]);
+	struct cell fresh = cell_plain(cell_get(&cells[0]));
 	uint32_t histories[8], parties = fresh.history & ~HISTORY(~0u);
 	if (OWNER_MODE(fresh.owner) > MODE_ONE || !OWNER_SLOT(fresh.owner))
 		return;
 	for (uint32_t i = 0; i < 8; i++) {
-		struct cell cell = cell_get(&cells[i]);
+		struct cell cell = cell_plain(cell_get(&cells[i]));
 		if (cell.owner != fresh.owner || cell.context != fresh.context ||
 		    (cell.history & ~HISTORY(~0u)) != parties)
 			return;
@@ -312,7 +314,8 @@ static bool part_is_own(const struct thread *self, uint64_t granule, uint32_t fr
 		struct cell cell = is_cut(now) ? cut_at(now.history)->cells[i]
 				   : OWNER_FORM(now.owner) == FORM_HALF && i > 3 ? *layout_cell(granule | 4)
 										 : now;
-		uint32_t slot = OWNER_SLOT(cell.owner), history = HISTORY(cell.history);
+		uint32_t slot = OWNER_SLOT(cell.owner);
+		uint32_t history = OWNER_IS_PRIVATE(cell.owner) ? 0 : HISTORY(cell.history);
 		if (OWNER_FORM(cell.owner) == FORM_ARRAY)
 			history = array_at(history)->histories[i];
 		if (OWNER_MODE(cell.owner) != MODE_ALL || (slot != self->slot && (slot || !or_fresh)) ||

@@ -1,7 +1,7 @@
 /* The fast path, inlined into programs: this file becomes bitcode that the
- * compiler wrapper links into every unit. One load and compare decides whether this
- * thread's memo of the site knows the location's state; then the access is one or
- * two stores. All else is a cold call that spills no registers. Unordered on
+ * compiler wrapper links into every unit. One compare decides whether a location is
+ * private to this thread and the site known there; another whether this thread's memo
+ * of the site knows the location's state. Then the access is one or two stores. All else is a cold call that spills no registers. Unordered on
  * purpose: when two threads touch a cell in the same few nanoseconds one of the two
  * accesses may go missing. */
 #include <stdint.h>
@@ -19,43 +19,47 @@ COLD unsnarl_miss_write4(uint64_t word, uint64_t address, uint64_t memo);
 /* `site` and `order` make the event's word, which only the cold calls need. */
 #define WORD(word, site, order) ((word) + (site) + (uint32_t)(order))
 
-HOOK unsnarl_hook_read8(struct thread *self, uint64_t tag, uint64_t word, uint64_t site, uint64_t order,
-			uint64_t address, struct memo *memo)
-{
-	(void)self;
-	if (!cell_quick_read(layout_whole(address), tag, (uint32_t)order, memo))
-		unsnarl_miss_read8(WORD(word, site, order), address, (uint64_t)memo);
-}
+#define ARGUMENTS                                                                                          \
+	struct thread *self, uint64_t tag, uint64_t word, uint64_t site, uint64_t order, uint64_t address, \
+		const uint64_t *mark, struct memo *memo
 
-HOOK unsnarl_hook_write8(struct thread *self, uint64_t tag, uint64_t word, uint64_t site, uint64_t order,
-			 uint64_t address, struct memo *memo)
-{
-	if (!cell_quick_write(layout_whole(address), tag, self->context, (uint32_t)order, memo))
-		unsnarl_miss_write8(WORD(word, site, order), address, (uint64_t)memo);
-}
+#define READ(length)                                                                                 \
+	HOOK unsnarl_hook_read##length(ARGUMENTS)                                                    \
+	{                                                                                            \
+		struct cell *cell = layout_cell##length(address);                                    \
+		(void)self;                                                                          \
+		if (__builtin_expect(cell_is_private(cell, *mark), 1))                               \
+			cell_private_read(cell, *mark, order);                                       \
+		else if (!cell_quick_read(cell, tag, (uint32_t)order, memo))                         \
+			unsnarl_miss_read##length(WORD(word, site, order), address, (uint64_t)memo); \
+	}
 
-HOOK unsnarl_hook_read4(struct thread *self, uint64_t tag, uint64_t word, uint64_t site, uint64_t order,
-			uint64_t address, struct memo *memo)
-{
-	(void)self;
-	if (!cell_quick_read(layout_cell(address), tag, (uint32_t)order, memo))
-		unsnarl_miss_read4(WORD(word, site, order), address, (uint64_t)memo);
-}
+#define WRITE(length)                                                                                 \
+	HOOK unsnarl_hook_write##length(ARGUMENTS)                                                    \
+	{                                                                                             \
+		struct cell *cell = layout_cell##length(address);                                     \
+		if (__builtin_expect(cell_is_private(cell, *mark), 1))                                \
+			cell_private_write(cell, *mark, self->context, order);                        \
+		else if (!cell_quick_write(cell, tag, self->context, (uint32_t)order, memo))          \
+			unsnarl_miss_write##length(WORD(word, site, order), address, (uint64_t)memo); \
+	}
 
-HOOK unsnarl_hook_write4(struct thread *self, uint64_t tag, uint64_t word, uint64_t site, uint64_t order,
-			 uint64_t address, struct memo *memo)
-{
-	if (!cell_quick_write(layout_cell(address), tag, self->context, (uint32_t)order, memo))
-		unsnarl_miss_write4(WORD(word, site, order), address, (uint64_t)memo);
-}
+READ(8)
+READ(4)
+WRITE(8)
+WRITE(4)
 
 /* Two whole granules, mostly in the same state. */
-HOOK unsnarl_hook_read16(struct thread *self, uint64_t tag, uint64_t word, uint64_t site, uint64_t order,
-			 uint64_t address, struct memo *memo)
+HOOK unsnarl_hook_read16(ARGUMENTS)
 {
-	struct cell *cell = layout_whole(address);
-	uint64_t first = cell_low(cell), second = cell_low(cell + 1);
+	struct cell *cell = layout_cell8(address);
 	(void)self;
+	if (__builtin_expect(cell_is_private(cell, *mark) & cell_is_private(cell + 1, *mark), 1)) {
+		cell_private_read(cell, *mark, order);
+		cell_private_read(cell + 1, *mark, order);
+		return;
+	}
+	uint64_t first = cell_low(cell), second = cell_low(cell + 1);
 	if (__builtin_expect((first - tag != memo->from) | (first != second), 0)) {
 		unsnarl_miss_read8(WORD(word, site, order), address, (uint64_t)memo);
 		unsnarl_miss_read8(WORD(word, site, order), address + 8, (uint64_t)memo);
@@ -69,10 +73,14 @@ HOOK unsnarl_hook_read16(struct thread *self, uint64_t tag, uint64_t word, uint6
 	cell[0].read = cell[1].read = (uint32_t)order;
 }
 
-HOOK unsnarl_hook_write16(struct thread *self, uint64_t tag, uint64_t word, uint64_t site, uint64_t order,
-			  uint64_t address, struct memo *memo)
+HOOK unsnarl_hook_write16(ARGUMENTS)
 {
-	struct cell *cell = layout_whole(address);
+	struct cell *cell = layout_cell8(address);
+	if (__builtin_expect(cell_is_private(cell, *mark) & cell_is_private(cell + 1, *mark), 1)) {
+		cell_private_write(cell, *mark, self->context, order);
+		cell_private_write(cell + 1, *mark, self->context, order);
+		return;
+	}
 	uint64_t first = cell_low(cell), second = cell_low(cell + 1), to = memo->to;
 	if (__builtin_expect((first - tag != memo->from) | (first != second) |
 				     (LOW_CONTEXT(to) != (uint16_t)self->context),

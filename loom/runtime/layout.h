@@ -38,11 +38,18 @@ struct cell {
  * is none. ONE: another thread was here alone (HISTORY_WRITER), then the slot's thread read;
  * `write` is then the order of the other's last access. MANY: more threads read since the last write. CUT: each byte of the granule has a cell of its own. */
 enum { MODE_ALL, MODE_ONE, MODE_MANY, MODE_CUT };
-/* Forms: what the cell covers. ARRAY: a granule whose bytes have different histories. */
-enum { FORM_NONE = 0, FORM_BYTE = 1, FORM_HALF = 4, FORM_WHOLE = 8, FORM_ARRAY = 9 };
+/* Forms: what the cell covers. ARRAY: a granule whose bytes have different histories. Any but that one
+ * may be PRIVATE besides: the cell is of mode ALL, no other thread was ever here, and it holds its
+ * thread's last write and last read since as they are, so that no access needs to know what was before:
+ *     owner 16 | site of the write 22 | low bits of its order 26
+ *     site of the read 22, 0 = none | low bits of its order 26 | context of the write 16 */
+enum { FORM_NONE = 0, FORM_BYTE = 1, FORM_HALF = 4, FORM_WHOLE = 8, FORM_ARRAY = 9, FORM_PRIVATE = 2 };
+#define PRIVATE_ORDER_BITS 26u
+#define PRIVATE_ORDER ((1ull << PRIVATE_ORDER_BITS) - 1)
 #define OWNER(slot, form, mode) ((uint16_t)((slot) << 6 | (form) << 2 | (mode)))
 #define OWNER_SLOT(owner) ((uint32_t)(owner) >> 6)
-#define OWNER_FORM(owner) ((uint32_t)(owner) >> 2 & 15u)
+#define OWNER_FORM(owner) ((uint32_t)(owner) >> 2 & 15u & ~(uint32_t)FORM_PRIVATE)
+#define OWNER_IS_PRIVATE(owner) ((uint32_t)(owner) >> 2 & FORM_PRIVATE)
 #define OWNER_MODE(owner) ((uint32_t)(owner) & 3u)
 
 /* User addresses differ in their low 43 bits as long as mmap_rnd_bits is at most
@@ -69,6 +76,9 @@ static inline struct cell *layout_whole(uint64_t address)
 	return (struct cell *)(2 * (address & ADDRESS_MASK) + CELLS_START);
 }
 
+#define layout_cell8 layout_whole
+#define layout_cell4 layout_cell
+
 /* A site's memo, one per thread: the state that its last access met, and what the state became.
  * What such an access teaches is logged already. Behind it stand more of them, each for some of the
  * states, for sites that meet several by turns (entry.c). */
@@ -85,7 +95,12 @@ static inline struct memo *memo_behind(struct memo *memo, uint64_t low)
 	return memo + 1 + low % MEMOS_BEHIND;
 }
 #define MEMOS_START 0x2a0000000000ull
-#define MEMOS_SIZE (1ull << 28) /* of one slot */
+#define MEMOS_SIZE (1ull << 30) /* of one slot */
+
+/* A site's mark, one per thread: the first half of a private cell that the thread writes there, less the
+ * order; 0 until it is logged that nobody was there before. */
+#define MARKS_START 0x2c0000000000ull
+#define MARKS_SIZE (1ull << 25) /* of one slot */
 
 /* Of a compiled unit; laid out by loom/compile/weave_unit.c. */
 struct unit_descriptor {
@@ -93,8 +108,6 @@ struct unit_descriptor {
 	uint64_t nsites;
 	uint64_t first; /* set by the runtime: number of its first site << WORD_SITE_SHIFT */
 	void *table;    /* inside the ELF image that holds it */
-	uint64_t nmemos;
-	uint64_t memos; /* set by the runtime: offset of its first memo in those of each thread */
 };
 
 static inline uint64_t cell_low(const struct cell *cell)
@@ -104,6 +117,27 @@ static inline uint64_t cell_low(const struct cell *cell)
 
 #define LOW_OWNER(low) ((uint16_t)((low) >> 48))
 #define LOW_CONTEXT(low) ((uint16_t)((low) >> 32))
+
+/* Accesses to what is private to this thread, where its mark says that the access teaches nothing. The
+ * halves of a cell are stored at once: no write is seen with another one's context. */
+typedef long long cell_bits __attribute__((vector_size(16)));
+
+static inline int cell_is_private(const struct cell *cell, uint64_t mark)
+{
+	return (uint16_t)((mark - 1) >> 48) == cell->owner;
+}
+
+static inline void cell_private_read(struct cell *cell, uint64_t mark, uint64_t order)
+{
+	uint64_t *high = (uint64_t *)cell + 1;
+	*high = (mark + (order & PRIVATE_ORDER)) << 16 | (uint16_t)*high;
+}
+
+static inline void cell_private_write(struct cell *cell, uint64_t mark, uint32_t context, uint64_t order)
+{
+	cell_bits all = { (long long)(mark + (order & PRIVATE_ORDER)), (uint16_t)context };
+	*(volatile cell_bits *)cell = all;
+}
 
 /* An access that the memo knows. A state that stays is not stored: then another thread's first access
  * is never written over. */
@@ -196,7 +230,8 @@ struct thread {
 	uint64_t word;       /* slot << WORD_SLOT_SHIFT */
 	uint64_t order;      /* accesses so far */
 	uint64_t tag;        /* as word; TAG_NEVER when the fast path must not be taken */
-	char *memos;         /* of all units */
+	struct memo *memos;  /* MEMOS_PER_SITE for each site */
+	uint64_t *marks;     /* by site */
 	uint16_t owner;      /* OWNER(slot, 0, 0); OWNER_NEVER with TAG_NEVER */
 	uint32_t loop_steps; /* pushed into `loops` so far */
 	uint32_t loop_entries;

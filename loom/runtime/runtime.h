@@ -159,10 +159,11 @@ HIDDEN void cell_communicate(struct thread *self, const struct cell *now, uint32
  * its history. */
 HIDDEN struct cell cell_after(struct thread *self, struct cell now, bool read, uint64_t word,
 			      enum access access);
+/* What a cell holds, private or not, in the one way that all but the quick parts know. */
+HIDDEN struct cell cell_plain(struct cell cell);
 /* A copy for a part of what `from` covers. */
 HIDDEN struct cell cell_copy(struct thread *self, struct cell from, struct cell *home, uint32_t form);
 HIDDEN void cell_release(struct thread *self, struct cell cell); /* the blocks of a cell that is no more */
-typedef long long cell_bits __attribute__((vector_size(16)));
 INLINE struct cell cell_get(const struct cell *cell)
 {
 	union {

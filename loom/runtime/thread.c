@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <string.h>
 
-struct thread unsnarl_nobody = { .owner = OWNER_NEVER, .tag = TAG_NEVER, .memos = (char *)MEMOS_START };
+struct thread unsnarl_nobody = { .owner = OWNER_NEVER, .tag = TAG_NEVER, .memos = (struct memo *)MEMOS_START, .marks = (uint64_t *)MARKS_START };
 __thread struct thread *unsnarl_self __attribute__((tls_model("initial-exec"))) = &unsnarl_nobody;
 static __thread bool departed;
 
@@ -75,7 +75,8 @@ struct thread *thread_new(void)
 		bool never = runtime.always_slow || runtime.controlled;
 		thread->owner = never ? (uint16_t)OWNER_NEVER : OWNER(slot, 0u, 0u);
 		thread->tag = never ? TAG_NEVER : thread->word;
-		thread->memos = (char *)MEMOS_START + (never ? 0 : slot * MEMOS_SIZE);
+		thread->memos = (struct memo *)(MEMOS_START + (never ? 0 : slot * MEMOS_SIZE));
+		thread->marks = (uint64_t *)(MARKS_START + (never ? 0 : slot * MARKS_SIZE));
 		thread->context = context_empty();
 		bool couples = runtime.options.observe & OBSERVE_PAIRS && !runtime.head->control.light;
 		thread->couples_left = couples ? COUPLES_PATIENCE : 0;

@@ -16,7 +16,6 @@
 
 static pthread_mutex_t units_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t next_site = 1;
-static uint64_t next_memo; /* offset in the memos of a slot */
 
 /* Where the tables of announced units lie, in order of their numbers: for the ids of sites. */
 static struct {
@@ -112,18 +111,14 @@ static int forget_variables(struct dl_phdr_info *info, size_t size, void *base)
 	return 1;
 }
 
-static uint64_t unit_memos[AREA_UNITS]; /* where the memos of each announced unit are */
-
 /* The number of a unit that was here before, loaded from the same file; 0 when it is new. */
-static uint32_t known_number(struct unit_descriptor *unit, const char *path)
+static uint32_t known_number(const struct unit_descriptor *unit, const char *path)
 {
 	const struct area_process *process = runtime.process;
 	for (uint32_t i = 0; i < process->nunits && i < AREA_UNITS; i++)
 		if (process->units[i].hash == unit->hash &&
-		    strcmp(process->paths + process->units[i].path, path) == 0) {
-			unit->memos = unit_memos[i];
+		    strcmp(process->paths + process->units[i].path, path) == 0)
 			return process->units[i].first;
-		}
 	return 0;
 }
 
@@ -145,13 +140,9 @@ static void announce(struct unit_descriptor *unit)
 		keep_table(unit);
 		return;
 	}
-	uint64_t memos = unit->nmemos * sizeof(struct memo);
-	if (unit->nsites + next_site > WORD_SITE_MASK || process->nunits >= AREA_UNITS ||
-	    next_memo + memos > MEMOS_SIZE)
+	if (unit->nsites + next_site > WORD_SITE_MASK || process->nunits >= AREA_UNITS)
 		runtime_die("the program has more than four million sites or 16384 source files");
 	unit->first = (uint64_t)next_site << WORD_SITE_SHIFT;
-	unit->memos = unit_memos[process->nunits] = next_memo;
-	next_memo += memos;
 	keep_table(unit);
 	process->units[process->nunits] = (struct area_unit){ .hash = unit->hash,
 							      .first = next_site,
@@ -164,7 +155,10 @@ static void announce(struct unit_descriptor *unit)
 
 void units_forget_memos(uint32_t slot)
 {
-	madvise((char *)MEMOS_START + slot * MEMOS_SIZE, (next_memo + 4095) & ~4095ull, MADV_DONTNEED);
+	uint64_t memos = (uint64_t)next_site * MEMOS_PER_SITE * sizeof(struct memo);
+	madvise((char *)MEMOS_START + slot * MEMOS_SIZE, (memos + 4095) & ~4095ull, MADV_DONTNEED);
+	madvise((char *)MARKS_START + slot * MARKS_SIZE, (next_site * sizeof(uint64_t) + 4095) & ~4095ull,
+		MADV_DONTNEED);
 }
 
 EXPORT void unsnarl_unit(struct unit_descriptor *unit)
