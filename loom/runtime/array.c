@@ -143,15 +143,15 @@ static bool contexts_differ(const struct thread *self, const struct bytes *bytes
 
 /* Of the thread whose granule it is. */
 static bool step_bytes(struct thread *self, struct cell *cell, struct bytes *bytes, uint32_t from,
-		       uint32_t to, uint64_t word, uint64_t granule, enum access access, struct memo *memo)
+		       uint32_t to, uint64_t word, uint64_t granule, enum access access, uint32_t unit)
 {
 	bool changes = false;
 	for (uint32_t i = from; i < to; i++) {
 		uint32_t old = bytes->histories[i], next;
 		if (old) {
 			next = history_step(self, old, WORD_SITE(word), access);
-			if (memo && self->owner != OWNER_NEVER)
-				memo_set(memo_behind(memo, old), old, next);
+			if (unit == FORM_PART && self->owner != OWNER_NEVER)
+				memo_set(memo_behind(memo_of(self, WORD_SITE(word)), old), old, next);
 		} else { /* the first access to this byte */
 			next = cell_learn(self, &bytes->now, 0, word, granule + i, access);
 		}
@@ -199,7 +199,7 @@ static bool learn_bytes(struct thread *self, struct cell *cell, struct bytes *by
 }
 
 bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_t to, uint64_t word,
-		  uint64_t granule, enum access access, struct memo *memo)
+		  uint64_t granule, enum access access, uint32_t unit)
 {
 	for (int tries = 0; tries < 100; tries++) {
 		struct bytes bytes;
@@ -212,7 +212,7 @@ bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_
 		if (access == ACCESS_WRITE && a == self->slot && contexts_differ(self, &bytes, from, to))
 			return false;
 		if (mode == MODE_ALL && slot == self->slot) {
-			if (step_bytes(self, cell, &bytes, from, to, word, granule, access, memo))
+			if (step_bytes(self, cell, &bytes, from, to, word, granule, access, unit))
 				return true;
 			continue;
 		}

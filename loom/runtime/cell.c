@@ -157,11 +157,6 @@ static uint32_t whole_order(uint32_t slot, uint64_t low)
 	return (uint32_t)(order > now ? order - (PRIVATE_ORDER + 1) : order);
 }
 
-static uint64_t high_of(struct cell cell)
-{
-	return (uint64_t)cell.read << 32 | cell.write;
-}
-
 struct cell cell_plain(struct cell cell)
 {
 	if (!OWNER_IS_PRIVATE(cell.owner))
@@ -195,21 +190,17 @@ static struct cell make_private(struct cell plain)
 	uint64_t low = mark_of(slot, form, history->write) + (plain.write & PRIVATE_ORDER);
 	uint64_t high = (uint64_t)history->own << (PRIVATE_ORDER_BITS + 16) |
 			(history->own ? (plain.read & PRIVATE_ORDER) << 16 : 0) | plain.context;
-	return (struct cell){ .history = (uint32_t)low,
-			      .context = LOW_CONTEXT(low),
-			      .owner = LOW_OWNER(low),
-			      .write = (uint32_t)high,
-			      .read = (uint32_t)(high >> 32) };
+	return cell_of(low, high);
 }
 
 /* An access by the thread whose private cell it is. */
 static void step_private(struct thread *self, struct cell *cell, uint64_t word, enum access access,
-			 bool learn)
+			 uint32_t unit)
 {
 	uint64_t mark = mark_of(self->slot, OWNER_FORM(cell->owner), WORD_SITE(word));
 	observe_predecessor(self, WORD_SITE(word), 0);
-	if (learn && self->owner != OWNER_NEVER)
-		RELAXED_SET(self->marks[WORD_SITE(word)], mark);
+	if (unit && self->owner != OWNER_NEVER)
+		RELAXED_SET(self->marks[WORD_SITE(word)], mark_of(self->slot, unit, WORD_SITE(word)));
 	if (access == ACCESS_READ)
 		cell_private_read(cell, mark, WORD_ORDER(word));
 	else
@@ -368,12 +359,12 @@ static bool write_after_many(struct thread *self, struct cell *cell, struct cell
 
 /* Of the thread whose cell it is. */
 static void step(struct thread *self, struct cell *cell, struct cell now, uint64_t word, enum access access,
-		 struct memo *memo)
+		 uint32_t unit)
 {
 	uint64_t low = low_of(now);
 	if (!history_at(now.history)->before) { /* it was an array */
 		cell_set(cell, make_private(now));
-		step_private(self, cell, word, access, memo);
+		step_private(self, cell, word, access, unit);
 		return;
 	}
 	now.history = history_step(self, now.history, WORD_SITE(word), access);
@@ -383,8 +374,8 @@ static void step(struct thread *self, struct cell *cell, struct cell now, uint64
 	} else {
 		now.read = WORD_ORDER(word);
 	}
-	if (memo && self->owner != OWNER_NEVER)
-		memo_learn(self, memo, low, low_of(now));
+	if (unit == OWNER_FORM(now.owner) && self->owner != OWNER_NEVER)
+		memo_learn(self, WORD_SITE(word), low, low_of(now));
 	cell_set(cell, now);
 }
 
@@ -426,7 +417,7 @@ void cell_settle(struct thread *self)
 
 /* One of two threads reads again. */
 static void read_again(struct thread *self, struct cell *cell, struct cell now, uint64_t word,
-		       uint64_t address, struct memo *memo)
+		       uint64_t address, uint32_t unit)
 {
 	const struct history *old = history_at(HISTORY(now.history));
 	bool is_b = OWNER_SLOT(now.owner) == self->slot;
@@ -436,25 +427,25 @@ static void read_again(struct thread *self, struct cell *cell, struct cell now, 
 	note_calm(self, word, news != self->news);
 	bool there = (is_b ? old->read : old->own & ~OWN_LAST) == WORD_SITE(word);
 	bool calm = there && self->owner != OWNER_NEVER && site_is_calm(self, word);
-	if (calm && memo)
-		memo_learn(self, memo, low_of(now), MEMO_PASS);
+	if (calm && unit == OWNER_FORM(now.owner))
+		memo_learn(self, WORD_SITE(word), low_of(now), MEMO_PASS);
 	else
 		cell_set(cell, fresh);
 }
 
 /* One attempt; false when another thread came between. */
 static bool attempt(struct thread *self, struct cell *cell, struct cell raw, uint64_t word, uint64_t address,
-		    enum access access, struct memo *memo)
+		    enum access access, uint32_t unit)
 {
 	uint32_t mode = OWNER_MODE(raw.owner);
 	bool mine = OWNER_SLOT(raw.owner) == self->slot;
 	if (mine && OWNER_IS_PRIVATE(raw.owner)) {
-		step_private(self, cell, word, access, memo);
+		step_private(self, cell, word, access, unit);
 		return true;
 	}
 	struct cell now = cell_plain(raw);
 	if (mine && mode == MODE_ALL) {
-		step(self, cell, now, word, access, memo);
+		step(self, cell, now, word, access, unit);
 		return true;
 	}
 	if (mode == MODE_MANY)
@@ -463,14 +454,14 @@ static bool attempt(struct thread *self, struct cell *cell, struct cell raw, uin
 	if (mode == MODE_ONE && access == ACCESS_READ) {
 		if (!mine && HISTORY_WRITER(now.history) != self->slot)
 			return become_many(self, cell, now, word, address);
-		read_again(self, cell, now, word, address, memo);
+		read_again(self, cell, now, word, address, unit);
 		return true;
 	}
 	return take_over(self, cell, raw, now, word, address, access);
 }
 
 bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t address, uint32_t form,
-		 enum access access, struct memo *memo)
+		 enum access access, uint32_t unit)
 {
 	for (;;) {
 		struct cell now = cell_get(cell);
@@ -482,20 +473,20 @@ bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t
 		}
 		if (OWNER_FORM(now.owner) != form || OWNER_MODE(now.owner) == MODE_CUT)
 			return false;
-		if (attempt(self, cell, now, word, address, access, memo))
+		if (attempt(self, cell, now, word, address, access, unit))
 			return true;
 	}
 }
 
 /* In a signal handler that interrupted its thread where spare lists change. */
 bool cell_access_lightly(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
-			 uint32_t form, enum access access, struct memo *memo)
+			 uint32_t form, enum access access, uint32_t unit)
 {
 	struct cell now = cell_get(cell);
 	uint32_t slot = OWNER_SLOT(now.owner), mode = OWNER_MODE(now.owner);
 	bool third = mode == MODE_ONE && slot != self->slot && HISTORY_WRITER(now.history) != self->slot;
 	return OWNER_FORM(now.owner) == form && mode <= MODE_ONE && !(third && access == ACCESS_READ) &&
-	       attempt(self, cell, now, word, address, access, memo);
+	       attempt(self, cell, now, word, address, access, unit);
 }
 
 struct cell cell_copy(struct thread *self, struct cell from, struct cell *home, uint32_t form)

@@ -34,7 +34,7 @@ static void leave(struct thread *self)
 }
 
 static void access_slowly(struct thread *self, uint64_t word, uint64_t address, size_t size,
-			  enum access access, struct memo *memo, bool element)
+			  enum access access, uint32_t unit, bool element)
 {
 	if (UNLIKELY(runtime.controlled))
 		control_access(self, word, address, size, access);
@@ -46,20 +46,20 @@ static void access_slowly(struct thread *self, uint64_t word, uint64_t address, 
 		trace_begin(self, word, address, size, access);
 	if (self->taken.cell)
 		cell_settle(self);
-	granule_access(self, word, address, size, access, memo, element);
+	granule_access(self, word, address, size, access, unit, element);
 	if (UNLIKELY(runtime.options.line))
 		lines_access(self, word, address, size, access);
 	if (UNLIKELY(runtime.always_slow))
 		trace_end();
 }
 
-static void access_range(uint64_t word, uint64_t address, size_t size, enum access access, struct memo *memo,
+static void access_range(uint64_t word, uint64_t address, size_t size, enum access access, uint32_t unit,
 			 bool element)
 {
 	int saved = errno;
 	struct thread *self = enter(&word);
 	if (self) {
-		access_slowly(self, word, address, size, access, memo, element);
+		access_slowly(self, word, address, size, access, unit, element);
 		leave(self);
 	}
 	errno = saved;
@@ -71,33 +71,83 @@ static void access_range(uint64_t word, uint64_t address, size_t size, enum acce
 
 /* Without entering where that will do: a signal handler that comes in between does what another
  * thread might do. */
-INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum access access,
-			struct memo *memo)
+INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum access access)
 {
 	struct thread *self = unsnarl_self;
 	struct cell *cell = layout_cell(address);
+	uint32_t form = FORM(length);
 	bool short_way = !(address % length) && WORD_SLOT(word) == self->slot && self->owner != OWNER_NEVER &&
 			 !runtime.options.jitter_us;
 	if (self->taken.cell && !self->held)
 		cell_settle(self);
 	if (LIKELY(short_way)) {
-		if (self->held ? cell_access_lightly(self, cell, word, address, FORM(length), access, memo)
-			       : cell_access(self, cell, word, address, FORM(length), access, memo))
+		if (self->held ? cell_access_lightly(self, cell, word, address, form, access, form)
+			       : cell_access(self, cell, word, address, form, access, form))
 			return;
 	}
-	access_range(word, address, length, access, NULL, false);
+	access_range(word, address, length, access, form, false);
 }
 
+INLINE void step_privately(const struct thread *self, struct cell *cell, uint64_t mark, uint64_t order,
+			   enum access access)
+{
+	if (access == ACCESS_READ)
+		cell_private_read(cell, mark, order);
+	else
+		cell_private_write(cell, mark, self->context, order);
+}
+
+/* What is private to this thread and known of the site; false for everything else. */
 INLINE bool privately(const struct thread *self, struct cell *cell, uint64_t site, uint64_t order,
 		      enum access access)
 {
 	uint64_t mark = self->marks[site];
 	if (!cell_is_private(cell, mark))
 		return false;
-	if (access == ACCESS_READ)
-		cell_private_read(cell, mark, order);
-	else
-		cell_private_write(cell, mark, self->context, order);
+	step_privately(self, cell, mark, order, access);
+	return true;
+}
+
+/* The mark for cells of another form. */
+INLINE uint64_t mark_for(uint64_t mark, uint32_t form, uint32_t other)
+{
+	return mark ? mark ^ (uint64_t)(form ^ other) << 50 : 0;
+}
+
+/* In a granule in parts, all of those that the access covers. */
+INLINE bool parts_privately(const struct thread *self, uint64_t low, uint64_t address, uint32_t length,
+			    uint64_t mark, uint64_t order, enum access access)
+{
+	uint32_t starts = LOW_CONTEXT(low), from = address % 8, to = from + length;
+	struct cell *cells = cut_at((uint32_t)low)->cells;
+	if (!parts_fit(starts, from, to))
+		return false;
+	uint32_t parts = starts & ((1u << to) - 1) & ~((1u << from) - 1);
+	for (uint32_t left = parts; left; left &= left - 1)
+		if (!cell_is_private(&cells[__builtin_ctz(left)], mark))
+			return false;
+	for (uint32_t left = parts; left; left &= left - 1)
+		step_privately(self, &cells[__builtin_ctz(left)], mark, order, access);
+	return true;
+}
+
+#define LOW_IS_CUT(low) (LOW_OWNER(low) == OWNER(0u, FORM_WHOLE, MODE_CUT))
+
+/* An access of 4 or 8 bytes to a granule in parts, or of 8 to one in halves. */
+INLINE bool unit_privately(const struct thread *self, uint64_t address, uint64_t site, uint64_t order,
+			   uint32_t length, enum access access)
+{
+	uint64_t low = cell_low(layout_whole(address)), mark = self->marks[site];
+	if (LOW_IS_CUT(low))
+		return address % length == 0 &&
+		       parts_privately(self, low, address, length, mark_for(mark, FORM(length), FORM_PART),
+				       order, access);
+	struct cell *lower = layout_cell(address), *upper = layout_cell(address | 4);
+	mark = mark_for(mark, FORM_WHOLE, FORM_HALF);
+	if (length != 8 || address % 8 || !cell_is_private(lower, mark) || !cell_is_private(upper, mark))
+		return false;
+	step_privately(self, lower, mark, order, access);
+	step_privately(self, upper, mark, order, access);
 	return true;
 }
 
@@ -109,7 +159,8 @@ INLINE bool quick(struct thread *self, struct cell *cell, uint32_t order, enum a
 }
 
 /* What the first memo did not know: what is behind it comes to the front. */
-INLINE bool second_chance(uint64_t word, uint64_t address, struct memo *memo, enum access access)
+INLINE bool second_chance(uint64_t word, uint64_t address, struct memo *memo, enum access access,
+			  uint32_t length)
 {
 	struct thread *self = unsnarl_self;
 	if (self->tag == TAG_NEVER)
@@ -120,7 +171,9 @@ INLINE bool second_chance(uint64_t word, uint64_t address, struct memo *memo, en
 		memo_set(memo, behind.from, behind.to);
 		return true;
 	}
-	return access == ACCESS_READ && reads_again(self, cell, word);
+	if (access == ACCESS_READ && reads_again(self, cell, word))
+		return true;
+	return unit_privately(self, address, WORD_SITE(word), WORD_ORDER(word), length, access);
 }
 
 /* The quick parts save few registers; the rest is a function of its own, jumped to. */
@@ -138,29 +191,25 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 	return self->word + (site << WORD_SITE_SHIFT) + (uint32_t)self->order;
 }
 
-INLINE struct memo *event_memo(const struct thread *self, uint64_t site)
-{
-	return self->memos + site * MEMOS_PER_SITE;
-}
-
 #define UNIT_ACCESS(name, length, access)                                                                   \
-	static __attribute__((preserve_most, noinline)) void name##_access(uint64_t word, uint64_t address, \
-									   uint64_t memo)                   \
+	static __attribute__((preserve_most, noinline)) void name##_access(uint64_t word, uint64_t address) \
 	{                                                                                                   \
-		access_unit(word, address, length, access, (struct memo *)memo);                            \
+		access_unit(word, address, length, access);                                                 \
 	}                                                                                                   \
 	MISS(name)                                                                                          \
 	{                                                                                                   \
-		if (!second_chance(word, address, (struct memo *)memo, access)) __attribute__               \
-			((musttail)) return name##_access(word, address, memo);                             \
+		if (!second_chance(word, address, (struct memo *)memo, access, length))                     \
+			name##_access(word, address);                                                       \
 	}                                                                                                   \
 	SLOWLY(name)                                                                                        \
 	{                                                                                                   \
 		struct thread *self = unsnarl_self;                                                         \
-		struct memo *memo = event_memo(self, site);                                                 \
 		struct cell *cell = layout_cell##length(address);                                           \
-		if (!quick(self, cell, (uint32_t)self->order, access, memo_behind(memo, cell_low(cell))))   \
-			unsnarl_miss_##name(event_word(self, site), address, (uint64_t)memo);               \
+		const struct memo *memo = memo_behind(memo_of(self, site), cell_low(cell));                 \
+		if (!quick(self, cell, (uint32_t)self->order, access, memo) &&                              \
+		    !unit_privately(self, address, site, self->order, length, access) &&                    \
+		    !(access == ACCESS_READ && reads_again(self, cell, event_word(self, site))))            \
+			name##_access(event_word(self, site), address);                                     \
 	}                                                                                                   \
 	COLD_CALL(name)                                                                                     \
 	{                                                                                                   \
@@ -177,16 +226,14 @@ UNIT_ACCESS(write4, 4, ACCESS_WRITE)
 
 /* ---- one or two bytes ---- */
 
-/* In a granule that is cut in bytes. */
-INLINE bool small_in_cut(struct thread *self, uint32_t number, uint64_t word, uint64_t address,
-			 uint32_t length, enum access access, struct memo *memo)
+/* In one part of a granule, just as large. */
+INLINE bool small_in_part(struct thread *self, uint64_t low, uint64_t word, uint64_t address, uint32_t length,
+			  enum access access, struct memo *memo)
 {
-	struct cell *cell = &cut_at(number)->cells[address % 8];
-	for (uint32_t i = 0; i < length; i++)
-		if (!privately(self, cell + i, WORD_SITE(word), WORD_ORDER(word), access) &&
-		    !quick(self, cell + i, WORD_ORDER(word), access, memo_behind(memo, cell_low(cell + i))))
-			return false;
-	return true;
+	uint32_t starts = LOW_CONTEXT(low), from = address % 8;
+	struct cell *cell = &cut_at((uint32_t)low)->cells[from];
+	return parts_fit(starts, from, from + length) && (length == 1 || !(starts >> (from + 1) & 1)) &&
+	       quick(self, cell, WORD_ORDER(word), access, memo_behind(memo, cell_low(cell)));
 }
 
 /* In a granule of this thread's own with an array of histories. */
@@ -244,9 +291,9 @@ INLINE bool small_quickly(struct thread *self, uint64_t word, uint64_t address, 
 	uint64_t low = cell_low(cell);
 	if (UNLIKELY(address % length || self->owner == OWNER_NEVER))
 		return false;
-	if (LOW_OWNER(low) == OWNER(0u, FORM_WHOLE, MODE_CUT))
+	if (LOW_IS_CUT(low))
 		return !(element && address % 8 + length == 8) &&
-		       small_in_cut(self, (uint32_t)low, word, address, length, access, memo);
+		       small_in_part(self, low, word, address, length, access, memo);
 	if (!element)
 		return false;
 	if (LOW_OWNER(low) == (self->owner | FORM_ARRAY << 2)) {
@@ -259,45 +306,29 @@ INLINE bool small_quickly(struct thread *self, uint64_t word, uint64_t address, 
 	return false;
 }
 
-/* In a granule that is cut in bytes and private to this thread, at least here. */
 INLINE bool small_privately(const struct thread *self, uint64_t address, uint64_t site, uint32_t length,
 			    enum access access, bool element)
 {
-	const struct cell *whole = layout_whole(address);
-	uint64_t low = cell_low(whole), mark = self->marks[site];
-	struct cell *cell = &cut_at((uint32_t)low)->cells[address % 8];
-	if (LOW_OWNER(low) != OWNER(0u, FORM_WHOLE, MODE_CUT) || !cell_is_private(cell, mark))
-		return false;
-	if (element && address % 8 + length == 8)
-		return false; /* the granule may become whole again */
-	if (length == 2 && (address % 2 || !cell_is_private(cell + 1, mark)))
-		return false;
-	for (uint32_t i = 0; i < length; i++)
-		if (access == ACCESS_READ)
-			cell_private_read(cell + i, mark, self->order);
-		else
-			cell_private_write(cell + i, mark, self->context, self->order);
-	return true;
+	uint64_t low = cell_low(layout_whole(address));
+	if (!LOW_IS_CUT(low) || address % length || (element && address % 8 + length == 8))
+		return false; /* where a walk ends the granule may become whole again */
+	return parts_privately(self, low, address, length, self->marks[site], self->order, access);
 }
 
-#define SMALL_ACCESS(name, length, access, element)                                                       \
-	MISS(name)                                                                                        \
-	{                                                                                                 \
-		access_range(word, address, length, access, (struct memo *)memo, element);                \
-	}                                                                                                 \
-	SLOWLY(name)                                                                                      \
-	{                                                                                                 \
-		struct thread *self = unsnarl_self;                                                       \
-		struct memo *memo = event_memo(self, site);                                               \
-		if (!small_quickly(self, event_word(self, site), address, length, access, memo, element)) \
-			unsnarl_miss_##name(event_word(self, site), address, (uint64_t)memo);             \
-	}                                                                                                 \
-	COLD_CALL(name)                                                                                   \
-	{                                                                                                 \
-		struct thread *self = unsnarl_self;                                                       \
-		self->order++;                                                                            \
-		if (!small_privately(self, address, site, length, access, element)) __attribute__         \
-			((musttail)) return name##_slowly(address, site);                                 \
+#define SMALL_ACCESS(name, length, access, element)                                                    \
+	SLOWLY(name)                                                                                   \
+	{                                                                                              \
+		struct thread *self = unsnarl_self;                                                    \
+		uint64_t word = event_word(self, site);                                                \
+		if (!small_quickly(self, word, address, length, access, memo_of(self, site), element)) \
+			access_range(word, address, length, access, FORM_PART, element);               \
+	}                                                                                              \
+	COLD_CALL(name)                                                                                \
+	{                                                                                              \
+		struct thread *self = unsnarl_self;                                                    \
+		self->order++;                                                                         \
+		if (!small_privately(self, address, site, length, access, element)) __attribute__      \
+			((musttail)) return name##_slowly(address, site);                              \
 	}
 
 SMALL_ACCESS(read2, 2, ACCESS_READ, false)
@@ -315,13 +346,13 @@ SMALL_ACCESS(element_write1, 1, ACCESS_WRITE, true)
 COLD unsnarl_read(uint64_t word, uint64_t address, uint64_t size)
 {
 	if (size)
-		access_range(word, address, size, ACCESS_READ, NULL, true);
+		access_range(word, address, size, ACCESS_READ, FORM_NONE, true);
 }
 
 COLD unsnarl_write(uint64_t word, uint64_t address, uint64_t size)
 {
 	if (size)
-		access_range(word, address, size, ACCESS_WRITE, NULL, true);
+		access_range(word, address, size, ACCESS_WRITE, FORM_NONE, true);
 }
 
 /* A string of at most `most` bytes, with its end. */

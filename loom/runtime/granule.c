@@ -1,7 +1,7 @@
 /* From an address range to the cells in it. A granule has one cell, or one for each
- * half, or, when even bytes must be told apart, one for each byte. It starts whole; an
- * access to an int cuts it in halves, one to a single char or short, or to a part of
- * what several threads use, in bytes. Accesses to the elements of a buffer leave it
+ * half, or one for each part (parts.c). It starts whole; an access to an int cuts it in
+ * halves, one to a single char or short, or to some bytes of what several threads use,
+ * in parts. Accesses to the elements of a buffer leave it
  * whole as long as array.c can tell what it needs. Also forgets the history of memory
  * that ends its life. */
 #include "loom/runtime/runtime.h"
@@ -10,37 +10,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define CUTS_LIMIT (1u << 28)
-
 void granule_start(void)
 {
 	runtime_map(CELLS_START & ~4095ull, CELLS_SIZE + 4096);
 	runtime_map((CELLS_START & ~4095ull) + UPPER_DISPLACEMENT, CELLS_SIZE + 4096);
-	runtime_map((uint64_t)cut_at(0), (size_t)CUTS_LIMIT * sizeof(struct cut));
-	spare_start(SPARE_CUTS, CUTS_LIMIT);
-}
-
-static uint32_t cut_new(struct thread *self)
-{
-	uint32_t number = spare_take(&self->spares[SPARE_CUTS], SPARE_CUTS);
-	if (number)
-		return number;
-	number = __atomic_add_fetch(&runtime.next_cuts, 1, __ATOMIC_RELAXED);
-	if (number >= CUTS_LIMIT)
-		runtime_die("no more room for memory that is used byte by byte");
-	return number;
-}
-
-static void cut_free(struct thread *self, uint32_t number)
-{
-	spare_give(&self->spares[SPARE_CUTS], SPARE_CUTS, number);
-}
-
-void cuts_recycle(void)
-{
-	for (uint32_t number = 1; number <= RELAXED_GET(runtime.next_cuts); number++)
-		for (int i = 0; i < 8; i++)
-			recycle_cell(&cut_at(number)->cells[i]);
 }
 
 /* ---- locks ---- */
@@ -123,78 +96,16 @@ void granule_after_fork(void)
 
 /* ---- cutting: under the granule's lock; whoever takes a cell over meanwhile makes the swap fail ---- */
 
-static bool is_cut(struct cell cell)
-{
-	return OWNER_MODE(cell.owner) == MODE_CUT;
-}
-
-/* A cell for a byte of what `from` covers. */
-static struct cell byte_cell(struct thread *self, struct cell from, uint32_t byte, struct cell *home)
-{
-	if (!OWNER_FORM(from.owner))
-		return (struct cell){ .owner = OWNER(0u, FORM_BYTE, MODE_ALL) };
-	if (OWNER_FORM(from.owner) == FORM_ARRAY) {
-		uint32_t history = array_at(HISTORY(from.history))->histories[byte];
-		if (!history) /* a byte that nobody touched */
-			return (struct cell){ .owner = OWNER(0u, FORM_BYTE, MODE_ALL) };
-		if (OWNER_MODE(from.owner) == MODE_ONE &&
-		    !history_at(history)->read) /* or only the first thread */
-			return (struct cell){ .history = history,
-					      .context = from.context,
-					      .owner = OWNER(HISTORY_WRITER(from.history), FORM_BYTE,
-							     MODE_ALL),
-					      .write = from.write,
-					      .read = from.write };
-		struct history old = *history_at(history);
-		if (OWNER_MODE(from.owner) == MODE_ONE && !old.write && !old.own) /* or only the second */
-			return (struct cell){ .history = history_number((struct history){
-						      .own = old.read, .before = old.before }),
-					      .owner = OWNER(OWNER_SLOT(from.owner), FORM_BYTE, MODE_ALL),
-					      .read = from.read };
-		from.history = (from.history & ~HISTORY(~0u)) | history;
-	}
-	return cell_copy(self, from, home, FORM_BYTE);
-}
-
-static void cut_in_bytes(struct thread *self, uint64_t granule)
-{
-	struct cell *first = layout_cell(granule), *second = layout_cell(granule | 4);
-	for (;;) {
-		struct cell lower = cell_get(first), upper = lower;
-		if (is_cut(lower))
-			return;
-		bool halves = OWNER_FORM(lower.owner) == FORM_HALF;
-		if (halves)
-			upper = cell_get(second);
-		uint32_t number = cut_new(self);
-		struct cell *cells = cut_at(number)->cells;
-		for (uint32_t i = 0; i < 8; i++)
-			cells[i] = byte_cell(self, i < 4 ? lower : upper, i, &cells[i]);
-		struct cell fresh = { .history = number, .owner = OWNER(0u, FORM_WHOLE, MODE_CUT) };
-		if (cell_swap(first, lower, fresh)) {
-			cell_release(self, lower);
-			if (halves) {
-				cell_release(self, upper);
-				cell_set(second, (struct cell){ 0 });
-			}
-			return;
-		}
-		for (uint32_t i = 0; i < 8; i++)
-			cell_release(self, cells[i]);
-		cut_free(self, number);
-	}
-}
-
-/* Cuts a whole granule in halves, one whose bytes differ in bytes. */
+/* Cuts a whole granule in halves, one whose bytes differ in parts. */
 static void cut_in_halves(struct thread *self, uint64_t granule)
 {
 	struct cell *first = layout_cell(granule), *second = layout_cell(granule | 4);
 	for (;;) {
 		struct cell now = cell_get(first);
-		if (OWNER_FORM(now.owner) == FORM_HALF || is_cut(now))
+		if (OWNER_FORM(now.owner) == FORM_HALF || cell_is_cut(now))
 			return;
 		if (OWNER_FORM(now.owner) == FORM_ARRAY) {
-			cut_in_bytes(self, granule);
+			parts_cut(self, granule, 0, 4);
 			return;
 		}
 		struct cell lower = now;
@@ -208,61 +119,39 @@ static void cut_in_halves(struct thread *self, uint64_t granule)
 	}
 }
 
-/* Makes a granule whole again whose bytes have all come to the same threads, as after a walk. */
-static void mend(struct thread *self, uint64_t granule)
-{
-	struct cell *first = layout_cell(granule), now = cell_get(first);
-	if (!is_cut(now))
-		return;
-	const struct cell *cells = cut_at(now.history)->cells;
-	struct cell fresh = cell_plain(cell_get(&cells[0]));
-	uint32_t histories[8], parties = fresh.history & ~HISTORY(~0u);
-	if (OWNER_MODE(fresh.owner) > MODE_ONE || !OWNER_SLOT(fresh.owner))
-		return;
-	for (uint32_t i = 0; i < 8; i++) {
-		struct cell cell = cell_plain(cell_get(&cells[i]));
-		if (cell.owner != fresh.owner || cell.context != fresh.context ||
-		    (cell.history & ~HISTORY(~0u)) != parties)
-			return;
-		histories[i] = HISTORY(cell.history);
-		if ((int32_t)(cell.write - fresh.write) > 0)
-			fresh.write = cell.write;
-		if ((int32_t)(cell.read - fresh.read) > 0)
-			fresh.read = cell.read;
-	}
-	granule_lock(self, granule);
-	if (array_put(self, &fresh, histories)) {
-		if (cell_swap(first, now, fresh))
-			cut_free(self, now.history);
-		else
-			cell_release(self, fresh);
-	}
-	granule_unlock(self);
-}
-
 /* ---- accesses ---- */
 
-/* Bytes from..to of a granule that is cut in bytes. */
-static void access_bytes(struct thread *self, uint32_t number, uint32_t from, uint32_t to, uint64_t word,
-			 uint64_t granule, enum access access, struct memo *memo)
+/* Bytes from..to of a granule with parts that begin and end there. */
+static void access_parts(struct thread *self, struct cell cut, uint32_t from, uint32_t to, uint64_t word,
+			 uint64_t granule, enum access access, uint32_t unit)
 {
+	struct cell *cells = cut_at(cut.history)->cells;
+	uint32_t left = cut.context & ((1u << to) - 1) & ~((1u << from) - 1);
 	self->together.on = true;
-	for (uint32_t i = from; i < to; i++)
-		cell_access(self, &cut_at(number)->cells[i], word, granule + i, FORM_BYTE, access, memo);
+	for (; left; left &= left - 1) {
+		uint32_t at = (uint32_t)__builtin_ctz(left);
+		cell_access(self, &cells[at], word, granule + at, FORM_PART, access, unit);
+	}
 	context_end(self, access);
 }
 
 /* One try at an access to bytes from..to of a granule; false when its cells had to be cut for it. */
 static bool access_granule(struct thread *self, uint64_t granule, uint32_t from, uint32_t to, uint64_t word,
-			   enum access access, struct memo *memo, bool element)
+			   enum access access, uint32_t unit, bool element)
 {
 	struct cell *first = layout_cell(granule), now = cell_get(first);
 	uint32_t form = OWNER_FORM(now.owner);
 	bool whole = from == 0 && to == 8, half = from % 4 == 0 && to - from == 4;
-	if (is_cut(now)) {
-		access_bytes(self, now.history, from, to, word, granule, access, memo);
+	if (cell_is_cut(now)) {
+		if (!parts_fit(now.context, from, to)) {
+			granule_lock(self, granule);
+			parts_cut(self, granule, from, to);
+			granule_unlock(self);
+			return false;
+		}
+		access_parts(self, now, from, to, word, granule, access, unit);
 		if (element && to == 8)
-			mend(self, granule);
+			parts_mend(self, granule);
 		return true;
 	}
 	if (form == FORM_HALF && (whole || half)) {
@@ -270,33 +159,33 @@ static bool access_granule(struct thread *self, uint64_t granule, uint32_t from,
 		bool done = true;
 		for (uint32_t at = from; at < to && done; at += 4)
 			done = cell_access(self, layout_cell(granule | at), word, granule | at, FORM_HALF,
-					   access, memo);
+					   access, unit);
 		context_end(self, access);
 		return done;
 	}
-	if (whole && form != FORM_ARRAY && cell_access(self, first, word, granule, FORM_WHOLE, access, memo))
+	if (whole && form != FORM_ARRAY && cell_access(self, first, word, granule, FORM_WHOLE, access, unit))
 		return true;
 	if (form != FORM_HALF && (whole || element) &&
-	    array_access(self, first, from, to, word, granule, access, memo))
+	    array_access(self, first, from, to, word, granule, access, unit))
 		return true;
 	granule_lock(self, granule);
 	if (half && !element)
 		cut_in_halves(self, granule);
 	else
-		cut_in_bytes(self, granule);
+		parts_cut(self, granule, from, to);
 	granule_unlock(self);
 	return false;
 }
 
 void granule_access(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access,
-		    struct memo *memo, bool element)
+		    uint32_t unit, bool element)
 {
 	uint64_t end = address + size;
 	while (address < end) {
 		uint64_t granule = address & ~7ull;
 		uint32_t from = (uint32_t)(address - granule);
 		uint32_t to = end - granule < 8 ? (uint32_t)(end - granule) : 8;
-		while (!access_granule(self, granule, from, to, word, access, memo, element))
+		while (!access_granule(self, granule, from, to, word, access, unit, element))
 			;
 		address = granule + 8;
 	}
@@ -311,7 +200,7 @@ static bool part_is_own(const struct thread *self, uint64_t granule, uint32_t fr
 	const struct cell *first = layout_cell(granule);
 	struct cell now = cell_get(first);
 	for (uint32_t i = from; i < to; i++) {
-		struct cell cell = is_cut(now) ? cut_at(now.history)->cells[i]
+		struct cell cell = cell_is_cut(now) ? cut_at(now.history)->cells[part_of(now.context, i)]
 				   : OWNER_FORM(now.owner) == FORM_HALF && i > 3 ? *layout_cell(granule | 4)
 										 : now;
 		uint32_t slot = OWNER_SLOT(cell.owner);
@@ -368,18 +257,11 @@ static void forget_part(struct thread *self, uint64_t granule, uint32_t from, ui
 	bool half = from % 4 == 0 && to - from == 4;
 	if (half)
 		cut_in_halves(self, granule);
-	else if (!whole)
-		cut_in_bytes(self, granule);
 	now = cell_get(first);
-	if (half && !is_cut(now)) {
+	if (cell_is_cut(now) || (!whole && !half)) {
+		parts_forget(self, granule, from, to);
+	} else if (half) {
 		forget_cell(self, layout_cell(granule | from), FORM_HALF);
-	} else if (is_cut(now)) {
-		for (uint32_t i = from; i < to; i++)
-			forget_cell(self, &cut_at(now.history)->cells[i], FORM_BYTE);
-		if (whole) {
-			cell_set(first, (struct cell){ 0 });
-			cut_free(self, now.history);
-		}
 	} else {
 		if (OWNER_FORM(now.owner) == FORM_HALF)
 			forget_cell(self, layout_cell(granule | 4), FORM_NONE);

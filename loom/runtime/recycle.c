@@ -108,7 +108,7 @@ bool recycle_slots(void)
 	if (!found || !recycle_mappings())
 		return false;
 	readers_recycle(rename_word);
-	cuts_recycle();
+	parts_recycle();
 	for (uint32_t slot = 1; slot < SLOT_GONE; slot++)
 		if (runtime.threads[slot].state == THREAD_RECYCLING)
 			runtime.threads[slot].state = THREAD_FREE;

@@ -131,12 +131,13 @@ HIDDEN uint32_t history_number(struct history history);
 HIDDEN uint32_t history_step(struct thread *self, uint32_t number, uint32_t site, enum access access);
 
 /* ---- cell.c: one cell ---- */
-/* An access to all that the cell covers; false when its form is another. */
+/* An access to all that the cell covers; false when its form is another. `unit`: the form of a cell that
+ * covers just what accesses of this site touch, FORM_NONE when they differ. */
 HIDDEN bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
-			uint32_t form, enum access access, struct memo *memo);
+			uint32_t form, enum access access, uint32_t unit);
 /* The same where no block may be taken or given; false also when one would be. */
 HIDDEN bool cell_access_lightly(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
-				uint32_t form, enum access access, struct memo *memo);
+				uint32_t form, enum access access, uint32_t unit);
 /* Makes sure of the last take-over, when there was one (self->taken.cell). */
 HIDDEN void cell_settle(struct thread *self);
 /* What an access teaches that is not by the owner of an ALL cell: logs it, returns the history then. */
@@ -176,6 +177,18 @@ INLINE uint64_t low_of(struct cell cell)
 {
 	return (uint64_t)cell.owner << 48 | (uint64_t)cell.context << 32 | cell.history;
 }
+INLINE uint64_t high_of(struct cell cell)
+{
+	return (uint64_t)cell.read << 32 | cell.write;
+}
+INLINE struct cell cell_of(uint64_t low, uint64_t high)
+{
+	return (struct cell){ .history = (uint32_t)low,
+			      .context = LOW_CONTEXT(low),
+			      .owner = LOW_OWNER(low),
+			      .write = (uint32_t)high,
+			      .read = (uint32_t)(high >> 32) };
+}
 INLINE void cell_set(struct cell *cell, struct cell value)
 {
 	union {
@@ -203,8 +216,14 @@ INLINE void memo_set(struct memo *memo, uint64_t from, uint64_t to)
 	RELAXED_SET(memo->from, from);
 }
 
-INLINE void memo_learn(struct thread *self, struct memo *memo, uint64_t low, uint64_t to)
+INLINE struct memo *memo_of(const struct thread *self, uint64_t site)
 {
+	return self->memos + site * MEMOS_PER_SITE;
+}
+
+INLINE void memo_learn(struct thread *self, uint64_t site, uint64_t low, uint64_t to)
+{
+	struct memo *memo = memo_of(self, site);
 	memo_set(memo, low - self->tag, to);
 	memo_set(memo_behind(memo, low), low - self->tag, to);
 }
@@ -223,7 +242,7 @@ HIDDEN void array_free(struct thread *self, uint32_t number);
 HIDDEN bool array_put(struct thread *self, struct cell *cell, const uint32_t histories[8]);
 /* An access to bytes from..to of a granule with one cell; false when that cannot tell it. */
 HIDDEN bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_t to, uint64_t word,
-			 uint64_t granule, enum access access, struct memo *memo);
+			 uint64_t granule, enum access access, uint32_t unit);
 /* The bytes are all the same again, perhaps. */
 HIDDEN void array_settle(struct thread *self, struct cell *cell);
 
@@ -271,18 +290,10 @@ HIDDEN void readers_recycle(void (*each)(uint64_t *word));
 /* ---- granule.c: from an address range to its cells ---- */
 /* `element`: one of many alike, so that its granule need not be cut for it. */
 HIDDEN void granule_access(struct thread *self, uint64_t word, uint64_t address, size_t size,
-			   enum access access, struct memo *memo, bool element);
+			   enum access access, uint32_t unit, bool element);
 /* Of all that is recorded, every access was this thread's (at least one; private: or none, and none before). */
 HIDDEN bool granule_is_own(const struct thread *self, uint64_t address, size_t size);
 HIDDEN bool granule_is_private(const struct thread *self, uint64_t address, size_t size);
-/* A cell for each byte of a granule. */
-struct cut {
-	struct cell cells[8];
-};
-INLINE struct cut *cut_at(uint32_t number)
-{
-	return (struct cut *)0x240000000000ull + number;
-}
 HIDDEN void granule_forget(struct thread *self, uint64_t address, size_t size);
 HIDDEN void granule_start(void);
 HIDDEN void granule_lock(struct thread *self, uint64_t granule);
@@ -292,7 +303,35 @@ HIDDEN void granule_unlock_held(struct thread *self);
 HIDDEN bool granule_enter(struct thread *self);
 HIDDEN void granule_leave(struct thread *self, bool entered);
 HIDDEN void granule_after_fork(void);
-HIDDEN void cuts_recycle(void);
+
+/* ---- parts.c: granules that are cut in parts ---- */
+struct cut {
+	struct cell cells[8]; /* of a part where its first byte is */
+};
+INLINE struct cut *cut_at(uint32_t number)
+{
+	return (struct cut *)0x240000000000ull + number;
+}
+INLINE bool
+cell_is_cut(struct cell cell) /* history: number of the block; context: a bit for each part's first byte */
+{
+	return OWNER_MODE(cell.owner) == MODE_CUT;
+}
+INLINE bool parts_fit(uint32_t starts, uint32_t from, uint32_t to)
+{
+	return (starts | 1u << 8) >> from & (starts | 1u << 8) >> to & 1;
+}
+/* Where the part begins that a byte is in. */
+INLINE uint32_t part_of(uint32_t starts, uint32_t byte)
+{
+	return 31u - (uint32_t)__builtin_clz(starts & ((2u << byte) - 1));
+}
+HIDDEN void parts_start(void);
+/* Under the granule's lock: parts begin and end there. */
+HIDDEN void parts_cut(struct thread *self, uint64_t granule, uint32_t from, uint32_t to);
+HIDDEN void parts_forget(struct thread *self, uint64_t granule, uint32_t from, uint32_t to);
+HIDDEN void parts_mend(struct thread *self, uint64_t granule); /* into one, perhaps */
+HIDDEN void parts_recycle(void);
 
 /* ---- lines.c: last writers of 64-byte lines (edges with line granularity) ---- */
 HIDDEN void lines_start(void);

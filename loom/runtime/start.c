@@ -194,6 +194,7 @@ static void start(int argc, char **argv, char **environment)
 		if (strncmp(*entry, AREA_ENVIRONMENT, length) == 0 && (*entry)[length] == '=')
 			value = *entry + length + 1;
 	tables_start();
+	parts_start();
 	granule_start(); /* inlined hooks look at cells whether or not anyone observes */
 	runtime_map(MEMOS_START, AREA_SLOTS * MEMOS_SIZE);
 	runtime_map(MARKS_START, AREA_SLOTS * MARKS_SIZE);
