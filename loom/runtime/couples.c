@@ -48,20 +48,33 @@ static bool copy_pair(const struct recent_pair *entry, struct recent_pair *out)
 	return out->kind && !(version & 1) && RELAXED_GET(entry->version) == version;
 }
 
+/* From which order on this thread remembers all pairs it met. */
+static uint32_t remembered_since(const struct thread *self, uint32_t now)
+{
+	uint32_t age = 0;
+	for (uint32_t i = 0; i < RECENT_PAIRS; i++) {
+		if (!self->met_pairs[i].kind)
+			return now - INT32_MAX;
+		if (now - self->met_pairs[i].tail_order > age)
+			age = now - self->met_pairs[i].tail_order;
+	}
+	return now - age;
+}
+
 /* Has `self` since come back to that location, after whomever? Then its part there is
  * another one. When it has met so many pairs that the oldest it remembers is younger
  * than `first`, nobody knows: then yes. */
-static bool is_past(const struct thread *self, const struct recent_pair *first)
+static bool is_past(const struct thread *self, const struct recent_pair *first, uint32_t since)
 {
-	bool remembers = false;
+	if ((int32_t)(since - first->head_order) > 0)
+		return true;
 	for (uint32_t i = 0; i < RECENT_PAIRS; i++) {
 		const struct recent_pair *mine = &self->met_pairs[i];
-		bool since = (int32_t)(mine->tail_order - first->head_order) > 0;
-		remembers |= !mine->kind || !since;
-		if (mine->kind && since && mine->address == first->address)
+		if (mine->kind && mine->address == first->address &&
+		    (int32_t)(mine->tail_order - first->head_order) > 0)
 			return true;
 	}
-	return !remembers;
+	return false;
 }
 
 static bool same_recent(const struct recent_pair *a, const struct recent_pair *b)
@@ -117,9 +130,11 @@ void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint
 				    .address = address };
 	uint32_t takes = RELAXED_GET(self->takes);
 	bool walks = same_step(&self->last_met, &pair) && takes == self->seen_takes;
+	uint32_t since = walks ? 0 : remembered_since(self, pair.tail_order);
 	for (uint32_t i = 0; i < RECENT_PAIRS && !walks; i++) {
 		struct recent_pair first;
-		if (!copy_pair(&self->taken_pairs[i], &first) || is_past(self, &first))
+		if ((int32_t)(since - RELAXED_GET(self->taken_pairs[i].head_order)) > 0 ||
+		    !copy_pair(&self->taken_pairs[i], &first) || is_past(self, &first, since))
 			continue;
 		observe_couple(self,
 			       &(struct area_couple){

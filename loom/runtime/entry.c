@@ -293,7 +293,9 @@ INLINE bool small_quickly(struct thread *self, uint64_t word, uint64_t address, 
 		return false;
 	if (LOW_IS_CUT(low))
 		return !(element && address % 8 + length == 8) &&
-		       small_in_part(self, low, word, address, length, access, memo);
+		       (small_in_part(self, low, word, address, length, access, memo) ||
+			parts_privately(self, low, address, length, self->marks[WORD_SITE(word)],
+					WORD_ORDER(word), access));
 	if (!element)
 		return false;
 	if (LOW_OWNER(low) == (self->owner | FORM_ARRAY << 2)) {
@@ -306,13 +308,17 @@ INLINE bool small_quickly(struct thread *self, uint64_t word, uint64_t address, 
 	return false;
 }
 
+/* In one part of a granule, just as large, that is private to this thread. */
 INLINE bool small_privately(const struct thread *self, uint64_t address, uint64_t site, uint32_t length,
 			    enum access access, bool element)
 {
 	uint64_t low = cell_low(layout_whole(address));
-	if (!LOW_IS_CUT(low) || address % length || (element && address % 8 + length == 8))
+	uint32_t from = address % 8, edges = (1u | 1u << length) << from, span = ((2u << length) - 1) << from;
+	if (!LOW_IS_CUT(low) || ((LOW_CONTEXT(low) | 1u << 8) & span) != edges)
+		return false;
+	if (element && from + length == 8)
 		return false; /* where a walk ends the granule may become whole again */
-	return parts_privately(self, low, address, length, self->marks[site], self->order, access);
+	return privately(self, &cut_at((uint32_t)low)->cells[from], site, self->order, access);
 }
 
 #define SMALL_ACCESS(name, length, access, element)                                                    \
