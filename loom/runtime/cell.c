@@ -357,6 +357,12 @@ static bool write_after_many(struct thread *self, struct cell *cell, struct cell
 
 /* ---- one access ---- */
 
+/* Half of what an access to a whole granule needs is not for its memos: the fast path would take it for all. */
+static bool has_memos(uint16_t owner, uint32_t unit)
+{
+	return unit && !(unit == FORM_WHOLE && OWNER_FORM(owner) == FORM_HALF);
+}
+
 /* Of the thread whose cell it is. */
 static void step(struct thread *self, struct cell *cell, struct cell now, uint64_t word, enum access access,
 		 uint32_t unit)
@@ -374,7 +380,7 @@ static void step(struct thread *self, struct cell *cell, struct cell now, uint64
 	} else {
 		now.read = WORD_ORDER(word);
 	}
-	if (unit == OWNER_FORM(now.owner) && self->owner != OWNER_NEVER)
+	if (has_memos(now.owner, unit) && self->owner != OWNER_NEVER)
 		memo_learn(self, WORD_SITE(word), low, low_of(now));
 	cell_set(cell, now);
 }
@@ -427,7 +433,7 @@ static void read_again(struct thread *self, struct cell *cell, struct cell now, 
 	note_calm(self, word, news != self->news);
 	bool there = (is_b ? old->read : old->own & ~OWN_LAST) == WORD_SITE(word);
 	bool calm = there && self->owner != OWNER_NEVER && site_is_calm(self, word);
-	if (calm && unit == OWNER_FORM(now.owner))
+	if (calm && has_memos(now.owner, unit))
 		memo_learn(self, WORD_SITE(word), low_of(now), MEMO_PASS);
 	else
 		cell_set(cell, fresh);

@@ -1,0 +1,171 @@
+/* Accesses that teach nothing, decided without entering the runtime: to cells that
+ * are private to the thread, where the site's mark says so, and to cells in a state that
+ * one of the site's memos knows. Everything else is answered with false, and whoever
+ * then does the whole access once more does no harm. */
+#ifndef RUNTIME_QUICK_H
+#define RUNTIME_QUICK_H
+
+#include "loom/runtime/runtime.h"
+
+INLINE void private_step(const struct thread *self, struct cell *cell, uint64_t mark, uint64_t order,
+			 enum access access)
+{
+	if (access == ACCESS_READ)
+		cell_private_read(cell, mark, order);
+	else
+		cell_private_write(cell, mark, self->context, order);
+}
+
+INLINE bool quick_privately(const struct thread *self, struct cell *cell, uint64_t mark, uint64_t order,
+			    enum access access)
+{
+	if (!cell_is_private(cell, mark))
+		return false;
+	private_step(self, cell, mark, order, access);
+	return true;
+}
+
+INLINE bool quick_by_memo(const struct thread *self, struct cell *cell, uint64_t order, enum access access,
+			  const struct memo *memo)
+{
+	return access == ACCESS_READ
+		       ? cell_quick_read(cell, self->tag, (uint32_t)order, memo)
+		       : cell_quick_write(cell, self->tag, self->context, (uint32_t)order, memo);
+}
+
+/* One cell; `mark` is the site's, for its form. */
+INLINE bool quick_cell(const struct thread *self, struct cell *cell, uint64_t site, uint64_t mark,
+		       uint64_t order, enum access access)
+{
+	return quick_privately(self, cell, mark, order, access) ||
+	       quick_by_memo(self, cell, order, access, memo_behind(memo_of(self, site), cell_low(cell)));
+}
+
+/* The mark for cells of another form. */
+INLINE uint64_t mark_for(uint64_t mark, uint32_t form, uint32_t other)
+{
+	return mark ? mark ^ (uint64_t)(form ^ other) << 50 : 0;
+}
+
+#define LOW_IS_CUT(low) (LOW_OWNER(low) == OWNER(0u, FORM_WHOLE, MODE_CUT))
+
+/* Those parts of a granule that the access covers. */
+INLINE bool quick_parts(const struct thread *self, uint64_t low, uint64_t address, uint32_t length,
+			uint64_t site, uint64_t mark, uint64_t order, enum access access)
+{
+	uint32_t starts = LOW_CONTEXT(low), from = address % 8, to = from + length;
+	struct cell *cells = cut_at((uint32_t)low)->cells;
+	if (to > 8 || !parts_fit(starts, from, to))
+		return false;
+	uint32_t left = starts & ((1u << to) - 1) & ~((1u << from) - 1);
+	for (; left; left &= left - 1)
+		if (!quick_cell(self, &cells[__builtin_ctz(left)], site, mark, order, access))
+			return false;
+	return true;
+}
+
+#define FORM(length) ((length) == 8 ? FORM_WHOLE : FORM_HALF)
+
+/* An access of 4 or 8 bytes to a granule in parts, or of 8 to one in halves. */
+INLINE bool quick_unit(const struct thread *self, uint64_t address, uint64_t site, uint64_t order,
+		       uint32_t length, enum access access)
+{
+	uint64_t low = cell_low(layout_whole(address)), mark = self->marks[site];
+	if (LOW_IS_CUT(low))
+		return quick_parts(self, low, address, length, site, mark_for(mark, FORM(length), FORM_PART),
+				   order, access);
+	mark = mark_for(mark, FORM_WHOLE, FORM_HALF);
+	return length == 8 && address % 8 == 0 && OWNER_FORM(LOW_OWNER(low)) == FORM_HALF &&
+	       quick_privately(self, layout_cell(address), mark, order, access) &&
+	       quick_privately(self, layout_cell(address | 4), mark, order, access);
+}
+
+/* ---- one or two bytes ---- */
+
+/* One part of a granule, just as large, that is private to this thread. */
+INLINE bool quick_part(const struct thread *self, uint64_t address, uint64_t site, uint32_t length,
+		       enum access access, bool element)
+{
+	uint64_t low = cell_low(layout_whole(address));
+	uint32_t from = address % 8, edges = (1u | 1u << length) << from, span = ((2u << length) - 1) << from;
+	if (!LOW_IS_CUT(low) || ((LOW_CONTEXT(low) | 1u << 8) & span) != edges)
+		return false;
+	if (element && from + length == 8)
+		return false; /* where a walk ends the granule may become whole again */
+	return quick_privately(self, &cut_at((uint32_t)low)->cells[from], self->marks[site], self->order,
+			       access);
+}
+
+/* In a granule of this thread's own with an array of histories. */
+INLINE bool quick_in_array(struct thread *self, struct cell *cell, uint32_t number, uint64_t word,
+			   uint64_t address, uint32_t length, enum access access, struct memo *all)
+{
+	uint32_t *history = &array_at(number)->histories[address % 8];
+	const struct memo *memo = memo_behind(all, *history);
+	if (access == ACCESS_WRITE && cell->context != (uint16_t)self->context)
+		return false;
+	if (memo->from != *history || !memo->from || (length == 2 && history[1] != memo->from))
+		return false;
+	history[0] = (uint32_t)memo->to;
+	if (length == 2)
+		history[1] = (uint32_t)memo->to;
+	if (access == ACCESS_READ)
+		cell->read = WORD_ORDER(word);
+	else
+		cell->write = WORD_ORDER(word);
+	return true;
+}
+
+/* In a granule that another thread wrote and only this one has read since, a byte that it has read. */
+static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struct cell *cell, uint64_t word,
+						      uint64_t address, uint32_t length)
+{
+	struct cell now = cell_get(cell);
+	uint32_t *history = NULL, old = HISTORY(now.history);
+	if (OWNER_FORM(now.owner) == FORM_ARRAY) {
+		history = &array_at(old)->histories[address % 8];
+		old = *history;
+		if (length == 2 && history[1] != old)
+			return false;
+	}
+	uint64_t a, b;
+	const struct known *known = known_place(self, &now, old, word, ACCESS_READ, &a, &b);
+	if (self->couples_left || known->a != a || known->b >> HISTORY_BITS != b || !history_at(old)->read)
+		return false;
+	uint32_t next = HISTORY(known->b);
+	if (next != old && !history)
+		return false;
+	if (next != old) {
+		history[0] = next;
+		if (length == 2)
+			history[1] = next;
+	}
+	cell->read = WORD_ORDER(word);
+	return true;
+}
+
+INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, uint32_t length,
+			enum access access, bool element)
+{
+	struct memo *memo = memo_of(self, WORD_SITE(word));
+	struct cell *cell = layout_whole(address);
+	uint64_t low = cell_low(cell);
+	if (UNLIKELY(address % length || self->owner == OWNER_NEVER))
+		return false;
+	if (LOW_IS_CUT(low))
+		return !(element && address % 8 + length == 8) &&
+		       quick_parts(self, low, address, length, WORD_SITE(word), self->marks[WORD_SITE(word)],
+				   WORD_ORDER(word), access);
+	if (!element)
+		return false;
+	if (LOW_OWNER(low) == (self->owner | FORM_ARRAY << 2)) {
+		if (!quick_in_array(self, cell, (uint32_t)low, word, address, length, access, memo))
+			return false;
+		return address % 8 + length != 8 || (array_settle(self, cell), true);
+	}
+	if (access == ACCESS_READ && (LOW_OWNER(low) & ~(15u << 2)) == (self->owner | MODE_ONE))
+		return quick_in_shared(self, cell, word, address, length);
+	return false;
+}
+
+#endif
