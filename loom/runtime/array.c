@@ -60,12 +60,26 @@ struct bytes {
 	uint32_t histories[8]; /* before, then after the access */
 };
 
+static void read_row(const struct row *row, uint32_t each[8])
+{
+	for (int i = 0; i < 8; i++)
+		each[i] =
+			i && row->sites[i] == row->sites[i - 1]
+				? each[i - 1]
+				: history_number((struct history){ .write = (uint32_t)row->sites[i],
+								   .own = (uint32_t)(row->sites[i] >> 32) });
+}
+
 static void open_bytes(const struct cell *cell, struct bytes *bytes)
 {
 	bytes->raw = cell_get(cell);
 	bytes->now = cell_plain(bytes->raw);
 	bool array = OWNER_FORM(bytes->now.owner) == FORM_ARRAY;
 	uint32_t number = HISTORY(bytes->now.history);
+	if (array && OWNER_IS_PRIVATE(bytes->raw.owner)) {
+		read_row(row_at(bytes->raw.history), bytes->histories);
+		return;
+	}
 	for (int i = 0; i < 8; i++)
 		bytes->histories[i] = array ? array_at(number)->histories[i] : number;
 }
@@ -73,15 +87,13 @@ static void open_bytes(const struct cell *cell, struct bytes *bytes)
 /* Puts the new state in place; false when the cell has changed meanwhile or there is no array left. */
 static bool close_bytes(struct thread *self, struct cell *cell, const struct bytes *bytes, struct cell fresh)
 {
-	uint32_t number;
 	bool entered = granule_enter(self);
-	uint32_t old = OWNER_FORM(bytes->now.owner) == FORM_ARRAY ? HISTORY(bytes->now.history) : 0;
-	bool done = array_put(self, &fresh, bytes->histories) && cell_swap(cell, bytes->raw, fresh);
-	number = OWNER_FORM(fresh.owner) == FORM_ARRAY ? HISTORY(fresh.history) : 0;
-	if (done && old)
-		array_free(self, old);
-	else if (!done && number)
-		array_free(self, number);
+	bool put = array_put(self, &fresh, bytes->histories);
+	bool done = put && cell_swap(cell, bytes->raw, fresh);
+	if (done)
+		cell_release(self, bytes->raw);
+	else if (put)
+		cell_release(self, fresh);
 	granule_leave(self, entered);
 	return done;
 }
@@ -208,6 +220,8 @@ bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_
 		uint32_t form = OWNER_FORM(owner), mode = OWNER_MODE(owner), slot = OWNER_SLOT(owner);
 		if ((form && form != FORM_WHOLE && form != FORM_ARRAY) || mode > MODE_ONE)
 			return false;
+		if (!owner || (slot == self->slot && OWNER_IS_PRIVATE(bytes.raw.owner)))
+			return row_access(self, cell, from, to, word, access, unit);
 		uint32_t a = mode == MODE_ONE ? HISTORY_WRITER(bytes.now.history) : slot;
 		if (access == ACCESS_WRITE && a == self->slot && contexts_differ(self, &bytes, from, to))
 			return false;

@@ -34,7 +34,7 @@ static uint64_t event(uint32_t slot, uint32_t site, uint32_t order)
 
 /* ---- what an access teaches ---- */
 
-static bool observes_edges(void)
+bool cell_observes_edges(void)
 {
 	return !runtime.options.line && (runtime.options.observe & OBSERVE_EDGES); /* else lines.c does it */
 }
@@ -45,14 +45,14 @@ static void after_write(struct thread *self, const struct cell *now, uint64_t wr
 {
 	bool writes = access == ACCESS_WRITE;
 	observe_pair(self, writes ? PAIR_WRITE_WRITE : PAIR_WRITE_READ, write, word, address);
-	if (observes_edges())
+	if (cell_observes_edges())
 		observe_edge(self, WORD_SITE(write), now->context, WORD_SITE(word), self->context, writes);
 }
 
 /* Called after an access with the history before it. */
 void cell_communicate(struct thread *self, const struct cell *now, uint32_t history, enum access access)
 {
-	if (!observes_edges())
+	if (!cell_observes_edges())
 		return;
 	uint32_t a = writer_of(now), b = OWNER_MODE(now->owner) == MODE_ONE ? OWNER_SLOT(now->owner) : 0;
 	bool writes = access == ACCESS_WRITE;
@@ -86,7 +86,7 @@ static struct history learn_access(struct thread *self, const struct cell *now, 
 	if (old->write && !is_a)
 		after_write(self, now, event(a, old->write, now->write), word, address, access);
 	else if (!old->write && access == ACCESS_READ && !(is_a && own && !old->read) &&
-		 !(is_b && old->read && !own) && observes_edges())
+		 !(is_b && old->read && !own) && cell_observes_edges())
 		observe_edge(self, 0, 0, site, self->context, false);
 	if (access == ACCESS_WRITE)
 		return (struct history){ .write = site, .before = last };
@@ -150,7 +150,7 @@ uint32_t cell_learn(struct thread *self, const struct cell *now, uint32_t histor
 
 /* What the low bits of a private cell's order stand for, given the thread whose it is. Wrong by a
  * multiple of 2^26 when that thread made more accesses since. */
-static uint32_t whole_order(uint32_t slot, uint64_t low)
+uint32_t cell_order(uint32_t slot, uint64_t low)
 {
 	uint64_t now = RELAXED_GET(runtime.threads[slot].order);
 	uint64_t order = (now & ~PRIVATE_ORDER) | (low & PRIVATE_ORDER);
@@ -161,6 +161,11 @@ struct cell cell_plain(struct cell cell)
 {
 	if (!OWNER_IS_PRIVATE(cell.owner))
 		return cell;
+	if (OWNER_FORM(cell.owner) == FORM_ARRAY) { /* its histories are not in the cell */
+		cell.owner = OWNER(OWNER_SLOT(cell.owner), FORM_ARRAY, MODE_ALL);
+		cell.history = 0;
+		return cell;
+	}
 	uint64_t low = low_of(cell), high = high_of(cell);
 	uint32_t slot = OWNER_SLOT(cell.owner);
 	struct history history = { .write = (uint32_t)(low >> PRIVATE_ORDER_BITS) & WORD_SITE_MASK,
@@ -168,15 +173,9 @@ struct cell cell_plain(struct cell cell)
 	struct cell plain = { .history = history_number(history),
 			      .context = (uint16_t)high,
 			      .owner = OWNER(slot, OWNER_FORM(cell.owner), MODE_ALL),
-			      .write = whole_order(slot, low) };
-	plain.read = history.own ? whole_order(slot, high >> 16) : plain.write;
+			      .write = cell_order(slot, low) };
+	plain.read = history.own ? cell_order(slot, high >> 16) : plain.write;
 	return plain;
-}
-
-static uint64_t mark_of(uint32_t slot, uint32_t form, uint32_t site)
-{
-	return (uint64_t)OWNER(slot, form | FORM_PRIVATE, MODE_ALL) << 48 | (uint64_t)site
-										    << PRIVATE_ORDER_BITS;
 }
 
 /* The same when the cell may be private, and as it was if not. */
@@ -269,7 +268,7 @@ static bool read_among_many(struct thread *self, struct cell *cell, struct cell 
 	observe_predecessor(self, WORD_SITE(word), last);
 	if (write && writer_of(&now) != self->slot)
 		after_write(self, &now, event(writer_of(&now), write, now.write), word, address, ACCESS_READ);
-	else if (!write && observes_edges())
+	else if (!write && cell_observes_edges())
 		observe_edge(self, 0, 0, WORD_SITE(word), self->context, false);
 	if (!mine)
 		cell_communicate(self, &now, HISTORY(now.history), ACCESS_READ);
@@ -312,7 +311,7 @@ static bool become_many(struct thread *self, struct cell *cell, struct cell now,
 	observe_predecessor(self, WORD_SITE(word), last);
 	if (old.write)
 		after_write(self, &now, event(a, old.write, now.write), word, address, ACCESS_READ);
-	else if (observes_edges())
+	else if (cell_observes_edges())
 		observe_edge(self, 0, 0, WORD_SITE(word), self->context, false);
 	cell_communicate(self, &now, history, ACCESS_READ);
 	return true;
@@ -341,7 +340,7 @@ static bool write_after_many(struct thread *self, struct cell *cell, struct cell
 			if (WORD_SLOT(readers->words[i]) == self->slot)
 				continue;
 			observe_pair(self, PAIR_READ_WRITE, readers->words[i], word, address);
-			if (observes_edges())
+			if (cell_observes_edges())
 				context_meet(self, WORD_SLOT(readers->words[i]), ACCESS_WRITE);
 		}
 		if (!readers->next)
@@ -508,6 +507,8 @@ void cell_release(struct thread *self, struct cell cell)
 {
 	if (OWNER_MODE(cell.owner) == MODE_MANY)
 		readers_free(self, cell.read);
+	else if (OWNER_FORM(cell.owner) == FORM_ARRAY && OWNER_IS_PRIVATE(cell.owner))
+		row_free(self, cell.history);
 	else if (OWNER_FORM(cell.owner) == FORM_ARRAY)
 		array_free(self, HISTORY(cell.history));
 }

@@ -38,11 +38,12 @@ struct cell {
  * is none. ONE: another thread was here alone (HISTORY_WRITER), then the slot's thread read;
  * `write` is then the order of the other's last access. MANY: more threads read since the last write. CUT: parts of the granule have cells of their own (parts.c). */
 enum { MODE_ALL, MODE_ONE, MODE_MANY, MODE_CUT };
-/* Forms: what the cell covers. ARRAY: a granule whose bytes have different histories. Any but that one
+/* Forms: what the cell covers. ARRAY: a granule whose bytes have different histories. Any
  * may be PRIVATE besides: the cell is of mode ALL, no other thread was ever here, and it holds its
  * thread's last write and last read since as they are, so that no access needs to know what was before:
  *     owner 16 | site of the write 22 | low bits of its order 26
- *     site of the read 22, 0 = none | low bits of its order 26 | context of the write 16 */
+ *     site of the read 22, 0 = none | low bits of its order 26 | context of the write 16
+ * or, with an ARRAY, `history` is the number of a row of sites (rows.c). */
 enum { FORM_NONE = 0, FORM_PART = 1, FORM_HALF = 4, FORM_WHOLE = 8, FORM_ARRAY = 9, FORM_PRIVATE = 2 };
 #define PRIVATE_ORDER_BITS 26u
 #define PRIVATE_ORDER ((1ull << PRIVATE_ORDER_BITS) - 1)
@@ -197,7 +198,7 @@ struct together {
 };
 
 /* Blocks that a thread has freed (spare.c), oldest first. */
-enum spare_kind { SPARE_READERS, SPARE_ARRAYS, SPARE_CUTS, SPARE_KINDS };
+enum spare_kind { SPARE_READERS, SPARE_ARRAYS, SPARE_CUTS, SPARE_ROWS, SPARE_KINDS };
 struct spare {
 	uint32_t first, last, count;
 };

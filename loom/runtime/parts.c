@@ -75,10 +75,30 @@ static void release_parts(struct thread *self, uint32_t number, uint32_t starts)
 	cut_free(self, number);
 }
 
+static uint32_t fill_from_row(struct cell from, struct cell *cells)
+{
+	const uint64_t *sites = row_at(from.history)->sites;
+	uint32_t starts = 0, slot = OWNER_SLOT(from.owner);
+	for (uint32_t i = 0; i < 8; i++) {
+		if (i && sites[i] == sites[i - 1])
+			continue;
+		uint32_t write = (uint32_t)sites[i], read = (uint32_t)(sites[i] >> 32);
+		uint64_t high = (uint64_t)read << (PRIVATE_ORDER_BITS + 16) |
+				(read ? (from.read & PRIVATE_ORDER) << 16 : 0) | from.context;
+		cells[i] = sites[i] ? cell_of(mark_of(slot, FORM_PART, write) + (from.write & PRIVATE_ORDER),
+					      high)
+				    : fresh_part;
+		starts |= 1u << i;
+	}
+	return starts;
+}
+
 /* Cells for what a granule consists of so far; where they begin. */
 static uint32_t fill_parts(struct thread *self, struct cell lower, struct cell upper, struct cell *cells)
 {
 	uint32_t form = OWNER_FORM(lower.owner);
+	if (form == FORM_ARRAY && OWNER_IS_PRIVATE(lower.owner))
+		return fill_from_row(lower, cells);
 	if (form == FORM_ARRAY) {
 		for (uint32_t i = 0; i < 8; i++)
 			cells[i] = byte_of_array(self, lower, i, &cells[i]);

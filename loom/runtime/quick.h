@@ -96,6 +96,31 @@ INLINE bool quick_part(const struct thread *self, uint64_t address, uint64_t sit
 			       access);
 }
 
+/* In a row; the end of a walk is left to others. */
+INLINE bool quick_in_row(const struct thread *self, uint64_t address, uint64_t site, uint32_t length,
+			 enum access access)
+{
+	struct cell *cell = layout_whole(address);
+	uint64_t low = cell_low(cell), *sites = &row_at((uint32_t)low)->sites[address % 8];
+	uint32_t last = length - 1;
+	if (LOW_OWNER(low) != (self->owner | (FORM_ARRAY | FORM_PRIVATE) << 2) || !self->marks[site] ||
+	    address % length || address % 8 + length == 8)
+		return false;
+	if (access == ACCESS_WRITE) {
+		if (LOW_CONTEXT(low) != (uint16_t)self->context)
+			return false;
+		sites[0] = sites[last] = site;
+		cell->write = (uint32_t)self->order;
+	} else {
+		if (!sites[0] || !sites[last])
+			return false;
+		sites[0] = (uint32_t)sites[0] | site << 32;
+		sites[last] = (uint32_t)sites[last] | site << 32;
+		cell->read = (uint32_t)self->order;
+	}
+	return true;
+}
+
 /* In a granule of this thread's own with an array of histories. */
 INLINE bool quick_in_array(struct thread *self, struct cell *cell, uint32_t number, uint64_t word,
 			   uint64_t address, uint32_t length, enum access access, struct memo *all)

@@ -41,7 +41,7 @@ struct runtime {
 	bool lean;                           /* so far a short run, which touches as few pages as it can */
 	struct thread *threads;              /* AREA_SLOTS of them */
 	struct index pairs, predecessors, edges, couples;
-	uint32_t next_readers, next_arrays, next_cuts; /* blocks handed out so far */
+	uint32_t next_readers, next_arrays, next_cuts, next_rows; /* blocks handed out so far */
 	uint32_t trace_lock;
 };
 extern HIDDEN struct runtime runtime;
@@ -160,6 +160,9 @@ HIDDEN void cell_communicate(struct thread *self, const struct cell *now, uint32
  * its history. */
 HIDDEN struct cell cell_after(struct thread *self, struct cell now, bool read, uint64_t word,
 			      enum access access);
+/* Of a private cell: what the low bits of an order stand for. */
+HIDDEN uint32_t cell_order(uint32_t slot, uint64_t low);
+HIDDEN bool cell_observes_edges(void);
 /* What a cell holds, private or not, in the one way that all but the quick parts know. */
 HIDDEN struct cell cell_plain(struct cell cell);
 /* A copy for a part of what `from` covers. */
@@ -188,6 +191,12 @@ INLINE struct cell cell_of(uint64_t low, uint64_t high)
 			      .owner = LOW_OWNER(low),
 			      .write = (uint32_t)high,
 			      .read = (uint32_t)(high >> 32) };
+}
+/* The first half of a private cell that was written at this site, but for the order. */
+INLINE uint64_t mark_of(uint32_t slot, uint32_t form, uint32_t site)
+{
+	return (uint64_t)OWNER(slot, form | FORM_PRIVATE, MODE_ALL) << 48 | (uint64_t)site
+										    << PRIVATE_ORDER_BITS;
 }
 INLINE void cell_set(struct cell *cell, struct cell value)
 {
@@ -303,6 +312,21 @@ HIDDEN void granule_unlock_held(struct thread *self);
 HIDDEN bool granule_enter(struct thread *self);
 HIDDEN void granule_leave(struct thread *self, bool entered);
 HIDDEN void granule_after_fork(void);
+
+/* ---- rows.c: private granules whose bytes differ ---- */
+struct row {
+	uint64_t sites[8]; /* of each byte: the last write's, and above it that of the last read since */
+};
+INLINE struct row *row_at(uint32_t number)
+{
+	return (struct row *)0x250000000000ull + number;
+}
+HIDDEN void row_start(void);
+HIDDEN void row_free(struct thread *self, uint32_t number);
+/* An access by the thread that a granule is private to, or to a fresh one; false when rows cannot tell it. */
+HIDDEN bool row_access(struct thread *self, struct cell *cell, uint32_t from, uint32_t to, uint64_t word,
+		       enum access access, uint32_t unit);
+HIDDEN bool row_settle(struct thread *self, struct cell *cell); /* into one private cell, perhaps */
 
 /* ---- parts.c: granules that are cut in parts ---- */
 struct cut {

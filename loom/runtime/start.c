@@ -195,6 +195,7 @@ static void start(int argc, char **argv, char **environment)
 			value = *entry + length + 1;
 	tables_start();
 	parts_start();
+	row_start();
 	granule_start(); /* inlined hooks look at cells whether or not anyone observes */
 	runtime_map(MEMOS_START, AREA_SLOTS * MEMOS_SIZE);
 	runtime_map(MARKS_START, AREA_SLOTS * MARKS_SIZE);

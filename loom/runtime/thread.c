@@ -10,7 +10,10 @@
 #include <pthread.h>
 #include <string.h>
 
-struct thread unsnarl_nobody = { .owner = OWNER_NEVER, .tag = TAG_NEVER, .memos = (struct memo *)MEMOS_START, .marks = (uint64_t *)MARKS_START };
+struct thread unsnarl_nobody = { .owner = OWNER_NEVER,
+				 .tag = TAG_NEVER,
+				 .memos = (struct memo *)MEMOS_START,
+				 .marks = (uint64_t *)MARKS_START };
 __thread struct thread *unsnarl_self __attribute__((tls_model("initial-exec"))) = &unsnarl_nobody;
 static __thread bool departed;
 

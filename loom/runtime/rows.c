@@ -1,0 +1,132 @@
+/* Private granules of buffers: where one thread alone was ever at a granule, but not
+ * at all its bytes in the same way, the cell names a row with the sites of each byte.
+ * Owner, context and orders are those of the whole granule, as with arrays (array.c);
+ * walks over a buffer make and drop rows as they go. */
+#include "loom/runtime/runtime.h"
+
+#define ROWS (1u << 26)
+
+void row_start(void)
+{
+	runtime_map((uint64_t)row_at(0), (size_t)ROWS * sizeof(struct row));
+	spare_start(SPARE_ROWS, ROWS);
+}
+
+static uint32_t row_new(struct thread *self)
+{
+	uint32_t number = spare_take(&self->spares[SPARE_ROWS], SPARE_ROWS);
+	if (number)
+		return number;
+	number = __atomic_add_fetch(&runtime.next_rows, 1, __ATOMIC_RELAXED);
+	if (number >= ROWS)
+		runtime_die("no more room for memory that is used byte by byte");
+	return number;
+}
+
+void row_free(struct thread *self, uint32_t number)
+{
+	spare_give(&self->spares[SPARE_ROWS], SPARE_ROWS, number);
+}
+
+static struct cell row_cell(struct thread *self, uint32_t number, struct cell like)
+{
+	like.history = number;
+	like.owner = OWNER(self->slot, FORM_ARRAY | FORM_PRIVATE, MODE_ALL);
+	return like;
+}
+
+bool row_settle(struct thread *self, struct cell *cell)
+{
+	struct cell now = cell_get(cell);
+	const struct row *row = row_at(now.history);
+	uint64_t first = row->sites[0], differ = 0;
+	for (int i = 1; i < 8; i++)
+		differ |= row->sites[i] ^ first;
+	if (differ || !first || !granule_enter(self)) /* a handler leaves spare lists alone */
+		return false;
+	uint32_t read = (uint32_t)(first >> 32);
+	uint64_t low = mark_of(self->slot, FORM_WHOLE, (uint32_t)first) + (now.write & PRIVATE_ORDER);
+	uint64_t high = (uint64_t)read << (PRIVATE_ORDER_BITS + 16) |
+			(read ? (now.read & PRIVATE_ORDER) << 16 : 0) | now.context;
+	if (cell_swap(cell, now, cell_of(low, high)))
+		row_free(self, now.history);
+	granule_leave(self, true);
+	return true;
+}
+
+/* What the access makes of bytes from..to of the row; false when a write's context is not that of what
+ * stays written. */
+static bool step_row(struct thread *self, struct row *row, struct cell *now, uint32_t from, uint32_t to,
+		     uint64_t word, enum access access)
+{
+	uint64_t site = WORD_SITE(word), stays = 0;
+	bool fresh = false;
+	for (uint32_t i = 0; i < 8; i++)
+		if (i < from || i >= to)
+			stays |= (uint32_t)row->sites[i];
+	if (access == ACCESS_WRITE && stays && now->context != (uint16_t)self->context)
+		return false;
+	for (uint32_t i = from; i < to; i++) {
+		fresh |= !row->sites[i];
+		row->sites[i] = access == ACCESS_WRITE ? site : (uint32_t)row->sites[i] | site << 32;
+	}
+	observe_predecessor(self, (uint32_t)site, 0);
+	if (access == ACCESS_WRITE) {
+		now->context = (uint16_t)self->context;
+		now->write = WORD_ORDER(word);
+		return true;
+	}
+	now->read = WORD_ORDER(word);
+	if (fresh && cell_observes_edges())
+		observe_edge(self, 0, 0, (uint32_t)site, self->context, false);
+	return true;
+}
+
+/* The first access to only some bytes of a granule that is private, or fresh. */
+static bool open_row(struct thread *self, struct cell *cell, struct cell raw, uint32_t from, uint32_t to,
+		     uint64_t word, enum access access)
+{
+	uint64_t low = low_of(raw), high = high_of(raw), sites = 0;
+	struct cell now = { 0 };
+	if (raw.owner) {
+		sites = (low >> PRIVATE_ORDER_BITS & WORD_SITE_MASK) | high >> (PRIVATE_ORDER_BITS + 16)
+										       << 32;
+		now = (struct cell){ .context = (uint16_t)high,
+				     .write = cell_order(self->slot, low),
+				     .read = cell_order(self->slot, high >> 16) };
+	}
+	bool entered = granule_enter(self);
+	uint32_t number = row_new(self);
+	struct row *row = row_at(number);
+	for (int i = 0; i < 8; i++)
+		row->sites[i] = sites;
+	bool done = step_row(self, row, &now, from, to, word, access) &&
+		    cell_swap(cell, raw, row_cell(self, number, now));
+	if (!done)
+		row_free(self, number);
+	granule_leave(self, entered);
+	return done;
+}
+
+bool row_access(struct thread *self, struct cell *cell, uint32_t from, uint32_t to, uint64_t word,
+		enum access access, uint32_t unit)
+{
+	struct cell raw = cell_get(cell);
+	bool mine = OWNER_SLOT(raw.owner) == self->slot && OWNER_IS_PRIVATE(raw.owner);
+	if (raw.owner && !mine)
+		return false;
+	if (OWNER_FORM(raw.owner) != FORM_ARRAY) {
+		if (OWNER_FORM(raw.owner) == FORM_HALF || !open_row(self, cell, raw, from, to, word, access))
+			return false;
+	} else {
+		struct cell now = raw;
+		if (!step_row(self, row_at(raw.history), &now, from, to, word, access))
+			return false;
+		cell_set(cell, now);
+	}
+	if (unit == FORM_PART && self->owner != OWNER_NEVER)
+		RELAXED_SET(self->marks[WORD_SITE(word)], mark_of(self->slot, unit, WORD_SITE(word)));
+	if (to == 8)
+		row_settle(self, cell);
+	return true;
+}
