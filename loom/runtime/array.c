@@ -221,7 +221,7 @@ bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_
 		if ((form && form != FORM_WHOLE && form != FORM_ARRAY) || mode > MODE_ONE)
 			return false;
 		if (!owner || (slot == self->slot && OWNER_IS_PRIVATE(bytes.raw.owner)))
-			return row_access(self, cell, from, to, word, access, unit);
+			return row_access(self, cell, from, to, word, access, unit, true);
 		uint32_t a = mode == MODE_ONE ? HISTORY_WRITER(bytes.now.history) : slot;
 		if (access == ACCESS_WRITE && a == self->slot && contexts_differ(self, &bytes, from, to))
 			return false;

@@ -167,7 +167,8 @@ UNIT_ACCESS(write4, 4, ACCESS_WRITE)
 	{                                                                                    \
 		struct thread *self = unsnarl_self;                                          \
 		self->order++;                                                               \
-		if (!(element && quick_in_row(self, address, site, length, access)) &&       \
+		if (!(!(element && address % 8 + length == 8) &&                             \
+		      quick_in_row(self, address, site, self->order, length, access)) &&     \
 		    !quick_part(self, address, site, length, access, element)) __attribute__ \
 			((musttail)) return name##_slowly(address, site);                    \
 	}

@@ -168,6 +168,9 @@ static bool access_granule(struct thread *self, uint64_t granule, uint32_t from,
 	if (form != FORM_HALF && (whole || element) &&
 	    array_access(self, first, from, to, word, granule, access, unit))
 		return true;
+	bool row = form == FORM_ARRAY || (form != FORM_HALF && !half); /* under control orders are exact */
+	if (row && !runtime.controlled && row_access(self, first, from, to, word, access, unit, element))
+		return true;
 	granule_lock(self, granule);
 	if (half && !element)
 		cut_in_halves(self, granule);

@@ -64,9 +64,35 @@ INLINE bool quick_parts(const struct thread *self, uint64_t low, uint64_t addres
 	return true;
 }
 
+/* Bytes of a row. */
+INLINE bool quick_in_row(const struct thread *self, uint64_t address, uint64_t site, uint64_t order,
+			 uint32_t length, enum access access)
+{
+	struct cell *cell = layout_whole(address);
+	uint64_t low = cell_low(cell), *sites = &row_at((uint32_t)low)->sites[address % 8];
+	if (LOW_OWNER(low) != (self->owner | (FORM_ARRAY | FORM_PRIVATE) << 2) || !self->marks[site] ||
+	    address % length)
+		return false;
+	if (access == ACCESS_WRITE) {
+		if (LOW_CONTEXT(low) != (uint16_t)self->context)
+			return false;
+		for (uint32_t i = 0; i < length; i++)
+			sites[i] = site;
+		cell->write = (uint32_t)order;
+		return true;
+	}
+	for (uint32_t i = 0; i < length; i++)
+		if (!sites[i])
+			return false;
+	for (uint32_t i = 0; i < length; i++)
+		sites[i] = (uint32_t)sites[i] | site << 32;
+	cell->read = (uint32_t)order;
+	return true;
+}
+
 #define FORM(length) ((length) == 8 ? FORM_WHOLE : FORM_HALF)
 
-/* An access of 4 or 8 bytes to a granule in parts, or of 8 to one in halves. */
+/* An access of 4 or 8 bytes to a granule in parts or with a row, or of 8 to one in halves. */
 INLINE bool quick_unit(const struct thread *self, uint64_t address, uint64_t site, uint64_t order,
 		       uint32_t length, enum access access)
 {
@@ -74,6 +100,8 @@ INLINE bool quick_unit(const struct thread *self, uint64_t address, uint64_t sit
 	if (LOW_IS_CUT(low))
 		return quick_parts(self, low, address, length, site, mark_for(mark, FORM(length), FORM_PART),
 				   order, access);
+	if (OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY)
+		return quick_in_row(self, address, site, order, length, access);
 	mark = mark_for(mark, FORM_WHOLE, FORM_HALF);
 	return length == 8 && address % 8 == 0 && OWNER_FORM(LOW_OWNER(low)) == FORM_HALF &&
 	       quick_privately(self, layout_cell(address), mark, order, access) &&
@@ -94,31 +122,6 @@ INLINE bool quick_part(const struct thread *self, uint64_t address, uint64_t sit
 		return false; /* where a walk ends the granule may become whole again */
 	return quick_privately(self, &cut_at((uint32_t)low)->cells[from], self->marks[site], self->order,
 			       access);
-}
-
-/* In a row; the end of a walk is left to others. */
-INLINE bool quick_in_row(const struct thread *self, uint64_t address, uint64_t site, uint32_t length,
-			 enum access access)
-{
-	struct cell *cell = layout_whole(address);
-	uint64_t low = cell_low(cell), *sites = &row_at((uint32_t)low)->sites[address % 8];
-	uint32_t last = length - 1;
-	if (LOW_OWNER(low) != (self->owner | (FORM_ARRAY | FORM_PRIVATE) << 2) || !self->marks[site] ||
-	    address % length || address % 8 + length == 8)
-		return false;
-	if (access == ACCESS_WRITE) {
-		if (LOW_CONTEXT(low) != (uint16_t)self->context)
-			return false;
-		sites[0] = sites[last] = site;
-		cell->write = (uint32_t)self->order;
-	} else {
-		if (!sites[0] || !sites[last])
-			return false;
-		sites[0] = (uint32_t)sites[0] | site << 32;
-		sites[last] = (uint32_t)sites[last] | site << 32;
-		cell->read = (uint32_t)self->order;
-	}
-	return true;
 }
 
 /* In a granule of this thread's own with an array of histories. */
@@ -183,6 +186,9 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 				   WORD_ORDER(word), access);
 	if (!element)
 		return false;
+	if (address % 8 + length == 8 &&
+	    quick_in_row(self, address, WORD_SITE(word), WORD_ORDER(word), length, access))
+		return row_settle(self, cell), true;
 	if (LOW_OWNER(low) == (self->owner | FORM_ARRAY << 2)) {
 		if (!quick_in_array(self, cell, (uint32_t)low, word, address, length, access, memo))
 			return false;

@@ -109,7 +109,7 @@ static bool open_row(struct thread *self, struct cell *cell, struct cell raw, ui
 }
 
 bool row_access(struct thread *self, struct cell *cell, uint32_t from, uint32_t to, uint64_t word,
-		enum access access, uint32_t unit)
+		enum access access, uint32_t unit, bool element)
 {
 	struct cell raw = cell_get(cell);
 	bool mine = OWNER_SLOT(raw.owner) == self->slot && OWNER_IS_PRIVATE(raw.owner);
@@ -124,9 +124,9 @@ bool row_access(struct thread *self, struct cell *cell, uint32_t from, uint32_t 
 			return false;
 		cell_set(cell, now);
 	}
-	if (unit == FORM_PART && self->owner != OWNER_NEVER)
+	if (unit && self->owner != OWNER_NEVER)
 		RELAXED_SET(self->marks[WORD_SITE(word)], mark_of(self->slot, unit, WORD_SITE(word)));
-	if (to == 8)
+	if (to == 8 && (element || !from))
 		row_settle(self, cell);
 	return true;
 }

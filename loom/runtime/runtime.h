@@ -325,7 +325,7 @@ HIDDEN void row_start(void);
 HIDDEN void row_free(struct thread *self, uint32_t number);
 /* An access by the thread that a granule is private to, or to a fresh one; false when rows cannot tell it. */
 HIDDEN bool row_access(struct thread *self, struct cell *cell, uint32_t from, uint32_t to, uint64_t word,
-		       enum access access, uint32_t unit);
+		       enum access access, uint32_t unit, bool element);
 HIDDEN bool row_settle(struct thread *self, struct cell *cell); /* into one private cell, perhaps */
 
 /* ---- parts.c: granules that are cut in parts ---- */
