@@ -193,11 +193,16 @@ INLINE void access_granules(uint64_t word, uint64_t address, uint64_t size, enum
 		access_range(word, address, size, access, FORM_NONE, true);
 	for (uint64_t end = address + size; by_granule && address < end;) {
 		uint64_t next = (address & ~7ull) + 8, site = WORD_SITE(word);
-		bool whole = address % 8 == 0 && next <= end;
-		if (!whole || !quick_cell(self, layout_whole(address), site, self->marks[site],
-					  WORD_ORDER(word), access))
-			access_range(word, address, (next < end ? next : end) - address, access,
-				     whole ? FORM_WHOLE : FORM_NONE, true);
+		uint64_t length = (next < end ? next : end) - address;
+		struct cell *cell = layout_whole(address);
+		bool quickly = length == 8 &&
+			       quick_cell(self, cell, site, self->marks[site], WORD_ORDER(word), access);
+		if (!quickly && access == ACCESS_READ)
+			quickly = quick_in_shared(self, cell, word, address % 8,
+						  (uint32_t)(address % 8 + length));
+		if (!quickly)
+			access_range(word, address, length, access, length == 8 ? FORM_WHOLE : FORM_NONE,
+				     true);
 		address = next;
 	}
 }

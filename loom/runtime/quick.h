@@ -108,6 +108,34 @@ INLINE bool quick_unit(const struct thread *self, uint64_t address, uint64_t sit
 	       quick_privately(self, layout_cell(address | 4), mark, order, access);
 }
 
+/* What this thread read before of a granule that another one wrote and only this one has read since. */
+static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struct cell *cell, uint64_t word,
+						      uint32_t from, uint32_t to)
+{
+	struct cell now = cell_get(cell);
+	bool array = OWNER_FORM(now.owner) == FORM_ARRAY;
+	uint32_t *histories = array ? array_at(HISTORY(now.history))->histories : NULL;
+	if (self->couples_left || (now.owner & ~(15u << 2)) != (self->owner | MODE_ONE) ||
+	    OWNER_FORM(now.owner) < FORM_WHOLE)
+		return false;
+	for (uint32_t i = from, old = 0, next = 0; i < to; i++) {
+		uint32_t history = array ? histories[i] : HISTORY(now.history);
+		if (i == from || history != old) {
+			uint64_t a, b;
+			old = history;
+			const struct known *known = known_place(self, &now, old, word, ACCESS_READ, &a, &b);
+			next = HISTORY(known->b);
+			if (known->a != a || known->b >> HISTORY_BITS != b || !history_at(old)->read ||
+			    (next != old && !array))
+				return false;
+		}
+		if (next != old)
+			histories[i] = next;
+	}
+	cell->read = WORD_ORDER(word);
+	return true;
+}
+
 /* ---- one or two bytes ---- */
 
 /* One part of a granule, just as large, that is private to this thread. */
@@ -144,34 +172,6 @@ INLINE bool quick_in_array(struct thread *self, struct cell *cell, uint32_t numb
 	return true;
 }
 
-/* In a granule that another thread wrote and only this one has read since, a byte that it has read. */
-static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struct cell *cell, uint64_t word,
-						      uint64_t address, uint32_t length)
-{
-	struct cell now = cell_get(cell);
-	uint32_t *history = NULL, old = HISTORY(now.history);
-	if (OWNER_FORM(now.owner) == FORM_ARRAY) {
-		history = &array_at(old)->histories[address % 8];
-		old = *history;
-		if (length == 2 && history[1] != old)
-			return false;
-	}
-	uint64_t a, b;
-	const struct known *known = known_place(self, &now, old, word, ACCESS_READ, &a, &b);
-	if (self->couples_left || known->a != a || known->b >> HISTORY_BITS != b || !history_at(old)->read)
-		return false;
-	uint32_t next = HISTORY(known->b);
-	if (next != old && !history)
-		return false;
-	if (next != old) {
-		history[0] = next;
-		if (length == 2)
-			history[1] = next;
-	}
-	cell->read = WORD_ORDER(word);
-	return true;
-}
-
 INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, uint32_t length,
 			enum access access, bool element)
 {
@@ -194,9 +194,8 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 			return false;
 		return address % 8 + length != 8 || (array_settle(self, cell), true);
 	}
-	if (access == ACCESS_READ && (LOW_OWNER(low) & ~(15u << 2)) == (self->owner | MODE_ONE))
-		return quick_in_shared(self, cell, word, address, length);
-	return false;
+	return access == ACCESS_READ &&
+	       quick_in_shared(self, cell, word, address % 8, (uint32_t)(address % 8 + length));
 }
 
 #endif
