@@ -146,66 +146,6 @@ uint32_t cell_learn(struct thread *self, const struct cell *now, uint32_t histor
 	return next;
 }
 
-/* ---- private cells ---- */
-
-/* What the low bits of a private cell's order stand for, given the thread whose it is. Wrong by a
- * multiple of 2^26 when that thread made more accesses since. */
-uint32_t cell_order(uint32_t slot, uint64_t low)
-{
-	uint64_t now = RELAXED_GET(runtime.threads[slot].order);
-	uint64_t order = (now & ~PRIVATE_ORDER) | (low & PRIVATE_ORDER);
-	return (uint32_t)(order > now ? order - (PRIVATE_ORDER + 1) : order);
-}
-
-struct cell cell_plain(struct cell cell)
-{
-	if (!OWNER_IS_PRIVATE(cell.owner))
-		return cell;
-	if (OWNER_FORM(cell.owner) == FORM_ARRAY) { /* its histories are not in the cell */
-		cell.owner = OWNER(OWNER_SLOT(cell.owner), FORM_ARRAY, MODE_ALL);
-		cell.history = 0;
-		return cell;
-	}
-	uint64_t low = low_of(cell), high = high_of(cell);
-	uint32_t slot = OWNER_SLOT(cell.owner);
-	struct history history = { .write = (uint32_t)(low >> PRIVATE_ORDER_BITS) & WORD_SITE_MASK,
-				   .own = (uint32_t)(high >> (PRIVATE_ORDER_BITS + 16)) };
-	struct cell plain = { .history = history_number(history),
-			      .context = (uint16_t)high,
-			      .owner = OWNER(slot, OWNER_FORM(cell.owner), MODE_ALL),
-			      .write = cell_order(slot, low) };
-	plain.read = history.own ? cell_order(slot, high >> 16) : plain.write;
-	return plain;
-}
-
-/* The same when the cell may be private, and as it was if not. */
-static struct cell make_private(struct cell plain)
-{
-	const struct history *history = history_at(HISTORY(plain.history));
-	uint32_t slot = OWNER_SLOT(plain.owner), form = OWNER_FORM(plain.owner);
-	if (OWNER_MODE(plain.owner) != MODE_ALL || !slot || history->before || history->read ||
-	    form == FORM_ARRAY)
-		return plain;
-	uint64_t low = mark_of(slot, form, history->write) + (plain.write & PRIVATE_ORDER);
-	uint64_t high = (uint64_t)history->own << (PRIVATE_ORDER_BITS + 16) |
-			(history->own ? (plain.read & PRIVATE_ORDER) << 16 : 0) | plain.context;
-	return cell_of(low, high);
-}
-
-/* An access by the thread whose private cell it is. */
-static void step_private(struct thread *self, struct cell *cell, uint64_t word, enum access access,
-			 uint32_t unit)
-{
-	uint64_t mark = mark_of(self->slot, OWNER_FORM(cell->owner), WORD_SITE(word));
-	observe_predecessor(self, WORD_SITE(word), 0);
-	if (unit && self->owner != OWNER_NEVER)
-		RELAXED_SET(self->marks[WORD_SITE(word)], mark_of(self->slot, unit, WORD_SITE(word)));
-	if (access == ACCESS_READ)
-		cell_private_read(cell, mark, WORD_ORDER(word));
-	else
-		cell_private_write(cell, mark, self->context, WORD_ORDER(word));
-}
-
 /* ---- several readers ---- */
 
 #define CALM 1000u
@@ -368,8 +308,8 @@ static void step(struct thread *self, struct cell *cell, struct cell now, uint64
 {
 	uint64_t low = low_of(now);
 	if (!history_at(now.history)->before) { /* it was an array */
-		cell_set(cell, make_private(now));
-		step_private(self, cell, word, access, unit);
+		cell_set(cell, cell_make_private(now));
+		cell_step_private(self, cell, word, access, unit);
 		return;
 	}
 	now.history = history_step(self, now.history, WORD_SITE(word), access);
@@ -391,7 +331,7 @@ static bool take_over(struct thread *self, struct cell *cell, struct cell old, s
 	uint32_t history = HISTORY(now.history);
 	struct cell fresh = cell_after(self, now, history_at(history)->own, word, access);
 	fresh.history |= cell_learn(self, &now, history, word, address, access);
-	if (!cell_swap(cell, old, make_private(fresh)))
+	if (!cell_swap(cell, old, cell_make_private(fresh)))
 		return false;
 	cell_communicate(self, &now, history, access);
 	if (OWNER_SLOT(now.owner) && OWNER_MODE(now.owner) == MODE_ALL && self->owner != OWNER_NEVER)
@@ -445,7 +385,7 @@ static bool attempt(struct thread *self, struct cell *cell, struct cell raw, uin
 	uint32_t mode = OWNER_MODE(raw.owner);
 	bool mine = OWNER_SLOT(raw.owner) == self->slot;
 	if (mine && OWNER_IS_PRIVATE(raw.owner)) {
-		step_private(self, cell, word, access, unit);
+		cell_step_private(self, cell, word, access, unit);
 		return true;
 	}
 	struct cell now = cell_plain(raw);

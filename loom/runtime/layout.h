@@ -42,11 +42,12 @@ enum { MODE_ALL, MODE_ONE, MODE_MANY, MODE_CUT };
  * may be PRIVATE besides: the cell is of mode ALL, no other thread was ever here, and it holds its
  * thread's last write and last read since as they are, so that no access needs to know what was before:
  *     owner 16 | site of the write 22 | low bits of its order 26
- *     site of the read 22, 0 = none | low bits of its order 26 | context of the write 16
+ *     low bits of the order of the read 26 | its site 22, 0 = none | context of the write 16
  * or, with an ARRAY, `history` is the number of a row of sites (rows.c). */
 enum { FORM_NONE = 0, FORM_PART = 1, FORM_HALF = 4, FORM_WHOLE = 8, FORM_ARRAY = 9, FORM_PRIVATE = 2 };
 #define PRIVATE_ORDER_BITS 26u
 #define PRIVATE_ORDER ((1ull << PRIVATE_ORDER_BITS) - 1)
+#define PRIVATE_READ_ORDER 38u /* where these bits are in the second half */
 #define OWNER(slot, form, mode) ((uint16_t)((slot) << 6 | (form) << 2 | (mode)))
 #define OWNER_SLOT(owner) ((uint32_t)(owner) >> 6)
 #define OWNER_FORM(owner) ((uint32_t)(owner) >> 2 & 15u & ~(uint32_t)FORM_PRIVATE)
@@ -131,7 +132,11 @@ static inline int cell_is_private(const struct cell *cell, uint64_t mark)
 static inline void cell_private_read(struct cell *cell, uint64_t mark, uint64_t order)
 {
 	uint64_t *high = (uint64_t *)cell + 1;
-	*high = (mark + (order & PRIVATE_ORDER)) << 16 | (uint16_t)*high;
+	uint64_t read = order << PRIVATE_READ_ORDER | mark << 16 >> PRIVATE_ORDER_BITS | (uint16_t)*high;
+	if ((uint32_t)read == (uint32_t)*high) /* a thread that polls harms nothing when another comes now */
+		((uint32_t *)high)[1] = (uint32_t)(read >> 32);
+	else
+		*high = read;
 }
 
 static inline void cell_private_write(struct cell *cell, uint64_t mark, uint32_t context, uint64_t order)

@@ -83,8 +83,7 @@ static uint32_t fill_from_row(struct cell from, struct cell *cells)
 		if (i && sites[i] == sites[i - 1])
 			continue;
 		uint32_t write = (uint32_t)sites[i], read = (uint32_t)(sites[i] >> 32);
-		uint64_t high = (uint64_t)read << (PRIVATE_ORDER_BITS + 16) |
-				(read ? (from.read & PRIVATE_ORDER) << 16 : 0) | from.context;
+		uint64_t high = private_high(read, from.read, from.context);
 		cells[i] = sites[i] ? cell_of(mark_of(slot, FORM_PART, write) + (from.write & PRIVATE_ORDER),
 					      high)
 				    : fresh_part;
@@ -166,12 +165,11 @@ static bool join_private(const struct cell *cells, uint32_t starts, struct cell 
 		struct cell part = cell_get(&cells[__builtin_ctz(starts)]);
 		uint64_t next = low_of(part), next_high = high_of(part);
 		bool same = next >> PRIVATE_ORDER_BITS == low >> PRIVATE_ORDER_BITS &&
-			    next_high >> (PRIVATE_ORDER_BITS + 16) == high >> (PRIVATE_ORDER_BITS + 16) &&
-			    (uint16_t)next_high == (uint16_t)high;
+			    next_high << PRIVATE_ORDER_BITS == high << PRIVATE_ORDER_BITS;
 		if (!same)
 			return false;
 		low = LATER(next, low) ? next : low;
-		high = LATER(next_high >> 16, high >> 16) ? next_high : high;
+		high = LATER(next_high >> PRIVATE_READ_ORDER, high >> PRIVATE_READ_ORDER) ? next_high : high;
 	}
 	*all = cell_of(low, high);
 	all->owner = OWNER(OWNER_SLOT(all->owner), FORM_WHOLE | FORM_PRIVATE, MODE_ALL);

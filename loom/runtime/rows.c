@@ -46,8 +46,7 @@ bool row_settle(struct thread *self, struct cell *cell)
 		return false;
 	uint32_t read = (uint32_t)(first >> 32);
 	uint64_t low = mark_of(self->slot, FORM_WHOLE, (uint32_t)first) + (now.write & PRIVATE_ORDER);
-	uint64_t high = (uint64_t)read << (PRIVATE_ORDER_BITS + 16) |
-			(read ? (now.read & PRIVATE_ORDER) << 16 : 0) | now.context;
+	uint64_t high = private_high(read, now.read, now.context);
 	if (cell_swap(cell, now, cell_of(low, high)))
 		row_free(self, now.history);
 	granule_leave(self, true);
@@ -89,11 +88,11 @@ static bool open_row(struct thread *self, struct cell *cell, struct cell raw, ui
 	uint64_t low = low_of(raw), high = high_of(raw), sites = 0;
 	struct cell now = { 0 };
 	if (raw.owner) {
-		sites = (low >> PRIVATE_ORDER_BITS & WORD_SITE_MASK) | high >> (PRIVATE_ORDER_BITS + 16)
-										       << 32;
+		sites = (low >> PRIVATE_ORDER_BITS & WORD_SITE_MASK) | (uint64_t)private_read_site(high)
+									       << 32;
 		now = (struct cell){ .context = (uint16_t)high,
 				     .write = cell_order(self->slot, low),
-				     .read = cell_order(self->slot, high >> 16) };
+				     .read = cell_order(self->slot, high >> PRIVATE_READ_ORDER) };
 	}
 	bool entered = granule_enter(self);
 	uint32_t number = row_new(self);

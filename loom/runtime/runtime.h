@@ -160,11 +160,7 @@ HIDDEN void cell_communicate(struct thread *self, const struct cell *now, uint32
  * its history. */
 HIDDEN struct cell cell_after(struct thread *self, struct cell now, bool read, uint64_t word,
 			      enum access access);
-/* Of a private cell: what the low bits of an order stand for. */
-HIDDEN uint32_t cell_order(uint32_t slot, uint64_t low);
 HIDDEN bool cell_observes_edges(void);
-/* What a cell holds, private or not, in the one way that all but the quick parts know. */
-HIDDEN struct cell cell_plain(struct cell cell);
 /* A copy for a part of what `from` covers. */
 HIDDEN struct cell cell_copy(struct thread *self, struct cell from, struct cell *home, uint32_t form);
 HIDDEN void cell_release(struct thread *self, struct cell cell); /* the blocks of a cell that is no more */
@@ -197,6 +193,15 @@ INLINE uint64_t mark_of(uint32_t slot, uint32_t form, uint32_t site)
 {
 	return (uint64_t)OWNER(slot, form | FORM_PRIVATE, MODE_ALL) << 48 | (uint64_t)site
 										    << PRIVATE_ORDER_BITS;
+}
+/* The second half. */
+INLINE uint64_t private_high(uint32_t read_site, uint64_t read_order, uint16_t context)
+{
+	return (read_site ? read_order << PRIVATE_READ_ORDER : 0) | (uint64_t)read_site << 16 | context;
+}
+INLINE uint32_t private_read_site(uint64_t high)
+{
+	return (uint32_t)(high >> 16) & WORD_SITE_MASK;
 }
 INLINE void cell_set(struct cell *cell, struct cell value)
 {
@@ -236,6 +241,17 @@ INLINE void memo_learn(struct thread *self, uint64_t site, uint64_t low, uint64_
 	memo_set(memo, low - self->tag, to);
 	memo_set(memo_behind(memo, low), low - self->tag, to);
 }
+
+/* ---- private.c: cells that are private to a thread ---- */
+/* What the low bits of an order of the cell's thread stand for. */
+HIDDEN uint32_t cell_order(uint32_t slot, uint64_t low);
+/* What a cell holds, private or not, in the one way that all but the quick parts know. */
+HIDDEN struct cell cell_plain(struct cell cell);
+/* The same as a private cell where it may be one, else as it was. */
+HIDDEN struct cell cell_make_private(struct cell plain);
+/* An access by the thread whose it is. */
+HIDDEN void cell_step_private(struct thread *self, struct cell *cell, uint64_t word, enum access access,
+			      uint32_t unit);
 
 /* ---- array.c: granules whose bytes differ ---- */
 struct array {

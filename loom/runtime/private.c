@@ -1,0 +1,59 @@
+/* Cells that are private to a thread (layout.h): from and to the way that all other
+ * cells are kept in, and the access that the quick parts leave to the runtime. */
+#include "loom/runtime/runtime.h"
+
+/* What the low bits of a private cell's order stand for, given the thread whose it is. Wrong by a
+ * multiple of 2^26 when that thread made more accesses since. */
+uint32_t cell_order(uint32_t slot, uint64_t low)
+{
+	uint64_t now = RELAXED_GET(runtime.threads[slot].order);
+	uint64_t order = (now & ~PRIVATE_ORDER) | (low & PRIVATE_ORDER);
+	return (uint32_t)(order > now && order > PRIVATE_ORDER ? order - (PRIVATE_ORDER + 1) : order);
+}
+
+struct cell cell_plain(struct cell cell)
+{
+	if (!OWNER_IS_PRIVATE(cell.owner))
+		return cell;
+	if (OWNER_FORM(cell.owner) == FORM_ARRAY) { /* its histories are not in the cell */
+		cell.owner = OWNER(OWNER_SLOT(cell.owner), FORM_ARRAY, MODE_ALL);
+		cell.history = 0;
+		return cell;
+	}
+	uint64_t low = low_of(cell), high = high_of(cell);
+	uint32_t slot = OWNER_SLOT(cell.owner);
+	struct history history = { .write = (uint32_t)(low >> PRIVATE_ORDER_BITS) & WORD_SITE_MASK,
+				   .own = private_read_site(high) };
+	struct cell plain = { .history = history_number(history),
+			      .context = (uint16_t)high,
+			      .owner = OWNER(slot, OWNER_FORM(cell.owner), MODE_ALL),
+			      .write = cell_order(slot, low) };
+	plain.read = history.own ? cell_order(slot, high >> PRIVATE_READ_ORDER) : plain.write;
+	return plain;
+}
+
+/* The same when the cell may be private, and as it was if not. */
+struct cell cell_make_private(struct cell plain)
+{
+	const struct history *history = history_at(HISTORY(plain.history));
+	uint32_t slot = OWNER_SLOT(plain.owner), form = OWNER_FORM(plain.owner);
+	if (OWNER_MODE(plain.owner) != MODE_ALL || !slot || history->before || history->read ||
+	    form == FORM_ARRAY)
+		return plain;
+	uint64_t low = mark_of(slot, form, history->write) + (plain.write & PRIVATE_ORDER);
+	return cell_of(low, private_high(history->own, plain.read, plain.context));
+}
+
+/* An access by the thread whose private cell it is. */
+void cell_step_private(struct thread *self, struct cell *cell, uint64_t word, enum access access,
+		       uint32_t unit)
+{
+	uint64_t mark = mark_of(self->slot, OWNER_FORM(cell->owner), WORD_SITE(word));
+	observe_predecessor(self, WORD_SITE(word), 0);
+	if (unit && self->owner != OWNER_NEVER)
+		RELAXED_SET(self->marks[WORD_SITE(word)], mark_of(self->slot, unit, WORD_SITE(word)));
+	if (access == ACCESS_READ)
+		cell_private_read(cell, mark, WORD_ORDER(word));
+	else
+		cell_private_write(cell, mark, self->context, WORD_ORDER(word));
+}
