@@ -1,12 +1,16 @@
 /* Runs one program and writes what it used to a report file: exit status (minus
- * the signal, if one ended it), CPU seconds, wall seconds, peak KiB. It stands
- * between run.py and the program only because Linux counts the memory of the
- * process that called exec towards the peak of the program: started from Python,
- * nothing would seem smaller than Python.
+ * the signal, if one ended it), CPU seconds, wall seconds, peak KiB. Linux counts the
+ * memory of the process that called exec towards the peak that it reports of a
+ * program: started from Python, nothing would seem smaller than Python, and nothing
+ * that `unsnarl exec` becomes smaller than unsnarl. So it is read where the program
+ * is about to end.
  * Usage: measure REPORT PROGRAM [ARGS...] */
 #include <errno.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -22,6 +26,22 @@ static double now(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* The most memory that the program itself had, as it is about to end. */
+static long peak_kib(pid_t pid)
+{
+    char path[64], line[256];
+    long peak = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        sscanf(line, "VmHWM: %ld", &peak);
+    }
+    if (file) {
+        fclose(file);
+    }
+    return peak;
 }
 
 static int complain(const char *what)
@@ -42,13 +62,24 @@ int main(int argc, char **argv)
         return complain("cannot fork");
     }
     if (child == 0) {
+        raise(SIGSTOP); /* until the parent will be told of the end */
         execv(argv[2], &argv[2]);
         _exit(complain(argv[2]));
     }
     int status;
+    long peak = 0;
     struct rusage usage;
-    if (wait4(child, &status, 0, &usage) != child) {
-        return complain("cannot wait");
+    if (waitpid(child, &status, WUNTRACED) != child || ptrace(PTRACE_SEIZE, child, 0, PTRACE_O_TRACEEXIT) != 0) {
+        return complain("cannot watch the program");
+    }
+    kill(child, SIGCONT);
+    while (wait4(child, &status, __WALL, &usage) == child && WIFSTOPPED(status)) {
+        int event = status >> 16, signal = event ? 0 : WSTOPSIG(status);
+        if (event == PTRACE_EVENT_EXIT) {
+            peak = peak_kib(child);
+        }
+        ptrace(event == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGSTOP ? PTRACE_LISTEN : PTRACE_CONT, child, 0,
+               (void *)(intptr_t)signal);
     }
     double wall = now() - start;
 
@@ -58,6 +89,6 @@ int main(int argc, char **argv)
     }
     fprintf(report, "%d %.6f %.6f %ld\n",
             WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status),
-            seconds(usage.ru_utime) + seconds(usage.ru_stime), wall, usage.ru_maxrss);
+            seconds(usage.ru_utime) + seconds(usage.ru_stime), wall, peak);
     return fclose(report) == 0 ? 0 : complain(argv[1]);
 }

@@ -28,9 +28,11 @@ COLD unsnarl_miss_write4(uint64_t word, uint64_t address, uint64_t memo);
 	{                                                                                            \
 		struct cell *cell = layout_cell##length(address);                                    \
 		(void)self;                                                                          \
-		if (__builtin_expect(cell_is_private(cell, *mark), 1))                               \
-			cell_private_read(cell, *mark, order);                                       \
-		else if (!cell_quick_read(cell, tag, (uint32_t)order, memo))                         \
+		uint32_t past = cell_private_past(cell);                                             \
+		if (__builtin_expect(cell_is_private(cell, *mark), 1) &&                             \
+		    __builtin_expect(cell_private_read(cell, *mark, order, past), 1))                \
+			return;                                                                      \
+		if (!cell_quick_read(cell, tag, (uint32_t)order, memo))                              \
 			unsnarl_miss_read##length(WORD(word, site, order), address, (uint64_t)memo); \
 	}
 
@@ -54,9 +56,10 @@ HOOK unsnarl_hook_read16(ARGUMENTS)
 {
 	struct cell *cell = layout_cell8(address);
 	(void)self;
+	uint32_t past = cell_private_past(cell), next = cell_private_past(cell + 1);
 	if (__builtin_expect(cell_is_private(cell, *mark) & cell_is_private(cell + 1, *mark), 1)) {
-		cell_private_read(cell, *mark, order);
-		cell_private_read(cell + 1, *mark, order);
+		cell_private_read(cell, *mark, order, past);
+		cell_private_read(cell + 1, *mark, order, next);
 		return;
 	}
 	uint64_t first = cell_low(cell), second = cell_low(cell + 1);

@@ -126,17 +126,26 @@ typedef long long cell_bits __attribute__((vector_size(16)));
 
 static inline int cell_is_private(const struct cell *cell, uint64_t mark)
 {
-	return (uint16_t)((mark - 1) >> 48) == cell->owner;
+	return (uint16_t)((mark - 1) >> 48) == *(const volatile uint16_t *)&cell->owner;
 }
 
-static inline void cell_private_read(struct cell *cell, uint64_t mark, uint64_t order)
+/* What a read keeps of the second half: looked at before the cell is found to be private, and left alone
+ * where it stays as it is, so that a thread that polls harms nothing when another one comes in between.
+ * Then it looks once more whether one came: it may well be what it waits for. */
+static inline uint32_t cell_private_past(const struct cell *cell)
 {
-	uint64_t *high = (uint64_t *)cell + 1;
-	uint64_t read = order << PRIVATE_READ_ORDER | mark << 16 >> PRIVATE_ORDER_BITS | (uint16_t)*high;
-	if ((uint32_t)read == (uint32_t)*high) /* a thread that polls harms nothing when another comes now */
-		((uint32_t *)high)[1] = (uint32_t)(read >> 32);
-	else
-		*high = read;
+	return *(const volatile uint32_t *)&cell->write;
+}
+
+static inline int cell_private_read(struct cell *cell, uint64_t mark, uint64_t order, uint32_t past)
+{
+	uint64_t read = order << PRIVATE_READ_ORDER | mark << 16 >> PRIVATE_ORDER_BITS;
+	if (((uint32_t)read | (uint16_t)past) == past) {
+		*(volatile uint32_t *)&cell->read = (uint32_t)(read >> 32);
+		return cell_is_private(cell, mark);
+	}
+	*((volatile uint64_t *)cell + 1) = read | (uint16_t)past;
+	return 1;
 }
 
 static inline void cell_private_write(struct cell *cell, uint64_t mark, uint32_t context, uint64_t order)

@@ -53,7 +53,7 @@ void cell_step_private(struct thread *self, struct cell *cell, uint64_t word, en
 	if (unit && self->owner != OWNER_NEVER)
 		RELAXED_SET(self->marks[WORD_SITE(word)], mark_of(self->slot, unit, WORD_SITE(word)));
 	if (access == ACCESS_READ)
-		cell_private_read(cell, mark, WORD_ORDER(word));
+		cell_private_read(cell, mark, WORD_ORDER(word), cell_private_past(cell));
 	else
 		cell_private_write(cell, mark, self->context, WORD_ORDER(word));
 }

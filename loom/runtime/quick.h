@@ -7,21 +7,15 @@
 
 #include "loom/runtime/runtime.h"
 
-INLINE void private_step(const struct thread *self, struct cell *cell, uint64_t mark, uint64_t order,
-			 enum access access)
-{
-	if (access == ACCESS_READ)
-		cell_private_read(cell, mark, order);
-	else
-		cell_private_write(cell, mark, self->context, order);
-}
-
 INLINE bool quick_privately(const struct thread *self, struct cell *cell, uint64_t mark, uint64_t order,
 			    enum access access)
 {
+	uint32_t past = cell_private_past(cell);
 	if (!cell_is_private(cell, mark))
 		return false;
-	private_step(self, cell, mark, order, access);
+	if (access == ACCESS_READ)
+		return cell_private_read(cell, mark, order, past);
+	cell_private_write(cell, mark, self->context, order);
 	return true;
 }
 
