@@ -101,9 +101,8 @@ static void take_core(size_t number)
 static struct error *prepare(struct worker *worker)
 {
 	worker->served = worker->setup->served;
-	worker->reuse.fd = worker->server.socket = -1;
-	for (int i = 0; i < 2; i++)
-		worker->server.out[i] = worker->server.err[i] = -1;
+	worker->reuse.fd = -1;
+	worker->server = SERVER_NONE;
 	if (worker->setup->served)
 		take_core(worker->setup->number);
 	setsid();
@@ -254,6 +253,7 @@ static struct error *run_served(struct worker *worker, const struct worker_order
 	struct watch watch = {
 		.start = watch_now(),
 		.timeout_s = worker->setup->options->timeout_s,
+		.children = worker->children,
 		.stop = { worker->setup->socket, worker->setup->parent },
 		.outputs = { &worker->out, &worker->err },
 	};
@@ -263,12 +263,12 @@ static struct error *run_served(struct worker *worker, const struct worker_order
 	if (!worker->server.pid)
 		TRY(start_server(worker));
 	TRY(reuse_arm(&worker->reuse, &worker->setup->options->area, &order->control, order->seed, plan));
-	TRY(server_run(&worker->server, worker->reuse.fd, &watch, ending, &lost));
+	TRY(server_run(&worker->server, worker->reuse.fd, worker->reuse.number, &watch, ending, &lost));
 	if (ending->stopped)
 		_exit(0);
 	if (lost) {
 		server_stop(&worker->server);
-		close(reuse_give(&worker->reuse));
+		reuse_drop(&worker->reuse);
 		worker->served = ++worker->lost < SERVERS_MOST;
 		return NULL;
 	}
@@ -353,11 +353,7 @@ static double clock_s(clockid_t clock)
 /* What a run costs besides its own time. A new server begins at 0. */
 static double beside_s(struct worker *worker)
 {
-	clockid_t clock;
-	double own = clock_s(CLOCK_PROCESS_CPUTIME_ID), server = 0;
-
-	if (worker->server.pid > 0 && clock_getcpuclockid(worker->server.pid, &clock) == 0)
-		server = clock_s(clock);
+	double own = clock_s(CLOCK_PROCESS_CPUTIME_ID), server = server_cpu_s(&worker->server);
 	double passed =
 		own - worker->own_s + (server < worker->server_s ? server : server - worker->server_s);
 
