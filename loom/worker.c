@@ -31,6 +31,7 @@
 
 #define LOOK_EVERY 64  /* runs between two looks for processes that were left behind */
 #define SERVERS_MOST 3 /* servers in a row that may die without a run */
+#define HOLD_S 0.02    /* longest that a report waits for others */
 
 struct worker {
 	const struct worker_setup *setup;
@@ -46,6 +47,9 @@ struct worker {
 	char entry[SPAWN_ENTRY_SIZE];
 	char **environment;
 	struct output out, err, check;
+	struct worker_report held[WORKER_HELD_MOST]; /* not sent yet */
+	size_t nheld;
+	double held_since;
 };
 
 /* What one run leaves besides the report's numbers. */
@@ -367,22 +371,23 @@ static uint32_t text_size(const char *text, size_t limit)
 	return text ? (uint32_t)(strnlen(text, limit - 1) + 1) : 0;
 }
 
-static void send_report(const struct worker *worker, struct worker_report *report,
-			const struct result *result)
+/* Sends what is held and, unless it is NULL, one more report with all that belongs to it. */
+static void send_reports(struct worker *worker, struct worker_report *report, const struct result *result)
 {
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control = { .bytes = { 0 } };
-	struct iovec parts[] = {
-		{ report, sizeof *report },
-		{ result->reason, report->reason_size = text_size(result->reason, WORKER_REASON_SIZE) },
-		{ result->output, report->output_size = text_size(result->output, WORKER_OUTPUT_SIZE) },
-	};
-	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 3 };
+	struct iovec parts[4] = { { worker->held, worker->nheld * sizeof *worker->held } };
+	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 1 };
 
-	report->sent = result->area >= 0;
-	if (result->area >= 0) {
+	if (report) {
+		parts[1] = (struct iovec){ report, sizeof *report };
+		parts[2] = (struct iovec){ result->reason, report->reason_size };
+		parts[3] = (struct iovec){ result->output, report->output_size };
+		message.msg_iovlen = 4;
+	}
+	if (report && report->sent) {
 		message.msg_control = &control;
 		message.msg_controllen = sizeof control;
 		control.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
@@ -398,15 +403,44 @@ static void send_report(const struct worker *worker, struct worker_report *repor
 	/* The parent is gone or has lost interest; anything else it cannot be told. */
 	if (sent < 0)
 		_exit(0);
+	worker->nheld = 0;
 }
 
-/* The next order; ends the worker when there will be none. */
-static void next_order(const struct worker *worker, struct worker_order *order, int *plan)
+/* At once, or with the next ones when it has nothing but numbers. */
+static void deliver(struct worker *worker, struct worker_report *report, const struct result *result)
+{
+	report->sent = result->area >= 0;
+	report->reason_size = text_size(result->reason, WORKER_REASON_SIZE);
+	report->output_size = text_size(result->output, WORKER_OUTPUT_SIZE);
+	if (report->sent || report->reason_size || report->output_size) {
+		send_reports(worker, report, result);
+		return;
+	}
+	if (!worker->nheld)
+		worker->held_since = watch_now();
+	worker->held[worker->nheld++] = *report;
+	if (worker->nheld == WORKER_HELD_MOST || watch_now() > worker->held_since + HOLD_S)
+		send_reports(worker, NULL, NULL);
+}
+
+/* Until an order is there; ends the worker when there will be none. */
+static void await_order(struct worker *worker)
 {
 	struct pollfd polled[] = {
 		{ .fd = worker->setup->socket, .events = POLLIN },
 		{ .fd = worker->setup->parent, .events = POLLIN },
 	};
+
+	if (worker->nheld)
+		send_reports(worker, NULL, NULL);
+	while (poll(polled, 2, -1) < 0)
+		;
+	if (polled[1].revents)
+		_exit(0);
+}
+
+static void next_order(struct worker *worker, struct worker_order *order, int *plan)
+{
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(sizeof(int))];
@@ -415,12 +449,12 @@ static void next_order(const struct worker *worker, struct worker_order *order, 
 	struct msghdr message = {
 		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &beside, .msg_controllen = sizeof beside
 	};
+	const int how = MSG_CMSG_CLOEXEC | MSG_DONTWAIT;
+	ssize_t n;
 
-	while (poll(polled, 2, -1) < 0)
-		;
-	if (polled[1].revents)
-		_exit(0);
-	if (recvmsg(worker->setup->socket, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof *order)
+	while ((n = recvmsg(worker->setup->socket, &message, how)) < 0 && (errno == EAGAIN || errno == EINTR))
+		await_order(worker);
+	if (n != (ssize_t)sizeof *order)
 		_exit(0);
 	if (CMSG_FIRSTHDR(&message) && beside.header.cmsg_type == SCM_RIGHTS)
 		memcpy(plan, CMSG_DATA(&beside.header), sizeof *plan);
@@ -451,7 +485,7 @@ _Noreturn void worker_main(const struct worker_setup *setup)
 			result.reason = memory_string(error->message);
 		}
 		report.beside_s = beside_s(worker);
-		send_report(worker, &report, &result);
+		deliver(worker, &report, &result);
 		if (error != unprepared)
 			error_free(error);
 	}

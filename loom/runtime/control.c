@@ -253,16 +253,21 @@ void control_call(struct agent *me, const volatile void *object)
 /* The other threads may still do much before the last one has left: the end of main is a point, too. */
 static void point_at_exit(void)
 {
-	struct agent *me = control_enter();
+	struct agent *me = control_me();
 	if (me)
 		control_call(me, &control);
+}
+
+void control_prepare(void)
+{
+	control.agents = runtime_map(0, sizeof *control.agents * AREA_SLOTS);
+	atexit(point_at_exit);
 }
 
 void control_start(void)
 {
 	control.options = runtime.head->control;
-	control.schedule = (struct area_schedule *)runtime_map_area(AREA_SCHEDULE_OFFSET, AREA_SCHEDULE_SIZE);
-	control.agents = runtime_map(0, sizeof *control.agents * AREA_SLOTS);
+	control.schedule = runtime_schedule();
 	control.seed_state = runtime.options.seed * 0xd1342543de82ef95u + 1;
 	control.next_deadline = NEVER;
 	index_touch();
@@ -277,7 +282,6 @@ void control_start(void)
 	control.turn->thread = me->number;
 	control.current = me;
 	token_start(me);
-	atexit(point_at_exit);
 }
 
 void control_before_fork(void)

@@ -134,6 +134,7 @@ HIDDEN void pass_point(struct agent *me);
 HIDDEN struct agent *next_after(struct agent *last, uint32_t end);
 /* The running thread stops here; returns when it has the token again. */
 HIDDEN void give_token(struct agent *me, struct agent *next, uint32_t end);
+HIDDEN void control_prepare(void); /* what is the same for all runs */
 HIDDEN void control_start(void);
 HIDDEN void control_before_fork(void);
 HIDDEN void control_after_fork(void);

@@ -52,7 +52,8 @@ HIDDEN void *runtime_map(uint64_t at, size_t size);
 HIDDEN void runtime_die(const char *what);
 HIDDEN bool runtime_claim_process(void);
 HIDDEN void runtime_serve(void); /* a fork server begins to fork; nothing in other programs */
-HIDDEN void *runtime_map_area(uint64_t offset, size_t size); /* a part of the run area */
+HIDDEN struct area_schedule *runtime_schedule(void); /* its part of the run area */
+HIDDEN bool runtime_take_area(int fd); /* a fork server maps the area of the runs to come */
 /* Memory ends or begins its life: its history is forgotten. */
 HIDDEN void runtime_forget(struct thread *self, uint64_t address, size_t size);
 
@@ -75,7 +76,11 @@ HIDDEN void thread_leave_runtime(struct thread *self); /* a jump or cancellation
 
 /* ---- server.c: a program that forks once per run ---- */
 HIDDEN bool server_prepare(char **environment); /* is this to be a server? */
-HIDDEN int server_loop(void);                   /* returns in each child, with the descriptor of its area */
+HIDDEN void server_loop(void);                  /* returns in each child */
+
+/* ---- inherit.c: what children of the server need not fault in ---- */
+HIDDEN void inherit_text(void);
+HIDDEN void inherit_area(void *head, struct area_process *process, struct area_schedule *schedule);
 
 /* ---- memory.c ---- */
 HIDDEN void memory_start(void);

@@ -93,11 +93,13 @@ static int put_descriptor(int fd, int wanted)
 	return moved;
 }
 
-static struct server_note *map_note(struct server_note *old, int fd)
+/* Beside the other tables: the program's own memory lies in a served run as in any other. */
+#define NOTE_START 0x21f000000000ull
+
+static struct server_note *map_note(int fd)
 {
-	if (old)
-		raw_call(SYS_munmap, (long)old, SERVER_NOTE_SIZE, 0, 0, 0, 0);
-	long place = raw_call(SYS_mmap, 0, SERVER_NOTE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	long place = raw_call(SYS_mmap, NOTE_START, SERVER_NOTE_SIZE, PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_FIXED, fd, 0);
 	raw_close(fd);
 	if (place < 0 && place > -4096)
 		return NULL;
@@ -177,20 +179,21 @@ static void answer(void)
 	raw_call(SYS_sendto, server_socket, (long)"", 1, MSG_NOSIGNAL, 0, 0);
 }
 
-int server_loop(void)
+void server_loop(void)
 {
 	long parent = raw_call(SYS_getppid, 0, 0, 0, 0, 0, 0);
-	int descriptors[SERVER_DESCRIPTORS], area = -1;
+	int descriptors[SERVER_DESCRIPTORS];
 	struct server_note *note = NULL;
 	bool fresh;
 	if (!find_places())
 		_exit(0); /* each run is then started alone */
 	while (receive(server_socket, descriptors, &fresh)) {
 		if (fresh) {
-			note = map_note(note, descriptors[NOTE]);
+			note = map_note(descriptors[NOTE]);
 			put_descriptor(descriptors[OUT], STDOUT_FILENO);
 			put_descriptor(descriptors[ERR], STDERR_FILENO);
-			area = put_descriptor(descriptors[AREA], area_wanted);
+			if (!note || !runtime_take_area(put_descriptor(descriptors[AREA], area_wanted)))
+				break;
 			answer();
 			continue;
 		}
@@ -199,7 +202,7 @@ int server_loop(void)
 		int pid = fork_run(note);
 		if (pid == 0) {
 			begin_run(parent);
-			return area;
+			return;
 		}
 		if (pid < 0) {
 			__atomic_store_n(&note->pid, pid, __ATOMIC_RELEASE); /* run_of in loom/server.c */

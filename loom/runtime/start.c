@@ -82,14 +82,6 @@ void *runtime_map(uint64_t at, size_t size)
 	return memory;
 }
 
-void *runtime_map_area(uint64_t offset, size_t size)
-{
-	void *place = raw_mmap(NULL, size, MAP_SHARED | MAP_NORESERVE, runtime.area_fd, (off_t)offset);
-	if (place == MAP_FAILED)
-		runtime_die("no address space for the run area");
-	return place;
-}
-
 /* The descriptor that the environment names; -1 when it names none. */
 static int area_descriptor(const char *value)
 {
@@ -98,12 +90,23 @@ static int area_descriptor(const char *value)
 	return fd < 0 || fd > 1 << 20 || *end ? -1 : (int)fd;
 }
 
+/* Parts of the area that every run needs. A fork server has them mapped for its runs. */
+static struct area_process *first_process;
+static void *schedule_part;
+
+static void *map_part(void *at, uint64_t offset, size_t size)
+{
+	int flags = MAP_SHARED | MAP_NORESERVE | (at ? MAP_FIXED : 0);
+	return raw_mmap(at, size, flags, runtime.area_fd, (off_t)offset);
+}
+
 static bool area_open(int fd)
 {
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) != 0 || (uint64_t)st.st_size != AREA_SIZE)
 		return false;
-	struct area_head *head = raw_mmap(NULL, AREA_HEAD_SIZE, MAP_SHARED, fd, 0);
+	runtime.area_fd = fd;
+	struct area_head *head = map_part(runtime.head, 0, AREA_HEAD_SIZE);
 	if (head == MAP_FAILED)
 		return false;
 	if (head->magic != AREA_MAGIC || head->version != AREA_VERSION) {
@@ -111,15 +114,39 @@ static bool area_open(int fd)
 		return false;
 	}
 	runtime.head = head;
-	runtime.area_fd = fd;
-	runtime.options = head->options;
 	return true;
+}
+
+bool runtime_take_area(int fd)
+{
+	if (!area_open(fd))
+		return false;
+	void *process = map_part(first_process, AREA_PROCESS_OFFSET(0), AREA_PROCESS_SIZE);
+	void *schedule = process == MAP_FAILED ? process :
+						 map_part(schedule_part, AREA_SCHEDULE_OFFSET, AREA_SCHEDULE_SIZE);
+	if (schedule == MAP_FAILED)
+		return false;
+	first_process = process;
+	schedule_part = schedule;
+	inherit_area(runtime.head, process, schedule);
+	return true;
+}
+
+struct area_schedule *runtime_schedule(void)
+{
+	if (schedule_part)
+		return schedule_part;
+	void *place = map_part(NULL, AREA_SCHEDULE_OFFSET, AREA_SCHEDULE_SIZE);
+	if (place == MAP_FAILED)
+		runtime_die("no address space for the run area");
+	return place;
 }
 
 static struct area_process *map_process(uint32_t number, struct area_process *at)
 {
-	void *place = raw_mmap(at, AREA_PROCESS_SIZE, MAP_SHARED | MAP_NORESERVE | (at ? MAP_FIXED : 0),
-			       runtime.area_fd, (off_t)AREA_PROCESS_OFFSET(number));
+	if (number == 0 && first_process)
+		return first_process;
+	void *place = map_part(at, AREA_PROCESS_OFFSET(number), AREA_PROCESS_SIZE);
 	return place == MAP_FAILED ? NULL : place;
 }
 
@@ -163,24 +190,31 @@ static void after_fork_in_child(void)
 	__atomic_store_n(&runtime.process->started, 1, __ATOMIC_RELEASE);
 }
 
-/* The program is observed from here on. */
-static void observe_program(int descriptor)
+/* What is the same for all runs: a fork server does it once. */
+static void prepare_observing(void)
 {
-	if (!area_open(descriptor) || !runtime_claim_process())
+	history_start();
+	observe_start();
+	thread_start();
+	control_prepare();
+	pthread_atfork(control_before_fork, NULL, after_fork_in_child);
+}
+
+/* The program is observed from here on. */
+static void observe_program(void)
+{
+	runtime.options = runtime.head->options;
+	if (!runtime_claim_process())
 		return;
 	context_start(runtime.options.context);
 	runtime.always_slow = runtime.options.line || (runtime.options.observe & OBSERVE_TRACE);
 	if (runtime.options.line)
 		lines_start();
 	runtime.controlled = runtime.lean = runtime.head->control.policy != POLICY_FREE;
-	history_start();
-	observe_start();
-	thread_start();
 	runtime.active = true;
 	thread_self();
 	if (runtime.controlled)
 		control_start();
-	pthread_atfork(control_before_fork, NULL, after_fork_in_child);
 	__atomic_store_n(&runtime.process->started, 1, __ATOMIC_RELEASE);
 }
 
@@ -205,7 +239,10 @@ static void start(int argc, char **argv, char **environment)
 	if (runtime.serves)
 		return;
 	int descriptor = area_descriptor(value);
-	observe_program(descriptor < 0 ? monitor_start(environment) : descriptor);
+	if (!area_open(descriptor < 0 ? monitor_start(environment) : descriptor))
+		return;
+	prepare_observing();
+	observe_program();
 }
 
 void runtime_serve(void)
@@ -213,7 +250,10 @@ void runtime_serve(void)
 	if (!runtime.serves)
 		return;
 	runtime.serves = false;
-	observe_program(server_loop());
+	prepare_observing();
+	inherit_text();
+	server_loop();
+	observe_program();
 }
 
 /* Before every constructor, those of shared libraries included. */
