@@ -18,7 +18,7 @@
 #define STILL_PATIENCE 1000u /* points between two sleepers that are woken for that */
 #define DEMOTED_MOST 4096u   /* points for which a spinning thread lets others go first */
 
-struct control control;
+HOT struct control control;
 
 uint64_t control_random(void)
 {
@@ -53,14 +53,6 @@ static void stands_still(void)
 		expire_first();
 }
 
-/* The run is long enough for the caches of its threads to be worth their pages. */
-static void use_caches(void)
-{
-	for (uint32_t slot = 1; slot < SLOT_GONE && runtime.threads[slot].state != THREAD_FREE; slot++)
-		runtime.threads[slot].steps[0] = 0; /* which stood for all places */
-	runtime.lean = false;
-}
-
 void pass_point(struct agent *me)
 {
 	control.turn->points++;
@@ -73,8 +65,8 @@ void pass_point(struct agent *me)
 		control.schedule->contested++;
 	}
 	policy_passed(me);
-	if (UNLIKELY(points == LEAN_POINTS))
-		use_caches();
+	if (UNLIKELY(points == LEAN_POINTS)) /* the caches of its threads are worth their pages */
+		runtime.lean = false;
 	if (UNLIKELY(control.options.most_points && points > control.options.most_points))
 		control_finish(END_LIVELOCK);
 	if (UNLIKELY(++control.still > STILL_MOST))
@@ -260,7 +252,12 @@ static void point_at_exit(void)
 
 void control_prepare(void)
 {
+	/* What a short run touches of these lies together. */
+	control.ready = runtime_map(0, 2 * AREA_SLOTS * sizeof *control.ready);
+	control.blocked = control.ready + AREA_SLOTS;
 	control.agents = runtime_map(0, sizeof *control.agents * AREA_SLOTS);
+	token_prepare();
+	control.visits = runtime_map(0, sizeof *control.visits * (WORD_SITE_MASK + 1));
 	atexit(point_at_exit);
 }
 
@@ -271,6 +268,7 @@ void control_start(void)
 	control.seed_state = runtime.options.seed * 0xd1342543de82ef95u + 1;
 	control.next_deadline = NEVER;
 	index_touch();
+	history_touch();
 	control.pid = (int)raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	turns_start();
 	policy_start();

@@ -74,15 +74,15 @@ struct agent {
 struct control {
 	struct area_control options;
 	struct area_schedule *schedule;
-	struct agent *agents;  /* by slot */
-	struct agent *current; /* has the token */
-	struct agent *carrier; /* whose kernel thread runs */
-	bool carries;          /* kernel threads may run as other threads than their own */
-	char *parks;           /* stacks on which kernel threads rest, by slot */
-	struct agent *ready[AREA_SLOTS], *blocked[AREA_SLOTS];
-	uint32_t nready, nblocked; /* ready: by number; blocked: in the order in which they came */
-	uint32_t ntimed;           /* blocked ones with a deadline */
-	uint32_t ninputs;          /* blocked ones that wait for input */
+	struct agent *agents;            /* by slot */
+	struct agent *current;           /* has the token */
+	struct agent *carrier;           /* whose kernel thread runs */
+	bool carries;                    /* kernel threads may run as other threads than their own */
+	char *parks;                     /* stacks on which kernel threads rest, by slot */
+	struct agent **ready, **blocked; /* AREA_SLOTS each */
+	uint32_t nready, nblocked;       /* ready: by number; blocked: in the order in which they came */
+	uint32_t ntimed;                 /* blocked ones with a deadline */
+	uint32_t ninputs;                /* blocked ones that wait for input */
 	uint32_t ndemoted;
 	bool review;                    /* priorities or the ready ones changed: the policy must look again */
 	uint32_t child;                 /* number of the thread that lives on in the child of a fork */
@@ -111,6 +111,7 @@ struct control {
 extern HIDDEN struct control control;
 
 /* ---- token.c: the token changes hands ---- */
+HIDDEN void token_prepare(void);
 HIDDEN void token_start(struct agent *me);
 HIDDEN void token_begin(struct agent *me); /* in a new thread: returns when it has the token */
 HIDDEN void token_give(struct agent *me, struct agent *next); /* returns when `me` has it again */

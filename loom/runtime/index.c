@@ -26,12 +26,15 @@ static uint32_t level_start(uint32_t level)
 #define INDEXES_MOST 8u
 #define FIRST_BYTES (sizeof(uint32_t) << FIRST_BITS)
 static char *firsts;
-static uint32_t nfirsts;
+static HOT uint32_t nfirsts;
+
+void index_prepare(void)
+{
+	firsts = runtime_map(0, INDEXES_MOST * FIRST_BYTES);
+}
 
 void index_start(struct index *index)
 {
-	if (!firsts)
-		firsts = runtime_map(0, INDEXES_MOST * FIRST_BYTES);
 	index->first = nfirsts < INDEXES_MOST ? (uint32_t *)(void *)(firsts + nfirsts++ * FIRST_BYTES)
 					      : runtime_map(0, FIRST_BYTES);
 	index->slots = runtime_map(0, sizeof(uint32_t) * level_start(LEVELS));

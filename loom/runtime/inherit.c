@@ -34,7 +34,8 @@ static bool inherit_tables(uint64_t page)
 /* Pages that most runs write. */
 static void touch(const void *start, uint64_t size)
 {
-	uint64_t low = (uint64_t)start & ~(PAGE - 1), high = ((uint64_t)start + size + PAGE - 1) & ~(PAGE - 1);
+	uint64_t low = (uint64_t)start & ~(PAGE - 1),
+		 high = ((uint64_t)start + size + PAGE - 1) & ~(PAGE - 1);
 	raw_call(SYS_madvise, (long)low, (long)(high - low), MADV_POPULATE_WRITE, 0, 0, 0);
 }
 
@@ -53,8 +54,4 @@ void inherit_area(void *head, struct area_process *process, struct area_schedule
 	touch(process->edges, 4 * PAGE);
 	touch(schedule, PAGE);
 	touch(schedule->turns, 4 * PAGE);
-}
-
-void inherit_text(void)
-{
 }

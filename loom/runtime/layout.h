@@ -224,6 +224,7 @@ struct thread {
 	struct taken taken;
 	uint32_t couples_left; /* pairs that are looked at for couples unless one of them makes a new one */
 	uint32_t news;         /* observations that this thread was the first to log */
+	uint64_t lean_step;    /* stands for all of `steps` in a short run */
 	uint32_t next_met, next_taken;
 	uint32_t takes, seen_takes; /* times that others followed this one up (atomic); when it last looked */
 	struct recent_pair last_met;                  /* the pair met before this one */

@@ -111,8 +111,8 @@ static void *prepare(void *block, size_t size)
 #define MARKED_CONTROLLED 4096u
 
 /* Both only ever become true, and whoever reads an old value is as if it had come earlier. */
-static bool is_ours;  /* the program has no allocator of its own */
-static bool has_kept; /* some freed block may have kept its history */
+static HOT bool is_ours;  /* the program has no allocator of its own */
+static HOT bool has_kept; /* some freed block may have kept its history */
 
 /* In a trace, what the program asked for first: that says how large the block is. */
 static void forget_block(char *block, size_t size)

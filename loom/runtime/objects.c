@@ -4,17 +4,17 @@
 #include "loom/runtime/control.h"
 
 #define OBJECTS_MOST (1u << 20)
-#define OBJECT_HEADS 1024u
+#define OBJECT_HEADS 256u
 
-static struct object *objects;
-static uint32_t nobjects;
-static uint32_t object_heads[OBJECT_HEADS]; /* + 1 */
+static HOT struct object *objects;
+static HOT uint32_t nobjects;
+static HOT uint32_t object_heads[OBJECT_HEADS]; /* + 1 */
 
 struct object *object_at(uint64_t address)
 {
 	if (!objects)
 		objects = runtime_map(0, sizeof *objects * OBJECTS_MOST);
-	uint32_t *head = &object_heads[(address >> 3) * 0x9e3779b97f4a7c15u >> 54];
+	uint32_t *head = &object_heads[(address >> 3) * 0x9e3779b97f4a7c15u >> 56];
 	for (uint32_t at = *head; at; at = objects[at - 1].next)
 		if (objects[at - 1].address == address)
 			return &objects[at - 1];

@@ -2,7 +2,7 @@
  * write. Blocks come from one never-unmapped array. */
 #include "loom/runtime/runtime.h"
 
-#define BLOCKS_START 0x490000000000ull
+#define BLOCKS_START 0x220008000000ull /* behind the histories */
 #define BLOCKS_LIMIT (1u << 28)
 
 /* A cell that two threads changed at once may hold anything: block 0 is for that, and stays empty. */

@@ -14,6 +14,9 @@
 #define HIDDEN __attribute__((visibility("hidden")))
 #define INLINE static inline __attribute__((always_inline))
 #define EXPORT __attribute__((visibility("default")))
+/* Variables that every run writes lie side by side: in the children of a fork server each page of
+ * them is copied once per run. */
+#define HOT __attribute__((section("unsnarl_hot")))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -40,6 +43,7 @@ struct runtime {
 	bool controlled;                     /* one thread runs at a time (control.c) */
 	bool lean;                           /* so far a short run, which touches as few pages as it can */
 	struct thread *threads;              /* AREA_SLOTS of them */
+	char *no_memos;                      /* for threads that do not use theirs: never written */
 	struct index pairs, predecessors, edges, couples;
 	uint32_t next_readers, next_arrays, next_cuts; /* blocks handed out so far */
 	uint32_t trace_lock;
@@ -53,7 +57,7 @@ HIDDEN void runtime_die(const char *what);
 HIDDEN bool runtime_claim_process(void);
 HIDDEN void runtime_serve(void); /* a fork server begins to fork; nothing in other programs */
 HIDDEN struct area_schedule *runtime_schedule(void); /* its part of the run area */
-HIDDEN bool runtime_take_area(int fd); /* a fork server maps the area of the runs to come */
+HIDDEN bool runtime_take_area(int fd);               /* a fork server maps the area of the runs to come */
 /* Memory ends or begins its life: its history is forgotten. */
 HIDDEN void runtime_forget(struct thread *self, uint64_t address, size_t size);
 
@@ -79,7 +83,6 @@ HIDDEN bool server_prepare(char **environment); /* is this to be a server? */
 HIDDEN void server_loop(void);                  /* returns in each child */
 
 /* ---- inherit.c: what children of the server need not fault in ---- */
-HIDDEN void inherit_text(void);
 HIDDEN void inherit_area(void *head, struct area_process *process, struct area_schedule *schedule);
 
 /* ---- memory.c ---- */
@@ -90,6 +93,7 @@ HIDDEN bool recycle_slots(void); /* false when no slot could be freed */
 HIDDEN void recycle_cell(struct cell *cell);
 
 /* ---- units.c ---- */
+HIDDEN void units_prepare(void);
 HIDDEN void units_after_fork(void);
 HIDDEN void units_find_program(void); /* before the first unit is there: saves time then */
 HIDDEN void units_forget_memos(uint32_t slot);
@@ -113,6 +117,7 @@ HIDDEN void observe_dropped(void);
 struct probe {
 	uint32_t hash, level, at;
 };
+HIDDEN void index_prepare(void); /* before the first one */
 HIDDEN void index_start(struct index *index);
 HIDDEN void index_touch(void); /* all that were started will be used */
 HIDDEN void index_clear(struct index *index);
@@ -131,6 +136,7 @@ struct history {
 };
 #define OWN_LAST (1u << 31) /* in `own`, when there is a `read`: it came after that */
 HIDDEN void history_start(void);
+HIDDEN void history_touch(void); /* a run begins */
 HIDDEN const struct history *history_at(uint32_t number);
 HIDDEN uint32_t history_number(struct history history);
 HIDDEN uint32_t history_step(struct thread *self, uint32_t number, uint32_t site, enum access access);
@@ -244,7 +250,7 @@ HIDDEN void context_meet(struct thread *self, uint32_t slot, enum access access)
 HIDDEN void context_end(struct thread *self, enum access access);
 
 /* ---- spare.c: blocks that come and go ---- */
-#define SPARE_LINKS_START 0x260000000000ull
+#define SPARE_LINKS_START 0x220800000000ull /* near other tables: page tables cost time in short runs */
 HIDDEN void spare_start(enum spare_kind kind, uint32_t limit);
 HIDDEN void spare_after_fork(void);
 HIDDEN uint32_t spare_take(struct spare *spare, enum spare_kind kind); /* 0 when there are none */

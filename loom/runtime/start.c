@@ -16,7 +16,7 @@
 
 #include "model/unit_format.h" /* UNIT_RUNTIME_SECTION */
 
-struct runtime runtime = { .area_fd = -1 };
+HOT __attribute__((aligned(4096))) struct runtime runtime = { .area_fd = -1 };
 
 /* launch recognises executables with a runtime by this section. */
 __attribute__((section(UNIT_RUNTIME_SECTION), used)) static const uint32_t marker = AREA_VERSION;
@@ -46,7 +46,7 @@ static void raw_munmap(void *at, size_t size)
 /* Most tables are made when a run begins, and in a fork server once for all runs. They lie side by side, since
  * every mapping costs time in every run. */
 #define TABLES_SIZE (4ull << 30)
-static char *tables, *tables_end;
+static HOT char *tables, *tables_end;
 
 static void *take_table(size_t size)
 {
@@ -122,8 +122,9 @@ bool runtime_take_area(int fd)
 	if (!area_open(fd))
 		return false;
 	void *process = map_part(first_process, AREA_PROCESS_OFFSET(0), AREA_PROCESS_SIZE);
-	void *schedule = process == MAP_FAILED ? process :
-						 map_part(schedule_part, AREA_SCHEDULE_OFFSET, AREA_SCHEDULE_SIZE);
+	void *schedule = process == MAP_FAILED
+				 ? process
+				 : map_part(schedule_part, AREA_SCHEDULE_OFFSET, AREA_SCHEDULE_SIZE);
 	if (schedule == MAP_FAILED)
 		return false;
 	first_process = process;
@@ -193,10 +194,12 @@ static void after_fork_in_child(void)
 /* What is the same for all runs: a fork server does it once. */
 static void prepare_observing(void)
 {
+	index_prepare();
+	units_prepare();
+	control_prepare();
 	history_start();
 	observe_start();
 	thread_start();
-	control_prepare();
 	pthread_atfork(control_before_fork, NULL, after_fork_in_child);
 }
 
@@ -251,7 +254,6 @@ void runtime_serve(void)
 		return;
 	runtime.serves = false;
 	prepare_observing();
-	inherit_text();
 	server_loop();
 	observe_program();
 }

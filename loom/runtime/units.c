@@ -14,16 +14,16 @@
 
 #include "model/unit_format.h" /* ids stand in the unit tables */
 
-static pthread_mutex_t units_lock = PTHREAD_MUTEX_INITIALIZER;
-static uint32_t next_site = 1;
-static uint64_t next_memo; /* offset in the memos of a slot */
+static HOT pthread_mutex_t units_lock = PTHREAD_MUTEX_INITIALIZER;
+static HOT uint32_t next_site = 1;
+static HOT uint64_t next_memo; /* offset in the memos of a slot */
 
 /* Where the tables of announced units lie, in order of their numbers: for the ids of sites. */
-static struct {
+static HOT struct {
 	uint32_t first, nsites;
 	const void *table;
 } *unit_tables;
-static uint32_t nunit_tables;
+static HOT uint32_t nunit_tables;
 
 uint64_t units_site_id(uint32_t site)
 {
@@ -42,12 +42,15 @@ uint64_t units_site_id(uint32_t site)
 	return sites[site - unit_tables[low - 1].first].id;
 }
 
+void units_prepare(void)
+{
+	unit_tables = runtime_map(0, sizeof *unit_tables * AREA_UNITS);
+}
+
 static void keep_table(const struct unit_descriptor *unit)
 {
 	if (!runtime.controlled)
 		return;
-	if (!unit_tables)
-		unit_tables = runtime_map(0, sizeof *unit_tables * AREA_UNITS);
 	uint32_t first = (uint32_t)(unit->first >> WORD_SITE_SHIFT);
 	for (uint32_t i = 0; i < nunit_tables; i++)
 		if (unit_tables[i].first == first) { /* loaded again, elsewhere */
@@ -129,7 +132,7 @@ static uint32_t known_number(struct unit_descriptor *unit, const char *path)
 
 static void announce(struct unit_descriptor *unit)
 {
-	static const void *last_image;
+	static HOT const void *last_image;
 	struct area_process *process = runtime.process;
 	char path[PATH_MAX] = "";
 	Dl_info image;
@@ -137,7 +140,9 @@ static void announce(struct unit_descriptor *unit)
 	if (found)
 		image_path(&image, path);
 	uint32_t first = known_number(unit, path);
-	if (found && (first || image.dli_fbase != last_image))
+	/* Nothing has a history at the very beginning. */
+	bool begins = !process->nunits && process->created == 1 && unsnarl_self->order == 0;
+	if (found && !begins && (first || image.dli_fbase != last_image))
 		dl_iterate_phdr(forget_variables, image.dli_fbase);
 	last_image = found ? image.dli_fbase : NULL;
 	if (first) {
