@@ -30,7 +30,7 @@ void reuse_drop(struct reuse *reuse)
 void reuse_free(struct reuse *reuse)
 {
 	reuse_drop(reuse);
-	map_free(&reuse->seen);
+	set_free(&reuse->seen);
 }
 
 static struct area_process *process_of(const struct reuse *reuse, uint32_t i)
@@ -83,26 +83,43 @@ struct error *reuse_arm(struct reuse *reuse, const struct area_options *options,
 			      : NULL;
 }
 
-static bool see(struct reuse *reuse, uint64_t hash)
-{
-	bool fresh;
-
-	map_put(&reuse->seen, hash, &fresh);
-	return fresh;
-}
-
 static uint32_t least(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
+}
+
+/* Hashes of observations on their way into the set. */
+#define BATCH 128
+struct batch {
+	struct set *seen;
+	uint64_t hashes[BATCH];
+	size_t n;
+	bool novel;
+};
+
+static void look_up(struct batch *batch)
+{
+	batch->novel |= set_add(batch->seen, batch->hashes, batch->n) > 0;
+	batch->n = 0;
+}
+
+static void see(struct batch *batch, const uint32_t *words, size_t size)
+{
+	if (batch->n == BATCH)
+		look_up(batch);
+	batch->hashes[batch->n++] = hash_bytes(HASH_START, words, size);
 }
 
 /* Site numbers are those of the process; all runs of one program number alike. */
 static bool look_at_process(struct reuse *reuse, uint32_t number)
 {
 	const struct area_process *p = process_of(reuse, number);
-	bool novel = false;
+	struct batch batch;
 
-	for (uint32_t i = 0; i < least(p->npairs, AREA_PAIRS); i++) {
+	batch.seen = &reuse->seen;
+	batch.n = 0;
+	batch.novel = false;
+	for (uint32_t i = 0, n = least(p->npairs, AREA_PAIRS); i < n; i++) {
 		const struct area_pair *pair = &p->pairs[i];
 		uint32_t words[] = { 1,
 				     number,
@@ -113,24 +130,27 @@ static bool look_at_process(struct reuse *reuse, uint32_t number)
 				     pair->tail_thread,
 				     0 };
 
-		novel |= pair->state == AREA_VALID && see(reuse, hash_bytes(HASH_START, words, sizeof words));
+		if (pair->state == AREA_VALID)
+			see(&batch, words, sizeof words);
 	}
-	for (uint32_t i = 0; i < least(p->npredecessors, AREA_PREDECESSORS); i++) {
+	for (uint32_t i = 0, n = least(p->npredecessors, AREA_PREDECESSORS); i < n; i++) {
 		uint32_t words[] = { 2, number, p->predecessors[i].site, p->predecessors[i].before };
 
-		novel |= p->predecessors[i].state == AREA_VALID &&
-			 see(reuse, hash_bytes(HASH_START, words, sizeof words));
+		if (p->predecessors[i].state == AREA_VALID)
+			see(&batch, words, sizeof words);
 	}
-	for (uint32_t i = 0; i < least(p->nedges, AREA_EDGES); i++) {
+	for (uint32_t i = 0, n = least(p->nedges, AREA_EDGES); i < n; i++) {
 		const struct area_edge *edge = &p->edges[i];
 		uint32_t words[] = {
 			3,          number,      edge->source,
 			edge->sink, edge->write, (uint32_t)edge->source_context << 16 | edge->sink_context
 		};
 
-		novel |= edge->state == AREA_VALID && see(reuse, hash_bytes(HASH_START, words, sizeof words));
+		if (edge->state == AREA_VALID)
+			see(&batch, words, sizeof words);
 	}
-	return novel;
+	look_up(&batch);
+	return batch.novel;
 }
 
 static uint64_t hash_turns(const struct area_schedule *schedule, uint32_t n)

@@ -15,7 +15,7 @@ struct reuse {
 	int fd;          /* -1 = there is none at the moment */
 	char *at;        /* the whole file, mapped */
 	uint64_t number; /* of the area, from 1: another one has another number */
-	struct map seen; /* hashes of the observations of all runs so far */
+	struct set seen; /* hashes of the observations of all runs so far */
 };
 
 /* What a run left, in numbers. */

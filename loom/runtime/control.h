@@ -215,6 +215,7 @@ struct object {
 	uint32_t missed_thread, missed_site;
 	bool missed;
 };
+HIDDEN void objects_prepare(void);
 HIDDEN struct object *object_at(uint64_t address);
 HIDDEN void object_held(struct agent *me, const volatile void *address);
 HIDDEN void object_released(const volatile void *address);

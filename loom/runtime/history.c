@@ -5,7 +5,6 @@
  * the next. Histories are few: they follow the program's text, not its data. */
 #include "loom/runtime/runtime.h"
 
-#define HISTORIES_START 0x220000000000ull
 #define HISTORIES (1u << HISTORY_BITS)
 
 static HOT struct index numbers;

@@ -84,7 +84,7 @@ static inline struct memo *memo_behind(struct memo *memo, uint64_t low)
 {
 	return memo + 1 + low % MEMOS_BEHIND;
 }
-#define MEMOS_START 0x2a0000000000ull
+#define MEMOS_START 0x221000000000ull
 #define MEMOS_SIZE (1ull << 28) /* of one slot */
 
 /* Of a compiled unit; laid out by loom/compile/weave_unit.c. */

@@ -10,10 +10,13 @@ static HOT struct object *objects;
 static HOT uint32_t nobjects;
 static HOT uint32_t object_heads[OBJECT_HEADS]; /* + 1 */
 
+void objects_prepare(void)
+{
+	objects = runtime_map(0, sizeof *objects * OBJECTS_MOST);
+}
+
 struct object *object_at(uint64_t address)
 {
-	if (!objects)
-		objects = runtime_map(0, sizeof *objects * OBJECTS_MOST);
 	uint32_t *head = &object_heads[(address >> 3) * 0x9e3779b97f4a7c15u >> 56];
 	for (uint32_t at = *head; at; at = objects[at - 1].next)
 		if (objects[at - 1].address == address)

@@ -25,6 +25,17 @@
 #define RELAXED_GET(place) __atomic_load_n(&(place), __ATOMIC_RELAXED)
 #define RELAXED_SET(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELAXED)
 
+/* Where tables lie: side by side, so that they are one mapping with few page tables of its own. Both
+ * cost time in every run that a fork server forks. What short runs touch is in the first gigabyte. */
+#define REGION_START 0x220000000000ull
+#define HISTORIES_START REGION_START        /* 64 MiB */
+#define ARRAYS_START 0x220004000000ull      /* 128 MiB */
+#define TABLES_START 0x22000c000000ull      /* 4 GiB: all that need no address of their own */
+#define READERS_START 0x220140000000ull     /* 12 GiB */
+#define SPARE_LINKS_START 0x220500000000ull /* 4 GiB for each kind of block */
+#define CUTS_START 0x220800000000ull        /* 32 GiB; MEMOS_START comes next */
+#define REGION_END (MEMOS_START + AREA_SLOTS * MEMOS_SIZE)
+
 struct index {
 	uint32_t *first; /* number of the entry + 1, the first table */
 	uint32_t *slots; /* and all further ones */
@@ -226,7 +237,7 @@ struct array {
 HIDDEN void array_start(void);
 INLINE struct array *array_at(uint32_t number)
 {
-	return (struct array *)0x230000000000ull + number;
+	return (struct array *)ARRAYS_START + number;
 }
 HIDDEN void array_free(struct thread *self, uint32_t number);
 /* Gives the cell these histories, and the form that goes with them; false when there is no array left. */
@@ -250,7 +261,6 @@ HIDDEN void context_meet(struct thread *self, uint32_t slot, enum access access)
 HIDDEN void context_end(struct thread *self, enum access access);
 
 /* ---- spare.c: blocks that come and go ---- */
-#define SPARE_LINKS_START 0x220800000000ull /* near other tables: page tables cost time in short runs */
 HIDDEN void spare_start(enum spare_kind kind, uint32_t limit);
 HIDDEN void spare_after_fork(void);
 HIDDEN uint32_t spare_take(struct spare *spare, enum spare_kind kind); /* 0 when there are none */
@@ -291,7 +301,7 @@ struct cut {
 };
 INLINE struct cut *cut_at(uint32_t number)
 {
-	return (struct cut *)0x240000000000ull + number;
+	return (struct cut *)CUTS_START + number;
 }
 HIDDEN void granule_forget(struct thread *self, uint64_t address, size_t size);
 HIDDEN void granule_start(void);

@@ -43,36 +43,20 @@ static void raw_munmap(void *at, size_t size)
 	raw_call(SYS_munmap, (long)at, (long)size, 0, 0, 0, 0);
 }
 
-/* Most tables are made when a run begins, and in a fork server once for all runs. They lie side by side, since
- * every mapping costs time in every run. */
-#define TABLES_SIZE (4ull << 30)
-static HOT char *tables, *tables_end;
+static HOT char *tables;
 
 static void *take_table(size_t size)
 {
 	size = (size + 4095) & ~4095ull;
-	if ((size_t)(tables_end - tables) < size)
+	if (READERS_START - (uint64_t)tables < size)
 		return NULL;
 	void *table = tables;
 	tables += size;
 	return table;
 }
 
-static void tables_start(void)
+static void *map_anywhere(uint64_t at, size_t size)
 {
-	void *all = raw_mmap(NULL, TABLES_SIZE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (all == MAP_FAILED)
-		return; /* each for itself, then */
-	madvise(all, TABLES_SIZE, MADV_DONTDUMP);
-	tables = all;
-	tables_end = tables + TABLES_SIZE;
-}
-
-void *runtime_map(uint64_t at, size_t size)
-{
-	void *table = at ? NULL : take_table(size);
-	if (table)
-		return table;
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED_NOREPLACE : 0);
 	void *memory = raw_mmap((void *)at, size, flags, -1, 0);
 	if (memory == MAP_FAILED || (at && memory != (void *)at))
@@ -80,6 +64,20 @@ void *runtime_map(uint64_t at, size_t size)
 			    "vm.overcommit_memory=2?)");
 	madvise(memory, size, MADV_DONTDUMP);
 	return memory;
+}
+
+static void tables_start(void)
+{
+	map_anywhere(REGION_START, REGION_END - REGION_START);
+	tables = (char *)TABLES_START;
+}
+
+void *runtime_map(uint64_t at, size_t size)
+{
+	if (at >= REGION_START && at + size <= REGION_END)
+		return (void *)at;
+	void *table = at ? NULL : take_table(size);
+	return table ? table : map_anywhere(at, size);
 }
 
 /* The descriptor that the environment names; -1 when it names none. */
@@ -197,9 +195,10 @@ static void prepare_observing(void)
 	index_prepare();
 	units_prepare();
 	control_prepare();
+	objects_prepare();
+	thread_start();
 	history_start();
 	observe_start();
-	thread_start();
 	pthread_atfork(control_before_fork, NULL, after_fork_in_child);
 }
 
