@@ -10,7 +10,7 @@
 
 #define AREA_ENVIRONMENT "UNSNARL_AREA" /* number of the inherited descriptor */
 #define AREA_MAGIC 0x61657261736e75ull  /* "unsarea" */
-#define AREA_VERSION 4u
+#define AREA_VERSION 5u
 
 /* Bits of area_options.observe. */
 enum {
@@ -251,8 +251,8 @@ struct area_schedule {
 	uint32_t diverged_thread, reserved;
 	struct area_wait waits[AREA_SLOTS];
 	char uncontrolled[AREA_UNCONTROLLED_BYTES]; /* what was not under control, one name per line */
-	struct area_turn plan[AREA_TURNS];
 	struct area_turn turns[AREA_TURNS];
+	struct area_turn plan[AREA_TURNS];
 };
 
 #define AREA_HEAD_SIZE 4096u

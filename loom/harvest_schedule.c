@@ -9,7 +9,7 @@
 #include "loom/area.h"
 #include "loom/harvest.h"
 
-#define FRONT_BYTES offsetof(struct area_schedule, plan)
+#define FRONT_BYTES offsetof(struct area_schedule, turns)
 
 _Static_assert((int)POLICY_FREE == (int)SCHEDULE_FREE && (int)POLICY_STAY == (int)SCHEDULE_STAY &&
 		       (int)WAIT_INPUT == (int)WAITING_INPUT && (int)TURN_YIELDED == (int)STOP_YIELDED &&

@@ -39,14 +39,14 @@ static void touch(const void *start, uint64_t size)
 	raw_call(SYS_madvise, (long)low, (long)(high - low), MADV_POPULATE_WRITE, 0, 0, 0);
 }
 
-void inherit_area(void *head, struct area_process *process, struct area_schedule *schedule)
+void inherit_area(struct area_head *head, struct area_process *process, struct area_schedule *schedule)
 {
-	uint64_t process_end = (uint64_t)process + AREA_PROCESS_SIZE,
-		 schedule_end = (uint64_t)schedule + AREA_SCHEDULE_SIZE;
-	if (!inherit_tables((uint64_t)head) || !inherit_tables(process_end - PAGE) ||
-	    !inherit_tables(schedule_end - PAGE))
+	/* A page of its own for either mapping, where there is a page table anyway. */
+	uint64_t in_front = (uint64_t)(process->pairs) + 16 * PAGE,
+		 in_schedule = (uint64_t)(schedule->turns) + 16 * PAGE;
+	if (!inherit_tables(in_front & ~(PAGE - 1)) || !inherit_tables(in_schedule & ~(PAGE - 1)))
 		return;
-	touch(head, PAGE);
+	touch(head, AREA_HEAD_SIZE);
 	touch(process, offsetof(struct area_process, paths) + PAGE);
 	touch(process->units, PAGE);
 	touch(process->pairs, 4 * PAGE);

@@ -35,6 +35,7 @@
 #define SPARE_LINKS_START 0x220500000000ull /* 4 GiB for each kind of block */
 #define CUTS_START 0x220800000000ull        /* 32 GiB; MEMOS_START comes next */
 #define REGION_END (MEMOS_START + AREA_SLOTS * MEMOS_SIZE)
+#define AREA_START 0x225040000000ull /* the run area: 1 GiB */
 
 struct index {
 	uint32_t *first; /* number of the entry + 1, the first table */
@@ -94,7 +95,8 @@ HIDDEN bool server_prepare(char **environment); /* is this to be a server? */
 HIDDEN void server_loop(void);                  /* returns in each child */
 
 /* ---- inherit.c: what children of the server need not fault in ---- */
-HIDDEN void inherit_area(void *head, struct area_process *process, struct area_schedule *schedule);
+HIDDEN void inherit_area(struct area_head *head, struct area_process *process,
+			 struct area_schedule *schedule);
 
 /* ---- memory.c ---- */
 HIDDEN void memory_start(void);

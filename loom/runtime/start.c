@@ -88,14 +88,31 @@ static int area_descriptor(const char *value)
 	return fd < 0 || fd > 1 << 20 || *end ? -1 : (int)fd;
 }
 
-/* Parts of the area that every run needs. A fork server has them mapped for its runs. */
-static struct area_process *first_process;
-static void *schedule_part;
+/* ---- the area ---- */
 
-static void *map_part(void *at, uint64_t offset, size_t size)
+/* Its head and the first process lie side by side in the file, and are one mapping. It stands so that each
+ * log begins with a page table of its own and needs no other as long as it is short. */
+#define FRONT_SIZE (AREA_PROCESS_OFFSET(0) + AREA_PROCESS_SIZE)
+#define TABLE_SPAN (2ull << 20) /* what one page table covers */
+#define LOGS_OFFSET (AREA_PROCESS_OFFSET(0) + offsetof(struct area_process, pairs))
+#define FRONT_START (AREA_START + TABLE_SPAN - (LOGS_OFFSET % TABLE_SPAN & ~4095ull))
+#define SCHEDULE_START (AREA_START + 0x28000000ull)
+_Static_assert(FRONT_START + FRONT_SIZE <= SCHEDULE_START, "the area has room where it is mapped");
+
+static struct area_schedule *schedule_part; /* NULL = not mapped yet */
+
+static void *map_part(uint64_t at, int how, uint64_t offset, size_t size)
 {
-	int flags = MAP_SHARED | MAP_NORESERVE | (at ? MAP_FIXED : 0);
-	return raw_mmap(at, size, flags, runtime.area_fd, (off_t)offset);
+	return raw_mmap((void *)at, size, MAP_SHARED | MAP_NORESERVE | how, runtime.area_fd, (off_t)offset);
+}
+
+/* At its place, or elsewhere should the program be there already; over `old`, of another area. */
+static void *map_front_part(void *old, uint64_t wanted, uint64_t offset, size_t size)
+{
+	if (old)
+		return map_part((uint64_t)old, MAP_FIXED, offset, size);
+	void *place = map_part(wanted, MAP_FIXED_NOREPLACE, offset, size);
+	return place == MAP_FAILED ? map_part(0, 0, offset, size) : place;
 }
 
 static bool area_open(int fd)
@@ -104,57 +121,55 @@ static bool area_open(int fd)
 	if (fd < 0 || fstat(fd, &st) != 0 || (uint64_t)st.st_size != AREA_SIZE)
 		return false;
 	runtime.area_fd = fd;
-	struct area_head *head = map_part(runtime.head, 0, AREA_HEAD_SIZE);
+	struct area_head *head = map_front_part(runtime.head, FRONT_START, 0, FRONT_SIZE);
 	if (head == MAP_FAILED)
 		return false;
 	if (head->magic != AREA_MAGIC || head->version != AREA_VERSION) {
-		raw_munmap(head, AREA_HEAD_SIZE);
+		raw_munmap(head, FRONT_SIZE);
 		return false;
 	}
 	runtime.head = head;
 	return true;
 }
 
+static struct area_process *first_process(void)
+{
+	return (struct area_process *)(void *)((char *)runtime.head + AREA_PROCESS_OFFSET(0));
+}
+
+static bool map_schedule(void)
+{
+	void *place = map_front_part(schedule_part, SCHEDULE_START, AREA_SCHEDULE_OFFSET, AREA_SCHEDULE_SIZE);
+	if (place != MAP_FAILED)
+		schedule_part = place;
+	return place != MAP_FAILED;
+}
+
 bool runtime_take_area(int fd)
 {
-	if (!area_open(fd))
+	if (!area_open(fd) || !map_schedule())
 		return false;
-	void *process = map_part(first_process, AREA_PROCESS_OFFSET(0), AREA_PROCESS_SIZE);
-	void *schedule = process == MAP_FAILED
-				 ? process
-				 : map_part(schedule_part, AREA_SCHEDULE_OFFSET, AREA_SCHEDULE_SIZE);
-	if (schedule == MAP_FAILED)
-		return false;
-	first_process = process;
-	schedule_part = schedule;
-	inherit_area(runtime.head, process, schedule);
+	inherit_area(runtime.head, first_process(), schedule_part);
 	return true;
 }
 
 struct area_schedule *runtime_schedule(void)
 {
-	if (schedule_part)
-		return schedule_part;
-	void *place = map_part(NULL, AREA_SCHEDULE_OFFSET, AREA_SCHEDULE_SIZE);
-	if (place == MAP_FAILED)
+	if (!schedule_part && !map_schedule())
 		runtime_die("no address space for the run area");
-	return place;
-}
-
-static struct area_process *map_process(uint32_t number, struct area_process *at)
-{
-	if (number == 0 && first_process)
-		return first_process;
-	void *place = map_part(at, AREA_PROCESS_OFFSET(number), AREA_PROCESS_SIZE);
-	return place == MAP_FAILED ? NULL : place;
+	return schedule_part;
 }
 
 /* Maps a fresh process area; over the parent's one in the child of a fork. */
 bool runtime_claim_process(void)
 {
 	uint32_t number = __atomic_fetch_add(&runtime.head->processes, 1, __ATOMIC_RELAXED);
-	struct area_process *fresh = number < AREA_PROCESSES ? map_process(number, NULL) : NULL;
-	if (!fresh)
+	if (number >= AREA_PROCESSES)
+		return false;
+	uint64_t offset = AREA_PROCESS_OFFSET(number);
+	struct area_process *fresh =
+		number == 0 ? first_process() : map_part(0, 0, offset, AREA_PROCESS_SIZE);
+	if (fresh == MAP_FAILED)
 		return false;
 	fresh->pid = getpid();
 	if (!runtime.process) {
@@ -163,7 +178,7 @@ bool runtime_claim_process(void)
 	}
 	units_copy(fresh, runtime.process);
 	raw_munmap(fresh, AREA_PROCESS_SIZE);
-	return map_process(number, runtime.process) != NULL;
+	return map_part((uint64_t)runtime.process, MAP_FIXED, offset, AREA_PROCESS_SIZE) != MAP_FAILED;
 }
 
 static void after_fork_in_child(void)
