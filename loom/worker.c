@@ -47,8 +47,8 @@ struct worker {
 	char entry[SPAWN_ENTRY_SIZE];
 	char **environment;
 	struct output out, err, check;
-	struct worker_report held[WORKER_HELD_MOST]; /* not sent yet */
-	size_t nheld;
+	char *held; /* reports that are not sent yet: WORKER_MESSAGE_SIZE */
+	size_t nheld, held_bytes;
 	double held_since;
 };
 
@@ -371,29 +371,23 @@ static uint32_t text_size(const char *text, size_t limit)
 	return text ? (uint32_t)(strnlen(text, limit - 1) + 1) : 0;
 }
 
-/* Sends what is held and, unless it is NULL, one more report with all that belongs to it. */
-static void send_reports(struct worker *worker, struct worker_report *report, const struct result *result)
+/* Sends what is held, with an area for the last of it unless that is -1. */
+static void send_held(struct worker *worker, int area)
 {
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control = { .bytes = { 0 } };
-	struct iovec parts[4] = { { worker->held, worker->nheld * sizeof *worker->held } };
-	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 1 };
+	struct iovec part = { worker->held, worker->held_bytes };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 
-	if (report) {
-		parts[1] = (struct iovec){ report, sizeof *report };
-		parts[2] = (struct iovec){ result->reason, report->reason_size };
-		parts[3] = (struct iovec){ result->output, report->output_size };
-		message.msg_iovlen = 4;
-	}
-	if (report && report->sent) {
+	if (area >= 0) {
 		message.msg_control = &control;
 		message.msg_controllen = sizeof control;
 		control.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
 						   .cmsg_level = SOL_SOCKET,
 						   .cmsg_type = SCM_RIGHTS };
-		memcpy(CMSG_DATA(&control.header), &result->area, sizeof(int));
+		memcpy(CMSG_DATA(&control.header), &area, sizeof(int));
 	}
 	ssize_t sent;
 
@@ -403,24 +397,39 @@ static void send_reports(struct worker *worker, struct worker_report *report, co
 	/* The parent is gone or has lost interest; anything else it cannot be told. */
 	if (sent < 0)
 		_exit(0);
-	worker->nheld = 0;
+	worker->nheld = worker->held_bytes = 0;
 }
 
-/* At once, or with the next ones when it has nothing but numbers. */
-static void deliver(struct worker *worker, struct worker_report *report, const struct result *result)
+static void hold(struct worker *worker, const void *bytes, size_t size)
+{
+	memcpy(worker->held + worker->held_bytes, bytes, size);
+	worker->held_bytes += size;
+}
+
+static void hold_text(struct worker *worker, const char *text, size_t size)
+{
+	if (!size)
+		return;
+	hold(worker, text, size);
+	worker->held[worker->held_bytes - 1] = '\0'; /* also where it was cut off */
+}
+
+/* At once, or together with the next ones when the parent does not wait for it. */
+static void deliver(struct worker *worker, struct worker_report *report, const struct result *result,
+		    bool spare)
 {
 	report->sent = result->area >= 0;
 	report->reason_size = text_size(result->reason, WORKER_REASON_SIZE);
 	report->output_size = text_size(result->output, WORKER_OUTPUT_SIZE);
-	if (report->sent || report->reason_size || report->output_size) {
-		send_reports(worker, report, result);
-		return;
-	}
-	if (!worker->nheld)
+	if (!worker->nheld++)
 		worker->held_since = watch_now();
-	worker->held[worker->nheld++] = *report;
-	if (worker->nheld == WORKER_HELD_MOST || watch_now() > worker->held_since + HOLD_S)
-		send_reports(worker, NULL, NULL);
+	hold(worker, report, sizeof *report);
+	hold_text(worker, result->reason, report->reason_size);
+	hold_text(worker, result->output, report->output_size);
+	bool waited_for = report->sent || report->is_error || (report->label == LABEL_FAIL && !spare);
+
+	if (waited_for || worker->nheld == WORKER_HELD_MOST || watch_now() > worker->held_since + HOLD_S)
+		send_held(worker, result->area);
 }
 
 /* Until an order is there; ends the worker when there will be none. */
@@ -432,7 +441,7 @@ static void await_order(struct worker *worker)
 	};
 
 	if (worker->nheld)
-		send_reports(worker, NULL, NULL);
+		send_held(worker, -1);
 	while (poll(polled, 2, -1) < 0)
 		;
 	if (polled[1].revents)
@@ -465,6 +474,7 @@ _Noreturn void worker_main(const struct worker_setup *setup)
 	struct worker *worker = memory_alloc(sizeof *worker);
 
 	worker->setup = setup;
+	worker->held = memory_alloc(WORKER_MESSAGE_SIZE);
 	struct error *unprepared = prepare(worker);
 
 	for (;;) {
@@ -485,7 +495,7 @@ _Noreturn void worker_main(const struct worker_setup *setup)
 			result.reason = memory_string(error->message);
 		}
 		report.beside_s = beside_s(worker);
-		deliver(worker, &report, &result);
+		deliver(worker, &report, &result, order.spare);
 		if (error != unprepared)
 			error_free(error);
 	}

@@ -51,9 +51,9 @@ struct worker_report {
 
 #define WORKER_REASON_SIZE 1024u
 #define WORKER_OUTPUT_SIZE (OUTPUT_TAIL + 8)
-#define WORKER_HELD_MOST 8u /* reports without texts and area that wait for the next message */
-#define WORKER_MESSAGE_SIZE \
-	((WORKER_HELD_MOST + 1) * sizeof(struct worker_report) + WORKER_REASON_SIZE + WORKER_OUTPUT_SIZE)
+#define WORKER_REPORT_MOST (sizeof(struct worker_report) + WORKER_REASON_SIZE + WORKER_OUTPUT_SIZE)
+#define WORKER_HELD_MOST 8u /* reports that nobody waits for, in one message */
+#define WORKER_MESSAGE_SIZE (WORKER_HELD_MOST * WORKER_REPORT_MOST)
 
 /* The life of a worker, in a process forked for it. */
 _Noreturn void worker_main(const struct worker_setup *setup);
