@@ -217,6 +217,8 @@ EXPORT __attribute__((noinline)) void unsnarl_here(uint64_t address)
 
 void control_access(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access)
 {
+	if (UNLIKELY(address < control.stacks_high && address + size > control.stacks_low))
+		control.stacks_seen = true;
 	take_point(self, word, address, size, access);
 	if (UNLIKELY(control.options.stop_order && WORD_ORDER(word) == (uint32_t)control.options.stop_order &&
 		     self->number == control.options.stop_thread))
@@ -253,8 +255,7 @@ static void point_at_exit(void)
 void control_prepare(void)
 {
 	/* What a short run touches of these lies together. */
-	control.ready = runtime_map(0, 2 * AREA_SLOTS * sizeof *control.ready);
-	control.blocked = control.ready + AREA_SLOTS;
+	agents_prepare();
 	control.agents = runtime_map(0, sizeof *control.agents * AREA_SLOTS);
 	token_prepare();
 	control.visits = runtime_map(0, sizeof *control.visits * (WORD_SITE_MASK + 1));

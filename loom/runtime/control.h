@@ -18,6 +18,7 @@ enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
 #define NEVER UINT64_MAX /* a deadline that does not come */
 #define POINT_SYNC 0     /* access of a point that is none: a synchronisation call */
 #define SPIN_SITES 64u
+#define FEW_AGENTS 32u
 #define WAIT_SLEEP 100u /* beside enum area_wait_kind: ends by itself */
 
 /* A thread as the scheduler sees it; one per slot. */
@@ -79,7 +80,8 @@ struct control {
 	struct agent *carrier;           /* whose kernel thread runs */
 	bool carries;                    /* kernel threads may run as other threads than their own */
 	char *parks;                     /* stacks on which kernel threads rest, by slot */
-	struct agent **ready, **blocked; /* AREA_SLOTS each */
+	struct agent **ready, **blocked; /* those of agents.c */
+	struct agent **candidates;       /* twice as many: who may be chosen (policies.c) */
 	uint32_t nready, nblocked;       /* ready: by number; blocked: in the order in which they came */
 	uint32_t ntimed;                 /* blocked ones with a deadline */
 	uint32_t ninputs;                /* blocked ones that wait for input */
@@ -90,6 +92,8 @@ struct control {
 	bool forked;                    /* other processes may hold ends of our pipes */
 	uint32_t pinned;                /* stdio locks that are held: no switch */
 	uint64_t stack_low, stack_size; /* asked for of the thread that is being made */
+	uint64_t stacks_low, stacks_high; /* of all threads but the first */
+	bool stacks_seen;                 /* somebody has accessed a place there */
 	int pid, leaving;
 	uint64_t now, next_deadline; /* virtual time in ns since the start */
 	uint64_t contested, still, waits;
@@ -101,12 +105,13 @@ struct control {
 	uint64_t budget;
 	/* Policies. */
 	uint32_t nchanges, next_change;
-	uint64_t lowest;      /* PCT: priorities handed to those that must let others go first */
-	struct agent *chosen; /* SURW */
-	uint64_t interesting; /* SURW: sites below this hash */
-	uint64_t passing;     /* of how many dull points one may be a switch, a power of two */
-	uint32_t phase;       /* which turns of a loop are not dull */
-	uint32_t *visits;     /* by site */
+	uint64_t lowest;                   /* PCT: priorities handed to those that must let others go first */
+	struct agent *chosen;              /* SURW */
+	uint64_t interesting;              /* SURW: sites below this hash */
+	uint64_t passing;                  /* of how many dull points one may be a switch, a power of two */
+	uint32_t phase;                    /* which turns of a loop are not dull */
+	uint32_t *visits;                  /* by site */
+	struct agent *few[4 * FEW_AGENTS]; /* all three lists as long as there are few threads */
 };
 extern HIDDEN struct control control;
 
@@ -120,6 +125,8 @@ HIDDEN void token_go_home(struct agent *me);                  /* on its own kern
 HIDDEN void token_carry_no_more(struct agent *me);            /* all of them */
 
 /* ---- agents.c: sets of agents ---- */
+HIDDEN void agents_prepare(void);
+HIDDEN void agents_admit(uint32_t slot); /* the lists have room for its agent */
 HIDDEN void agent_readies(struct agent *agent);
 HIDDEN void agent_rises(struct agent *agent); /* it is not demoted any more */
 HIDDEN void agent_leaves_ready(struct agent *agent);

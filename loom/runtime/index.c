@@ -23,7 +23,7 @@ static uint32_t level_start(uint32_t level)
 }
 
 /* The first tables of all indexes lie side by side, which most runs never leave. */
-#define INDEXES_MOST 8u
+#define INDEXES_MOST 5u /* histories and the logs */
 #define FIRST_BYTES (sizeof(uint32_t) << FIRST_BITS)
 static char *firsts;
 static HOT uint32_t nfirsts;

@@ -153,7 +153,8 @@ void thread_end(void)
 	if (self->taken.cell)
 		cell_settle(self);
 	/* The stack goes back to libc, which gives it to another thread. */
-	if (self->stack_high)
+	bool blank = runtime.controlled && !control.stacks_seen && !runtime.always_slow;
+	if (self->stack_high && !blank)
 		runtime_forget(self, self->stack_low, self->stack_high - self->stack_low);
 	RELAXED_SET(runtime.process->slot_order[self->slot], 0);
 	__atomic_fetch_add(&runtime.process->accesses, self->order, __ATOMIC_RELAXED);

@@ -22,6 +22,7 @@ static HOT uint64_t next_memo; /* offset in the memos of a slot */
 static HOT struct {
 	uint32_t first, nsites;
 	const void *table;
+	uint64_t memos; /* where those of the unit are; of all units, the rest in controlled runs */
 } *unit_tables;
 static HOT uint32_t nunit_tables;
 
@@ -40,11 +41,6 @@ uint64_t units_site_id(uint32_t site)
 	const struct unit_site *sites =
 		(const void *)((const struct unit_header *)unit_tables[low - 1].table + 1);
 	return sites[site - unit_tables[low - 1].first].id;
-}
-
-void units_prepare(void)
-{
-	unit_tables = runtime_map(0, sizeof *unit_tables * AREA_UNITS);
 }
 
 static void keep_table(const struct unit_descriptor *unit)
@@ -89,15 +85,56 @@ void units_find_program(void)
 	program_path[n > 0 ? n : 0] = '\0';
 }
 
-/* The file of the image that holds `address`, absolute, since the program may change folder. */
-static void image_path(const Dl_info *image, char path[PATH_MAX])
+/* The image that holds a unit. */
+struct image {
+	const void *base; /* NULL = not known */
+	const char *path; /* absolute, since the program may change folder */
+};
+
+static uint64_t program_low, program_high; /* where the program's own image lies */
+
+static void find_program_image(void)
 {
-	bool main_image = (getauxval(AT_PHDR) & ~4095ull) == (uint64_t)image->dli_fbase;
-	if (main_image || !realpath(image->dli_fname, path)) {
-		if (!program_path[0])
-			units_find_program();
-		strcpy(path, program_path);
+	const ElfW(Phdr) *segments = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+	uint64_t n = getauxval(AT_PHNUM), bias = 0, low = UINT64_MAX, high = 0;
+	for (uint64_t i = 0; segments && i < n; i++) {
+		const ElfW(Phdr) *segment = &segments[i];
+		if (segment->p_type == PT_PHDR)
+			bias = (uint64_t)segments - segment->p_vaddr;
+		if (segment->p_type != PT_LOAD)
+			continue;
+		low = segment->p_vaddr < low ? segment->p_vaddr : low;
+		high = segment->p_vaddr + segment->p_memsz > high ? segment->p_vaddr + segment->p_memsz
+								  : high;
 	}
+	if (low < high) {
+		program_low = (bias + low) & ~4095ull;
+		program_high = bias + high;
+	}
+}
+
+void units_prepare(void)
+{
+	unit_tables = runtime_map(0, sizeof *unit_tables * AREA_UNITS);
+	find_program_image();
+}
+
+static struct image image_of(const void *place)
+{
+	static char other_path[PATH_MAX];
+	Dl_info found;
+	struct image image = { .base = (const void *)program_low, .path = program_path };
+	/* The program itself is known without a look at all that is loaded, which touches many pages. */
+	if ((uint64_t)place - program_low >= program_high - program_low) {
+		if (!dladdr(place, &found))
+			return (struct image){ .path = "" };
+		image.base = found.dli_fbase;
+		if (realpath(found.dli_fname, other_path))
+			image.path = other_path;
+	}
+	if (image.path == program_path && !program_path[0])
+		units_find_program();
+	return image;
 }
 
 /* The variables of a newly loaded image: what was mapped there before is gone. */
@@ -115,8 +152,6 @@ static int forget_variables(struct dl_phdr_info *info, size_t size, void *base)
 	return 1;
 }
 
-static uint64_t unit_memos[AREA_UNITS]; /* where the memos of each announced unit are */
-
 /* The number of a unit that was here before, loaded from the same file; 0 when it is new. */
 static uint32_t known_number(struct unit_descriptor *unit, const char *path)
 {
@@ -124,7 +159,7 @@ static uint32_t known_number(struct unit_descriptor *unit, const char *path)
 	for (uint32_t i = 0; i < process->nunits && i < AREA_UNITS; i++)
 		if (process->units[i].hash == unit->hash &&
 		    strcmp(process->paths + process->units[i].path, path) == 0) {
-			unit->memos = unit_memos[i];
+			unit->memos = unit_tables[i].memos;
 			return process->units[i].first;
 		}
 	return 0;
@@ -134,17 +169,13 @@ static void announce(struct unit_descriptor *unit)
 {
 	static HOT const void *last_image;
 	struct area_process *process = runtime.process;
-	char path[PATH_MAX] = "";
-	Dl_info image;
-	bool found = dladdr(unit->table, &image);
-	if (found)
-		image_path(&image, path);
-	uint32_t first = known_number(unit, path);
+	struct image image = image_of(unit->table);
+	uint32_t first = known_number(unit, image.path);
 	/* Nothing has a history at the very beginning. */
 	bool begins = !process->nunits && process->created == 1 && unsnarl_self->order == 0;
-	if (found && !begins && (first || image.dli_fbase != last_image))
-		dl_iterate_phdr(forget_variables, image.dli_fbase);
-	last_image = found ? image.dli_fbase : NULL;
+	if (image.base && !begins && (first || image.base != last_image))
+		dl_iterate_phdr(forget_variables, (void *)(uintptr_t)image.base);
+	last_image = image.base;
 	if (first) {
 		unit->first = (uint64_t)first << WORD_SITE_SHIFT;
 		keep_table(unit);
@@ -155,13 +186,13 @@ static void announce(struct unit_descriptor *unit)
 	    next_memo + memos > MEMOS_SIZE)
 		runtime_die("the program has more than four million sites or 16384 source files");
 	unit->first = (uint64_t)next_site << WORD_SITE_SHIFT;
-	unit->memos = unit_memos[process->nunits] = next_memo;
+	unit->memos = unit_tables[process->nunits].memos = next_memo;
 	next_memo += memos;
 	keep_table(unit);
 	process->units[process->nunits] = (struct area_unit){ .hash = unit->hash,
 							      .first = next_site,
 							      .nsites = (uint32_t)unit->nsites,
-							      .path = note_path(path) };
+							      .path = note_path(image.path) };
 	next_site += (uint32_t)unit->nsites;
 	__atomic_store_n(&process->units[process->nunits].state, AREA_VALID, __ATOMIC_RELEASE);
 	process->nunits++;
