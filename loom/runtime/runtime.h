@@ -94,10 +94,6 @@ HIDDEN void thread_leave_runtime(struct thread *self); /* a jump or cancellation
 HIDDEN bool server_prepare(char **environment); /* is this to be a server? */
 HIDDEN void server_loop(void);                  /* returns in each child */
 
-/* ---- inherit.c: what children of the server need not fault in ---- */
-HIDDEN void inherit_area(struct area_head *head, struct area_process *process,
-			 struct area_schedule *schedule);
-
 /* ---- memory.c ---- */
 HIDDEN void memory_start(void);
 

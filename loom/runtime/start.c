@@ -147,10 +147,7 @@ static bool map_schedule(void)
 
 bool runtime_take_area(int fd)
 {
-	if (!area_open(fd) || !map_schedule())
-		return false;
-	inherit_area(runtime.head, first_process(), schedule_part);
-	return true;
+	return area_open(fd) && map_schedule();
 }
 
 struct area_schedule *runtime_schedule(void)
