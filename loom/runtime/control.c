@@ -254,6 +254,7 @@ static void point_at_exit(void)
 
 void control_prepare(void)
 {
+	control.near_visits = runtime_map_near(sizeof *control.near_visits * NEAR_VISITS);
 	/* What a short run touches of these lies together. */
 	agents_prepare();
 	control.agents = runtime_map(0, sizeof *control.agents * AREA_SLOTS);
@@ -268,7 +269,7 @@ void control_start(void)
 	control.schedule = runtime_schedule();
 	control.seed_state = runtime.options.seed * 0xd1342543de82ef95u + 1;
 	control.next_deadline = NEVER;
-	index_touch();
+	runtime_touch_near();
 	history_touch();
 	control.pid = (int)raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	turns_start();

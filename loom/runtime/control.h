@@ -19,6 +19,7 @@ enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
 #define POINT_SYNC 0     /* access of a point that is none: a synchronisation call */
 #define SPIN_SITES 64u
 #define FEW_AGENTS 32u
+#define NEAR_VISITS 1024u
 #define WAIT_SLEEP 100u /* beside enum area_wait_kind: ends by itself */
 
 /* A thread as the scheduler sees it; one per slot. */
@@ -110,6 +111,7 @@ struct control {
 	uint64_t interesting;              /* SURW: sites below this hash */
 	uint64_t passing;                  /* of how many dull points one may be a switch, a power of two */
 	uint32_t phase;                    /* which turns of a loop are not dull */
+	uint32_t *near_visits;             /* by site, the first NEAR_VISITS, */
 	uint32_t *visits;                  /* by site */
 	struct agent *few[4 * FEW_AGENTS]; /* all three lists as long as there are few threads */
 };

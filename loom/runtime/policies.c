@@ -37,7 +37,6 @@ void policy_start(void)
 	static const uint64_t passing[] = { 1, 8, 64, 1024 };
 	control.passing = passing[control_below(4)];
 	control.phase = (uint32_t)control_random();
-	control.visits[0] = 0; /* a page that is read first comes twice */
 }
 
 void policy_new(struct agent *agent)
@@ -91,7 +90,8 @@ static struct agent *highest(struct agent *me)
  * 4 until their number has doubled; which ones differs from run to run. */
 void policy_weigh(struct agent *me, bool private)
 {
-	uint32_t visits = ++control.visits[me->site];
+	uint32_t *counts = me->site < NEAR_VISITS ? control.near_visits : control.visits;
+	uint32_t visits = ++counts[me->site];
 	uint32_t step = visits < 8 ? 1 : 1u << (31 - __builtin_clz(visits)) >> 2;
 	me->repeated = ((visits + control.phase) & (step - 1)) != 0;
 	me->dull = private || me->repeated;

@@ -30,8 +30,9 @@
 #define REGION_START 0x220000000000ull
 #define HISTORIES_START REGION_START        /* 64 MiB */
 #define ARRAYS_START 0x220004000000ull      /* 128 MiB */
-#define TABLES_START 0x22000c000000ull      /* 4 GiB: all that need no address of their own */
-#define READERS_START 0x220140000000ull     /* 12 GiB */
+#define TABLES_START 0x22000c000000ull      /* 640 MiB: those that need no address of their own, */
+#define READERS_START 0x220034000000ull     /* 12 GiB */
+#define FAR_TABLES_START 0x220400000000ull  /* 4 GiB: and where there is no more room for them */
 #define SPARE_LINKS_START 0x220500000000ull /* 4 GiB for each kind of block */
 #define CUTS_START 0x220800000000ull        /* 32 GiB; MEMOS_START comes next */
 #define REGION_END (MEMOS_START + AREA_SLOTS * MEMOS_SIZE)
@@ -65,6 +66,10 @@ extern HIDDEN struct runtime runtime;
 /* ---- start.c ---- */
 /* Zeroed memory that costs nothing until touched; never fails to return (it ends the process with a sentence). */
 HIDDEN void *runtime_map(uint64_t at, size_t size);
+/* The same for tables, or beginnings of such, that most runs write: a few pages that come together. */
+HIDDEN void *runtime_map_near(size_t size);
+HIDDEN void *runtime_map_far(size_t size); /* and for those that few runs write */
+HIDDEN void runtime_touch_near(void);      /* a run begins that will write them */
 HIDDEN void runtime_die(const char *what);
 HIDDEN bool runtime_claim_process(void);
 HIDDEN void runtime_serve(void); /* a fork server begins to fork; nothing in other programs */
@@ -126,9 +131,7 @@ HIDDEN void observe_dropped(void);
 struct probe {
 	uint32_t hash, level, at;
 };
-HIDDEN void index_prepare(void); /* before the first one */
 HIDDEN void index_start(struct index *index);
-HIDDEN void index_touch(void); /* all that were started will be used */
 HIDDEN void index_clear(struct index *index);
 /* A search for, or (with its own number) a place for, one of `count` entries. */
 HIDDEN struct probe index_probe(uint64_t hash, uint32_t count);

@@ -43,16 +43,20 @@ static void raw_munmap(void *at, size_t size)
 	raw_call(SYS_munmap, (long)at, (long)size, 0, 0, 0, 0);
 }
 
-static HOT char *tables;
+/* Tables from the front of the region, and from farther behind; what is left of each. */
+static struct pool {
+	uint64_t next, end;
+} pools[] = { { TABLES_START, READERS_START }, { FAR_TABLES_START, SPARE_LINKS_START } };
 
-static void *take_table(size_t size)
+static void *take_table(struct pool *pool, size_t size)
 {
 	size = (size + 4095) & ~4095ull;
-	if (READERS_START - (uint64_t)tables < size)
-		return NULL;
-	void *table = tables;
-	tables += size;
-	return table;
+	for (; pool < pools + 2; pool++)
+		if (pool->end - pool->next >= size) {
+			pool->next += size;
+			return (void *)(pool->next - size);
+		}
+	return NULL;
 }
 
 static void *map_anywhere(uint64_t at, size_t size)
@@ -69,15 +73,39 @@ static void *map_anywhere(uint64_t at, size_t size)
 static void tables_start(void)
 {
 	map_anywhere(REGION_START, REGION_END - REGION_START);
-	tables = (char *)TABLES_START;
 }
 
 void *runtime_map(uint64_t at, size_t size)
 {
 	if (at >= REGION_START && at + size <= REGION_END)
 		return (void *)at;
-	void *table = at ? NULL : take_table(size);
+	void *table = at ? NULL : take_table(pools, size);
 	return table ? table : map_anywhere(at, size);
+}
+
+void *runtime_map_far(size_t size)
+{
+	void *table = take_table(pools + 1, size);
+	return table ? table : map_anywhere(0, size);
+}
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+static uint64_t near_size;
+
+/* Called before any other table is made: then they lie side by side. */
+void *runtime_map_near(size_t size)
+{
+	near_size += (size + 4095) & ~4095ull;
+	return take_table(pools, size);
+}
+
+void runtime_touch_near(void)
+{
+	/* Fails on old kernels, where each page comes when it is needed. */
+	madvise((void *)TABLES_START, near_size, MADV_POPULATE_WRITE);
 }
 
 /* The descriptor that the environment names; -1 when it names none. */
@@ -204,13 +232,12 @@ static void after_fork_in_child(void)
 /* What is the same for all runs: a fork server does it once. */
 static void prepare_observing(void)
 {
-	index_prepare();
-	units_prepare();
-	control_prepare();
-	objects_prepare();
-	thread_start();
 	history_start();
 	observe_start();
+	objects_prepare();
+	control_prepare();
+	units_prepare();
+	thread_start();
 	pthread_atfork(control_before_fork, NULL, after_fork_in_child);
 }
 

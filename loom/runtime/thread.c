@@ -31,10 +31,6 @@ void thread_start(void)
 {
 	runtime.threads = runtime_map(0, (size_t)AREA_SLOTS * sizeof(struct thread));
 	runtime.no_memos = runtime_map(0, MEMOS_SIZE);
-	struct thread *gone = &runtime.threads[SLOT_GONE];
-	gone->state = THREAD_ENDED;
-	gone->slot = SLOT_GONE;
-	gone->number = AREA_THREAD_GONE;
 	pthread_key_create(&end_key, at_thread_exit);
 }
 
