@@ -69,9 +69,8 @@ static struct map_slot *find(struct map_slot *slots, size_t room, uint64_t key)
 	return &slots[at];
 }
 
-static void grow(struct map *map)
+static void enlarge(struct map *map, size_t room)
 {
-	size_t room = map->room ? map->room * 2 : 16;
 	struct map_slot *slots = memory_alloc(room * sizeof *slots);
 
 	for (size_t i = 0; i < map->room; i++)
@@ -80,6 +79,22 @@ static void grow(struct map *map)
 	free(map->slots);
 	map->slots = slots;
 	map->room = room;
+}
+
+/* At most five eighths full: linear probing stays short. */
+static bool is_full(size_t n, size_t room)
+{
+	return n * 8 >= room * 5;
+}
+
+void map_reserve(struct map *map, size_t n)
+{
+	size_t room = map->room ? map->room : 16;
+
+	while (is_full(n, room))
+		room *= 2;
+	if (room > map->room)
+		enlarge(map, room);
 }
 
 uint64_t *map_get(const struct map *map, uint64_t key)
@@ -93,9 +108,8 @@ uint64_t *map_get(const struct map *map, uint64_t key)
 
 uint64_t *map_put(struct map *map, uint64_t key, bool *fresh)
 {
-	/* At most five eighths full: linear probing stays short. */
-	if (map->n * 8 >= map->room * 5)
-		grow(map);
+	if (is_full(map->n, map->room))
+		enlarge(map, map->room ? map->room * 2 : 16);
 	struct map_slot *slot = find(map->slots, map->room, key);
 
 	if (fresh)

@@ -26,6 +26,8 @@ struct map {
 uint64_t *map_get(const struct map *map, uint64_t key);
 /* The value's place for `key`, made with value 0 when absent (*fresh says so; may be NULL). */
 uint64_t *map_put(struct map *map, uint64_t key, bool *fresh);
+/* Room for so many keys in all, so that they come without the table growing. */
+void map_reserve(struct map *map, size_t n);
 void map_free(struct map *map);
 
 /* Keys alone, 8 bytes each, for sets that are asked for hundreds of keys at a time. */

@@ -199,6 +199,14 @@ static void extend(struct extents *extents, uint64_t offset, size_t size)
 	extents->bytes += size;
 }
 
+/* What is in front of a process's logs. In the first process slots are used in order. */
+static size_t front_size(const struct area_process *p, bool first)
+{
+	size_t slots = first ? least(p->created, AREA_SLOTS - 1) + 1 : AREA_SLOTS;
+
+	return offsetof(struct area_process, slot_order) + slots * sizeof *p->slot_order;
+}
+
 static void extend_process(struct extents *extents, const struct area_process *p, uint64_t offset)
 {
 	const struct {
@@ -215,7 +223,7 @@ static void extend_process(struct extents *extents, const struct area_process *p
 		{ offsetof(struct area_process, couples), sizeof *p->couples, p->ncouples, AREA_COUPLES },
 	};
 
-	extend(extents, offset, offsetof(struct area_process, paths));
+	extend(extents, offset, front_size(p, offset == AREA_PROCESS_OFFSET(0)));
 	for (size_t i = 0; i < sizeof logs / sizeof *logs; i++)
 		extend(extents, offset + logs[i].at, logs[i].item * least(logs[i].n, logs[i].most));
 }
