@@ -22,6 +22,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "loom/harvest.h"
+#include "loom/post.h"
 #include "loom/reuse.h"
 #include "loom/server.h"
 #include "loom/spawn.h"
@@ -31,7 +32,6 @@
 
 #define LOOK_EVERY 64  /* runs between two looks for processes that were left behind */
 #define SERVERS_MOST 3 /* servers in a row that may die without a run */
-#define HOLD_S 0.02    /* longest that a report waits for others */
 
 struct worker {
 	const struct worker_setup *setup;
@@ -47,9 +47,7 @@ struct worker {
 	char entry[SPAWN_ENTRY_SIZE];
 	char **environment;
 	struct output out, err, check;
-	char *held; /* reports that are not sent yet: WORKER_MESSAGE_SIZE */
-	size_t nheld, held_bytes;
-	double held_since;
+	struct post post;
 };
 
 /* What one run leaves besides the report's numbers. */
@@ -366,70 +364,14 @@ static double beside_s(struct worker *worker)
 	return passed;
 }
 
-static uint32_t text_size(const char *text, size_t limit)
-{
-	return text ? (uint32_t)(strnlen(text, limit - 1) + 1) : 0;
-}
-
-/* Sends what is held, with an area for the last of it unless that is -1. */
-static void send_held(struct worker *worker, int area)
-{
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { .bytes = { 0 } };
-	struct iovec part = { worker->held, worker->held_bytes };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-
-	if (area >= 0) {
-		message.msg_control = &control;
-		message.msg_controllen = sizeof control;
-		control.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
-						   .cmsg_level = SOL_SOCKET,
-						   .cmsg_type = SCM_RIGHTS };
-		memcpy(CMSG_DATA(&control.header), &area, sizeof(int));
-	}
-	ssize_t sent;
-
-	do {
-		sent = sendmsg(worker->setup->socket, &message, MSG_NOSIGNAL);
-	} while (sent < 0 && errno == EINTR);
-	/* The parent is gone or has lost interest; anything else it cannot be told. */
-	if (sent < 0)
-		_exit(0);
-	worker->nheld = worker->held_bytes = 0;
-}
-
-static void hold(struct worker *worker, const void *bytes, size_t size)
-{
-	memcpy(worker->held + worker->held_bytes, bytes, size);
-	worker->held_bytes += size;
-}
-
-static void hold_text(struct worker *worker, const char *text, size_t size)
-{
-	if (!size)
-		return;
-	hold(worker, text, size);
-	worker->held[worker->held_bytes - 1] = '\0'; /* also where it was cut off */
-}
-
-/* At once, or together with the next ones when the parent does not wait for it. */
 static void deliver(struct worker *worker, struct worker_report *report, const struct result *result,
 		    bool spare)
 {
-	report->sent = result->area >= 0;
-	report->reason_size = text_size(result->reason, WORKER_REASON_SIZE);
-	report->output_size = text_size(result->output, WORKER_OUTPUT_SIZE);
-	if (!worker->nheld++)
-		worker->held_since = watch_now();
-	hold(worker, report, sizeof *report);
-	hold_text(worker, result->reason, report->reason_size);
-	hold_text(worker, result->output, report->output_size);
-	bool waited_for = report->sent || report->is_error || (report->label == LABEL_FAIL && !spare);
+	bool waited_for = report->is_error || (report->label == LABEL_FAIL && !spare);
 
-	if (waited_for || worker->nheld == WORKER_HELD_MOST || watch_now() > worker->held_since + HOLD_S)
-		send_held(worker, result->area);
+	post_put(&worker->post, report, result->reason, result->output, result->area);
+	if (waited_for)
+		post_send(&worker->post);
 }
 
 /* Until an order is there; ends the worker when there will be none. */
@@ -440,8 +382,7 @@ static void await_order(struct worker *worker)
 		{ .fd = worker->setup->parent, .events = POLLIN },
 	};
 
-	if (worker->nheld)
-		send_held(worker, -1);
+	post_send(&worker->post);
 	while (poll(polled, 2, -1) < 0)
 		;
 	if (polled[1].revents)
@@ -474,7 +415,7 @@ _Noreturn void worker_main(const struct worker_setup *setup)
 	struct worker *worker = memory_alloc(sizeof *worker);
 
 	worker->setup = setup;
-	worker->held = memory_alloc(WORKER_MESSAGE_SIZE);
+	post_open(&worker->post, setup->socket);
 	struct error *unprepared = prepare(worker);
 
 	for (;;) {
