@@ -154,8 +154,12 @@ static void drain(int fd, struct output *output)
 	char bytes[READ_BYTES];
 	ssize_t n;
 
-	while ((n = read(fd, bytes, sizeof bytes)) > 0)
-		output_take(output, bytes, (size_t)n);
+	/* A pipe that gives less than it could is empty. */
+	do {
+		n = read(fd, bytes, sizeof bytes);
+		if (n > 0)
+			output_take(output, bytes, (size_t)n);
+	} while (n == (ssize_t)sizeof bytes);
 }
 
 static int left_ms(double deadline)
