@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "loom/watch.h"
@@ -43,8 +42,7 @@ static void send_with(struct post *post, int area)
 		sent = sendmsg(post->socket, &message, MSG_NOSIGNAL);
 	} while (sent < 0 && errno == EINTR);
 	/* The parent is gone or has lost interest; anything else it cannot be told. */
-	if (sent < 0)
-		_exit(0);
+	post->broken |= sent < 0;
 	post->n = post->size = 0;
 }
 

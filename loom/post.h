@@ -3,6 +3,7 @@
 #ifndef LOOM_POST_H
 #define LOOM_POST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "loom/worker.h"
@@ -12,6 +13,7 @@ struct post {
 	char *bytes; /* reports that are not sent yet: WORKER_MESSAGE_SIZE */
 	size_t n, size;
 	double since; /* when the first of them came */
+	bool broken;  /* nothing can be sent any more */
 };
 
 void post_open(struct post *post, int socket);
@@ -21,7 +23,7 @@ void post_open(struct post *post, int socket);
 void post_put(struct post *post, struct worker_report *report, const char *reason, const char *output,
 	      int area);
 
-/* Sends what is there. Ends the process when the parent is gone. */
+/* Sends what is there. */
 void post_send(struct post *post);
 
 #endif

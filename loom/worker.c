@@ -247,6 +247,18 @@ static struct error *tidy(struct worker *worker, uint32_t processes)
 	return NULL;
 }
 
+/* The end of a worker with a server. What a run has left behind may not have been noticed yet: it would
+ * outlive this process, whose child it is. */
+static _Noreturn void leave(struct worker *worker)
+{
+	struct rusage usage;
+	int status;
+
+	if (worker->server.pid > 0)
+		error_free(sweep(worker->server.pid, &status, &usage));
+	_exit(0);
+}
+
 /* A run that the server forks. *done is false when there is no server to do so. */
 static struct error *run_served(struct worker *worker, const struct worker_order *order, int plan,
 				struct worker_report *report, struct result *result, struct ending *ending,
@@ -267,7 +279,7 @@ static struct error *run_served(struct worker *worker, const struct worker_order
 	TRY(reuse_arm(&worker->reuse, &worker->setup->options->area, &order->control, order->seed, plan));
 	TRY(server_run(&worker->server, worker->reuse.fd, worker->reuse.number, &watch, ending, &lost));
 	if (ending->stopped)
-		_exit(0);
+		leave(worker);
 	if (lost) {
 		server_stop(&worker->server);
 		reuse_drop(&worker->reuse);
@@ -383,10 +395,10 @@ static void await_order(struct worker *worker)
 	};
 
 	post_send(&worker->post);
-	while (poll(polled, 2, -1) < 0)
+	while (!worker->post.broken && poll(polled, 2, -1) < 0)
 		;
-	if (polled[1].revents)
-		_exit(0);
+	if (polled[1].revents || worker->post.broken)
+		leave(worker);
 }
 
 static void next_order(struct worker *worker, struct worker_order *order, int *plan)
@@ -404,8 +416,8 @@ static void next_order(struct worker *worker, struct worker_order *order, int *p
 
 	while ((n = recvmsg(worker->setup->socket, &message, how)) < 0 && (errno == EAGAIN || errno == EINTR))
 		await_order(worker);
-	if (n != (ssize_t)sizeof *order)
-		_exit(0);
+	if (n != (ssize_t)sizeof *order || worker->post.broken)
+		leave(worker);
 	if (CMSG_FIRSTHDR(&message) && beside.header.cmsg_type == SCM_RIGHTS)
 		memcpy(plan, CMSG_DATA(&beside.header), sizeof *plan);
 }
