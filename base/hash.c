@@ -69,9 +69,8 @@ static struct map_slot *find(struct map_slot *slots, size_t room, uint64_t key)
 	return &slots[at];
 }
 
-static void grow(struct map *map)
+static void enlarge(struct map *map, size_t room)
 {
-	size_t room = map->room ? map->room * 2 : 16;
 	struct map_slot *slots = memory_alloc(room * sizeof *slots);
 
 	for (size_t i = 0; i < map->room; i++)
@@ -80,6 +79,22 @@ static void grow(struct map *map)
 	free(map->slots);
 	map->slots = slots;
 	map->room = room;
+}
+
+/* At most five eighths full: linear probing stays short. */
+static bool is_full(size_t n, size_t room)
+{
+	return n * 8 >= room * 5;
+}
+
+void map_reserve(struct map *map, size_t n)
+{
+	size_t room = map->room ? map->room : 16;
+
+	while (is_full(n, room))
+		room *= 2;
+	if (room > map->room)
+		enlarge(map, room);
 }
 
 uint64_t *map_get(const struct map *map, uint64_t key)
@@ -93,9 +108,8 @@ uint64_t *map_get(const struct map *map, uint64_t key)
 
 uint64_t *map_put(struct map *map, uint64_t key, bool *fresh)
 {
-	/* At most five eighths full: linear probing stays short. */
-	if (map->n * 8 >= map->room * 5)
-		grow(map);
+	if (is_full(map->n, map->room))
+		enlarge(map, map->room ? map->room * 2 : 16);
 	struct map_slot *slot = find(map->slots, map->room, key);
 
 	if (fresh)
@@ -111,4 +125,66 @@ void map_free(struct map *map)
 {
 	free(map->slots);
 	*map = (struct map){ 0 };
+}
+
+#define SET_AHEAD 8 /* keys whose slots are on their way to the cache */
+
+static size_t slot_of(size_t room, uint64_t key)
+{
+	return (size_t)((key * FACTOR_SLOT) >> 32) & (room - 1);
+}
+
+static bool insert(uint64_t *slots, size_t room, uint64_t key)
+{
+	size_t at = slot_of(room, key);
+
+	while (slots[at] && slots[at] != key)
+		at = (at + 1) & (room - 1);
+	bool fresh = !slots[at];
+
+	slots[at] = key;
+	return fresh;
+}
+
+/* Room for `more` keys with at most half of the slots in use. */
+static void reserve(struct set *set, size_t more)
+{
+	size_t room = set->room ? set->room : 16;
+
+	while ((set->n + more) * 2 > room)
+		room *= 2;
+	if (room == set->room)
+		return;
+	uint64_t *slots = memory_alloc(room * sizeof *slots);
+
+	for (size_t i = 0; i < set->room; i++)
+		if (set->slots[i])
+			insert(slots, room, set->slots[i]);
+	free(set->slots);
+	set->slots = slots;
+	set->room = room;
+}
+
+size_t set_add(struct set *set, const uint64_t *keys, size_t n)
+{
+	size_t before = set->n, zeros = 0;
+
+	reserve(set, n);
+	for (size_t i = 0; i < n; i++) {
+		if (i + SET_AHEAD < n)
+			__builtin_prefetch(&set->slots[slot_of(set->room, keys[i + SET_AHEAD])], 1);
+		if (keys[i]) {
+			set->n += insert(set->slots, set->room, keys[i]);
+		} else {
+			zeros += !set->has_zero;
+			set->has_zero = true;
+		}
+	}
+	return set->n - before + zeros;
+}
+
+void set_free(struct set *set)
+{
+	free(set->slots);
+	*set = (struct set){ 0 };
 }

@@ -10,7 +10,7 @@
 
 #define AREA_ENVIRONMENT "UNSNARL_AREA" /* number of the inherited descriptor */
 #define AREA_MAGIC 0x61657261736e75ull  /* "unsarea" */
-#define AREA_VERSION 4u
+#define AREA_VERSION 5u
 
 /* Bits of area_options.observe. */
 enum {
@@ -251,8 +251,8 @@ struct area_schedule {
 	uint32_t diverged_thread, reserved;
 	struct area_wait waits[AREA_SLOTS];
 	char uncontrolled[AREA_UNCONTROLLED_BYTES]; /* what was not under control, one name per line */
-	struct area_turn plan[AREA_TURNS];
 	struct area_turn turns[AREA_TURNS];
+	struct area_turn plan[AREA_TURNS];
 };
 
 #define AREA_HEAD_SIZE 4096u
@@ -263,17 +263,16 @@ struct area_schedule {
 #define AREA_SIZE (AREA_SCHEDULE_OFFSET + AREA_SCHEDULE_SIZE)
 
 /* Fork server: a program started with this variable forks before its first constructor for
- * every order that comes over the socket it names, and never gets to main itself. An order
- * is one byte with three descriptors (area, stdout, stderr); the server answers with
- * server_started and, when the child has ended, server_ended. */
+ * every order that comes over the socket it names, and never gets to main itself. First,
+ * and again whenever they change, it gets four descriptors beside a byte: area, stdout,
+ * stderr and a file of one page, the note; it answers with a byte. An order is a byte alone.
+ * The run is a child of the server's parent, which waits for it itself; its number stands in
+ * the note. The server answers an order only when it could not fork. */
 #define SERVER_ENVIRONMENT "UNSNARL_SERVER"
-struct server_started {
-	int32_t pid; /* negative: fork failed, an errno */
-};
-struct server_ended {
-	int32_t status; /* as from waitpid */
-	uint32_t reserved;
-	uint64_t cpu_us, peak_kib;
+#define SERVER_DESCRIPTORS 4
+#define SERVER_NOTE_SIZE 4096u
+struct server_note { /* runs do not have it mapped */
+	int32_t pid; /* of the run; negative: fork failed, an errno */
 };
 
 #endif

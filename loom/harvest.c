@@ -19,6 +19,7 @@
 
 #define CHUNK_BYTES 65536u
 #define FRONT_BYTES offsetof(struct area_process, paths)
+#define EXPECT_MOST 65536u /* entries for which room is made on the area's word */
 
 /* Numbers first .. last of the process at hand are common, common + 1, … of the run. */
 struct span {
@@ -395,6 +396,12 @@ static void take_event(struct harvest *h, const void *item)
 		*VEC_PUSH(&h->events) = event;
 }
 
+/* So many more are said to come. */
+static void expect(struct map *map, uint32_t n)
+{
+	map_reserve(map, map->n + (n < EXPECT_MOST ? n : EXPECT_MOST));
+}
+
 static struct error *take_process(struct harvest *h, uint64_t base, bool first)
 {
 	const struct area_process *p = h->front;
@@ -414,6 +421,9 @@ static struct error *take_process(struct harvest *h, uint64_t base, bool first)
 	TRY(each(h, base + offsetof(struct area_process, units), sizeof(struct area_unit), p->nunits,
 		 AREA_UNITS, take_unit));
 	join_spans(h);
+	expect(&h->pair_at, p->npairs);
+	expect(&h->predecessor_at, p->npredecessors);
+	expect(&h->edge_at, p->nedges);
 
 	TRY(each(h, base + offsetof(struct area_process, pairs), sizeof(struct area_pair), p->npairs,
 		 AREA_PAIRS, take_pair));
@@ -461,7 +471,7 @@ static void release(struct harvest *h)
 struct error *harvest(int fd, struct observations *out)
 {
 	_cleanup_(release) struct harvest h = { .fd = fd,
-						.chunk = memory_alloc(CHUNK_BYTES),
+						.chunk = memory_resize(NULL, CHUNK_BYTES),
 						.front = memory_alloc(FRONT_BYTES) };
 	struct area_head head;
 	struct error *error = take_area(&h, &head);

@@ -9,7 +9,8 @@
 #include "loom/area.h"
 #include "loom/harvest.h"
 
-#define FRONT_BYTES offsetof(struct area_schedule, plan)
+#define FRONT_BYTES offsetof(struct area_schedule, turns)
+#define NUMBERS_BYTES offsetof(struct area_schedule, waits)
 
 _Static_assert((int)POLICY_FREE == (int)SCHEDULE_FREE && (int)POLICY_STAY == (int)SCHEDULE_STAY &&
 		       (int)WAIT_INPUT == (int)WAITING_INPUT && (int)TURN_YIELDED == (int)STOP_YIELDED &&
@@ -66,14 +67,27 @@ static void take_waits(const struct area_schedule *from, struct schedule *out)
 	}
 }
 
+/* All in front of the turns. Of the waits, which are many and mostly none, those that are counted. */
+static struct error *read_front(int fd, struct area_schedule *front)
+{
+	const uint64_t names = offsetof(struct area_schedule, uncontrolled);
+
+	TRY(harvest_read(fd, AREA_SCHEDULE_OFFSET, front, NUMBERS_BYTES));
+	uint32_t waits = front->nwaits < AREA_SLOTS ? front->nwaits : AREA_SLOTS;
+
+	TRY(harvest_read(fd, AREA_SCHEDULE_OFFSET + NUMBERS_BYTES, front->waits,
+			 waits * sizeof *front->waits));
+	return harvest_read(fd, AREA_SCHEDULE_OFFSET + names, front->uncontrolled, AREA_UNCONTROLLED_BYTES);
+}
+
 struct error *harvest_schedule(int fd, struct schedule *out, uint32_t *end)
 {
-	_cleanup_free_ struct area_schedule *front = memory_alloc(FRONT_BYTES);
+	_cleanup_free_ struct area_schedule *front = memory_resize(NULL, FRONT_BYTES);
 	struct area_head head;
 
 	*out = (struct schedule){ 0 };
 	TRY(harvest_read(fd, 0, &head, sizeof head));
-	TRY(harvest_read(fd, AREA_SCHEDULE_OFFSET, front, FRONT_BYTES));
+	TRY(read_front(fd, front));
 	*end = front->end <= END_DIVERGED ? front->end : END_NONE;
 	out->policy = head.control.policy < SCHEDULE_POLICIES ? (enum schedule_policy)head.control.policy
 							      : SCHEDULE_FREE;

@@ -41,6 +41,8 @@ static struct error *start_member(struct members *members, struct worker_setup *
 	struct member *member = &members->items[members->n++];
 
 	member->socket = ends[0];
+	member->area = -1;
+	member->bytes = memory_alloc(WORKER_MESSAGE_SIZE);
 	setup->socket = ends[1];
 	/* The worker must not run the caller's signal handlers: it resets them first. */
 	sigfillset(&all);
@@ -74,6 +76,9 @@ struct member *members_wait(struct members *members, double wait_s)
 	double seconds = fmin(fmax(wait_s, 0), 1e8);
 	struct timespec limit = { .tv_sec = (time_t)seconds };
 
+	for (size_t i = 0; i < members->n; i++)
+		if (members->items[i].at < members->items[i].size)
+			return &members->items[i];
 	limit.tv_nsec = (long)((seconds - (double)limit.tv_sec) * 1e9);
 	for (size_t i = 0; i < members->n; i++)
 		members->polled[i] =
@@ -108,6 +113,10 @@ void members_stop(struct members *members)
 	for (size_t i = 0; i < members->n; i++)
 		if (members->items[i].pid > 0)
 			reap(&members->items[i]);
+	for (size_t i = 0; i < members->n; i++) {
+		cleanup_close(&members->items[i].area);
+		free(members->items[i].bytes);
+	}
 	free(members->items);
 	free(members->polled);
 	*members = (struct members){ 0 };
@@ -138,35 +147,64 @@ void member_give(struct member *member, const struct worker_order *order, int pl
 	member->jobs++;
 }
 
-/* A text of the message as a fresh string; NULL when there is none. */
-static char *text_of(const char *at, uint32_t size)
+/* The next message of the worker; nothing of the last one is left. */
+static void receive(struct member *member)
 {
-	return size ? memory_string(at) : NULL;
-}
-
-struct error *member_take(struct member *member, struct member_report *out)
-{
-	char bytes[WORKER_MESSAGE_SIZE];
 	union beside beside;
-	struct iovec part = { bytes, sizeof bytes };
+	struct iovec part = { member->bytes, WORKER_MESSAGE_SIZE };
 	struct msghdr message = {
 		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &beside, .msg_controllen = sizeof beside
 	};
 	ssize_t n;
 
-	*out = (struct member_report){ .area = -1 };
+	cleanup_close(&member->area);
+	member->area = -1;
 	do {
 		n = recvmsg(member->socket, &message, MSG_CMSG_CLOEXEC);
 	} while (n < 0 && errno == EINTR);
 	if (n > 0 && CMSG_FIRSTHDR(&message) && beside.header.cmsg_type == SCM_RIGHTS)
-		memcpy(&out->area, CMSG_DATA(&beside.header), sizeof out->area);
-	if (n < (ssize_t)sizeof out->report)
+		memcpy(&member->area, CMSG_DATA(&beside.header), sizeof member->area);
+	member->at = 0;
+	member->size = n > 0 ? (size_t)n : 0;
+}
+
+/* The next bytes of the message; NULL when it has not so many. */
+static const char *next_bytes(struct member *member, size_t size)
+{
+	if (member->size - member->at < size)
+		return NULL;
+	member->at += size;
+	return member->bytes + member->at - size;
+}
+
+/* The next text as a fresh string; NULL when there is none. */
+static char *next_text(struct member *member, uint32_t size)
+{
+	const char *text = size ? next_bytes(member, size) : NULL;
+
+	return text && !text[size - 1] ? memory_string(text) : NULL;
+}
+
+struct error *member_take(struct member *member, struct member_report *out)
+{
+	*out = (struct member_report){ .area = -1 };
+	if (member->at == member->size)
+		receive(member);
+	const char *report = next_bytes(member, sizeof out->report);
+
+	if (!report) {
+		member->at = member->size = 0;
 		return error_new(
 			"a worker process was killed; perhaps the machine has not enough memory for so "
 			"many jobs");
-	memcpy(&out->report, bytes, sizeof out->report);
-	out->reason = text_of(bytes + sizeof out->report, out->report.reason_size);
-	out->output = text_of(bytes + sizeof out->report + out->report.reason_size, out->report.output_size);
+	}
+	memcpy(&out->report, report, sizeof out->report);
+	out->reason = next_text(member, out->report.reason_size);
+	out->output = next_text(member, out->report.output_size);
+	if (out->report.sent) {
+		out->area = member->area;
+		member->area = -1;
+	}
 	member->jobs--;
 	if (out->report.is_error)
 		return error_new("%s", out->reason ? out->reason : "a worker failed");

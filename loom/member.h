@@ -13,6 +13,10 @@ struct member {
 	pid_t pid;
 	int socket;
 	unsigned jobs; /* given and not reported */
+	/* The last message: what of it is not taken yet, and the area that came with it, -1 = none. */
+	char *bytes;
+	size_t at, size;
+	int area;
 };
 
 struct members {

@@ -1,4 +1,4 @@
-/* The area stays mapped here while runs come and go. It is sealed against
+/* The area stays mapped here, and in the server, while runs come and go. It is sealed against
  * shrinking, so that reading it cannot fault, whatever a program does to the
  * file; counts are bounded before they are used.
  */
@@ -15,9 +15,10 @@
 #include "loom/harvest.h"
 #include "loom/spawn.h"
 
-#define WIPE_MOST ((size_t)8 << 20) /* beyond this a new area is cheaper */
+#define WIPE_MOST ((size_t)8 << 20)   /* beyond this a new area is cheaper */
+#define COPY_MOST ((size_t)256 << 10) /* beyond this handing it out is */
 
-static void drop(struct reuse *reuse)
+void reuse_drop(struct reuse *reuse)
 {
 	if (reuse->at)
 		munmap(reuse->at, AREA_SIZE);
@@ -28,8 +29,8 @@ static void drop(struct reuse *reuse)
 
 void reuse_free(struct reuse *reuse)
 {
-	drop(reuse);
-	map_free(&reuse->seen);
+	reuse_drop(reuse);
+	set_free(&reuse->seen);
 }
 
 static struct area_process *process_of(const struct reuse *reuse, uint32_t i)
@@ -56,11 +57,12 @@ static struct error *make(struct reuse *reuse, const struct area_options *option
 	if (at == MAP_FAILED) {
 		int failure = errno;
 
-		drop(reuse);
+		reuse_drop(reuse);
 		return error_errno(failure, "cannot map a run area of %llu GiB (look at ulimit -v)",
 				   (unsigned long long)(AREA_SIZE >> 30));
 	}
 	reuse->at = at;
+	reuse->number++;
 	return NULL;
 }
 
@@ -81,26 +83,43 @@ struct error *reuse_arm(struct reuse *reuse, const struct area_options *options,
 			      : NULL;
 }
 
-static bool see(struct reuse *reuse, uint64_t hash)
-{
-	bool fresh;
-
-	map_put(&reuse->seen, hash, &fresh);
-	return fresh;
-}
-
 static uint32_t least(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
+}
+
+/* Hashes of observations on their way into the set. */
+#define BATCH 128
+struct batch {
+	struct set *seen;
+	uint64_t hashes[BATCH];
+	size_t n;
+	bool novel;
+};
+
+static void look_up(struct batch *batch)
+{
+	batch->novel |= set_add(batch->seen, batch->hashes, batch->n) > 0;
+	batch->n = 0;
+}
+
+static void see(struct batch *batch, const uint32_t *words, size_t size)
+{
+	if (batch->n == BATCH)
+		look_up(batch);
+	batch->hashes[batch->n++] = hash_bytes(HASH_START, words, size);
 }
 
 /* Site numbers are those of the process; all runs of one program number alike. */
 static bool look_at_process(struct reuse *reuse, uint32_t number)
 {
 	const struct area_process *p = process_of(reuse, number);
-	bool novel = false;
+	struct batch batch;
 
-	for (uint32_t i = 0; i < least(p->npairs, AREA_PAIRS); i++) {
+	batch.seen = &reuse->seen;
+	batch.n = 0;
+	batch.novel = false;
+	for (uint32_t i = 0, n = least(p->npairs, AREA_PAIRS); i < n; i++) {
 		const struct area_pair *pair = &p->pairs[i];
 		uint32_t words[] = { 1,
 				     number,
@@ -111,24 +130,27 @@ static bool look_at_process(struct reuse *reuse, uint32_t number)
 				     pair->tail_thread,
 				     0 };
 
-		novel |= pair->state == AREA_VALID && see(reuse, hash_bytes(HASH_START, words, sizeof words));
+		if (pair->state == AREA_VALID)
+			see(&batch, words, sizeof words);
 	}
-	for (uint32_t i = 0; i < least(p->npredecessors, AREA_PREDECESSORS); i++) {
+	for (uint32_t i = 0, n = least(p->npredecessors, AREA_PREDECESSORS); i < n; i++) {
 		uint32_t words[] = { 2, number, p->predecessors[i].site, p->predecessors[i].before };
 
-		novel |= p->predecessors[i].state == AREA_VALID &&
-			 see(reuse, hash_bytes(HASH_START, words, sizeof words));
+		if (p->predecessors[i].state == AREA_VALID)
+			see(&batch, words, sizeof words);
 	}
-	for (uint32_t i = 0; i < least(p->nedges, AREA_EDGES); i++) {
+	for (uint32_t i = 0, n = least(p->nedges, AREA_EDGES); i < n; i++) {
 		const struct area_edge *edge = &p->edges[i];
 		uint32_t words[] = {
 			3,          number,      edge->source,
 			edge->sink, edge->write, (uint32_t)edge->source_context << 16 | edge->sink_context
 		};
 
-		novel |= edge->state == AREA_VALID && see(reuse, hash_bytes(HASH_START, words, sizeof words));
+		if (edge->state == AREA_VALID)
+			see(&batch, words, sizeof words);
 	}
-	return novel;
+	look_up(&batch);
+	return batch.novel;
 }
 
 static uint64_t hash_turns(const struct area_schedule *schedule, uint32_t n)
@@ -158,66 +180,129 @@ struct reuse_look reuse_look(struct reuse *reuse)
 	return look;
 }
 
-/* Wipes `n` items, or counts what that would be. */
-static size_t wipe(void *items, size_t item, uint32_t n, uint32_t most, bool really)
-{
-	size_t size = item * least(n, most);
+/* A part of the area that the run may have written. */
+struct extent {
+	uint64_t offset;
+	size_t size;
+};
+#define EXTENTS_MOST (1 + 8 * AREA_PROCESSES + 4)
+struct extents {
+	struct extent items[EXTENTS_MOST];
+	size_t n, bytes;
+};
 
-	if (really)
-		memset(items, 0, size);
-	return size;
+static void extend(struct extents *extents, uint64_t offset, size_t size)
+{
+	if (!size)
+		return;
+	extents->items[extents->n++] = (struct extent){ offset, size };
+	extents->bytes += size;
 }
 
-static size_t wipe_process(struct area_process *p, bool really)
+/* What is in front of a process's logs. In the first process slots are used in order. */
+static size_t front_size(const struct area_process *p, bool first)
 {
-	size_t size =
-		wipe(p->paths, 1, p->path_bytes, AREA_PATH_BYTES, really) +
-		wipe(p->units, sizeof *p->units, p->nunits, AREA_UNITS, really) +
-		wipe(p->pairs, sizeof *p->pairs, p->npairs, AREA_PAIRS, really) +
-		wipe(p->predecessors, sizeof *p->predecessors, p->npredecessors, AREA_PREDECESSORS, really) +
-		wipe(p->edges, sizeof *p->edges, p->nedges, AREA_EDGES, really) +
-		wipe(p->events, sizeof *p->events, p->nevents, AREA_EVENTS, really) +
-		wipe(p->couples, sizeof *p->couples, p->ncouples, AREA_COUPLES, really);
+	size_t slots = first ? least(p->created, AREA_SLOTS - 1) + 1 : AREA_SLOTS;
 
-	if (really)
-		memset(p, 0, offsetof(struct area_process, paths));
-	return size;
+	return offsetof(struct area_process, slot_order) + slots * sizeof *p->slot_order;
 }
 
-static size_t wipe_schedule(struct area_schedule *schedule, bool really)
+static void extend_process(struct extents *extents, const struct area_process *p, uint64_t offset)
 {
-	size_t size = wipe(schedule->waits, sizeof *schedule->waits, schedule->nwaits, AREA_SLOTS, really) +
-		      wipe(schedule->turns, sizeof *schedule->turns, schedule->nturns, AREA_TURNS, really);
+	const struct {
+		size_t at, item;
+		uint32_t n, most;
+	} logs[] = {
+		{ offsetof(struct area_process, paths), 1, p->path_bytes, AREA_PATH_BYTES },
+		{ offsetof(struct area_process, units), sizeof *p->units, p->nunits, AREA_UNITS },
+		{ offsetof(struct area_process, pairs), sizeof *p->pairs, p->npairs, AREA_PAIRS },
+		{ offsetof(struct area_process, predecessors), sizeof *p->predecessors, p->npredecessors,
+		  AREA_PREDECESSORS },
+		{ offsetof(struct area_process, edges), sizeof *p->edges, p->nedges, AREA_EDGES },
+		{ offsetof(struct area_process, events), sizeof *p->events, p->nevents, AREA_EVENTS },
+		{ offsetof(struct area_process, couples), sizeof *p->couples, p->ncouples, AREA_COUPLES },
+	};
 
-	if (really) {
-		memset(schedule->uncontrolled, 0, strnlen(schedule->uncontrolled, AREA_UNCONTROLLED_BYTES));
-		memset(schedule, 0, offsetof(struct area_schedule, waits));
-	}
-	return size;
+	extend(extents, offset, front_size(p, offset == AREA_PROCESS_OFFSET(0)));
+	for (size_t i = 0; i < sizeof logs / sizeof *logs; i++)
+		extend(extents, offset + logs[i].at, logs[i].item * least(logs[i].n, logs[i].most));
+}
+
+/* All that a run leaves, by its own counts. The plan is not the run's. */
+static void find_extents(const struct reuse *reuse, struct extents *extents)
+{
+	const struct area_schedule *schedule = schedule_of(reuse);
+	uint32_t processes = least(head_of(reuse)->processes, AREA_PROCESSES);
+
+	extents->n = extents->bytes = 0;
+	for (uint32_t i = 0; i < processes; i++)
+		extend_process(extents, process_of(reuse, i), AREA_PROCESS_OFFSET(i));
+	extend(extents, AREA_SCHEDULE_OFFSET,
+	       offsetof(struct area_schedule, waits) +
+		       sizeof *schedule->waits * least(schedule->nwaits, AREA_SLOTS));
+	extend(extents, AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, uncontrolled),
+	       strnlen(schedule->uncontrolled, AREA_UNCONTROLLED_BYTES));
+	extend(extents, AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, turns),
+	       sizeof *schedule->turns * least(schedule->nturns, AREA_TURNS));
 }
 
 void reuse_clean(struct reuse *reuse)
 {
 	struct area_head *head = head_of(reuse);
-	size_t size = wipe_schedule(schedule_of(reuse), false);
-	uint32_t n = least(head->processes, AREA_PROCESSES);
+	struct extents used;
 
-	for (uint32_t i = 0; i < n; i++)
-		size += wipe_process(process_of(reuse, i), false);
-	if (size > WIPE_MOST || head->magic != AREA_MAGIC || head->processes > AREA_PROCESSES) {
-		drop(reuse);
+	find_extents(reuse, &used);
+	if (used.bytes > WIPE_MOST || head->magic != AREA_MAGIC || head->processes > AREA_PROCESSES) {
+		reuse_drop(reuse);
 		return;
 	}
-	wipe_schedule(schedule_of(reuse), true);
-	for (uint32_t i = 0; i < n; i++)
-		wipe_process(process_of(reuse, i), true);
+	for (size_t i = 0; i < used.n; i++)
+		memset(reuse->at + used.items[i].offset, 0, used.items[i].size);
 	*head = (struct area_head){ .magic = AREA_MAGIC, .version = AREA_VERSION };
+}
+
+static bool write_all(int fd, const char *from, struct extent to)
+{
+	while (to.size) {
+		ssize_t done = pwrite(fd, from + to.offset, to.size, (off_t)to.offset);
+
+		if (done <= 0 && errno != EINTR)
+			return false;
+		if (done > 0) {
+			to.offset += (uint64_t)done;
+			to.size -= (size_t)done;
+		}
+	}
+	return true;
+}
+
+/* A file with nothing but what the run left, as harvest wants it; -1 when that does not succeed. */
+static int copy(const struct reuse *reuse, const struct extents *used)
+{
+	int fd = memfd_create("unsnarl-run", MFD_CLOEXEC);
+	bool whole = fd >= 0 && ftruncate(fd, (off_t)AREA_SIZE) == 0 &&
+		     write_all(fd, reuse->at, (struct extent){ 0, sizeof(struct area_head) });
+
+	for (size_t i = 0; i < used->n && whole; i++)
+		whole = write_all(fd, reuse->at, used->items[i]);
+	if (whole || fd < 0)
+		return fd;
+	close(fd);
+	return -1;
 }
 
 int reuse_give(struct reuse *reuse)
 {
-	int fd = reuse->fd;
+	struct extents used;
 
+	find_extents(reuse, &used);
+	int fd = used.bytes <= COPY_MOST ? copy(reuse, &used) : -1;
+
+	if (fd >= 0) {
+		reuse_clean(reuse);
+		return fd;
+	}
+	fd = reuse->fd;
 	munmap(reuse->at, AREA_SIZE);
 	reuse->at = NULL;
 	reuse->fd = -1;

@@ -14,7 +14,8 @@
 struct reuse {
 	int fd;          /* -1 = there is none at the moment */
 	char *at;        /* the whole file, mapped */
-	struct map seen; /* hashes of the observations of all runs so far */
+	uint64_t number; /* of the area, from 1: another one has another number */
+	struct set seen; /* hashes of the observations of all runs so far */
 };
 
 /* What a run left, in numbers. */
@@ -37,8 +38,12 @@ struct reuse_look reuse_look(struct reuse *reuse);
 /* Wipes what the run wrote. */
 void reuse_clean(struct reuse *reuse);
 
-/* Hands the area out as it is; the next run gets another. */
+/* Hands out what the run left: a copy, after which the area is clean, or when it is much the
+ * area itself. */
 int reuse_give(struct reuse *reuse);
+
+/* The next run gets another area. */
+void reuse_drop(struct reuse *reuse);
 
 void reuse_free(struct reuse *reuse);
 

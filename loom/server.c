@@ -1,6 +1,6 @@
 /* The client of a fork server. One pair of pipes serves all runs: a run is over
- * when the server says so, not when its pipes close, and what they hold then is
- * all that the run has printed.
+ * when the kernel says so, not when its pipes close, and what they hold then is
+ * all that it has printed. Runs are children of this process, not of the server.
  */
 #include "loom/server.h"
 
@@ -10,6 +10,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -21,26 +23,57 @@
 #define START_MS 20000 /* a program may have much to load before its first constructor */
 #define READ_BYTES 65536
 
-enum { SERVER, OUT, ERR, STOP, NPOLLED = STOP + 2 };
+/* CHILDREN is looked at first: if a run has ended by then, what it printed is seen behind it. */
+enum { CHILDREN, SERVER, OUT, ERR, STOP, NPOLLED = STOP + 2 };
 
 static void close_all(struct server *server)
 {
 	cleanup_close(&server->socket);
+	cleanup_close(&server->note_fd);
+	if (server->note)
+		munmap(server->note, SERVER_NOTE_SIZE);
 	for (int i = 0; i < 2; i++) {
 		cleanup_close(&server->out[i]);
 		cleanup_close(&server->err[i]);
 	}
-	*server = (struct server){ .socket = -1, .out = { -1, -1 }, .err = { -1, -1 } };
+	*server = SERVER_NONE;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* The run that goes on, 0 = none. Another process cannot have its number before it is reaped here. */
+static pid_t run_of(const struct server *server)
+{
+	pid_t pid = server->note ? __atomic_load_n(&server->note->pid, __ATOMIC_ACQUIRE) : 0;
+
+	return pid > 1 ? pid : 0;
 }
 
 void server_stop(struct server *server)
 {
-	if (server->pid > 0) {
-		kill(server->pid, SIGKILL);
-		while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+	if (server->pid > 0)
+		end(server->pid);
+	if (run_of(server))
+		end(run_of(server));
 	close_all(server);
+}
+
+static struct error *make_note(struct server *server)
+{
+	server->note_fd = memfd_create("unsnarl-note", MFD_CLOEXEC);
+	if (server->note_fd < 0 || ftruncate(server->note_fd, SERVER_NOTE_SIZE) < 0)
+		return error_errno(errno, "cannot make a page to share with the program");
+	void *at = mmap(NULL, SERVER_NOTE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, server->note_fd, 0);
+
+	if (at == MAP_FAILED)
+		return error_errno(errno, "cannot map a page to share with the program");
+	server->note = at;
+	return NULL;
 }
 
 struct error *server_start(struct server *server, struct spawn *start)
@@ -58,45 +91,62 @@ struct error *server_start(struct server *server, struct spawn *start)
 		return error_errno(errno, "cannot connect to %s", start->argv[0]);
 	TRY(watch_pipe(&server->out[0], &server->out[1]));
 	TRY(watch_pipe(&server->err[0], &server->err[1]));
+	TRY(make_note(server));
 	spawn_server_entry(start->environment[0], theirs);
 	start->area = theirs;
 	start->out = server->out[1];
 	start->err = server->err[1];
-	return spawn(start, &server->pid);
+	TRY(spawn(start, &server->pid));
+	if (clock_getcpuclockid(server->pid, &server->clock) != 0)
+		server->clock = CLOCK_MONOTONIC; /* never so: the process is ours to reap */
+	return NULL;
 }
 
-static bool order(const struct server *server, int area)
+double server_cpu_s(const struct server *server)
 {
-	int fds[] = { area, server->out[1], server->err[1] };
+	struct timespec now;
+
+	if (server->pid <= 0 || clock_gettime(server->clock, &now) != 0)
+		return 0;
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* An order, or with an area what it needs for those to come. */
+static bool tell(const struct server *server, int area)
+{
+	int fds[SERVER_DESCRIPTORS] = { area, server->out[1], server->err[1], server->note_fd };
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(sizeof fds)];
 	} beside = { .bytes = { 0 } };
 	char byte = 1;
 	struct iovec part = { &byte, 1 };
-	struct msghdr message = {
-		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &beside, .msg_controllen = sizeof beside
-	};
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 	ssize_t n;
 
-	beside.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof fds),
-					  .cmsg_level = SOL_SOCKET,
-					  .cmsg_type = SCM_RIGHTS };
-	memcpy(CMSG_DATA(&beside.header), fds, sizeof fds);
+	if (area >= 0) {
+		beside.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof fds),
+						  .cmsg_level = SOL_SOCKET,
+						  .cmsg_type = SCM_RIGHTS };
+		memcpy(CMSG_DATA(&beside.header), fds, sizeof fds);
+		message.msg_control = &beside;
+		message.msg_controllen = sizeof beside;
+	}
 	do {
 		n = sendmsg(server->socket, &message, MSG_NOSIGNAL);
 	} while (n < 0 && errno == EINTR);
 	return n == 1;
 }
 
-static bool hear(const struct server *server, void *message, size_t size)
+static bool hear(const struct server *server)
 {
+	char byte;
 	ssize_t n;
 
 	do {
-		n = recv(server->socket, message, size, 0);
+		n = recv(server->socket, &byte, 1, 0);
 	} while (n < 0 && errno == EINTR);
-	return n == (ssize_t)size;
+	return n == 1;
 }
 
 static void drain(int fd, struct output *output)
@@ -104,8 +154,12 @@ static void drain(int fd, struct output *output)
 	char bytes[READ_BYTES];
 	ssize_t n;
 
-	while ((n = read(fd, bytes, sizeof bytes)) > 0)
-		output_take(output, bytes, (size_t)n);
+	/* A pipe that gives less than it could is empty. */
+	do {
+		n = read(fd, bytes, sizeof bytes);
+		if (n > 0)
+			output_take(output, bytes, (size_t)n);
+	} while (n == (ssize_t)sizeof bytes);
 }
 
 static int left_ms(double deadline)
@@ -113,10 +167,34 @@ static int left_ms(double deadline)
 	return deadline > 0 ? (int)fmin(fmax(ceil((deadline - watch_now()) * 1000), 0), 1e9) : -1;
 }
 
-/* Until the server speaks; false at the deadline or when the run is to be stopped. */
-static bool listen_to(struct server *server, struct watch *watch, double deadline, struct ending *ending)
+/* Has the run ended? Reaps it, and orphans that have ended. */
+static bool has_ended(const struct server *server, int children, pid_t run, struct ending *ending)
+{
+	struct signalfd_siginfo news[8];
+
+	/* Read first: what ends from here on makes the descriptor readable again. */
+	while (read(children, news, sizeof news) == (ssize_t)sizeof news)
+		;
+	if (run && wait4(run, &ending->status, WNOHANG | __WALL, &ending->usage) == run)
+		return true;
+	for (;;) {
+		siginfo_t ended = { 0 };
+
+		if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 || !ended.si_pid ||
+		    ended.si_pid == server->pid || ended.si_pid == run)
+			return false;
+		waitpid(ended.si_pid, NULL, WNOHANG | __WALL);
+	}
+}
+
+enum heard { ENDED, SPOKE, STOPPED, LATE };
+
+/* Until the run ends, the server speaks, the run is to be stopped, or the deadline. */
+static enum heard listen_to(struct server *server, const struct watch *watch, double deadline,
+			    struct ending *ending)
 {
 	struct pollfd polled[NPOLLED] = {
+		[CHILDREN] = { .fd = watch->children, .events = POLLIN },
 		[SERVER] = { .fd = server->socket, .events = POLLIN },
 		[OUT] = { .fd = server->out[0], .events = POLLIN },
 		[ERR] = { .fd = server->err[0], .events = POLLIN },
@@ -127,18 +205,18 @@ static bool listen_to(struct server *server, struct watch *watch, double deadlin
 	for (;;) {
 		if (poll(polled, NPOLLED, left_ms(deadline)) < 0)
 			continue;
-		if (polled[STOP].revents || polled[STOP + 1].revents) {
-			ending->stopped = true;
-			return false;
-		}
+		if (polled[STOP].revents || polled[STOP + 1].revents)
+			return STOPPED;
 		if (polled[OUT].revents)
 			drain(server->out[0], watch->outputs[0]);
 		if (polled[ERR].revents)
 			drain(server->err[0], watch->outputs[1]);
+		if (polled[CHILDREN].revents && has_ended(server, watch->children, run_of(server), ending))
+			return ENDED;
 		if (polled[SERVER].revents)
-			return true;
+			return SPOKE;
 		if (deadline > 0 && watch_now() >= deadline)
-			return false;
+			return LATE;
 	}
 }
 
@@ -146,47 +224,48 @@ static bool listen_to(struct server *server, struct watch *watch, double deadlin
 static bool follow(struct server *server, struct watch *watch, struct ending *ending)
 {
 	double deadline = watch->timeout_s > 0 ? watch->start + watch->timeout_s : 0;
-	struct server_ended ended;
+	enum heard heard = listen_to(server, watch, deadline, ending);
 
-	if (!listen_to(server, watch, deadline, ending)) {
-		ending->timed_out = !ending->stopped;
-		kill(watch->pid, SIGKILL);
-		if (ending->stopped)
-			return true;
+	if (heard == LATE && run_of(server)) {
+		ending->timed_out = true;
+		kill(run_of(server), SIGKILL);
 		/* The killed process may have gigabytes to give back. */
-		if (!listen_to(server, watch, watch_now() + START_MS / 1e3, ending))
-			return false;
+		heard = listen_to(server, watch, watch_now() + START_MS / 1e3, ending);
 	}
-	if (!hear(server, &ended, sizeof ended))
-		return false;
-	ending->status = ended.status;
+	ending->stopped = heard == STOPPED;
+	if (ending->stopped && run_of(server))
+		kill(run_of(server), SIGKILL);
+	if (heard == ENDED)
+		server->note->pid = 0;
 	ending->wall_s = watch_now() - watch->start;
-	ending->usage.ru_utime.tv_sec = (time_t)(ended.cpu_us / 1000000);
-	ending->usage.ru_utime.tv_usec = (suseconds_t)(ended.cpu_us % 1000000);
-	ending->usage.ru_maxrss = (long)ended.peak_kib;
-	drain(server->out[0], watch->outputs[0]);
-	drain(server->err[0], watch->outputs[1]);
-	return true;
+	return heard == ENDED || heard == STOPPED;
 }
 
-struct error *server_run(struct server *server, int area, struct watch *watch, struct ending *ending,
-			 bool *lost)
+/* Gives it the area; a new server may take long to come so far. */
+static bool introduce(struct server *server, int area, struct watch *watch, struct ending *ending)
 {
-	struct server_started started;
+	if (!tell(server, area))
+		return false;
+	enum heard heard = listen_to(server, watch, watch_now() + START_MS / 1e3, ending);
 
+	watch->start = watch_now();
+	ending->stopped = heard == STOPPED;
+	return heard == STOPPED || (heard == SPOKE && hear(server));
+}
+
+struct error *server_run(struct server *server, int area, uint64_t number, struct watch *watch,
+			 struct ending *ending, bool *lost)
+{
 	*ending = (struct ending){ 0 };
 	*lost = true;
-	if (!order(server, area))
+	server->note->pid = 0;
+	if (server->area != number && !introduce(server, area, watch, ending))
 		return NULL;
-	if (!listen_to(server, watch, watch_now() + START_MS / 1e3, ending)) {
-		*lost = !ending->stopped;
-		return NULL;
+	server->area = number;
+	*lost = !ending->stopped && (!tell(server, -1) || !follow(server, watch, ending));
+	if (*lost && server->note->pid < 0 && hear(server)) {
+		*lost = false;
+		return error_errno(-server->note->pid, "the program cannot be forked");
 	}
-	if (!hear(server, &started, sizeof started))
-		return NULL;
-	if (started.pid <= 0)
-		return error_errno(-started.pid, "the program cannot be forked");
-	watch->pid = started.pid;
-	*lost = !follow(server, watch, ending);
 	return NULL;
 }

@@ -13,7 +13,8 @@
 #include "loom/member.h"
 #include "loom/spawn.h"
 
-#define JOBS_AHEAD 3 /* in a worker's socket, the one it works on included */
+/* In a worker's socket, the one it works on included: it has some left when its reports come. */
+#define JOBS_AHEAD (WORKER_HELD_MOST + 4)
 
 struct waiting {
 	struct worker_order order;

@@ -22,6 +22,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "loom/harvest.h"
+#include "loom/post.h"
 #include "loom/reuse.h"
 #include "loom/server.h"
 #include "loom/spawn.h"
@@ -46,6 +47,7 @@ struct worker {
 	char entry[SPAWN_ENTRY_SIZE];
 	char **environment;
 	struct output out, err, check;
+	struct post post;
 };
 
 /* What one run leaves besides the report's numbers. */
@@ -101,9 +103,8 @@ static void take_core(size_t number)
 static struct error *prepare(struct worker *worker)
 {
 	worker->served = worker->setup->served;
-	worker->reuse.fd = worker->server.socket = -1;
-	for (int i = 0; i < 2; i++)
-		worker->server.out[i] = worker->server.err[i] = -1;
+	worker->reuse.fd = -1;
+	worker->server = SERVER_NONE;
 	if (worker->setup->served)
 		take_core(worker->setup->number);
 	setsid();
@@ -246,6 +247,18 @@ static struct error *tidy(struct worker *worker, uint32_t processes)
 	return NULL;
 }
 
+/* The end of a worker with a server. What a run has left behind may not have been noticed yet: it would
+ * outlive this process, whose child it is. */
+static _Noreturn void leave(struct worker *worker)
+{
+	struct rusage usage;
+	int status;
+
+	if (worker->server.pid > 0)
+		error_free(sweep(worker->server.pid, &status, &usage));
+	_exit(0);
+}
+
 /* A run that the server forks. *done is false when there is no server to do so. */
 static struct error *run_served(struct worker *worker, const struct worker_order *order, int plan,
 				struct worker_report *report, struct result *result, struct ending *ending,
@@ -254,6 +267,7 @@ static struct error *run_served(struct worker *worker, const struct worker_order
 	struct watch watch = {
 		.start = watch_now(),
 		.timeout_s = worker->setup->options->timeout_s,
+		.children = worker->children,
 		.stop = { worker->setup->socket, worker->setup->parent },
 		.outputs = { &worker->out, &worker->err },
 	};
@@ -263,12 +277,12 @@ static struct error *run_served(struct worker *worker, const struct worker_order
 	if (!worker->server.pid)
 		TRY(start_server(worker));
 	TRY(reuse_arm(&worker->reuse, &worker->setup->options->area, &order->control, order->seed, plan));
-	TRY(server_run(&worker->server, worker->reuse.fd, &watch, ending, &lost));
+	TRY(server_run(&worker->server, worker->reuse.fd, worker->reuse.number, &watch, ending, &lost));
 	if (ending->stopped)
-		_exit(0);
+		leave(worker);
 	if (lost) {
 		server_stop(&worker->server);
-		close(reuse_give(&worker->reuse));
+		reuse_drop(&worker->reuse);
 		worker->served = ++worker->lost < SERVERS_MOST;
 		return NULL;
 	}
@@ -353,11 +367,7 @@ static double clock_s(clockid_t clock)
 /* What a run costs besides its own time. A new server begins at 0. */
 static double beside_s(struct worker *worker)
 {
-	clockid_t clock;
-	double own = clock_s(CLOCK_PROCESS_CPUTIME_ID), server = 0;
-
-	if (worker->server.pid > 0 && clock_getcpuclockid(worker->server.pid, &clock) == 0)
-		server = clock_s(clock);
+	double own = clock_s(CLOCK_PROCESS_CPUTIME_ID), server = server_cpu_s(&worker->server);
 	double passed =
 		own - worker->own_s + (server < worker->server_s ? server : server - worker->server_s);
 
@@ -366,51 +376,33 @@ static double beside_s(struct worker *worker)
 	return passed;
 }
 
-static uint32_t text_size(const char *text, size_t limit)
+static void deliver(struct worker *worker, struct worker_report *report, const struct result *result,
+		    bool spare)
 {
-	return text ? (uint32_t)(strnlen(text, limit - 1) + 1) : 0;
+	bool waited_for = report->is_error || (report->label == LABEL_FAIL && !spare);
+
+	post_put(&worker->post, report, result->reason, result->output, result->area);
+	if (waited_for)
+		post_send(&worker->post);
 }
 
-static void send_report(const struct worker *worker, struct worker_report *report,
-			const struct result *result)
-{
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { .bytes = { 0 } };
-	struct iovec parts[] = {
-		{ report, sizeof *report },
-		{ result->reason, report->reason_size = text_size(result->reason, WORKER_REASON_SIZE) },
-		{ result->output, report->output_size = text_size(result->output, WORKER_OUTPUT_SIZE) },
-	};
-	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 3 };
-
-	report->sent = result->area >= 0;
-	if (result->area >= 0) {
-		message.msg_control = &control;
-		message.msg_controllen = sizeof control;
-		control.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
-						   .cmsg_level = SOL_SOCKET,
-						   .cmsg_type = SCM_RIGHTS };
-		memcpy(CMSG_DATA(&control.header), &result->area, sizeof(int));
-	}
-	ssize_t sent;
-
-	do {
-		sent = sendmsg(worker->setup->socket, &message, MSG_NOSIGNAL);
-	} while (sent < 0 && errno == EINTR);
-	/* The parent is gone or has lost interest; anything else it cannot be told. */
-	if (sent < 0)
-		_exit(0);
-}
-
-/* The next order; ends the worker when there will be none. */
-static void next_order(const struct worker *worker, struct worker_order *order, int *plan)
+/* Until an order is there; ends the worker when there will be none. */
+static void await_order(struct worker *worker)
 {
 	struct pollfd polled[] = {
 		{ .fd = worker->setup->socket, .events = POLLIN },
 		{ .fd = worker->setup->parent, .events = POLLIN },
 	};
+
+	post_send(&worker->post);
+	while (!worker->post.broken && poll(polled, 2, -1) < 0)
+		;
+	if (polled[1].revents || worker->post.broken)
+		leave(worker);
+}
+
+static void next_order(struct worker *worker, struct worker_order *order, int *plan)
+{
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(sizeof(int))];
@@ -419,13 +411,13 @@ static void next_order(const struct worker *worker, struct worker_order *order, 
 	struct msghdr message = {
 		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &beside, .msg_controllen = sizeof beside
 	};
+	const int how = MSG_CMSG_CLOEXEC | MSG_DONTWAIT;
+	ssize_t n;
 
-	while (poll(polled, 2, -1) < 0)
-		;
-	if (polled[1].revents)
-		_exit(0);
-	if (recvmsg(worker->setup->socket, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof *order)
-		_exit(0);
+	while ((n = recvmsg(worker->setup->socket, &message, how)) < 0 && (errno == EAGAIN || errno == EINTR))
+		await_order(worker);
+	if (n != (ssize_t)sizeof *order || worker->post.broken)
+		leave(worker);
 	if (CMSG_FIRSTHDR(&message) && beside.header.cmsg_type == SCM_RIGHTS)
 		memcpy(plan, CMSG_DATA(&beside.header), sizeof *plan);
 }
@@ -435,6 +427,7 @@ _Noreturn void worker_main(const struct worker_setup *setup)
 	struct worker *worker = memory_alloc(sizeof *worker);
 
 	worker->setup = setup;
+	post_open(&worker->post, setup->socket);
 	struct error *unprepared = prepare(worker);
 
 	for (;;) {
@@ -455,7 +448,7 @@ _Noreturn void worker_main(const struct worker_setup *setup)
 			result.reason = memory_string(error->message);
 		}
 		report.beside_s = beside_s(worker);
-		send_report(worker, &report, &result);
+		deliver(worker, &report, &result, order.spare);
 		if (error != unprepared)
 			error_free(error);
 	}

@@ -28,8 +28,9 @@ struct worker_order {
 	bool spare; /* and only when it shows something new, also when it fails */
 };
 
-/* Worker to parent: this, then both texts with their NUL, with the area's
- * descriptor beside it when `sent`. */
+/* Worker to parent: this, then both texts with their NUL. Several of them may come in one
+ * message, so that the parent is not woken for each short run; the descriptor beside it is
+ * the area of the one that was `sent`. */
 struct worker_report {
 	uint64_t index, seed;
 	bool is_error; /* `reason` is the error's message, the rest is void */
@@ -50,7 +51,9 @@ struct worker_report {
 
 #define WORKER_REASON_SIZE 1024u
 #define WORKER_OUTPUT_SIZE (OUTPUT_TAIL + 8)
-#define WORKER_MESSAGE_SIZE (sizeof(struct worker_report) + WORKER_REASON_SIZE + WORKER_OUTPUT_SIZE)
+#define WORKER_REPORT_MOST (sizeof(struct worker_report) + WORKER_REASON_SIZE + WORKER_OUTPUT_SIZE)
+#define WORKER_HELD_MOST 8u /* reports that nobody waits for, in one message */
+#define WORKER_MESSAGE_SIZE (WORKER_HELD_MOST * WORKER_REPORT_MOST)
 
 /* The life of a worker, in a process forked for it. */
 _Noreturn void worker_main(const struct worker_setup *setup);

@@ -30,6 +30,7 @@ static struct area_control control = {
 };
 static bool replays, fresh, quiet, verbose;
 static int server = -1, server_pid;
+static struct server_note *note;
 static unsigned timeout_s = 10;
 static char **program;
 static char *expected; /* what a good run prints, NULL = anything */
@@ -104,34 +105,59 @@ static void start_server(void)
 	server = pair[0];
 }
 
-static int run_in_server(const struct area *area, int out)
+/* Gives the server what its runs need. */
+static void introduce(const struct area *area, int out)
 {
-	int descriptors[3] = { area->fd, out, quiet ? out : 2 };
+	int descriptors[SERVER_DESCRIPTORS] = { area->fd, out, quiet ? out : 2, memfd_create("note", 0) };
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(sizeof descriptors)];
 	} ancillary = { .header = { .cmsg_len = CMSG_LEN(sizeof descriptors),
 				    .cmsg_level = SOL_SOCKET,
 				    .cmsg_type = SCM_RIGHTS } };
-	struct iovec piece = { (void *)"r", 1 };
+	struct iovec piece = { (void *)"i", 1 };
 	struct msghdr message = { .msg_iov = &piece,
 				  .msg_iovlen = 1,
 				  .msg_control = &ancillary,
 				  .msg_controllen = sizeof ancillary };
-	struct server_started started;
-	struct server_ended ended;
+	char answer;
+	if (ftruncate(descriptors[3], SERVER_NOTE_SIZE) != 0)
+		die("note");
+	note = part(descriptors[3], 0, SERVER_NOTE_SIZE);
 	memcpy(CMSG_DATA(&ancillary.header), descriptors, sizeof descriptors);
-	if (sendmsg(server, &message, MSG_NOSIGNAL) < 0 ||
-	    recv(server, &started, sizeof started, 0) != (ssize_t)sizeof started || started.pid < 0)
+	if (sendmsg(server, &message, MSG_NOSIGNAL) < 0 || recv(server, &answer, 1, 0) != 1)
 		die("server");
-	struct timeval limit = { .tv_sec = timeout_s };
-	setsockopt(server, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-	while (recv(server, &ended, sizeof ended, 0) != (ssize_t)sizeof ended) {
-		if (errno != EAGAIN)
+	close(descriptors[3]);
+}
+
+static void kill_run(int number)
+{
+	(void)number;
+	if (note->pid > 1)
+		kill(note->pid, SIGKILL);
+}
+
+static int run_in_server(const struct area *area, int out)
+{
+	static int known = -1;
+	int status;
+	if (known != area->fd)
+		introduce(area, out);
+	known = area->fd;
+	note->pid = 0;
+	signal(SIGALRM, kill_run);
+	alarm(timeout_s);
+	if (send(server, "r", 1, MSG_NOSIGNAL) != 1)
+		die("server");
+	for (;;) {
+		pid_t ended = waitpid(-1, &status, 0);
+		if (ended > 0 && ended == note->pid)
+			break;
+		if (ended < 0 ? errno != EINTR : ended == server_pid)
 			die("server");
-		kill(started.pid, SIGKILL);
 	}
-	return ended.status;
+	alarm(0);
+	return status;
 }
 
 static int run_fresh(const struct area *area, int out)

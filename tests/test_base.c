@@ -272,6 +272,36 @@ static void test_map_against_naive(void **state)
 	}
 }
 
+/* Against a map, in batches that hold the same key several times and the key 0. */
+static void test_set_against_map(void **state)
+{
+	(void)state;
+	enum { MOST = 300 };
+	uint64_t keys[MOST];
+
+	for (int round = 0; round < 60; round++) {
+		struct map map = { 0 };
+		struct set set = { 0 };
+
+		for (int step = 0; step < 40; step++) {
+			size_t n = random_next() % MOST, fresh = 0;
+
+			for (size_t i = 0; i < n; i++) {
+				bool new;
+
+				keys[i] = random_next() % (round % 3 ? 4000 : 40) << (round % 5 ? 0 : 40);
+				map_put(&map, keys[i], &new);
+				fresh += new;
+			}
+			assert_int_equal(set_add(&set, keys, n), fresh);
+			assert_int_equal(set.n + set.has_zero, map.n);
+		}
+		map_free(&map);
+		set_free(&set);
+		assert_null(set.slots);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -286,6 +316,7 @@ int main(void)
 		cmocka_unit_test(test_hash_mixes),
 		cmocka_unit_test(test_hash_has_no_cheap_collisions),
 		cmocka_unit_test(test_map_against_naive),
+		cmocka_unit_test(test_set_against_map),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

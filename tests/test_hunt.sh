@@ -228,7 +228,57 @@ int main(void)
 C
 	echo 'int x; int main(void) { x = 1; return 3; }' >always.c
 	local name
-	for name in counter slow striped ticket waits locks signal good always; do
+	cat >group.c <<'C'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+static int count;
+static void *add(void *unused)
+{
+	int value = count;
+	count = value + 1;
+	return unused;
+}
+int main(void)
+{
+	pthread_t threads[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, add, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	if (count != 2)
+		kill(0, SIGKILL); /* itself, and what it was forked from */
+	printf("%d\n", count);
+	return 0;
+}
+C
+	cat >hangs.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static int flag;
+static void *look(void *unused)
+{
+	if (!flag)
+		for (volatile int i = 0;; i = 0)
+			;
+	return unused;
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, look, NULL);
+	flag = 1;
+	pthread_join(thread, NULL);
+	if (fork() == 0) { /* stays behind */
+		setsid();
+		sleep(600);
+	}
+	puts("done");
+	return 0;
+}
+C
+	for name in counter slow striped ticket waits locks signal good always group hangs; do
 		"$UNSNARL" cc -O1 -g -pthread -o "$name" "$name.c" 2>err
 		verdict $? "$name is built"
 	done
@@ -454,6 +504,25 @@ test_mistakes() {
 	expect_mistake 'no recorded run has failed' replay last --store free
 }
 
+# Runs that take their server along, that hang, that leave something behind.
+test_servers() {
+	local killed
+	call hunt --json --seed 1 --budget 100 --keep-going --no-reduce --passes 0 -j1 --store g -- ./group
+	expect_value 'a["schedules"]' 100 "runs that kill their server"
+	expect_value 'a["failure"]["outcome"], a["failure"]["signal"]' "('signal', 'SIGKILL')" "runs that kill their server"
+	killed=$(value 'a["failed"]')
+	[ "$killed" -gt 0 ] && [ "$killed" -lt 100 ]
+	verdict $? "some of the runs that may kill their server do ($killed of 100)"
+	call hunt --json --seed 1 --budget 100 --keep-going --no-reduce --passes 0 -j2 --store h -- ./group
+	expect_value 'a["failed"]' "$killed" "runs that kill their server, two at a time"
+	call hunt --json --seed 1 --budget 300 --timeout 0.5 --no-reduce --passes 0 -j1 --store k -- ./hangs
+	expect_value 'a["failure"]["outcome"]' timeout "a run that hangs"
+	call hunt --json --seed 1 --budget 64 --timeout 0.5 --keep-going --no-reduce --passes 0 -j1 --store k -- ./hangs
+	expect_value 'a["schedules"], 0 < a["failed"] < 64' "(64, True)" "runs after one that hung"
+	! pgrep -f "$folder/hangs|^./hangs$" >/dev/null
+	verdict $? "nothing is left running of runs that leave something behind"
+}
+
 test_interrupt() {
 	timeout 60 "$UNSNARL" hunt --budget 1h --store i -- ./good >out 2>err &
 	local pid=$!
@@ -484,6 +553,7 @@ test_addresses
 test_livelock
 test_real_wait
 test_mistakes
+test_servers
 test_interrupt
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]

@@ -129,6 +129,7 @@ int main(int argc, char **argv)
 	nlive = nthreads + 1;
 	unsnarl_self = threads[0];
 	control.current = &agents[0];
+	token_prepare();
 	token_start(&agents[0]);
 	for (uint32_t i = 1; i <= nthreads; i++)
 		pthread_create(&ids[i], NULL, begin, &agents[i]);

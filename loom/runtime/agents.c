@@ -5,6 +5,32 @@
 
 #include <string.h>
 
+static struct agent **full_lists; /* room for all three lists with as many agents as there can be */
+
+/* Sets up lists of `most` agents each, twice as many candidates. */
+static void use_lists(struct agent **lists, uint32_t most)
+{
+	control.ready = lists;
+	control.blocked = lists + most;
+	control.candidates = lists + 2 * most;
+}
+
+void agents_prepare(void)
+{
+	full_lists = runtime_map(0, 4 * AREA_SLOTS * sizeof *full_lists);
+	use_lists(control.few, FEW_AGENTS);
+}
+
+/* Few threads are listed beside what every run writes anyway: a page less to fault in. */
+void agents_admit(uint32_t slot)
+{
+	if (LIKELY(slot < FEW_AGENTS) || control.ready != control.few)
+		return;
+	memcpy(full_lists, control.ready, control.nready * sizeof *full_lists);
+	memcpy(full_lists + AREA_SLOTS, control.blocked, control.nblocked * sizeof *full_lists);
+	use_lists(full_lists, AREA_SLOTS);
+}
+
 static void agents_remove(struct agent **list, uint32_t *n, const struct agent *agent)
 {
 	for (uint32_t i = 0; i < *n; i++)

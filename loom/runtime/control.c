@@ -18,7 +18,7 @@
 #define STILL_PATIENCE 1000u /* points between two sleepers that are woken for that */
 #define DEMOTED_MOST 4096u   /* points for which a spinning thread lets others go first */
 
-struct control control;
+HOT struct control control;
 
 uint64_t control_random(void)
 {
@@ -53,14 +53,6 @@ static void stands_still(void)
 		expire_first();
 }
 
-/* The run is long enough for the caches of its threads to be worth their pages. */
-static void use_caches(void)
-{
-	for (uint32_t slot = 1; slot < SLOT_GONE && runtime.threads[slot].state != THREAD_FREE; slot++)
-		runtime.threads[slot].steps[0] = 0; /* which stood for all places */
-	runtime.lean = false;
-}
-
 void pass_point(struct agent *me)
 {
 	control.turn->points++;
@@ -73,8 +65,8 @@ void pass_point(struct agent *me)
 		control.schedule->contested++;
 	}
 	policy_passed(me);
-	if (UNLIKELY(points == LEAN_POINTS))
-		use_caches();
+	if (UNLIKELY(points == LEAN_POINTS)) /* the caches of its threads are worth their pages */
+		runtime.lean = false;
 	if (UNLIKELY(control.options.most_points && points > control.options.most_points))
 		control_finish(END_LIVELOCK);
 	if (UNLIKELY(++control.still > STILL_MOST))
@@ -225,6 +217,8 @@ EXPORT __attribute__((noinline)) void unsnarl_here(uint64_t address)
 
 void control_access(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access)
 {
+	if (UNLIKELY(address < control.stacks_high && address + size > control.stacks_low))
+		control.stacks_seen = true;
 	take_point(self, word, address, size, access);
 	if (UNLIKELY(control.options.stop_order && WORD_ORDER(word) == (uint32_t)control.options.stop_order &&
 		     self->number == control.options.stop_thread))
@@ -253,19 +247,30 @@ void control_call(struct agent *me, const volatile void *object)
 /* The other threads may still do much before the last one has left: the end of main is a point, too. */
 static void point_at_exit(void)
 {
-	struct agent *me = control_enter();
+	struct agent *me = control_me();
 	if (me)
 		control_call(me, &control);
+}
+
+void control_prepare(void)
+{
+	control.near_visits = runtime_map_near(sizeof *control.near_visits * NEAR_VISITS);
+	/* What a short run touches of these lies together. */
+	agents_prepare();
+	control.agents = runtime_map(0, sizeof *control.agents * AREA_SLOTS);
+	token_prepare();
+	control.visits = runtime_map(0, sizeof *control.visits * (WORD_SITE_MASK + 1));
+	atexit(point_at_exit);
 }
 
 void control_start(void)
 {
 	control.options = runtime.head->control;
-	control.schedule = (struct area_schedule *)runtime_map_area(AREA_SCHEDULE_OFFSET, AREA_SCHEDULE_SIZE);
-	control.agents = runtime_map(0, sizeof *control.agents * AREA_SLOTS);
+	control.schedule = runtime_schedule();
 	control.seed_state = runtime.options.seed * 0xd1342543de82ef95u + 1;
 	control.next_deadline = NEVER;
-	index_touch();
+	runtime_touch_near();
+	history_touch();
 	control.pid = (int)raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	turns_start();
 	policy_start();
@@ -277,7 +282,6 @@ void control_start(void)
 	control.turn->thread = me->number;
 	control.current = me;
 	token_start(me);
-	atexit(point_at_exit);
 }
 
 void control_before_fork(void)

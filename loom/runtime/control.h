@@ -18,6 +18,8 @@ enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
 #define NEVER UINT64_MAX /* a deadline that does not come */
 #define POINT_SYNC 0     /* access of a point that is none: a synchronisation call */
 #define SPIN_SITES 64u
+#define FEW_AGENTS 32u
+#define NEAR_VISITS 1024u
 #define WAIT_SLEEP 100u /* beside enum area_wait_kind: ends by itself */
 
 /* A thread as the scheduler sees it; one per slot. */
@@ -74,15 +76,16 @@ struct agent {
 struct control {
 	struct area_control options;
 	struct area_schedule *schedule;
-	struct agent *agents;  /* by slot */
-	struct agent *current; /* has the token */
-	struct agent *carrier; /* whose kernel thread runs */
-	bool carries;          /* kernel threads may run as other threads than their own */
-	char *parks;           /* stacks on which kernel threads rest, by slot */
-	struct agent *ready[AREA_SLOTS], *blocked[AREA_SLOTS];
-	uint32_t nready, nblocked; /* ready: by number; blocked: in the order in which they came */
-	uint32_t ntimed;           /* blocked ones with a deadline */
-	uint32_t ninputs;          /* blocked ones that wait for input */
+	struct agent *agents;            /* by slot */
+	struct agent *current;           /* has the token */
+	struct agent *carrier;           /* whose kernel thread runs */
+	bool carries;                    /* kernel threads may run as other threads than their own */
+	char *parks;                     /* stacks on which kernel threads rest, by slot */
+	struct agent **ready, **blocked; /* those of agents.c */
+	struct agent **candidates;       /* twice as many: who may be chosen (policies.c) */
+	uint32_t nready, nblocked;       /* ready: by number; blocked: in the order in which they came */
+	uint32_t ntimed;                 /* blocked ones with a deadline */
+	uint32_t ninputs;                /* blocked ones that wait for input */
 	uint32_t ndemoted;
 	bool review;                    /* priorities or the ready ones changed: the policy must look again */
 	uint32_t child;                 /* number of the thread that lives on in the child of a fork */
@@ -90,6 +93,8 @@ struct control {
 	bool forked;                    /* other processes may hold ends of our pipes */
 	uint32_t pinned;                /* stdio locks that are held: no switch */
 	uint64_t stack_low, stack_size; /* asked for of the thread that is being made */
+	uint64_t stacks_low, stacks_high; /* of all threads but the first */
+	bool stacks_seen;                 /* somebody has accessed a place there */
 	int pid, leaving;
 	uint64_t now, next_deadline; /* virtual time in ns since the start */
 	uint64_t contested, still, waits;
@@ -101,16 +106,19 @@ struct control {
 	uint64_t budget;
 	/* Policies. */
 	uint32_t nchanges, next_change;
-	uint64_t lowest;      /* PCT: priorities handed to those that must let others go first */
-	struct agent *chosen; /* SURW */
-	uint64_t interesting; /* SURW: sites below this hash */
-	uint64_t passing;     /* of how many dull points one may be a switch, a power of two */
-	uint32_t phase;       /* which turns of a loop are not dull */
-	uint32_t *visits;     /* by site */
+	uint64_t lowest;                   /* PCT: priorities handed to those that must let others go first */
+	struct agent *chosen;              /* SURW */
+	uint64_t interesting;              /* SURW: sites below this hash */
+	uint64_t passing;                  /* of how many dull points one may be a switch, a power of two */
+	uint32_t phase;                    /* which turns of a loop are not dull */
+	uint32_t *near_visits;             /* by site, the first NEAR_VISITS, */
+	uint32_t *visits;                  /* by site */
+	struct agent *few[4 * FEW_AGENTS]; /* all three lists as long as there are few threads */
 };
 extern HIDDEN struct control control;
 
 /* ---- token.c: the token changes hands ---- */
+HIDDEN void token_prepare(void);
 HIDDEN void token_start(struct agent *me);
 HIDDEN void token_begin(struct agent *me); /* in a new thread: returns when it has the token */
 HIDDEN void token_give(struct agent *me, struct agent *next); /* returns when `me` has it again */
@@ -119,6 +127,8 @@ HIDDEN void token_go_home(struct agent *me);                  /* on its own kern
 HIDDEN void token_carry_no_more(struct agent *me);            /* all of them */
 
 /* ---- agents.c: sets of agents ---- */
+HIDDEN void agents_prepare(void);
+HIDDEN void agents_admit(uint32_t slot); /* the lists have room for its agent */
 HIDDEN void agent_readies(struct agent *agent);
 HIDDEN void agent_rises(struct agent *agent); /* it is not demoted any more */
 HIDDEN void agent_leaves_ready(struct agent *agent);
@@ -134,6 +144,7 @@ HIDDEN void pass_point(struct agent *me);
 HIDDEN struct agent *next_after(struct agent *last, uint32_t end);
 /* The running thread stops here; returns when it has the token again. */
 HIDDEN void give_token(struct agent *me, struct agent *next, uint32_t end);
+HIDDEN void control_prepare(void); /* what is the same for all runs */
 HIDDEN void control_start(void);
 HIDDEN void control_before_fork(void);
 HIDDEN void control_after_fork(void);
@@ -213,6 +224,7 @@ struct object {
 	uint32_t missed_thread, missed_site;
 	bool missed;
 };
+HIDDEN void objects_prepare(void);
 HIDDEN struct object *object_at(uint64_t address);
 HIDDEN void object_held(struct agent *me, const volatile void *address);
 HIDDEN void object_released(const volatile void *address);

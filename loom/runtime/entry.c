@@ -135,9 +135,10 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		struct thread *self = unsnarl_self;                                                         \
 		struct cell *cell = layout_cell##length(address);                                           \
 		const struct memo *memo = memo_behind(memo_of(self, site), cell_low(cell));                 \
-		if (!quick_by_memo(self, cell, self->order, access, memo) &&                                \
-		    !quick_unit(self, address, site, self->order, length, access) &&                        \
-		    !(access == ACCESS_READ && reads_again(self, cell, event_word(self, site))))            \
+		if (self->tag == TAG_NEVER || /* which need not touch the pages of memos */                 \
+		    (!quick_by_memo(self, cell, self->order, access, memo) &&                               \
+		     !quick_unit(self, address, site, self->order, length, access) &&                       \
+		     !(access == ACCESS_READ && reads_again(self, cell, event_word(self, site)))))          \
 			name##_access(event_word(self, site), address);                                     \
 	}                                                                                                   \
 	COLD_CALL(name)                                                                                     \

@@ -22,6 +22,7 @@ void granule_start(void)
  * the slot of its holder. */
 #define LOCKS 16384u
 static uint32_t locks[LOCKS];
+static HOT uint32_t only_lock; /* where one thread runs at a time */
 
 /* Has the holder left by a jump or cancellation, or ended? */
 static bool abandoned(const uint32_t *lock, uint32_t slot)
@@ -33,7 +34,7 @@ static bool abandoned(const uint32_t *lock, uint32_t slot)
 void granule_lock(struct thread *self, uint64_t granule)
 {
 	/* One lock for 512 bytes: walks through memory find the lock in their cache. */
-	uint32_t *lock = &locks[runtime.controlled ? 0 : (granule >> 9) * 0x9e3779b97f4a7c15u >> 50];
+	uint32_t *lock = runtime.controlled ? &only_lock : &locks[(granule >> 9) * 0x9e3779b97f4a7c15u >> 50];
 	self->held = lock;
 	__atomic_signal_fence(
 		__ATOMIC_SEQ_CST); /* a handler on this thread sees it before the lock is taken */
@@ -289,21 +290,38 @@ static void forget_page(struct thread *self, uint64_t page, uint64_t start, uint
 	}
 }
 
-/* Page by page, only where shadow was touched; then the pages themselves are given back. */
-static void forget_pages(struct thread *self, uint64_t start, uint64_t end)
+/* Page by page, only where shadow was touched. */
+static void forget_present(struct thread *self, uint64_t start, uint64_t end, uint64_t low, uint64_t high)
 {
-	static unsigned char many[4096]; /* where one thread runs at a time: a whole stack at once */
-	unsigned char few[256], *present = runtime.controlled ? many : few;
-	uint64_t most = runtime.controlled ? sizeof many : sizeof few;
-	uint64_t low = (uint64_t)layout_cell(start) & ~4095ull, high = (uint64_t)layout_cell(end - 8) + 16;
+	static unsigned char many[4096]
+		__attribute__((aligned(8))); /* where one thread runs at a time: a whole stack at once */
+	unsigned char few[256] __attribute__((aligned(8)));
+	bool large = runtime.controlled && high - low > sizeof few * 4096;
+	unsigned char *present = large ? many : few;
+	uint64_t most = large ? sizeof many : sizeof few;
 	for (uint64_t at = low; at < high; at += most * 4096) {
 		uint64_t pages = (high - at + 4095) / 4096;
 		pages = pages < most ? pages : most;
 		if (mincore((void *)at, pages * 4096, present) != 0)
 			memset(present, 1, most);
 		for (uint64_t i = 0; i < pages; i++)
-			if (present[i] & 1)
+			if (i % 8 == 0 && i + 8 <= pages &&
+			    *(const uint64_t *)(const void *)(present + i) == 0)
+				i += 7;
+			else if (present[i] & 1)
 				forget_page(self, at + i * 4096, start, end);
+	}
+}
+
+/* Then the pages themselves are given back. In a short run the blocks that their cells name need not be. */
+static void forget_pages(struct thread *self, uint64_t start, uint64_t end)
+{
+	uint64_t low = (uint64_t)layout_cell(start) & ~4095ull, high = (uint64_t)layout_cell(end - 8) + 16;
+	if (runtime.lean) {
+		forget_present(self, start, end, low, low + 4096);
+		forget_present(self, start, end, high & ~4095ull, high);
+	} else {
+		forget_present(self, start, end, low, high);
 	}
 	for (uint64_t plane = 0; plane <= UPPER_DISPLACEMENT; plane += UPPER_DISPLACEMENT) {
 		uint64_t from = ((uint64_t)layout_cell(start) + plane + 4095) & ~4095ull;

@@ -5,17 +5,22 @@
  * the next. Histories are few: they follow the program's text, not its data. */
 #include "loom/runtime/runtime.h"
 
-#define HISTORIES_START 0x220000000000ull
 #define HISTORIES (1u << HISTORY_BITS)
 
-static struct index numbers;
-static uint32_t histories; /* of histories; number 0 is the empty one */
+static HOT struct index numbers;
+static HOT uint32_t histories; /* of histories; number 0 is the empty one */
 
 void history_start(void)
 {
 	runtime_map(HISTORIES_START, (size_t)HISTORIES * sizeof(struct history));
 	index_start(&numbers);
 	histories = 1;
+}
+
+/* Written first, the page comes at once; it is read first otherwise, and comes twice. */
+void history_touch(void)
+{
+	*(volatile uint32_t *)HISTORIES_START = 0;
 }
 
 const struct history *history_at(uint32_t number)
@@ -61,7 +66,7 @@ uint32_t history_step(struct thread *self, uint32_t number, uint32_t site, enum 
 	/* Multiplying by an odd number is one to one: what is not in the place is in the tag. */
 	uint64_t key = (uint64_t)number << 23 | (uint64_t)site << 1 | (access == ACCESS_WRITE);
 	key = key * 0x9e3779b97f4a7c15u & ((1ull << STEP_BITS) - 1);
-	uint64_t *step = &self->steps[runtime.lean ? 0 : key >> (STEP_BITS - 12)];
+	uint64_t *step = runtime.lean ? &self->lean_step : &self->steps[key >> (STEP_BITS - 12)];
 	uint64_t known = RELAXED_GET(*step),
 		 tag = (key << 12 & ((1ull << STEP_BITS) - 1)) << (HISTORY_BITS - 12) | 1ull << 63;
 	if (LIKELY(known - HISTORY(known) == tag))

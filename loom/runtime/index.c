@@ -5,10 +5,6 @@
 
 #include <sys/mman.h>
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
 #define FIRST_BITS 10u /* one page */
 #define LEVELS 8u      /* each four times the one before */
 
@@ -22,25 +18,13 @@ static uint32_t level_start(uint32_t level)
 	return (level_size(level) - level_size(0)) / 3;
 }
 
-/* The first tables of all indexes lie side by side, which most runs never leave. */
-#define INDEXES_MOST 8u
 #define FIRST_BYTES (sizeof(uint32_t) << FIRST_BITS)
-static char *firsts;
-static uint32_t nfirsts;
 
+/* Most runs never leave the first table. */
 void index_start(struct index *index)
 {
-	if (!firsts)
-		firsts = runtime_map(0, INDEXES_MOST * FIRST_BYTES);
-	index->first = nfirsts < INDEXES_MOST ? (uint32_t *)(void *)(firsts + nfirsts++ * FIRST_BYTES)
-					      : runtime_map(0, FIRST_BYTES);
-	index->slots = runtime_map(0, sizeof(uint32_t) * level_start(LEVELS));
-}
-
-void index_touch(void)
-{
-	/* Fails on old kernels, where each page comes when it is needed. */
-	madvise(firsts, nfirsts * FIRST_BYTES, MADV_POPULATE_WRITE);
+	index->first = runtime_map_near(FIRST_BYTES);
+	index->slots = runtime_map_far(sizeof(uint32_t) * level_start(LEVELS));
 }
 
 void index_clear(struct index *index)

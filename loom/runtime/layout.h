@@ -96,12 +96,12 @@ static inline struct memo *memo_behind(struct memo *memo, uint64_t low)
 {
 	return memo + 1 + low % MEMOS_BEHIND;
 }
-#define MEMOS_START 0x2a0000000000ull
+#define MEMOS_START 0x221000000000ull
 #define MEMOS_SIZE (1ull << 30) /* of one slot */
 
 /* A site's mark, one per thread: the first half of a private cell that the thread writes there, less the
  * order; 0 until it is logged that nobody was there before. */
-#define MARKS_START 0x2c0000000000ull
+#define MARKS_START 0x231000000000ull
 #define MARKS_SIZE (1ull << 25) /* of one slot */
 
 /* Of a compiled unit; laid out by loom/compile/weave_unit.c. */
@@ -274,6 +274,7 @@ struct thread {
 	struct taken taken;
 	uint32_t couples_left; /* pairs that are looked at for couples unless one of them makes a new one */
 	uint32_t news;         /* observations that this thread was the first to log */
+	uint64_t lean_step;    /* stands for all of `steps` in a short run */
 	uint32_t next_met, next_taken;
 	uint32_t takes, seen_takes; /* times that others followed this one up (atomic); when it last looked */
 	struct recent_pair last_met;                  /* the pair met before this one */

@@ -13,6 +13,7 @@ void control_created(struct thread *thread)
 				 .stack_low = control.stack_low,
 				 .stack_size = control.stack_size };
 	thread->controlled = 1;
+	agents_admit(thread->slot);
 	policy_new(agent);
 	agent_readies(agent);
 }
@@ -28,6 +29,12 @@ void control_stack(struct thread *thread)
 	uint64_t top = ((uint64_t)pthread_self() + DESCRIPTOR_SIZE + 4095) & ~4095ull;
 	thread->stack_low = agent->stack_low ? agent->stack_low : top - agent->stack_size;
 	thread->stack_high = thread->stack_low + agent->stack_size;
+	if (!control.stacks_high || thread->stack_low < control.stacks_low)
+		control.stacks_low = thread->stack_low;
+	if (thread->stack_high > control.stacks_high)
+		control.stacks_high = thread->stack_high;
+	if (agent->stack_low) /* the program's own memory, which may have been used before */
+		control.stacks_seen = true;
 }
 
 void control_discarded(struct thread *thread)

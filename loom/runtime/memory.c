@@ -111,8 +111,10 @@ static void *prepare(void *block, size_t size)
 #define MARKED_CONTROLLED 4096u
 
 /* Both only ever become true, and whoever reads an old value is as if it had come earlier. */
-static bool is_ours;  /* the program has no allocator of its own */
-static bool has_kept; /* some freed block may have kept its history */
+static HOT bool is_ours;  /* the program has no allocator of its own */
+static HOT bool has_kept; /* some freed block may have kept its history */
+/* Where such blocks lie; only where one thread runs at a time is it certain. */
+static HOT uint64_t kept_low = UINT64_MAX, kept_high;
 
 /* In a trace, what the program asked for first: that says how large the block is. */
 static void forget_block(char *block, size_t size)
@@ -126,12 +128,20 @@ static void forget_block(char *block, size_t size)
 	forget(block + size, usable - size);
 }
 
+/* May the block have a history? Looking takes pages of shadow memory. */
+static bool may_be_kept(const void *block)
+{
+	return !runtime.controlled ||
+	       ((uint64_t)block < kept_high &&
+		(uint64_t)block + malloc_usable_size((void *)(uintptr_t)block) > kept_low);
+}
+
 static void *born(void *block, size_t size)
 {
 	if (!RELAXED_GET(is_ours))
 		RELAXED_SET(is_ours, true);
 	/* A trace also says where blocks come from. */
-	if (block && (RELAXED_GET(has_kept) || runtime.always_slow))
+	if (block && ((RELAXED_GET(has_kept) && may_be_kept(block)) || runtime.always_slow))
 		forget_block(block, size);
 	return prepare(block, size);
 }
@@ -142,6 +152,10 @@ static void dies(void *block, size_t size)
 		forget(block, size);
 	else if (!RELAXED_GET(has_kept))
 		RELAXED_SET(has_kept, true);
+	if (size < KEPT_BELOW && runtime.controlled) {
+		kept_low = (uint64_t)block < kept_low ? (uint64_t)block : kept_low;
+		kept_high = (uint64_t)block + size > kept_high ? (uint64_t)block + size : kept_high;
+	}
 }
 
 __attribute__((preserve_most)) void unsnarl_write(uint64_t word, uint64_t address, uint64_t size);

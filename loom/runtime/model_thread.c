@@ -8,7 +8,7 @@
 
 static uint64_t default_stack_size(void)
 {
-	static size_t size;
+	static HOT size_t size;
 	pthread_attr_t attributes;
 	if (!size && pthread_getattr_default_np(&attributes) == 0) {
 		pthread_attr_getstacksize(&attributes, &size);

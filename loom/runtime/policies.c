@@ -9,7 +9,7 @@
 #define PRIORITY_HIGH (1ull << 63)
 #define SURW_POINTS 100u
 
-static uint64_t pct_changes[PCT_CHANGES];
+static HOT uint64_t pct_changes[PCT_CHANGES];
 
 static void pct_start(void)
 {
@@ -37,7 +37,6 @@ void policy_start(void)
 	static const uint64_t passing[] = { 1, 8, 64, 1024 };
 	control.passing = passing[control_below(4)];
 	control.phase = (uint32_t)control_random();
-	control.visits = runtime_map(0, sizeof *control.visits * (WORD_SITE_MASK + 1));
 }
 
 void policy_new(struct agent *agent)
@@ -50,9 +49,6 @@ void policy_new(struct agent *agent)
 
 /* ---- who may be chosen ---- */
 
-/* Not on the stack: threads may have little of it, and only the holder of the token is here. */
-static struct agent *candidate[2 * AREA_SLOTS];
-
 static bool may_rest(const struct agent *agent)
 {
 	return agent->demoted && agent->demoted_until > control.contested;
@@ -64,15 +60,15 @@ static uint32_t candidates(struct agent *me)
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < control.nready; i++)
 		if (!may_rest(control.ready[i]) && !(control.ready[i] == me && me->yields))
-			candidate[n++] = control.ready[i];
+			control.candidates[n++] = control.ready[i];
 	for (uint32_t i = 0; control.ntimed && i < control.nblocked; i++)
 		if (control.blocked[i]->deadline != NEVER && control.blocked[i]->eager <= control.contested)
-			candidate[n++] = control.blocked[i];
+			control.candidates[n++] = control.blocked[i];
 	if (n)
 		return n;
 	for (uint32_t i = 0; i < control.nready; i++)
 		if (control.ready[i] != me || control.nready == 1)
-			candidate[n++] = control.ready[i];
+			control.candidates[n++] = control.ready[i];
 	return n;
 }
 
@@ -81,8 +77,8 @@ static struct agent *highest(struct agent *me)
 	struct agent *best = NULL;
 	uint32_t n = candidates(me);
 	for (uint32_t i = 0; i < n; i++)
-		if (!best || candidate[i]->priority > best->priority)
-			best = candidate[i];
+		if (!best || control.candidates[i]->priority > best->priority)
+			best = control.candidates[i];
 	return best;
 }
 
@@ -94,7 +90,8 @@ static struct agent *highest(struct agent *me)
  * 4 until their number has doubled; which ones differs from run to run. */
 void policy_weigh(struct agent *me, bool private)
 {
-	uint32_t visits = ++control.visits[me->site];
+	uint32_t *counts = me->site < NEAR_VISITS ? control.near_visits : control.visits;
+	uint32_t visits = ++counts[me->site];
 	uint32_t step = visits < 8 ? 1 : 1u << (31 - __builtin_clz(visits)) >> 2;
 	me->repeated = ((visits + control.phase) & (step - 1)) != 0;
 	me->dull = private || me->repeated;
@@ -113,7 +110,7 @@ static struct agent *random_next(struct agent *me)
 	if (!control.ndemoted && !control.ntimed && !(me && me->yields))
 		return control.nready ? control.ready[control_below(control.nready)] : NULL;
 	uint32_t n = candidates(me);
-	return n ? candidate[control_below(n)] : NULL;
+	return n ? control.candidates[control_below(n)] : NULL;
 }
 
 static struct agent *pct_next(struct agent *me)
@@ -169,12 +166,12 @@ static struct agent *surw_draw(uint32_t n)
 {
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < n; i++)
-		sum += candidate[i]->left + 1;
+		sum += control.candidates[i]->left + 1;
 	uint64_t at = n ? control_below(sum) : 0;
 	for (uint32_t i = 0; i < n; i++) {
-		if (at <= candidate[i]->left)
-			return candidate[i];
-		at -= candidate[i]->left + 1;
+		if (at <= control.candidates[i]->left)
+			return control.candidates[i];
+		at -= control.candidates[i]->left + 1;
 	}
 	return NULL;
 }
@@ -187,7 +184,7 @@ static struct agent *surw_next(struct agent *me)
 	uint32_t n = candidates(me);
 	bool there = false;
 	for (uint32_t i = 0; i < n; i++)
-		there |= candidate[i] == control.chosen;
+		there |= control.candidates[i] == control.chosen;
 	if (!there)
 		control.chosen = surw_draw(n);
 	return control.chosen;
@@ -199,9 +196,9 @@ static struct agent *stay_next(struct agent *me)
 		return me;
 	uint32_t n = candidates(me), from = me ? me->number : control.current->number;
 	for (uint32_t i = 0; i < n; i++)
-		if (candidate[i]->number > from)
-			return candidate[i];
-	return n ? candidate[0] : NULL;
+		if (control.candidates[i]->number > from)
+			return control.candidates[i];
+	return n ? control.candidates[0] : NULL;
 }
 
 struct agent *policy_next(struct agent *me)

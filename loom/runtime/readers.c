@@ -2,13 +2,12 @@
  * write. Blocks come from one never-unmapped array. */
 #include "loom/runtime/runtime.h"
 
-#define BLOCKS_START 0x490000000000ull
 #define BLOCKS_LIMIT (1u << 28)
 
 /* A cell that two threads changed at once may hold anything: block 0 is for that, and stays empty. */
 struct readers *readers_at(uint32_t number)
 {
-	return (struct readers *)BLOCKS_START + (number <= RELAXED_GET(runtime.next_readers) ? number : 0);
+	return (struct readers *)READERS_START + (number <= RELAXED_GET(runtime.next_readers) ? number : 0);
 }
 
 static uint16_t home_of(const struct cell *cell)
@@ -24,7 +23,7 @@ struct readers *readers_of(const struct cell *cell, uint32_t number)
 
 void readers_start(void)
 {
-	runtime_map(BLOCKS_START, (size_t)BLOCKS_LIMIT * sizeof(struct readers));
+	runtime_map(READERS_START, (size_t)BLOCKS_LIMIT * sizeof(struct readers));
 	spare_start(SPARE_READERS, BLOCKS_LIMIT);
 }
 

@@ -99,6 +99,10 @@ static bool recycle_mappings(void)
 bool recycle_slots(void)
 {
 	uint32_t found = 0;
+	struct thread *gone = &runtime.threads[SLOT_GONE];
+	gone->state = THREAD_ENDED;
+	gone->slot = SLOT_GONE;
+	gone->number = AREA_THREAD_GONE;
 	for (uint32_t slot = 1; slot < SLOT_GONE; slot++) {
 		uint32_t state = THREAD_ENDED;
 		if (__atomic_compare_exchange_n(&runtime.threads[slot].state, &state, THREAD_RECYCLING, false,

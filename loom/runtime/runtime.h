@@ -14,6 +14,9 @@
 #define HIDDEN __attribute__((visibility("hidden")))
 #define INLINE static inline __attribute__((always_inline))
 #define EXPORT __attribute__((visibility("default")))
+/* Variables that every run writes lie side by side: in the children of a fork server each page of
+ * them is copied once per run. */
+#define HOT __attribute__((section("unsnarl_hot")))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -21,6 +24,20 @@
  * no other memory is published through them. */
 #define RELAXED_GET(place) __atomic_load_n(&(place), __ATOMIC_RELAXED)
 #define RELAXED_SET(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELAXED)
+
+/* Where tables lie: side by side, so that they are one mapping with few page tables of its own. Both
+ * cost time in every run that a fork server forks. What short runs touch is in the first gigabyte. */
+#define REGION_START 0x220000000000ull
+#define HISTORIES_START REGION_START        /* 64 MiB */
+#define ARRAYS_START 0x220004000000ull      /* 128 MiB */
+#define TABLES_START 0x22000c000000ull      /* 640 MiB: those that need no address of their own, */
+#define READERS_START 0x220034000000ull     /* 12 GiB */
+#define FAR_TABLES_START 0x220400000000ull  /* 4 GiB: and where there is no more room for them */
+#define SPARE_LINKS_START 0x220500000000ull /* 1 GiB for each kind of block */
+#define ROWS_START 0x220600000000ull        /* 4 GiB */
+#define CUTS_START 0x220800000000ull        /* 32 GiB; MEMOS_START and MARKS_START come next */
+#define REGION_END (MARKS_START + AREA_SLOTS * MARKS_SIZE)
+#define AREA_START 0x231840000000ull /* the run area: 1 GiB */
 
 struct index {
 	uint32_t *first; /* number of the entry + 1, the first table */
@@ -40,6 +57,7 @@ struct runtime {
 	bool controlled;                     /* one thread runs at a time (control.c) */
 	bool lean;                           /* so far a short run, which touches as few pages as it can */
 	struct thread *threads;              /* AREA_SLOTS of them */
+	struct memo *no_memos;               /* for threads that do not use theirs: never written */
 	struct index pairs, predecessors, edges, couples;
 	uint32_t next_readers, next_arrays, next_cuts, next_rows; /* blocks handed out so far */
 	uint32_t trace_lock;
@@ -49,10 +67,15 @@ extern HIDDEN struct runtime runtime;
 /* ---- start.c ---- */
 /* Zeroed memory that costs nothing until touched; never fails to return (it ends the process with a sentence). */
 HIDDEN void *runtime_map(uint64_t at, size_t size);
+/* The same for tables, or beginnings of such, that most runs write: a few pages that come together. */
+HIDDEN void *runtime_map_near(size_t size);
+HIDDEN void *runtime_map_far(size_t size); /* and for those that few runs write */
+HIDDEN void runtime_touch_near(void);      /* a run begins that will write them */
 HIDDEN void runtime_die(const char *what);
 HIDDEN bool runtime_claim_process(void);
 HIDDEN void runtime_serve(void); /* a fork server begins to fork; nothing in other programs */
-HIDDEN void *runtime_map_area(uint64_t offset, size_t size); /* a part of the run area */
+HIDDEN struct area_schedule *runtime_schedule(void); /* its part of the run area */
+HIDDEN bool runtime_take_area(int fd);               /* a fork server maps the area of the runs to come */
 /* Memory ends or begins its life: its history is forgotten. */
 HIDDEN void runtime_forget(struct thread *self, uint64_t address, size_t size);
 
@@ -75,7 +98,7 @@ HIDDEN void thread_leave_runtime(struct thread *self); /* a jump or cancellation
 
 /* ---- server.c: a program that forks once per run ---- */
 HIDDEN bool server_prepare(char **environment); /* is this to be a server? */
-HIDDEN int server_loop(void);                   /* returns in each child, with the descriptor of its area */
+HIDDEN void server_loop(void);                  /* returns in each child */
 
 /* ---- memory.c ---- */
 HIDDEN void memory_start(void);
@@ -85,6 +108,7 @@ HIDDEN bool recycle_slots(void); /* false when no slot could be freed */
 HIDDEN void recycle_cell(struct cell *cell);
 
 /* ---- units.c ---- */
+HIDDEN void units_prepare(void);
 HIDDEN void units_after_fork(void);
 HIDDEN void units_find_program(void); /* before the first unit is there: saves time then */
 HIDDEN void units_forget_memos(uint32_t slot);
@@ -109,7 +133,6 @@ struct probe {
 	uint32_t hash, level, at;
 };
 HIDDEN void index_start(struct index *index);
-HIDDEN void index_touch(void); /* all that were started will be used */
 HIDDEN void index_clear(struct index *index);
 /* A search for, or (with its own number) a place for, one of `count` entries. */
 HIDDEN struct probe index_probe(uint64_t hash, uint32_t count);
@@ -126,6 +149,7 @@ struct history {
 };
 #define OWN_LAST (1u << 31) /* in `own`, when there is a `read`: it came after that */
 HIDDEN void history_start(void);
+HIDDEN void history_touch(void); /* a run begins */
 HIDDEN const struct history *history_at(uint32_t number);
 HIDDEN uint32_t history_number(struct history history);
 HIDDEN uint32_t history_step(struct thread *self, uint32_t number, uint32_t site, enum access access);
@@ -260,7 +284,7 @@ struct array {
 HIDDEN void array_start(void);
 INLINE struct array *array_at(uint32_t number)
 {
-	return (struct array *)0x230000000000ull + number;
+	return (struct array *)ARRAYS_START + number;
 }
 HIDDEN void array_free(struct thread *self, uint32_t number);
 /* Gives the cell these histories, and the form that goes with them; false when there is no array left. */
@@ -284,7 +308,6 @@ HIDDEN void context_meet(struct thread *self, uint32_t slot, enum access access)
 HIDDEN void context_end(struct thread *self, enum access access);
 
 /* ---- spare.c: blocks that come and go ---- */
-#define SPARE_LINKS_START 0x260000000000ull
 HIDDEN void spare_start(enum spare_kind kind, uint32_t limit);
 HIDDEN void spare_after_fork(void);
 HIDDEN uint32_t spare_take(struct spare *spare, enum spare_kind kind); /* 0 when there are none */
@@ -335,7 +358,7 @@ struct row {
 };
 INLINE struct row *row_at(uint32_t number)
 {
-	return (struct row *)0x250000000000ull + number;
+	return (struct row *)ROWS_START + number;
 }
 HIDDEN void row_start(void);
 HIDDEN void row_free(struct thread *self, uint32_t number);
@@ -350,7 +373,7 @@ struct cut {
 };
 INLINE struct cut *cut_at(uint32_t number)
 {
-	return (struct cut *)0x240000000000ull + number;
+	return (struct cut *)CUTS_START + number;
 }
 INLINE bool
 cell_is_cut(struct cell cell) /* history: number of the block; context: a bit for each part's first byte */

@@ -17,7 +17,7 @@ static struct store {
 
 static uint32_t *link_of(enum spare_kind kind, uint32_t number)
 {
-	return (uint32_t *)(SPARE_LINKS_START + ((uint64_t)kind << 40)) + number;
+	return (uint32_t *)(SPARE_LINKS_START + ((uint64_t)kind << 30)) + number;
 }
 
 void spare_start(enum spare_kind kind, uint32_t limit)

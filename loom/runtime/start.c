@@ -16,7 +16,7 @@
 
 #include "model/unit_format.h" /* UNIT_RUNTIME_SECTION */
 
-struct runtime runtime = { .area_fd = -1 };
+HOT __attribute__((aligned(4096))) struct runtime runtime = { .area_fd = -1 };
 
 /* launch recognises executables with a runtime by this section. */
 __attribute__((section(UNIT_RUNTIME_SECTION), used)) static const uint32_t marker = AREA_VERSION;
@@ -43,36 +43,24 @@ static void raw_munmap(void *at, size_t size)
 	raw_call(SYS_munmap, (long)at, (long)size, 0, 0, 0, 0);
 }
 
-/* Most tables are made when a run begins, and in a fork server once for all runs. They lie side by side, since
- * every mapping costs time in every run. */
-#define TABLES_SIZE (4ull << 30)
-static char *tables, *tables_end;
+/* Tables from the front of the region, and from farther behind; what is left of each. */
+static struct pool {
+	uint64_t next, end;
+} pools[] = { { TABLES_START, READERS_START }, { FAR_TABLES_START, SPARE_LINKS_START } };
 
-static void *take_table(size_t size)
+static void *take_table(struct pool *pool, size_t size)
 {
 	size = (size + 4095) & ~4095ull;
-	if ((size_t)(tables_end - tables) < size)
-		return NULL;
-	void *table = tables;
-	tables += size;
-	return table;
+	for (; pool < pools + 2; pool++)
+		if (pool->end - pool->next >= size) {
+			pool->next += size;
+			return (void *)(pool->next - size);
+		}
+	return NULL;
 }
 
-static void tables_start(void)
+static void *map_anywhere(uint64_t at, size_t size)
 {
-	void *all = raw_mmap(NULL, TABLES_SIZE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (all == MAP_FAILED)
-		return; /* each for itself, then */
-	madvise(all, TABLES_SIZE, MADV_DONTDUMP);
-	tables = all;
-	tables_end = tables + TABLES_SIZE;
-}
-
-void *runtime_map(uint64_t at, size_t size)
-{
-	void *table = at ? NULL : take_table(size);
-	if (table)
-		return table;
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED_NOREPLACE : 0);
 	void *memory = raw_mmap((void *)at, size, flags, -1, 0);
 	if (memory == MAP_FAILED || (at && memory != (void *)at))
@@ -82,12 +70,42 @@ void *runtime_map(uint64_t at, size_t size)
 	return memory;
 }
 
-void *runtime_map_area(uint64_t offset, size_t size)
+static void tables_start(void)
 {
-	void *place = raw_mmap(NULL, size, MAP_SHARED | MAP_NORESERVE, runtime.area_fd, (off_t)offset);
-	if (place == MAP_FAILED)
-		runtime_die("no address space for the run area");
-	return place;
+	map_anywhere(REGION_START, REGION_END - REGION_START);
+}
+
+void *runtime_map(uint64_t at, size_t size)
+{
+	if (at >= REGION_START && at + size <= REGION_END)
+		return (void *)at;
+	void *table = at ? NULL : take_table(pools, size);
+	return table ? table : map_anywhere(at, size);
+}
+
+void *runtime_map_far(size_t size)
+{
+	void *table = take_table(pools + 1, size);
+	return table ? table : map_anywhere(0, size);
+}
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+static uint64_t near_size;
+
+/* Called before any other table is made: then they lie side by side. */
+void *runtime_map_near(size_t size)
+{
+	near_size += (size + 4095) & ~4095ull;
+	return take_table(pools, size);
+}
+
+void runtime_touch_near(void)
+{
+	/* Fails on old kernels, where each page comes when it is needed. */
+	madvise((void *)TABLES_START, near_size, MADV_POPULATE_WRITE);
 }
 
 /* The descriptor that the environment names; -1 when it names none. */
@@ -98,37 +116,85 @@ static int area_descriptor(const char *value)
 	return fd < 0 || fd > 1 << 20 || *end ? -1 : (int)fd;
 }
 
+/* ---- the area ---- */
+
+/* Its head and the first process lie side by side in the file, and are one mapping. It stands so that each
+ * log begins with a page table of its own and needs no other as long as it is short. */
+#define FRONT_SIZE (AREA_PROCESS_OFFSET(0) + AREA_PROCESS_SIZE)
+#define TABLE_SPAN (2ull << 20) /* what one page table covers */
+#define LOGS_OFFSET (AREA_PROCESS_OFFSET(0) + offsetof(struct area_process, pairs))
+#define FRONT_START (AREA_START + TABLE_SPAN - (LOGS_OFFSET % TABLE_SPAN & ~4095ull))
+#define SCHEDULE_START (AREA_START + 0x28000000ull)
+_Static_assert(FRONT_START + FRONT_SIZE <= SCHEDULE_START, "the area has room where it is mapped");
+
+static struct area_schedule *schedule_part; /* NULL = not mapped yet */
+
+static void *map_part(uint64_t at, int how, uint64_t offset, size_t size)
+{
+	return raw_mmap((void *)at, size, MAP_SHARED | MAP_NORESERVE | how, runtime.area_fd, (off_t)offset);
+}
+
+/* At its place, or elsewhere should the program be there already; over `old`, of another area. */
+static void *map_front_part(void *old, uint64_t wanted, uint64_t offset, size_t size)
+{
+	if (old)
+		return map_part((uint64_t)old, MAP_FIXED, offset, size);
+	void *place = map_part(wanted, MAP_FIXED_NOREPLACE, offset, size);
+	return place == MAP_FAILED ? map_part(0, 0, offset, size) : place;
+}
+
 static bool area_open(int fd)
 {
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) != 0 || (uint64_t)st.st_size != AREA_SIZE)
 		return false;
-	struct area_head *head = raw_mmap(NULL, AREA_HEAD_SIZE, MAP_SHARED, fd, 0);
+	runtime.area_fd = fd;
+	struct area_head *head = map_front_part(runtime.head, FRONT_START, 0, FRONT_SIZE);
 	if (head == MAP_FAILED)
 		return false;
 	if (head->magic != AREA_MAGIC || head->version != AREA_VERSION) {
-		raw_munmap(head, AREA_HEAD_SIZE);
+		raw_munmap(head, FRONT_SIZE);
 		return false;
 	}
 	runtime.head = head;
-	runtime.area_fd = fd;
-	runtime.options = head->options;
 	return true;
 }
 
-static struct area_process *map_process(uint32_t number, struct area_process *at)
+static struct area_process *first_process(void)
 {
-	void *place = raw_mmap(at, AREA_PROCESS_SIZE, MAP_SHARED | MAP_NORESERVE | (at ? MAP_FIXED : 0),
-			       runtime.area_fd, (off_t)AREA_PROCESS_OFFSET(number));
-	return place == MAP_FAILED ? NULL : place;
+	return (struct area_process *)(void *)((char *)runtime.head + AREA_PROCESS_OFFSET(0));
+}
+
+static bool map_schedule(void)
+{
+	void *place = map_front_part(schedule_part, SCHEDULE_START, AREA_SCHEDULE_OFFSET, AREA_SCHEDULE_SIZE);
+	if (place != MAP_FAILED)
+		schedule_part = place;
+	return place != MAP_FAILED;
+}
+
+bool runtime_take_area(int fd)
+{
+	return area_open(fd) && map_schedule();
+}
+
+struct area_schedule *runtime_schedule(void)
+{
+	if (!schedule_part && !map_schedule())
+		runtime_die("no address space for the run area");
+	return schedule_part;
 }
 
 /* Maps a fresh process area; over the parent's one in the child of a fork. */
 bool runtime_claim_process(void)
 {
 	uint32_t number = __atomic_fetch_add(&runtime.head->processes, 1, __ATOMIC_RELAXED);
-	struct area_process *fresh = number < AREA_PROCESSES ? map_process(number, NULL) : NULL;
-	if (!fresh)
+	if (number >= AREA_PROCESSES)
+		return false;
+	uint64_t offset = AREA_PROCESS_OFFSET(number);
+	struct area_process *fresh =
+		number == 0 ? first_process() : map_part(0, 0, offset, AREA_PROCESS_SIZE);
+	if (fresh == MAP_FAILED)
 		return false;
 	fresh->pid = getpid();
 	if (!runtime.process) {
@@ -137,7 +203,7 @@ bool runtime_claim_process(void)
 	}
 	units_copy(fresh, runtime.process);
 	raw_munmap(fresh, AREA_PROCESS_SIZE);
-	return map_process(number, runtime.process) != NULL;
+	return map_part((uint64_t)runtime.process, MAP_FIXED, offset, AREA_PROCESS_SIZE) != MAP_FAILED;
 }
 
 static void after_fork_in_child(void)
@@ -163,24 +229,33 @@ static void after_fork_in_child(void)
 	__atomic_store_n(&runtime.process->started, 1, __ATOMIC_RELEASE);
 }
 
-/* The program is observed from here on. */
-static void observe_program(int descriptor)
+/* What is the same for all runs: a fork server does it once. */
+static void prepare_observing(void)
 {
-	if (!area_open(descriptor) || !runtime_claim_process())
+	history_start();
+	observe_start();
+	objects_prepare();
+	control_prepare();
+	units_prepare();
+	thread_start();
+	pthread_atfork(control_before_fork, NULL, after_fork_in_child);
+}
+
+/* The program is observed from here on. */
+static void observe_program(void)
+{
+	runtime.options = runtime.head->options;
+	if (!runtime_claim_process())
 		return;
 	context_start(runtime.options.context);
 	runtime.always_slow = runtime.options.line || (runtime.options.observe & OBSERVE_TRACE);
 	if (runtime.options.line)
 		lines_start();
 	runtime.controlled = runtime.lean = runtime.head->control.policy != POLICY_FREE;
-	history_start();
-	observe_start();
-	thread_start();
 	runtime.active = true;
 	thread_self();
 	if (runtime.controlled)
 		control_start();
-	pthread_atfork(control_before_fork, NULL, after_fork_in_child);
 	__atomic_store_n(&runtime.process->started, 1, __ATOMIC_RELEASE);
 }
 
@@ -208,7 +283,10 @@ static void start(int argc, char **argv, char **environment)
 	if (runtime.serves)
 		return;
 	int descriptor = area_descriptor(value);
-	observe_program(descriptor < 0 ? monitor_start(environment) : descriptor);
+	if (!area_open(descriptor < 0 ? monitor_start(environment) : descriptor))
+		return;
+	prepare_observing();
+	observe_program();
 }
 
 void runtime_serve(void)
@@ -216,7 +294,9 @@ void runtime_serve(void)
 	if (!runtime.serves)
 		return;
 	runtime.serves = false;
-	observe_program(server_loop());
+	prepare_observing();
+	server_loop();
+	observe_program();
 }
 
 /* Before every constructor, those of shared libraries included. */

@@ -18,7 +18,7 @@ __thread struct thread *unsnarl_self __attribute__((tls_model("initial-exec"))) 
 static __thread bool departed;
 
 static pthread_key_t end_key;
-static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
+static HOT pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Runs at thread exit, after the program's own thread-local destructors: glibc
  * repeats the round for keys set again, so the last round is ours. */
@@ -33,16 +33,17 @@ static void at_thread_exit(void *round)
 void thread_start(void)
 {
 	runtime.threads = runtime_map(0, (size_t)AREA_SLOTS * sizeof(struct thread));
-	struct thread *gone = &runtime.threads[SLOT_GONE];
-	gone->state = THREAD_ENDED;
-	gone->slot = SLOT_GONE;
-	gone->number = AREA_THREAD_GONE;
+	runtime.no_memos = runtime_map(0, MEMOS_SIZE);
 	pthread_key_create(&end_key, at_thread_exit);
 }
 
 /* A slot that no cell names: one never used, or all those recycled. Called with slots_lock. */
-static struct thread *free_slot(void)
+static struct thread *free_slot(bool *used)
 {
+	static HOT uint32_t next = 1; /* and all behind it were never used */
+	*used = next == SLOT_GONE;
+	if (!*used)
+		return &runtime.threads[next++];
 	for (int attempt = 0; attempt < 2; attempt++) {
 		for (uint32_t slot = 1; slot < SLOT_GONE; slot++)
 			if (runtime.threads[slot].state == THREAD_FREE)
@@ -58,11 +59,12 @@ struct thread *thread_new(void)
 	if (!runtime.active)
 		return NULL;
 	pthread_mutex_lock(&slots_lock);
-	struct thread *thread = free_slot();
+	bool used;
+	struct thread *thread = free_slot(&used);
 	if (thread) {
 		uint32_t slot = (uint32_t)(thread - runtime.threads);
-		uint32_t generation = thread->generation;
-		if (generation) { /* used before; else all is zero, and mostly not there yet */
+		uint32_t generation = used ? thread->generation : 0;
+		if (used) { /* else all is zero, and not there yet: a page that is read first comes twice */
 			memset(thread, 0, offsetof(struct thread, again));
 			memset(thread->met, 0, sizeof thread->met);
 			memset(thread->again, 0, sizeof thread->again);
@@ -78,8 +80,9 @@ struct thread *thread_new(void)
 		bool never = runtime.always_slow || runtime.controlled;
 		thread->owner = never ? (uint16_t)OWNER_NEVER : OWNER(slot, 0u, 0u);
 		thread->tag = never ? TAG_NEVER : thread->word;
-		thread->memos = (struct memo *)(MEMOS_START + (never ? 0 : slot * MEMOS_SIZE));
-		thread->marks = (uint64_t *)(MARKS_START + (never ? 0 : slot * MARKS_SIZE));
+		thread->memos = never ? runtime.no_memos : (struct memo *)(MEMOS_START + slot * MEMOS_SIZE);
+		thread->marks =
+			never ? (uint64_t *)runtime.no_memos : (uint64_t *)(MARKS_START + slot * MARKS_SIZE);
 		thread->context = context_empty();
 		bool couples = runtime.options.observe & OBSERVE_PAIRS && !runtime.head->control.light;
 		thread->couples_left = couples ? COUPLES_PATIENCE : 0;
@@ -151,7 +154,8 @@ void thread_end(void)
 	if (self->taken.cell)
 		cell_settle(self);
 	/* The stack goes back to libc, which gives it to another thread. */
-	if (self->stack_high)
+	bool blank = runtime.controlled && !control.stacks_seen && !runtime.always_slow;
+	if (self->stack_high && !blank)
 		runtime_forget(self, self->stack_low, self->stack_high - self->stack_low);
 	RELAXED_SET(runtime.process->slot_order[self->slot], 0);
 	__atomic_fetch_add(&runtime.process->accesses, self->order, __ATOMIC_RELAXED);

@@ -129,13 +129,16 @@ static uint64_t thread_pointer(void)
 	return pointer;
 }
 
+void token_prepare(void)
+{
+	control.parks = runtime_map(0, (size_t)AREA_SLOTS * PARK_BYTES);
+}
+
 void token_start(struct agent *me)
 {
 	control.carrier = me;
 	me->pointer = thread_pointer();
 	control.carries = control.options.carry && getauxval(AT_HWCAP2) & HWCAP2_BASES;
-	if (control.carries)
-		control.parks = runtime_map(0, (size_t)AREA_SLOTS * PARK_BYTES);
 }
 
 void token_begin(struct agent *me)

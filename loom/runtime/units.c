@@ -14,15 +14,15 @@
 
 #include "model/unit_format.h" /* ids stand in the unit tables */
 
-static pthread_mutex_t units_lock = PTHREAD_MUTEX_INITIALIZER;
-static uint32_t next_site = 1;
+static HOT pthread_mutex_t units_lock = PTHREAD_MUTEX_INITIALIZER;
+static HOT uint32_t next_site = 1;
 
 /* Where the tables of announced units lie, in order of their numbers: for the ids of sites. */
-static struct {
+static HOT struct {
 	uint32_t first, nsites;
 	const void *table;
 } *unit_tables;
-static uint32_t nunit_tables;
+static HOT uint32_t nunit_tables;
 
 uint64_t units_site_id(uint32_t site)
 {
@@ -45,8 +45,6 @@ static void keep_table(const struct unit_descriptor *unit)
 {
 	if (!runtime.controlled)
 		return;
-	if (!unit_tables)
-		unit_tables = runtime_map(0, sizeof *unit_tables * AREA_UNITS);
 	uint32_t first = (uint32_t)(unit->first >> WORD_SITE_SHIFT);
 	for (uint32_t i = 0; i < nunit_tables; i++)
 		if (unit_tables[i].first == first) { /* loaded again, elsewhere */
@@ -85,15 +83,56 @@ void units_find_program(void)
 	program_path[n > 0 ? n : 0] = '\0';
 }
 
-/* The file of the image that holds `address`, absolute, since the program may change folder. */
-static void image_path(const Dl_info *image, char path[PATH_MAX])
+/* The image that holds a unit. */
+struct image {
+	const void *base; /* NULL = not known */
+	const char *path; /* absolute, since the program may change folder */
+};
+
+static uint64_t program_low, program_high; /* where the program's own image lies */
+
+static void find_program_image(void)
 {
-	bool main_image = (getauxval(AT_PHDR) & ~4095ull) == (uint64_t)image->dli_fbase;
-	if (main_image || !realpath(image->dli_fname, path)) {
-		if (!program_path[0])
-			units_find_program();
-		strcpy(path, program_path);
+	const ElfW(Phdr) *segments = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+	uint64_t n = getauxval(AT_PHNUM), bias = 0, low = UINT64_MAX, high = 0;
+	for (uint64_t i = 0; segments && i < n; i++) {
+		const ElfW(Phdr) *segment = &segments[i];
+		if (segment->p_type == PT_PHDR)
+			bias = (uint64_t)segments - segment->p_vaddr;
+		if (segment->p_type != PT_LOAD)
+			continue;
+		low = segment->p_vaddr < low ? segment->p_vaddr : low;
+		high = segment->p_vaddr + segment->p_memsz > high ? segment->p_vaddr + segment->p_memsz
+								  : high;
 	}
+	if (low < high) {
+		program_low = (bias + low) & ~4095ull;
+		program_high = bias + high;
+	}
+}
+
+void units_prepare(void)
+{
+	unit_tables = runtime_map(0, sizeof *unit_tables * AREA_UNITS);
+	find_program_image();
+}
+
+static struct image image_of(const void *place)
+{
+	static char other_path[PATH_MAX];
+	Dl_info found;
+	struct image image = { .base = (const void *)program_low, .path = program_path };
+	/* The program itself is known without a look at all that is loaded, which touches many pages. */
+	if ((uint64_t)place - program_low >= program_high - program_low) {
+		if (!dladdr(place, &found))
+			return (struct image){ .path = "" };
+		image.base = found.dli_fbase;
+		if (realpath(found.dli_fname, other_path))
+			image.path = other_path;
+	}
+	if (image.path == program_path && !program_path[0])
+		units_find_program();
+	return image;
 }
 
 /* The variables of a newly loaded image: what was mapped there before is gone. */
@@ -124,17 +163,15 @@ static uint32_t known_number(const struct unit_descriptor *unit, const char *pat
 
 static void announce(struct unit_descriptor *unit)
 {
-	static const void *last_image;
+	static HOT const void *last_image;
 	struct area_process *process = runtime.process;
-	char path[PATH_MAX] = "";
-	Dl_info image;
-	bool found = dladdr(unit->table, &image);
-	if (found)
-		image_path(&image, path);
-	uint32_t first = known_number(unit, path);
-	if (found && (first || image.dli_fbase != last_image))
-		dl_iterate_phdr(forget_variables, image.dli_fbase);
-	last_image = found ? image.dli_fbase : NULL;
+	struct image image = image_of(unit->table);
+	uint32_t first = known_number(unit, image.path);
+	/* Nothing has a history at the very beginning. */
+	bool begins = !process->nunits && process->created == 1 && unsnarl_self->order == 0;
+	if (image.base && !begins && (first || image.base != last_image))
+		dl_iterate_phdr(forget_variables, (void *)(uintptr_t)image.base);
+	last_image = image.base;
 	if (first) {
 		unit->first = (uint64_t)first << WORD_SITE_SHIFT;
 		keep_table(unit);
@@ -147,7 +184,7 @@ static void announce(struct unit_descriptor *unit)
 	process->units[process->nunits] = (struct area_unit){ .hash = unit->hash,
 							      .first = next_site,
 							      .nsites = (uint32_t)unit->nsites,
-							      .path = note_path(path) };
+							      .path = note_path(image.path) };
 	next_site += (uint32_t)unit->nsites;
 	__atomic_store_n(&process->units[process->nunits].state, AREA_VALID, __ATOMIC_RELEASE);
 	process->nunits++;
