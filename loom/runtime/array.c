@@ -215,13 +215,14 @@ bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_
 {
 	for (int tries = 0; tries < 100; tries++) {
 		struct bytes bytes;
+		uint16_t owner = cell_get(cell).owner;
+		if (!owner || (OWNER_SLOT(owner) == self->slot && OWNER_IS_PRIVATE(owner)))
+			return row_access(self, cell, from, to, word, access, unit, true);
 		open_bytes(cell, &bytes);
-		uint16_t owner = bytes.now.owner;
+		owner = bytes.now.owner;
 		uint32_t form = OWNER_FORM(owner), mode = OWNER_MODE(owner), slot = OWNER_SLOT(owner);
 		if ((form && form != FORM_WHOLE && form != FORM_ARRAY) || mode > MODE_ONE)
 			return false;
-		if (!owner || (slot == self->slot && OWNER_IS_PRIVATE(bytes.raw.owner)))
-			return row_access(self, cell, from, to, word, access, unit, true);
 		uint32_t a = mode == MODE_ONE ? HISTORY_WRITER(bytes.now.history) : slot;
 		if (access == ACCESS_WRITE && a == self->slot && contexts_differ(self, &bytes, from, to))
 			return false;

@@ -388,6 +388,8 @@ static bool attempt(struct thread *self, struct cell *cell, struct cell raw, uin
 		cell_step_private(self, cell, word, access, unit);
 		return true;
 	}
+	if (!OWNER_SLOT(raw.owner) && mode == MODE_ALL)
+		return cell_take_fresh(self, cell, raw, word, access, unit);
 	struct cell now = cell_plain(raw);
 	if (mine && mode == MODE_ALL) {
 		step(self, cell, now, word, access, unit);
@@ -411,8 +413,7 @@ bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t
 	for (;;) {
 		struct cell now = cell_get(cell);
 		if (!OWNER_FORM(now.owner) && form == FORM_WHOLE) { /* a fresh granule */
-			struct cell fresh = { .owner = OWNER(0u, FORM_WHOLE, MODE_ALL) };
-			if (take_over(self, cell, now, fresh, word, address, access))
+			if (cell_take_fresh(self, cell, now, word, access, unit))
 				return true;
 			continue;
 		}
