@@ -6,6 +6,7 @@
 #define DIAGNOSE_DIAGNOSIS_H
 
 #include "diagnose/chase.h"
+#include "diagnose/experiment.h"
 #include "diagnose/replays.h"
 #include "diagnose/retell.h"
 #include "diagnose/trace.h"
@@ -34,6 +35,8 @@ struct diagnosis {
 	struct retold retold; /* the shortest failing run, traced */
 	bool has_story;
 	struct trace trace;
+	struct windows windows; /* of its forced switches */
+	struct claims claims;   /* what these point at */
 	uint64_t shortest; /* its number in the store, 0 = not recorded */
 	struct opinions opinions;
 	struct causes causes;

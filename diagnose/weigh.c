@@ -13,7 +13,7 @@
 #define WITNESS_AGAINST 0.6 /* what stays when a witness has seen otherwise */
 #define POINTS_AGAINST 0.85
 #define POINTS_ALONE 0.5 /* what a claim counts that comes from a method for places */
-#define TRUSTED 0.6      /* trust of methods that compare runs */
+#define TRUSTED 0.65     /* trust of methods that compare runs */
 #define CONFIDENCE_MOST 0.99
 #define LATER 0.98 /* of what may have led to it */
 
