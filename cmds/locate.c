@@ -157,13 +157,15 @@ static void print_text(const struct run *run, const struct campaign *campaign, c
 	else if (vote->asked >= 3)
 		printf("\nNothing found: of %zu runs that failed this way, too few differ from those that\n"
 		       "passed in the same respect. The cause is not in the order of memory accesses,\n"
-		       "or only a value decides: unsnarl diagnose has other methods. What sets the last\n"
-		       "run apart, if anything does, is shown by unsnarl locate last.\n",
+		       "or only a value decides: a failure that unsnarl hunt has found can be explained\n"
+		       "by its switches. What sets the last run apart, if anything does, is shown by\n"
+		       "unsnarl locate last.\n",
 		       vote->asked);
 	else
 		printf("\nNothing found: in what was observed the failed run does not differ from the runs\n"
-		       "that passed. More passing runs do not help here; another failed run may, or the\n"
-		       "cause is not in the order of memory accesses.\n");
+		       "that passed. More passing runs do not help here; another failed run may, most of\n"
+		       "all one that unsnarl hunt has found, or the cause is not in the order of memory\n"
+		       "accesses.\n");
 	for (size_t i = 0; i < answer->findings.n; i++) {
 		putchar('\n');
 		finding_print(&answer->findings.items[i], &excerpts, stdout);
