@@ -22,8 +22,8 @@
 #define SHORTEN_MOST 6.0 /* seconds: what is short is found early or not at all */
 
 static const struct method *const methods[] = {
-	&method_waits, &method_fault,    &method_locate,   &method_locate_shortest,
-	&method_rank,  &method_switches, &method_shortest, &method_crash,
+	&method_waits,    &method_fault, &method_locate,   &method_locate_shortest, &method_rank,
+	&method_switches, &method_wakes, &method_shortest, &method_crash,
 };
 
 static void say(const struct diagnosis *diagnosis, const char *now)

@@ -54,7 +54,7 @@ struct method {
 	struct error *(*ask)(struct diagnosis *diagnosis, struct opinion *opinion);
 };
 extern const struct method method_waits, method_fault, method_locate, method_locate_shortest, method_rank,
-	method_switches, method_shortest, method_crash;
+	method_switches, method_wakes, method_shortest, method_crash;
 
 /* screen.c, answer.c */
 void diagnosis_print(const struct diagnosis *diagnosis, FILE *out);
