@@ -16,8 +16,9 @@
 #define COUPLE_PENALTY 2u
 #define OTHERS_PENALTY 10u /* by different threads: what have they to do with each other? */
 #define UNMEASURED_PENALTY 16u
-#define REST_PENALTY 4u /* what the others did that was not needed */
-#define SHORT 8u        /* bytes */
+#define REST_PENALTY 4u   /* what the others did that was not needed */
+#define BESIDE_PENALTY 6u /* the edge is an access, but another one */
+#define SHORT 8u          /* bytes */
 #define LONG 256u
 #define RANGE_MOST 16384u
 
@@ -177,6 +178,22 @@ static bool others_begin(const struct scene *scene)
 	return site ? site->kind == SITE_SYNC && !strstr(site->variable, "lock") : scene->fresh;
 }
 
+/* Is the site an access to memory, not a call? */
+static bool is_access(const struct scene *scene, uint64_t id)
+{
+	const struct site *site = id ? atlas_find(scene->atlas, id) : NULL;
+
+	return site && site->kind <= SITE_UPDATE;
+}
+
+/* Where an edge is an access, that access is part of it, and others are less likely to be. */
+static void settle_edge(const struct scene *scene, uint64_t id, struct clashes *list)
+{
+	for (size_t i = 0; i < list->n && is_access(scene, id); i++)
+		if (!list->items[i].exact)
+			list->items[i].far += BESIDE_PENALTY;
+}
+
 static void find_before(const struct scene *scene, struct clashes *out)
 {
 	const struct observations *run = scene->run;
@@ -197,6 +214,8 @@ static void find_before(const struct scene *scene, struct clashes *out)
 			out->items[0].exact = true;
 		far++;
 	}
+	if (moved)
+		settle_edge(scene, moved->early_site, out);
 }
 
 static void find_after(const struct scene *scene, struct clashes *out)
@@ -227,6 +246,8 @@ static void find_after(const struct scene *scene, struct clashes *out)
 		out->items[i].exact = moved && moved->late && out->items[i].far == 0 &&
 				      (known || is_site(scene, out->items[i].own, moved->late_site));
 	}
+	if (moved && moved->late)
+		settle_edge(scene, moved->late_site, out);
 }
 
 /* LOCON's Table 1: W-W-R 4, R-W-W 5, R-W-R 6, W-R-W 7; 0 the others. */

@@ -278,6 +278,61 @@ static void test_moved(void **unused)
 	map_free(&stage.atlas.by_id);
 }
 
+/* What stands at both edges is meant, though a nearer conflict is in what the others had to do at least;
+ * and an order is meant where both ends stand at edges and nothing else does. */
+static void test_at_edges(void **unused)
+{
+	struct stage stage;
+	struct claims claims = { 0 };
+	struct switch_moved one = { .turn = 0,
+				    .meanwhile = 1,
+				    .early = true,
+				    .late = true,
+				    .early_site = 101,
+				    .late_site = 104,
+				    .brief_site = 102 };
+	const struct switches_moved moved = { &one, 1, 1 };
+
+	(void)unused;
+	stage_make(&stage);
+	stage_play(&stage, "1w5 1r5 2r5 2w5 1w5");
+	switches_claim(&stage.run, &stage.atlas, &stage.schedule, &moved, &claims);
+	assert_claim(&claims.items[0], FINDING_ATOMICITY, 3, (uint64_t[]){ 1, 3, 4 });
+	VEC_FREE(&claims);
+	/* The early edge is a lock: what was done under it, far away and for a third thread. */
+	stage.run.nevents = 0;
+	stage.sites[40].kind = SITE_SYNC;
+	stage.sites[40].variable = "pthread_mutex_unlock";
+	one.early_site = 140;
+	one.meanwhile = 2;
+	one.brief_site = 102;
+	one.late_site = 103;
+	stage_play(&stage, "1w9 3r9 2r5 1w5");
+	switches_claim(&stage.run, &stage.atlas, &stage.schedule, &moved, &claims);
+	assert_claim(&claims.items[0], FINDING_ORDER, 2, (uint64_t[]){ 2, 3 });
+	VEC_FREE(&claims);
+	map_free(&stage.atlas.by_id);
+}
+
+/* An atomic flag that was seen before its data was written is a matter of order. */
+static void test_signal(void **unused)
+{
+	struct stage stage;
+	struct claims claims = { 0 };
+
+	(void)unused;
+	stage_make(&stage);
+	stage_play(&stage, "1w9 2r9 2r5 1w5");
+	switches_claim(&stage.run, &stage.atlas, &stage.schedule, NULL, &claims);
+	assert_int_equal(claims.items[0].class, FINDING_MULTI_ATOMICITY);
+	VEC_FREE(&claims);
+	stage.sites[0].atomic = stage.sites[1].atomic = true;
+	switches_claim(&stage.run, &stage.atlas, &stage.schedule, NULL, &claims);
+	assert_claim(&claims.items[0], FINDING_ORDER, 2, (uint64_t[]){ 2, 3 });
+	VEC_FREE(&claims);
+	map_free(&stage.atlas.by_id);
+}
+
 /* The run ended before the thread went on: a run that got further told what it does next. */
 static void test_missing(void **unused)
 {
@@ -449,9 +504,11 @@ static void test_codec(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_edges),   cmocka_unit_test(test_locked),  cmocka_unit_test(test_gone),
-		cmocka_unit_test(test_moved),   cmocka_unit_test(test_missing), cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_nearest), cmocka_unit_test(test_codec),
+		cmocka_unit_test(test_edges),    cmocka_unit_test(test_locked),
+		cmocka_unit_test(test_gone),     cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_at_edges), cmocka_unit_test(test_signal),
+		cmocka_unit_test(test_missing),  cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_nearest),  cmocka_unit_test(test_codec),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
