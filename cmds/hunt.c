@@ -123,7 +123,8 @@ static struct error *keep_claims(const struct launch_options *launch, const stru
 	struct claims claims = { 0 };
 	struct error *error = experiment_claims(launch, &failure->reduced, retold, windows, &claims);
 
-	if (!error && claims.n)
+	/* Who was not moved, because it did not fail again, proves nothing. */
+	if (!error && claims.n && claims.items[0].measured)
 		error = store_claim(store, failure->number, &claims);
 	VEC_FREE(&claims);
 	return error;

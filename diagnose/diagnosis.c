@@ -110,7 +110,7 @@ static struct error *retell_shortest(struct diagnosis *diagnosis)
 	if (failure->reduced.nturns)
 		TRY(experiment_claims(&diagnosis->launch, schedule, retold, &diagnosis->windows,
 				      &diagnosis->claims));
-	if (diagnosis->claims.n && failure->number)
+	if (diagnosis->claims.n && diagnosis->claims.items[0].measured && failure->number)
 		TRY(store_claim(diagnosis->store, failure->number, &diagnosis->claims));
 	if (!failure->reduced.nturns || retold->run.label != LABEL_FAIL)
 		return NULL;

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 
+#define CONFIRMED 3      /* times that the failure has to come before anything is moved */
 #define SWITCHES_MOST 3u /* forced switches that are measured: the last ones */
 #define STEPS_SINGLE 12u /* then they double */
 #define STRETCH 24u      /* points in which others wait */
@@ -244,6 +245,26 @@ static struct error *measure(const struct schedule *schedule, struct probe *prob
 	return shorten_gap(probe, schedule, window);
 }
 
+/* What comes after a moved switch should find its own way; if it does, without being moved. Several
+ * times, or the failure depends on something else: on chance, an oracle that is not sure. */
+static struct error *choose_plan(const struct schedule *schedule, struct probe *probe, bool *same)
+{
+	bool over = false;
+
+	for (int exact = 0; exact < 2 && !*same && !over; exact++) {
+		probe->loose = !exact;
+		probe->nplan = reduce_plan(schedule, probe->loose, probe->plan);
+		for (int i = 0; i < CONFIRMED && (*same || !i) && !over; i++) {
+			_cleanup_(schedule_free) struct schedule took = { 0 };
+
+			TRY(probe->try(probe->context, probe->plan, probe->nplan, same, &took, &over));
+			*same = *same && last_thread(&took) == probe->ended;
+		}
+	}
+	*same = *same && !over;
+	return NULL;
+}
+
 struct error *windows_measure(const struct schedule *schedule, reduce_try *try, void *context, unsigned most,
 			      struct windows *out)
 {
@@ -254,17 +275,10 @@ struct error *windows_measure(const struct schedule *schedule, reduce_try *try, 
 			       .base = schedule,
 			       .plan = plan,
 			       .ended = last_thread(schedule) };
-	bool same = false, over = false;
+	bool same = false;
 
-	/* What comes after a moved switch should find its own way; if it does, without being moved. */
-	for (int exact = 0; exact < 2 && !same && !over; exact++) {
-		_cleanup_(schedule_free) struct schedule took = { 0 };
-
-		probe.loose = !exact;
-		probe.nplan = reduce_plan(schedule, probe.loose, plan);
-		TRY(try(context, plan, probe.nplan, &same, &took, &over));
-	}
-	for (size_t i = schedule->nturns; i-- > 0 && same && !over && out->n < SWITCHES_MOST && probe.left;) {
+	TRY(choose_plan(schedule, &probe, &same));
+	for (size_t i = schedule->nturns; i-- > 0 && same && out->n < SWITCHES_MOST && probe.left;) {
 		if (schedule->turns[i].wake || schedule->turns[i].stop != STOP_PREEMPTED)
 			continue;
 		struct window *window = VEC_PUSH(out);

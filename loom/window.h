@@ -29,7 +29,7 @@ struct windows {
 void windows_free(struct windows *windows);
 
 /* The windows of the last few forced switches of `schedule`, which fails, within `most` tries. None
- * when following it does not lead to the failure again. */
+ * when following it does not lead to the failure again, each time. */
 struct error *windows_measure(const struct schedule *schedule, reduce_try *try, void *context, unsigned most,
 			      struct windows *out);
 

@@ -47,20 +47,12 @@ static struct error *choose(struct store *store, uint64_t campaign, uint64_t *ru
 	return error;
 }
 
-static const char *evidence(const struct claim *claim)
+static char *evidence(const struct claim *claim)
 {
-	if (claim->exact)
-		return "In the shortest failing run the switch of threads was moved step by step: moved over "
-		       "one of these accesses, the failure is gone. Passing runs show the same pairs, so "
-		       "comparing them tells nothing.";
-	if (claim->measured)
-		return "In the shortest failing run the switch of threads was moved step by step: it fails "
-		       "as "
-		       "long as the switch stays between these accesses. Passing runs show the same pairs, "
-		       "so "
-		       "comparing them tells nothing.";
-	return "These are the conflicting accesses nearest to a switch of threads that the failure needs. "
-	       "Passing runs show the same pairs, so comparing them tells nothing.";
+	return memory_format("In the shortest failing run the switch of threads was moved step by step: %s. "
+			     "Passing runs show the same pairs, so comparing them tells nothing.",
+			     claim->exact ? "moved over one of these accesses, the failure is gone"
+					  : "it fails as long as the switch stays between these accesses");
 }
 
 static struct error *tell(struct store *store, uint64_t campaign, uint64_t run, const struct claim *claim,
@@ -88,7 +80,7 @@ static struct error *tell(struct store *store, uint64_t campaign, uint64_t run, 
 		finding_add_variable(finding, access->variable);
 	}
 	finding->summary = locon_summary(finding);
-	finding->evidence = memory_string(evidence(claim));
+	finding->evidence = evidence(claim);
 	finding_settle(finding);
 	return NULL;
 }
@@ -101,7 +93,8 @@ struct error *locon_forced(struct store *store, uint64_t campaign, uint64_t *run
 	struct error *error = choose(store, campaign, &chosen, &claims);
 
 	for (size_t i = 0; i < claims.n && !error && (!request->top || i < request->top); i++)
-		error = tell(store, campaign, chosen, &claims.items[i], out);
+		if (claims.items[i].measured)
+			error = tell(store, campaign, chosen, &claims.items[i], out);
 	if (!error && out->findings.n) {
 		*run = chosen;
 		out->procedure = LOCON_SWITCHES;
