@@ -89,6 +89,11 @@ static struct error *look(struct probe *probe, uint64_t points, struct span *spa
 	_cleanup_(schedule_free) struct schedule took = { 0 };
 
 	TRY(try_at(probe, points, same, &took));
+	if (!took.nturns) { /* nobody ran */
+		*same = false;
+		probe->left = 0;
+		return NULL;
+	}
 	struct schedule *place = *same ? &edge->schedule : &edge->beyond, swapped = *place;
 
 	*place = took;
