@@ -37,7 +37,7 @@ struct diagnosis {
 	struct trace trace;
 	struct windows windows; /* of its forced switches */
 	struct claims claims;   /* what these point at */
-	uint64_t shortest; /* its number in the store, 0 = not recorded */
+	uint64_t shortest;      /* its number in the store, 0 = not recorded */
 	struct opinions opinions;
 	struct causes causes;
 	double wall_s;

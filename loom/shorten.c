@@ -17,7 +17,7 @@
 #define POINTS_MOST 200000000u /* of all tries */
 #define RUN_POINTS 5000u       /* what a run costs besides its points, in points */
 #define ALLOWED_LEAST 200000u  /* points of a single try */
-#define WINDOW_TRIES 160u       /* of one forced switch */
+#define WINDOW_TRIES 160u      /* of one forced switch */
 #define ALLOWED_TIMES 4u       /* times the points of the failure */
 
 struct steered {
