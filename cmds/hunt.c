@@ -10,10 +10,12 @@
 #include "cmds/cmds.h"
 #include "cmds/hunt_summary.h"
 #include "diagnose/chase.h"
+#include "diagnose/experiment.h"
 #include "diagnose/retell.h"
 #include "loom/launch.h"
 
 #define USUAL_BUDGET 10000
+#define MEASURE_SECONDS 20
 #define REDUCE_SECONDS 120 /* mostly it is over much sooner, by other limits */
 
 struct hunt_command {
@@ -114,8 +116,22 @@ static struct error *read_budget(struct hunt_command *command)
 	return NULL;
 }
 
+/* What the switches of the shortest schedule point at, for locate. */
+static struct error *keep_claims(const struct launch_options *launch, const struct run *failure,
+				 struct retold *retold, const struct windows *windows, struct store *store)
+{
+	struct claims claims = { 0 };
+	struct error *error = experiment_claims(launch, &failure->reduced, retold, windows, &claims);
+
+	/* Who was not moved, because it did not fail again, proves nothing. */
+	if (!error && claims.n && claims.items[0].measured)
+		error = store_claim(store, failure->number, &claims);
+	VEC_FREE(&claims);
+	return error;
+}
+
 static struct error *tell(const struct hunt_command *command, const struct launch_options *launch,
-			  const struct tally *summary)
+			  const struct tally *summary, const struct windows *windows, struct store *store)
 {
 	const struct run *failure = &summary->failure;
 	_cleanup_(retold_free) struct retold retold = { 0 };
@@ -123,13 +139,15 @@ static struct error *tell(const struct hunt_command *command, const struct launc
 	if (summary->found)
 		TRY(retell(launch, failure->reduced.nturns ? &failure->reduced : &failure->schedule,
 			   &retold));
+	if (retold.story.traced && failure->reduced.nturns && failure->number)
+		TRY(keep_claims(launch, failure, &retold, windows, store));
 	retold.story.found = !failure->reduced.nturns;
 	(command->json ? hunt_summary_json : hunt_summary_print)(summary, &retold.story);
 	return NULL;
 }
 
 static struct error *chase(const struct hunt_command *command, const struct launch_options *launch,
-			   struct store *store, struct tally *summary)
+			   struct store *store, struct tally *summary, struct windows *windows)
 {
 	_cleanup_(chase_stopp) struct chase *chase = NULL;
 	const struct chase_options options = {
@@ -145,12 +163,16 @@ static struct error *chase(const struct hunt_command *command, const struct laun
 
 	TRY(chase_start(&options, store, summary, &chase));
 	TRY(chase_follow(chase));
-	return command->no_reduce ? NULL : chase_shorten(chase, REDUCE_SECONDS, 0);
+	if (command->no_reduce)
+		return NULL;
+	TRY(chase_shorten(chase, REDUCE_SECONDS, 0));
+	return chase_measure(chase, MEASURE_SECONDS, windows);
 }
 
 static struct error *hunt_all(const struct hunt_command *command, char **argv, struct tally *summary)
 {
 	_cleanup_(store_closep) struct store *store = NULL;
+	_cleanup_(windows_free) struct windows windows = { 0 };
 	const struct launch_options launch = {
 		.path = summary->program,
 		.argv = argv,
@@ -167,8 +189,8 @@ static struct error *hunt_all(const struct hunt_command *command, char **argv, s
 	TRY(store_open(command->store, true, &store));
 	TRY(store_campaign(store, summary->program, summary->arguments, summary->build, &summary->campaign));
 	cmds_catch_interrupts();
-	TRY(chase(command, &launch, store, summary));
-	return tell(command, &launch, summary);
+	TRY(chase(command, &launch, store, summary, &windows));
+	return tell(command, &launch, summary, &windows, store);
 }
 
 static struct error *hunt_main(int argc, char **argv, int *status)

@@ -11,22 +11,25 @@
 
 #include "cmds/cmds.h"
 #include "analysis/locon/ask.h"
+#include "analysis/locon/forced.h"
 #include "analysis/locon/vote.h"
 #include "report/answer.h"
 #include "report/finding.h"
 #include "report/text.h"
 #include "report/words.h"
 
-static const char *const procedures[] = { "I", "II", "III", NULL };
+static const char *const procedures[] = { "I", "II", "III", "switches", NULL };
+#define SWITCHES 3 /* its place */
 static const char *const levels[] = { "site", "thread", "loop", "moment", NULL };
 
 #define AT(member) .offset = offsetof(struct locate_options, member)
 
 /* clang-format off */
 static const struct options_entry entries[] = {
-	{ .name = "procedure", .value = "I|II|III", .kind = OPTIONS_WORD, AT(procedure), .words = procedures,
+	{ .name = "procedure", .value = "P", .kind = OPTIONS_WORD, AT(procedure), .words = procedures,
 	  .help = "only this one: I, pairs that only the failed run has; II, pairs that it lacks; III, pairs "
-		  "that never come together in passing runs (default: one after the other until one answers)" },
+		  "that never come together in passing runs; switches, what the switches point at that a "
+		  "failure found by hunt needs (default: one after the other until one answers)" },
 	{ .name = "level", .value = "LEVEL", .kind = OPTIONS_WORD, AT(level), .words = levels,
 	  .help = "of procedure III: site, thread, loop or moment (default: one after the other)" },
 	{ .name = "falcon", .kind = OPTIONS_FLAG, AT(falcon),
@@ -139,7 +142,10 @@ static void print_text(const struct run *run, const struct campaign *campaign, c
 	if (vote->asked > 1 && vote->alike)
 		printf("  chosen   of %zu runs that failed this way, %zu with this explanation\n",
 		       vote->asked, vote->alike);
-	if (answer->findings.n)
+	if (answer->procedure == LOCON_SWITCHES)
+		printf("  found by the switches that run %llu needs; comparing tells nothing\n",
+		       (unsigned long long)answer->findings.items[0].run);
+	else if (answer->findings.n)
 		printf("  found by procedure %s%s%s%s: %zu %s\n", locon_procedure_name(answer->procedure),
 		       answer->procedure == LOCON_III ? " at the level of a " : "",
 		       answer->procedure == LOCON_III ? locon_level_name(answer->level) : "", "",
@@ -151,13 +157,15 @@ static void print_text(const struct run *run, const struct campaign *campaign, c
 	else if (vote->asked >= 3)
 		printf("\nNothing found: of %zu runs that failed this way, too few differ from those that\n"
 		       "passed in the same respect. The cause is not in the order of memory accesses,\n"
-		       "or only a value decides: unsnarl diagnose has other methods. What sets the last\n"
-		       "run apart, if anything does, is shown by unsnarl locate last.\n",
+		       "or only a value decides: a failure that unsnarl hunt has found can be explained\n"
+		       "by its switches. What sets the last run apart, if anything does, is shown by\n"
+		       "unsnarl locate last.\n",
 		       vote->asked);
 	else
 		printf("\nNothing found: in what was observed the failed run does not differ from the runs\n"
-		       "that passed. More passing runs do not help here; another failed run may, or the\n"
-		       "cause is not in the order of memory accesses.\n");
+		       "that passed. More passing runs do not help here; another failed run may, most of\n"
+		       "all one that unsnarl hunt has found, or the cause is not in the order of memory\n"
+		       "accesses.\n");
 	for (size_t i = 0; i < answer->findings.n; i++) {
 		putchar('\n');
 		finding_print(&answer->findings.items[i], &excerpts, stdout);
@@ -245,8 +253,10 @@ static struct error *locate(struct store *store, const struct locate_options *op
 		return locate_sensitivity(store, options, &campaigns.items[0], &run, &data);
 	const struct locon_request request = locate_request(options, &data);
 
-	if (vote->asked < 3 || vote->alike)
+	if (options->procedure != SWITCHES && (vote->asked < 3 || vote->alike))
 		TRY(locon_ask(store, &data, &request, &answer));
+	if (!answer.findings.n && (options->procedure == SWITCHES || options->procedure == LOCATE_ANY))
+		TRY(locon_forced(store, data.campaign, &number, &request, &answer));
 	(options->json ? print_json : print_text)(&run, &campaigns.items[0], &data, vote, &answer);
 	*status = answer.findings.n > 0;
 	return NULL;

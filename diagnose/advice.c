@@ -114,6 +114,10 @@ char *advice_for(const struct finding *finding)
 		return freed;
 	switch (finding->class) {
 	case FINDING_ATOMICITY:
+		if (finding_has_calls(finding))
+			return memory_string(
+				"Look at the condition again when the wait is over: wait in a while "
+				"loop, not behind an if.");
 		if (finding->accesses.n >= 3 && finding->scenario)
 			return for_triple(finding);
 		return memory_string("Hold one lock around these accesses, in both threads.");

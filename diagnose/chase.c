@@ -202,6 +202,20 @@ struct error *chase_shorten(struct chase *chase, double seconds, uint64_t near)
 	return store_reduce(chase->store, tally->failure.number, &tally->failure.reduced);
 }
 
+struct error *chase_measure(struct chase *chase, double seconds, struct windows *out)
+{
+	const struct run *failure = &chase->tally->failure;
+	struct steer *steer;
+
+	if (!failure->reduced.nturns || is_stopped(chase))
+		return NULL;
+	_cleanup_(progress_stopp) struct progress *progress = progress_start(STDERR_FILENO, 1);
+
+	progress_show(progress, 0, "moving its switches");
+	TRY(hunt_steer(chase->hunt, &steer));
+	return windows_steered(steer, failure, &failure->reduced, seconds, chase->options.stop, out);
+}
+
 static struct error *begin(struct chase *chase)
 {
 	const struct chase_options *options = &chase->options;

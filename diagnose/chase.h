@@ -7,6 +7,7 @@
 
 #include "diagnose/tally.h"
 #include "loom/launch.h"
+#include "loom/window.h"
 #include "store/store.h"
 
 struct chase_options {
@@ -31,6 +32,9 @@ struct error *chase_follow(struct chase *chase);
 /* Makes tally->failure.reduced, for `seconds` at most. With `near` runs that pass on the
  * way, so many at most, are recorded too: they differ least from the failure. */
 struct error *chase_shorten(struct chase *chase, double seconds, uint64_t near);
+/* How far the forced switches of tally->failure.reduced can be moved, for `seconds` at most. The
+ * caller frees *out, also after an error. */
+struct error *chase_measure(struct chase *chase, double seconds, struct windows *out);
 void chase_stop(struct chase *chase);
 void chase_stopp(struct chase **chase);
 

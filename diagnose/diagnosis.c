@@ -17,11 +17,13 @@
 #define PATIENCE_MOST 15.0  /* seconds */
 #define REPLAY_SHARE 0.1
 #define SHORTEN_SHARE 0.2
+#define MEASURE_SHARE 0.1
+#define MEASURE_MOST 3.0
 #define SHORTEN_MOST 6.0 /* seconds: what is short is found early or not at all */
 
 static const struct method *const methods[] = {
-	&method_waits, &method_fault,    &method_locate,   &method_locate_shortest,
-	&method_rank,  &method_switches, &method_shortest, &method_crash,
+	&method_waits,    &method_fault, &method_locate,   &method_locate_shortest, &method_rank,
+	&method_switches, &method_wakes, &method_shortest, &method_crash,
 };
 
 static void say(const struct diagnosis *diagnosis, const char *now)
@@ -105,6 +107,11 @@ static struct error *retell_shortest(struct diagnosis *diagnosis)
 	if (!retold->story.traced)
 		return NULL;
 	diagnosis->trace = (struct trace){ .run = &retold->run.observations, .atlas = &retold->atlas };
+	if (failure->reduced.nturns)
+		TRY(experiment_claims(&diagnosis->launch, schedule, retold, &diagnosis->windows,
+				      &diagnosis->claims));
+	if (diagnosis->claims.n && diagnosis->claims.items[0].measured && failure->number)
+		TRY(store_claim(diagnosis->store, failure->number, &diagnosis->claims));
 	if (!failure->reduced.nturns || retold->run.label != LABEL_FAIL)
 		return NULL;
 	TRY(store_add(diagnosis->store, diagnosis->tally.campaign, &retold->run));
@@ -154,6 +161,9 @@ static struct error *run_stages(struct diagnosis *diagnosis)
 	if (!diagnosis->always && !is_stopped(diagnosis)) {
 		say(diagnosis, "making the failing schedule short");
 		TRY(chase_shorten(chase, least(options->time_s * SHORTEN_SHARE, SHORTEN_MOST), CHASE_NEAR));
+		say(diagnosis, "moving its switches until the failure goes away");
+		TRY(chase_measure(chase, least(options->time_s * MEASURE_SHARE, MEASURE_MOST),
+				  &diagnosis->windows));
 	}
 	return retell_shortest(diagnosis);
 }
@@ -199,6 +209,8 @@ struct error *diagnose(const struct diagnosis_options *options, struct diagnosis
 void diagnosis_free(struct diagnosis *diagnosis)
 {
 	VEC_FREE(&diagnosis->causes);
+	VEC_FREE(&diagnosis->claims);
+	windows_free(&diagnosis->windows);
 	opinions_free(&diagnosis->opinions);
 	retold_free(&diagnosis->retold);
 	tally_free(&diagnosis->tally);

@@ -6,6 +6,7 @@
 #define DIAGNOSE_DIAGNOSIS_H
 
 #include "diagnose/chase.h"
+#include "diagnose/experiment.h"
 #include "diagnose/replays.h"
 #include "diagnose/retell.h"
 #include "diagnose/trace.h"
@@ -34,7 +35,9 @@ struct diagnosis {
 	struct retold retold; /* the shortest failing run, traced */
 	bool has_story;
 	struct trace trace;
-	uint64_t shortest; /* its number in the store, 0 = not recorded */
+	struct windows windows; /* of its forced switches */
+	struct claims claims;   /* what these point at */
+	uint64_t shortest;      /* its number in the store, 0 = not recorded */
 	struct opinions opinions;
 	struct causes causes;
 	double wall_s;
@@ -51,7 +54,7 @@ struct method {
 	struct error *(*ask)(struct diagnosis *diagnosis, struct opinion *opinion);
 };
 extern const struct method method_waits, method_fault, method_locate, method_locate_shortest, method_rank,
-	method_switches, method_shortest, method_crash;
+	method_switches, method_wakes, method_shortest, method_crash;
 
 /* screen.c, answer.c */
 void diagnosis_print(const struct diagnosis *diagnosis, FILE *out);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "diagnose/diagnosis.h"
+#include "diagnose/overflow.h"
 
 /* A hang without a cycle and without a missed signal has its reason elsewhere. */
 #define SCORE_OF_A_HANG 0.3
@@ -198,25 +199,38 @@ static bool is_crash(const struct run *run)
 	return run->outcome == OUTCOME_SIGNAL && (run->code == SIGSEGV || run->code == SIGBUS);
 }
 
-/* Only when every schedule fails: else the crash is a symptom. */
+static void tell_fault(struct diagnosis *diagnosis, const struct event *event, bool leaves,
+		       struct opinion *opinion)
+{
+	struct finding *finding = add_finding(diagnosis, opinion, FINDING_MEMORY, 1);
+	struct finding_access *access = finding_add_access(&finding->accesses, FINDING_NO_SITE,
+							   atlas_number(diagnosis->trace.atlas, event->site));
+
+	access->thread = event->thread;
+	access->kind = event->write ? SITE_WRITE : SITE_READ;
+	finding_add_variable(finding, access->variable);
+	finding->summary = leaves ? memory_string("This write leaves the memory that it began in.")
+				  : memory_format("This %s is the last thing that the program does.",
+						  event->write ? "write" : "read");
+	finding->evidence = memory_string("It fails so in every order of its threads.");
+}
+
+/* Only when every schedule fails: else the crash is a symptom. What broke the memory comes before what
+ * fell over it. */
 static struct error *ask_fault(struct diagnosis *diagnosis, struct opinion *opinion)
 {
 	const struct run *failure = &diagnosis->tally.failure;
-	uint32_t thread;
-	bool write;
-	const struct site *site = trace_last(&diagnosis->trace, &thread, &write);
+	const struct observations *run = diagnosis->trace.run;
 
-	if (!diagnosis->always || !site || !is_crash(failure))
+	if (!diagnosis->always || !trace_last(&diagnosis->trace, NULL, NULL) ||
+	    failure->outcome != OUTCOME_SIGNAL)
 		return NULL;
-	struct finding *finding = add_finding(diagnosis, opinion, FINDING_MEMORY, 1);
-	struct finding_access *access = finding_add_access(&finding->accesses, FINDING_NO_SITE, site);
+	size_t left = overflow_find(run, diagnosis->trace.atlas);
 
-	access->thread = thread;
-	access->kind = write ? SITE_WRITE : SITE_READ;
-	finding_add_variable(finding, access->variable);
-	finding->summary =
-		memory_format("This %s is the last thing that the program does.", write ? "write" : "read");
-	finding->evidence = memory_string("It fails so in every order of its threads.");
+	if (left < run->nevents)
+		tell_fault(diagnosis, &run->events[left], true, opinion);
+	else if (is_crash(failure))
+		tell_fault(diagnosis, &run->events[run->nevents - 1], false, opinion);
 	return NULL;
 }
 

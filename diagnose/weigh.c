@@ -13,9 +13,10 @@
 #define WITNESS_AGAINST 0.6 /* what stays when a witness has seen otherwise */
 #define POINTS_AGAINST 0.85
 #define POINTS_ALONE 0.5 /* what a claim counts that comes from a method for places */
-#define TRUSTED 0.6      /* trust of methods that compare runs */
+#define TRUSTED 0.65     /* trust of methods that compare runs */
 #define CONFIDENCE_MOST 0.99
-#define LATER 0.98 /* of what may have led to it */
+#define WHOLE_SHARE 0.2 /* of an agreement, for how much of the other claim the cause holds */
+#define LATER 0.98      /* of what may have led to it */
 
 static bool same_place(const struct finding_access *a, const struct finding_access *b)
 {
@@ -155,6 +156,21 @@ static void collect_points(const struct opinions *opinions, struct causes *out)
 	}
 }
 
+/* The share of the accesses of a claim that stand at places of the cause. */
+static double share_of(const struct finding *claim, const struct finding *cause)
+{
+	size_t met = 0;
+
+	for (size_t i = 0; i < claim->accesses.n; i++) {
+		bool here = false;
+
+		for (size_t j = 0; j < cause->accesses.n && !here; j++)
+			here = same_place(&claim->accesses.items[i], &cause->accesses.items[j]);
+		met += here;
+	}
+	return claim->accesses.n ? (double)met / (double)claim->accesses.n : 0;
+}
+
 /* Another claim of the same accesses, first in its own list, is agreement; one of others is not. */
 static void hear_claims(struct cause *cause, const struct opinion *opinion, uint32_t bit)
 {
@@ -162,7 +178,9 @@ static void hear_claims(struct cause *cause, const struct opinion *opinion, uint
 		return;
 	if (weigh_touches(cause->finding, &opinion->findings.items[0])) {
 		cause->agreed |= bit;
-		believe(cause, claim_strength(opinion, 0) / 2);
+		believe(cause, claim_strength(opinion, 0) / 2 *
+				       (1 - WHOLE_SHARE +
+					WHOLE_SHARE * share_of(&opinion->findings.items[0], cause->finding)));
 	} else if (!finding_has_calls(cause->finding)) {
 		cause->disagreed |= bit;
 	}

@@ -383,7 +383,8 @@ static void take_event(struct harvest *h, const void *item)
 	if (!is_valid(h, from->state))
 		return;
 	if (from->action == AREA_FORGET) {
-		if (from->site && site_of(h, from->site, &event.site))
+		event.site = SITE_NIL; /* on a stack, or somebody else's */
+		if (!from->site || site_of(h, from->site, &event.site))
 			*VEC_PUSH(&h->blocks) = (struct block){ .address = from->address,
 								.size = from->size,
 								.site = event.site,

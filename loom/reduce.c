@@ -139,6 +139,13 @@ static size_t compile(const struct schedule *from, const struct wish *wish, stru
 	return n;
 }
 
+size_t reduce_plan(const struct schedule *schedule, bool loose, struct schedule_turn *plan)
+{
+	_cleanup_(wish_free) struct wish wish = all_of(schedule, loose);
+
+	return compile(schedule, &wish, plan);
+}
+
 static struct error *attempt_wish(struct reduction *reduction, const struct schedule *from,
 				  const struct wish *wish, bool *same, bool *better)
 {

@@ -11,8 +11,8 @@
 #include "model/schedule.h"
 
 /* Runs along `plan` as far as that can be followed, each thread going on until it
- * blocks behind it. *same when the failure is the one looked for; then *took, the
- * caller's to free, is the schedule that was taken. *over when it was the last try. */
+ * blocks behind it. *same when the failure is the one looked for. *took, the caller's
+ * to free, is the schedule that was taken. *over when it was the last try. */
 typedef struct error *reduce_try(void *context, const struct schedule_turn *plan, size_t n, bool *same,
 				 struct schedule *took, bool *over);
 
@@ -23,6 +23,10 @@ struct error *reduce(const struct schedule *from, reduce_try *try, void *context
 
 /* Fewer forced switches, or as many and fewer switches at all. */
 bool reduce_is_shorter(const struct schedule *a, const struct schedule *b);
+
+/* The schedule as a plan, turn by turn; `plan` has room for all of them. With `loose` only its forced
+ * switches come at exact points. Returns their number. */
+size_t reduce_plan(const struct schedule *schedule, bool loose, struct schedule_turn *plan);
 
 /* Somebody who looks on; members may be NULL. */
 struct reduce_watch {

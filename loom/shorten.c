@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "loom/watch.h"
+#include "loom/window.h"
 
 #define WAIT_S 0.5
 #define BATCH 16u
@@ -16,6 +17,7 @@
 #define POINTS_MOST 200000000u /* of all tries */
 #define RUN_POINTS 5000u       /* what a run costs besides its points, in points */
 #define ALLOWED_LEAST 200000u  /* points of a single try */
+#define WINDOW_TRIES 160u      /* of one forced switch */
 #define ALLOWED_TIMES 4u       /* times the points of the failure */
 
 struct steered {
@@ -100,12 +102,10 @@ static struct error *try_steered(void *context, const struct schedule_turn *plan
 	if (!got)
 		return NULL;
 	*same = is_same(failed, &report);
-	if (*same) {
-		*took = report.run.schedule;
-		report.run.schedule = (struct schedule){ 0 };
-	}
 	struct error *error = note_passed(steered, &report);
 
+	*took = report.run.schedule; /* what note_passed left of it */
+	report.run.schedule = (struct schedule){ 0 };
 	steer_report_free(&report);
 	return error;
 }
@@ -185,4 +185,17 @@ struct error *reduce_steered(struct steer *steer, const struct run *failed, unsi
 		return NULL;
 	}
 	return reduce(&start, try_steered, &steered, most, best);
+}
+
+struct error *windows_steered(struct steer *steer, const struct run *failed, const struct schedule *schedule,
+			      double seconds, bool (*stop)(void), struct windows *out)
+{
+	const struct reduce_watch watch = { .stop = stop };
+	struct steered steered = { .steer = steer,
+				   .failed = failed,
+				   .points = POINTS_MOST,
+				   .deadline = watch_now() + seconds,
+				   .watch = &watch };
+
+	return windows_measure(schedule, try_steered, &steered, WINDOW_TRIES, out);
 }

@@ -89,6 +89,7 @@ void finding_add_variable(struct finding *finding, const char *name);
 const char *finding_class_name(enum finding_class class);  /* "order-violation" … */
 const char *finding_class_words(enum finding_class class); /* for people */
 
+#define FINDING_SCENARIOS 15u
 /* The kinds of unserialisable or reversed interleavings of LOCON's Table 1:
  * 1-3 order, 4-7 one variable, 8-15 two variables. "" for others. */
 const char *finding_scenario_pattern(unsigned scenario); /* "R-W-R" */

@@ -84,10 +84,11 @@ struct event {
 	bool write;
 };
 
-/* A block that was allocated when `before` events had happened; only traced runs have them. */
+/* A block that was allocated, or a variable on a stack that began, when `before` events had happened;
+ * only traced runs have them. */
 struct block {
 	uint64_t address, size;
-	uint32_t site;
+	uint32_t site; /* SITE_NIL for those of stacks and of libraries without hooks */
 	size_t before;
 };
 

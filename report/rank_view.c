@@ -58,8 +58,10 @@ size_t rank_view_functions(const struct rank_view *view, size_t n)
 static char *why_labelled(const struct rank_view *view, const struct rank_point *point)
 {
 	const struct edge *odd = &view->graphs->graph.edges[point->odd];
-	_cleanup_free_ char *seen = memory_format("In %u of %zu %s, in none of %zu passed ones, ",
-						  point->runs, view->failed, view->what_failed, view->passed);
+	_cleanup_free_ char *few =
+		point->harmless ? memory_format("only %u", point->harmless) : memory_string("none");
+	_cleanup_free_ char *seen = memory_format("In %u of %zu %s, in %s of %zu passed ones, ", point->runs,
+						  view->failed, view->what_failed, few, view->passed);
 	bool sink = view->graphs->graph.nodes[view->graphs->graph.sink[point->odd]].point == point->point;
 
 	if (point->aftermath)

@@ -104,8 +104,8 @@ class Program:
         store = self.home / f"store-{repetition}"
         if store.exists():
             return store
-        found, _, _ = self.call("hunt", "--budget", budget, "--no-reduce", "--seed", seed + 7 * repetition,
-                                "--passes", passes, *self.command(store), timeout=900)
+        found, _, _ = self.call("hunt", "--budget", budget, "--seed", seed + 7 * repetition, "--passes", passes,
+                                *self.command(store), timeout=900)
         if found == 0:
             for jitter in (300, 5000):
                 self.call("run", "-n", 60, f"--jitter={jitter}", "--seed", repetition, *self.command(store),

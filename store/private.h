@@ -19,7 +19,7 @@
 #include "store/store.h"
 
 #define STORE_APPLICATION 0x756e736eu /* "unsn", SQLite's application_id */
-#define STORE_VERSION 3u              /* user_version; changes with the schema */
+#define STORE_VERSION 4u              /* user_version; changes with the schema */
 #define STORE_WAIT_MS 5000            /* patience with another writer */
 
 enum statement {
@@ -45,6 +45,9 @@ enum statement {
 	SQL_RUN_REDUCE,
 	SQL_LOADED_ADD,
 	SQL_LOADED_LIST,
+	SQL_CLAIM_SET,
+	SQL_CLAIM_GET,
+	SQL_CLAIM_LIST,
 	SQL_STATEMENTS
 };
 

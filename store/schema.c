@@ -82,6 +82,10 @@ static const char *const upgrades[] = {
 
 	"ALTER TABLE run ADD COLUMN edge_order BLOB;" /* NULL: not known */
 	"ALTER TABLE run ADD COLUMN machine BLOB;",   /* NULL: not on a simulated machine */
+
+	"CREATE TABLE claim("
+	" run INTEGER PRIMARY KEY REFERENCES run,"
+	" claims BLOB NOT NULL) STRICT;",
 };
 _Static_assert(sizeof upgrades / sizeof *upgrades == STORE_VERSION - 1, "a step for every version");
 /* clang-format on */
@@ -134,6 +138,10 @@ static const char *const statements[SQL_STATEMENTS] = {
 	[SQL_RUN_REDUCE] = "UPDATE run SET reduced = ?2 WHERE number = ?1",
 	[SQL_LOADED_ADD] = "INSERT OR IGNORE INTO loaded(campaign, unit) VALUES(?, ?)",
 	[SQL_LOADED_LIST] = "SELECT unit FROM loaded WHERE campaign = ?",
+	[SQL_CLAIM_SET] = "INSERT OR REPLACE INTO claim(run, claims) VALUES(?, ?)",
+	[SQL_CLAIM_GET] = "SELECT claims FROM claim WHERE run = ?",
+	[SQL_CLAIM_LIST] = "SELECT c.run FROM claim c JOIN run r ON r.number = c.run WHERE r.campaign = ?"
+			   " ORDER BY c.run DESC",
 };
 
 const char *schema_statement(enum statement statement)

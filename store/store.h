@@ -10,6 +10,7 @@
 #include <roaring/roaring.h>
 
 #include "base/error.h"
+#include "model/claim.h"
 #include "model/run.h"
 #include "model/site.h"
 
@@ -55,6 +56,13 @@ struct error *store_runs(struct store *store, uint64_t campaign, struct run **ou
 
 /* Gives a stored run its reduced schedule. */
 struct error *store_reduce(struct store *store, uint64_t run, const struct schedule *reduced);
+
+/* Gives a stored run what its forced switches point at. */
+struct error *store_claim(struct store *store, uint64_t run, const struct claims *claims);
+/* That again, best first; none when nobody looked. The caller frees it with VEC_FREE. */
+struct error *store_claims(struct store *store, uint64_t run, struct claims *out);
+/* Numbers of a campaign's runs that have claims, newest first. The caller frees the array. */
+struct error *store_claimed(struct store *store, uint64_t campaign, uint64_t **out, size_t *n);
 
 /* The number of the last failed run (of a campaign, 0 = any); 0 when there is none. */
 struct error *store_last_failed(struct store *store, uint64_t campaign, uint64_t *number);

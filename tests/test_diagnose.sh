@@ -268,6 +268,71 @@ test_waits() {
 	expect out '^Cause +lost wake-up' "lost wake-up"
 }
 
+# A thread that is woken late and does not look again; the same with a loop, which looks again, but then
+# uses what may not be there for another reason.
+test_wakes() {
+	cat >woken.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+struct item { struct item *next; };
+static struct item *head;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t some = PTHREAD_COND_INITIALIZER;
+static int closed;
+static struct item *take(void)
+{
+	pthread_mutex_lock(&lock);
+	WAIT (!head && !closed)
+		pthread_cond_wait(&some, &lock);
+	struct item *item = head;
+	if (item != NULL || !LOOK)
+		head = item->next;
+	pthread_mutex_unlock(&lock);
+	return item;
+}
+static void *work(void *arg)
+{
+	for (int i = 0; i < 3; i++)
+		free(take());
+	return arg;
+}
+int main(void)
+{
+	pthread_t a;
+	pthread_create(&a, NULL, work, NULL);
+	for (int i = 0; i < 3; i++) {
+		struct item *item = malloc(sizeof *item);
+		pthread_mutex_lock(&lock);
+		item->next = head;
+		head = item;
+		pthread_mutex_unlock(&lock);
+		pthread_cond_signal(&some);
+	}
+	pthread_mutex_lock(&lock);
+	closed = DROP;
+	if (DROP)
+		head = NULL;
+	pthread_mutex_unlock(&lock);
+	pthread_cond_signal(&some);
+	pthread_join(a, NULL);
+	return 0;
+}
+C
+	call cc -O1 -g -pthread -DWAIT=if -DLOOK=0 -DDROP=0 woken.c -o woken
+	call cc -O1 -g -pthread -DWAIT=while -DLOOK=0 -DDROP=1 woken.c -o looked
+	call diagnose --time 8 -j 1 --seed 1 --store woken.db -- ./woken
+	expect_status 1 "woken"
+	screen "woken"
+	expect out '^Cause +atomicity violation on head' "woken"
+	expect out "1 +read woken.c:$(line woken.c 'WAIT (')" "woken: the look"
+	expect out "2 +wait woken.c:$(line woken.c 'pthread_cond_wait')" "woken: the wait"
+	expect out "read woken.c:$(line woken.c 'item = head;')" "woken: the use"
+	expect out '^Fix +Look at the condition again' "woken"
+	call diagnose --time 8 -j 1 --seed 1 --store looked.db --json -- ./looked
+	expect_status 1 "looked again"
+	expect_value 'any(x["method"] == "wakes" for x in a["findings"])' False "looked again: not that"
+}
+
 test_nothing() {
 	call diagnose --time 2 -j 1 --seed 1 -- ./good
 	expect_status 0 "a correct program"
@@ -349,6 +414,7 @@ test_atomicity
 test_order
 test_freed
 test_waits
+test_wakes
 test_nothing
 test_json
 test_interrupt

@@ -127,5 +127,70 @@ expect out 'order violation on shared' "early read: class"
 expect out '1 .*read early.c:10' "early read"
 expect out '2 .*never written: early.c:18' "a write that never came"
 
+# The test and the taking belong together, but only at the end of the list does it matter: passing runs
+# have the same pairs. A hunt moves the switch that the failure needs.
+cat >take.c <<'EOF'
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int next, done[2];
+static int *list[9];
+static int item = 1;
+static void *work(void *arg)
+{
+	int sum = 0;
+	while (next < 8) {
+		pthread_mutex_lock(&lock);
+		int mine = next;
+		next = mine + 1;
+		pthread_mutex_unlock(&lock);
+		sum += *list[mine];
+	}
+	*(int *)arg = sum;
+	return NULL;
+}
+int main(void)
+{
+	pthread_t a, b;
+	for (int i = 0; i < 8; i++)
+		list[i] = &item;
+	pthread_create(&a, NULL, work, &done[0]);
+	pthread_create(&b, NULL, work, &done[1]);
+	pthread_join(a, NULL);
+	pthread_join(b, NULL);
+	return done[0] + done[1] != 8;
+}
+EOF
+call cc -O1 -g -pthread take.c -o take
+call hunt --seed 3 --budget 3000 --store take.db -- ./take
+expect_status 1 "a hunt finds it"
+call locate --store take.db
+expect_status 1 "only a value decides"
+expect out 'found by the switches that run' "only a value decides: by its switches"
+expect out 'atomicity violation on next' "only a value decides: class"
+expect out '1 +read take.c:10' "only a value decides: the test"
+expect out '2 .* write take.c:13' "only a value decides: another takes the last"
+expect out '3 +read take.c:12' "only a value decides: the taking"
+expect out 'the switch of threads was moved' "only a value decides: evidence"
+verdict "$(awk 'length > 80 { n++ } END { print n + 0 }' out)" "no line is longer than 80"
+call locate last --store take.db --json
+python3 - <<'EOF' >py 2>&1
+import json
+answer = json.load(open("out"))
+finding = answer["findings"][0]
+assert answer["procedure"] == "switches" and answer["level"] is None, answer["procedure"]
+assert finding["method"] == "switches" and 0.4 < finding["score"] <= 1, finding["score"]
+assert [(a["kind"], a["line"]) for a in finding["accesses"]] == [("read", 10), ("write", 13), ("read", 12)], finding
+EOF
+verdict $? "JSON of a finding by switches: $(tail -n 1 py)"
+call locate --procedure I --store take.db
+expect_status 0 "comparing alone"
+expect out 'Nothing found' "comparing alone"
+# Without a schedule there is nothing to move.
+call locate --procedure switches
+expect_status 0 "no schedule"
+expect out 'Nothing found' "no schedule"
+expect out 'unsnarl hunt' "no schedule: what to do"
+
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]

@@ -172,23 +172,89 @@ size_t graph_project(const struct graph *graph, unsigned events, uint32_t *numbe
 	return n;
 }
 
-uint8_t *graph_depths(const struct graph *graph, const roaring_bitmap_t *usual)
+/* Numbers of one length of context: in how many passed graphs each stands, at most, and whether most
+ * failed graphs have it although a passed one does. */
+struct level {
+	uint32_t *numbers, *passed;
+	uint8_t *mostly;
+	size_t n;
+};
+
+static void level_free(struct level *level)
+{
+	free(level->numbers);
+	free(level->passed);
+	free(level->mostly);
+}
+
+/* Of the numbers that might be in most failed graphs, those that are: counts graph by graph. */
+static void count_failed(const struct graph_counts *counts, const roaring_bitmap_t *edges,
+			 struct level *level)
+{
+	_cleanup_free_ uint32_t *graphs = memory_alloc(level->n * sizeof *graphs + 1);
+	_cleanup_free_ uint32_t *stamps = memory_alloc(level->n * sizeof *stamps + 1);
+
+	for (size_t i = 0; i < counts->nfailed; i++) {
+		roaring_bitmap_t *both = roaring_bitmap_and(counts->failed[i], edges);
+		roaring_uint32_iterator_t at;
+
+		for (roaring_init_iterator(both, &at); at.has_value; roaring_advance_uint32_iterator(&at)) {
+			uint32_t number = level->numbers[at.current_value];
+
+			graphs[number] += stamps[number] != i + 1;
+			stamps[number] = (uint32_t)i + 1;
+		}
+		roaring_bitmap_free(both);
+	}
+	for (size_t i = 0; i < level->n; i++)
+		level->mostly[i] = level->mostly[i] && graphs[i] >= GRAPH_MOSTLY * (double)counts->nfailed;
+}
+
+static void look_at_level(const struct graph *graph, const struct graph_counts *counts, unsigned events,
+			  struct level *out)
+{
+	out->numbers = memory_alloc(graph->nedges * sizeof *out->numbers + 1);
+	out->n = graph_project(graph, events, out->numbers);
+	out->passed = memory_alloc(out->n * sizeof *out->passed + 1);
+	out->mostly = memory_alloc(out->n + 1);
+	_cleanup_free_ uint32_t *failed = memory_alloc(out->n * sizeof *failed + 1);
+	roaring_bitmap_t *edges = roaring_bitmap_create();
+
+	for (size_t i = 0; i < graph->nedges; i++) {
+		out->passed[out->numbers[i]] += counts->edge_passed[i];
+		failed[out->numbers[i]] += counts->edge_failed[i];
+	}
+	for (size_t i = 0; i < graph->nedges; i++) {
+		uint32_t number = out->numbers[i];
+
+		out->mostly[number] = out->passed[number] &&
+				      out->passed[number] <= counts->npassed / GRAPH_SELDOM &&
+				      failed[number] >= GRAPH_MOSTLY * (double)counts->nfailed;
+		if (out->mostly[number])
+			roaring_bitmap_add(edges, (uint32_t)i);
+	}
+	if (!roaring_bitmap_is_empty(edges))
+		count_failed(counts, edges, out);
+	roaring_bitmap_free(edges);
+}
+
+uint8_t *graph_depths(const struct graph *graph, const struct graph_counts *counts, uint32_t *harmless)
 {
 	uint8_t *depths = memory_alloc(graph->nedges + 1);
 
-	_cleanup_free_ uint32_t *numbers = memory_alloc(graph->nedges * sizeof *numbers + 1);
-
 	memset(depths, GRAPH_USUAL, graph->nedges + 1);
 	for (unsigned events = graph->events + 1; events-- > 0;) {
-		_cleanup_free_ uint8_t *known = memory_alloc(graph_project(graph, events, numbers) + 1);
-		roaring_uint32_iterator_t at;
+		_cleanup_(level_free) struct level level = { 0 };
 
-		for (roaring_init_iterator(usual, &at); at.has_value && at.current_value < graph->nedges;
-		     roaring_advance_uint32_iterator(&at))
-			known[numbers[at.current_value]] = 1;
-		for (size_t i = 0; i < graph->nedges; i++)
-			if (!known[numbers[i]])
-				depths[i] = (uint8_t)events;
+		look_at_level(graph, counts, events, &level);
+		for (size_t i = 0; i < graph->nedges; i++) {
+			uint32_t number = level.numbers[i];
+
+			if (level.passed[number] && !level.mostly[number])
+				continue;
+			depths[i] = (uint8_t)events;
+			harmless[i] = level.passed[number];
+		}
 	}
 	return depths;
 }

@@ -60,12 +60,22 @@ uint16_t graph_context(uint16_t context, unsigned kept, unsigned events);
 roaring_bitmap_t *graph_union(const roaring_bitmap_t *const *sets, size_t n);
 roaring_bitmap_t *graph_difference(const roaring_bitmap_t *set, const roaring_bitmap_t *without);
 
-/* Depth: with how much context an edge differs from all edges in `usual`. 0 when its two
+/* In how many passed and failed graphs each edge stands; the failed ones themselves. */
+struct graph_counts {
+	const uint32_t *edge_passed, *edge_failed;
+	size_t npassed, nfailed;
+	const roaring_bitmap_t *const *failed;
+};
+
+/* Depth: with how much context an edge differs from all edges of passed graphs. 0 when its two
  * sites never communicated there in that way at all, k when the last k events of both
- * contexts are needed to tell, GRAPH_USUAL when the edge itself is in `usual`. One byte for
- * each edge of the graph; the caller frees it. */
+ * contexts are needed to tell, GRAPH_USUAL when the edge itself is usual there. What goes wrong may do
+ * no harm: one passed graph in GRAPH_SELDOM may have what GRAPH_MOSTLY of the failed have; harmless[i],
+ * one for each edge, is how many do. One byte for each edge of the graph; the caller frees it. */
 #define GRAPH_USUAL 255u
-uint8_t *graph_depths(const struct graph *graph, const roaring_bitmap_t *usual);
+#define GRAPH_SELDOM 20u
+#define GRAPH_MOSTLY 0.8
+uint8_t *graph_depths(const struct graph *graph, const struct graph_counts *counts, uint32_t *harmless);
 
 /* A number for each edge with the last `events` of its contexts: edges that then look the
  * same have the same one. Returns how many numbers there are. */

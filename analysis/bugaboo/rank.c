@@ -38,6 +38,7 @@ struct counting {
 	const struct rank_input *input;
 	const struct graph *graph;
 	uint8_t *depths;
+	uint32_t *harmless;                /* passed graphs that have what is odd all the same */
 	uint32_t *edge_runs, *passed_runs; /* graphs that have the edge */
 	struct tally *tallies;
 	/* Points of the graph at hand that were odd so far, with no more than so many events of context. */
@@ -147,6 +148,7 @@ static void list_points(struct counting *c, struct rank_result *out, double whol
 			.aftermath = c->input->order == RANK_NOVELTY && tally->aftermath,
 			.odd = tally->odd,
 			.odd_runs = tally->odd_runs,
+			.harmless = c->harmless[tally->odd],
 			.odd_depth = c->depths[tally->odd],
 			.usual = tally->usual_runs ? tally->usual : GRAPH_NULL,
 			.usual_runs = tally->usual_runs,
@@ -161,6 +163,7 @@ static void list_points(struct counting *c, struct rank_result *out, double whol
 static void counting_free(struct counting *c)
 {
 	free(c->depths);
+	free(c->harmless);
 	free(c->edge_runs);
 	free(c->passed_runs);
 	free(c->tallies);
@@ -172,6 +175,7 @@ static struct counting counting_start(const struct rank_input *input)
 	const struct graph *graph = input->graph;
 	struct counting c = { .input = input, .graph = graph };
 
+	c.harmless = memory_alloc(graph->nedges * sizeof *c.harmless + 1);
 	c.edge_runs = memory_alloc(graph->nedges * sizeof *c.edge_runs + 1);
 	c.passed_runs = memory_alloc(graph->nedges * sizeof *c.passed_runs + 1);
 	c.tallies = memory_alloc(graph->npoints * sizeof *c.tallies + 1);
@@ -276,11 +280,15 @@ static void count_graph(struct counting *c, size_t graph)
 void rank_labelled(const struct rank_input *input, struct rank_result *out)
 {
 	struct counting c = counting_start(input);
-	roaring_bitmap_t *usual = graph_union(input->passed, input->npassed);
 
 	*out = (struct rank_result){ 0 };
-	c.depths = graph_depths(input->graph, usual);
-	roaring_bitmap_free(usual);
+	const struct graph_counts counts = { .edge_passed = c.passed_runs,
+					     .edge_failed = c.edge_runs,
+					     .npassed = input->npassed,
+					     .nfailed = input->nfailed,
+					     .failed = input->failed };
+
+	c.depths = graph_depths(input->graph, &counts, c.harmless);
 	mark_aftermath(&c);
 	for (size_t i = 0; i < input->nfailed; i++)
 		count_graph(&c, i);

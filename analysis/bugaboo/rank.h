@@ -51,6 +51,7 @@ struct rank_point {
 	bool aftermath;    /* never ran in a passed run: what the program does once it has failed */
 	uint32_t odd;      /* the edge that tells most, and in how many of the graphs it is */
 	uint32_t odd_runs;
+	uint32_t harmless;  /* passed graphs that show this edge all the same, with that context */
 	unsigned odd_depth; /* context that this edge needs */
 	uint32_t usual;     /* the edge at this point that most passed runs have; GRAPH_NULL: none */
 	uint32_t usual_runs;
@@ -61,7 +62,7 @@ struct rank_result {
 	size_t odd_edges;              /* edges that only failed graphs have, or that are rare */
 };
 
-/* Failed graphs against the union of the passed ones. */
+/* Failed graphs against what is usual in the passed ones (graph_depths). */
 void rank_labelled(const struct rank_input *input, struct rank_result *out);
 /* All graphs, in `failed`, against each other. */
 void rank_unlabelled(const struct rank_input *input, struct rank_result *out);

@@ -17,9 +17,9 @@
 
 const char *locon_procedure_name(unsigned procedure)
 {
-	static const char *const names[] = { "", "I", "II", "III" };
+	static const char *const names[] = { "", "I", "II", "III", "switches" };
 
-	return procedure < 4 ? names[procedure] : "";
+	return procedure <= LOCON_SWITCHES ? names[procedure] : "";
 }
 
 const char *locon_level_name(enum locon_level level)

@@ -6,7 +6,8 @@
 
 #include "analysis/locon/explain.h"
 
-enum { LOCON_DEFAULT, LOCON_I, LOCON_II, LOCON_III };
+/* LOCON_SWITCHES is none of LOCON's: forced.h. */
+enum { LOCON_DEFAULT, LOCON_I, LOCON_II, LOCON_III, LOCON_SWITCHES };
 
 struct locon_request {
 	unsigned procedure; /* LOCON_DEFAULT: I, II, III until one answers */
@@ -29,9 +30,11 @@ struct locon_answer {
 void locon_answer(const struct locon *locon, const struct locon_request *request, struct locon_answer *out);
 void locon_answer_free(struct locon_answer *answer);
 
-const char *locon_procedure_name(unsigned procedure); /* "I" … */
+const char *locon_procedure_name(unsigned procedure); /* "I" …, "switches" */
 const char *locon_level_name(enum locon_level level); /* "site" … */
 
+/* words.c: what happened, access by access, in a sentence. */
+char *locon_summary(const struct finding *finding);
 /* words.c: fills summary, instead, otherwise and evidence of a finding from its pattern. */
 void locon_words(const struct locon *locon, const struct locon_request *request,
 		 const struct explain_pattern *pattern, struct finding *finding);

@@ -54,7 +54,7 @@ static void put_access(struct text *text, const struct finding_access *access, c
 		put(text, " (%s:%u)", base_name(access->file), access->line);
 }
 
-static char *summarise(const struct finding *finding)
+char *locon_summary(const struct finding *finding)
 {
 	struct text text = { 0 };
 	const char *last = NULL;
@@ -68,7 +68,9 @@ static char *summarise(const struct finding *finding)
 	}
 	if (finding->accesses.n > 8)
 		put(&text, " and so on");
-	put(&text, ": %s.", finding_scenario_words(finding->scenario));
+	if (*finding_scenario_words(finding->scenario))
+		put(&text, ": %s", finding_scenario_words(finding->scenario));
+	put(&text, ".");
 	return text.bytes;
 }
 
@@ -165,7 +167,7 @@ static void tell_couple(const struct locon *locon, const struct locon_request *r
 void locon_words(const struct locon *locon, const struct locon_request *request,
 		 const struct explain_pattern *pattern, struct finding *finding)
 {
-	finding->summary = summarise(finding);
+	finding->summary = locon_summary(finding);
 	if (pattern->class == FINDING_ORDER)
 		tell_order(locon, request, pattern, finding);
 	else if (pattern->class == FINDING_ATOMICITY && pattern->nevents >= 3)

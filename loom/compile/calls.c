@@ -18,10 +18,55 @@
 #define APPENDED(string) EXTENT_APPENDED, string, 0 /* that string, behind the one that is there */
 #define PRINTED(most) EXTENT_PRINTED, most, 0       /* as many characters as the call returns, and an end */
 #define NO_LIMIT EXTENT_NO_ARGUMENT
+#define BYTES(n) EXTENT_FIXED, n, 0
 #define BLOCK EXTENT_BLOCK, 0, 0 /* of the allocator, as large as that knows */
+
+/* Of the C++ library, what its headers leave to the library itself: strings as the object that every use
+ * looks at first, trees and lists as the nodes that a change is about. */
+#define STRING_BYTES BYTES(32)
+#define NODE BYTES(32)
+#define LINKS BYTES(16)
+#define OF_STRING "St7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE"
+#define OF_LIST "_ZNSt8__detail15_List_node_base"
 
 /* Sorted by name. */
 static const struct known_call known[] = {
+	{ "_ZNK" OF_STRING "4sizeEv", { R(0, LINKS) } },
+	{ "_ZNK" OF_STRING "5c_strEv", { R(0, LINKS) } },
+	{ "_ZNK" OF_STRING "5emptyEv", { R(0, LINKS) } },
+	{ "_ZNK" OF_STRING "6lengthEv", { R(0, LINKS) } },
+	{ "_ZNK" OF_STRING "7compareEPKc", { R(0, LINKS), R(1, STRING) } },
+	{ "_ZNK" OF_STRING "7compareERKS4_", { R(0, LINKS), R(1, LINKS) } },
+	{ "_ZN" OF_STRING "10_M_replaceEmmPKcm", { W(0, STRING_BYTES), R(3, SIZE(4)) } },
+	{ "_ZN" OF_STRING "14_M_replace_auxEmmmc", { W(0, STRING_BYTES) } },
+	{ "_ZN" OF_STRING "4swapERS4_", { W(0, STRING_BYTES), W(1, STRING_BYTES) } },
+	{ "_ZN" OF_STRING "5clearEv", { W(0, STRING_BYTES) } },
+	{ "_ZN" OF_STRING "6appendEPKc", { W(0, STRING_BYTES), R(1, STRING) } },
+	{ "_ZN" OF_STRING "6appendERKS4_", { W(0, STRING_BYTES), R(1, LINKS) } },
+	{ "_ZN" OF_STRING "6assignEPKc", { W(0, STRING_BYTES), R(1, STRING) } },
+	{ "_ZN" OF_STRING "6assignERKS4_", { W(0, STRING_BYTES), R(1, LINKS) } },
+	{ "_ZN" OF_STRING "6resizeEmc", { W(0, STRING_BYTES) } },
+	{ "_ZN" OF_STRING "7reserveEm", { W(0, STRING_BYTES) } },
+	{ "_ZN" OF_STRING "8_M_eraseEmm", { W(0, STRING_BYTES) } },
+	{ "_ZN" OF_STRING "9_M_appendEPKcm", { W(0, STRING_BYTES), R(1, SIZE(2)) } },
+	{ "_ZN" OF_STRING "9_M_assignERKS4_", { W(0, STRING_BYTES), R(1, LINKS) } },
+	{ "_ZN" OF_STRING "9_M_mutateEmmPKcm", { W(0, STRING_BYTES) } },
+	{ "_ZN" OF_STRING "9push_backEc", { W(0, STRING_BYTES) } },
+	{ "_ZN" OF_STRING "aSEOS4_", { W(0, STRING_BYTES), W(1, STRING_BYTES) } },
+	{ "_ZN" OF_STRING "aSEPKc", { W(0, STRING_BYTES), R(1, STRING) } },
+	{ "_ZN" OF_STRING "aSERKS4_", { W(0, STRING_BYTES), R(1, LINKS) } },
+	{ "_ZN" OF_STRING "pLEPKc", { W(0, STRING_BYTES), R(1, STRING) } },
+	{ "_ZN" OF_STRING "pLERKS4_", { W(0, STRING_BYTES), R(1, LINKS) } },
+	{ "_ZN" OF_STRING "pLEc", { W(0, STRING_BYTES) } },
+	{ OF_LIST "7_M_hookEPS0_", { W(0, LINKS), W(1, LINKS) } },
+	{ OF_LIST "9_M_unhookEv", { W(0, LINKS) } },
+	{ "_ZSt18_Rb_tree_decrementPKSt18_Rb_tree_node_base", { R(0, NODE) } },
+	{ "_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base", { R(0, NODE) } },
+	{ "_ZSt18_Rb_tree_incrementPKSt18_Rb_tree_node_base", { R(0, NODE) } },
+	{ "_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base", { R(0, NODE) } },
+	{ "_ZSt28_Rb_tree_rebalance_for_erasePSt18_Rb_tree_node_baseRS_", { W(0, NODE), W(1, NODE) } },
+	{ "_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_",
+	  { W(1, NODE), W(2, NODE), W(3, NODE) } },
 	{ "_ZdaPv", { W(0, BLOCK) } }, /* operator delete[] */
 	{ "_ZdaPvSt11align_val_t", { W(0, BLOCK) } },
 	{ "_ZdaPvm", { W(0, BLOCK) } },

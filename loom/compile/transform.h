@@ -87,7 +87,8 @@ enum extent_kind {
 	EXTENT_FOUND,
 	EXTENT_APPENDED,
 	EXTENT_PRINTED,
-	EXTENT_BLOCK
+	EXTENT_BLOCK,
+	EXTENT_FIXED, /* `size` is no argument but the number of bytes */
 };
 #define EXTENT_NO_ARGUMENT 255 /* in the place of an argument's number */
 struct extent {

@@ -362,6 +362,10 @@ static void hook_extent(struct weave *weave, const struct access *access, uint32
 		call_range(weave, "unsnarl_write_string", word, address,
 			   argument64(weave, call, extent->size));
 		break;
+	case EXTENT_FIXED:
+		call_range(weave, write ? "unsnarl_write" : "unsnarl_read", word, address,
+			   number64(weave, extent->size));
+		break;
 	case EXTENT_BLOCK:
 		call_range(weave, "unsnarl_free", word, address, number64(weave, 0));
 		break;

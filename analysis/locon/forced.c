@@ -1,0 +1,105 @@
+/* From claims to findings: the sites are looked up by their ids, the sentences say what
+ * was tried and what came of it.
+ */
+#include "analysis/locon/forced.h"
+
+#include <stdlib.h>
+
+#define HALF_FAR 16.0 /* accesses away from the switch at which a claim counts half */
+
+/* Whether the run can speak for `self`: it ended the same way. */
+static const struct run *find(const struct run *runs, size_t n, uint64_t number)
+{
+	for (size_t i = 0; i < n; i++)
+		if (runs[i].number == number)
+			return &runs[i];
+	return NULL;
+}
+
+static struct error *choose(struct store *store, uint64_t campaign, uint64_t *run, struct claims *out)
+{
+	_cleanup_free_ uint64_t *claimed = NULL;
+	struct run *runs = NULL;
+	size_t nclaimed = 0, nruns = 0;
+
+	TRY(store_claims(store, *run, out));
+	if (out->n)
+		return NULL;
+	TRY(store_claimed(store, campaign, &claimed, &nclaimed));
+	if (!nclaimed)
+		return NULL;
+	TRY(store_runs(store, campaign, &runs, &nruns));
+	const struct run *self = find(runs, nruns, *run);
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < nclaimed && self && !out->n && !error; i++) {
+		const struct run *other = find(runs, nruns, claimed[i]);
+
+		if (!other || other->label != LABEL_FAIL || other->outcome != self->outcome ||
+		    other->code != self->code)
+			continue;
+		error = store_claims(store, claimed[i], out);
+		*run = claimed[i];
+	}
+	for (size_t i = 0; i < nruns; i++)
+		run_free(&runs[i]);
+	free(runs);
+	return error;
+}
+
+static char *evidence(const struct claim *claim)
+{
+	return memory_format("In the shortest failing run the switch of threads was moved step by step: %s. "
+			     "Passing runs show the same pairs, so comparing them tells nothing.",
+			     claim->exact ? "moved over one of these accesses, the failure is gone"
+					  : "it fails as long as the switch stays between these accesses");
+}
+
+static struct error *tell(struct store *store, uint64_t campaign, uint64_t run, const struct claim *claim,
+			  struct locon_answer *out)
+{
+	struct finding *finding = VEC_PUSH(&out->findings);
+
+	finding->rank = (unsigned)out->findings.n;
+	finding->class = claim->class;
+	finding->scenario = claim->scenario;
+	finding->method = memory_string("switches");
+	finding->score = HALF_FAR / (HALF_FAR + (double)claim->cost);
+	finding->run = run;
+	finding->runs.failed = 1;
+	for (size_t i = 0; i < claim->n; i++) {
+		const struct claim_step *step = &claim->steps[i];
+		const struct site *site;
+
+		TRY(store_site_by_id(store, campaign, step->site, &site));
+		struct finding_access *access = finding_add_access(&finding->accesses, FINDING_NO_SITE, site);
+
+		access->thread = step->thread;
+		access->kind = step->write ? SITE_WRITE : SITE_READ;
+		access->missing = step->missing;
+		finding_add_variable(finding, access->variable);
+	}
+	finding->summary = locon_summary(finding);
+	finding->evidence = evidence(claim);
+	finding_settle(finding);
+	return NULL;
+}
+
+struct error *locon_forced(struct store *store, uint64_t campaign, uint64_t *run,
+			   const struct locon_request *request, struct locon_answer *out)
+{
+	struct claims claims = { 0 };
+	uint64_t chosen = *run;
+	struct error *error = choose(store, campaign, &chosen, &claims);
+
+	for (size_t i = 0; i < claims.n && !error && (!request->top || i < request->top); i++)
+		if (claims.items[i].measured)
+			error = tell(store, campaign, chosen, &claims.items[i], out);
+	if (!error && out->findings.n) {
+		*run = chosen;
+		out->procedure = LOCON_SWITCHES;
+		out->suspects = claims.n;
+	}
+	VEC_FREE(&claims);
+	return error;
+}
