@@ -154,7 +154,7 @@ static void print_text(const struct run *run, const struct campaign *campaign, c
 			       ? (answer->suspects == 1 ? "couple of pairs" : "couples of pairs")
 		       : answer->suspects == 1 ? "suspicious pair"
 					       : "suspicious pairs");
-	else if (vote->asked >= 3)
+	else if (vote->asked > 1)
 		printf("\nNothing found: of %zu runs that failed this way, too few differ from those that\n"
 		       "passed in the same respect. The cause is not in the order of memory accesses,\n"
 		       "or only a value decides: a failure that unsnarl hunt has found can be explained\n"
@@ -253,7 +253,7 @@ static struct error *locate(struct store *store, const struct locate_options *op
 		return locate_sensitivity(store, options, &campaigns.items[0], &run, &data);
 	const struct locon_request request = locate_request(options, &data);
 
-	if (options->procedure != SWITCHES && (vote->asked < 3 || vote->alike))
+	if (options->procedure != SWITCHES && (vote->asked < 2 || vote->alike))
 		TRY(locon_ask(store, &data, &request, &answer));
 	if (!answer.findings.n && (options->procedure == SWITCHES || options->procedure == LOCATE_ANY))
 		TRY(locon_forced(store, data.campaign, &number, &request, &answer));

@@ -85,10 +85,10 @@ static struct error *find_voters(struct store *store, uint64_t campaign, uint64_
 	return NULL;
 }
 
-/* What one run of many has, or two, is in runs that did not fail too, if one looks at as many. */
+/* What one run of several has, or two of many, is in runs that did not fail too, if one looks at as many. */
 static size_t quorum(size_t asked)
 {
-	return asked < 3 ? 1 : asked < 6 ? 2 : 3;
+	return asked < 2 ? 1 : asked < 6 ? 2 : 3;
 }
 
 struct error *locon_vote(struct store *store, uint64_t campaign, uint64_t run, struct locon_vote *out)
