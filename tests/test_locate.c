@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "analysis/locon/answer.h"
+#include "analysis/locon/vote.h"
 
 #define SITES 14
 #define PLACES SITES
@@ -413,9 +414,30 @@ static void test_random(void **state)
 	assert_true(suspects > 100 && missing > 50 && couples > 20);
 }
 
+static void expect_vote(size_t asked, const uint64_t *said, size_t alike, size_t chosen)
+{
+	size_t got;
+
+	assert_int_equal(locon_count(said, asked, &got), chosen);
+	assert_int_equal(got, alike);
+}
+
+static void test_vote(void **state)
+{
+	(void)state;
+	expect_vote(1, (uint64_t[]){ 7 }, 1, 0);
+	expect_vote(1, (uint64_t[]){ 0 }, 0, 0);
+	expect_vote(2, (uint64_t[]){ 7, 8 }, 0, 0);
+	expect_vote(2, (uint64_t[]){ 0, 8 }, 0, 0);
+	expect_vote(2, (uint64_t[]){ 8, 8 }, 2, 0);
+	expect_vote(3, (uint64_t[]){ 7, 8, 8 }, 2, 1);
+	expect_vote(6, (uint64_t[]){ 7, 0, 8, 8, 0, 1 }, 0, 0);
+	expect_vote(6, (uint64_t[]){ 7, 0, 8, 8, 0, 8 }, 3, 2);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_random) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_random), cmocka_unit_test(test_vote) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,31 +91,39 @@ static size_t quorum(size_t asked)
 	return asked < 2 ? 1 : asked < 6 ? 2 : 3;
 }
 
+size_t locon_count(const uint64_t *said, size_t asked, size_t *alike)
+{
+	size_t best = 0;
+
+	*alike = 0;
+	for (size_t i = 0; i < asked; i++) {
+		size_t same = 0;
+
+		for (size_t j = 0; said[i] && j < asked; j++)
+			same += said[j] == said[i];
+		if (same > *alike) {
+			*alike = same;
+			best = i;
+		}
+	}
+	if (*alike >= quorum(asked))
+		return best;
+	*alike = 0;
+	return 0;
+}
+
 struct error *locon_vote(struct store *store, uint64_t campaign, uint64_t run, struct locon_vote *out)
 {
 	uint64_t voters[MOST_VOTERS], said[MOST_VOTERS] = { 0 };
 	double end = now() + MOST_SECONDS;
 	size_t n;
 
-	*out = (struct locon_vote){ .run = run };
+	*out = (struct locon_vote){ 0 };
 	TRY(find_voters(store, campaign, run, voters, &n));
 	for (size_t i = 0; i < n && (i == 0 || now() < end); i++) {
 		TRY(ask_one(store, voters[i], &said[i]));
 		out->asked++;
 	}
-	for (size_t i = 0; i < out->asked; i++) {
-		size_t alike = 0;
-
-		for (size_t j = 0; said[i] && j < out->asked; j++)
-			alike += said[j] == said[i];
-		if (alike > out->alike) {
-			out->alike = alike;
-			out->run = voters[i];
-		}
-	}
-	if (out->alike < quorum(out->asked)) {
-		out->alike = 0;
-		out->run = run;
-	}
+	out->run = voters[locon_count(said, out->asked, &out->alike)];
 	return NULL;
 }

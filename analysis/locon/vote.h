@@ -11,6 +11,8 @@ struct locon_vote {
 };
 
 /* Looks at `run` and at some others of its campaign that ended as it did, for some seconds at most. */
+/* Whose explanation it is, given each one's (0 = none); 0, and nobody alike, when too few agree. */
+size_t locon_count(const uint64_t *said, size_t asked, size_t *alike);
 struct error *locon_vote(struct store *store, uint64_t campaign, uint64_t run, struct locon_vote *out);
 
 #endif
