@@ -299,7 +299,7 @@ static bool write_after_many(struct thread *self, struct cell *cell, struct cell
 /* Half of what an access to a whole granule needs is not for its memos: the fast path would take it for all. */
 static bool has_memos(uint16_t owner, uint32_t unit)
 {
-	return unit && !(unit == FORM_WHOLE && OWNER_FORM(owner) == FORM_HALF);
+	return unit && !(unit & FORM_NO_MEMOS) && !(unit == FORM_WHOLE && OWNER_FORM(owner) == FORM_HALF);
 }
 
 /* Of the thread whose cell it is. */

@@ -185,7 +185,8 @@ SMALL_ACCESS(element_write1, 1, ACCESS_WRITE, true)
 
 /* ---- the rest ---- */
 
-/* Granule by granule where every access need not be seen: an access to several is one to each. */
+/* Granule by granule where every access need not be seen: an access to several is one to each. An atomic
+ * update reads at the same site as it writes here, so memos are left alone. */
 INLINE void access_granules(uint64_t word, uint64_t address, uint64_t size, enum access access)
 {
 	struct thread *self = unsnarl_self;
@@ -193,17 +194,16 @@ INLINE void access_granules(uint64_t word, uint64_t address, uint64_t size, enum
 	if (!by_granule && size)
 		access_range(word, address, size, access, FORM_NONE, true);
 	for (uint64_t end = address + size; by_granule && address < end;) {
-		uint64_t next = (address & ~7ull) + 8, site = WORD_SITE(word);
+		uint64_t next = (address & ~7ull) + 8, mark = self->marks[WORD_SITE(word)];
 		uint64_t length = (next < end ? next : end) - address;
 		struct cell *cell = layout_whole(address);
-		bool quickly = length == 8 &&
-			       quick_cell(self, cell, site, self->marks[site], WORD_ORDER(word), access);
+		bool quickly = length == 8 && quick_privately(self, cell, mark, WORD_ORDER(word), access);
 		if (!quickly && access == ACCESS_READ)
 			quickly = quick_in_shared(self, cell, word, address % 8,
 						  (uint32_t)(address % 8 + length));
 		if (!quickly)
-			access_range(word, address, length, access, length == 8 ? FORM_WHOLE : FORM_NONE,
-				     true);
+			access_range(word, address, length, access,
+				     length == 8 ? FORM_WHOLE | FORM_NO_MEMOS : FORM_NONE, true);
 		address = next;
 	}
 }

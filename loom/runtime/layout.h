@@ -45,6 +45,8 @@ enum { MODE_ALL, MODE_ONE, MODE_MANY, MODE_CUT };
  *     low bits of the order of the read 26 | its site 22, 0 = none | context of the write 16
  * or, with an ARRAY, `history` is the number of a row of sites (rows.c). */
 enum { FORM_NONE = 0, FORM_PART = 1, FORM_HALF = 4, FORM_WHOLE = 8, FORM_ARRAY = 9, FORM_PRIVATE = 2 };
+#define FORM_NO_MEMOS \
+	16u /* besides a unit's form: the site reads and writes, its memos are not for this access */
 #define PRIVATE_ORDER_BITS 26u
 #define PRIVATE_ORDER ((1ull << PRIVATE_ORDER_BITS) - 1)
 #define PRIVATE_READ_ORDER 38u /* where these bits are in the second half */

@@ -44,11 +44,12 @@ struct cell cell_make_private(struct cell plain)
 	return cell_of(low, private_high(history->own, plain.read, plain.context));
 }
 
-static void learn_nil(struct thread *self, uint64_t word, uint32_t unit)
+void cell_learn_nil(struct thread *self, uint64_t word, uint32_t unit)
 {
 	observe_predecessor(self, WORD_SITE(word), 0);
 	if (unit && self->owner != OWNER_NEVER)
-		RELAXED_SET(self->marks[WORD_SITE(word)], mark_of(self->slot, unit, WORD_SITE(word)));
+		RELAXED_SET(self->marks[WORD_SITE(word)],
+			    mark_of(self->slot, unit & ~FORM_NO_MEMOS, WORD_SITE(word)));
 }
 
 bool cell_take_fresh(struct thread *self, struct cell *cell, struct cell raw, uint64_t word,
@@ -60,7 +61,7 @@ bool cell_take_fresh(struct thread *self, struct cell *cell, struct cell raw, ui
 	uint64_t high = writes ? (uint16_t)self->context : private_high(site, WORD_ORDER(word), 0);
 	if (!cell_swap(cell, raw, cell_of(low, high)))
 		return false;
-	learn_nil(self, word, unit);
+	cell_learn_nil(self, word, unit);
 	if (!writes && cell_observes_edges())
 		observe_edge(self, 0, 0, site, self->context, false);
 	return true;
@@ -71,7 +72,7 @@ void cell_step_private(struct thread *self, struct cell *cell, uint64_t word, en
 		       uint32_t unit)
 {
 	uint64_t mark = mark_of(self->slot, OWNER_FORM(cell->owner), WORD_SITE(word));
-	learn_nil(self, word, unit);
+	cell_learn_nil(self, word, unit);
 	if (access == ACCESS_READ)
 		cell_private_read(cell, mark, WORD_ORDER(word), cell_private_past(cell));
 	else

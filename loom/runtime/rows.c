@@ -69,7 +69,6 @@ static bool step_row(struct thread *self, struct row *row, struct cell *now, uin
 		fresh |= !row->sites[i];
 		row->sites[i] = access == ACCESS_WRITE ? site : (uint32_t)row->sites[i] | site << 32;
 	}
-	observe_predecessor(self, (uint32_t)site, 0);
 	if (access == ACCESS_WRITE) {
 		now->context = (uint16_t)self->context;
 		now->write = WORD_ORDER(word);
@@ -123,8 +122,7 @@ bool row_access(struct thread *self, struct cell *cell, uint32_t from, uint32_t 
 			return false;
 		cell_set(cell, now);
 	}
-	if (unit && self->owner != OWNER_NEVER)
-		RELAXED_SET(self->marks[WORD_SITE(word)], mark_of(self->slot, unit, WORD_SITE(word)));
+	cell_learn_nil(self, word, unit);
 	if (to == 8 && (element || !from))
 		row_settle(self, cell);
 	return true;

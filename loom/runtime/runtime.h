@@ -273,6 +273,8 @@ HIDDEN uint32_t cell_order(uint32_t slot, uint64_t low);
 HIDDEN struct cell cell_plain(struct cell cell);
 /* The same as a private cell where it may be one, else as it was. */
 HIDDEN struct cell cell_make_private(struct cell plain);
+/* The access found nobody before it; its mark, if its site has one (`unit`), says so. */
+HIDDEN void cell_learn_nil(struct thread *self, uint64_t word, uint32_t unit);
 /* The first access to a cell that nobody has; false when it is no longer `raw`. */
 HIDDEN bool cell_take_fresh(struct thread *self, struct cell *cell, struct cell raw, uint64_t word,
 			    enum access access, uint32_t unit);
