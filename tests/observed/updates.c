@@ -22,6 +22,11 @@ static void *look(void *unused)
 	return unused;
 }
 
+static __attribute__((noinline)) void try_swap(long expected)
+{
+	atomic_compare_exchange_strong(&value, &expected, 3); /* @swap */
+}
+
 static int join_new(void *(*routine)(void *))
 {
 	pthread_t thread;
@@ -33,11 +38,10 @@ int main(void)
 	value = 1;
 	if (join_new(peek)) /* from here on the value has a predecessor */
 		return 1;
+	value = 1;
 	value = 2; /* @put */
-	for (long i = 0; i < 10; i++) {
-		long expected = i < 9 ? 1000 : 2;
-		atomic_compare_exchange_strong(&value, &expected, 3); /* @swap */
-	}
+	for (long left = 10; left > 0; left--)
+		try_swap(left > 1 ? 1000 : 2);
 	if (join_new(look))
 		return 1;
 	printf("%ld\n", seen);
