@@ -42,10 +42,7 @@ def check_random(options, folder, seed):
     draw = random.Random(seed)
     serial = draw.random() < 0.5
     level = draw.choice(["-O0", "-O1", "-O2", "-O3"])
-    settings = ["-c", str(draw.randint(0, 8))] + (["-s"] if serial else [])
-    # Racing programs by lines: contexts disagree now and then (seed 2 at -O0), not understood yet.
-    if draw.random() < 0.3 and serial:
-        settings.append("-l")
+    settings = ["-c", str(draw.randint(0, 8))] + (["-s"] if serial else []) + (["-l"] if draw.random() < 0.3 else [])
     target = folder / f"random-{seed}"
     source = target.with_suffix(".c")
     kind = ["--serial"] if serial else []

@@ -20,12 +20,13 @@ void lines_start(void)
 		runtime_map(LINES_START, LINES_SIZE);
 }
 
-/* Beyond 31 threads several share a bit: then all of them count as readers. */
+/* Those that have ended too: they read it all the same. Beyond 31 threads several share a bit: then all of
+ * them count as readers. */
 static void meet_readers(struct thread *self, uint32_t readers)
 {
-	for (uint32_t slot = 1; readers && slot < AREA_SLOTS; slot++)
+	for (uint32_t slot = 1; readers && slot < SLOT_GONE; slot++)
 		if (readers >> slot % 32 & 1 && slot != self->slot &&
-		    RELAXED_GET(runtime.threads[slot].state) == THREAD_LIVE)
+		    RELAXED_GET(runtime.threads[slot].state) != THREAD_FREE)
 			context_meet(self, slot, ACCESS_WRITE);
 }
 
