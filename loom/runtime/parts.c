@@ -14,13 +14,8 @@ void parts_start(void)
 
 static uint32_t cut_new(struct thread *self)
 {
-	uint32_t number = spare_take(&self->spares[SPARE_CUTS], SPARE_CUTS);
-	if (number)
-		return number;
-	number = __atomic_add_fetch(&runtime.next_cuts, 1, __ATOMIC_RELAXED);
-	if (number >= CUTS_LIMIT)
-		runtime_die("no more room for memory that is used in parts of 8 bytes");
-	return number;
+	return spare_new(&self->spares[SPARE_CUTS], SPARE_CUTS, &runtime.next_cuts, CUTS_LIMIT,
+			 "no more room for memory that is used in parts of 8 bytes");
 }
 
 static void cut_free(struct thread *self, uint32_t number)

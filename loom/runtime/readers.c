@@ -38,12 +38,8 @@ void readers_recycle(void (*each)(uint64_t *word))
 
 uint32_t readers_new(struct thread *self, const struct cell *home)
 {
-	uint32_t number = spare_take(&self->spares[SPARE_READERS], SPARE_READERS);
-	if (!number) {
-		number = __atomic_add_fetch(&runtime.next_readers, 1, __ATOMIC_RELAXED);
-		if (number >= BLOCKS_LIMIT)
-			runtime_die("no more room for readers of shared locations");
-	}
+	uint32_t number = spare_new(&self->spares[SPARE_READERS], SPARE_READERS, &runtime.next_readers,
+				    BLOCKS_LIMIT, "no more room for readers of shared locations");
 	struct readers *readers = readers_at(number);
 	readers->next = 0;
 	readers->n = 0;

@@ -14,13 +14,8 @@ void row_start(void)
 
 static uint32_t row_new(struct thread *self)
 {
-	uint32_t number = spare_take(&self->spares[SPARE_ROWS], SPARE_ROWS);
-	if (number)
-		return number;
-	number = __atomic_add_fetch(&runtime.next_rows, 1, __ATOMIC_RELAXED);
-	if (number >= ROWS)
-		runtime_die("no more room for memory that is used byte by byte");
-	return number;
+	return spare_new(&self->spares[SPARE_ROWS], SPARE_ROWS, &runtime.next_rows, ROWS,
+			 "no more room for memory that is used byte by byte");
 }
 
 void row_free(struct thread *self, uint32_t number)

@@ -316,6 +316,9 @@ HIDDEN void context_end(struct thread *self, enum access access);
 HIDDEN void spare_start(enum spare_kind kind, uint32_t limit);
 HIDDEN void spare_after_fork(void);
 HIDDEN uint32_t spare_take(struct spare *spare, enum spare_kind kind); /* 0 when there are none */
+/* One of those, or the next that was never used; the sentence is for when there are no more. */
+HIDDEN uint32_t spare_new(struct spare *spare, enum spare_kind kind, uint32_t *next, uint32_t limit,
+			  const char *what);
 HIDDEN void spare_give(struct spare *spare, enum spare_kind kind, uint32_t number);
 
 /* ---- readers.c: several threads that read since the last write ---- */

@@ -80,6 +80,18 @@ uint32_t spare_take(struct spare *spare, enum spare_kind kind)
 	return number;
 }
 
+uint32_t spare_new(struct spare *spare, enum spare_kind kind, uint32_t *next, uint32_t limit,
+		   const char *what)
+{
+	uint32_t number = spare_take(spare, kind);
+	if (number)
+		return number;
+	number = __atomic_add_fetch(next, 1, __ATOMIC_RELAXED);
+	if (number >= limit)
+		runtime_die(what);
+	return number;
+}
+
 void spare_give(struct spare *spare, enum spare_kind kind, uint32_t number)
 {
 	struct store *store = &stores[kind];
