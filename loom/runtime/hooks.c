@@ -63,15 +63,17 @@ HOOK unsnarl_hook_read16(ARGUMENTS)
 		return;
 	}
 	uint64_t first = cell_low(cell), second = cell_low(cell + 1);
-	if (__builtin_expect((first - tag != memo->from) | (first != second), 0)) {
+	uint64_t state = low_without_context(first);
+	if (__builtin_expect((state - tag) ^ memo->from | low_without_context(first ^ second), 0)) {
 		unsnarl_miss_read8(WORD(word, site, order), address, (uint64_t)memo);
 		unsnarl_miss_read8(WORD(word, site, order), address + 8, (uint64_t)memo);
 		return;
 	}
-	if (memo->to != first) {
+	if (memo->to != state) {
 		if (memo->to == MEMO_PASS)
 			return;
-		*(uint64_t *)cell = *(uint64_t *)(cell + 1) = memo->to;
+		*(uint64_t *)cell = memo->to | (first & LOW_CONTEXT_BITS);
+		*(uint64_t *)(cell + 1) = memo->to | (second & LOW_CONTEXT_BITS);
 	}
 	cell[0].read = cell[1].read = (uint32_t)order;
 }
@@ -84,15 +86,16 @@ HOOK unsnarl_hook_write16(ARGUMENTS)
 		cell_private_write(cell + 1, *mark, self->context, order);
 		return;
 	}
-	uint64_t first = cell_low(cell), second = cell_low(cell + 1), to = memo->to;
-	if (__builtin_expect((first - tag != memo->from) | (first != second) |
-				     (LOW_CONTEXT(to) != (uint16_t)self->context),
+	uint64_t first = cell_low(cell), second = cell_low(cell + 1);
+	uint64_t to = memo->to | (uint64_t)(uint16_t)self->context << 32;
+	if (__builtin_expect((low_without_context(first) - tag) ^ memo->from |
+				     low_without_context(first ^ second),
 			     0)) {
 		unsnarl_miss_write8(WORD(word, site, order), address, (uint64_t)memo);
 		unsnarl_miss_write8(WORD(word, site, order), address + 8, (uint64_t)memo);
 		return;
 	}
-	if (to != first)
+	if ((to ^ first) | (to ^ second))
 		*(uint64_t *)cell = *(uint64_t *)(cell + 1) = to;
 	cell[0].write = cell[1].write = (uint32_t)order;
 }

@@ -88,7 +88,7 @@ static inline struct cell *layout_whole(uint64_t address)
  * states, for sites that meet several by turns (entry.c). */
 struct memo {
 	uint64_t from; /* the cell's first 8 bytes less the thread's tag, so that zeroed memos fit nothing */
-	uint64_t to;   /* MEMO_PASS: the access leaves no trace at all */
+	uint64_t to;   /* MEMO_PASS: the access leaves no trace at all; both without context */
 };
 #define MEMO_PASS 0ull
 #define MEMOS_BEHIND 8u
@@ -97,6 +97,13 @@ struct memo {
 static inline struct memo *memo_behind(struct memo *memo, uint64_t low)
 {
 	return memo + 1 + low % MEMOS_BEHIND;
+}
+
+/* What an access teaches its thread about its own cells does not depend on the context. */
+#define LOW_CONTEXT_BITS (0xffffull << 32)
+static inline uint64_t low_without_context(uint64_t low)
+{
+	return low & ~LOW_CONTEXT_BITS;
 }
 #define MEMOS_START 0x221000000000ull
 #define MEMOS_SIZE (1ull << 30) /* of one slot */
@@ -160,13 +167,13 @@ static inline void cell_private_write(struct cell *cell, uint64_t mark, uint32_t
  * is never written over. */
 static inline int cell_quick_read(struct cell *cell, uint64_t tag, uint32_t order, const struct memo *memo)
 {
-	uint64_t low = cell_low(cell);
-	if (__builtin_expect(low - tag != memo->from, 0))
+	uint64_t low = cell_low(cell), state = low_without_context(low);
+	if (__builtin_expect(state - tag != memo->from, 0))
 		return 0;
-	if (memo->to != low) {
+	if (memo->to != state) {
 		if (memo->to == MEMO_PASS)
 			return 1;
-		*(uint64_t *)cell = memo->to;
+		*(uint64_t *)cell = memo->to | (low & LOW_CONTEXT_BITS);
 	}
 	cell->read = order;
 	return 1;
@@ -175,8 +182,8 @@ static inline int cell_quick_read(struct cell *cell, uint64_t tag, uint32_t orde
 static inline int cell_quick_write(struct cell *cell, uint64_t tag, uint32_t context, uint32_t order,
 				   const struct memo *memo)
 {
-	uint64_t low = cell_low(cell), to = memo->to;
-	if (__builtin_expect(low - tag != memo->from || LOW_CONTEXT(to) != (uint16_t)context, 0))
+	uint64_t low = cell_low(cell), to = memo->to | (uint64_t)(uint16_t)context << 32;
+	if (__builtin_expect(low_without_context(low) - tag != memo->from, 0))
 		return 0;
 	if (to != low)
 		*(uint64_t *)cell = to;
