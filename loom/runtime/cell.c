@@ -15,8 +15,9 @@
  * and at all reads once several threads have read it.
  *
  * Calm sites: once a site's shared reads have brought a thread nothing new a
- * thousand times in a row, its further reads of a value it has just read there are
- * passed over, until that value changes. Loops over shared tables would otherwise
+ * thousand times in a row, its further reads of values it has read before are
+ * passed over where it has read one of the same writer and context there in the same
+ * context, until the value changes. Loops over shared tables would otherwise
  * pass every line of the table's cells from core to core, for nothing. */
 #include "loom/runtime/runtime.h"
 
@@ -117,7 +118,7 @@ struct cell cell_after(struct thread *self, struct cell now, bool read, uint64_t
 		now.write = WORD_ORDER(word);
 	} else {
 		/* The owner's accesses keep the order of the last one. */
-		if (OWNER_MODE(now.owner) == MODE_ALL && read && (int32_t)(now.read - now.write) > 0)
+		if (OWNER_MODE(now.owner) == MODE_ALL && read && order_is_later(now.read, now.write))
 			now.write = now.read;
 		now.read = WORD_ORDER(word);
 		now.owner = OWNER(self->slot, form, MODE_ONE);
@@ -156,13 +157,25 @@ static bool site_is_calm(const struct thread *self, uint64_t word)
 	return calm->site == WORD_SITE(word) && calm->count >= CALM;
 }
 
-/* Counts a shared read of this site that brought `news` or not. */
-static void note_calm(struct thread *self, uint64_t word, bool news)
+static uint32_t news(const struct thread *self)
+{
+	return self->new_pairs + self->new_predecessors + self->new_edges;
+}
+
+/* Of these, whether an edge is new depends on the context too, and `again` is by context. */
+static uint32_t news_in_any_context(const struct thread *self)
+{
+	return runtime.options.observe & OBSERVE_PAIRS ? self->new_pairs + self->new_predecessors
+						       : news(self);
+}
+
+/* Counts a shared read of this site that `told` something new or not. */
+static void note_calm(struct thread *self, uint64_t word, bool told)
 {
 	struct calm *calm = &self->calm[WORD_SITE(word) % 512];
 	if (self->owner == OWNER_NEVER)
 		return; /* every access must be seen; and controlled runs touch as few pages as they can */
-	if (calm->site != WORD_SITE(word) || news)
+	if (calm->site != WORD_SITE(word) || told)
 		*calm = (struct calm){ .site = WORD_SITE(word) };
 	else if (calm->count < CALM)
 		calm->count++;
@@ -181,6 +194,25 @@ static uint32_t last_reader(const struct thread *self, const struct readers *rea
 	return WORD_SLOT(latest) == self->slot ? WORD_ORDER(latest) : WORD_SITE(latest);
 }
 
+/* Is such a read, at this site in this context, to be passed over from now on? */
+static void note_again(struct thread *self, const struct cell *cell, struct cell now, uint64_t word,
+		       bool again)
+{
+	uint64_t value = again_value(cell, low_of(now), now.write), so = again_so_value(self, low_of(now), word);
+	*again_place(self, cell) = value | WORD_SITE(word);
+	if (again)
+		*again_so_place(self, so) = so;
+}
+
+/* A reader's word, with the site of its last read: that one may have been passed over. */
+static uint64_t last_read(const struct cell *cell, struct cell now, uint64_t word)
+{
+	uint64_t last = RELAXED_GET(*again_place(&runtime.threads[WORD_SLOT(word)], cell));
+	if ((last ^ again_value(cell, low_of(now), now.write)) > WORD_SITE_MASK)
+		return word;
+	return event(WORD_SLOT(word), (uint32_t)last & WORD_SITE_MASK, WORD_ORDER(word));
+}
+
 /* A read of a value that several threads have read; false when the cell has changed meanwhile.
  * Only a thread itself stores to its own word. Two that read in the same instant may leave either
  * one as the latest; a block that a writer frees meanwhile is not handed out again soon (readers.c). */
@@ -189,7 +221,7 @@ static bool read_among_many(struct thread *self, struct cell *cell, struct cell 
 {
 	struct readers *readers = readers_of(cell, now.read);
 	uint64_t *mine = readers_find(readers, self->slot);
-	uint32_t news = self->news;
+	uint32_t before = news_in_any_context(self);
 	if (mine) {
 		*mine = word;
 	} else {
@@ -212,12 +244,9 @@ static bool read_among_many(struct thread *self, struct cell *cell, struct cell 
 		observe_edge(self, 0, 0, WORD_SITE(word), self->context, false);
 	if (!mine)
 		cell_communicate(self, &now, HISTORY(now.history), ACCESS_READ);
-	note_calm(self, word, news != self->news);
-	uint64_t *again = again_place(self, cell);
-	if (write && mine && self->owner != OWNER_NEVER && site_is_calm(self, word))
-		*again = again_value(cell, word);
-	else if (self->owner != OWNER_NEVER)
-		*again = 0;
+	note_calm(self, word, before != news_in_any_context(self));
+	if (self->owner != OWNER_NEVER)
+		note_again(self, cell, now, word, mine && site_is_calm(self, word));
 	return true;
 }
 
@@ -279,7 +308,8 @@ static bool write_after_many(struct thread *self, struct cell *cell, struct cell
 		for (uint32_t i = 0; i < readers->n && i < READERS_PER_BLOCK; i++) {
 			if (WORD_SLOT(readers->words[i]) == self->slot)
 				continue;
-			observe_pair(self, PAIR_READ_WRITE, readers->words[i], word, address);
+			observe_pair(self, PAIR_READ_WRITE, last_read(cell, now, readers->words[i]), word,
+				     address);
 			if (cell_observes_edges())
 				context_meet(self, WORD_SLOT(readers->words[i]), ACCESS_WRITE);
 		}
@@ -366,10 +396,10 @@ static void read_again(struct thread *self, struct cell *cell, struct cell now, 
 {
 	const struct history *old = history_at(HISTORY(now.history));
 	bool is_b = OWNER_SLOT(now.owner) == self->slot;
-	uint32_t news = self->news;
+	uint32_t before = news(self);
 	struct cell fresh = cell_after(self, now, old->own, word, ACCESS_READ);
 	fresh.history |= cell_learn(self, &now, HISTORY(now.history), word, address, ACCESS_READ);
-	note_calm(self, word, news != self->news);
+	note_calm(self, word, before != news(self));
 	bool there = (is_b ? old->read : old->own & ~OWN_LAST) == WORD_SITE(word);
 	bool calm = there && self->owner != OWNER_NEVER && site_is_calm(self, word);
 	if (calm && has_memos(now.owner, unit))

@@ -120,12 +120,12 @@ static bool came_through(const struct thread *other, const struct recent_pair *f
 void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint64_t head, uint64_t tail,
 		  uint64_t address)
 {
-	uint32_t news = self->news;
+	uint32_t couples = self->new_couples;
 	struct recent_pair pair = { .kind = kind,
 				    .head_site = WORD_SITE(head),
 				    .tail_site = WORD_SITE(tail),
 				    .other = other->number,
-				    .head_order = WORD_ORDER(head),
+				    .head_order = (uint32_t)thread_order(WORD_SLOT(head), WORD_ORDER(head)),
 				    .tail_order = WORD_ORDER(tail),
 				    .address = address };
 	uint32_t takes = RELAXED_GET(self->takes);
@@ -153,7 +153,7 @@ void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint
 							  : came_through(other, &first, address) });
 	}
 	uint32_t cost = walks ? 1 : COUPLES_LOOK;
-	if (self->news != news)
+	if (self->new_couples != couples)
 		self->couples_left = COUPLES_PATIENCE;
 	else
 		self->couples_left = self->couples_left > cost ? self->couples_left - cost : 0;

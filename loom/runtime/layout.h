@@ -281,15 +281,18 @@ struct thread {
 	struct spare spares[SPARE_KINDS];
 	struct together together;
 	struct taken taken;
+	uint64_t told;         /* `order` when the run area was last told */
 	uint32_t couples_left; /* pairs that are looked at for couples unless one of them makes a new one */
-	uint32_t news;         /* observations that this thread was the first to log */
+	/* Observations that this thread was the first to log. */
+	uint32_t new_pairs, new_predecessors, new_edges, new_couples;
 	uint64_t lean_step;    /* stands for all of `steps` in a short run */
 	uint32_t next_met, next_taken;
 	uint32_t takes, seen_takes; /* times that others followed this one up (atomic); when it last looked */
 	struct recent_pair last_met;                  /* the pair met before this one */
 	struct recent_pair met_pairs[RECENT_PAIRS];   /* this thread is the tail; its own */
 	struct recent_pair taken_pairs[RECENT_PAIRS]; /* this thread is the head; atomic */
-	uint64_t again[8192]; /* reads of shared data that this thread need not repeat (cell.c) */
+	/* Reads of shared data that this thread need not repeat (cell.c): of a cell, and of it so. */
+	uint64_t again[4096], again_so[4096];
 	struct calm calm[512];
 	struct known known[4096];
 	uint64_t steps[4096];     /* tag and history (history.c) */
@@ -301,23 +304,40 @@ struct thread {
 #define OWNER_NEVER 0xffffu
 #define TAG_NEVER (1023ull << WORD_SLOT_SHIFT) /* no cell has a slot and no form */
 
-/* Calm sites (cell.c): true when this thread's last read of a value that several
- * threads have read was at this very site, and the site is calm. */
+/* Calm sites (cell.c). Of a value that several threads have read, `again` tells at which site this thread
+ * read it last, and `again_so` whether such values need not be read again at a site in a context. */
 static inline uint64_t *again_place(struct thread *self, const struct cell *cell)
 {
-	return &self->again[((uint64_t)cell >> 4) % 8192];
+	return &self->again[((uint64_t)cell >> 4 ^ (uint64_t)cell >> 34) % 4096]; /* halves lie 2^45 apart */
 }
 
-/* Of the cell, the value that it tells of, and the reading site. */
-static inline uint64_t again_value(const struct cell *cell, uint64_t word)
+/* Of the cell and the value that it tells of; room for a site below. */
+static inline uint64_t again_value(const struct cell *cell, uint64_t low, uint32_t write)
 {
-	return (cell_low(cell) ^ (uint64_t)cell->write << 16) + (word >> 32) * 0xc4ceb9fe1a85ec53u +
-	       (uint64_t)cell * 0x9e3779b97f4a7c15u;
+	uint64_t value = (low ^ (uint64_t)write << 16) * 0xc4ceb9fe1a85ec53u;
+	return (value + (uint64_t)cell * 0x9e3779b97f4a7c15u) & ~(uint64_t)WORD_SITE_MASK;
+}
+
+/* Of who wrote it where in which context, and of the read. */
+static inline uint64_t again_so_value(const struct thread *self, uint64_t low, uint64_t word)
+{
+	return low * 0xc4ceb9fe1a85ec53u +
+	       (WORD_SITE(word) ^ (uint64_t)(uint16_t)self->context << 40) * 0xff51afd7ed558ccdu;
+}
+
+static inline uint64_t *again_so_place(struct thread *self, uint64_t so)
+{
+	return &self->again_so[so >> 52];
 }
 
 static inline int reads_again(struct thread *self, const struct cell *cell, uint64_t word)
 {
-	return *again_place(self, cell) == again_value(cell, word);
+	uint64_t low = cell_low(cell), value = again_value(cell, low, cell->write);
+	uint64_t *last = again_place(self, cell), so = again_so_value(self, low, word);
+	if ((*last ^ value) > WORD_SITE_MASK || *again_so_place(self, so) != so)
+		return 0;
+	*last = value | WORD_SITE(word);
+	return 1;
 }
 
 #endif

@@ -27,6 +27,7 @@ void observe_after_fork(void)
 		__builtin_memset(thread->taken_pairs, 0, sizeof thread->taken_pairs);
 		__builtin_memset(thread->met, 0, sizeof thread->met);
 		__builtin_memset(thread->again, 0, sizeof thread->again);
+		__builtin_memset(thread->again_so, 0, sizeof thread->again_so);
 		__builtin_memset(thread->calm, 0, sizeof thread->calm);
 		__builtin_memset(thread->known, 0, sizeof thread->known);
 		__builtin_memset(thread->steps, 0, sizeof thread->steps);
@@ -110,7 +111,7 @@ static bool same_couple(const struct area_couple *a, const struct area_couple *b
 		if (entry == UINT32_MAX)                                                             \
 			return;                                                                      \
 		complete(&fresh);                                                                    \
-		self->news++;                                                                        \
+		self->new_##index++;                                                                 \
 		entries[entry] = fresh;                                                              \
 		__atomic_store_n(&entries[entry].state, AREA_VALID, __ATOMIC_RELEASE); /* harvest */ \
 		probe = index_probe(hash, entry);                                                    \

@@ -185,9 +185,9 @@ static bool join_others(struct thread *self, const struct cell *cells, uint32_t 
 		    (cell.history & ~HISTORY(~0u)) != parties)
 			return false;
 		each[i] = HISTORY(cell.history);
-		if ((int32_t)(cell.write - fresh.write) > 0)
+		if (order_is_later(cell.write, fresh.write))
 			fresh.write = cell.write;
-		if ((int32_t)(cell.read - fresh.read) > 0)
+		if (order_is_later(cell.read, fresh.read))
 			fresh.read = cell.read;
 	}
 	*all = fresh;

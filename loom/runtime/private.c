@@ -2,15 +2,6 @@
  * cells are kept in, and the access that the quick parts leave to the runtime. */
 #include "loom/runtime/runtime.h"
 
-/* What the low bits of a private cell's order stand for, given the thread whose it is. Wrong by a
- * multiple of 2^26 when that thread made more accesses since. */
-uint32_t cell_order(uint32_t slot, uint64_t low)
-{
-	uint64_t now = RELAXED_GET(runtime.threads[slot].order);
-	uint64_t order = (now & ~PRIVATE_ORDER) | (low & PRIVATE_ORDER);
-	return (uint32_t)(order > now && order > PRIVATE_ORDER ? order - (PRIVATE_ORDER + 1) : order);
-}
-
 struct cell cell_plain(struct cell cell)
 {
 	if (!OWNER_IS_PRIVATE(cell.owner))
@@ -27,8 +18,8 @@ struct cell cell_plain(struct cell cell)
 	struct cell plain = { .history = history_number(history),
 			      .context = (uint16_t)high,
 			      .owner = OWNER(slot, OWNER_FORM(cell.owner), MODE_ALL),
-			      .write = cell_order(slot, low) };
-	plain.read = history.own ? cell_order(slot, high >> PRIVATE_READ_ORDER) : plain.write;
+			      .write = order_of_private(low) };
+	plain.read = history.own ? order_of_private(high >> PRIVATE_READ_ORDER) : plain.write;
 	return plain;
 }
 

@@ -27,12 +27,17 @@ INLINE bool quick_by_memo(const struct thread *self, struct cell *cell, uint64_t
 		       : cell_quick_write(cell, self->tag, self->context, (uint32_t)order, memo);
 }
 
+#define LOW_IS_MANY(low) (OWNER_MODE(LOW_OWNER(low)) == MODE_MANY)
+
 /* One cell; `mark` is the site's, for its form. */
-INLINE bool quick_cell(const struct thread *self, struct cell *cell, uint64_t site, uint64_t mark,
+INLINE bool quick_cell(struct thread *self, struct cell *cell, uint64_t site, uint64_t mark,
 		       uint64_t order, enum access access)
 {
-	return quick_privately(self, cell, mark, order, access) ||
-	       quick_by_memo(self, cell, order, access, memo_behind(memo_of(self, site), cell_low(cell)));
+	if (quick_privately(self, cell, mark, order, access))
+		return true;
+	if (LOW_IS_MANY(cell_low(cell)))
+		return access == ACCESS_READ && reads_again(self, cell, site << WORD_SITE_SHIFT);
+	return quick_by_memo(self, cell, order, access, memo_behind(memo_of(self, site), cell_low(cell)));
 }
 
 /* The mark for cells of another form. */
@@ -44,7 +49,7 @@ INLINE uint64_t mark_for(uint64_t mark, uint32_t form, uint32_t other)
 #define LOW_IS_CUT(low) (LOW_OWNER(low) == OWNER(0u, FORM_WHOLE, MODE_CUT))
 
 /* Those parts of a granule that the access covers. */
-INLINE bool quick_parts(const struct thread *self, uint64_t low, uint64_t address, uint32_t length,
+INLINE bool quick_parts(struct thread *self, uint64_t low, uint64_t address, uint32_t length,
 			uint64_t site, uint64_t mark, uint64_t order, enum access access)
 {
 	uint32_t starts = LOW_CONTEXT(low), from = address % 8, to = from + length;
@@ -87,7 +92,7 @@ INLINE bool quick_in_row(const struct thread *self, uint64_t address, uint64_t s
 #define FORM(length) ((length) == 8 ? FORM_WHOLE : FORM_HALF)
 
 /* An access of 4 or 8 bytes to a granule in parts or with a row, or of 8 to one in halves. */
-INLINE bool quick_unit(const struct thread *self, uint64_t address, uint64_t site, uint64_t order,
+INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uint64_t order,
 		       uint32_t length, enum access access)
 {
 	uint64_t low = cell_low(layout_whole(address)), mark = self->marks[site];

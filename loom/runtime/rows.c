@@ -85,8 +85,8 @@ static bool open_row(struct thread *self, struct cell *cell, struct cell raw, ui
 		sites = (low >> PRIVATE_ORDER_BITS & WORD_SITE_MASK) | (uint64_t)private_read_site(high)
 									       << 32;
 		now = (struct cell){ .context = (uint16_t)high,
-				     .write = cell_order(self->slot, low),
-				     .read = cell_order(self->slot, high >> PRIVATE_READ_ORDER) };
+				     .write = order_of_private(low),
+				     .read = order_of_private(high >> PRIVATE_READ_ORDER) };
 	}
 	bool entered = granule_enter(self);
 	uint32_t number = row_new(self);

@@ -59,7 +59,8 @@ struct runtime {
 	struct thread *threads;              /* AREA_SLOTS of them */
 	struct memo *no_memos;               /* for threads that do not use theirs: never written */
 	struct index pairs, predecessors, edges, couples;
-	uint32_t next_readers, next_arrays, next_cuts, next_rows; /* blocks handed out so far */
+	/* On a cache line of their own, since they change: blocks handed out so far. */
+	uint32_t next_readers __attribute__((aligned(64))), next_arrays, next_cuts, next_rows;
 	uint32_t trace_lock;
 };
 extern HIDDEN struct runtime runtime;
@@ -92,7 +93,8 @@ HIDDEN void thread_adopt(struct thread *thread); /* the calling thread becomes i
 HIDDEN void thread_discard(struct thread *thread);
 HIDDEN void thread_end(void); /* of the calling thread */
 HIDDEN void thread_after_fork(bool renumber);
-/* Full order of an event of `slot` from its low 32 bits. */
+/* Full order of an event of `slot` from its low 32 bits, or those of a private cell: wrong by a multiple of
+ * 2^32 or 2^26 when that thread made more accesses since. */
 HIDDEN uint64_t thread_order(uint32_t slot, uint32_t low);
 HIDDEN void thread_leave_runtime(struct thread *self); /* a jump or cancellation leaves the runtime */
 
@@ -223,6 +225,17 @@ INLINE uint64_t private_high(uint32_t read_site, uint64_t read_order, uint16_t c
 {
 	return (read_site ? read_order << PRIVATE_READ_ORDER : 0) | (uint64_t)read_site << 16 | context;
 }
+/* Which low bits a private cell keeps of an order; those above are all set then, and thread_order knows. To
+ * ask the other thread for them would take a cache line from it that it needs at every access. */
+INLINE uint32_t order_of_private(uint64_t low)
+{
+	return (uint32_t)low | ~(uint32_t)PRIVATE_ORDER;
+}
+/* Is one order of a thread later than another? Both may come from private cells. */
+INLINE bool order_is_later(uint32_t a, uint32_t b)
+{
+	return (int32_t)((a - b) << (32 - PRIVATE_ORDER_BITS)) > 0;
+}
 INLINE uint32_t private_read_site(uint64_t high)
 {
 	return (uint32_t)(high >> 16) & WORD_SITE_MASK;
@@ -269,8 +282,6 @@ INLINE void memo_learn(struct thread *self, uint64_t site, uint64_t low, uint64_
 }
 
 /* ---- private.c: cells that are private to a thread ---- */
-/* What the low bits of an order of the cell's thread stand for. */
-HIDDEN uint32_t cell_order(uint32_t slot, uint64_t low);
 /* What a cell holds, private or not, in the one way that all but the quick parts know. */
 HIDDEN struct cell cell_plain(struct cell cell);
 /* The same as a private cell where it may be one, else as it was. */

@@ -68,6 +68,7 @@ struct thread *thread_new(void)
 			memset(thread, 0, offsetof(struct thread, again));
 			memset(thread->met, 0, sizeof thread->met);
 			memset(thread->again, 0, sizeof thread->again);
+			memset(thread->again_so, 0, sizeof thread->again_so);
 			memset(thread->calm, 0, sizeof thread->calm);
 			memset(thread->known, 0, sizeof thread->known);
 			memset(thread->steps, 0, sizeof thread->steps);
@@ -175,8 +176,9 @@ void thread_leave_runtime(struct thread *self)
 uint64_t thread_order(uint32_t slot, uint32_t low)
 {
 	uint64_t now = RELAXED_GET(runtime.threads[slot].order);
-	uint64_t order = (now & ~0xffffffffull) | low;
-	return order > now && order >= 1ull << 32 ? order - (1ull << 32) : order;
+	uint64_t mask = order_of_private(low) == low ? PRIVATE_ORDER : 0xffffffffull;
+	uint64_t order = (now & ~mask) | (low & mask);
+	return order > now && order > mask ? order - (mask + 1) : order;
 }
 
 /* Only the calling thread lives on in the child. */
