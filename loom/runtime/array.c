@@ -4,6 +4,7 @@
  * over a buffer make and drop such arrays as they go. Owner, context and orders are
  * those of the whole granule: the order of an access is then that of the last one
  * of its kind to the granule, by the same thread. */
+#include "loom/runtime/change.h"
 #include "loom/runtime/runtime.h"
 
 #define ARRAYS (1u << HISTORY_BITS)
@@ -153,6 +154,13 @@ static bool contexts_differ(const struct thread *self, const struct bytes *bytes
 	return false;
 }
 
+/* Stands for a byte with this history. */
+static struct cell byte_cell(struct cell now, uint32_t history)
+{
+	now.history = (now.history & ~HISTORY(~0u)) | history;
+	return now;
+}
+
 /* Of the thread whose granule it is. */
 static bool step_bytes(struct thread *self, struct cell *cell, struct bytes *bytes, uint32_t from,
 		       uint32_t to, uint64_t word, uint64_t granule, enum access access, uint32_t unit)
@@ -165,7 +173,8 @@ static bool step_bytes(struct thread *self, struct cell *cell, struct bytes *byt
 			if (unit == FORM_PART && self->owner != OWNER_NEVER)
 				memo_set(memo_behind(memo_of(self, WORD_SITE(word)), old), old, next);
 		} else { /* the first access to this byte */
-			next = cell_learn(self, &bytes->now, 0, word, granule + i, access);
+			next = HISTORY(cell_learn(self, byte_cell(bytes->now, 0), word, granule + i, access)
+					       .next);
 		}
 		changes |= next != old;
 		bytes->histories[i] = next;
@@ -186,11 +195,13 @@ static bool learn_bytes(struct thread *self, struct cell *cell, struct bytes *by
 	if (!OWNER_FORM(now.owner))
 		now.owner = OWNER(0u, FORM_WHOLE, MODE_ALL);
 	bool changes = false;
-	uint32_t met[8], nmet = 0;
+	struct change each[8];
+	uint32_t n = 0;
 	for (uint32_t i = from, old = 0, next = 0; i < to; i++) {
 		if (i == from || bytes->histories[i] != old) {
-			old = met[nmet++] = bytes->histories[i];
-			next = cell_learn(self, &now, old, word, granule + i, access);
+			old = bytes->histories[i];
+			each[n] = cell_learn(self, byte_cell(now, old), word, granule + i, access);
+			next = HISTORY(each[n++].next);
 		}
 		changes |= next != old;
 		bytes->histories[i] = next;
@@ -204,8 +215,8 @@ static bool learn_bytes(struct thread *self, struct cell *cell, struct bytes *by
 	else if (!close_bytes(self, cell, bytes, fresh))
 		return false;
 	self->together.on = true;
-	for (uint32_t i = 0; i < nmet; i++)
-		cell_communicate(self, &now, met[i], access);
+	for (uint32_t i = 0; i < n; i++)
+		change_communicate(self, &each[i], access);
 	context_end(self, access);
 	return true;
 }

@@ -19,6 +19,7 @@
  * passed over where it has read one of the same writer and context there in the same
  * context, until the value changes. Loops over shared tables would otherwise
  * pass every line of the table's cells from core to core, for nothing. */
+#include "loom/runtime/change.h"
 #include "loom/runtime/runtime.h"
 
 #include "model/run.h" /* enum pair_kind, enum context_event */
@@ -50,21 +51,28 @@ static void after_write(struct thread *self, const struct cell *now, uint64_t wr
 		observe_edge(self, WORD_SITE(write), now->context, WORD_SITE(word), self->context, writes);
 }
 
-/* Called after an access with the history before it. */
-void cell_communicate(struct thread *self, const struct cell *now, uint32_t history, enum access access)
+/* Whose contexts an access enters, given the history before it. */
+static void find_meets(const struct thread *self, const struct cell *now, const struct history *old,
+		       enum access access, uint16_t meets[2])
 {
-	if (!cell_observes_edges())
-		return;
 	uint32_t a = writer_of(now), b = OWNER_MODE(now->owner) == MODE_ONE ? OWNER_SLOT(now->owner) : 0;
 	bool writes = access == ACCESS_WRITE;
-	const struct history *old = history_at(history);
+	meets[0] = meets[1] = 0;
+	if (!cell_observes_edges())
+		return;
 	if (a != self->slot &&
 	    (writes ? old->write || old->own : old->write && !(b == self->slot && old->read)))
-		context_meet(self, a, access);
-	if (writes && old->read && b && b != self->slot)
-		context_meet(self, b, access);
-	if (!self->together.on)
-		context_end(self, access);
+		meets[0] = (uint16_t)a;
+	if (writes && old->read && b != self->slot)
+		meets[1] = (uint16_t)b;
+}
+
+/* The same for a cell that many threads have read. */
+static void communicate(struct thread *self, const struct cell *now, enum access access)
+{
+	struct change change;
+	find_meets(self, now, history_at(HISTORY(now->history)), access, change.meets);
+	change_communicate(self, &change, access);
 }
 
 /* Of the two threads that the cell names, A wrote or was here alone, B (MODE_ONE) read after that. */
@@ -127,24 +135,24 @@ struct cell cell_after(struct thread *self, struct cell now, bool read, uint64_t
 	return now;
 }
 
-uint32_t cell_learn(struct thread *self, const struct cell *now, uint32_t history, uint64_t word,
-		    uint64_t address, enum access access)
+struct change cell_learn(struct thread *self, struct cell raw, uint64_t word, uint64_t address,
+			 enum access access)
 {
-	uint64_t a, b;
+	struct change_key key = change_key(self, raw, word, access);
+	struct change change;
 	/* Couples want to see every pair for a while. */
-	if (UNLIKELY(self->couples_left || runtime.lean))
-		return history_number(learn_access(self, now, history_at(history), word, address, access));
-	struct known *known = known_place(self, now, history, word, access, &a, &b);
-	if (LIKELY(known->a == a && known->b >> HISTORY_BITS == b))
-		return HISTORY(known->b);
-	uint32_t next = history_number(learn_access(self, now, history_at(history), word, address, access));
-	/* A signal handler must not find half of it. */
-	RELAXED_SET(known->a, 0);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	RELAXED_SET(known->b, b << HISTORY_BITS | next);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	RELAXED_SET(known->a, a);
-	return next;
+	bool looks = !self->couples_left && !runtime.lean;
+	if (LIKELY(looks) && change_find(self, key, &change))
+		return change;
+	struct cell now = cell_plain(raw);
+	const struct history *old = history_at(HISTORY(now.history));
+	struct cell fresh = cell_after(self, now, old->own, word, access);
+	fresh.history |= history_number(learn_access(self, &now, old, word, address, access));
+	change = (struct change){ .next = low_of(fresh), .before = old->before };
+	find_meets(self, &now, old, access, change.meets);
+	if (looks)
+		change_note(self, key, change);
+	return change;
 }
 
 /* ---- several readers ---- */
@@ -243,7 +251,7 @@ static bool read_among_many(struct thread *self, struct cell *cell, struct cell 
 	else if (!write && cell_observes_edges())
 		observe_edge(self, 0, 0, WORD_SITE(word), self->context, false);
 	if (!mine)
-		cell_communicate(self, &now, HISTORY(now.history), ACCESS_READ);
+		communicate(self, &now, ACCESS_READ);
 	note_calm(self, word, before != news_in_any_context(self));
 	if (self->owner != OWNER_NEVER)
 		note_again(self, cell, now, word, mine && site_is_calm(self, word));
@@ -282,7 +290,7 @@ static bool become_many(struct thread *self, struct cell *cell, struct cell now,
 		after_write(self, &now, event(a, old.write, now.write), word, address, ACCESS_READ);
 	else if (cell_observes_edges())
 		observe_edge(self, 0, 0, WORD_SITE(word), self->context, false);
-	cell_communicate(self, &now, history, ACCESS_READ);
+	communicate(self, &now, ACCESS_READ);
 	return true;
 }
 
@@ -316,7 +324,7 @@ static bool write_after_many(struct thread *self, struct cell *cell, struct cell
 		if (!readers->next)
 			break;
 	}
-	cell_communicate(self, &now, HISTORY(now.history), ACCESS_WRITE);
+	communicate(self, &now, ACCESS_WRITE);
 	bool entered = granule_enter(self);
 	if (readers_of(cell, now.read) != readers_at(0))
 		readers_free(self, now.read);
@@ -354,22 +362,23 @@ static void step(struct thread *self, struct cell *cell, struct cell now, uint64
 	cell_set(cell, now);
 }
 
-/* Of another one, or of one of two; false when the cell is no longer `old`. */
-static bool take_over(struct thread *self, struct cell *cell, struct cell old, struct cell now, uint64_t word,
+/* Of another one, or of one of two; false when the cell is no longer `raw`. */
+static bool take_over(struct thread *self, struct cell *cell, struct cell raw, uint64_t word,
 		      uint64_t address, enum access access)
 {
-	uint32_t history = HISTORY(now.history);
-	struct cell fresh = cell_after(self, now, history_at(history)->own, word, access);
-	fresh.history |= cell_learn(self, &now, history, word, address, access);
-	if (!cell_swap(cell, old, cell_make_private(fresh)))
+	struct change change = cell_learn(self, raw, word, address, access);
+	struct cell fresh = change_cell(self, raw, change.next, word, access);
+	if (UNLIKELY(!change.before)) /* it may have been a byte of an array that nobody had touched */
+		fresh = cell_make_private(fresh);
+	if (!cell_swap(cell, raw, fresh))
 		return false;
-	cell_communicate(self, &now, history, access);
-	if (OWNER_SLOT(now.owner) && OWNER_MODE(now.owner) == MODE_ALL && self->owner != OWNER_NEVER)
+	change_communicate(self, &change, access);
+	if (OWNER_MODE(raw.owner) == MODE_ALL && self->owner != OWNER_NEVER)
 		self->taken = (struct taken){ .cell = cell,
 					      .word = word,
 					      .address = address,
-					      .before = history_at(history)->before,
-					      .owner = now.owner,
+					      .before = change.before,
+					      .owner = owner_in_plain(raw.owner),
 					      .access = (uint16_t)access };
 	return true;
 }
@@ -383,11 +392,13 @@ void cell_settle(struct thread *self)
 {
 	struct taken taken = self->taken;
 	self->taken.cell = NULL;
-	struct cell raw = cell_get(taken.cell), now = cell_plain(raw);
-	uint32_t before = history_at(HISTORY(now.history))->before;
-	if (now.owner == taken.owner && before == taken.before && before != WORD_SITE(taken.word) &&
+	struct cell raw = cell_get(taken.cell);
+	if (LIKELY(owner_in_plain(raw.owner) != taken.owner))
+		return;
+	uint32_t before = history_at(HISTORY(cell_plain(raw).history))->before;
+	if (before == taken.before && before != WORD_SITE(taken.word) &&
 	    (uint32_t)self->order - WORD_ORDER(taken.word) < SOON)
-		take_over(self, taken.cell, raw, now, taken.word, taken.address, taken.access);
+		take_over(self, taken.cell, raw, taken.word, taken.address, taken.access);
 }
 
 /* One of two threads reads again. */
@@ -397,15 +408,14 @@ static void read_again(struct thread *self, struct cell *cell, struct cell now, 
 	const struct history *old = history_at(HISTORY(now.history));
 	bool is_b = OWNER_SLOT(now.owner) == self->slot;
 	uint32_t before = news(self);
-	struct cell fresh = cell_after(self, now, old->own, word, ACCESS_READ);
-	fresh.history |= cell_learn(self, &now, HISTORY(now.history), word, address, ACCESS_READ);
+	struct change change = cell_learn(self, now, word, address, ACCESS_READ);
 	note_calm(self, word, before != news(self));
 	bool there = (is_b ? old->read : old->own & ~OWN_LAST) == WORD_SITE(word);
 	bool calm = there && self->owner != OWNER_NEVER && site_is_calm(self, word);
 	if (calm && has_memos(now.owner, unit))
 		memo_learn(self, WORD_SITE(word), low_of(now), MEMO_PASS);
 	else
-		cell_set(cell, fresh);
+		cell_set(cell, change_cell(self, now, change.next, word, ACCESS_READ));
 }
 
 /* One attempt; false when another thread came between. */
@@ -420,21 +430,20 @@ static bool attempt(struct thread *self, struct cell *cell, struct cell raw, uin
 	}
 	if (!OWNER_SLOT(raw.owner) && mode == MODE_ALL)
 		return cell_take_fresh(self, cell, raw, word, access, unit);
-	struct cell now = cell_plain(raw);
 	if (mine && mode == MODE_ALL) {
-		step(self, cell, now, word, access, unit);
+		step(self, cell, raw, word, access, unit);
 		return true;
 	}
 	if (mode == MODE_MANY)
-		return access == ACCESS_READ ? read_among_many(self, cell, now, word, address)
-					     : write_after_many(self, cell, now, word, address);
+		return access == ACCESS_READ ? read_among_many(self, cell, raw, word, address)
+					     : write_after_many(self, cell, raw, word, address);
 	if (mode == MODE_ONE && access == ACCESS_READ) {
-		if (!mine && HISTORY_WRITER(now.history) != self->slot)
-			return become_many(self, cell, now, word, address);
-		read_again(self, cell, now, word, address, unit);
+		if (!mine && HISTORY_WRITER(raw.history) != self->slot)
+			return become_many(self, cell, raw, word, address);
+		read_again(self, cell, raw, word, address, unit);
 		return true;
 	}
-	return take_over(self, cell, raw, now, word, address, access);
+	return take_over(self, cell, raw, word, address, access);
 }
 
 bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t address, uint32_t form,

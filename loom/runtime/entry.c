@@ -99,14 +99,14 @@ INLINE bool second_chance(uint64_t word, uint64_t address, struct memo *memo, en
 	if (self->tag == TAG_NEVER)
 		return false;
 	struct cell *cell = layout_cell(address);
-	const struct memo behind = *memo_behind(memo, cell_low(cell));
-	if (quick_by_memo(self, cell, WORD_ORDER(word), access, &behind)) {
-		memo_set(memo, behind.from, behind.to);
-		return true;
-	}
-	if (access == ACCESS_READ && reads_again(self, cell, word))
-		return true;
-	return quick_unit(self, address, WORD_SITE(word), WORD_ORDER(word), length, access);
+	uint64_t low = cell_low(cell);
+	if (LOW_IS_MANY(low) && access == ACCESS_READ && OWNER_FORM(LOW_OWNER(low)) == FORM(length))
+		return reads_again(self, cell, word);
+	const struct memo behind = *memo_behind(memo, low);
+	if (!quick_by_memo(self, cell, WORD_ORDER(word), access, &behind))
+		return false;
+	memo_set(memo, behind.from, behind.to);
+	return true;
 }
 
 /* The quick parts save few registers; the rest is a function of its own, jumped to. */
@@ -129,10 +129,19 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 	{                                                                                                   \
 		access_unit(word, address, length, access);                                                 \
 	}                                                                                                   \
+	static __attribute__((preserve_most, noinline)) void name##_further(                                \
+		uint64_t word, uint64_t address, uint64_t memo)                                             \
+	{                                                                                                   \
+		struct thread *self = unsnarl_self;                                                         \
+		(void)memo;                                                                                 \
+		if (self->tag == TAG_NEVER ||                                                               \
+		    !quick_unit(self, address, WORD_SITE(word), WORD_ORDER(word), length, access))          \
+			name##_access(word, address);                                                       \
+	}                                                                                                   \
 	MISS(name)                                                                                          \
 	{                                                                                                   \
-		if (!second_chance(word, address, (struct memo *)memo, access, length))                     \
-			name##_access(word, address);                                                       \
+		if (!second_chance(word, address, (struct memo *)memo, access, length)) __attribute__       \
+			((musttail)) return name##_further(word, address, memo);                            \
 	}                                                                                                   \
 	SLOWLY(name)                                                                                        \
 	{                                                                                                   \

@@ -199,10 +199,13 @@ struct loop_step {
 	uint64_t iteration;
 };
 
-/* What accesses teach that has been logged: to what another thread wrote or read last, with all
- * that it depends on, and to what is this thread's own. Both tell the history that follows. */
-struct known {
-	uint64_t a, b;
+/* What an access makes of a cell that another thread was at, whom it meets, and all that this depends
+ * on. What it teaches is logged (change.h). */
+struct change {
+	uint64_t state, event;
+	uint64_t next;     /* first half of the cell then */
+	uint32_t before;   /* the predecessor until then */
+	uint16_t meets[2]; /* slots of threads whose contexts it enters, 0 = none */
 };
 
 /* The last cell that this thread took from another, until it is sure that it has it (cell.c). */
@@ -294,7 +297,7 @@ struct thread {
 	/* Reads of shared data that this thread need not repeat (cell.c): of a cell, and of it so. */
 	uint64_t again[4096], again_so[4096];
 	struct calm calm[512];
-	struct known known[4096];
+	struct change changes[2048];
 	uint64_t steps[4096];     /* tag and history (history.c) */
 	uint64_t logged[1024][2]; /* pairs and edges already logged, direct-mapped by key */
 	uint64_t met[8192];       /* predecessors already logged: site << 32 | before */

@@ -29,7 +29,7 @@ void observe_after_fork(void)
 		__builtin_memset(thread->again, 0, sizeof thread->again);
 		__builtin_memset(thread->again_so, 0, sizeof thread->again_so);
 		__builtin_memset(thread->calm, 0, sizeof thread->calm);
-		__builtin_memset(thread->known, 0, sizeof thread->known);
+		__builtin_memset(thread->changes, 0, sizeof thread->changes);
 		__builtin_memset(thread->steps, 0, sizeof thread->steps);
 		thread->lean_step = 0;
 		units_forget_memos(slot);

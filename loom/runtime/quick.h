@@ -5,6 +5,7 @@
 #ifndef RUNTIME_QUICK_H
 #define RUNTIME_QUICK_H
 
+#include "loom/runtime/change.h"
 #include "loom/runtime/runtime.h"
 
 INLINE bool quick_privately(const struct thread *self, struct cell *cell, uint64_t mark, uint64_t order,
@@ -120,12 +121,15 @@ static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struc
 	for (uint32_t i = from, old = 0, next = 0; i < to; i++) {
 		uint32_t history = array ? histories[i] : HISTORY(now.history);
 		if (i == from || history != old) {
-			uint64_t a, b;
+			struct cell byte = now;
+			struct change change;
 			old = history;
-			const struct known *known = known_place(self, &now, old, word, ACCESS_READ, &a, &b);
-			next = HISTORY(known->b);
-			if (known->a != a || known->b >> HISTORY_BITS != b || !history_at(old)->read ||
-			    (next != old && !array))
+			byte.history = (now.history & ~HISTORY(~0u)) | old;
+			if (!change_find(self, change_key(self, byte, word, ACCESS_READ), &change) ||
+			    !history_at(old)->read)
+				return false;
+			next = HISTORY(change.next);
+			if (next != old && !array)
 				return false;
 		}
 		if (next != old)

@@ -111,6 +111,7 @@ bool recycle_slots(void)
 	}
 	if (!found || !recycle_mappings())
 		return false;
+	__atomic_fetch_add(&runtime.recycled, 1, __ATOMIC_RELAXED);
 	readers_recycle(rename_word);
 	parts_recycle();
 	for (uint32_t slot = 1; slot < SLOT_GONE; slot++)

@@ -59,6 +59,7 @@ struct runtime {
 	struct thread *threads;              /* AREA_SLOTS of them */
 	struct memo *no_memos;               /* for threads that do not use theirs: never written */
 	struct index pairs, predecessors, edges, couples;
+	uint32_t recycled; /* how often slots of threads were given away */
 	/* On a cache line of their own, since they change: blocks handed out so far. */
 	uint32_t next_readers __attribute__((aligned(64))), next_arrays, next_cuts, next_rows;
 	uint32_t trace_lock;
@@ -166,22 +167,10 @@ HIDDEN bool cell_access_lightly(struct thread *self, struct cell *cell, uint64_t
 				uint32_t form, enum access access, uint32_t unit);
 /* Makes sure of the last take-over, when there was one (self->taken.cell). */
 HIDDEN void cell_settle(struct thread *self);
-/* What an access teaches that is not by the owner of an ALL cell: logs it, returns the history then. */
-HIDDEN uint32_t cell_learn(struct thread *self, const struct cell *now, uint32_t history, uint64_t word,
-			   uint64_t address, enum access access);
-/* Where cell_learn remembers it. Everything that is learned depends on, but for orders, is in the key:
- * what is known is logged. */
-INLINE struct known *known_place(struct thread *self, const struct cell *now, uint32_t history, uint64_t word,
-				 enum access access, uint64_t *a, uint64_t *b)
-{
-	*a = (uint64_t)history << 40 | (uint64_t)now->owner << 24 | (uint64_t)WORD_SITE(word) << 2 | access;
-	*b = (uint64_t)now->context << 26 | (uint64_t)(uint16_t)self->context << 10 |
-	     HISTORY_WRITER(now->history);
-	return &self->known[(*a ^ *b * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu >> 52];
-}
-/* Data moved: events enter the contexts of both sides. */
-HIDDEN void cell_communicate(struct thread *self, const struct cell *now, uint32_t history,
-			     enum access access);
+/* What an access teaches that is not by the owner of an ALL cell: logs it, or knows that it is logged. The
+ * cell is of one form, or stands for a byte of an array, with that byte's history. */
+HIDDEN struct change cell_learn(struct thread *self, struct cell raw, uint64_t word, uint64_t address,
+				enum access access);
 /* The cell after an access by another thread than the owner of an ALL cell, which may have read it, but for
  * its history. */
 HIDDEN struct cell cell_after(struct thread *self, struct cell now, bool read, uint64_t word,
@@ -282,6 +271,10 @@ INLINE void memo_learn(struct thread *self, uint64_t site, uint64_t low, uint64_
 }
 
 /* ---- private.c: cells that are private to a thread ---- */
+INLINE uint16_t owner_in_plain(uint16_t owner)
+{
+	return (uint16_t)(owner & ~(FORM_PRIVATE << 2));
+}
 /* What a cell holds, private or not, in the one way that all but the quick parts know. */
 HIDDEN struct cell cell_plain(struct cell cell);
 /* The same as a private cell where it may be one, else as it was. */

@@ -70,7 +70,7 @@ struct thread *thread_new(void)
 			memset(thread->again, 0, sizeof thread->again);
 			memset(thread->again_so, 0, sizeof thread->again_so);
 			memset(thread->calm, 0, sizeof thread->calm);
-			memset(thread->known, 0, sizeof thread->known);
+			memset(thread->changes, 0, sizeof thread->changes);
 			memset(thread->steps, 0, sizeof thread->steps);
 			memset(thread->logged, 0, sizeof thread->logged);
 			units_forget_memos(slot);
