@@ -141,7 +141,7 @@ roaring_bitmap_t *graph_difference(const roaring_bitmap_t *set, const roaring_bi
 
 /* An edge with the last `events` of its contexts; equal ones have equal keys, and others almost
  * never do: 128 bits would not fit the table, and a mix of 64 tells 200,000 edges apart. */
-static uint64_t projected_key(const struct graph *graph, size_t i, unsigned events)
+uint64_t graph_key(const struct graph *graph, size_t i, unsigned events)
 {
 	const struct edge *edge = &graph->edges[i];
 	uint32_t words[4] = {
@@ -160,7 +160,7 @@ size_t graph_project(const struct graph *graph, unsigned events, uint32_t *numbe
 
 	for (size_t i = 0; i < graph->nedges; i++) {
 		bool fresh;
-		uint64_t *number = map_put(&known, projected_key(graph, i, events), &fresh);
+		uint64_t *number = map_put(&known, graph_key(graph, i, events), &fresh);
 
 		if (fresh)
 			*number = known.n - 1;
@@ -274,7 +274,7 @@ struct graph_size graph_measure(const struct graph *graph, const roaring_bitmap_
 		const uint32_t ends[] = { graph->source[at.current_value], graph->sink[at.current_value] };
 
 		size.edges++;
-		map_put(&bare, projected_key(graph, at.current_value, 0), NULL);
+		map_put(&bare, graph_key(graph, at.current_value, 0), NULL);
 		for (int i = 0; i < 2; i++) {
 			if (ends[i] == GRAPH_NULL)
 				continue;

@@ -74,9 +74,11 @@ struct graph_counts {
  * one for each edge, is how many do. One byte for each edge of the graph; the caller frees it. */
 #define GRAPH_USUAL 255u
 #define GRAPH_SELDOM 20u
-#define GRAPH_MOSTLY 0.8
+#define GRAPH_MOSTLY 0.5
 uint8_t *graph_depths(const struct graph *graph, const struct graph_counts *counts, uint32_t *harmless);
 
+/* A key for an edge with the last `events` of its contexts, the same for edges that then look alike. */
+uint64_t graph_key(const struct graph *graph, size_t edge, unsigned events);
 /* A number for each edge with the last `events` of its contexts: edges that then look the
  * same have the same one. Returns how many numbers there are. */
 size_t graph_project(const struct graph *graph, unsigned events, uint32_t *numbers);

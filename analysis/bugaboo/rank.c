@@ -8,16 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/bugaboo/agreement.h"
 #include "analysis/bugaboo/rarity.h"
 
 /* The access that meets something new is the one to look at; who wrote it did so in passed runs
  * too, most of the time. Counting both alike took 2.2 inspections on the corpus instead of 1.9. */
 #define SOURCE 0.01
-/* An odd edge counts so much less for each other point that was odd before it in the run, with at most
- * two events of context more; and behind an edge into the aftermath. */
-#define EARLIER 0.3
+/* An odd edge counts so much less for another point that was odd before it in the run, with at most
+ * two events of context more, in the same way in all failed runs; less for one that only some show so. */
+#define EARLIER 5
 #define SLACK 2u
+/* And behind an edge into the aftermath. */
 #define LATE 0.1
+/* What is new only by its context, but arrives from before all communication, counts one in so many:
+ * it says that the thread had met other things before, not that it met something here. */
+#define INITIAL 5u
 
 /* What is counted for a code point. */
 struct tally {
@@ -25,7 +30,8 @@ struct tally {
 	uint32_t runs;  /* graphs with an odd edge here */
 	double best;    /* novelty in the graph at hand */
 	uint32_t seen;  /* graph in which something odd has arrived here, + 1 */
-	uint32_t least; /* and its least depth so far */
+	/* How much that counts against others, with no more than so many events of context. */
+	uint32_t before[CONTEXT_MOST + SLACK + 1];
 	double novelty; /* summed over graphs */
 	uint32_t depth; /* least of all */
 	uint32_t odd, odd_runs;
@@ -40,9 +46,10 @@ struct counting {
 	uint8_t *depths;
 	uint32_t *harmless;                /* passed graphs that have what is odd all the same */
 	uint32_t *edge_runs, *passed_runs; /* graphs that have the edge */
+	uint32_t *agreeing;                /* failed graphs in which it is as odd */
 	struct tally *tallies;
-	/* Points of the graph at hand that were odd so far, with no more than so many events of context. */
-	uint32_t before[CONTEXT_MOST + SLACK + 1];
+	/* The same for all points of the graph at hand, added up. */
+	uint64_t before[CONTEXT_MOST + SLACK + 1];
 	bool late; /* it has reached the aftermath */
 	struct rarity *rarities;
 };
@@ -166,6 +173,7 @@ static void counting_free(struct counting *c)
 	free(c->harmless);
 	free(c->edge_runs);
 	free(c->passed_runs);
+	free(c->agreeing);
 	free(c->tallies);
 	free(c->rarities);
 }
@@ -203,28 +211,48 @@ static void mark_aftermath(struct counting *c)
 		c->tallies[point].aftermath = !ran[point] && c->input->npassed;
 }
 
-/* How many other points were about as odd before. */
-static uint32_t odd_before(const struct counting *c, const struct tally *tally, uint32_t depth,
-			   uint32_t stamp)
+/* Is the edge new only by when its sink read what had been there before all communication? */
+static bool only_by_context(const struct counting *c, uint32_t edge)
 {
-	return c->before[depth + SLACK] - (tally->seen == stamp && tally->least <= depth + SLACK);
+	return c->depths[edge] && agreement_initial(c->graph, edge);
+}
+
+/* What an edge counts less for other points that were about as odd before. */
+static double came_first(const struct counting *c, const struct tally *tally, uint32_t depth, uint32_t stamp)
+{
+	uint64_t others =
+		c->before[depth + SLACK] - (tally->seen == stamp ? tally->before[depth + SLACK] : 0);
+
+	return 1 / (1 + EARLIER * (double)others / ((double)c->input->nfailed * INITIAL));
 }
 
 /* Something of this depth has arrived at the sink of the edge. */
 static void note_odd(struct counting *c, uint32_t edge, uint32_t depth, uint32_t stamp)
 {
 	struct tally *tally = &c->tallies[graph_point(c->graph, c->graph->sink[edge])];
+	uint32_t counts = c->agreeing[edge] * (only_by_context(c, edge) ? 1 : INITIAL);
 
 	GRAPH_EACH_POINT(c->graph, edge, point)
 	c->late |= c->tallies[point].aftermath;
-	if (tally->aftermath || (tally->seen == stamp && tally->least <= depth))
+	if (tally->aftermath)
 		return;
-	uint32_t end = tally->seen == stamp ? tally->least : CONTEXT_MOST + SLACK + 1;
-
-	for (uint32_t i = depth; i < end; i++)
-		c->before[i]++;
+	if (tally->seen != stamp)
+		memset(tally->before, 0, sizeof tally->before);
 	tally->seen = stamp;
-	tally->least = depth;
+	for (uint32_t i = depth; i <= CONTEXT_MOST + SLACK && tally->before[i] < counts; i++) {
+		c->before[i] += counts - tally->before[i];
+		tally->before[i] = counts;
+	}
+}
+
+/* By itself, what the edge makes a point new: steps of context that are not needed, squared, so that
+ * two new partners count more than many rare contexts. */
+static double edge_novelty(const struct counting *c, uint32_t edge, uint32_t point)
+{
+	double steps = c->graph->events + 1 - c->depths[edge];
+
+	return steps * steps * (ends_at(c, edge, point) ? 1 : SOURCE) /
+	       (only_by_context(c, edge) ? INITIAL : 1);
 }
 
 /* Adds to the points of an edge what it makes them more novel in this graph. */
@@ -245,10 +273,10 @@ static void count_edge(struct counting *c, uint32_t edge, bool ordered, uint32_t
 			tally->runs++;
 			tally->best = 0;
 		}
-		double novelty = (c->graph->events + 1 - depth) * (ends_at(c, edge, point) ? 1 : SOURCE);
+		double novelty = edge_novelty(c, edge, point);
 
 		if (ordered)
-			novelty *= (c->late ? LATE : 1) / (1 + EARLIER * odd_before(c, tally, depth, stamp));
+			novelty *= (c->late ? LATE : 1) * came_first(c, tally, depth, stamp);
 		if (novelty > tally->best) {
 			tally->novelty += novelty - tally->best;
 			tally->best = novelty;
@@ -289,13 +317,16 @@ void rank_labelled(const struct rank_input *input, struct rank_result *out)
 					     .failed = input->failed };
 
 	c.depths = graph_depths(input->graph, &counts, c.harmless);
+	c.agreeing = agreement_of_edges(input->graph, c.depths, input->failed, input->nfailed);
 	mark_aftermath(&c);
 	for (size_t i = 0; i < input->nfailed; i++)
 		count_graph(&c, i);
 	c.rarities = rarity_of_points(input->graph, input->failed, input->nfailed, c.depths);
 	choose_odd(&c);
 	choose_usual(&c);
-	list_points(&c, out, (double)input->nfailed * (input->graph->events + 1));
+	double most = input->graph->events + 1;
+
+	list_points(&c, out, (double)input->nfailed * most * most);
 	counting_free(&c);
 }
 
