@@ -1,40 +1,33 @@
-/* Numbers the odd edges by how they look with the context that makes them odd. Edges that
- * look the same then have the same depth, so one numbering does for all depths.
+/* Counts graph by graph which looks of odd edges it has; a stamp tells whether it was
+ * counted yet.
  */
 #include "analysis/bugaboo/agreement.h"
 
-#include "base/hash.h"
 #include "base/memory.h"
 
-/* Numbers of the looks; returns how many there are. */
-static size_t number_looks(const struct graph *graph, const uint8_t *depths, uint32_t *looks)
+/* The looks of odd edges as small numbers; returns how many there are. */
+static size_t number_looks(const struct graph *graph, const uint8_t *depths, const uint32_t *looks,
+			   uint32_t *numbers)
 {
-	struct map known = { 0 };
+	size_t most = graph->nedges * (graph->events + 1), n = 0;
+	_cleanup_free_ uint32_t *known = memory_alloc(most * sizeof *known + 1); /* number + 1 */
 
 	for (size_t i = 0; i < graph->nedges; i++) {
-		bool fresh;
-
 		if (depths[i] == GRAPH_USUAL)
 			continue;
-		uint64_t key = hash_bytes(graph_key(graph, i, depths[i]), &depths[i], sizeof depths[i]);
-		uint64_t *number = map_put(&known, key, &fresh);
-
-		if (fresh)
-			*number = known.n - 1;
-		looks[i] = (uint32_t)*number;
+		if (!known[looks[i]])
+			known[looks[i]] = (uint32_t)++n;
+		numbers[i] = known[looks[i]] - 1;
 	}
-	size_t n = known.n;
-
-	map_free(&known);
 	return n;
 }
 
-uint32_t *agreement_of_edges(const struct graph *graph, const uint8_t *depths,
+uint32_t *agreement_of_edges(const struct graph *graph, const uint8_t *depths, const uint32_t *looks,
 			     const roaring_bitmap_t *const *sets, size_t n)
 {
 	uint32_t *agreeing = memory_alloc(graph->nedges * sizeof *agreeing + 1);
-	_cleanup_free_ uint32_t *looks = memory_alloc(graph->nedges * sizeof *looks + 1);
-	size_t nlooks = number_looks(graph, depths, looks);
+	_cleanup_free_ uint32_t *numbers = memory_alloc(graph->nedges * sizeof *numbers + 1);
+	size_t nlooks = number_looks(graph, depths, looks, numbers);
 	_cleanup_free_ uint32_t *runs = memory_alloc(nlooks * sizeof *runs + 1);
 	_cleanup_free_ uint32_t *stamp = memory_alloc(nlooks * sizeof *stamp + 1);
 
@@ -45,7 +38,7 @@ uint32_t *agreement_of_edges(const struct graph *graph, const uint8_t *depths,
 		     roaring_advance_uint32_iterator(&at)) {
 			if (depths[at.current_value] == GRAPH_USUAL)
 				continue;
-			uint32_t look = looks[at.current_value];
+			uint32_t look = numbers[at.current_value];
 
 			runs[look] += stamp[look] != i + 1;
 			stamp[look] = (uint32_t)i + 1;
@@ -53,7 +46,7 @@ uint32_t *agreement_of_edges(const struct graph *graph, const uint8_t *depths,
 	}
 	for (size_t i = 0; i < graph->nedges; i++)
 		if (depths[i] != GRAPH_USUAL)
-			agreeing[i] = runs[looks[i]];
+			agreeing[i] = runs[numbers[i]];
 	return agreeing;
 }
 

@@ -8,9 +8,9 @@
 
 #include "analysis/bugaboo/graph.h"
 
-/* For each edge that is not GRAPH_USUAL, in how many of the sets one stands that looks the same with
- * as many events of context as its depth. The caller frees the array. */
-uint32_t *agreement_of_edges(const struct graph *graph, const uint8_t *depths,
+/* For each edge that is not GRAPH_USUAL, in how many of the sets one stands that looks the same
+ * (graph_depths). The caller frees the array. */
+uint32_t *agreement_of_edges(const struct graph *graph, const uint8_t *depths, const uint32_t *looks,
 			     const roaring_bitmap_t *const *sets, size_t n);
 
 /* Did nobody write the data, or a thread that had not communicated yet? */

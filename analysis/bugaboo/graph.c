@@ -141,7 +141,7 @@ roaring_bitmap_t *graph_difference(const roaring_bitmap_t *set, const roaring_bi
 
 /* An edge with the last `events` of its contexts; equal ones have equal keys, and others almost
  * never do: 128 bits would not fit the table, and a mix of 64 tells 200,000 edges apart. */
-uint64_t graph_key(const struct graph *graph, size_t i, unsigned events)
+static uint64_t projected_key(const struct graph *graph, size_t i, unsigned events)
 {
 	const struct edge *edge = &graph->edges[i];
 	uint32_t words[4] = {
@@ -160,7 +160,7 @@ size_t graph_project(const struct graph *graph, unsigned events, uint32_t *numbe
 
 	for (size_t i = 0; i < graph->nedges; i++) {
 		bool fresh;
-		uint64_t *number = map_put(&known, graph_key(graph, i, events), &fresh);
+		uint64_t *number = map_put(&known, projected_key(graph, i, events), &fresh);
 
 		if (fresh)
 			*number = known.n - 1;
@@ -238,9 +238,11 @@ static void look_at_level(const struct graph *graph, const struct graph_counts *
 	roaring_bitmap_free(edges);
 }
 
-uint8_t *graph_depths(const struct graph *graph, const struct graph_counts *counts, uint32_t *harmless)
+uint8_t *graph_depths(const struct graph *graph, const struct graph_counts *counts, uint32_t *harmless,
+		      uint32_t *looks)
 {
 	uint8_t *depths = memory_alloc(graph->nedges + 1);
+	uint32_t first = 0; /* number of this length of context */
 
 	memset(depths, GRAPH_USUAL, graph->nedges + 1);
 	for (unsigned events = graph->events + 1; events-- > 0;) {
@@ -254,7 +256,9 @@ uint8_t *graph_depths(const struct graph *graph, const struct graph_counts *coun
 				continue;
 			depths[i] = (uint8_t)events;
 			harmless[i] = level.passed[number];
+			looks[i] = first + number;
 		}
+		first += (uint32_t)level.n;
 	}
 	return depths;
 }
@@ -274,7 +278,7 @@ struct graph_size graph_measure(const struct graph *graph, const roaring_bitmap_
 		const uint32_t ends[] = { graph->source[at.current_value], graph->sink[at.current_value] };
 
 		size.edges++;
-		map_put(&bare, graph_key(graph, at.current_value, 0), NULL);
+		map_put(&bare, projected_key(graph, at.current_value, 0), NULL);
 		for (int i = 0; i < 2; i++) {
 			if (ends[i] == GRAPH_NULL)
 				continue;

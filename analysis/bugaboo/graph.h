@@ -71,14 +71,14 @@ struct graph_counts {
  * sites never communicated there in that way at all, k when the last k events of both
  * contexts are needed to tell, GRAPH_USUAL when the edge itself is usual there. What goes wrong may do
  * no harm: one passed graph in GRAPH_SELDOM may have what GRAPH_MOSTLY of the failed have; harmless[i],
- * one for each edge, is how many do. One byte for each edge of the graph; the caller frees it. */
+ * one for each edge, is how many do. looks[i] is the same for edges that look the same with as much
+ * context as their depth, below nedges * (events + 1). One byte for each edge; the caller frees it. */
 #define GRAPH_USUAL 255u
 #define GRAPH_SELDOM 20u
 #define GRAPH_MOSTLY 0.5
-uint8_t *graph_depths(const struct graph *graph, const struct graph_counts *counts, uint32_t *harmless);
+uint8_t *graph_depths(const struct graph *graph, const struct graph_counts *counts, uint32_t *harmless,
+		      uint32_t *looks);
 
-/* A key for an edge with the last `events` of its contexts, the same for edges that then look alike. */
-uint64_t graph_key(const struct graph *graph, size_t edge, unsigned events);
 /* A number for each edge with the last `events` of its contexts: edges that then look the
  * same have the same one. Returns how many numbers there are. */
 size_t graph_project(const struct graph *graph, unsigned events, uint32_t *numbers);

@@ -275,7 +275,7 @@ static void count_edge(struct counting *c, uint32_t edge, bool ordered, uint32_t
 		}
 		double novelty = edge_novelty(c, edge, point);
 
-		if (ordered)
+		if (ordered && novelty > tally->best)
 			novelty *= (c->late ? LATE : 1) * came_first(c, tally, depth, stamp);
 		if (novelty > tally->best) {
 			tally->novelty += novelty - tally->best;
@@ -316,8 +316,10 @@ void rank_labelled(const struct rank_input *input, struct rank_result *out)
 					     .nfailed = input->nfailed,
 					     .failed = input->failed };
 
-	c.depths = graph_depths(input->graph, &counts, c.harmless);
-	c.agreeing = agreement_of_edges(input->graph, c.depths, input->failed, input->nfailed);
+	_cleanup_free_ uint32_t *looks = memory_alloc(input->graph->nedges * sizeof *looks + 1);
+
+	c.depths = graph_depths(input->graph, &counts, c.harmless, looks);
+	c.agreeing = agreement_of_edges(input->graph, c.depths, looks, input->failed, input->nfailed);
 	mark_aftermath(&c);
 	for (size_t i = 0; i < input->nfailed; i++)
 		count_graph(&c, i);
