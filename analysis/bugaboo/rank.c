@@ -245,8 +245,8 @@ static void note_odd(struct counting *c, uint32_t edge, uint32_t depth, uint32_t
 	}
 }
 
-/* By itself, what the edge makes a point new: steps of context that are not needed, squared, so that
- * two new partners count more than many rare contexts. */
+/* How new the edge makes a point by itself: steps of context that it does not need, squared, since
+ * contexts that are new by chance mostly need them all. */
 static double edge_novelty(const struct counting *c, uint32_t edge, uint32_t point)
 {
 	double steps = c->graph->events + 1 - c->depths[edge];
