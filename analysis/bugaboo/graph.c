@@ -207,7 +207,7 @@ static void count_failed(const struct graph_counts *counts, const roaring_bitmap
 		roaring_bitmap_free(both);
 	}
 	for (size_t i = 0; i < level->n; i++)
-		level->mostly[i] = level->mostly[i] && graphs[i] >= GRAPH_MOSTLY * (double)counts->nfailed;
+		level->mostly[i] = level->mostly[i] && graphs[i] >= counts->mostly * (double)counts->nfailed;
 }
 
 static void look_at_level(const struct graph *graph, const struct graph_counts *counts, unsigned events,
@@ -229,7 +229,7 @@ static void look_at_level(const struct graph *graph, const struct graph_counts *
 
 		out->mostly[number] = out->passed[number] &&
 				      out->passed[number] <= counts->npassed / GRAPH_SELDOM &&
-				      failed[number] >= GRAPH_MOSTLY * (double)counts->nfailed;
+				      failed[number] >= counts->mostly * (double)counts->nfailed;
 		if (out->mostly[number])
 			roaring_bitmap_add(edges, (uint32_t)i);
 	}

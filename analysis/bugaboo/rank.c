@@ -23,6 +23,8 @@
 /* What is new only by its context, but arrives from before all communication, counts one in so many:
  * it says that the thread had met other things before, not that it met something here. */
 #define INITIAL 5u
+/* Share of the failed runs that make up for a passed one which has the same. */
+static const double mostly[] = { [RANK_NOVELTY] = 0.5, [RANK_PAPER] = 0.8 };
 
 /* What is counted for a code point. */
 struct tally {
@@ -314,7 +316,8 @@ void rank_labelled(const struct rank_input *input, struct rank_result *out)
 					     .edge_failed = c.edge_runs,
 					     .npassed = input->npassed,
 					     .nfailed = input->nfailed,
-					     .failed = input->failed };
+					     .failed = input->failed,
+					     .mostly = mostly[input->order] };
 
 	_cleanup_free_ uint32_t *looks = memory_alloc(input->graph->nedges * sizeof *looks + 1);
 
