@@ -329,11 +329,99 @@ static void unlabelled_is_as_the_twin(void **state)
 	}
 }
 
+/* Site 1 is written before any communication, site 2 after some. Sites 3 and 4 read them in a new context
+ * each; the one of 3 says that its thread has met something else, that is all. */
+static void initial_data_say_little(void **state)
+{
+	(void)state;
+#define C0 1u
+#define C1(a) (1u << 2 | (a))
+	static const struct edge edges[] = {
+		{ 1, 3, C0, C0, false },       { 2, 4, C1(0), C1(0), false }, { 1, 3, C0, C1(2), false },
+		{ 2, 4, C1(0), C1(2), false }, { 1, 3, C1(0), C1(2), false },
+	};
+	roaring_bitmap_t *good = roaring_bitmap_of(2, 0, 1), *bad = roaring_bitmap_of(4, 0, 1, 2, 3);
+	struct graph graph;
+	struct rank_input input = { .graph = &graph,
+				    .passed = (const roaring_bitmap_t *const *)&good,
+				    .npassed = 1,
+				    .failed = (const roaring_bitmap_t *const *)&bad,
+				    .nfailed = 1 };
+
+	graph_make(edges, 5, &graph);
+	for (int initial = 1; initial >= 0; initial--) {
+		struct rank_result result;
+
+		rank_labelled(&input, &result);
+		assert_int_equal(graph.sites[result.points.items[0].point], initial ? 4 : 3);
+		assert_true(fabs(result.points.items[0].score - 0.25) < 1e-9);
+		rank_free(&result);
+		/* Written later, the edge to 3 counts as the one to 4, and was seen first. */
+		roaring_bitmap_remove(bad, 2);
+		roaring_bitmap_add(bad, 4);
+		roaring_bitmap_remove(bad, 3);
+	}
+	graph_free(&graph);
+	roaring_bitmap_free(good);
+	roaring_bitmap_free(bad);
+}
+
+/* Ten failed runs. At site 3 something new arrives first, at site 4 something as new after it: in all runs the
+ * same at 4, at 3 in one way or in ten. What they agree on makes the rest its consequence. */
+static void agreement_makes_consequences(void **state)
+{
+	(void)state;
+	enum { MANY = 10 };
+	struct edge edges[2 * MANY + 2] = { { 1, 3, C0, C0, false }, { 2, 4, C0, C0, false } };
+	roaring_bitmap_t *good = roaring_bitmap_of(2, 0, 1), *bad[MANY];
+	struct edge_order orders[MANY];
+	uint32_t ordered[MANY][2];
+	double score[2];
+
+	for (int ways = 0; ways < 2; ways++) {
+		struct graph graph;
+		struct rank_result result;
+
+		for (unsigned i = 0; i < MANY; i++) {
+			unsigned way = ways ? i : 0;
+
+			edges[2 + i] =
+				(struct edge){ 1, 3, (uint16_t)C1(way % 4), (uint16_t)C1(way / 4), false };
+			edges[2 + MANY + i] = (struct edge){ 2, 4, C1(3), C1(3), false };
+			ordered[i][0] = 2 + (ways ? i : 0);
+			ordered[i][1] = 2 + MANY;
+			orders[i] = (struct edge_order){ .edges = ordered[i], .n = 2 };
+			bad[i] = roaring_bitmap_of(2, ordered[i][0], ordered[i][1]);
+		}
+		graph_make(edges, 2 + MANY + 1, &graph);
+		struct rank_input input = { .graph = &graph,
+					    .passed = (const roaring_bitmap_t *const *)&good,
+					    .npassed = 1,
+					    .failed = (const roaring_bitmap_t *const *)bad,
+					    .nfailed = MANY,
+					    .orders = orders };
+
+		rank_labelled(&input, &result);
+		for (size_t i = 0; i < result.points.n; i++)
+			if (graph.sites[result.points.items[i].point] == 4)
+				score[ways] = result.points.items[i].score;
+		rank_free(&result);
+		graph_free(&graph);
+		for (unsigned i = 0; i < MANY; i++)
+			roaring_bitmap_free(bad[i]);
+	}
+	roaring_bitmap_free(good);
+	assert_true(fabs(score[0] - 0.25 / 6) < 1e-9);
+	assert_true(fabs(score[1] - 0.25 / 1.5) < 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(labelled_is_as_the_twin),
 		cmocka_unit_test(unlabelled_is_as_the_twin),
+		cmocka_unit_test(initial_data_say_little),
+		cmocka_unit_test(agreement_makes_consequences),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
