@@ -5,6 +5,7 @@
  */
 #include "analysis/bugaboo/rank.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,7 +150,7 @@ static void list_points(struct counting *c, struct rank_result *out, double whol
 
 		*VEC_PUSH(&out->points) = (struct rank_point){
 			.point = point,
-			.score = c->input->order == RANK_PAPER ? 1 - rarity : tally->novelty / whole,
+			.score = c->input->order == RANK_PAPER ? 1 - rarity : sqrt(tally->novelty / whole),
 			.rarity = rarity,
 			.runs = tally->runs,
 			.contexts = c->rarities[point].contexts,
