@@ -17,13 +17,16 @@
 #define SOURCE 0.01
 /* An odd edge counts so much less for another point that was odd before it in the run, with at most
  * two events of context more, in the same way in all failed runs; less for one that only some show so. */
-#define EARLIER 5
+#define EARLIER 8
 #define SLACK 2u
 /* And behind an edge into the aftermath. */
 #define LATE 0.1
 /* What is new only by its context, but arrives from before all communication, counts one in so many:
  * it says that the thread had met other things before, not that it met something here. */
 #define INITIAL 5u
+/* Power of the steps of context that an edge does not need: contexts that are new by chance mostly need
+ * them all. */
+#define STEEP 1.5
 /* Share of the failed runs that make up for a passed one which has the same. */
 static const double mostly[] = { [RANK_NOVELTY] = 0.5, [RANK_PAPER] = 0.8 };
 
@@ -53,7 +56,8 @@ struct counting {
 	struct tally *tallies;
 	/* The same for all points of the graph at hand, added up. */
 	uint64_t before[CONTEXT_MOST + SLACK + 1];
-	bool late; /* it has reached the aftermath */
+	bool late;                      /* it has reached the aftermath */
+	double worth[CONTEXT_MOST + 1]; /* of an edge, by its depth */
 	struct rarity *rarities;
 };
 
@@ -139,7 +143,7 @@ static void choose_usual(struct counting *c)
 	}
 }
 
-static void list_points(struct counting *c, struct rank_result *out, double whole)
+static void list_points(struct counting *c, struct rank_result *out)
 {
 	for (uint32_t point = 0; point < c->graph->npoints; point++) {
 		const struct tally *tally = &c->tallies[point];
@@ -150,7 +154,9 @@ static void list_points(struct counting *c, struct rank_result *out, double whol
 
 		*VEC_PUSH(&out->points) = (struct rank_point){
 			.point = point,
-			.score = c->input->order == RANK_PAPER ? 1 - rarity : sqrt(tally->novelty / whole),
+			.score = c->input->order == RANK_PAPER
+					 ? 1 - rarity
+					 : pow(tally->novelty / (double)c->input->nfailed, 1 / STEEP),
 			.rarity = rarity,
 			.runs = tally->runs,
 			.contexts = c->rarities[point].contexts,
@@ -192,6 +198,8 @@ static struct counting counting_start(const struct rank_input *input)
 	c.tallies = memory_alloc(graph->npoints * sizeof *c.tallies + 1);
 	for (size_t i = 0; i < graph->npoints; i++)
 		c.tallies[i].depth = GRAPH_USUAL;
+	for (unsigned i = 0; i <= graph->events; i++)
+		c.worth[i] = pow(1 - i / (graph->events + 1.0), STEEP);
 	count_edges(c.edge_runs, graph, input->failed, input->nfailed);
 	count_edges(c.passed_runs, graph, input->passed, input->npassed);
 	return c;
@@ -248,13 +256,10 @@ static void note_odd(struct counting *c, uint32_t edge, uint32_t depth, uint32_t
 	}
 }
 
-/* How new the edge makes a point by itself: steps of context that it does not need, squared, since
- * contexts that are new by chance mostly need them all. */
+/* How new the edge makes a point by itself. */
 static double edge_novelty(const struct counting *c, uint32_t edge, uint32_t point)
 {
-	double steps = c->graph->events + 1 - c->depths[edge];
-
-	return steps * steps * (ends_at(c, edge, point) ? 1 : SOURCE) /
+	return c->worth[c->depths[edge]] * (ends_at(c, edge, point) ? 1 : SOURCE) /
 	       (only_by_context(c, edge) ? INITIAL : 1);
 }
 
@@ -330,9 +335,7 @@ void rank_labelled(const struct rank_input *input, struct rank_result *out)
 	c.rarities = rarity_of_points(input->graph, input->failed, input->nfailed, c.depths);
 	choose_odd(&c);
 	choose_usual(&c);
-	double most = input->graph->events + 1;
-
-	list_points(&c, out, (double)input->nfailed * most * most);
+	list_points(&c, out);
 	counting_free(&c);
 }
 
