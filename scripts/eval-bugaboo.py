@@ -268,7 +268,7 @@ def main():
         f"`make eval-bugaboo`: {settings.trials} trials of {settings.runs} failed and {settings.runs} passed runs each (all "
         "there are, where there are fewer), drawn from the runs that the last column of the first table counts. – means that "
         "a trial did not find the bug, or that there were no failing runs in that mode. How much what came first in a run "
-        "counts more (three factors in analysis/bugaboo/rank.c) was chosen with these programs in view.", "",
+        "counts more (the factors in analysis/bugaboo/rank.c) was chosen with these programs in view, on other collections of runs.", "",
         *table2(programs, settings), *table3(programs), *table4(programs, settings), *table5(programs, place),
         *convergence(programs, settings)])
     if settings.only_print:

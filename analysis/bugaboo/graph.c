@@ -207,7 +207,7 @@ static void count_failed(const struct graph_counts *counts, const roaring_bitmap
 		roaring_bitmap_free(both);
 	}
 	for (size_t i = 0; i < level->n; i++)
-		level->mostly[i] = level->mostly[i] && graphs[i] >= GRAPH_MOSTLY * (double)counts->nfailed;
+		level->mostly[i] = level->mostly[i] && graphs[i] >= counts->mostly * (double)counts->nfailed;
 }
 
 static void look_at_level(const struct graph *graph, const struct graph_counts *counts, unsigned events,
@@ -229,7 +229,7 @@ static void look_at_level(const struct graph *graph, const struct graph_counts *
 
 		out->mostly[number] = out->passed[number] &&
 				      out->passed[number] <= counts->npassed / GRAPH_SELDOM &&
-				      failed[number] >= GRAPH_MOSTLY * (double)counts->nfailed;
+				      failed[number] >= counts->mostly * (double)counts->nfailed;
 		if (out->mostly[number])
 			roaring_bitmap_add(edges, (uint32_t)i);
 	}
@@ -238,9 +238,11 @@ static void look_at_level(const struct graph *graph, const struct graph_counts *
 	roaring_bitmap_free(edges);
 }
 
-uint8_t *graph_depths(const struct graph *graph, const struct graph_counts *counts, uint32_t *harmless)
+uint8_t *graph_depths(const struct graph *graph, const struct graph_counts *counts, uint32_t *harmless,
+		      uint32_t *looks)
 {
 	uint8_t *depths = memory_alloc(graph->nedges + 1);
+	uint32_t first = 0; /* number of this length of context */
 
 	memset(depths, GRAPH_USUAL, graph->nedges + 1);
 	for (unsigned events = graph->events + 1; events-- > 0;) {
@@ -254,7 +256,9 @@ uint8_t *graph_depths(const struct graph *graph, const struct graph_counts *coun
 				continue;
 			depths[i] = (uint8_t)events;
 			harmless[i] = level.passed[number];
+			looks[i] = first + number;
 		}
+		first += (uint32_t)level.n;
 	}
 	return depths;
 }

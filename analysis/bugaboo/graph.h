@@ -65,17 +65,19 @@ struct graph_counts {
 	const uint32_t *edge_passed, *edge_failed;
 	size_t npassed, nfailed;
 	const roaring_bitmap_t *const *failed;
+	double mostly; /* share of the failed ones, see graph_depths */
 };
 
 /* Depth: with how much context an edge differs from all edges of passed graphs. 0 when its two
  * sites never communicated there in that way at all, k when the last k events of both
  * contexts are needed to tell, GRAPH_USUAL when the edge itself is usual there. What goes wrong may do
- * no harm: one passed graph in GRAPH_SELDOM may have what GRAPH_MOSTLY of the failed have; harmless[i],
- * one for each edge, is how many do. One byte for each edge of the graph; the caller frees it. */
+ * no harm: one passed graph in GRAPH_SELDOM may have what a share of `mostly` of the failed have; harmless[i],
+ * one for each edge, is how many do. looks[i] is the same for edges that look the same with as much
+ * context as their depth, below nedges * (events + 1). One byte for each edge; the caller frees it. */
 #define GRAPH_USUAL 255u
 #define GRAPH_SELDOM 20u
-#define GRAPH_MOSTLY 0.8
-uint8_t *graph_depths(const struct graph *graph, const struct graph_counts *counts, uint32_t *harmless);
+uint8_t *graph_depths(const struct graph *graph, const struct graph_counts *counts, uint32_t *harmless,
+		      uint32_t *looks);
 
 /* A number for each edge with the last `events` of its contexts: edges that then look the
  * same have the same one. Returns how many numbers there are. */

@@ -5,19 +5,30 @@
  */
 #include "analysis/bugaboo/rank.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/bugaboo/agreement.h"
 #include "analysis/bugaboo/rarity.h"
 
 /* The access that meets something new is the one to look at; who wrote it did so in passed runs
  * too, most of the time. Counting both alike took 2.2 inspections on the corpus instead of 1.9. */
 #define SOURCE 0.01
-/* An odd edge counts so much less for each other point that was odd before it in the run, with at most
- * two events of context more; and behind an edge into the aftermath. */
-#define EARLIER 0.3
+/* An odd edge counts so much less for another point that was odd before it in the run, with at most
+ * two events of context more, in the same way in all failed runs; less for one that only some show so. */
+#define EARLIER 8
 #define SLACK 2u
+/* And behind an edge into the aftermath. */
 #define LATE 0.1
+/* What is new only by its context, but arrives from before all communication, counts one in so many:
+ * it says that the thread had met other things before, not that it met something here. */
+#define INITIAL 5u
+/* Power of the steps of context that an edge does not need: contexts that are new by chance mostly need
+ * them all. */
+#define STEEP 1.5
+/* Share of the failed runs that make up for a passed one which has the same. */
+static const double mostly[] = { [RANK_NOVELTY] = 0.5, [RANK_PAPER] = 0.8 };
 
 /* What is counted for a code point. */
 struct tally {
@@ -25,7 +36,8 @@ struct tally {
 	uint32_t runs;  /* graphs with an odd edge here */
 	double best;    /* novelty in the graph at hand */
 	uint32_t seen;  /* graph in which something odd has arrived here, + 1 */
-	uint32_t least; /* and its least depth so far */
+	/* How much that counts against others, with no more than so many events of context. */
+	uint32_t before[CONTEXT_MOST + SLACK + 1];
 	double novelty; /* summed over graphs */
 	uint32_t depth; /* least of all */
 	uint32_t odd, odd_runs;
@@ -40,10 +52,12 @@ struct counting {
 	uint8_t *depths;
 	uint32_t *harmless;                /* passed graphs that have what is odd all the same */
 	uint32_t *edge_runs, *passed_runs; /* graphs that have the edge */
+	uint32_t *agreeing;                /* failed graphs in which it is as odd */
 	struct tally *tallies;
-	/* Points of the graph at hand that were odd so far, with no more than so many events of context. */
-	uint32_t before[CONTEXT_MOST + SLACK + 1];
-	bool late; /* it has reached the aftermath */
+	/* The same for all points of the graph at hand, added up. */
+	uint64_t before[CONTEXT_MOST + SLACK + 1];
+	bool late;                      /* it has reached the aftermath */
+	double worth[CONTEXT_MOST + 1]; /* of an edge, by its depth */
 	struct rarity *rarities;
 };
 
@@ -129,7 +143,7 @@ static void choose_usual(struct counting *c)
 	}
 }
 
-static void list_points(struct counting *c, struct rank_result *out, double whole)
+static void list_points(struct counting *c, struct rank_result *out)
 {
 	for (uint32_t point = 0; point < c->graph->npoints; point++) {
 		const struct tally *tally = &c->tallies[point];
@@ -140,7 +154,9 @@ static void list_points(struct counting *c, struct rank_result *out, double whol
 
 		*VEC_PUSH(&out->points) = (struct rank_point){
 			.point = point,
-			.score = c->input->order == RANK_PAPER ? 1 - rarity : tally->novelty / whole,
+			.score = c->input->order == RANK_PAPER
+					 ? 1 - rarity
+					 : pow(tally->novelty / (double)c->input->nfailed, 1 / STEEP),
 			.rarity = rarity,
 			.runs = tally->runs,
 			.contexts = c->rarities[point].contexts,
@@ -166,6 +182,7 @@ static void counting_free(struct counting *c)
 	free(c->harmless);
 	free(c->edge_runs);
 	free(c->passed_runs);
+	free(c->agreeing);
 	free(c->tallies);
 	free(c->rarities);
 }
@@ -181,6 +198,8 @@ static struct counting counting_start(const struct rank_input *input)
 	c.tallies = memory_alloc(graph->npoints * sizeof *c.tallies + 1);
 	for (size_t i = 0; i < graph->npoints; i++)
 		c.tallies[i].depth = GRAPH_USUAL;
+	for (unsigned i = 0; i <= graph->events; i++)
+		c.worth[i] = pow(1 - i / (graph->events + 1.0), STEEP);
 	count_edges(c.edge_runs, graph, input->failed, input->nfailed);
 	count_edges(c.passed_runs, graph, input->passed, input->npassed);
 	return c;
@@ -203,28 +222,45 @@ static void mark_aftermath(struct counting *c)
 		c->tallies[point].aftermath = !ran[point] && c->input->npassed;
 }
 
-/* How many other points were about as odd before. */
-static uint32_t odd_before(const struct counting *c, const struct tally *tally, uint32_t depth,
-			   uint32_t stamp)
+/* Is the edge new only by when its sink read what had been there before all communication? */
+static bool only_by_context(const struct counting *c, uint32_t edge)
 {
-	return c->before[depth + SLACK] - (tally->seen == stamp && tally->least <= depth + SLACK);
+	return c->depths[edge] && agreement_initial(c->graph, edge);
+}
+
+/* What an edge counts less for other points that were about as odd before. */
+static double came_first(const struct counting *c, const struct tally *tally, uint32_t depth, uint32_t stamp)
+{
+	uint64_t others =
+		c->before[depth + SLACK] - (tally->seen == stamp ? tally->before[depth + SLACK] : 0);
+
+	return 1 / (1 + EARLIER * (double)others / ((double)c->input->nfailed * INITIAL));
 }
 
 /* Something of this depth has arrived at the sink of the edge. */
 static void note_odd(struct counting *c, uint32_t edge, uint32_t depth, uint32_t stamp)
 {
 	struct tally *tally = &c->tallies[graph_point(c->graph, c->graph->sink[edge])];
+	uint32_t counts = c->agreeing[edge] * (only_by_context(c, edge) ? 1 : INITIAL);
 
 	GRAPH_EACH_POINT(c->graph, edge, point)
 	c->late |= c->tallies[point].aftermath;
-	if (tally->aftermath || (tally->seen == stamp && tally->least <= depth))
+	if (tally->aftermath)
 		return;
-	uint32_t end = tally->seen == stamp ? tally->least : CONTEXT_MOST + SLACK + 1;
-
-	for (uint32_t i = depth; i < end; i++)
-		c->before[i]++;
+	if (tally->seen != stamp)
+		memset(tally->before, 0, sizeof tally->before);
 	tally->seen = stamp;
-	tally->least = depth;
+	for (uint32_t i = depth; i <= CONTEXT_MOST + SLACK && tally->before[i] < counts; i++) {
+		c->before[i] += counts - tally->before[i];
+		tally->before[i] = counts;
+	}
+}
+
+/* How new the edge makes a point by itself. */
+static double edge_novelty(const struct counting *c, uint32_t edge, uint32_t point)
+{
+	return c->worth[c->depths[edge]] * (ends_at(c, edge, point) ? 1 : SOURCE) /
+	       (only_by_context(c, edge) ? INITIAL : 1);
 }
 
 /* Adds to the points of an edge what it makes them more novel in this graph. */
@@ -245,10 +281,10 @@ static void count_edge(struct counting *c, uint32_t edge, bool ordered, uint32_t
 			tally->runs++;
 			tally->best = 0;
 		}
-		double novelty = (c->graph->events + 1 - depth) * (ends_at(c, edge, point) ? 1 : SOURCE);
+		double novelty = edge_novelty(c, edge, point);
 
-		if (ordered)
-			novelty *= (c->late ? LATE : 1) / (1 + EARLIER * odd_before(c, tally, depth, stamp));
+		if (ordered && novelty > tally->best)
+			novelty *= (c->late ? LATE : 1) * came_first(c, tally, depth, stamp);
 		if (novelty > tally->best) {
 			tally->novelty += novelty - tally->best;
 			tally->best = novelty;
@@ -286,16 +322,20 @@ void rank_labelled(const struct rank_input *input, struct rank_result *out)
 					     .edge_failed = c.edge_runs,
 					     .npassed = input->npassed,
 					     .nfailed = input->nfailed,
-					     .failed = input->failed };
+					     .failed = input->failed,
+					     .mostly = mostly[input->order] };
 
-	c.depths = graph_depths(input->graph, &counts, c.harmless);
+	_cleanup_free_ uint32_t *looks = memory_alloc(input->graph->nedges * sizeof *looks + 1);
+
+	c.depths = graph_depths(input->graph, &counts, c.harmless, looks);
+	c.agreeing = agreement_of_edges(input->graph, c.depths, looks, input->failed, input->nfailed);
 	mark_aftermath(&c);
 	for (size_t i = 0; i < input->nfailed; i++)
 		count_graph(&c, i);
 	c.rarities = rarity_of_points(input->graph, input->failed, input->nfailed, c.depths);
 	choose_odd(&c);
 	choose_usual(&c);
-	list_points(&c, out, (double)input->nfailed * (input->graph->events + 1));
+	list_points(&c, out);
 	counting_free(&c);
 }
 

@@ -5,7 +5,8 @@
  * arrives at a point from the usual: a new partner counts most, one that is new only
  * together with the last five events of both threads counts least. What follows from
  * something odd is odd too (section 6.2.4), so a point counts the less, the more points
- * were as odd before it in the same run, and little once the run does what only failed
+ * were as odd before it in the same run in ways that failed runs agree on (agreement.h),
+ * and little once the run does what only failed
  * runs do; code that only failed runs execute comes last. RANK_PAPER is the formula of section 5,
  * the frequency of a point's contexts among its executions. As printed, the sum over
  * all contexts is 1 for every point; we weight each context's relative frequency by
