@@ -27,7 +27,7 @@ INLINE struct change_key change_key(const struct thread *self, struct cell raw, 
 INLINE struct change *change_place(struct thread *self, struct change_key key)
 {
 	uint64_t hash = (key.state ^ key.event * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
-	return &self->changes[hash >> 53];
+	return &self->changes[hash >> 52];
 }
 
 /* A signal handler may put another one in its place meanwhile. */

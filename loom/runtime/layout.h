@@ -297,7 +297,7 @@ struct thread {
 	/* Reads of shared data that this thread need not repeat (cell.c): of a cell, and of it so. */
 	uint64_t again[4096], again_so[4096];
 	struct calm calm[512];
-	struct change changes[2048];
+	struct change changes[4096];
 	uint64_t steps[4096];     /* tag and history (history.c) */
 	uint64_t logged[1024][2]; /* pairs and edges already logged, direct-mapped by key */
 	uint64_t met[8192];       /* predecessors already logged: site << 32 | before */
@@ -331,6 +331,13 @@ static inline uint64_t again_so_value(const struct thread *self, uint64_t low, u
 static inline uint64_t *again_so_place(struct thread *self, uint64_t so)
 {
 	return &self->again_so[so >> 52];
+}
+
+/* Has it been logged that this thread read at this site in this context what nobody had written? */
+static inline int nil_is_known(struct thread *self, uint64_t word)
+{
+	uint64_t so = again_so_value(self, 0, word);
+	return *again_so_place(self, so) == so;
 }
 
 static inline int reads_again(struct thread *self, const struct cell *cell, uint64_t word)

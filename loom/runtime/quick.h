@@ -65,7 +65,7 @@ INLINE bool quick_parts(struct thread *self, uint64_t low, uint64_t address, uin
 }
 
 /* Bytes of a row. */
-INLINE bool quick_in_row(const struct thread *self, uint64_t address, uint64_t site, uint64_t order,
+INLINE bool quick_in_row(struct thread *self, uint64_t address, uint64_t site, uint64_t order,
 			 uint32_t length, enum access access)
 {
 	struct cell *cell = layout_whole(address);
@@ -82,7 +82,7 @@ INLINE bool quick_in_row(const struct thread *self, uint64_t address, uint64_t s
 		return true;
 	}
 	for (uint32_t i = 0; i < length; i++)
-		if (!sites[i])
+		if (!sites[i] && !nil_is_known(self, site << WORD_SITE_SHIFT))
 			return false;
 	for (uint32_t i = 0; i < length; i++)
 		sites[i] = (uint32_t)sites[i] | site << 32;
@@ -141,6 +141,11 @@ static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struc
 
 /* ---- one or two bytes ---- */
 
+INLINE bool was_read_at(const struct cell *part, uint64_t site)
+{
+	return private_read_site(high_of(cell_get(part))) == site;
+}
+
 /* One part of a granule, just as large, that is private to this thread. */
 INLINE bool quick_part(const struct thread *self, uint64_t address, uint64_t site, uint32_t length,
 		       enum access access, bool element)
@@ -149,10 +154,10 @@ INLINE bool quick_part(const struct thread *self, uint64_t address, uint64_t sit
 	uint32_t from = address % 8, edges = (1u | 1u << length) << from, span = ((2u << length) - 1) << from;
 	if (!LOW_IS_CUT(low) || ((LOW_CONTEXT(low) | 1u << 8) & span) != edges)
 		return false;
-	if (element && from + length == 8)
+	struct cell *part = &cut_at((uint32_t)low)->cells[from];
+	if (element && from + length == 8 && (access == ACCESS_WRITE || !was_read_at(part, site)))
 		return false; /* where a walk ends the granule may become whole again */
-	return quick_privately(self, &cut_at((uint32_t)low)->cells[from], self->marks[site], self->order,
-			       access);
+	return quick_privately(self, part, self->marks[site], self->order, access);
 }
 
 /* In a granule of this thread's own with an array of histories. */

@@ -48,6 +48,15 @@ bool row_settle(struct thread *self, struct cell *cell)
 	return true;
 }
 
+static void learn_nil_edge(struct thread *self, uint64_t word)
+{
+	uint64_t so = again_so_value(self, 0, word);
+	if (cell_observes_edges())
+		observe_edge(self, 0, 0, WORD_SITE(word), self->context, false);
+	if (self->owner != OWNER_NEVER)
+		*again_so_place(self, so) = so;
+}
+
 /* What the access makes of bytes from..to of the row; false when a write's context is not that of what
  * stays written. */
 static bool step_row(struct thread *self, struct row *row, struct cell *now, uint32_t from, uint32_t to,
@@ -70,8 +79,8 @@ static bool step_row(struct thread *self, struct row *row, struct cell *now, uin
 		return true;
 	}
 	now->read = WORD_ORDER(word);
-	if (fresh && cell_observes_edges())
-		observe_edge(self, 0, 0, (uint32_t)site, self->context, false);
+	if (fresh)
+		learn_nil_edge(self, word);
 	return true;
 }
 
