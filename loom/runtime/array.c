@@ -1,13 +1,13 @@
 /* Granules of buffers: accesses to some bytes of a granule that belongs to one
  * thread, or that one thread wrote and one other reads, leave it with one cell. Where
- * its bytes then have different histories, the cell names an array of eight. Walks
- * over a buffer make and drop such arrays as they go. Owner, context and orders are
- * those of the whole granule: the order of an access is then that of the last one
+ * its bytes then have different histories, or were written in different contexts, the
+ * cell names an array of eight. Walks over a buffer make and drop such arrays as they
+ * go. Owner and orders are those of the whole granule: the order of an access is then that of the last one
  * of its kind to the granule, by the same thread. */
 #include "loom/runtime/change.h"
 #include "loom/runtime/runtime.h"
 
-#define ARRAYS (1u << HISTORY_BITS)
+#define ARRAYS (1u << 21)
 
 void array_start(void)
 {
@@ -29,67 +29,72 @@ void array_free(struct thread *self, uint32_t number)
 	spare_give(&self->spares[SPARE_ARRAYS], SPARE_ARRAYS, number);
 }
 
-static bool uniform(const uint32_t histories[8])
+/* The context of what was not written does not count. */
+static bool uniform(const struct array *bytes)
 {
+	uint64_t first = bytes->states[0];
+	bool written = history_at(STATE_HISTORY(first))->write;
 	for (int i = 1; i < 8; i++)
-		if (histories[i] != histories[0])
+		if (written ? bytes->states[i] != first
+			    : STATE_HISTORY(bytes->states[i]) != STATE_HISTORY(first))
 			return false;
 	return true;
 }
 
-bool array_put(struct thread *self, struct cell *cell, const uint32_t histories[8])
+bool array_put(struct thread *self, struct cell *cell, const struct array *bytes)
 {
-	uint32_t slot = OWNER_SLOT(cell->owner), mode = OWNER_MODE(cell->owner),
-		 writer = cell->history & ~HISTORY(~0u);
+	*cell = array_byte(*cell, bytes->states[0]);
+	uint32_t slot = OWNER_SLOT(cell->owner), mode = OWNER_MODE(cell->owner);
 	cell->owner = OWNER(slot, FORM_WHOLE, mode);
-	cell->history = writer | histories[0];
-	if (uniform(histories))
+	if (uniform(bytes))
 		return true;
 	uint32_t number = array_new(self);
 	if (!number)
 		return false;
-	*array_at(number) = *(const struct array *)histories;
+	*array_at(number) = *bytes;
 	cell->owner = OWNER(slot, FORM_ARRAY, mode);
-	cell->history = writer | number;
+	cell->history = (cell->history & ~HISTORY(~0u)) | number;
+	cell->context = 0;
 	return true;
 }
 
 /* ---- a granule in hand ---- */
 
 struct bytes {
-	struct cell raw, now;  /* the cell as it was, and what it says */
-	uint32_t histories[8]; /* before, then after the access */
+	struct cell raw, now; /* the cell as it was, and what it says */
+	struct array all;     /* before, then after the access */
 };
 
-static void read_row(const struct row *row, uint32_t each[8])
+static void read_row(const struct row *row, struct array *all)
 {
-	for (int i = 0; i < 8; i++)
-		each[i] =
-			i && row->sites[i] == row->sites[i - 1]
-				? each[i - 1]
-				: history_number((struct history){ .write = (uint32_t)row->sites[i],
-								   .own = (uint32_t)(row->sites[i] >> 32) });
+	for (int i = 0; i < 8; i++) {
+		uint64_t byte = row->bytes[i];
+		struct history history = { .write = ROW_WRITE_SITE(byte), .own = ROW_READ_SITE(byte) };
+		all->states[i] = i && byte == row->bytes[i - 1]
+					 ? all->states[i - 1]
+					 : STATE(history_number(history), ROW_CONTEXT(byte));
+	}
 }
 
 static void open_bytes(const struct cell *cell, struct bytes *bytes)
 {
 	bytes->raw = cell_get(cell);
 	bytes->now = cell_plain(bytes->raw);
-	bool array = OWNER_FORM(bytes->now.owner) == FORM_ARRAY;
 	uint32_t number = HISTORY(bytes->now.history);
-	if (array && OWNER_IS_PRIVATE(bytes->raw.owner)) {
-		read_row(row_at(bytes->raw.history), bytes->histories);
-		return;
-	}
-	for (int i = 0; i < 8; i++)
-		bytes->histories[i] = array ? array_at(number)->histories[i] : number;
+	if (OWNER_FORM(bytes->now.owner) != FORM_ARRAY)
+		for (int i = 0; i < 8; i++)
+			bytes->all.states[i] = STATE(number, bytes->now.context);
+	else if (OWNER_IS_PRIVATE(bytes->raw.owner))
+		read_row(row_at(bytes->raw.history), &bytes->all);
+	else
+		bytes->all = *array_at(number);
 }
 
 /* Puts the new state in place; false when the cell has changed meanwhile or there is no array left. */
 static bool close_bytes(struct thread *self, struct cell *cell, const struct bytes *bytes, struct cell fresh)
 {
 	bool entered = granule_enter(self);
-	bool put = array_put(self, &fresh, bytes->histories);
+	bool put = array_put(self, &fresh, &bytes->all);
 	bool done = put && cell_swap(cell, bytes->raw, fresh);
 	if (done)
 		cell_release(self, bytes->raw);
@@ -105,7 +110,7 @@ static bool second_is_gone(const struct bytes *bytes)
 	if (OWNER_MODE(bytes->now.owner) != MODE_ONE)
 		return false;
 	for (int i = 0; i < 8; i++)
-		if (history_at(bytes->histories[i])->read)
+		if (history_at(STATE_HISTORY(bytes->all.states[i]))->read)
 			return false;
 	return true;
 }
@@ -121,7 +126,7 @@ void array_settle(struct thread *self, struct cell *cell)
 		fresh.owner = OWNER(HISTORY_WRITER(fresh.history), FORM_ARRAY, MODE_ALL);
 		fresh.history = HISTORY(fresh.history);
 		fresh.read = fresh.write;
-	} else if (!uniform(bytes.histories)) {
+	} else if (!uniform(&bytes.all)) {
 		return;
 	}
 	close_bytes(self, cell, &bytes, fresh);
@@ -135,7 +140,7 @@ static void change_in_place(struct thread *self, struct cell *cell, const struct
 {
 	if (OWNER_FORM(bytes->now.owner) == FORM_ARRAY)
 		for (uint32_t i = from; i < to; i++)
-			array_at(HISTORY(bytes->now.history))->histories[i] = bytes->histories[i];
+			array_at(HISTORY(bytes->now.history))->states[i] = bytes->all.states[i];
 	fresh.owner = bytes->now.owner;
 	fresh.history = bytes->now.history;
 	cell_set(cell, fresh);
@@ -143,22 +148,10 @@ static void change_in_place(struct thread *self, struct cell *cell, const struct
 		array_settle(self, cell);
 }
 
-/* Bytes that this thread wrote in another context than now must stay apart from what it writes now. */
-static bool contexts_differ(const struct thread *self, const struct bytes *bytes, uint32_t from, uint32_t to)
+/* A byte's state then. */
+static uint64_t state_after(const struct thread *self, uint64_t old, uint32_t history, enum access access)
 {
-	if (bytes->now.context == (uint16_t)self->context)
-		return false;
-	for (uint32_t i = 0; i < 8; i++)
-		if ((i < from || i >= to) && history_at(bytes->histories[i])->write)
-			return true;
-	return false;
-}
-
-/* Stands for a byte with this history. */
-static struct cell byte_cell(struct cell now, uint32_t history)
-{
-	now.history = (now.history & ~HISTORY(~0u)) | history;
-	return now;
+	return STATE(history, access == ACCESS_WRITE ? (uint16_t)self->context : LOW_CONTEXT(old));
 }
 
 /* Of the thread whose granule it is. */
@@ -167,17 +160,18 @@ static bool step_bytes(struct thread *self, struct cell *cell, struct bytes *byt
 {
 	bool changes = false;
 	for (uint32_t i = from; i < to; i++) {
-		uint32_t old = bytes->histories[i], next;
+		uint64_t state = bytes->all.states[i];
+		uint32_t old = STATE_HISTORY(state), next;
 		if (old) {
 			next = history_step(self, old, WORD_SITE(word), access);
 			if (unit == FORM_PART && self->owner != OWNER_NEVER)
 				memo_set(memo_behind(memo_of(self, WORD_SITE(word)), old), old, next);
 		} else { /* the first access to this byte */
-			next = HISTORY(cell_learn(self, byte_cell(bytes->now, 0), word, granule + i, access)
+			next = HISTORY(cell_learn(self, array_byte(bytes->now, 0), word, granule + i, access)
 					       .next);
 		}
-		changes |= next != old;
-		bytes->histories[i] = next;
+		bytes->all.states[i] = state_after(self, state, next, access);
+		changes |= bytes->all.states[i] != state;
 	}
 	struct cell fresh = cell_after(self, bytes->now, true, word, access);
 	if (changes && OWNER_FORM(bytes->now.owner) != FORM_ARRAY)
@@ -197,14 +191,15 @@ static bool learn_bytes(struct thread *self, struct cell *cell, struct bytes *by
 	bool changes = false;
 	struct change each[8];
 	uint32_t n = 0;
-	for (uint32_t i = from, old = 0, next = 0; i < to; i++) {
-		if (i == from || bytes->histories[i] != old) {
-			old = bytes->histories[i];
-			each[n] = cell_learn(self, byte_cell(now, old), word, granule + i, access);
-			next = HISTORY(each[n++].next);
+	uint64_t old = 0, next = 0;
+	for (uint32_t i = from; i < to; i++) {
+		if (i == from || bytes->all.states[i] != old) {
+			old = bytes->all.states[i];
+			each[n] = cell_learn(self, array_byte(now, old), word, granule + i, access);
+			next = state_after(self, old, HISTORY(each[n++].next), access);
 		}
 		changes |= next != old;
-		bytes->histories[i] = next;
+		bytes->all.states[i] = next;
 	}
 	now.owner = OWNER(OWNER_SLOT(now.owner), to - from == 8 ? (uint32_t)FORM_WHOLE : FORM_ARRAY,
 			  OWNER_MODE(now.owner));
@@ -235,8 +230,6 @@ bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_
 		if ((form && form != FORM_WHOLE && form != FORM_ARRAY) || mode > MODE_ONE)
 			return false;
 		uint32_t a = mode == MODE_ONE ? HISTORY_WRITER(bytes.now.history) : slot;
-		if (access == ACCESS_WRITE && a == self->slot && contexts_differ(self, &bytes, from, to))
-			return false;
 		if (mode == MODE_ALL && slot == self->slot) {
 			if (step_bytes(self, cell, &bytes, from, to, word, granule, access, unit))
 				return true;

@@ -210,7 +210,7 @@ static bool part_is_own(const struct thread *self, uint64_t granule, uint32_t fr
 		uint32_t slot = OWNER_SLOT(cell.owner);
 		uint32_t history = OWNER_IS_PRIVATE(cell.owner) ? 0 : HISTORY(cell.history);
 		if (OWNER_FORM(cell.owner) == FORM_ARRAY && !OWNER_IS_PRIVATE(cell.owner))
-			history = array_at(history)->histories[i];
+			history = STATE_HISTORY(array_at(history)->states[i]);
 		if (OWNER_MODE(cell.owner) != MODE_ALL || (slot != self->slot && (slot || !or_fresh)) ||
 		    (or_fresh && history_at(history)->before))
 			return false;

@@ -37,12 +37,13 @@ static const struct cell fresh_part = { .owner = OWNER(0u, FORM_PART, MODE_ALL) 
 /* A cell for one byte of a granule with an array. */
 static struct cell byte_of_array(struct thread *self, struct cell from, uint32_t byte, struct cell *home)
 {
-	uint32_t history = array_at(HISTORY(from.history))->histories[byte];
+	uint64_t state = array_at(HISTORY(from.history))->states[byte];
+	uint32_t history = STATE_HISTORY(state);
 	if (!history) /* a byte that nobody touched */
 		return fresh_part;
 	if (OWNER_MODE(from.owner) == MODE_ONE && !history_at(history)->read) /* or only the first thread */
 		return (struct cell){ .history = history,
-				      .context = from.context,
+				      .context = LOW_CONTEXT(state),
 				      .owner = OWNER(HISTORY_WRITER(from.history), FORM_PART, MODE_ALL),
 				      .write = from.write,
 				      .read = from.write };
@@ -52,8 +53,7 @@ static struct cell byte_of_array(struct thread *self, struct cell from, uint32_t
 					      (struct history){ .own = old.read, .before = old.before }),
 				      .owner = OWNER(OWNER_SLOT(from.owner), FORM_PART, MODE_ALL),
 				      .read = from.read };
-	from.history = (from.history & ~HISTORY(~0u)) | history;
-	return cell_copy(self, from, home, FORM_PART);
+	return cell_copy(self, array_byte(from, state), home, FORM_PART);
 }
 
 static struct cell cut_cell(uint32_t number, uint32_t starts)
@@ -72,16 +72,15 @@ static void release_parts(struct thread *self, uint32_t number, uint32_t starts)
 
 static uint32_t fill_from_row(struct cell from, struct cell *cells)
 {
-	const uint64_t *sites = row_at(from.history)->sites;
+	const uint64_t *bytes = row_at(from.history)->bytes;
 	uint32_t starts = 0, slot = OWNER_SLOT(from.owner);
 	for (uint32_t i = 0; i < 8; i++) {
-		if (i && sites[i] == sites[i - 1])
+		if (i && bytes[i] == bytes[i - 1])
 			continue;
-		uint32_t write = (uint32_t)sites[i], read = (uint32_t)(sites[i] >> 32);
-		uint64_t high = private_high(read, from.read, from.context);
-		cells[i] = sites[i] ? cell_of(mark_of(slot, FORM_PART, write) + (from.write & PRIVATE_ORDER),
-					      high)
-				    : fresh_part;
+		uint64_t low =
+			mark_of(slot, FORM_PART, ROW_WRITE_SITE(bytes[i])) + (from.write & PRIVATE_ORDER);
+		uint64_t high = private_high(ROW_READ_SITE(bytes[i]), from.read, ROW_CONTEXT(bytes[i]));
+		cells[i] = bytes[i] ? cell_of(low, high) : fresh_part;
 		starts |= 1u << i;
 	}
 	return starts;
@@ -175,23 +174,23 @@ static bool join_private(const struct cell *cells, uint32_t starts, struct cell 
 static bool join_others(struct thread *self, const struct cell *cells, uint32_t starts, struct cell *all)
 {
 	struct cell fresh = cell_plain(cell_get(&cells[0])), cell = fresh;
-	uint32_t each[8], parties = fresh.history & ~HISTORY(~0u);
+	struct array each;
+	uint32_t parties = fresh.history & ~HISTORY(~0u);
 	if (OWNER_MODE(fresh.owner) > MODE_ONE || !OWNER_SLOT(fresh.owner))
 		return false;
 	for (uint32_t i = 0; i < 8; i++) {
 		if (starts >> i & 1)
 			cell = cell_plain(cell_get(&cells[i]));
-		if (cell.owner != fresh.owner || cell.context != fresh.context ||
-		    (cell.history & ~HISTORY(~0u)) != parties)
+		if (cell.owner != fresh.owner || (cell.history & ~HISTORY(~0u)) != parties)
 			return false;
-		each[i] = HISTORY(cell.history);
+		each.states[i] = STATE(HISTORY(cell.history), cell.context);
 		if (order_is_later(cell.write, fresh.write))
 			fresh.write = cell.write;
 		if (order_is_later(cell.read, fresh.read))
 			fresh.read = cell.read;
 	}
 	*all = fresh;
-	return array_put(self, all, each);
+	return array_put(self, all, &each);
 }
 
 void parts_mend(struct thread *self, uint64_t granule)

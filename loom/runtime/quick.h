@@ -69,23 +69,21 @@ INLINE bool quick_in_row(struct thread *self, uint64_t address, uint64_t site, u
 			 uint32_t length, enum access access)
 {
 	struct cell *cell = layout_whole(address);
-	uint64_t low = cell_low(cell), *sites = &row_at((uint32_t)low)->sites[address % 8];
+	uint64_t low = cell_low(cell), *bytes = &row_at((uint32_t)low)->bytes[address % 8];
 	if (LOW_OWNER(low) != (self->owner | (FORM_ARRAY | FORM_PRIVATE) << 2) || !self->marks[site] ||
 	    address % length)
 		return false;
 	if (access == ACCESS_WRITE) {
-		if (LOW_CONTEXT(low) != (uint16_t)self->context)
-			return false;
 		for (uint32_t i = 0; i < length; i++)
-			sites[i] = site;
+			bytes[i] = ROW_WRITE(site, self->context);
 		cell->write = (uint32_t)order;
 		return true;
 	}
 	for (uint32_t i = 0; i < length; i++)
-		if (!sites[i] && !nil_is_known(self, site << WORD_SITE_SHIFT))
+		if (!bytes[i] && !nil_is_known(self, site << WORD_SITE_SHIFT))
 			return false;
 	for (uint32_t i = 0; i < length; i++)
-		sites[i] = (uint32_t)sites[i] | site << 32;
+		bytes[i] = row_read(bytes[i], site);
 	cell->read = (uint32_t)order;
 	return true;
 }
@@ -114,26 +112,26 @@ static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struc
 {
 	struct cell now = cell_get(cell);
 	bool array = OWNER_FORM(now.owner) == FORM_ARRAY;
-	uint32_t *histories = array ? array_at(HISTORY(now.history))->histories : NULL;
+	uint64_t *states = array ? array_at(HISTORY(now.history))->states : NULL;
+	uint64_t whole = STATE(HISTORY(now.history), now.context), old = 0, next = 0;
 	if (self->couples_left || (now.owner & ~(15u << 2)) != (self->owner | MODE_ONE) ||
 	    OWNER_FORM(now.owner) < FORM_WHOLE)
 		return false;
-	for (uint32_t i = from, old = 0, next = 0; i < to; i++) {
-		uint32_t history = array ? histories[i] : HISTORY(now.history);
-		if (i == from || history != old) {
-			struct cell byte = now;
+	for (uint32_t i = from; i < to; i++) {
+		uint64_t state = array ? states[i] : whole;
+		if (i == from || state != old) {
 			struct change change;
-			old = history;
-			byte.history = (now.history & ~HISTORY(~0u)) | old;
+			struct cell byte = array_byte(now, state);
+			old = state;
 			if (!change_find(self, change_key(self, byte, word, ACCESS_READ), &change) ||
-			    !history_at(old)->read)
+			    !history_at(STATE_HISTORY(old))->read)
 				return false;
-			next = HISTORY(change.next);
+			next = STATE(HISTORY(change.next), LOW_CONTEXT(old));
 			if (next != old && !array)
 				return false;
 		}
 		if (next != old)
-			histories[i] = next;
+			states[i] = next;
 	}
 	cell->read = WORD_ORDER(word);
 	return true;
@@ -164,15 +162,14 @@ INLINE bool quick_part(const struct thread *self, uint64_t address, uint64_t sit
 INLINE bool quick_in_array(struct thread *self, struct cell *cell, uint32_t number, uint64_t word,
 			   uint64_t address, uint32_t length, enum access access, struct memo *all)
 {
-	uint32_t *history = &array_at(number)->histories[address % 8];
-	const struct memo *memo = memo_behind(all, *history);
-	if (access == ACCESS_WRITE && cell->context != (uint16_t)self->context)
+	uint64_t *state = &array_at(number)->states[address % 8];
+	uint32_t history = STATE_HISTORY(*state);
+	const struct memo *memo = memo_behind(all, history);
+	if (memo->from != history || !history || (length == 2 && STATE_HISTORY(state[1]) != history))
 		return false;
-	if (memo->from != *history || !memo->from || (length == 2 && history[1] != memo->from))
-		return false;
-	history[0] = (uint32_t)memo->to;
-	if (length == 2)
-		history[1] = (uint32_t)memo->to;
+	for (uint32_t i = 0; i < length; i++)
+		state[i] = STATE((uint32_t)memo->to, access == ACCESS_WRITE ? (uint16_t)self->context
+									     : LOW_CONTEXT(state[i]));
 	if (access == ACCESS_READ)
 		cell->read = WORD_ORDER(word);
 	else

@@ -1,6 +1,6 @@
 /* Private granules of buffers: where one thread alone was ever at a granule, but not
  * at all its bytes in the same way, the cell names a row with the sites of each byte.
- * Owner, context and orders are those of the whole granule, as with arrays (array.c);
+ * Owner and orders are those of the whole granule, as with arrays (array.c);
  * walks over a buffer make and drop rows as they go. */
 #include "loom/runtime/runtime.h"
 
@@ -26,6 +26,7 @@ void row_free(struct thread *self, uint32_t number)
 static struct cell row_cell(struct thread *self, uint32_t number, struct cell like)
 {
 	like.history = number;
+	like.context = 0;
 	like.owner = OWNER(self->slot, FORM_ARRAY | FORM_PRIVATE, MODE_ALL);
 	return like;
 }
@@ -34,14 +35,14 @@ bool row_settle(struct thread *self, struct cell *cell)
 {
 	struct cell now = cell_get(cell);
 	const struct row *row = row_at(now.history);
-	uint64_t first = row->sites[0], differ = 0;
+	uint64_t first = row->bytes[0], differ = 0;
 	for (int i = 1; i < 8; i++)
-		differ |= row->sites[i] ^ first;
+		differ |= row->bytes[i] ^ first;
 	if (differ || !first || !granule_enter(self)) /* a handler leaves spare lists alone */
 		return false;
-	uint32_t read = (uint32_t)(first >> 32);
-	uint64_t low = mark_of(self->slot, FORM_WHOLE, (uint32_t)first) + (now.write & PRIVATE_ORDER);
-	uint64_t high = private_high(read, now.read, now.context);
+	uint64_t low =
+		mark_of(self->slot, FORM_WHOLE, ROW_WRITE_SITE(first)) + (now.write & PRIVATE_ORDER);
+	uint64_t high = private_high(ROW_READ_SITE(first), now.read, ROW_CONTEXT(first));
 	if (cell_swap(cell, now, cell_of(low, high)))
 		row_free(self, now.history);
 	granule_leave(self, true);
@@ -57,53 +58,44 @@ static void learn_nil_edge(struct thread *self, uint64_t word)
 		*again_so_place(self, so) = so;
 }
 
-/* What the access makes of bytes from..to of the row; false when a write's context is not that of what
- * stays written. */
-static bool step_row(struct thread *self, struct row *row, struct cell *now, uint32_t from, uint32_t to,
+/* What the access makes of bytes from..to of the row. */
+static void step_row(struct thread *self, struct row *row, struct cell *now, uint32_t from, uint32_t to,
 		     uint64_t word, enum access access)
 {
-	uint64_t site = WORD_SITE(word), stays = 0;
+	uint64_t site = WORD_SITE(word), written = ROW_WRITE(site, self->context);
 	bool fresh = false;
-	for (uint32_t i = 0; i < 8; i++)
-		if (i < from || i >= to)
-			stays |= (uint32_t)row->sites[i];
-	if (access == ACCESS_WRITE && stays && now->context != (uint16_t)self->context)
-		return false;
 	for (uint32_t i = from; i < to; i++) {
-		fresh |= !row->sites[i];
-		row->sites[i] = access == ACCESS_WRITE ? site : (uint32_t)row->sites[i] | site << 32;
+		fresh |= !row->bytes[i];
+		row->bytes[i] = access == ACCESS_WRITE ? written : row_read(row->bytes[i], site);
 	}
 	if (access == ACCESS_WRITE) {
-		now->context = (uint16_t)self->context;
 		now->write = WORD_ORDER(word);
-		return true;
+		return;
 	}
 	now->read = WORD_ORDER(word);
 	if (fresh)
 		learn_nil_edge(self, word);
-	return true;
 }
 
 /* The first access to only some bytes of a granule that is private, or fresh. */
 static bool open_row(struct thread *self, struct cell *cell, struct cell raw, uint32_t from, uint32_t to,
 		     uint64_t word, enum access access)
 {
-	uint64_t low = low_of(raw), high = high_of(raw), sites = 0;
+	uint64_t low = low_of(raw), high = high_of(raw), byte = 0;
 	struct cell now = { 0 };
 	if (raw.owner) {
-		sites = (low >> PRIVATE_ORDER_BITS & WORD_SITE_MASK) | (uint64_t)private_read_site(high)
-									       << 32;
-		now = (struct cell){ .context = (uint16_t)high,
-				     .write = order_of_private(low),
+		uint32_t write = (uint32_t)(low >> PRIVATE_ORDER_BITS) & WORD_SITE_MASK;
+		byte = row_read(write ? ROW_WRITE(write, high) : 0, private_read_site(high));
+		now = (struct cell){ .write = order_of_private(low),
 				     .read = order_of_private(high >> PRIVATE_READ_ORDER) };
 	}
 	bool entered = granule_enter(self);
 	uint32_t number = row_new(self);
 	struct row *row = row_at(number);
 	for (int i = 0; i < 8; i++)
-		row->sites[i] = sites;
-	bool done = step_row(self, row, &now, from, to, word, access) &&
-		    cell_swap(cell, raw, row_cell(self, number, now));
+		row->bytes[i] = byte;
+	step_row(self, row, &now, from, to, word, access);
+	bool done = cell_swap(cell, raw, row_cell(self, number, now));
 	if (!done)
 		row_free(self, number);
 	granule_leave(self, entered);
@@ -122,8 +114,7 @@ bool row_access(struct thread *self, struct cell *cell, uint32_t from, uint32_t 
 			return false;
 	} else {
 		struct cell now = raw;
-		if (!step_row(self, row_at(raw.history), &now, from, to, word, access))
-			return false;
+		step_row(self, row_at(raw.history), &now, from, to, word, access);
 		cell_set(cell, now);
 	}
 	cell_learn_nil(self, word, unit);

@@ -29,7 +29,7 @@
  * cost time in every run that a fork server forks. What short runs touch is in the first gigabyte. */
 #define REGION_START 0x220000000000ull
 #define HISTORIES_START REGION_START        /* 64 MiB */
-#define ARRAYS_START 0x220004000000ull      /* 128 MiB */
+#define ARRAYS_START 0x220004000000ull      /* 128 MiB: two million */
 #define TABLES_START 0x22000c000000ull      /* 640 MiB: those that need no address of their own, */
 #define READERS_START 0x220034000000ull     /* 12 GiB */
 #define FAR_TABLES_START 0x220400000000ull  /* 4 GiB: and where there is no more room for them */
@@ -290,16 +290,25 @@ HIDDEN void cell_step_private(struct thread *self, struct cell *cell, uint64_t w
 
 /* ---- array.c: granules whose bytes differ ---- */
 struct array {
-	uint32_t histories[8];
+	uint64_t states[8]; /* of each byte: number of its history, and the context of the write as in a cell */
 };
+#define STATE(history, context) ((uint64_t)(history) | (uint64_t)(uint16_t)(context) << 32)
+#define STATE_HISTORY(state) ((uint32_t)(state))
 HIDDEN void array_start(void);
 INLINE struct array *array_at(uint32_t number)
 {
 	return (struct array *)ARRAYS_START + number;
 }
 HIDDEN void array_free(struct thread *self, uint32_t number);
-/* Gives the cell these histories, and the form that goes with them; false when there is no array left. */
-HIDDEN bool array_put(struct thread *self, struct cell *cell, const uint32_t histories[8]);
+/* Stands for a byte in this state. */
+INLINE struct cell array_byte(struct cell all, uint64_t state)
+{
+	all.history = (all.history & ~HISTORY(~0u)) | STATE_HISTORY(state);
+	all.context = LOW_CONTEXT(state);
+	return all;
+}
+/* Gives the cell these bytes, and the form that goes with them; false when there is no array left. */
+HIDDEN bool array_put(struct thread *self, struct cell *cell, const struct array *bytes);
 /* An access to bytes from..to of a granule with one cell; false when that cannot tell it. */
 HIDDEN bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_t to, uint64_t word,
 			 uint64_t granule, enum access access, uint32_t unit);
@@ -368,8 +377,17 @@ HIDDEN void granule_after_fork(void);
 
 /* ---- rows.c: private granules whose bytes differ ---- */
 struct row {
-	uint64_t sites[8]; /* of each byte: the last write's, and above it that of the last read since */
+	uint64_t bytes[8]; /* of each: site of the last write 22 | its context 16 | site of the last read since 22 */
 };
+#define ROW_READ_SHIFT 38u
+#define ROW_WRITE(site, context) ((uint64_t)(site) | (uint64_t)(uint16_t)(context) << 22)
+#define ROW_WRITE_SITE(byte) ((uint32_t)(byte) & WORD_SITE_MASK)
+#define ROW_CONTEXT(byte) ((uint16_t)((byte) >> 22))
+#define ROW_READ_SITE(byte) ((uint32_t)((byte) >> ROW_READ_SHIFT))
+INLINE uint64_t row_read(uint64_t byte, uint64_t site)
+{
+	return (byte & ((1ull << ROW_READ_SHIFT) - 1)) | site << ROW_READ_SHIFT;
+}
 INLINE struct row *row_at(uint32_t number)
 {
 	return (struct row *)ROWS_START + number;
