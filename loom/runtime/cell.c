@@ -93,10 +93,8 @@ static struct history learn_access(struct thread *self, const struct cell *now, 
 	if (access == ACCESS_WRITE && old->read && !is_b)
 		observe_pair(self, PAIR_READ_WRITE, event(b, old->read, now->read), word, address);
 	if (old->write && !is_a)
-		after_write(self, now, event(a, old->write, now->write), word, address, access);
-	else if (!old->write && access == ACCESS_READ && !(is_a && own && !old->read) &&
-		 !(is_b && old->read && !own) && cell_observes_edges())
-		observe_edge(self, 0, 0, site, self->context, false);
+		observe_pair(self, access == ACCESS_WRITE ? PAIR_WRITE_WRITE : PAIR_WRITE_READ,
+			     event(a, old->write, now->write), word, address);
 	if (access == ACCESS_WRITE)
 		return (struct history){ .write = site, .before = last };
 	if (is_a || !a)
@@ -105,6 +103,20 @@ static struct history learn_access(struct thread *self, const struct cell *now, 
 					 .read = old->read,
 					 .before = last };
 	return (struct history){ .write = old->write, .own = own, .read = site, .before = last };
+}
+
+/* Where the access's edge comes from. */
+static uint32_t edge_source(const struct thread *self, const struct cell *now, const struct history *old,
+			    enum access access)
+{
+	uint32_t b = OWNER_MODE(now->owner) == MODE_ONE ? OWNER_SLOT(now->owner) : 0;
+	bool is_a = writer_of(now) == self->slot, is_b = b == self->slot, own = old->own & ~OWN_LAST;
+	if (!cell_observes_edges())
+		return EDGE_NONE;
+	if (old->write)
+		return is_a ? EDGE_NONE : old->write;
+	bool again = (is_a && own && !old->read) || (is_b && old->read && !own);
+	return access == ACCESS_READ && !again ? EDGE_FROM_NOBODY : EDGE_NONE;
 }
 
 struct cell cell_after(struct thread *self, struct cell now, bool read, uint64_t word, enum access access)
@@ -138,18 +150,23 @@ struct cell cell_after(struct thread *self, struct cell now, bool read, uint64_t
 struct change cell_learn(struct thread *self, struct cell raw, uint64_t word, uint64_t address,
 			 enum access access)
 {
-	struct change_key key = change_key(self, raw, word, access);
+	struct change_key key = change_key(raw, word, access);
 	struct change change;
 	/* Couples want to see every pair for a while. */
 	bool looks = !self->couples_left && !runtime.lean;
-	if (LIKELY(looks) && change_find(self, key, &change))
+	if (LIKELY(looks) && change_find(self, key, &change)) {
+		change_learn_edge(self, &change, cell_context(raw), word, access);
 		return change;
+	}
 	struct cell now = cell_plain(raw);
 	const struct history *old = history_at(HISTORY(now.history));
 	struct cell fresh = cell_after(self, now, old->own, word, access);
 	fresh.history |= history_number(learn_access(self, &now, old, word, address, access));
-	change = (struct change){ .next = low_of(fresh), .before = old->before };
+	change = (struct change){ .next = low_without_context(low_of(fresh)),
+				  .before = old->before,
+				  .source = edge_source(self, &now, old, access) };
 	find_meets(self, &now, old, access, change.meets);
+	change_learn_edge(self, &change, now.context, word, access);
 	if (looks)
 		change_note(self, key, change);
 	return change;

@@ -1,6 +1,7 @@
 /* Changes of cells by other threads than their owner, remembered by each thread: all
- * that an access teaches depends on the state of the cell, the site, and the
- * thread's own context, so that one look-up tells the next state and whom the access meets. */
+ * that an access teaches, but for contexts, depends on the state of the cell and the
+ * site, so that one look-up tells the next state and whom the access meets; another
+ * whether its edge, which contexts are part of, is logged. */
 #ifndef RUNTIME_CHANGE_H
 #define RUNTIME_CHANGE_H
 
@@ -11,23 +12,20 @@ struct change_key {
 };
 
 /* A private cell has its sites in both halves, and orders between them. */
-INLINE struct change_key change_key(const struct thread *self, struct cell raw, uint64_t word,
-				    enum access access)
+INLINE struct change_key change_key(struct cell raw, uint64_t word, enum access access)
 {
 	uint64_t low = low_of(raw), high = high_of(raw);
-	uint64_t event = WORD_SITE(word) | (uint64_t)(access == ACCESS_WRITE) << 22 |
-			 (uint64_t)(uint16_t)self->context << 23 | 1ull << 61 |
+	uint64_t event = WORD_SITE(word) | (uint64_t)(access == ACCESS_WRITE) << 22 | 1ull << 61 |
 			 (uint64_t)(RELAXED_GET(runtime.recycled) & 3) << 62;
 	if (!OWNER_IS_PRIVATE(raw.owner))
-		return (struct change_key){ low, event };
-	return (struct change_key){ (low & ~PRIVATE_ORDER) | (uint16_t)high,
-				    event | (uint64_t)private_read_site(high) << 39 };
+		return (struct change_key){ low_without_context(low), event };
+	return (struct change_key){ low & ~PRIVATE_ORDER, event | (uint64_t)private_read_site(high) << 39 };
 }
 
 INLINE struct change *change_place(struct thread *self, struct change_key key)
 {
 	uint64_t hash = (key.state ^ key.event * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
-	return &self->changes[hash >> 52];
+	return &self->changes[hash >> 53];
 }
 
 /* A signal handler may put another one in its place meanwhile. */
@@ -53,11 +51,22 @@ INLINE void change_note(struct thread *self, struct change_key key, struct chang
 	RELAXED_SET(place->event, key.event);
 }
 
+INLINE void change_learn_edge(struct thread *self, const struct change *change, uint32_t context,
+			      uint64_t word, enum access access)
+{
+	if (change->source == EDGE_FROM_NOBODY)
+		observe_edge(self, 0, 0, WORD_SITE(word), self->context, false);
+	else if (change->source != EDGE_NONE)
+		observe_edge(self, change->source, context, WORD_SITE(word), self->context,
+			     access == ACCESS_WRITE);
+}
+
 /* The cell then. An owner's accesses keep the order of the last one where another thread reads. */
 INLINE struct cell change_cell(struct thread *self, struct cell raw, uint64_t next, uint64_t word,
 			       enum access access)
 {
 	uint32_t write = raw.write, read = raw.read;
+	uint16_t context = access == ACCESS_WRITE ? (uint16_t)self->context : cell_context(raw);
 	bool alone = OWNER_MODE(raw.owner) == MODE_ALL;
 	if (OWNER_IS_PRIVATE(raw.owner)) {
 		uint64_t high = high_of(raw);
@@ -73,7 +82,7 @@ INLINE struct cell change_cell(struct thread *self, struct cell raw, uint64_t ne
 	} else {
 		write = WORD_ORDER(word);
 	}
-	return cell_of(next, (uint64_t)read << 32 | write);
+	return cell_of(next | (uint64_t)context << 32, (uint64_t)read << 32 | write);
 }
 
 /* Its events enter the contexts. */

@@ -200,13 +200,16 @@ struct loop_step {
 };
 
 /* What an access makes of a cell that another thread was at, whom it meets, and all that this depends
- * on. What it teaches is logged (change.h). */
+ * on but contexts, which are in none of the states. What it teaches is logged, but for its edge (change.h). */
 struct change {
 	uint64_t state, event;
 	uint64_t next;     /* first half of the cell then */
 	uint32_t before;   /* the predecessor until then */
+	uint32_t source;   /* of its edge: a site, EDGE_FROM_NOBODY or EDGE_NONE */
 	uint16_t meets[2]; /* slots of threads whose contexts it enters, 0 = none */
 };
+#define EDGE_FROM_NOBODY 0u
+#define EDGE_NONE (~0u)
 
 /* The last cell that this thread took from another, until it is sure that it has it (cell.c). */
 struct taken {
@@ -297,9 +300,10 @@ struct thread {
 	/* Reads of shared data that this thread need not repeat (cell.c): of a cell, and of it so. */
 	uint64_t again[4096], again_so[4096];
 	struct calm calm[512];
-	struct change changes[4096];
+	struct change changes[2048];
 	uint64_t steps[4096];     /* tag and history (history.c) */
-	uint64_t logged[1024][2]; /* pairs and edges already logged, direct-mapped by key */
+	uint64_t logged[1024][2]; /* pairs and couples already logged, direct-mapped by key */
+	uint64_t edges[8192];     /* edges already logged: hashes of them */
 	uint64_t met[8192];       /* predecessors already logged: site << 32 | before */
 	struct loop_step loops[LOOP_RING];
 };

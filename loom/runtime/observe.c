@@ -23,6 +23,7 @@ void observe_after_fork(void)
 		if (thread->state == THREAD_FREE)
 			continue;
 		__builtin_memset(thread->logged, 0, sizeof thread->logged);
+		__builtin_memset(thread->edges, 0, sizeof thread->edges);
 		__builtin_memset(thread->met_pairs, 0, sizeof thread->met_pairs);
 		__builtin_memset(thread->taken_pairs, 0, sizeof thread->taken_pairs);
 		__builtin_memset(thread->met, 0, sizeof thread->met);
@@ -40,12 +41,6 @@ void observe_dropped(void)
 {
 	if (runtime.process)
 		__atomic_fetch_add(&runtime.process->dropped, 1, __ATOMIC_RELAXED);
-}
-
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-	uint64_t h = (a ^ b * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
-	return (h ^ h >> 32) * 0xc4ceb9fe1a85ec53u;
 }
 
 /* True when this thread logged the observation before; remembers it. */
@@ -165,7 +160,7 @@ void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t ta
 		couples_meet(self, other, kind, head, tail, address);
 	uint64_t a = head >> 32 << 32 | WORD_SITE(tail);
 	uint64_t b = 1ull << 62 | (uint64_t)kind << 32 | other->number;
-	uint64_t hash = mix(a, b ^ (uint64_t)self->slot << 40);
+	uint64_t hash = observe_mix(a, b ^ (uint64_t)self->slot << 40);
 	if (logged(self, a, b, hash))
 		return;
 	append_pair(self,
@@ -182,19 +177,19 @@ void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t ta
 
 void observe_couple(struct thread *self, const struct area_couple *couple)
 {
-	uint64_t a = mix((uint64_t)couple->first_head << 32 | couple->first_tail,
+	uint64_t a = observe_mix((uint64_t)couple->first_head << 32 | couple->first_tail,
 			 (uint64_t)couple->first_kind << 32 | couple->near);
-	uint64_t b = mix((uint64_t)couple->second_head << 32 | couple->second_tail,
+	uint64_t b = observe_mix((uint64_t)couple->second_head << 32 | couple->second_tail,
 			 (uint64_t)couple->crossed << 40 | (uint64_t)couple->second_kind << 32 |
 				 couple->first_far << 16 | couple->second_far);
-	uint64_t hash = mix(a, b);
+	uint64_t hash = observe_mix(a, b);
 	if (!logged(self, a, b | 1, hash))
 		append_couple(self, *couple, hash);
 }
 
 void observe_predecessor(struct thread *self, uint32_t site, uint32_t before)
 {
-	uint64_t key = (uint64_t)site << 32 | before, hash = mix(key, 2);
+	uint64_t key = (uint64_t)site << 32 | before, hash = observe_mix(key, 2);
 	if (LIKELY(!runtime.lean)) {
 		uint64_t *seen = &self->met[hash >> 51];
 		if (*seen == key)
@@ -205,20 +200,8 @@ void observe_predecessor(struct thread *self, uint32_t site, uint32_t before)
 		append_predecessor(self, (struct area_predecessor){ .site = site, .before = before }, hash);
 }
 
-void observe_edge(struct thread *self, uint32_t source, uint32_t source_context, uint32_t sink,
-		  uint32_t sink_context, bool write)
+void observe_new_edge(struct thread *self, struct area_edge edge, uint64_t hash)
 {
-	if (!(runtime.options.observe & OBSERVE_EDGES))
-		return;
-	uint64_t a = (uint64_t)source << 32 | sink;
-	uint64_t b = 3ull << 62 | (uint64_t)write << 32 | source_context << 16 | (uint16_t)sink_context;
-	uint64_t hash = mix(a, b);
-	if (!logged(self, a, b, hash))
-		append_edge(self,
-			    (struct area_edge){ .source = source,
-						.sink = sink,
-						.source_context = (uint16_t)source_context,
-						.sink_context = (uint16_t)sink_context,
-						.write = write },
-			    hash);
+	if (runtime.options.observe & OBSERVE_EDGES)
+		append_edge(self, edge, hash);
 }

@@ -123,9 +123,10 @@ static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struc
 			struct change change;
 			struct cell byte = array_byte(now, state);
 			old = state;
-			if (!change_find(self, change_key(self, byte, word, ACCESS_READ), &change) ||
+			if (!change_find(self, change_key(byte, word, ACCESS_READ), &change) ||
 			    !history_at(STATE_HISTORY(old))->read)
 				return false;
+			change_learn_edge(self, &change, byte.context, word, ACCESS_READ);
 			next = STATE(HISTORY(change.next), LOW_CONTEXT(old));
 			if (next != old && !array)
 				return false;

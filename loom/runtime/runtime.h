@@ -127,8 +127,31 @@ HIDDEN void couples_meet(struct thread *self, struct thread *other, uint32_t kin
 			 uint64_t tail, uint64_t address);
 HIDDEN void observe_couple(struct thread *self, const struct area_couple *couple);
 HIDDEN void observe_predecessor(struct thread *self, uint32_t site, uint32_t before);
-HIDDEN void observe_edge(struct thread *self, uint32_t source, uint32_t source_context, uint32_t sink,
-			 uint32_t sink_context, bool write);
+HIDDEN void observe_new_edge(struct thread *self, struct area_edge edge, uint64_t hash);
+INLINE uint64_t observe_mix(uint64_t a, uint64_t b)
+{
+	uint64_t h = (a ^ b * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
+	return (h ^ h >> 32) * 0xc4ceb9fe1a85ec53u;
+}
+INLINE void observe_edge(struct thread *self, uint32_t source, uint32_t source_context, uint32_t sink,
+			 uint32_t sink_context, bool write)
+{
+	uint64_t hash = observe_mix((uint64_t)source << 32 | sink, (uint64_t)write << 32 | source_context << 16 |
+									   (uint16_t)sink_context);
+	if (LIKELY(!runtime.lean)) {
+		uint64_t *seen = &self->edges[hash >> 51];
+		if (LIKELY(*seen == hash))
+			return;
+		*seen = hash;
+	}
+	observe_new_edge(self,
+			 (struct area_edge){ .source = source,
+					     .sink = sink,
+					     .source_context = (uint16_t)source_context,
+					     .sink_context = (uint16_t)sink_context,
+					     .write = write },
+			 hash);
+}
 HIDDEN void observe_dropped(void);
 
 /* ---- index.c: entries by hash ---- */
@@ -213,6 +236,11 @@ INLINE uint64_t mark_of(uint32_t slot, uint32_t form, uint32_t site)
 INLINE uint64_t private_high(uint32_t read_site, uint64_t read_order, uint16_t context)
 {
 	return (read_site ? read_order << PRIVATE_READ_ORDER : 0) | (uint64_t)read_site << 16 | context;
+}
+/* Of the last write. */
+INLINE uint16_t cell_context(struct cell cell)
+{
+	return OWNER_IS_PRIVATE(cell.owner) ? (uint16_t)high_of(cell) : cell.context;
 }
 /* Which low bits a private cell keeps of an order; those above are all set then, and thread_order knows. To
  * ask the other thread for them would take a cache line from it that it needs at every access. */
