@@ -167,8 +167,8 @@ static bool step_bytes(struct thread *self, struct cell *cell, struct bytes *byt
 			if (unit == FORM_PART && self->owner != OWNER_NEVER)
 				memo_set(memo_behind(memo_of(self, WORD_SITE(word)), old), old, next);
 		} else { /* the first access to this byte */
-			next = HISTORY(cell_learn(self, array_byte(bytes->now, 0), word, granule + i, access)
-					       .next);
+			next = HISTORY(
+				cell_learn(self, array_byte(bytes->now, 0), word, granule + i, access).next);
 		}
 		bytes->all.states[i] = state_after(self, state, next, access);
 		changes |= bytes->all.states[i] != state;

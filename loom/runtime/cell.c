@@ -223,7 +223,8 @@ static uint32_t last_reader(const struct thread *self, const struct readers *rea
 static void note_again(struct thread *self, const struct cell *cell, struct cell now, uint64_t word,
 		       bool again)
 {
-	uint64_t value = again_value(cell, low_of(now), now.write), so = again_so_value(self, low_of(now), word);
+	uint64_t value = again_value(cell, low_of(now), now.write),
+		 so = again_so_value(self, low_of(now), word);
 	*again_place(self, cell) = value | WORD_SITE(word);
 	if (again)
 		*again_so_place(self, so) = so;

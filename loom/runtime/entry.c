@@ -70,6 +70,31 @@ static void access_range(uint64_t word, uint64_t address, size_t size, enum acce
 	errno = saved;
 }
 
+/* ---- any range ---- */
+
+/* Granule by granule where every access need not be seen: an access to several is one to each. An atomic
+ * update reads at the same site as it writes here, so memos are left alone. */
+static void access_granules(uint64_t word, uint64_t address, uint64_t size, enum access access)
+{
+	struct thread *self = unsnarl_self;
+	bool by_granule = WORD_SLOT(word) == self->slot && self->owner != OWNER_NEVER;
+	if (!by_granule && size)
+		access_range(word, address, size, access, FORM_NONE, true);
+	for (uint64_t end = address + size; by_granule && address < end;) {
+		uint64_t next = (address & ~7ull) + 8, mark = self->marks[WORD_SITE(word)];
+		uint64_t length = (next < end ? next : end) - address;
+		struct cell *cell = layout_whole(address);
+		bool quickly = length == 8 && quick_privately(self, cell, mark, WORD_ORDER(word), access);
+		if (!quickly && access == ACCESS_READ)
+			quickly = quick_in_shared(self, cell, word, address % 8,
+						  (uint32_t)(address % 8 + length));
+		if (!quickly)
+			access_range(word, address, length, access,
+				     length == 8 ? FORM_WHOLE | FORM_NO_MEMOS : FORM_NONE, true);
+		address = next;
+	}
+}
+
 /* ---- whole granules and halves ---- */
 
 /* Without entering where that will do: a signal handler that comes in between does what another
@@ -88,7 +113,10 @@ INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum a
 			       : cell_access(self, cell, word, address, form, access, form))
 			return;
 	}
-	access_range(word, address, length, access, form, false);
+	if (address % length && self->owner != OWNER_NEVER) /* unaligned as a buffer's bytes are */
+		access_granules(word, address, length, access);
+	else
+		access_range(word, address, length, access, form, false);
 }
 
 /* What the first memo did not know: what is behind it comes to the front. */
@@ -124,42 +152,42 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 	return self->word + (site << WORD_SITE_SHIFT) + (uint32_t)self->order;
 }
 
-#define UNIT_ACCESS(name, length, access)                                                                   \
-	static __attribute__((preserve_most, noinline)) void name##_access(uint64_t word, uint64_t address) \
-	{                                                                                                   \
-		access_unit(word, address, length, access);                                                 \
-	}                                                                                                   \
-	static __attribute__((preserve_most, noinline)) void name##_further(                                \
-		uint64_t word, uint64_t address, uint64_t memo)                                             \
-	{                                                                                                   \
-		struct thread *self = unsnarl_self;                                                         \
-		(void)memo;                                                                                 \
-		if (self->tag == TAG_NEVER ||                                                               \
-		    !quick_unit(self, address, WORD_SITE(word), WORD_ORDER(word), length, access))          \
-			name##_access(word, address);                                                       \
-	}                                                                                                   \
-	MISS(name)                                                                                          \
-	{                                                                                                   \
-		if (!second_chance(word, address, (struct memo *)memo, access, length)) __attribute__       \
-			((musttail)) return name##_further(word, address, memo);                            \
-	}                                                                                                   \
-	SLOWLY(name)                                                                                        \
-	{                                                                                                   \
-		struct thread *self = unsnarl_self;                                                         \
-		struct cell *cell = layout_cell##length(address);                                           \
-		const struct memo *memo = memo_behind(memo_of(self, site), cell_low(cell));                 \
-		if (self->tag == TAG_NEVER || /* which need not touch the pages of memos */                 \
-		    (!quick_by_memo(self, cell, self->order, access, memo) &&                               \
-		     !quick_unit(self, address, site, self->order, length, access) &&                       \
-		     !(access == ACCESS_READ && reads_again(self, cell, event_word(self, site)))))          \
-			name##_access(event_word(self, site), address);                                     \
-	}                                                                                                   \
-	COLD_CALL(name)                                                                                     \
-	{                                                                                                   \
-		struct thread *self = unsnarl_self;                                                         \
-		if (!quick_privately(self, layout_cell##length(address), self->marks[site], ++self->order,  \
-				     access)) __attribute__                                                 \
-			((musttail)) return name##_slowly(address, site);                                   \
+#define UNIT_ACCESS(name, length, access)                                                                    \
+	static __attribute__((preserve_most, noinline)) void name##_access(uint64_t word, uint64_t address)  \
+	{                                                                                                    \
+		access_unit(word, address, length, access);                                                  \
+	}                                                                                                    \
+	static __attribute__((preserve_most, noinline)) void name##_further(uint64_t word, uint64_t address, \
+									    uint64_t memo)                   \
+	{                                                                                                    \
+		struct thread *self = unsnarl_self;                                                          \
+		(void)memo;                                                                                  \
+		if (self->tag == TAG_NEVER ||                                                                \
+		    !quick_unit(self, address, WORD_SITE(word), WORD_ORDER(word), length, access))           \
+			name##_access(word, address);                                                        \
+	}                                                                                                    \
+	MISS(name)                                                                                           \
+	{                                                                                                    \
+		if (!second_chance(word, address, (struct memo *)memo, access, length)) __attribute__        \
+			((musttail)) return name##_further(word, address, memo);                             \
+	}                                                                                                    \
+	SLOWLY(name)                                                                                         \
+	{                                                                                                    \
+		struct thread *self = unsnarl_self;                                                          \
+		struct cell *cell = layout_cell##length(address);                                            \
+		const struct memo *memo = memo_behind(memo_of(self, site), cell_low(cell));                  \
+		if (self->tag == TAG_NEVER || /* which need not touch the pages of memos */                  \
+		    (!quick_by_memo(self, cell, self->order, access, memo) &&                                \
+		     !quick_unit(self, address, site, self->order, length, access) &&                        \
+		     !(access == ACCESS_READ && reads_again(self, cell, event_word(self, site)))))           \
+			name##_access(event_word(self, site), address);                                      \
+	}                                                                                                    \
+	COLD_CALL(name)                                                                                      \
+	{                                                                                                    \
+		struct thread *self = unsnarl_self;                                                          \
+		if (!quick_privately(self, layout_cell##length(address), self->marks[site], ++self->order,   \
+				     access)) __attribute__                                                  \
+			((musttail)) return name##_slowly(address, site);                                    \
 	}
 
 UNIT_ACCESS(read8, 8, ACCESS_READ)
@@ -197,29 +225,6 @@ SMALL_ACCESS(element_write2, 2, ACCESS_WRITE, true)
 SMALL_ACCESS(element_write1, 1, ACCESS_WRITE, true)
 
 /* ---- the rest ---- */
-
-/* Granule by granule where every access need not be seen: an access to several is one to each. An atomic
- * update reads at the same site as it writes here, so memos are left alone. */
-INLINE void access_granules(uint64_t word, uint64_t address, uint64_t size, enum access access)
-{
-	struct thread *self = unsnarl_self;
-	bool by_granule = WORD_SLOT(word) == self->slot && self->owner != OWNER_NEVER;
-	if (!by_granule && size)
-		access_range(word, address, size, access, FORM_NONE, true);
-	for (uint64_t end = address + size; by_granule && address < end;) {
-		uint64_t next = (address & ~7ull) + 8, mark = self->marks[WORD_SITE(word)];
-		uint64_t length = (next < end ? next : end) - address;
-		struct cell *cell = layout_whole(address);
-		bool quickly = length == 8 && quick_privately(self, cell, mark, WORD_ORDER(word), access);
-		if (!quickly && access == ACCESS_READ)
-			quickly = quick_in_shared(self, cell, word, address % 8,
-						  (uint32_t)(address % 8 + length));
-		if (!quickly)
-			access_range(word, address, length, access,
-				     length == 8 ? FORM_WHOLE | FORM_NO_MEMOS : FORM_NONE, true);
-		address = next;
-	}
-}
 
 /* Accesses that are wide, unaligned or of a size known only now. */
 COLD unsnarl_read(uint64_t word, uint64_t address, uint64_t size)

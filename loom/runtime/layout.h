@@ -291,7 +291,7 @@ struct thread {
 	uint32_t couples_left; /* pairs that are looked at for couples unless one of them makes a new one */
 	/* Observations that this thread was the first to log. */
 	uint32_t new_pairs, new_predecessors, new_edges, new_couples;
-	uint64_t lean_step;    /* stands for all of `steps` in a short run */
+	uint64_t lean_step; /* stands for all of `steps` in a short run */
 	uint32_t next_met, next_taken;
 	uint32_t takes, seen_takes; /* times that others followed this one up (atomic); when it last looked */
 	struct recent_pair last_met;                  /* the pair met before this one */

@@ -178,10 +178,10 @@ void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t ta
 void observe_couple(struct thread *self, const struct area_couple *couple)
 {
 	uint64_t a = observe_mix((uint64_t)couple->first_head << 32 | couple->first_tail,
-			 (uint64_t)couple->first_kind << 32 | couple->near);
+				 (uint64_t)couple->first_kind << 32 | couple->near);
 	uint64_t b = observe_mix((uint64_t)couple->second_head << 32 | couple->second_tail,
-			 (uint64_t)couple->crossed << 40 | (uint64_t)couple->second_kind << 32 |
-				 couple->first_far << 16 | couple->second_far);
+				 (uint64_t)couple->crossed << 40 | (uint64_t)couple->second_kind << 32 |
+					 couple->first_far << 16 | couple->second_far);
 	uint64_t hash = observe_mix(a, b);
 	if (!logged(self, a, b | 1, hash))
 		append_couple(self, *couple, hash);

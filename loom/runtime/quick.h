@@ -31,8 +31,8 @@ INLINE bool quick_by_memo(const struct thread *self, struct cell *cell, uint64_t
 #define LOW_IS_MANY(low) (OWNER_MODE(LOW_OWNER(low)) == MODE_MANY)
 
 /* One cell; `mark` is the site's, for its form. */
-INLINE bool quick_cell(struct thread *self, struct cell *cell, uint64_t site, uint64_t mark,
-		       uint64_t order, enum access access)
+INLINE bool quick_cell(struct thread *self, struct cell *cell, uint64_t site, uint64_t mark, uint64_t order,
+		       enum access access)
 {
 	if (quick_privately(self, cell, mark, order, access))
 		return true;
@@ -50,8 +50,8 @@ INLINE uint64_t mark_for(uint64_t mark, uint32_t form, uint32_t other)
 #define LOW_IS_CUT(low) (LOW_OWNER(low) == OWNER(0u, FORM_WHOLE, MODE_CUT))
 
 /* Those parts of a granule that the access covers. */
-INLINE bool quick_parts(struct thread *self, uint64_t low, uint64_t address, uint32_t length,
-			uint64_t site, uint64_t mark, uint64_t order, enum access access)
+INLINE bool quick_parts(struct thread *self, uint64_t low, uint64_t address, uint32_t length, uint64_t site,
+			uint64_t mark, uint64_t order, enum access access)
 {
 	uint32_t starts = LOW_CONTEXT(low), from = address % 8, to = from + length;
 	struct cell *cells = cut_at((uint32_t)low)->cells;
@@ -91,8 +91,8 @@ INLINE bool quick_in_row(struct thread *self, uint64_t address, uint64_t site, u
 #define FORM(length) ((length) == 8 ? FORM_WHOLE : FORM_HALF)
 
 /* An access of 4 or 8 bytes to a granule in parts or with a row, or of 8 to one in halves. */
-INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uint64_t order,
-		       uint32_t length, enum access access)
+INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uint64_t order, uint32_t length,
+		       enum access access)
 {
 	uint64_t low = cell_low(layout_whole(address)), mark = self->marks[site];
 	if (LOW_IS_CUT(low))
@@ -169,8 +169,8 @@ INLINE bool quick_in_array(struct thread *self, struct cell *cell, uint32_t numb
 	if (memo->from != history || !history || (length == 2 && STATE_HISTORY(state[1]) != history))
 		return false;
 	for (uint32_t i = 0; i < length; i++)
-		state[i] = STATE((uint32_t)memo->to, access == ACCESS_WRITE ? (uint16_t)self->context
-									     : LOW_CONTEXT(state[i]));
+		state[i] = STATE((uint32_t)memo->to,
+				 access == ACCESS_WRITE ? (uint16_t)self->context : LOW_CONTEXT(state[i]));
 	if (access == ACCESS_READ)
 		cell->read = WORD_ORDER(word);
 	else

@@ -136,8 +136,8 @@ INLINE uint64_t observe_mix(uint64_t a, uint64_t b)
 INLINE void observe_edge(struct thread *self, uint32_t source, uint32_t source_context, uint32_t sink,
 			 uint32_t sink_context, bool write)
 {
-	uint64_t hash = observe_mix((uint64_t)source << 32 | sink, (uint64_t)write << 32 | source_context << 16 |
-									   (uint16_t)sink_context);
+	uint64_t hash = observe_mix((uint64_t)source << 32 | sink,
+				    (uint64_t)write << 32 | source_context << 16 | (uint16_t)sink_context);
 	if (LIKELY(!runtime.lean)) {
 		uint64_t *seen = &self->edges[hash >> 51];
 		if (LIKELY(*seen == hash))
@@ -318,7 +318,8 @@ HIDDEN void cell_step_private(struct thread *self, struct cell *cell, uint64_t w
 
 /* ---- array.c: granules whose bytes differ ---- */
 struct array {
-	uint64_t states[8]; /* of each byte: number of its history, and the context of the write as in a cell */
+	uint64_t states
+		[8]; /* of each byte: number of its history, and the context of the write as in a cell */
 };
 #define STATE(history, context) ((uint64_t)(history) | (uint64_t)(uint16_t)(context) << 32)
 #define STATE_HISTORY(state) ((uint32_t)(state))
@@ -405,7 +406,8 @@ HIDDEN void granule_after_fork(void);
 
 /* ---- rows.c: private granules whose bytes differ ---- */
 struct row {
-	uint64_t bytes[8]; /* of each: site of the last write 22 | its context 16 | site of the last read since 22 */
+	uint64_t bytes
+		[8]; /* of each: site of the last write 22 | its context 16 | site of the last read since 22 */
 };
 #define ROW_READ_SHIFT 38u
 #define ROW_WRITE(site, context) ((uint64_t)(site) | (uint64_t)(uint16_t)(context) << 22)

@@ -6,6 +6,7 @@ the source files of an observed program. Lines of interest carry a mark,
     pair: put > get        a pair from line put to line get was observed
     no pair: put > *       none was, whatever the tail
     threads: 3             so many threads (also processes:, outcome:)
+    edge contexts: put 2   edges from line put have so many different contexts there
     write orders: 8        writes that are heads of pairs are among their threads' first 8 accesses
 
 Prints one line for each expectation that does not hold. Nothing may be dropped
@@ -23,28 +24,36 @@ def read_sources(paths):
             for number, line in enumerate(source, 1):
                 for name in re.findall(r"@(\w+)", line):
                     marks[(os.path.basename(path), number)] = name
-                found = re.match(r" \* (pair|no pair|write orders|threads|processes|may drop)(?:: (.*))?$", line.rstrip())
+                found = re.match(r" \* (pair|no pair|edge contexts|write orders|threads|processes|may drop)(?:: (.*))?$", line.rstrip())
                 if found:
                     expectations.append(found.groups())
     return marks, expectations
 
 
-def observed_pairs(run, marks):
-    def name(end):
-        return marks.get((os.path.basename(end["file"]), end["line"]), f"line{end['line']}")
+def name(end, marks):
+    return marks.get((os.path.basename(end["file"]), end["line"]), f"line{end['line']}")
 
-    return {(name(pair["head"]), name(pair["tail"])) for pair in run["pairs"]}
+
+def observed_pairs(run, marks):
+    return {(name(pair["head"], marks), name(pair["tail"], marks)) for pair in run["pairs"]}
+
+
+def source_contexts(run, marks, source):
+    return {edge["source_context"] for edge in run["edges"] if edge["source"] and name(edge["source"], marks) == source}
 
 
 def write_orders(run):
     return [pair["head"]["order"] for pair in run["pairs"] if pair["kind"].startswith("write")]
 
 
-def holds(kind, value, run, pairs):
+def holds(kind, value, run, marks, pairs):
     if kind in ("pair", "no pair"):
         head, tail = re.split(r" *> *", value)
         found = any(head in ("*", a) and tail in ("*", b) for a, b in pairs)
         return found == (kind == "pair")
+    if kind == "edge contexts":
+        source, count = value.split()
+        return len(source_contexts(run, marks, source)) == int(count)
     if kind == "write orders":
         return all(order <= int(value) for order in write_orders(run))
     return run[kind] == int(value)
@@ -61,8 +70,10 @@ def main():
             continue
         if kind.endswith("pair") and not set(re.split(r" *> *", value)) <= known:
             wrong.append(f"{kind}: {value}: no such mark")
-        elif not holds(kind, value, run, pairs):
+        elif not holds(kind, value, run, marks, pairs):
             got = sorted(pairs) if kind.endswith("pair") else run.get(kind, write_orders(run))
+            if kind == "edge contexts":
+                got = sorted(source_contexts(run, marks, value.split()[0]))
             wrong.append(f"{kind}: {value}: got {got}")
     if run["dropped"] and ("may drop", None) not in expectations:
         wrong.append(f"dropped: {run['dropped']}")
