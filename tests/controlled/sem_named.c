@@ -23,6 +23,7 @@ int main(void)
 {
 	int count;
 	snprintf(name, sizeof name, "/controlled-%d", (int)getpid());
+	sem_unlink(name); /* an earlier process of this number may have been killed */
 	errno = 0;
 	CHECK(sem_open(name, 0) == SEM_FAILED && errno == ENOENT);
 	sem_t *first = sem_open(name, O_CREAT | O_EXCL, 0600, 1);
