@@ -160,8 +160,8 @@ static void answer_first(const struct locon *locon, const struct locon_request *
 		finding->method = memory_string("locon I");
 		finding->evidence =
 			key->passed
-				? memory_format("Only %u of %zu passing runs show it.", key->passed,
-						locon->input->npassed)
+				? memory_format("Only %u of %zu passing runs show%s it.", key->passed,
+						locon->input->npassed, key->passed == 1 ? "s" : "")
 				: memory_format("None of %zu passing runs shows it%s.", locon->input->npassed,
 						suspect->consequence ? ", but neither do they run this code: "
 								       "it may be a consequence"
