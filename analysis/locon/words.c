@@ -137,11 +137,11 @@ static void tell_triple(const struct locon *locon, const struct locon_request *r
 
 	put_apart(finding, locon, request, pattern, b->thread, before > after);
 	if (before && after)
-		finding->instead =
-			memory_format("In passing runs T%u's %s comes before both accesses of T%u (%zu run%s) "
-				      "or after both (%zu run%s).",
-				      b->thread, b->write ? "write" : "read", a->thread, before,
-				      before == 1 ? "" : "s", after, after == 1 ? "" : "s");
+		finding->instead = memory_format(
+			"In passing runs T%u's %s comes before both accesses of T%u (%zu run%s) "
+			"or after both (%zu run%s).",
+			b->thread, b->write ? "write" : "read", a->thread, before, before == 1 ? "" : "s",
+			after, after == 1 ? "" : "s");
 	else
 		finding->instead = memory_format("In passing runs T%u's %s comes %s both accesses of T%u.",
 						 b->thread, b->write ? "write" : "read",
