@@ -10,9 +10,10 @@ struct locon_vote {
 		alike; /* runs that were looked at; those with the same explanation, 0: none that enough share */
 };
 
-/* Looks at `run` and at some others of its campaign that ended as it did, for some seconds at most. */
 /* Whose explanation it is, given each one's (0 = none); 0, and nobody alike, when too few agree. */
 size_t locon_count(const uint64_t *said, size_t asked, size_t *alike);
+
+/* Looks at `run` and at some others of its campaign that ended as it did, for some seconds at most. */
 struct error *locon_vote(struct store *store, uint64_t campaign, uint64_t run, struct locon_vote *out);
 
 #endif

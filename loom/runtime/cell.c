@@ -12,13 +12,8 @@
  * caches would see it: at the first access of a thread to what another wrote, and at
  * a write over what others have read since; reading the same value again is no new
  * communication. What nobody wrote has a null source: at a thread's first read,
- * and at all reads once several threads have read it.
- *
- * Calm sites: once a site's shared reads have brought a thread nothing new a
- * thousand times in a row, its further reads of values it has read before are
- * passed over where it has read one of the same writer and context there in the same
- * context, until the value changes. Loops over shared tables would otherwise
- * pass every line of the table's cells from core to core, for nothing. */
+ * and at all reads once several threads have read it. */
+#include "loom/runtime/calm.h"
 #include "loom/runtime/change.h"
 #include "loom/runtime/runtime.h"
 
@@ -174,38 +169,6 @@ struct change cell_learn(struct thread *self, struct cell raw, uint64_t word, ui
 
 /* ---- several readers ---- */
 
-#define CALM 1000u
-
-static bool site_is_calm(const struct thread *self, uint64_t word)
-{
-	const struct calm *calm = &self->calm[WORD_SITE(word) % 512];
-	return calm->site == WORD_SITE(word) && calm->count >= CALM;
-}
-
-static uint32_t news(const struct thread *self)
-{
-	return self->new_pairs + self->new_predecessors + self->new_edges;
-}
-
-/* Of these, whether an edge is new depends on the context too, and `again` is by context. */
-static uint32_t news_in_any_context(const struct thread *self)
-{
-	return runtime.options.observe & OBSERVE_PAIRS ? self->new_pairs + self->new_predecessors
-						       : news(self);
-}
-
-/* Counts a shared read of this site that `told` something new or not. */
-static void note_calm(struct thread *self, uint64_t word, bool told)
-{
-	struct calm *calm = &self->calm[WORD_SITE(word) % 512];
-	if (self->owner == OWNER_NEVER)
-		return; /* every access must be seen; and controlled runs touch as few pages as they can */
-	if (calm->site != WORD_SITE(word) || told)
-		*calm = (struct calm){ .site = WORD_SITE(word) };
-	else if (calm->count < CALM)
-		calm->count++;
-}
-
 /* `latest` of a block of readers: the read, and in place of its order the site of
  * the last access by another thread, so that one store keeps both. */
 static uint64_t latest_of(uint64_t word, uint32_t before)
@@ -217,26 +180,6 @@ static uint32_t last_reader(const struct thread *self, const struct readers *rea
 {
 	uint64_t latest = readers->latest;
 	return WORD_SLOT(latest) == self->slot ? WORD_ORDER(latest) : WORD_SITE(latest);
-}
-
-/* Is such a read, at this site in this context, to be passed over from now on? */
-static void note_again(struct thread *self, const struct cell *cell, struct cell now, uint64_t word,
-		       bool again)
-{
-	uint64_t value = again_value(cell, low_of(now), now.write),
-		 so = again_so_value(self, low_of(now), word);
-	*again_place(self, cell) = value | WORD_SITE(word);
-	if (again)
-		*again_so_place(self, so) = so;
-}
-
-/* A reader's word, with the site of its last read: that one may have been passed over. */
-static uint64_t last_read(const struct cell *cell, struct cell now, uint64_t word)
-{
-	uint64_t last = RELAXED_GET(*again_place(&runtime.threads[WORD_SLOT(word)], cell));
-	if ((last ^ again_value(cell, low_of(now), now.write)) > WORD_SITE_MASK)
-		return word;
-	return event(WORD_SLOT(word), (uint32_t)last & WORD_SITE_MASK, WORD_ORDER(word));
 }
 
 /* A read of a value that several threads have read; false when the cell has changed meanwhile.
@@ -334,8 +277,8 @@ static bool write_after_many(struct thread *self, struct cell *cell, struct cell
 		for (uint32_t i = 0; i < readers->n && i < READERS_PER_BLOCK; i++) {
 			if (WORD_SLOT(readers->words[i]) == self->slot)
 				continue;
-			observe_pair(self, PAIR_READ_WRITE, last_read(cell, now, readers->words[i]), word,
-				     address);
+			observe_pair(self, PAIR_READ_WRITE, last_read(self, cell, now, readers->words[i]),
+				     word, address);
 			if (cell_observes_edges())
 				context_meet(self, WORD_SLOT(readers->words[i]), ACCESS_WRITE);
 		}

@@ -297,7 +297,7 @@ struct thread {
 	struct recent_pair last_met;                  /* the pair met before this one */
 	struct recent_pair met_pairs[RECENT_PAIRS];   /* this thread is the tail; its own */
 	struct recent_pair taken_pairs[RECENT_PAIRS]; /* this thread is the head; atomic */
-	/* Reads of shared data that this thread need not repeat (cell.c): of a cell, and of it so. */
+	/* Reads of shared data that this thread need not repeat (calm.h): of a cell, and of it so. */
 	uint64_t again[4096], again_so[4096];
 	struct calm calm[512];
 	struct change changes[2048];
@@ -310,48 +310,5 @@ struct thread {
 
 #define OWNER_NEVER 0xffffu
 #define TAG_NEVER (1023ull << WORD_SLOT_SHIFT) /* no cell has a slot and no form */
-
-/* Calm sites (cell.c). Of a value that several threads have read, `again` tells at which site this thread
- * read it last, and `again_so` whether such values need not be read again at a site in a context. */
-static inline uint64_t *again_place(struct thread *self, const struct cell *cell)
-{
-	return &self->again[((uint64_t)cell >> 4 ^ (uint64_t)cell >> 34) % 4096]; /* halves lie 2^45 apart */
-}
-
-/* Of the cell and the value that it tells of; room for a site below. */
-static inline uint64_t again_value(const struct cell *cell, uint64_t low, uint32_t write)
-{
-	uint64_t value = (low ^ (uint64_t)write << 16) * 0xc4ceb9fe1a85ec53u;
-	return (value + (uint64_t)cell * 0x9e3779b97f4a7c15u) & ~(uint64_t)WORD_SITE_MASK;
-}
-
-/* Of who wrote it where in which context, and of the read. */
-static inline uint64_t again_so_value(const struct thread *self, uint64_t low, uint64_t word)
-{
-	return low * 0xc4ceb9fe1a85ec53u +
-	       (WORD_SITE(word) ^ (uint64_t)(uint16_t)self->context << 40) * 0xff51afd7ed558ccdu;
-}
-
-static inline uint64_t *again_so_place(struct thread *self, uint64_t so)
-{
-	return &self->again_so[so >> 52];
-}
-
-/* Has it been logged that this thread read at this site in this context what nobody had written? */
-static inline int nil_is_known(struct thread *self, uint64_t word)
-{
-	uint64_t so = again_so_value(self, 0, word);
-	return *again_so_place(self, so) == so;
-}
-
-static inline int reads_again(struct thread *self, const struct cell *cell, uint64_t word)
-{
-	uint64_t low = cell_low(cell), value = again_value(cell, low, cell->write);
-	uint64_t *last = again_place(self, cell), so = again_so_value(self, low, word);
-	if ((*last ^ value) > WORD_SITE_MASK || *again_so_place(self, so) != so)
-		return 0;
-	*last = value | WORD_SITE(word);
-	return 1;
-}
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef RUNTIME_QUICK_H
 #define RUNTIME_QUICK_H
 
+#include "loom/runtime/calm.h"
 #include "loom/runtime/change.h"
 #include "loom/runtime/runtime.h"
 
@@ -79,11 +80,13 @@ INLINE bool quick_in_row(struct thread *self, uint64_t address, uint64_t site, u
 		cell->write = (uint32_t)order;
 		return true;
 	}
-	for (uint32_t i = 0; i < length; i++)
-		if (!bytes[i] && !nil_is_known(self, site << WORD_SITE_SHIFT))
-			return false;
-	for (uint32_t i = 0; i < length; i++)
+	bool fresh = false;
+	for (uint32_t i = 0; i < length; i++) {
+		fresh |= !bytes[i];
 		bytes[i] = row_read(bytes[i], site);
+	}
+	if (fresh && cell_observes_edges())
+		observe_edge(self, 0, 0, (uint32_t)site, self->context, false);
 	cell->read = (uint32_t)order;
 	return true;
 }

@@ -48,15 +48,6 @@ bool row_settle(struct thread *self, struct cell *cell)
 	return true;
 }
 
-static void learn_nil_edge(struct thread *self, uint64_t word)
-{
-	uint64_t so = again_so_value(self, 0, word);
-	if (cell_observes_edges())
-		observe_edge(self, 0, 0, WORD_SITE(word), self->context, false);
-	if (self->owner != OWNER_NEVER)
-		*again_so_place(self, so) = so;
-}
-
 /* What the access makes of bytes from..to of the row. */
 static void step_row(struct thread *self, struct row *row, struct cell *now, uint32_t from, uint32_t to,
 		     uint64_t word, enum access access)
@@ -72,8 +63,8 @@ static void step_row(struct thread *self, struct row *row, struct cell *now, uin
 		return;
 	}
 	now->read = WORD_ORDER(word);
-	if (fresh)
-		learn_nil_edge(self, word);
+	if (fresh && cell_observes_edges())
+		observe_edge(self, 0, 0, (uint32_t)site, self->context, false);
 }
 
 /* The first access to only some bytes of a granule that is private, or fresh. */
