@@ -164,7 +164,7 @@ static bool step_bytes(struct thread *self, struct cell *cell, struct bytes *byt
 		uint32_t old = STATE_HISTORY(state), next;
 		if (old) {
 			next = history_step(self, old, WORD_SITE(word), access);
-			if (unit == FORM_PART && self->owner != OWNER_NEVER)
+			if ((unit == FORM_PART || unit == FORM_HALF) && self->owner != OWNER_NEVER)
 				memo_set(memo_behind(memo_of(self, WORD_SITE(word)), old), old, next);
 		} else { /* the first access to this byte */
 			next = HISTORY(

@@ -91,6 +91,30 @@ INLINE bool quick_in_row(struct thread *self, uint64_t address, uint64_t site, u
 	return true;
 }
 
+/* In a granule of this thread's own with an array of histories. */
+INLINE bool quick_in_array(struct thread *self, struct cell *cell, uint64_t low, uint64_t site,
+			   uint64_t order, uint64_t address, uint32_t length, enum access access)
+{
+	uint64_t *state = &array_at((uint32_t)low)->states[address % 8];
+	uint32_t history = STATE_HISTORY(*state);
+	const struct memo *memo = memo_behind(memo_of(self, site), history);
+	if (memo->from != history || !history)
+		return false;
+	for (uint32_t i = 1; i < length; i++)
+		if (STATE_HISTORY(state[i]) != history)
+			return false;
+	for (uint32_t i = 0; i < length; i++)
+		state[i] = STATE((uint32_t)memo->to,
+				 access == ACCESS_WRITE ? (uint16_t)self->context : LOW_CONTEXT(state[i]));
+	if (access == ACCESS_READ)
+		cell->read = (uint32_t)order;
+	else
+		cell->write = (uint32_t)order;
+	if (address % 8 + length == 8)
+		array_settle(self, cell);
+	return true;
+}
+
 #define FORM(length) ((length) == 8 ? FORM_WHOLE : FORM_HALF)
 
 /* An access of 4 or 8 bytes to a granule in parts or with a row, or of 8 to one in halves. */
@@ -101,6 +125,9 @@ INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uin
 	if (LOW_IS_CUT(low))
 		return quick_parts(self, low, address, length, site, mark_for(mark, FORM(length), FORM_PART),
 				   order, access);
+	if (LOW_OWNER(low) == (self->owner | FORM_ARRAY << 2))
+		return length == 4 && address % 4 == 0 &&
+		       quick_in_array(self, layout_whole(address), low, site, order, address, length, access);
 	if (OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY)
 		return quick_in_row(self, address, site, order, length, access);
 	mark = mark_for(mark, FORM_WHOLE, FORM_HALF);
@@ -162,29 +189,9 @@ INLINE bool quick_part(const struct thread *self, uint64_t address, uint64_t sit
 	return quick_privately(self, part, self->marks[site], self->order, access);
 }
 
-/* In a granule of this thread's own with an array of histories. */
-INLINE bool quick_in_array(struct thread *self, struct cell *cell, uint32_t number, uint64_t word,
-			   uint64_t address, uint32_t length, enum access access, struct memo *all)
-{
-	uint64_t *state = &array_at(number)->states[address % 8];
-	uint32_t history = STATE_HISTORY(*state);
-	const struct memo *memo = memo_behind(all, history);
-	if (memo->from != history || !history || (length == 2 && STATE_HISTORY(state[1]) != history))
-		return false;
-	for (uint32_t i = 0; i < length; i++)
-		state[i] = STATE((uint32_t)memo->to,
-				 access == ACCESS_WRITE ? (uint16_t)self->context : LOW_CONTEXT(state[i]));
-	if (access == ACCESS_READ)
-		cell->read = WORD_ORDER(word);
-	else
-		cell->write = WORD_ORDER(word);
-	return true;
-}
-
 INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, uint32_t length,
 			enum access access, bool element)
 {
-	struct memo *memo = memo_of(self, WORD_SITE(word));
 	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell);
 	if (UNLIKELY(address % length || self->owner == OWNER_NEVER))
@@ -193,16 +200,12 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 		return !(element && address % 8 + length == 8) &&
 		       quick_parts(self, low, address, length, WORD_SITE(word), self->marks[WORD_SITE(word)],
 				   WORD_ORDER(word), access);
-	if (!element)
-		return false;
-	if (address % 8 + length == 8 &&
+	if (element && address % 8 + length == 8 &&
 	    quick_in_row(self, address, WORD_SITE(word), WORD_ORDER(word), length, access))
 		return row_settle(self, cell), true;
-	if (LOW_OWNER(low) == (self->owner | FORM_ARRAY << 2)) {
-		if (!quick_in_array(self, cell, (uint32_t)low, word, address, length, access, memo))
-			return false;
-		return address % 8 + length != 8 || (array_settle(self, cell), true);
-	}
+	if (LOW_OWNER(low) == (self->owner | FORM_ARRAY << 2))
+		return quick_in_array(self, cell, low, WORD_SITE(word), WORD_ORDER(word), address, length,
+				      access);
 	return access == ACCESS_READ &&
 	       quick_in_shared(self, cell, word, address % 8, (uint32_t)(address % 8 + length));
 }
