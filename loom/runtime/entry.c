@@ -85,9 +85,9 @@ static void access_granules(uint64_t word, uint64_t address, uint64_t size, enum
 		uint64_t length = (next < end ? next : end) - address;
 		struct cell *cell = layout_whole(address);
 		bool quickly = length == 8 && quick_privately(self, cell, mark, WORD_ORDER(word), access);
-		if (!quickly && access == ACCESS_READ)
+		if (!quickly)
 			quickly = quick_in_shared(self, cell, word, address % 8,
-						  (uint32_t)(address % 8 + length));
+						  (uint32_t)(address % 8 + length), access);
 		if (!quickly)
 			access_range(word, address, length, access,
 				     length == 8 ? FORM_WHOLE | FORM_NO_MEMOS : FORM_NONE, true);
@@ -197,22 +197,24 @@ UNIT_ACCESS(write4, 4, ACCESS_WRITE)
 
 /* ---- one or two bytes ---- */
 
-#define SMALL_ACCESS(name, length, access, element)                                          \
-	SLOWLY(name)                                                                         \
-	{                                                                                    \
-		struct thread *self = unsnarl_self;                                          \
-		uint64_t word = event_word(self, site);                                      \
-		if (!quick_small(self, word, address, length, access, element))              \
-			access_range(word, address, length, access, FORM_PART, element);     \
-	}                                                                                    \
-	COLD_CALL(name)                                                                      \
-	{                                                                                    \
-		struct thread *self = unsnarl_self;                                          \
-		self->order++;                                                               \
-		if (!(!(element && address % 8 + length == 8) &&                             \
-		      quick_in_row(self, address, site, self->order, length, access)) &&     \
-		    !quick_part(self, address, site, length, access, element)) __attribute__ \
-			((musttail)) return name##_slowly(address, site);                    \
+#define SMALL_ACCESS(name, length, access, element)                                                         \
+	SLOWLY(name)                                                                                        \
+	{                                                                                                   \
+		struct thread *self = unsnarl_self;                                                         \
+		if (length == 1 && access == ACCESS_READ && quick_glance(self, address, site, self->order)) \
+			return;                                                                             \
+		uint64_t word = event_word(self, site);                                                     \
+		if (!quick_small(self, word, address, length, access, element))                             \
+			access_range(word, address, length, access, FORM_PART, element);                    \
+	}                                                                                                   \
+	COLD_CALL(name)                                                                                     \
+	{                                                                                                   \
+		struct thread *self = unsnarl_self;                                                         \
+		self->order++;                                                                              \
+		if (!(!(element && address % 8 + length == 8) &&                                            \
+		      quick_in_row(self, address, site, self->order, length, access)) &&                    \
+		    !quick_part(self, address, site, length, access, element)) __attribute__                \
+			((musttail)) return name##_slowly(address, site);                                   \
 	}
 
 SMALL_ACCESS(read2, 2, ACCESS_READ, false)

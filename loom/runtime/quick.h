@@ -136,35 +136,111 @@ INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uin
 	       quick_privately(self, layout_cell(address | 4), mark, order, access);
 }
 
-/* What this thread read before of a granule that another one wrote and only this one has read since. */
+/* ---- bytes of a granule that two threads use ---- */
+
+INLINE uint64_t glance_of(const struct thread *self, uint64_t site)
+{
+	return (uint64_t)(uint16_t)self->context << 22 | site << 38 |
+	       (uint64_t)(RELAXED_GET(runtime.recycled) & 3) << 60 | 1ull << 62;
+}
+
+INLINE struct glance *glance_place(struct thread *self, uint64_t low, uint64_t site)
+{
+	return &self->glances[(low ^ site * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu >> 54];
+}
+
+/* The byte's history after a read that teaches nothing; false when that is not known. A signal handler may
+ * put another one in its place meanwhile. */
+INLINE bool glance_find(struct thread *self, uint64_t low, uint64_t site, uint32_t *history)
+{
+	const struct glance *place = glance_place(self, low, site);
+	uint64_t to = RELAXED_GET(place->to);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	bool same = RELAXED_GET(place->from) == low;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	*history = HISTORY(to);
+	return same && to - HISTORY(to) == glance_of(self, site) && RELAXED_GET(place->to) == to;
+}
+
+INLINE void glance_note(struct thread *self, uint64_t low, uint64_t site, uint32_t history)
+{
+	struct glance *place = glance_place(self, low, site);
+	RELAXED_SET(place->to, 0);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	RELAXED_SET(place->from, low);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	RELAXED_SET(place->to, glance_of(self, site) | history);
+}
+
+/* A byte in this state, as a cell's first half. */
+INLINE uint64_t low_of_byte(uint64_t low, uint64_t state)
+{
+	return (low & ~(HISTORY(~0u) | LOW_CONTEXT_BITS)) | state;
+}
+
+/* A further read of one byte by the second thread. */
+INLINE bool quick_glance(struct thread *self, uint64_t address, uint64_t site, uint64_t order)
+{
+	struct cell *cell = layout_whole(address);
+	uint64_t low = cell_low(cell), *state = &array_at(HISTORY(low))->states[address % 8];
+	uint32_t history;
+	if (LOW_OWNER(low) != (self->owner | FORM_ARRAY << 2 | MODE_ONE) ||
+	    !glance_find(self, low_of_byte(low, *state), site, &history))
+		return false;
+	if (history != STATE_HISTORY(*state)) {
+		*state = STATE(history, LOW_CONTEXT(*state));
+		if (address % 8 == 7)
+			array_settle(self, cell);
+	}
+	cell->read = (uint32_t)order;
+	return true;
+}
+
+/* Bytes of a granule that two threads use, this one among them, where the cell stays as it is but for an
+ * order. All changes are known before the first one is made. */
 static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struct cell *cell, uint64_t word,
-						      uint32_t from, uint32_t to)
+						      uint32_t from, uint32_t to, enum access access)
 {
 	struct cell now = cell_get(cell);
-	bool array = OWNER_FORM(now.owner) == FORM_ARRAY;
+	bool array = OWNER_FORM(now.owner) == FORM_ARRAY, second = OWNER_SLOT(now.owner) == self->slot;
 	uint64_t *states = array ? array_at(HISTORY(now.history))->states : NULL;
-	uint64_t whole = STATE(HISTORY(now.history), now.context), old = 0, next = 0;
-	if (self->couples_left || (now.owner & ~(15u << 2)) != (self->owner | MODE_ONE) ||
-	    OWNER_FORM(now.owner) < FORM_WHOLE)
+	uint64_t whole = STATE(HISTORY(now.history), now.context), old = 0, next[8];
+	struct change changes[8];
+	uint32_t n = 0;
+	bool differ = false;
+	if (self->couples_left || OWNER_MODE(now.owner) != MODE_ONE || OWNER_FORM(now.owner) < FORM_WHOLE ||
+	    !(second || HISTORY_WRITER(now.history) == self->slot))
 		return false;
 	for (uint32_t i = from; i < to; i++) {
 		uint64_t state = array ? states[i] : whole;
-		if (i == from || state != old) {
-			struct change change;
-			struct cell byte = array_byte(now, state);
+		if (!n || state != old) {
+			struct change *change = &changes[n++];
+			if (!change_find(self, change_key(array_byte(now, state), word, access), change) ||
+			    LOW_OWNER(change->next) != now.owner)
+				return false;
 			old = state;
-			if (!change_find(self, change_key(byte, word, ACCESS_READ), &change) ||
-			    !history_at(STATE_HISTORY(old))->read)
-				return false;
-			change_learn_edge(self, &change, byte.context, word, ACCESS_READ);
-			next = STATE(HISTORY(change.next), LOW_CONTEXT(old));
-			if (next != old && !array)
-				return false;
+			next[i] = STATE(HISTORY(change->next),
+					access == ACCESS_WRITE ? (uint16_t)self->context : LOW_CONTEXT(old));
+			change_learn_edge(self, change, LOW_CONTEXT(old), word, access);
+		} else {
+			next[i] = next[i - 1];
 		}
-		if (next != old)
-			states[i] = next;
+		differ |= next[i] != old;
 	}
-	cell->read = WORD_ORDER(word);
+	if (differ && !array)
+		return false;
+	for (uint32_t i = from; differ && i < to; i++)
+		states[i] = next[i];
+	*(second ? &cell->read : &cell->write) = WORD_ORDER(word);
+	if (n == 1 && access == ACCESS_READ && second && !changes->meets[0])
+		glance_note(self, low_of_byte(low_of(now), old), WORD_SITE(word), HISTORY(changes->next));
+	self->together.on = n > 1;
+	for (uint32_t i = 0; i < n; i++)
+		change_communicate(self, &changes[i], access);
+	if (n > 1)
+		context_end(self, access);
+	if (array && to == 8)
+		array_settle(self, cell);
 	return true;
 }
 
@@ -206,8 +282,7 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 	if (LOW_OWNER(low) == (self->owner | FORM_ARRAY << 2))
 		return quick_in_array(self, cell, low, WORD_SITE(word), WORD_ORDER(word), address, length,
 				      access);
-	return access == ACCESS_READ &&
-	       quick_in_shared(self, cell, word, address % 8, (uint32_t)(address % 8 + length));
+	return quick_in_shared(self, cell, word, address % 8, (uint32_t)(address % 8 + length), access);
 }
 
 #endif
