@@ -307,7 +307,7 @@ struct thread {
 	uint64_t again[4096], again_so[4096];
 	struct calm calm[512];
 	struct change changes[2048];
-	struct glance glances[1024];
+	struct glance glances[4096];
 	uint64_t steps[4096];     /* tag and history (history.c) */
 	uint64_t logged[1024][2]; /* pairs and couples already logged, direct-mapped by key */
 	uint64_t edges[8192];     /* edges already logged: hashes of them */

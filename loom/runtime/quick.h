@@ -146,7 +146,7 @@ INLINE uint64_t glance_of(const struct thread *self, uint64_t site)
 
 INLINE struct glance *glance_place(struct thread *self, uint64_t low, uint64_t site)
 {
-	return &self->glances[(low ^ site * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu >> 54];
+	return &self->glances[(low ^ site * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu >> 52];
 }
 
 /* The byte's history after a read that teaches nothing; false when that is not known. A signal handler may
@@ -196,6 +196,32 @@ INLINE bool quick_glance(struct thread *self, uint64_t address, uint64_t site, u
 	return true;
 }
 
+/* What an access makes of a byte in this state, and whom it meets; false when that is not known, or the cell
+ * does not stay as it is. */
+INLINE bool quick_byte(struct thread *self, struct cell byte, uint64_t word, enum access access,
+		       uint64_t *next, uint16_t *meets, uint32_t *met)
+{
+	uint64_t site = WORD_SITE(word);
+	bool looks = access == ACCESS_READ && OWNER_SLOT(byte.owner) == self->slot;
+	uint32_t history;
+	if (looks && glance_find(self, low_of(byte), site, &history)) {
+		*next = STATE(history, byte.context);
+		return true;
+	}
+	struct change change;
+	if (!change_find(self, change_key(byte, word, access), &change) ||
+	    LOW_OWNER(change.next) != byte.owner)
+		return false;
+	change_learn_edge(self, &change, byte.context, word, access);
+	*next = STATE(HISTORY(change.next), access == ACCESS_WRITE ? self->context : byte.context);
+	for (int i = 0; i < 2; i++)
+		if (change.meets[i])
+			meets[(*met)++] = change.meets[i];
+	if (looks && !change.meets[0])
+		glance_note(self, low_of(byte), site, HISTORY(change.next));
+	return true;
+}
+
 /* Bytes of a granule that two threads use, this one among them, where the cell stays as it is but for an
  * order. All changes are known before the first one is made. */
 static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struct cell *cell, uint64_t word,
@@ -203,43 +229,34 @@ static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struc
 {
 	struct cell now = cell_get(cell);
 	bool array = OWNER_FORM(now.owner) == FORM_ARRAY, second = OWNER_SLOT(now.owner) == self->slot;
-	uint64_t *states = array ? array_at(HISTORY(now.history))->states : NULL;
-	uint64_t whole = STATE(HISTORY(now.history), now.context), old = 0, next[8];
-	struct change changes[8];
-	uint32_t n = 0;
-	bool differ = false;
-	if (self->couples_left || OWNER_MODE(now.owner) != MODE_ONE || OWNER_FORM(now.owner) < FORM_WHOLE ||
-	    !(second || HISTORY_WRITER(now.history) == self->slot))
+	if (OWNER_MODE(now.owner) != MODE_ONE || OWNER_FORM(now.owner) < FORM_WHOLE ||
+	    !(second || HISTORY_WRITER(now.history) == self->slot) || self->couples_left)
 		return false;
+	uint64_t *states = array ? array_at(HISTORY(now.history))->states : NULL;
+	uint64_t whole = STATE(HISTORY(now.history), now.context), old = 0, next[8], differ = 0;
+	uint16_t meets[16];
+	uint32_t met = 0;
 	for (uint32_t i = from; i < to; i++) {
 		uint64_t state = array ? states[i] : whole;
-		if (!n || state != old) {
-			struct change *change = &changes[n++];
-			if (!change_find(self, change_key(array_byte(now, state), word, access), change) ||
-			    LOW_OWNER(change->next) != now.owner)
-				return false;
-			old = state;
-			next[i] = STATE(HISTORY(change->next),
-					access == ACCESS_WRITE ? (uint16_t)self->context : LOW_CONTEXT(old));
-			change_learn_edge(self, change, LOW_CONTEXT(old), word, access);
-		} else {
+		if (i > from && state == old)
 			next[i] = next[i - 1];
-		}
-		differ |= next[i] != old;
+		else if (!quick_byte(self, array_byte(now, state), word, access, &next[i], meets, &met))
+			return false;
+		old = state;
+		differ |= next[i] ^ old;
 	}
 	if (differ && !array)
 		return false;
 	for (uint32_t i = from; differ && i < to; i++)
 		states[i] = next[i];
 	*(second ? &cell->read : &cell->write) = WORD_ORDER(word);
-	if (n == 1 && access == ACCESS_READ && second && !changes->meets[0])
-		glance_note(self, low_of_byte(low_of(now), old), WORD_SITE(word), HISTORY(changes->next));
-	self->together.on = n > 1;
-	for (uint32_t i = 0; i < n; i++)
-		change_communicate(self, &changes[i], access);
-	if (n > 1)
+	if (met) {
+		self->together.on = true;
+		while (met)
+			context_meet(self, meets[--met], access);
 		context_end(self, access);
-	if (array && to == 8)
+	}
+	if (array && differ && to == 8)
 		array_settle(self, cell);
 	return true;
 }
