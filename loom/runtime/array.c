@@ -156,20 +156,17 @@ static uint64_t state_after(const struct thread *self, uint64_t old, uint32_t hi
 
 /* Of the thread whose granule it is. */
 static bool step_bytes(struct thread *self, struct cell *cell, struct bytes *bytes, uint32_t from,
-		       uint32_t to, uint64_t word, uint64_t granule, enum access access, uint32_t unit)
+		       uint32_t to, uint64_t word, uint64_t granule, enum access access)
 {
 	bool changes = false;
 	for (uint32_t i = from; i < to; i++) {
 		uint64_t state = bytes->all.states[i];
 		uint32_t old = STATE_HISTORY(state), next;
-		if (old) {
+		if (old)
 			next = history_step(self, old, WORD_SITE(word), access);
-			if ((unit == FORM_PART || unit == FORM_HALF) && self->owner != OWNER_NEVER)
-				memo_set(memo_behind(memo_of(self, WORD_SITE(word)), old), old, next);
-		} else { /* the first access to this byte */
+		else /* the first access to this byte */
 			next = HISTORY(
 				cell_learn(self, array_byte(bytes->now, 0), word, granule + i, access).next);
-		}
 		bytes->all.states[i] = state_after(self, state, next, access);
 		changes |= bytes->all.states[i] != state;
 	}
@@ -231,7 +228,7 @@ bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_
 			return false;
 		uint32_t a = mode == MODE_ONE ? HISTORY_WRITER(bytes.now.history) : slot;
 		if (mode == MODE_ALL && slot == self->slot) {
-			if (step_bytes(self, cell, &bytes, from, to, word, granule, access, unit))
+			if (step_bytes(self, cell, &bytes, from, to, word, granule, access))
 				return true;
 			continue;
 		}

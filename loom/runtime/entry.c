@@ -72,8 +72,26 @@ static void access_range(uint64_t word, uint64_t address, size_t size, enum acce
 
 /* ---- any range ---- */
 
-/* Granule by granule where every access need not be seen: an access to several is one to each. An atomic
- * update reads at the same site as it writes here, so memos are left alone. */
+/* Bytes of one granule. An atomic update reads at the same site as it writes here, so memos are left alone. */
+INLINE bool quick_bytes(struct thread *self, uint64_t word, uint64_t address, uint32_t length,
+			enum access access)
+{
+	uint64_t site = WORD_SITE(word), order = WORD_ORDER(word);
+	struct cell *cell = layout_whole(address);
+	uint32_t from = address % 8, to = from + length;
+	if (length == 8 && (quick_privately(self, cell, self->marks[site], order, access) ||
+			    quick_in_halves(self, address, self->marks[site], order, access)))
+		return true;
+	if (quick_in_row(self, address, site, order, length, access)) {
+		if (to == 8)
+			row_settle(self, cell);
+		return true;
+	}
+	return quick_in_array(self, address, site, order, length, access) ||
+	       quick_in_shared(self, cell, word, from, to, access);
+}
+
+/* Granule by granule where every access need not be seen: an access to several is one to each. */
 static void access_granules(uint64_t word, uint64_t address, uint64_t size, enum access access)
 {
 	struct thread *self = unsnarl_self;
@@ -81,14 +99,8 @@ static void access_granules(uint64_t word, uint64_t address, uint64_t size, enum
 	if (!by_granule && size)
 		access_range(word, address, size, access, FORM_NONE, true);
 	for (uint64_t end = address + size; by_granule && address < end;) {
-		uint64_t next = (address & ~7ull) + 8, mark = self->marks[WORD_SITE(word)];
-		uint64_t length = (next < end ? next : end) - address;
-		struct cell *cell = layout_whole(address);
-		bool quickly = length == 8 && quick_privately(self, cell, mark, WORD_ORDER(word), access);
-		if (!quickly)
-			quickly = quick_in_shared(self, cell, word, address % 8,
-						  (uint32_t)(address % 8 + length), access);
-		if (!quickly)
+		uint64_t next = (address & ~7ull) + 8, length = (next < end ? next : end) - address;
+		if (!quick_bytes(self, word, address, (uint32_t)length, access))
 			access_range(word, address, length, access,
 				     length == 8 ? FORM_WHOLE | FORM_NO_MEMOS : FORM_NONE, true);
 		address = next;

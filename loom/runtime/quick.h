@@ -65,14 +65,14 @@ INLINE bool quick_parts(struct thread *self, uint64_t low, uint64_t address, uin
 	return true;
 }
 
-/* Bytes of a row. */
+/* Bytes of a row, all in one granule. */
 INLINE bool quick_in_row(struct thread *self, uint64_t address, uint64_t site, uint64_t order,
 			 uint32_t length, enum access access)
 {
 	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell), *bytes = &row_at((uint32_t)low)->bytes[address % 8];
 	if (LOW_OWNER(low) != (self->owner | (FORM_ARRAY | FORM_PRIVATE) << 2) || !self->marks[site] ||
-	    address % length)
+	    address % 8 + length > 8)
 		return false;
 	if (access == ACCESS_WRITE) {
 		for (uint32_t i = 0; i < length; i++)
@@ -92,20 +92,24 @@ INLINE bool quick_in_row(struct thread *self, uint64_t address, uint64_t site, u
 }
 
 /* In a granule of this thread's own with an array of histories. */
-INLINE bool quick_in_array(struct thread *self, struct cell *cell, uint64_t low, uint64_t site,
-			   uint64_t order, uint64_t address, uint32_t length, enum access access)
+INLINE bool quick_in_array(struct thread *self, uint64_t address, uint64_t site, uint64_t order,
+			   uint32_t length, enum access access)
 {
-	uint64_t *state = &array_at((uint32_t)low)->states[address % 8];
-	uint32_t history = STATE_HISTORY(*state);
-	const struct memo *memo = memo_behind(memo_of(self, site), history);
-	if (memo->from != history || !history)
+	struct cell *cell = layout_whole(address);
+	uint64_t low = cell_low(cell), *states = &array_at(HISTORY(low))->states[address % 8], next[8];
+	if (LOW_OWNER(low) != (self->owner | FORM_ARRAY << 2) || address % 8 + length > 8)
 		return false;
-	for (uint32_t i = 1; i < length; i++)
-		if (STATE_HISTORY(state[i]) != history)
+	for (uint32_t i = 0; i < length; i++) {
+		uint32_t history = STATE_HISTORY(states[i]);
+		if (!history)
 			return false;
+		next[i] = i && history == STATE_HISTORY(states[i - 1])
+				  ? STATE_HISTORY(next[i - 1])
+				  : history_step(self, history, (uint32_t)site, access);
+		next[i] = STATE(next[i], access == ACCESS_WRITE ? self->context : LOW_CONTEXT(states[i]));
+	}
 	for (uint32_t i = 0; i < length; i++)
-		state[i] = STATE((uint32_t)memo->to,
-				 access == ACCESS_WRITE ? (uint16_t)self->context : LOW_CONTEXT(state[i]));
+		states[i] = next[i];
 	if (access == ACCESS_READ)
 		cell->read = (uint32_t)order;
 	else
@@ -117,6 +121,15 @@ INLINE bool quick_in_array(struct thread *self, struct cell *cell, uint64_t low,
 
 #define FORM(length) ((length) == 8 ? FORM_WHOLE : FORM_HALF)
 
+/* A granule in halves, both private; `mark` is for a whole one. */
+INLINE bool quick_in_halves(const struct thread *self, uint64_t address, uint64_t mark, uint64_t order,
+			    enum access access)
+{
+	mark = mark_for(mark, FORM_WHOLE, FORM_HALF);
+	return quick_privately(self, layout_cell(address), mark, order, access) &&
+	       quick_privately(self, layout_cell(address | 4), mark, order, access);
+}
+
 /* An access of 4 or 8 bytes to a granule in parts or with a row, or of 8 to one in halves. */
 INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uint64_t order, uint32_t length,
 		       enum access access)
@@ -125,15 +138,11 @@ INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uin
 	if (LOW_IS_CUT(low))
 		return quick_parts(self, low, address, length, site, mark_for(mark, FORM(length), FORM_PART),
 				   order, access);
-	if (LOW_OWNER(low) == (self->owner | FORM_ARRAY << 2))
-		return length == 4 && address % 4 == 0 &&
-		       quick_in_array(self, layout_whole(address), low, site, order, address, length, access);
 	if (OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY)
-		return quick_in_row(self, address, site, order, length, access);
-	mark = mark_for(mark, FORM_WHOLE, FORM_HALF);
+		return quick_in_row(self, address, site, order, length, access) ||
+		       quick_in_array(self, address, site, order, length, access);
 	return length == 8 && address % 8 == 0 && OWNER_FORM(LOW_OWNER(low)) == FORM_HALF &&
-	       quick_privately(self, layout_cell(address), mark, order, access) &&
-	       quick_privately(self, layout_cell(address | 4), mark, order, access);
+	       quick_in_halves(self, address, mark, order, access);
 }
 
 /* ---- bytes of a granule that two threads use ---- */
@@ -296,9 +305,8 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 	if (element && address % 8 + length == 8 &&
 	    quick_in_row(self, address, WORD_SITE(word), WORD_ORDER(word), length, access))
 		return row_settle(self, cell), true;
-	if (LOW_OWNER(low) == (self->owner | FORM_ARRAY << 2))
-		return quick_in_array(self, cell, low, WORD_SITE(word), WORD_ORDER(word), address, length,
-				      access);
+	if (quick_in_array(self, address, WORD_SITE(word), WORD_ORDER(word), length, access))
+		return true;
 	return quick_in_shared(self, cell, word, address % 8, (uint32_t)(address % 8 + length), access);
 }
 
