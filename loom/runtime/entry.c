@@ -101,8 +101,7 @@ static void access_granules(uint64_t word, uint64_t address, uint64_t size, enum
 	for (uint64_t end = address + size; by_granule && address < end;) {
 		uint64_t next = (address & ~7ull) + 8, length = (next < end ? next : end) - address;
 		if (!quick_bytes(self, word, address, (uint32_t)length, access))
-			access_range(word, address, length, access,
-				     length == 8 ? FORM_WHOLE | FORM_NO_MEMOS : FORM_NONE, true);
+			access_range(word, address, length, access, FORM_WHOLE | FORM_NO_MEMOS, true);
 		address = next;
 	}
 }
