@@ -7,7 +7,7 @@
 #include "loom/runtime/change.h"
 #include "loom/runtime/runtime.h"
 
-#define ARRAYS (1u << 21)
+#define ARRAYS (1u << HISTORY_BITS)
 
 void array_start(void)
 {
@@ -32,7 +32,7 @@ void array_free(struct thread *self, uint32_t number)
 /* The context of what was not written does not count. */
 static bool uniform(const struct array *bytes)
 {
-	uint64_t first = bytes->states[0];
+	uint32_t first = bytes->states[0];
 	bool written = history_at(STATE_HISTORY(first))->write;
 	for (int i = 1; i < 8; i++)
 		if (written ? bytes->states[i] != first
@@ -149,9 +149,9 @@ static void change_in_place(struct thread *self, struct cell *cell, const struct
 }
 
 /* A byte's state then. */
-static uint64_t state_after(const struct thread *self, uint64_t old, uint32_t history, enum access access)
+static uint32_t state_after(const struct thread *self, uint32_t old, uint32_t history, enum access access)
 {
-	return STATE(history, access == ACCESS_WRITE ? (uint16_t)self->context : LOW_CONTEXT(old));
+	return STATE(history, access == ACCESS_WRITE ? self->context : STATE_CONTEXT(old));
 }
 
 /* Of the thread whose granule it is. */
@@ -160,7 +160,7 @@ static bool step_bytes(struct thread *self, struct cell *cell, struct bytes *byt
 {
 	bool changes = false;
 	for (uint32_t i = from; i < to; i++) {
-		uint64_t state = bytes->all.states[i];
+		uint32_t state = bytes->all.states[i];
 		uint32_t old = STATE_HISTORY(state), next;
 		if (old)
 			next = history_step(self, old, WORD_SITE(word), access);
@@ -188,7 +188,7 @@ static bool learn_bytes(struct thread *self, struct cell *cell, struct bytes *by
 	bool changes = false;
 	struct change each[8];
 	uint32_t n = 0;
-	uint64_t old = 0, next = 0;
+	uint32_t old = 0, next = 0;
 	for (uint32_t i = from; i < to; i++) {
 		if (i == from || bytes->all.states[i] != old) {
 			old = bytes->all.states[i];
@@ -221,6 +221,8 @@ bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_
 		uint16_t owner = cell_get(cell).owner;
 		if (!owner || (OWNER_SLOT(owner) == self->slot && OWNER_IS_PRIVATE(owner)))
 			return row_access(self, cell, from, to, word, access, unit, true);
+		if (!arrays_can_tell())
+			return false;
 		open_bytes(cell, &bytes);
 		owner = bytes.now.owner;
 		uint32_t form = OWNER_FORM(owner), mode = OWNER_MODE(owner), slot = OWNER_SLOT(owner);

@@ -96,7 +96,8 @@ INLINE bool quick_in_array(struct thread *self, uint64_t address, uint64_t site,
 			   uint32_t length, enum access access)
 {
 	struct cell *cell = layout_whole(address);
-	uint64_t low = cell_low(cell), *states = &array_at(HISTORY(low))->states[address % 8], next[8];
+	uint64_t low = cell_low(cell);
+	uint32_t *states = &array_at(HISTORY(low))->states[address % 8], next[8];
 	if (LOW_OWNER(low) != (self->owner | FORM_ARRAY << 2) || address % 8 + length > 8)
 		return false;
 	for (uint32_t i = 0; i < length; i++) {
@@ -106,7 +107,7 @@ INLINE bool quick_in_array(struct thread *self, uint64_t address, uint64_t site,
 		next[i] = i && history == STATE_HISTORY(states[i - 1])
 				  ? STATE_HISTORY(next[i - 1])
 				  : history_step(self, history, (uint32_t)site, access);
-		next[i] = STATE(next[i], access == ACCESS_WRITE ? self->context : LOW_CONTEXT(states[i]));
+		next[i] = STATE(next[i], access == ACCESS_WRITE ? self->context : STATE_CONTEXT(states[i]));
 	}
 	for (uint32_t i = 0; i < length; i++)
 		states[i] = next[i];
@@ -182,22 +183,23 @@ INLINE void glance_note(struct thread *self, uint64_t low, uint64_t site, uint32
 }
 
 /* A byte in this state, as a cell's first half. */
-INLINE uint64_t low_of_byte(uint64_t low, uint64_t state)
+INLINE uint64_t low_of_byte(uint64_t low, uint32_t state)
 {
-	return (low & ~(HISTORY(~0u) | LOW_CONTEXT_BITS)) | state;
+	return (low & ~(HISTORY(~0u) | LOW_CONTEXT_BITS)) | STATE_HISTORY(state) |
+	       (uint64_t)STATE_CONTEXT(state) << 32;
 }
 
 /* A further read of one byte by the second thread. */
 INLINE bool quick_glance(struct thread *self, uint64_t address, uint64_t site, uint64_t order)
 {
 	struct cell *cell = layout_whole(address);
-	uint64_t low = cell_low(cell), *state = &array_at(HISTORY(low))->states[address % 8];
-	uint32_t history;
+	uint64_t low = cell_low(cell);
+	uint32_t *state = &array_at(HISTORY(low))->states[address % 8], history;
 	if (LOW_OWNER(low) != (self->owner | FORM_ARRAY << 2 | MODE_ONE) ||
 	    !glance_find(self, low_of_byte(low, *state), site, &history))
 		return false;
 	if (history != STATE_HISTORY(*state)) {
-		*state = STATE(history, LOW_CONTEXT(*state));
+		*state = STATE(history, STATE_CONTEXT(*state));
 		if (address % 8 == 7)
 			array_settle(self, cell);
 	}
@@ -208,7 +210,7 @@ INLINE bool quick_glance(struct thread *self, uint64_t address, uint64_t site, u
 /* What an access makes of a byte in this state, and whom it meets; false when that is not known, or the cell
  * does not stay as it is. */
 INLINE bool quick_byte(struct thread *self, struct cell byte, uint64_t word, enum access access,
-		       uint64_t *next, uint16_t *meets, uint32_t *met)
+		       uint32_t *next, uint16_t *meets, uint32_t *met)
 {
 	uint64_t site = WORD_SITE(word);
 	bool looks = access == ACCESS_READ && OWNER_SLOT(byte.owner) == self->slot;
@@ -239,17 +241,19 @@ static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struc
 	struct cell now = cell_get(cell);
 	bool array = OWNER_FORM(now.owner) == FORM_ARRAY, second = OWNER_SLOT(now.owner) == self->slot;
 	if (OWNER_MODE(now.owner) != MODE_ONE || OWNER_FORM(now.owner) < FORM_WHOLE ||
-	    !(second || HISTORY_WRITER(now.history) == self->slot) || self->couples_left)
+	    !(second || HISTORY_WRITER(now.history) == self->slot) || self->couples_left ||
+	    (access == ACCESS_WRITE && !array))
 		return false;
-	uint64_t *states = array ? array_at(HISTORY(now.history))->states : NULL;
-	uint64_t whole = STATE(HISTORY(now.history), now.context), old = 0, next[8], differ = 0;
+	uint32_t *states = array ? array_at(HISTORY(now.history))->states : NULL;
+	uint32_t old = 0, next[8], differ = 0;
 	uint16_t meets[16];
 	uint32_t met = 0;
 	for (uint32_t i = from; i < to; i++) {
-		uint64_t state = array ? states[i] : whole;
+		uint32_t state = array ? states[i] : STATE(HISTORY(now.history), now.context);
+		struct cell byte = array ? array_byte(now, state) : now;
 		if (i > from && state == old)
 			next[i] = next[i - 1];
-		else if (!quick_byte(self, array_byte(now, state), word, access, &next[i], meets, &met))
+		else if (!quick_byte(self, byte, word, access, &next[i], meets, &met))
 			return false;
 		old = state;
 		differ |= next[i] ^ old;
