@@ -172,9 +172,11 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 									    uint64_t memo)                   \
 	{                                                                                                    \
 		struct thread *self = unsnarl_self;                                                          \
+		struct cell *cell = layout_cell(address);                                                    \
 		(void)memo;                                                                                  \
 		if (self->tag == TAG_NEVER ||                                                                \
-		    !quick_unit(self, address, WORD_SITE(word), WORD_ORDER(word), length, access))           \
+		    (!quick_change(self, cell, word, address, length, access) &&                             \
+		     !quick_unit(self, address, WORD_SITE(word), WORD_ORDER(word), length, access)))         \
 			name##_access(word, address);                                                        \
 	}                                                                                                    \
 	MISS(name)                                                                                           \

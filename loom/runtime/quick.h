@@ -223,6 +223,8 @@ INLINE bool quick_byte(struct thread *self, struct cell byte, uint64_t word, enu
 	if (!change_find(self, change_key(byte, word, access), &change) ||
 	    LOW_OWNER(change.next) != byte.owner)
 		return false;
+	if (UNLIKELY(runtime.options.jitter_us) && (access == ACCESS_WRITE || change.meets[0]))
+		return false; /* delays belong there */
 	change_learn_edge(self, &change, byte.context, word, access);
 	*next = STATE(HISTORY(change.next), access == ACCESS_WRITE ? self->context : byte.context);
 	for (int i = 0; i < 2; i++)
@@ -272,6 +274,28 @@ static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struc
 	if (array && differ && to == 8)
 		array_settle(self, cell);
 	return true;
+}
+
+/* ---- cells that change hands ---- */
+
+/* A cell that another thread was at alone, or the write over what two threads know, where all that it
+ * teaches is logged but for its edge. */
+INLINE bool quick_change(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
+			 uint32_t length, enum access access)
+{
+	struct cell raw = cell_get(cell);
+	uint32_t mode = OWNER_MODE(raw.owner), slot = OWNER_SLOT(raw.owner);
+	struct change change;
+	if (OWNER_FORM(raw.owner) != FORM(length) || address % length || !slot || self->couples_left ||
+	    runtime.options.jitter_us ||
+	    !(mode == MODE_ALL ? slot != self->slot : mode == MODE_ONE && access == ACCESS_WRITE) ||
+	    WORD_SLOT(word) != self->slot || self->held)
+		return false;
+	if (self->taken.cell)
+		cell_settle(self);
+	return change_find(self, change_key(raw, word, access), &change) &&
+	       (change_learn_edge(self, &change, cell_context(raw), word, access),
+		cell_change_hands(self, cell, raw, &change, word, address, access));
 }
 
 /* ---- one or two bytes ---- */
