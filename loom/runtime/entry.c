@@ -79,8 +79,10 @@ INLINE bool quick_bytes(struct thread *self, uint64_t word, uint64_t address, ui
 	uint64_t site = WORD_SITE(word), order = WORD_ORDER(word);
 	struct cell *cell = layout_whole(address);
 	uint32_t from = address % 8, to = from + length;
-	if (length == 8 && (quick_privately(self, cell, self->marks[site], order, access) ||
-			    quick_in_halves(self, address, self->marks[site], order, access)))
+	if (length == 8 &&
+	    (quick_privately(self, cell, self->marks[site], order, access) ||
+	     quick_in_halves(self, address, self->marks[site], order, access) ||
+	     quick_step(self, cell, word, access) || quick_change(self, cell, word, address, 8, access)))
 		return true;
 	if (quick_in_row(self, address, site, order, length, access)) {
 		if (to == 8)

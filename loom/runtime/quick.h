@@ -276,26 +276,58 @@ static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struc
 	return true;
 }
 
-/* ---- cells that change hands ---- */
+/* ---- cells that several threads know ---- */
 
-/* A cell that another thread was at alone, or the write over what two threads know, where all that it
- * teaches is logged but for its edge. */
+/* A read by one of the two threads that a cell names, unless it may be passed over from now on. */
+INLINE bool quick_again(struct thread *self, struct cell *cell, struct cell raw, const struct change *change,
+			uint64_t word)
+{
+	const struct history *old = history_at(HISTORY(raw.history));
+	uint32_t last = OWNER_SLOT(raw.owner) == self->slot ? old->read : old->own & ~OWN_LAST;
+	if (change->meets[0] || (last == WORD_SITE(word) && site_is_calm(self, word)))
+		return false;
+	uint32_t before = news(self);
+	change_learn_edge(self, change, raw.context, word, ACCESS_READ);
+	note_calm(self, word, before != news(self));
+	cell_set(cell, change_cell(self, raw, change->next, word, ACCESS_READ));
+	return true;
+}
+
+/* A cell that another thread was at alone, or that two threads know, this one among them or for its write.
+ * All that it teaches is logged but for its edge. */
 INLINE bool quick_change(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
 			 uint32_t length, enum access access)
 {
 	struct cell raw = cell_get(cell);
 	uint32_t mode = OWNER_MODE(raw.owner), slot = OWNER_SLOT(raw.owner);
+	bool mine = slot == self->slot, one = mode == MODE_ONE;
 	struct change change;
 	if (OWNER_FORM(raw.owner) != FORM(length) || address % length || !slot || self->couples_left ||
-	    runtime.options.jitter_us ||
-	    !(mode == MODE_ALL ? slot != self->slot : mode == MODE_ONE && access == ACCESS_WRITE) ||
-	    WORD_SLOT(word) != self->slot || self->held)
+	    runtime.options.jitter_us || WORD_SLOT(word) != self->slot || self->held ||
+	    !(one || (mode == MODE_ALL && !mine)) ||
+	    (one && access == ACCESS_READ && !mine && HISTORY_WRITER(raw.history) != self->slot) ||
+	    !change_find(self, change_key(raw, word, access), &change))
 		return false;
 	if (self->taken.cell)
 		cell_settle(self);
-	return change_find(self, change_key(raw, word, access), &change) &&
-	       (change_learn_edge(self, &change, cell_context(raw), word, access),
-		cell_change_hands(self, cell, raw, &change, word, address, access));
+	if (one && access == ACCESS_READ)
+		return quick_again(self, cell, raw, &change, word);
+	change_learn_edge(self, &change, cell_context(raw), word, access);
+	return cell_change_hands(self, cell, raw, &change, word, address, access);
+}
+
+/* A cell of this thread's own after another one was there, at a site without memos. */
+INLINE bool quick_step(struct thread *self, struct cell *cell, uint64_t word, enum access access)
+{
+	uint64_t low = cell_low(cell);
+	if (LOW_OWNER(low) != (self->owner | FORM_WHOLE << 2) || !history_at(HISTORY(low))->before)
+		return false;
+	uint32_t next = history_step(self, HISTORY(low), WORD_SITE(word), access);
+	uint64_t context =
+		access == ACCESS_WRITE ? (uint64_t)(uint16_t)self->context << 32 : low & LOW_CONTEXT_BITS;
+	*(volatile uint64_t *)cell = (uint64_t)LOW_OWNER(low) << 48 | context | next;
+	*(access == ACCESS_WRITE ? &cell->write : &cell->read) = WORD_ORDER(word);
+	return true;
 }
 
 /* ---- one or two bytes ---- */
