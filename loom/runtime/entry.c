@@ -84,7 +84,7 @@ INLINE bool quick_bytes(struct thread *self, uint64_t word, uint64_t address, ui
 	     quick_in_halves(self, address, self->marks[site], order, access) ||
 	     quick_step(self, cell, word, access) || quick_change(self, cell, word, address, 8, access)))
 		return true;
-	if (quick_in_row(self, address, site, order, length, access)) {
+	if (quick_in_row(self, address, site, order, length, access, true)) {
 		if (to == 8)
 			row_settle(self, cell);
 		return true;
@@ -227,7 +227,7 @@ UNIT_ACCESS(write4, 4, ACCESS_WRITE)
 		struct thread *self = unsnarl_self;                                                         \
 		self->order++;                                                                              \
 		if (!(!(element && address % 8 + length == 8) &&                                            \
-		      quick_in_row(self, address, site, self->order, length, access)) &&                    \
+		      quick_in_row(self, address, site, self->order, length, access, false)) &&             \
 		    !quick_part(self, address, site, length, access, element)) __attribute__                \
 			((musttail)) return name##_slowly(address, site);                                   \
 	}

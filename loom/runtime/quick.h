@@ -65,9 +65,10 @@ INLINE bool quick_parts(struct thread *self, uint64_t low, uint64_t address, uin
 	return true;
 }
 
-/* Bytes of a row, all in one granule. */
+/* Bytes of a row, all in one granule. `calls`: also those whose read may have something to log; who does
+ * without them needs few registers. */
 INLINE bool quick_in_row(struct thread *self, uint64_t address, uint64_t site, uint64_t order,
-			 uint32_t length, enum access access)
+			 uint32_t length, enum access access, bool calls)
 {
 	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell), *bytes = &row_at((uint32_t)low)->bytes[address % 8];
@@ -81,10 +82,12 @@ INLINE bool quick_in_row(struct thread *self, uint64_t address, uint64_t site, u
 		return true;
 	}
 	bool fresh = false;
-	for (uint32_t i = 0; i < length; i++) {
+	for (uint32_t i = 0; i < length; i++)
 		fresh |= !bytes[i];
+	if (fresh && !calls)
+		return false;
+	for (uint32_t i = 0; i < length; i++)
 		bytes[i] = row_read(bytes[i], site);
-	}
 	if (fresh && cell_observes_edges())
 		observe_edge(self, 0, 0, (uint32_t)site, self->context, false);
 	cell->read = (uint32_t)order;
@@ -140,7 +143,7 @@ INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uin
 		return quick_parts(self, low, address, length, site, mark_for(mark, FORM(length), FORM_PART),
 				   order, access);
 	if (OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY)
-		return quick_in_row(self, address, site, order, length, access) ||
+		return quick_in_row(self, address, site, order, length, access, true) ||
 		       quick_in_array(self, address, site, order, length, access);
 	return length == 8 && address % 8 == 0 && OWNER_FORM(LOW_OWNER(low)) == FORM_HALF &&
 	       quick_in_halves(self, address, mark, order, access);
@@ -362,9 +365,11 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 		return !(element && address % 8 + length == 8) &&
 		       quick_parts(self, low, address, length, WORD_SITE(word), self->marks[WORD_SITE(word)],
 				   WORD_ORDER(word), access);
-	if (element && address % 8 + length == 8 &&
-	    quick_in_row(self, address, WORD_SITE(word), WORD_ORDER(word), length, access))
-		return row_settle(self, cell), true;
+	if (quick_in_row(self, address, WORD_SITE(word), WORD_ORDER(word), length, access, true)) {
+		if (element && address % 8 + length == 8)
+			row_settle(self, cell);
+		return true;
+	}
 	if (quick_in_array(self, address, WORD_SITE(word), WORD_ORDER(word), length, access))
 		return true;
 	return quick_in_shared(self, cell, word, address % 8, (uint32_t)(address % 8 + length), access);
