@@ -89,6 +89,24 @@ static __attribute__((noinline)) uint64_t stir(unsigned char *place, size_t n, u
 	return value;
 }
 
+/* Walks over a buffer, there and back, several times. */
+static __attribute__((noinline)) uint64_t walk(const unsigned char *place, size_t n, uint64_t value)
+{
+	for (int turn = 0; turn < 4; turn++) {
+		for (size_t i = 0; i < n; i++)
+			value += place[i];
+		for (size_t i = n; i-- > 0;)
+			value ^= place[i];
+	}
+	return value;
+}
+
+static __attribute__((noinline)) void fill(unsigned char *place, size_t n, uint64_t value)
+{
+	for (size_t i = 0; i < n; i++)
+		place[i] = (unsigned char)(value + i);
+}
+
 static void *run_errand(void *argument)
 {
 	struct errand *errand = argument;
@@ -188,14 +206,14 @@ class Program:
             swap if self.swaps else f"value += atomic_fetch_or(&{name}, 5);")
 
     def block(self):
-        """A heap block that comes, is used, moves and goes."""
+        """A heap block that comes, is used, moves and goes. What is in a new one decides nothing."""
         k = self.number(0, 3)
         size = self.pick(1, 3, 8, 13, 24, 40, 64, 100, 256, 200000)
         use = self.pick(
             f"blocks[{k}][value % block_sizes[{k}]]++;",
             f"memset(blocks[{k}], (int)value, block_sizes[{k}] < 70 ? block_sizes[{k}] : 70);",
-            f"value += *(loose16 *)blocks[{k}];" if size > 1 else f"value += blocks[{k}][0];",
-            f"value = stir(blocks[{k}], block_sizes[{k}] < 20 ? block_sizes[{k}] : 20, value);")
+            f"sink = *(loose16 *)blocks[{k}];" if size > 1 else f"sink = blocks[{k}][0];",
+            f"stir(blocks[{k}], block_sizes[{k}] < 20 ? block_sizes[{k}] : 20, value);")
         if "loose16" in use:
             use = f"if (block_sizes[{k}] > 1) {use}"
         change = self.pick(
@@ -232,8 +250,12 @@ class Program:
             return self.pages()
         if dice < 81:
             return f"value = stir(own + {self.number(0, 8)}, {self.number(1, 8)}, value);"
-        if dice < 83:
+        if dice < 82:
             return "sched_yield();"
+        if dice < 86:
+            n = self.number(1, 30)
+            return self.pick(f"value = walk({self.area(n)}, {n}, value);", f"value = walk(box, {n}, value);",
+                             f"fill(box, {n}, value);", f"fill({self.area(n)}, {n}, value);")
         body = " ".join(self.statement(depth + 1) for _ in range(self.number(1, 4)))
         if dice < 90:
             if "pthread_mutex" in body or "locks[" in body:
@@ -251,7 +273,7 @@ class Program:
     def function(self, index):
         lines = "\n".join("\t" + self.statement() for _ in range(self.number(3, 14)))
         return (f"static __attribute__((noinline)) uint64_t work{index}(unsigned char *box, uint64_t value)\n{{\n"
-                f"\tunsigned char own[16] = {{0}};\n\tvalue = stir(own, 3, value);\n{lines}\n"
+                f"\tunsigned char own[16] = {{0}};\n\tvolatile uint16_t sink;\n\t(void)sink;\n\tvalue = stir(own, 3, value);\n{lines}\n"
                 f"\treturn value % 97;\n}}\n")
 
     def call(self):
