@@ -97,6 +97,11 @@ static void a_write_with_an_edge_is_another(void **state)
 	assert_int_equal(list.n, 1);
 	assert_int_equal(list.points[0], 2);
 	free(list.points);
+	/* One to a read does not matter. */
+	overwrites_list(&graph, some, (const uint8_t[]){ 1, 1, 0, 0 }, &list);
+	assert_int_equal(list.n, 1);
+	assert_int_equal(list.points[0], 1);
+	free(list.points);
 	/* With an edge at both, either may have done it once more without. */
 	overwrites_list(&graph, all, (const uint8_t[]){ 1, 0, 1, 0 }, &list);
 	assert_int_equal(list.n, 2);

@@ -313,8 +313,7 @@ static size_t count_silent(const struct counting *c, uint32_t edge)
 	uint32_t sink = graph_point(c->graph, c->graph->sink[edge]);
 	size_t n = 0;
 
-	if (!c->wrote || !tells_about(c, edge, sink) ||
-	    !silent_among(&c->silent, c->graph->edges[edge].sink_context, c->depths[edge]))
+	if (!c->wrote || !silent_among(&c->silent, c->graph->edges[edge].sink_context, c->depths[edge]))
 		return 0;
 	for (size_t i = 0; i < c->wrote->n; i++)
 		n += c->wrote->points[i] != sink;
@@ -327,7 +326,7 @@ static void count_told(struct counting *c, uint32_t edge, double share, uint32_t
 	for (size_t i = 0; i < c->wrote->n; i++) {
 		struct tally *tally = &c->tallies[c->wrote->points[i]];
 
-		if (ends_at(c, edge, c->wrote->points[i]) || tally->aftermath)
+		if (ends_at(c, edge, c->wrote->points[i]))
 			continue;
 		if (!tally->told_at_all || c->depths[edge] < c->depths[tally->told] ||
 		    (c->depths[edge] == c->depths[tally->told] &&
