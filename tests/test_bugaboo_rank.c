@@ -237,7 +237,7 @@ static struct point_list *random_lists(const struct world *world, int passed)
 
 		list->points = memory_alloc(world->graph.npoints * sizeof *list->points + 1);
 		for (uint32_t point = 0; point < world->graph.npoints; point++)
-			if (!below(3))
+			if (!below(4))
 				list->points[list->n++] = point;
 	}
 	return lists;
@@ -251,7 +251,7 @@ static void labelled_is_as_the_twin(void **state)
 		struct rank_result result;
 		int passed = round % 3 ? (int)below(RUNS - 1) + 1 : 22;
 
-		world_make(&world, 10 + below(60), 2 + below(10), below(4));
+		world_make(&world, 10 + below(60), 2 + below(round % 4 == 2 ? 40 : 10), below(4));
 		_cleanup_free_ unsigned *depths = memory_alloc(world.n * sizeof *depths);
 		struct edge_order *orders = random_orders(&world, passed);
 		struct point_list *lists = random_lists(&world, passed);
