@@ -246,7 +246,7 @@ static struct point_list *random_lists(const struct world *world, int passed)
 static void labelled_is_as_the_twin(void **state)
 {
 	(void)state;
-	for (int round = 0; round < 80; round++) {
+	for (int round = 0; round < 48; round++) {
 		struct world world;
 		struct rank_result result;
 		int passed = round % 8 == 2 ? 1 + (int)below(3) : round % 3 ? (int)below(RUNS - 1) + 1 : 22;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/bugaboo/campaign.h"
@@ -115,7 +116,8 @@ static void a_write_with_an_edge_is_another(void **state)
 }
 
 /* Site 3 reads what 1 wrote, in the failed run after a write of its thread that has no edge. Sites 4 and 5 may
- * have made it: one of them alone counts more than 3, two of them no more. */
+ * have made it: one of them alone counts more than 3, two of them no more. That 3
+ * itself writes somewhere changes nothing. */
 static void a_write_without_an_edge_counts(void **state)
 {
 	(void)state;
@@ -125,14 +127,14 @@ static void a_write_without_an_edge_counts(void **state)
 					     { 1, 3, C1(LW), C3(LR, RW, LW), false },
 					     { 1, 2, C1(LW), C2(LR, RW), true } };
 	roaring_bitmap_t *good = roaring_bitmap_of(4, 0, 1, 2, 4), *bad = roaring_bitmap_of(1, 3);
-	uint32_t ordered[] = { 4, 3 }, both[] = { 3, 4 }; /* sites 4 and 5 */
+	uint32_t ordered[] = { 4, 3 }, points[] = { 2, 3, 4 }; /* sites 3, 4 and 5 */
 	struct graph graph;
 
 	graph_make(edges, 5, &graph);
-	for (int known = 0; known < 4; known++) {
+	for (int known = 0; known < 4; known++) { /* of the two; 3: there is an edge after all */
 		const struct edge_order order = { .edges = known == 3 ? ordered : ordered + 1,
 						  .n = known == 3 ? 2 : 1 };
-		const struct point_list list = { .points = both, .n = known == 3 ? 1 : (size_t)known };
+		const struct point_list list = { .points = points, .n = known == 3 ? 2 : (size_t)known + 1 };
 		struct rank_input input = { .graph = &graph,
 					    .passed = (const roaring_bitmap_t *const *)&good,
 					    .npassed = 1,
@@ -142,7 +144,7 @@ static void a_write_without_an_edge_counts(void **state)
 					    .overwrites = known ? &list : NULL };
 		struct rank_result result;
 
-		if (known == 3) /* now the write has an edge */
+		if (known == 3)
 			roaring_bitmap_add(bad, 4);
 		rank_labelled(&input, &result);
 		const struct rank_point *first = &result.points.items[0];
@@ -152,6 +154,8 @@ static void a_write_without_an_edge_counts(void **state)
 			told += result.points.items[i].silent;
 		assert_int_equal(graph.sites[first->point], known == 1 ? 4 : 3);
 		assert_int_equal(told, known == 3 ? 0 : known);
+		assert_true(fabs(result.points.items[known == 1].score / first->score -
+				 (known == 1 ? cbrt(0.25) : 1)) < 1e-9);
 		assert_int_equal(first->odd, 3);
 		assert_int_equal(first->usual, 0);
 		assert_int_equal(first->depth, 1);
