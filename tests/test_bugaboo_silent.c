@@ -115,6 +115,28 @@ static void a_write_with_an_edge_is_another(void **state)
 	roaring_bitmap_free(some);
 }
 
+static void among_many_it_is_nobody(void **state)
+{
+	(void)state;
+	struct edge edges[OVERWRITES_MOST + 1];
+	uint8_t wrote[OVERWRITES_MOST + 2] = { 0 };
+	roaring_bitmap_t *none = roaring_bitmap_create();
+	struct graph graph;
+	struct point_list list;
+
+	for (uint32_t i = 0; i <= OVERWRITES_MOST; i++)
+		edges[i] = (struct edge){ i, OVERWRITES_MOST + 1, C0, C0, false };
+	graph_make(edges, OVERWRITES_MOST + 1, &graph);
+	for (uint32_t i = 0; i <= OVERWRITES_MOST; i++) {
+		wrote[i] = 1;
+		overwrites_list(&graph, none, wrote, &list);
+		assert_int_equal(list.n, i < OVERWRITES_MOST ? i + 1 : 0);
+		free(list.points);
+	}
+	graph_free(&graph);
+	roaring_bitmap_free(none);
+}
+
 /* Site 3 reads what 1 wrote, in the failed run after a write of its thread that has no edge. Sites 4 and 5 may
  * have made it: one of them alone counts more than 3, two of them no more. That 3
  * itself writes somewhere changes nothing. */
@@ -172,6 +194,7 @@ int main(void)
 		cmocka_unit_test(contexts_are_as_the_twin),
 		cmocka_unit_test(eight_events_are_always_full),
 		cmocka_unit_test(a_write_with_an_edge_is_another),
+		cmocka_unit_test(among_many_it_is_nobody),
 		cmocka_unit_test(a_write_without_an_edge_counts),
 	};
 

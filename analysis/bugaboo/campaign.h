@@ -53,8 +53,10 @@ struct error *graphs_add_untouched(struct store *store, struct graphs *graphs);
 /* Finds the points that in each failed run wrote over what others had read (silent.h). Afterwards edges
  * may only be shortened. */
 struct error *graphs_find_overwrites(struct store *store, struct graphs *graphs);
-/* Of the points that did so in a run (one byte for each) those that can have done it without an edge. The
- * caller frees the list's points. */
+/* Of the points that did so in a run (one byte for each) those that can have done it without an edge; none
+ * when they are more than OVERWRITES_MOST, among whom a share would say nothing. The caller frees the
+ * list's points. */
+#define OVERWRITES_MOST 16u
 void overwrites_list(const struct graph *graph, const roaring_bitmap_t *edges, const uint8_t *wrote,
 		     struct point_list *out);
 /* The point of each interned predecessor's site, GRAPH_NULL when it never communicated; the caller frees

@@ -33,6 +33,8 @@ void overwrites_list(const struct graph *graph, const roaring_bitmap_t *edges, c
 	for (uint32_t point = 0; point < graph->npoints; point++)
 		if (left[point])
 			out->points[out->n++] = point;
+	if (out->n > OVERWRITES_MOST)
+		out->n = 0;
 }
 
 /* The point of each predecessor that says so, GRAPH_NULL for the others. */

@@ -353,8 +353,9 @@ static void count_edge(struct counting *c, uint32_t edge, bool ordered, uint32_t
 		if (!tells_about(c, edge, point))
 			continue;
 		double novelty = edge_novelty(c, edge, point);
+		bool more = tally->stamp != stamp || novelty > tally->best;
 
-		if (ordered)
+		if (ordered && (more || silent))
 			novelty *= (c->late ? LATE : 1) * came_first(c, tally, depth, stamp);
 		if (silent && ends_at(c, edge, point)) {
 			count_told(c, edge, novelty / (double)silent, stamp);
