@@ -63,7 +63,7 @@ struct counting {
 	uint64_t before[CONTEXT_MOST + SLACK + 1];
 	bool late;                      /* it has reached the aftermath */
 	struct silent silent;           /* and the writes among its edges */
-	const struct point_list *wrote; /* where there may be others; NULL: not known */
+	const struct point_list *wrote; /* where there may be others */
 	double worth[CONTEXT_MOST + 1]; /* of an edge, by its depth */
 	struct rarity *rarities;
 };
@@ -313,7 +313,7 @@ static size_t count_silent(const struct counting *c, uint32_t edge)
 	uint32_t sink = graph_point(c->graph, c->graph->sink[edge]);
 	size_t n = 0;
 
-	if (!c->wrote || !silent_among(&c->silent, c->graph->edges[edge].sink_context, c->depths[edge]))
+	if (!c->wrote->n || !silent_among(&c->silent, c->graph->edges[edge].sink_context, c->depths[edge]))
 		return 0;
 	for (size_t i = 0; i < c->wrote->n; i++)
 		n += c->wrote->points[i] != sink;
@@ -368,22 +368,23 @@ static void count_edge(struct counting *c, uint32_t edge, bool ordered, uint32_t
 
 static void count_graph(struct counting *c, size_t graph)
 {
+	static const struct point_list nowhere;
 	const struct edge_order *order = c->input->orders ? &c->input->orders[graph] : NULL;
 	uint32_t stamp = (uint32_t)graph + 1;
 	roaring_uint32_iterator_t at;
 
 	memset(c->before, 0, sizeof c->before);
 	c->late = false;
-	c->wrote = NULL;
+	c->wrote = &nowhere;
 	if (order && order->edges) {
 		silent_begin(&c->silent);
-		if (c->input->overwrites && c->input->overwrites[graph].n && c->input->order == RANK_NOVELTY)
+		if (c->input->overwrites && c->input->order == RANK_NOVELTY)
 			c->wrote = &c->input->overwrites[graph];
 		for (size_t i = 0; i < order->n; i++) {
 			if (order->edges[i] >= c->graph->nedges)
 				continue;
 			count_edge(c, order->edges[i], true, stamp);
-			if (c->wrote)
+			if (c->wrote->n)
 				silent_note(&c->silent, &c->graph->edges[order->edges[i]]);
 		}
 		return;
