@@ -347,8 +347,10 @@ static struct error *rank_main(int argc, char **argv, int *status)
 		TRY(take_log(store, log, &graphs));
 		options.from_log = true;
 	}
-	if (!log && !options.compare && !options.unlabelled)
+	if (!log && !options.compare && !options.unlabelled) {
 		TRY(graphs_add_untouched(store, &graphs));
+		TRY(graphs_find_overwrites(store, &graphs));
+	}
 	graphs_shorten(&graphs, (unsigned)options.context);
 	if (options.compare)
 		return rank_compare_runs(store, &graphs, options.compare, options.json);

@@ -101,6 +101,7 @@ static struct error *ask_rank(struct diagnosis *diagnosis, struct opinion *opini
 	TRY(choose_runs(diagnosis, &runs, &n));
 	TRY(graphs_load(diagnosis->store, diagnosis->tally.campaign, runs, n, WAY_ANY, &graphs));
 	TRY(graphs_add_untouched(diagnosis->store, &graphs));
+	TRY(graphs_find_overwrites(diagnosis->store, &graphs));
 	if (!graphs.passed.n || !graphs.failed.n || !graphs.interned.nedges)
 		return NULL;
 	const struct rank_input input = graphs_input(&graphs, RANK_NOVELTY);

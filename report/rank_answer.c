@@ -55,6 +55,8 @@ void rank_finding(const struct rank_view *view, size_t i, struct finding *out)
 					  view->unlabelled ? view->failed : view->passed),
 		.runs = { .passed = view->passed, .failed = view->failed },
 	};
+	if (point->silent)
+		add_access(view, out, &out->accesses, place->site, true);
 	add_edge(view, out, &out->accesses, &edges[point->odd]);
 	/* Read before it was written: the write that it usually sees had yet to come. */
 	if (starts_unwritten(view, point->odd) && !edges[point->odd].write && point->usual != GRAPH_NULL &&
@@ -92,6 +94,7 @@ static json_t *point_json(const struct rank_view *view, size_t i)
 	json_object_set_new(object, "context_needed",
 			    point->depth == GRAPH_USUAL ? json_null() : json_integer(point->depth));
 	json_object_set_new(object, "aftermath", json_boolean(point->aftermath));
+	json_object_set_new(object, "silent", json_boolean(point->silent));
 	json_object_set_new(object, "odd",
 			    answer_edge(view->store, &graph->edges[point->odd], graph->events));
 	json_object_set_new(object, "odd_runs", json_integer(point->odd_runs));

@@ -68,6 +68,11 @@ static char *why_labelled(const struct rank_view *view, const struct rank_point 
 		return memory_format("Only %s ran this at all: probably what the program does once it has "
 				     "failed.",
 				     view->what_failed);
+	if (point->silent)
+		return memory_format("%sthe second access below came after the events in brackets. One of "
+				     "them is a write over what another thread had read, and such a write is "
+				     "made here.",
+				     seen);
 	if (point->depth == 0 && odd->source == SITE_NIL)
 		return memory_format("%sit came before anybody had written there.", seen);
 	if (point->depth == 0)

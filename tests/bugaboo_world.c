@@ -112,3 +112,32 @@ uint32_t naive_point(const struct world *world, uint32_t site)
 			return world->points[i];
 	return GRAPH_NULL;
 }
+
+/* Can event j of the context, 0 being the newest, be the write of this edge? Then the edge's context was
+ * what was there before the event, or of a full one its end. */
+static bool naive_made(const struct world *world, const struct events *context, int j,
+		       const struct edge *edge)
+{
+	struct events before = naive_events(edge->sink_context, 8);
+	int left = context->n - j - 1;
+	bool full = context->n == (int)world->graph.events;
+
+	if (!edge->write || before.n < left || (!full && before.n != left))
+		return false;
+	return !memcmp(before.event, context->event + j + 1, (size_t)left * sizeof *before.event);
+}
+
+bool naive_silent(const struct world *world, const uint32_t *order, size_t at, unsigned last)
+{
+	struct events context = naive_events(world->edges[order[at]].sink_context, 8);
+
+	for (int j = 0; j < context.n && j < (int)last; j++) {
+		bool made = context.event[j] != EVENT_LOCAL_WRITE;
+
+		for (size_t i = 0; i < at; i++)
+			made |= naive_made(world, &context, j, &world->edges[order[i]]);
+		if (!made)
+			return true;
+	}
+	return false;
+}

@@ -34,6 +34,8 @@ void world_free(struct world *world);
 struct events naive_events(uint16_t context, unsigned last);
 /* Do two edges look the same with the last events of their contexts? */
 bool naive_same(const struct edge *a, const struct edge *b, unsigned last);
+/* Is one of the last events of the context of edge order[at] a write, but of no edge before it in the order? */
+bool naive_silent(const struct world *world, const uint32_t *order, size_t at, unsigned last);
 uint32_t naive_point(const struct world *world, uint32_t site);
 
 #endif

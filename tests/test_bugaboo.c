@@ -160,6 +160,13 @@ static void large_graphs_are_ranked_in_a_second(void **state)
 	}
 	/* Half of the edges are in failed runs only. */
 	struct edge_order orders[MANY / 2] = { 0 };
+	struct point_list lists[MANY / 2];
+	uint32_t writers[16];
+
+	for (uint32_t i = 0; i < 16; i++)
+		writers[i] = 100 * i;
+	for (int r = 0; r < MANY / 2; r++)
+		lists[r] = (struct point_list){ .points = writers, .n = 16 };
 
 	for (int r = 0; r < MANY; r++) {
 		sets[r] = roaring_bitmap_create();
@@ -181,7 +188,8 @@ static void large_graphs_are_ranked_in_a_second(void **state)
 				    .npassed = MANY / 2,
 				    .failed = (const roaring_bitmap_t *const *)sets + MANY / 2,
 				    .nfailed = MANY / 2,
-				    .orders = orders };
+				    .orders = orders,
+				    .overwrites = lists };
 
 	roaring_bitmap_t *usual = graph_union(input.passed, input.npassed);
 

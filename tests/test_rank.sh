@@ -161,6 +161,59 @@ check_json "[f for f in answer[\"findings\"] if f[\"point\"][\"line\"] == $line 
 call rank --store early.store --unlabelled --json
 check_json "not [f for f in answer[\"findings\"] if f[\"point\"][\"line\"] == $line and f[\"odd\"][\"source\"] is None]" "labels stay out of a ranking without them"
 
+# ---- a write without an edge ----
+cat >quiet.c <<'EOF'
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+static volatile int ready, value, seen;
+static sem_t go, done;
+static void *helper(void *argument)
+{
+	if (getenv("EARLY"))
+		seen += ready;
+	sem_post(&done);
+	sem_wait(&go);
+	value = 1;
+	sem_post(&done);
+	if (!getenv("EARLY")) {
+		sem_wait(&go);
+		seen += ready;
+	}
+	return argument;
+}
+int main(void)
+{
+	pthread_t thread;
+	sem_init(&go, 0, 0);
+	sem_init(&done, 0, 0);
+	pthread_create(&thread, NULL, helper, NULL);
+	sem_wait(&done);
+	ready = 1; /* over what was read too early */
+	sem_post(&go);
+	sem_wait(&done);
+	int got = value; /* the witness */
+	sem_post(&go);
+	pthread_join(thread, NULL);
+	return got - seen;
+}
+EOF
+"$UNSNARL" cc -O0 -g -pthread -o quiet quiet.c 2>err
+call run -n 4 --store quiet.store -- ./quiet
+EARLY=1 "$UNSNARL" run -n 4 --store quiet.store -- ./quiet >out 2>err
+call rank --store quiet.store --json
+line=$(grep -n 'read too early' quiet.c | cut -d: -f1)
+witness=$(grep -n 'the witness' quiet.c | cut -d: -f1)
+check_json "[(f[\"point\"][\"line\"], f[\"silent\"]) for f in answer[\"findings\"] if f[\"point\"][\"line\"] in ($line, $witness)] == [($line, True), ($witness, False)]" "a write that only contexts tell of comes before what they tell it of"
+check_json "[a[\"line\"] for f in answer[\"findings\"] if f[\"silent\"] for a in f[\"accesses\"]][0] == $line" "it is among its own accesses"
+call rank --store quiet.store
+expect out 'such a write is' "a write without an edge, in words"
+python3 -c 'import sys
+sys.exit(any(len(l.rstrip("\n")) > 80 for l in open("out", encoding="utf-8")))'
+verdict $? "a write without an edge fits 80 columns"
+call rank --store quiet.store --formula paper --json
+check_json 'not [f for f in answer["findings"] if f["silent"]]' "the paper's formula knows no such writes"
+
 # ---- in the field ----
 call run -n 20 --observe edges --store field -- ./stats
 call rank --store field --export graph --log relative

@@ -80,8 +80,7 @@ static void count_ran(const struct graphs *graphs, const uint32_t *point_of, con
 	}
 }
 
-/* The point of each interned predecessor's site, GRAPH_NULL when it never communicated. */
-static uint32_t *points_of_predecessors(const struct graphs *graphs)
+uint32_t *graphs_predecessor_points(const struct graphs *graphs)
 {
 	const struct graph *graph = &graphs->graph;
 	uint32_t *points = memory_alloc(graphs->interned.npredecessors * sizeof *points + 1);
@@ -229,7 +228,7 @@ struct error *graphs_number(struct store *store, struct graphs *out)
 	TRY(name_points(store, out));
 	if (!out->interned.npredecessors)
 		return NULL;
-	_cleanup_free_ uint32_t *point_of = points_of_predecessors(out);
+	_cleanup_free_ uint32_t *point_of = graphs_predecessor_points(out);
 	_cleanup_free_ uint32_t *stamp = memory_alloc(out->points.n * sizeof *stamp + 1);
 
 	out->ran_passed = memory_alloc(out->points.n * sizeof *out->ran_passed + 1);
@@ -375,16 +374,18 @@ struct error *graphs_replace_failed(struct store *store, struct graphs *graphs, 
 
 struct rank_input graphs_input(const struct graphs *graphs, enum rank_order order)
 {
-	return (struct rank_input){ .graph = &graphs->graph,
-				    .passed = (const roaring_bitmap_t *const *)graphs->passed.items,
-				    .npassed = graphs->passed.n,
-				    .failed = (const roaring_bitmap_t *const *)graphs->failed.items,
-				    .nfailed = graphs->failed.n,
-				    .orders = graphs->orders.n == graphs->failed.n ? graphs->orders.items
-										   : NULL,
-				    .ran_passed = graphs->ran_passed,
-				    .ran_failed = graphs->ran_failed,
-				    .order = order };
+	return (struct rank_input){
+		.graph = &graphs->graph,
+		.passed = (const roaring_bitmap_t *const *)graphs->passed.items,
+		.npassed = graphs->passed.n,
+		.failed = (const roaring_bitmap_t *const *)graphs->failed.items,
+		.nfailed = graphs->failed.n,
+		.orders = graphs->orders.n == graphs->failed.n ? graphs->orders.items : NULL,
+		.overwrites = graphs->overwrites.n == graphs->failed.n ? graphs->overwrites.items : NULL,
+		.ran_passed = graphs->ran_passed,
+		.ran_failed = graphs->ran_failed,
+		.order = order
+	};
 }
 
 void graphs_free(struct graphs *graphs)
@@ -396,6 +397,9 @@ void graphs_free(struct graphs *graphs)
 	for (size_t i = 0; i < graphs->executed.n; i++)
 		roaring_bitmap_free(graphs->executed.items[i].predecessors);
 	free_orders(graphs);
+	for (size_t i = 0; i < graphs->overwrites.n; i++)
+		free(graphs->overwrites.items[i].points);
+	VEC_FREE(&graphs->overwrites);
 	VEC_FREE(&graphs->executed);
 	VEC_FREE(&graphs->passed);
 	VEC_FREE(&graphs->failed);

@@ -37,6 +37,7 @@ struct graphs {
 	VEC(struct code_point) points; /* by number */
 	VEC(roaring_bitmap_t *) passed, failed;
 	VEC(struct edge_order) orders;          /* of the failed ones */
+	VEC(struct point_list) overwrites;      /* of the failed ones, after graphs_find_overwrites */
 	VEC(uint64_t) passed_runs, failed_runs; /* their numbers, in the same order */
 	VEC(struct graphs_executed) executed;
 	uint32_t *ran_passed, *ran_failed; /* runs in which each point ran; NULL when not known */
@@ -49,6 +50,18 @@ struct error *graphs_load(struct store *store, uint64_t campaign, const uint64_t
 /* Adds edges from nowhere to reads that in failed runs only came before all other threads. Only for
  * rankings with labels: it looks at them. */
 struct error *graphs_add_untouched(struct store *store, struct graphs *graphs);
+/* Finds the points that in each failed run wrote over what others had read (silent.h). Afterwards edges
+ * may only be shortened. */
+struct error *graphs_find_overwrites(struct store *store, struct graphs *graphs);
+/* Of the points that did so in a run (one byte for each) those that can have done it without an edge; none
+ * when they are more than OVERWRITES_MOST, among whom a share would say nothing. The caller frees the
+ * list's points. */
+#define OVERWRITES_MOST 16u
+void overwrites_list(const struct graph *graph, const roaring_bitmap_t *edges, const uint8_t *wrote,
+		     struct point_list *out);
+/* The point of each interned predecessor's site, GRAPH_NULL when it never communicated; the caller frees
+ * them. */
+uint32_t *graphs_predecessor_points(const struct graphs *graphs);
 /* Numbers nodes and points anew, and counts in which runs the points ran, after edges have changed. */
 struct error *graphs_number(struct store *store, struct graphs *graphs);
 /* Puts other graphs in the place of the failed ones: edge i belongs to graph graph_of[i], and the edges of

@@ -158,6 +158,7 @@ size_t graph_project(const struct graph *graph, unsigned events, uint32_t *numbe
 {
 	struct map known = { 0 };
 
+	map_reserve(&known, graph->nedges);
 	for (size_t i = 0; i < graph->nedges; i++) {
 		bool fresh;
 		uint64_t *number = map_put(&known, projected_key(graph, i, events), &fresh);

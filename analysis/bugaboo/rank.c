@@ -11,6 +11,7 @@
 
 #include "analysis/bugaboo/agreement.h"
 #include "analysis/bugaboo/rarity.h"
+#include "analysis/bugaboo/silent.h"
 
 /* The access that meets something new is the one to look at; who wrote it did so in passed runs
  * too, most of the time. Counting both alike took 2.2 inspections on the corpus instead of 1.9. */
@@ -24,6 +25,9 @@
 /* What is new only by its context, but arrives from before all communication, counts one in so many:
  * it says that the thread had met other things before, not that it met something here. */
 #define INITIAL 5u
+/* An access counts so much for an edge that is odd by what came after a write without an edge of its own
+ * (silent.h); the points that may have made that write share what it would have counted. */
+#define WITNESS 0.5
 /* Power of the steps of context that an edge does not need: contexts that are new by chance mostly need
  * them all. */
 #define STEEP 1.5
@@ -42,7 +46,8 @@ struct tally {
 	uint32_t depth; /* least of all */
 	uint32_t odd, odd_runs;
 	uint32_t usual, usual_runs;
-	bool odd_at_all, aftermath;
+	uint32_t told; /* the edge that tells most of a write without an edge here */
+	bool odd_at_all, told_at_all, aftermath;
 	bool fits; /* `usual` has the point at the same end as `odd` */
 };
 
@@ -57,6 +62,8 @@ struct counting {
 	/* The same for all points of the graph at hand, added up. */
 	uint64_t before[CONTEXT_MOST + SLACK + 1];
 	bool late;                      /* it has reached the aftermath */
+	struct silent silent;           /* and the writes among its edges */
+	const struct point_list *wrote; /* where there may be others */
 	double worth[CONTEXT_MOST + 1]; /* of an edge, by its depth */
 	struct rarity *rarities;
 };
@@ -122,6 +129,22 @@ static void choose_odd(struct counting *c)
 	}
 }
 
+/* What tells of a write without an edge is shown when no edge that arrives there tells more. */
+static void choose_told(struct counting *c)
+{
+	for (uint32_t point = 0; point < c->graph->npoints; point++) {
+		struct tally *tally = &c->tallies[point];
+
+		tally->told_at_all &= !tally->odd_at_all || !ends_at(c, tally->odd, point) ||
+				      c->depths[tally->told] < c->depths[tally->odd];
+		if (!tally->told_at_all)
+			continue;
+		tally->odd_at_all = true;
+		tally->odd = tally->told;
+		tally->odd_runs = c->edge_runs[tally->told];
+	}
+}
+
 /* The edge that most passed runs have, best one at whose same end the point stands. */
 static void choose_usual(struct counting *c)
 {
@@ -151,6 +174,9 @@ static void list_points(struct counting *c, struct rank_result *out)
 		if (!tally->odd_at_all)
 			continue;
 		double rarity = c->rarities[point].rank;
+		const struct tally *at =
+			tally->told_at_all ? &c->tallies[graph_point(c->graph, c->graph->sink[tally->odd])]
+					   : tally; /* where the odd edge arrives */
 
 		*VEC_PUSH(&out->points) = (struct rank_point){
 			.point = point,
@@ -162,12 +188,13 @@ static void list_points(struct counting *c, struct rank_result *out)
 			.contexts = c->rarities[point].contexts,
 			.depth = tally->depth,
 			.aftermath = c->input->order == RANK_NOVELTY && tally->aftermath,
+			.silent = tally->told_at_all,
 			.odd = tally->odd,
 			.odd_runs = tally->odd_runs,
 			.harmless = c->harmless[tally->odd],
 			.odd_depth = c->depths[tally->odd],
-			.usual = tally->usual_runs ? tally->usual : GRAPH_NULL,
-			.usual_runs = tally->usual_runs,
+			.usual = at->usual_runs ? at->usual : GRAPH_NULL,
+			.usual_runs = at->usual_runs,
 		};
 	}
 	if (out->points.n)
@@ -185,6 +212,7 @@ static void counting_free(struct counting *c)
 	free(c->agreeing);
 	free(c->tallies);
 	free(c->rarities);
+	silent_free(&c->silent);
 }
 
 static struct counting counting_start(const struct rank_input *input)
@@ -200,6 +228,7 @@ static struct counting counting_start(const struct rank_input *input)
 		c.tallies[i].depth = GRAPH_USUAL;
 	for (unsigned i = 0; i <= graph->events; i++)
 		c.worth[i] = pow(1 - i / (graph->events + 1.0), STEEP);
+	silent_make(&c.silent, graph->events);
 	count_edges(c.edge_runs, graph, input->failed, input->nfailed);
 	count_edges(c.passed_runs, graph, input->passed, input->npassed);
 	return c;
@@ -263,6 +292,51 @@ static double edge_novelty(const struct counting *c, uint32_t edge, uint32_t poi
 	       (only_by_context(c, edge) ? INITIAL : 1);
 }
 
+/* A point is as novel in this graph as the most that was counted for it. */
+static void count_point(struct tally *tally, double novelty, uint32_t depth, uint32_t stamp)
+{
+	if (tally->stamp != stamp) {
+		tally->stamp = stamp;
+		tally->runs++;
+		tally->best = 0;
+	}
+	if (novelty > tally->best) {
+		tally->novelty += novelty - tally->best;
+		tally->best = novelty;
+	}
+	tally->depth = depth < tally->depth ? depth : tally->depth;
+}
+
+/* How many points other than its sink may have made a write without an edge that makes the edge odd. */
+static size_t count_silent(const struct counting *c, uint32_t edge)
+{
+	uint32_t sink = graph_point(c->graph, c->graph->sink[edge]);
+	size_t n = 0;
+
+	if (!c->wrote->n || !silent_among(&c->silent, c->graph->edges[edge].sink_context, c->depths[edge]))
+		return 0;
+	for (size_t i = 0; i < c->wrote->n; i++)
+		n += c->wrote->points[i] != sink;
+	return n;
+}
+
+/* Shares what an edge counts among the points that may have made a write without one. */
+static void count_told(struct counting *c, uint32_t edge, double share, uint32_t stamp)
+{
+	for (size_t i = 0; i < c->wrote->n; i++) {
+		struct tally *tally = &c->tallies[c->wrote->points[i]];
+
+		if (ends_at(c, edge, c->wrote->points[i]))
+			continue;
+		if (!tally->told_at_all || c->depths[edge] < c->depths[tally->told] ||
+		    (c->depths[edge] == c->depths[tally->told] &&
+		     c->edge_runs[edge] > c->edge_runs[tally->told]))
+			tally->told = edge;
+		tally->told_at_all = true;
+		count_point(tally, share, c->depths[edge], stamp);
+	}
+}
+
 /* Adds to the points of an edge what it makes them more novel in this graph. */
 static void count_edge(struct counting *c, uint32_t edge, bool ordered, uint32_t stamp)
 {
@@ -270,42 +344,49 @@ static void count_edge(struct counting *c, uint32_t edge, bool ordered, uint32_t
 
 	if (depth == GRAPH_USUAL)
 		return;
+	size_t silent = count_silent(c, edge);
+
 	GRAPH_EACH_POINT(c->graph, edge, point)
 	{
 		struct tally *tally = &c->tallies[point];
 
 		if (!tells_about(c, edge, point))
 			continue;
-		if (tally->stamp != stamp) {
-			tally->stamp = stamp;
-			tally->runs++;
-			tally->best = 0;
-		}
 		double novelty = edge_novelty(c, edge, point);
+		bool more = tally->stamp != stamp || novelty > tally->best;
 
-		if (ordered && novelty > tally->best)
+		if (ordered && (more || silent))
 			novelty *= (c->late ? LATE : 1) * came_first(c, tally, depth, stamp);
-		if (novelty > tally->best) {
-			tally->novelty += novelty - tally->best;
-			tally->best = novelty;
+		if (silent && ends_at(c, edge, point)) {
+			count_told(c, edge, novelty / (double)silent, stamp);
+			novelty *= WITNESS;
 		}
-		tally->depth = depth < tally->depth ? depth : tally->depth;
+		count_point(tally, novelty, depth, stamp);
 	}
 	note_odd(c, edge, depth, stamp);
 }
 
 static void count_graph(struct counting *c, size_t graph)
 {
+	static const struct point_list nowhere;
 	const struct edge_order *order = c->input->orders ? &c->input->orders[graph] : NULL;
 	uint32_t stamp = (uint32_t)graph + 1;
 	roaring_uint32_iterator_t at;
 
 	memset(c->before, 0, sizeof c->before);
 	c->late = false;
+	c->wrote = &nowhere;
 	if (order && order->edges) {
-		for (size_t i = 0; i < order->n; i++)
-			if (order->edges[i] < c->graph->nedges)
-				count_edge(c, order->edges[i], true, stamp);
+		silent_begin(&c->silent);
+		if (c->input->overwrites && c->input->order == RANK_NOVELTY)
+			c->wrote = &c->input->overwrites[graph];
+		for (size_t i = 0; i < order->n; i++) {
+			if (order->edges[i] >= c->graph->nedges)
+				continue;
+			count_edge(c, order->edges[i], true, stamp);
+			if (c->wrote->n)
+				silent_note(&c->silent, &c->graph->edges[order->edges[i]]);
+		}
 		return;
 	}
 	for (roaring_init_iterator(c->input->failed[graph], &at);
@@ -334,6 +415,7 @@ void rank_labelled(const struct rank_input *input, struct rank_result *out)
 		count_graph(&c, i);
 	c.rarities = rarity_of_points(input->graph, input->failed, input->nfailed, c.depths);
 	choose_odd(&c);
+	choose_told(&c);
 	choose_usual(&c);
 	list_points(&c, out);
 	counting_free(&c);

@@ -7,7 +7,9 @@
  * something odd is odd too (section 6.2.4), so a point counts the less, the more points
  * were as odd before it in the same run in ways that failed runs agree on (agreement.h),
  * and little once the run does what only failed
- * runs do; code that only failed runs execute comes last. RANK_PAPER is the formula of section 5,
+ * runs do; code that only failed runs execute comes last. Where a write without an edge (silent.h)
+ * is among the events that make an edge odd, the points that may have made it count more
+ * than the one at which the edge arrives. RANK_PAPER is the formula of section 5,
  * the frequency of a point's contexts among its executions. As printed, the sum over
  * all contexts is 1 for every point; we weight each context's relative frequency by
  * that same frequency, which makes it what the text says: small when a point ran in
@@ -28,6 +30,12 @@ struct edge_order {
 	size_t n;
 };
 
+/* Code points, each once. */
+struct point_list {
+	uint32_t *points;
+	size_t n;
+};
+
 struct rank_input {
 	const struct graph *graph;
 	/* Graphs of the runs. Without labels all stand in `failed`. */
@@ -36,6 +44,9 @@ struct rank_input {
 	const roaring_bitmap_t *const *failed;
 	size_t nfailed;
 	const struct edge_order *orders; /* of the failed ones; NULL when none is known */
+	/* Of the failed ones, the points that wrote there over what others had read, perhaps without an
+	 * edge (silent.h); NULL when not known. */
+	const struct point_list *overwrites;
 	/* For each code point the number of passed and of failed runs in which it ran, whether or
 	 * not it communicated; NULL when only communication is known. */
 	const uint32_t *ran_passed, *ran_failed;
@@ -50,6 +61,7 @@ struct rank_point {
 	uint32_t contexts; /* distinct contexts in which it did */
 	unsigned depth;    /* least context that tells it from the usual (graph_depths) */
 	bool aftermath;    /* never ran in a passed run: what the program does once it has failed */
+	bool silent;       /* what tells most is not an edge here, but one behind a write that may be here */
 	uint32_t odd;      /* the edge that tells most, and in how many of the graphs it is */
 	uint32_t odd_runs;
 	uint32_t harmless;  /* passed graphs that show this edge all the same, with that context */
