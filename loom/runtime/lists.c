@@ -26,6 +26,11 @@ void lists_recycle(void (*each)(uint32_t *reader))
 			each(&((struct list *)LISTS_START + number)->readers[i]);
 }
 
+bool lists_are_full(void)
+{
+	return RELAXED_GET(lists) >= LISTS;
+}
+
 static uint64_t hash_of(const struct list *list)
 {
 	uint64_t words[3];
@@ -41,7 +46,7 @@ uint32_t list_number(const struct list *list)
 	for (uint32_t found; (found = index_next(&list_numbers, &probe));)
 		if (__builtin_memcmp(list_at(found - 1), list, sizeof *list) == 0)
 			return found - 1;
-	if (RELAXED_GET(lists) >= LISTS)
+	if (lists_are_full())
 		return 0;
 	uint32_t number = __atomic_fetch_add(&lists, 1, __ATOMIC_RELAXED);
 	if (number >= LISTS) {

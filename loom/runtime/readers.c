@@ -266,7 +266,9 @@ uint32_t readers_new(struct thread *self, const struct cell *home, const uint64_
 	struct list list = { .before = before & WORD_SITE_MASK, .latest = (n - 1) & 31, .n = n & 31 };
 	for (uint32_t i = 0; i < n; i++)
 		list.readers[i] = READER(words[i]);
-	uint32_t number = runtime.lean ? 0 : listed_new(self, list_number(&list), n, home);
+	/* Where lists are too many for their numbers, the next one would have none either. */
+	bool spelt = runtime.lean || lists_are_full();
+	uint32_t number = spelt ? 0 : listed_new(self, list_number(&list), n, home);
 	for (uint32_t i = 0; i < n && number; i++)
 		listed_at(number)->orders[i] = WORD_ORDER(words[i]);
 	if (number)

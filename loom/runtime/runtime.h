@@ -370,7 +370,7 @@ HIDDEN uint32_t spare_new(struct spare *spare, enum spare_kind kind, uint32_t *n
 HIDDEN void spare_give(struct spare *spare, enum spare_kind kind, uint32_t number);
 
 /* ---- lists.c: who has read a value since it was written, and where ---- */
-#define LIST_BITS 18u
+#define LIST_BITS 16u
 #define LISTED_MOST 5u
 struct list {
 	uint32_t before : 22; /* site of the last access by another thread than the latest reader */
@@ -390,6 +390,7 @@ INLINE const struct list *list_at(uint32_t number)
 {
 	return (const struct list *)LISTS_START + number;
 }
+HIDDEN bool lists_are_full(void);
 HIDDEN uint32_t list_number(const struct list *list); /* 0 when there are too many */
 /* The list after a read by this thread, LIST() of it 0 when that has no number; which of the readers it
  * is; whether it was none before. What the read teaches of predecessors is logged. */
