@@ -91,12 +91,16 @@ uint32_t list_step(struct thread *self, uint32_t number, uint64_t word)
 	uint64_t known = RELAXED_GET(*place) ^ tag;
 	if (LIKELY(known < 1u << LISTED_STEP_BITS))
 		return (uint32_t)known;
+	uint32_t recycled = RELAXED_GET(runtime.recycled);
 	struct list next = *list_at(number);
 	uint32_t n = next.n, at = list_read(&next, word);
 	observe_predecessor(self, WORD_SITE(word), next.before);
 	uint32_t step = at << LIST_BITS | (at == n ? STEP_IS_FIRST : 0);
 	uint32_t to = at < LISTED_MOST ? list_number(&next) : 0;
-	if (to)
-		RELAXED_SET(*place, tag | step | to);
+	/* Slots that are given away from now on are renamed in the new list too; others might not be. Publishing
+	 * it and counting (recycle_slots) are full barriers. */
+	if (!to || RELAXED_GET(runtime.recycled) != recycled)
+		return step;
+	RELAXED_SET(*place, tag | step | to);
 	return step | to;
 }

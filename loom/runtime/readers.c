@@ -102,7 +102,7 @@ void readers_free(struct thread *self, uint32_t number)
 		spare_give(&self->spares[kind], kind, BLOCK_INDEX(number));
 		return;
 	}
-	for (uint32_t next; number; number = next) {
+	for (uint32_t next; words_at(number) != words_at(0); number = next) {
 		next = words_at(number)->next;
 		spare_give(&self->spares[SPARE_READERS], SPARE_READERS, number);
 	}
@@ -296,9 +296,8 @@ uint32_t readers_add(struct thread *self, uint32_t number, uint64_t word, const 
 {
 	if (is_listed(number))
 		return listed_add(self, number, word, home);
-	if (readers_read(self, number, word) ==
-	    READING_AGAIN) /* it was in a list, and the next one has no number */
-		return number;
+	if (readers_read(self, number, word) == READING_AGAIN)
+		return number; /* it was in a list, and the next one has no number */
 	words_add(self, words_at(number), word, home);
 	words_read(self, words_at(number), word);
 	return number;
