@@ -227,7 +227,7 @@ struct together {
 };
 
 /* Blocks that a thread has freed (spare.c), oldest first. */
-#define READERS_KINDS 3u
+#define READERS_KINDS 4u
 enum spare_kind {
 	SPARE_READERS,
 	SPARE_ARRAYS = SPARE_READERS + READERS_KINDS,

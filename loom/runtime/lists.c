@@ -33,10 +33,12 @@ bool lists_are_full(void)
 
 static uint64_t hash_of(const struct list *list)
 {
-	uint64_t words[3];
-	_Static_assert(sizeof words == sizeof *list, "a list is three words");
+	uint64_t words[5], hash = 0;
+	_Static_assert(sizeof words == sizeof *list, "a list is five words");
 	__builtin_memcpy(words, list, sizeof words);
-	return observe_mix(observe_mix(words[0], words[1]), words[2]) >> 32;
+	for (int i = 0; i < 5; i++)
+		hash = observe_mix(hash, words[i]);
+	return hash >> 32;
 }
 
 uint32_t list_number(const struct list *list)
@@ -60,18 +62,23 @@ uint32_t list_number(const struct list *list)
 	return number;
 }
 
-uint32_t list_read(struct list *list, uint64_t word)
+/* A reader that is new goes where its slot belongs, and not behind the others: lists would be many times as
+ * many. Those whose slots are given away stay where they are. */
+static uint32_t list_read(struct list *list, uint64_t word)
 {
-	uint32_t at = 0;
-	while (at < list->n && READER_SLOT(list->readers[at]) != WORD_SLOT(word))
+	uint32_t at = 0, slot = WORD_SLOT(word);
+	while (at < list->n && READER_SLOT(list->readers[at]) != slot)
 		at++;
-	if (at != list->latest)
+	bool first = at == list->n;
+	if (first || at != list->latest)
 		list->before = READER_SITE(list->readers[list->latest]);
 	if (at == LISTED_MOST)
 		return at;
+	for (; first && at > 0 && READER_SLOT(list->readers[at - 1]) > slot; at--)
+		list->readers[at] = list->readers[at - 1];
 	list->readers[at] = READER(word);
 	list->latest = at & 31;
-	list->n = (list->n + (at == list->n)) & 31;
+	list->n = (list->n + first) & 31;
 	return at;
 }
 
@@ -79,7 +86,7 @@ uint32_t list_read(struct list *list, uint64_t word)
 #define LISTED_KEY_BITS (LIST_BITS + 22u)
 #define LISTED_PLACE_BITS 11u
 #define LISTED_TAG_BITS (LISTED_KEY_BITS - LISTED_PLACE_BITS)
-#define LISTED_STEP_BITS (LIST_BITS + 4u)
+#define LISTED_STEP_BITS (LIST_BITS + 5u)
 
 uint32_t list_step(struct thread *self, uint32_t number, uint64_t word)
 {
@@ -94,8 +101,9 @@ uint32_t list_step(struct thread *self, uint32_t number, uint64_t word)
 	uint32_t recycled = RELAXED_GET(runtime.recycled);
 	struct list next = *list_at(number);
 	uint32_t n = next.n, at = list_read(&next, word);
+	bool first = at == LISTED_MOST || next.n != n;
 	observe_predecessor(self, WORD_SITE(word), next.before);
-	uint32_t step = at << LIST_BITS | (at == n ? STEP_IS_FIRST : 0);
+	uint32_t step = at << LIST_BITS | (first ? STEP_IS_FIRST : 0);
 	uint32_t to = at < LISTED_MOST ? list_number(&next) : 0;
 	/* Slots that are given away from now on are renamed in the new list too; others might not be. Publishing
 	 * it and counting (recycle_slots) are full barriers. */

@@ -1,6 +1,6 @@
 /* Blocks of readers for cells that several threads have read since the last write.
  * Mostly a block is the number of a list (lists.c) and the order of each reader's last
- * read, in one of two sizes. Where there are too many readers or lists, and in short runs,
+ * read, in one of three sizes. Where there are too many readers or lists, and in short runs,
  * blocks of the readers' whole words are chained. Blocks are never unmapped; the upper bits
  * of a number tell the kind. */
 #include "loom/runtime/runtime.h"
@@ -9,7 +9,7 @@
 #define KIND_SHIFT 30u
 #define BLOCK_KIND(number) ((number) >> KIND_SHIFT)
 #define BLOCK_INDEX(number) ((number) & ((1u << KIND_SHIFT) - 1))
-enum { WHOLE_WORDS, LISTED_FEW, LISTED_MORE };
+enum { WHOLE_WORDS, LISTED_FEW, LISTED_MORE, LISTED_MANY };
 
 /* A cell that two threads changed at once may name any block: so blocks know low bits of their cell's address. */
 struct words {
@@ -27,7 +27,9 @@ struct listed {
 };
 #define HOME(cell) ((uint32_t)((uint64_t)(cell) >> 4))
 
-static const uint32_t capacities[READERS_KINDS] = { [LISTED_FEW] = 3, [LISTED_MORE] = LISTED_MOST };
+static const uint32_t capacities[READERS_KINDS] = {
+	[LISTED_FEW] = 3, [LISTED_MORE] = 5, [LISTED_MANY] = LISTED_MOST
+};
 
 /* Block 0 stays empty. */
 static struct words *words_at(uint32_t number)
@@ -49,7 +51,7 @@ static bool is_listed(uint32_t number)
 	return kind && kind < READERS_KINDS && BLOCK_INDEX(number) <= RELAXED_GET(runtime.next_readers[kind]);
 }
 
-/* Acquire: the orders that the list tells of are there. Pairs with listed_swap. */
+/* Acquire: the list is complete. Pairs with listed_read. */
 static uint32_t head_of(const struct listed *block)
 {
 	return __atomic_load_n(&block->head, __ATOMIC_ACQUIRE);
@@ -182,8 +184,10 @@ static uint32_t words_copy(struct thread *self, uint32_t number, const struct ce
 /* Of the smallest kind with room for `n` orders, none of which is there yet; 0 when there is no list. */
 static uint32_t listed_new(struct thread *self, uint32_t list, uint32_t n, const struct cell *home)
 {
-	uint32_t number =
-		list ? readers_block(self, n <= capacities[LISTED_FEW] ? LISTED_FEW : LISTED_MORE) : 0;
+	uint32_t kind = LISTED_FEW;
+	while (n > capacities[kind])
+		kind++;
+	uint32_t number = list ? readers_block(self, kind) : 0;
 	if (number)
 		listed_at(number)->head = HOME(home) << LIST_BITS | list;
 	return number;
@@ -205,33 +209,20 @@ static uint32_t listed_spell(struct thread *self, const struct listed *block, co
 	return number;
 }
 
-/* Release: who sees the list sees the order of a reader that is new in it. Pairs with head_of. */
-static bool listed_swap(struct listed *block, uint32_t head, uint32_t step)
-{
-	return __atomic_compare_exchange_n(&block->head, &head, head - LIST(head) + LIST(step), false,
-					   __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-}
-
-/* Under the granule's lock. */
+/* Under the granule's lock: a block with one more reader. Its slot decides where its order is, so blocks
+ * that others see never get one more themselves. */
 static uint32_t listed_add(struct thread *self, uint32_t number, uint64_t word, const struct cell *home)
 {
-	struct listed *block = listed_at(number);
-	for (;;) {
-		uint32_t head = head_of(block), step = list_step(self, LIST(head), word), at = STEP_AT(step);
-		if (LIST(step) && at < capacities[BLOCK_KIND(number)]) {
-			RELAXED_SET(block->orders[at], WORD_ORDER(word));
-			if (listed_swap(block, head, step))
-				return number;
-			continue;
-		}
-		uint32_t larger = listed_new(self, LIST(step), at + 1, home);
-		if (!larger)
-			return readers_add(self, listed_spell(self, block, home), word, home);
-		for (uint32_t i = 0; i < at; i++)
-			listed_at(larger)->orders[i] = RELAXED_GET(block->orders[i]);
-		listed_at(larger)->orders[at] = WORD_ORDER(word);
-		return larger;
-	}
+	const struct listed *block = listed_at(number);
+	uint32_t list = LIST(head_of(block)), n = list_at(list)->n, step = list_step(self, list, word);
+	uint32_t at = STEP_AT(step), larger = LIST(step) ? listed_new(self, LIST(step), n + 1, home) : 0;
+	if (!larger)
+		return readers_add(self, listed_spell(self, block, home), word, home);
+	uint32_t *orders = listed_at(larger)->orders;
+	for (uint32_t i = 0; i < n; i++)
+		orders[i + (i >= at)] = RELAXED_GET(block->orders[i]);
+	orders[at] = WORD_ORDER(word);
+	return larger;
 }
 
 static enum reading listed_read(struct thread *self, struct listed *block, uint64_t word)
@@ -243,7 +234,9 @@ static enum reading listed_read(struct thread *self, struct listed *block, uint6
 		if (!LIST(step))
 			return READING_MOVES;
 		/* The list before the order: a block that is another cell's by now has another head. */
-		if (LIST(step) != LIST(head) && !listed_swap(block, head, step))
+		if (LIST(step) != LIST(head) &&
+		    !__atomic_compare_exchange_n(&block->head, &head, head - LIST(head) + LIST(step), false,
+						 __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 			continue;
 		RELAXED_SET(block->orders[STEP_AT(step)], WORD_ORDER(word));
 		return READING_AGAIN;
@@ -260,17 +253,32 @@ static uint32_t listed_copy(struct thread *self, const struct listed *block, con
 
 /* ---- either ---- */
 
+/* Into the order of lists. */
+static uint32_t words_sort(const uint64_t *words, uint32_t n, uint64_t *sorted)
+{
+	uint32_t at = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		for (at = i; at > 0 && WORD_SLOT(sorted[at - 1]) > WORD_SLOT(words[i]); at--)
+			sorted[at] = sorted[at - 1];
+		sorted[at] = words[i];
+	}
+	return at; /* of the last one */
+}
+
 uint32_t readers_new(struct thread *self, const struct cell *home, const uint64_t *words, uint32_t n,
 		     uint32_t before)
 {
-	struct list list = { .before = before & WORD_SITE_MASK, .latest = (n - 1) & 31, .n = n & 31 };
-	for (uint32_t i = 0; i < n; i++)
-		list.readers[i] = READER(words[i]);
+	uint64_t sorted[3];
+	uint32_t latest = words_sort(words, n, sorted), number = 0;
 	/* Where lists are too many for their numbers, the next one would have none either. */
-	bool spelt = runtime.lean || lists_are_full();
-	uint32_t number = spelt ? 0 : listed_new(self, list_number(&list), n, home);
+	if (!runtime.lean && !lists_are_full()) {
+		struct list list = { .before = before & WORD_SITE_MASK, .latest = latest & 31, .n = n & 31 };
+		for (uint32_t i = 0; i < n; i++)
+			list.readers[i] = READER(sorted[i]);
+		number = listed_new(self, list_number(&list), n, home);
+	}
 	for (uint32_t i = 0; i < n && number; i++)
-		listed_at(number)->orders[i] = WORD_ORDER(words[i]);
+		listed_at(number)->orders[i] = WORD_ORDER(sorted[i]);
 	if (number)
 		return number;
 	number = words_new(self, home);

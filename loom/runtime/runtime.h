@@ -27,9 +27,9 @@
 
 /* Where tables lie: side by side, so that they are one mapping with few page tables of its own. Both
  * cost time in every run that a fork server forks. What short runs touch is in the gigabyte of histories. */
-#define LISTED_START 0x21e000000000ull /* two kinds of blocks of readers, */
-#define LISTED_SPAN (1ull << 33)       /* 8 GiB each, */
-#define LISTS_START 0x21e800000000ull  /* and the lists that they name */
+#define LISTED_START 0x21e000000000ull /* three kinds of blocks of readers, */
+#define LISTED_SPAN (1ull << 34)       /* 16 GiB each, */
+#define LISTS_START 0x21f000000000ull  /* and the lists that they name */
 #define REGION_START LISTED_START
 #define HISTORIES_START 0x220000000000ull   /* 64 MiB */
 #define ARRAYS_START 0x220004000000ull      /* 128 MiB: two million */
@@ -371,19 +371,19 @@ HIDDEN void spare_give(struct spare *spare, enum spare_kind kind, uint32_t numbe
 
 /* ---- lists.c: who has read a value since it was written, and where ---- */
 #define LIST_BITS 16u
-#define LISTED_MOST 5u
+#define LISTED_MOST 9u
 struct list {
 	uint32_t before : 22; /* site of the last access by another thread than the latest reader */
 	uint32_t latest : 5;  /* which reader that is */
 	uint32_t n : 5;
-	uint32_t readers[LISTED_MOST]; /* READER of each one's last read; 0 from n on */
+	uint32_t readers[LISTED_MOST]; /* READER of each one's last read, by slot; 0 from n on */
 };
 #define READER(word) ((uint32_t)((word) >> 32))
 #define READER_SLOT(reader) ((reader) >> 22)
 #define READER_SITE(reader) ((reader) & WORD_SITE_MASK)
 #define LIST(word) ((uint32_t)(word) & ((1u << LIST_BITS) - 1)) /* of a step, and of a block's head */
-#define STEP_AT(step) ((step) >> LIST_BITS & 7u)
-#define STEP_IS_FIRST (8u << LIST_BITS)
+#define STEP_AT(step) ((step) >> LIST_BITS & 15u)
+#define STEP_IS_FIRST (16u << LIST_BITS)
 HIDDEN void lists_start(void);
 HIDDEN void lists_recycle(void (*each)(uint32_t *reader));
 INLINE const struct list *list_at(uint32_t number)
@@ -403,7 +403,8 @@ struct readers_walk {
 };
 /* The block's number; 0, which is an empty block, when it is not the cell's. */
 HIDDEN uint32_t readers_of(const struct cell *cell, uint32_t number);
-/* Of these last reads, the latest behind; `before`: the last access by another thread than that one's. */
+/* Of these two or three last reads, the latest behind and by this thread; `before`: the last access by
+ * another thread. */
 HIDDEN uint32_t readers_new(struct thread *self, const struct cell *home, const uint64_t *words, uint32_t n,
 			    uint32_t before);
 HIDDEN void readers_free(struct thread *self, uint32_t number);
