@@ -7,7 +7,7 @@
 #include "loom/runtime/change.h"
 #include "loom/runtime/runtime.h"
 
-#define ARRAYS (1u << 21)
+#define ARRAYS (1u << HISTORY_BITS)
 
 void array_start(void)
 {
@@ -32,7 +32,7 @@ void array_free(struct thread *self, uint32_t number)
 /* The context of what was not written does not count. */
 static bool uniform(const struct array *bytes)
 {
-	uint64_t first = bytes->states[0];
+	uint32_t first = bytes->states[0];
 	bool written = history_at(STATE_HISTORY(first))->write;
 	for (int i = 1; i < 8; i++)
 		if (written ? bytes->states[i] != first
@@ -149,27 +149,24 @@ static void change_in_place(struct thread *self, struct cell *cell, const struct
 }
 
 /* A byte's state then. */
-static uint64_t state_after(const struct thread *self, uint64_t old, uint32_t history, enum access access)
+static uint32_t state_after(const struct thread *self, uint32_t old, uint32_t history, enum access access)
 {
-	return STATE(history, access == ACCESS_WRITE ? (uint16_t)self->context : LOW_CONTEXT(old));
+	return STATE(history, access == ACCESS_WRITE ? self->context : STATE_CONTEXT(old));
 }
 
 /* Of the thread whose granule it is. */
 static bool step_bytes(struct thread *self, struct cell *cell, struct bytes *bytes, uint32_t from,
-		       uint32_t to, uint64_t word, uint64_t granule, enum access access, uint32_t unit)
+		       uint32_t to, uint64_t word, uint64_t granule, enum access access)
 {
 	bool changes = false;
 	for (uint32_t i = from; i < to; i++) {
-		uint64_t state = bytes->all.states[i];
+		uint32_t state = bytes->all.states[i];
 		uint32_t old = STATE_HISTORY(state), next;
-		if (old) {
+		if (old)
 			next = history_step(self, old, WORD_SITE(word), access);
-			if (unit == FORM_PART && self->owner != OWNER_NEVER)
-				memo_set(memo_behind(memo_of(self, WORD_SITE(word)), old), old, next);
-		} else { /* the first access to this byte */
+		else /* the first access to this byte */
 			next = HISTORY(
 				cell_learn(self, array_byte(bytes->now, 0), word, granule + i, access).next);
-		}
 		bytes->all.states[i] = state_after(self, state, next, access);
 		changes |= bytes->all.states[i] != state;
 	}
@@ -191,7 +188,7 @@ static bool learn_bytes(struct thread *self, struct cell *cell, struct bytes *by
 	bool changes = false;
 	struct change each[8];
 	uint32_t n = 0;
-	uint64_t old = 0, next = 0;
+	uint32_t old = 0, next = 0;
 	for (uint32_t i = from; i < to; i++) {
 		if (i == from || bytes->all.states[i] != old) {
 			old = bytes->all.states[i];
@@ -224,6 +221,8 @@ bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_
 		uint16_t owner = cell_get(cell).owner;
 		if (!owner || (OWNER_SLOT(owner) == self->slot && OWNER_IS_PRIVATE(owner)))
 			return row_access(self, cell, from, to, word, access, unit, true);
+		if (!arrays_can_tell())
+			return false;
 		open_bytes(cell, &bytes);
 		owner = bytes.now.owner;
 		uint32_t form = OWNER_FORM(owner), mode = OWNER_MODE(owner), slot = OWNER_SLOT(owner);
@@ -231,7 +230,7 @@ bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_
 			return false;
 		uint32_t a = mode == MODE_ONE ? HISTORY_WRITER(bytes.now.history) : slot;
 		if (mode == MODE_ALL && slot == self->slot) {
-			if (step_bytes(self, cell, &bytes, from, to, word, granule, access, unit))
+			if (step_bytes(self, cell, &bytes, from, to, word, granule, access))
 				return true;
 			continue;
 		}

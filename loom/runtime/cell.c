@@ -309,20 +309,7 @@ static bool take_over(struct thread *self, struct cell *cell, struct cell raw, u
 		      uint64_t address, enum access access)
 {
 	struct change change = cell_learn(self, raw, word, address, access);
-	struct cell fresh = change_cell(self, raw, change.next, word, access);
-	if (UNLIKELY(!change.before)) /* it may have been a byte of an array that nobody had touched */
-		fresh = cell_make_private(fresh);
-	if (!cell_swap(cell, raw, fresh))
-		return false;
-	change_communicate(self, &change, access);
-	if (OWNER_MODE(raw.owner) == MODE_ALL && self->owner != OWNER_NEVER)
-		self->taken = (struct taken){ .cell = cell,
-					      .word = word,
-					      .address = address,
-					      .before = change.before,
-					      .owner = owner_in_plain(raw.owner),
-					      .access = (uint16_t)access };
-	return true;
+	return cell_change_hands(self, cell, raw, &change, word, address, access);
 }
 
 #define SOON 256u /* accesses of this thread */

@@ -95,4 +95,25 @@ INLINE void change_communicate(struct thread *self, const struct change *change,
 		context_end(self, access);
 }
 
+/* The cell becomes that, unless it is no longer `raw`. */
+INLINE bool cell_change_hands(struct thread *self, struct cell *cell, struct cell raw,
+			      const struct change *change, uint64_t word, uint64_t address,
+			      enum access access)
+{
+	struct cell fresh = change_cell(self, raw, change->next, word, access);
+	if (UNLIKELY(!change->before)) /* it may have been a byte of an array that nobody had touched */
+		fresh = cell_make_private(fresh);
+	if (!cell_swap(cell, raw, fresh))
+		return false;
+	change_communicate(self, change, access);
+	if (OWNER_MODE(raw.owner) == MODE_ALL && self->owner != OWNER_NEVER)
+		self->taken = (struct taken){ .cell = cell,
+					      .word = word,
+					      .address = address,
+					      .before = change->before,
+					      .owner = owner_in_plain(raw.owner),
+					      .access = (uint16_t)access };
+	return true;
+}
+
 #endif

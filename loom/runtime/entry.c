@@ -72,8 +72,28 @@ static void access_range(uint64_t word, uint64_t address, size_t size, enum acce
 
 /* ---- any range ---- */
 
-/* Granule by granule where every access need not be seen: an access to several is one to each. An atomic
- * update reads at the same site as it writes here, so memos are left alone. */
+/* Bytes of one granule. An atomic update reads at the same site as it writes here, so memos are left alone. */
+INLINE bool quick_bytes(struct thread *self, uint64_t word, uint64_t address, uint32_t length,
+			enum access access)
+{
+	uint64_t site = WORD_SITE(word), order = WORD_ORDER(word);
+	struct cell *cell = layout_whole(address);
+	uint32_t from = address % 8, to = from + length;
+	if (length == 8 &&
+	    (quick_privately(self, cell, self->marks[site], order, access) ||
+	     quick_in_halves(self, address, self->marks[site], order, access) ||
+	     quick_step(self, cell, word, access) || quick_change(self, cell, word, address, 8, access)))
+		return true;
+	if (quick_in_row(self, address, site, order, length, access, true)) {
+		if (to == 8)
+			row_settle(self, cell);
+		return true;
+	}
+	return quick_in_array(self, address, site, order, length, access) ||
+	       quick_in_shared(self, cell, word, from, to, access);
+}
+
+/* Granule by granule where every access need not be seen: an access to several is one to each. */
 static void access_granules(uint64_t word, uint64_t address, uint64_t size, enum access access)
 {
 	struct thread *self = unsnarl_self;
@@ -81,16 +101,9 @@ static void access_granules(uint64_t word, uint64_t address, uint64_t size, enum
 	if (!by_granule && size)
 		access_range(word, address, size, access, FORM_NONE, true);
 	for (uint64_t end = address + size; by_granule && address < end;) {
-		uint64_t next = (address & ~7ull) + 8, mark = self->marks[WORD_SITE(word)];
-		uint64_t length = (next < end ? next : end) - address;
-		struct cell *cell = layout_whole(address);
-		bool quickly = length == 8 && quick_privately(self, cell, mark, WORD_ORDER(word), access);
-		if (!quickly && access == ACCESS_READ)
-			quickly = quick_in_shared(self, cell, word, address % 8,
-						  (uint32_t)(address % 8 + length));
-		if (!quickly)
-			access_range(word, address, length, access,
-				     length == 8 ? FORM_WHOLE | FORM_NO_MEMOS : FORM_NONE, true);
+		uint64_t next = (address & ~7ull) + 8, length = (next < end ? next : end) - address;
+		if (!quick_bytes(self, word, address, (uint32_t)length, access))
+			access_range(word, address, length, access, FORM_WHOLE | FORM_NO_MEMOS, true);
 		address = next;
 	}
 }
@@ -161,9 +174,11 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 									    uint64_t memo)                   \
 	{                                                                                                    \
 		struct thread *self = unsnarl_self;                                                          \
+		struct cell *cell = layout_cell(address);                                                    \
 		(void)memo;                                                                                  \
 		if (self->tag == TAG_NEVER ||                                                                \
-		    !quick_unit(self, address, WORD_SITE(word), WORD_ORDER(word), length, access))           \
+		    (!quick_change(self, cell, word, address, length, access) &&                             \
+		     !quick_unit(self, address, WORD_SITE(word), WORD_ORDER(word), length, access)))         \
 			name##_access(word, address);                                                        \
 	}                                                                                                    \
 	MISS(name)                                                                                           \
@@ -197,22 +212,24 @@ UNIT_ACCESS(write4, 4, ACCESS_WRITE)
 
 /* ---- one or two bytes ---- */
 
-#define SMALL_ACCESS(name, length, access, element)                                          \
-	SLOWLY(name)                                                                         \
-	{                                                                                    \
-		struct thread *self = unsnarl_self;                                          \
-		uint64_t word = event_word(self, site);                                      \
-		if (!quick_small(self, word, address, length, access, element))              \
-			access_range(word, address, length, access, FORM_PART, element);     \
-	}                                                                                    \
-	COLD_CALL(name)                                                                      \
-	{                                                                                    \
-		struct thread *self = unsnarl_self;                                          \
-		self->order++;                                                               \
-		if (!(!(element && address % 8 + length == 8) &&                             \
-		      quick_in_row(self, address, site, self->order, length, access)) &&     \
-		    !quick_part(self, address, site, length, access, element)) __attribute__ \
-			((musttail)) return name##_slowly(address, site);                    \
+#define SMALL_ACCESS(name, length, access, element)                                                         \
+	SLOWLY(name)                                                                                        \
+	{                                                                                                   \
+		struct thread *self = unsnarl_self;                                                         \
+		if (length == 1 && access == ACCESS_READ && quick_glance(self, address, site, self->order)) \
+			return;                                                                             \
+		uint64_t word = event_word(self, site);                                                     \
+		if (!quick_small(self, word, address, length, access, element))                             \
+			access_range(word, address, length, access, FORM_PART, element);                    \
+	}                                                                                                   \
+	COLD_CALL(name)                                                                                     \
+	{                                                                                                   \
+		struct thread *self = unsnarl_self;                                                         \
+		self->order++;                                                                              \
+		if (!(!(element && address % 8 + length == 8) &&                                            \
+		      quick_in_row(self, address, site, self->order, length, access, false)) &&             \
+		    !quick_part(self, address, site, length, access, element)) __attribute__                \
+			((musttail)) return name##_slowly(address, site);                                   \
 	}
 
 SMALL_ACCESS(read2, 2, ACCESS_READ, false)

@@ -136,6 +136,32 @@ static void access_parts(struct thread *self, struct cell cut, uint32_t from, ui
 	context_end(self, access);
 }
 
+/* The first access to half of a fresh granule; false when it is not fresh any more. */
+static bool take_fresh_half(struct thread *self, uint64_t granule, uint32_t from, uint64_t word,
+			    enum access access, uint32_t unit)
+{
+	struct cell *first = layout_cell(granule), *second = layout_cell(granule | 4);
+	struct cell fresh = { .owner = OWNER(0u, FORM_HALF, MODE_ALL) };
+	bool done = false;
+	granule_lock(self, granule);
+	if (!cell_get(first).owner) {
+		struct cell mine = fresh;
+		done = cell_take_fresh(self, &mine, mine, word, access, unit);
+		cell_set(second, from ? mine : fresh);
+		done = cell_swap(first, (struct cell){ 0 }, from ? fresh : mine);
+		if (!done)
+			cell_set(second, (struct cell){ 0 });
+	}
+	granule_unlock(self);
+	return done;
+}
+
+/* Of one thread, as others left it. */
+static bool is_own_array(const struct thread *self, struct cell now)
+{
+	return now.owner == OWNER(self->slot, FORM_ARRAY, MODE_ALL);
+}
+
 /* One try at an access to bytes from..to of a granule; false when its cells had to be cut for it. */
 static bool access_granule(struct thread *self, uint64_t granule, uint32_t from, uint32_t to, uint64_t word,
 			   enum access access, uint32_t unit, bool element)
@@ -155,6 +181,8 @@ static bool access_granule(struct thread *self, uint64_t granule, uint32_t from,
 			parts_mend(self, granule);
 		return true;
 	}
+	if (half && !element && !now.owner && take_fresh_half(self, granule, from, word, access, unit))
+		return true;
 	if (form == FORM_HALF && (whole || half)) {
 		self->together.on = true;
 		bool done = true;
@@ -166,7 +194,10 @@ static bool access_granule(struct thread *self, uint64_t granule, uint32_t from,
 	}
 	if (whole && form != FORM_ARRAY && cell_access(self, first, word, granule, FORM_WHOLE, access, unit))
 		return true;
-	if (form != FORM_HALF && (whole || element) &&
+	/* Of members too, unless another thread's is written: under control orders are exact. */
+	bool member = !runtime.controlled && (form == FORM_ARRAY || !half) &&
+		      (access == ACCESS_READ || is_own_array(self, now));
+	if (form != FORM_HALF && (whole || element || member) &&
 	    array_access(self, first, from, to, word, granule, access, unit))
 		return true;
 	bool row = form == FORM_ARRAY || (form != FORM_HALF && !half); /* under control orders are exact */

@@ -5,7 +5,7 @@
  * the next. Histories are few: they follow the program's text, not its data. */
 #include "loom/runtime/runtime.h"
 
-#define HISTORIES (1u << HISTORY_BITS)
+#define HISTORIES (1u << STATE_HISTORY_BITS)
 
 static HOT struct index numbers;
 static HOT uint32_t histories; /* of histories; number 0 is the empty one */

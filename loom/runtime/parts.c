@@ -37,13 +37,13 @@ static const struct cell fresh_part = { .owner = OWNER(0u, FORM_PART, MODE_ALL) 
 /* A cell for one byte of a granule with an array. */
 static struct cell byte_of_array(struct thread *self, struct cell from, uint32_t byte, struct cell *home)
 {
-	uint64_t state = array_at(HISTORY(from.history))->states[byte];
+	uint32_t state = array_at(HISTORY(from.history))->states[byte];
 	uint32_t history = STATE_HISTORY(state);
 	if (!history) /* a byte that nobody touched */
 		return fresh_part;
 	if (OWNER_MODE(from.owner) == MODE_ONE && !history_at(history)->read) /* or only the first thread */
 		return (struct cell){ .history = history,
-				      .context = LOW_CONTEXT(state),
+				      .context = STATE_CONTEXT(state),
 				      .owner = OWNER(HISTORY_WRITER(from.history), FORM_PART, MODE_ALL),
 				      .write = from.write,
 				      .read = from.write };
@@ -176,7 +176,7 @@ static bool join_others(struct thread *self, const struct cell *cells, uint32_t 
 	struct cell fresh = cell_plain(cell_get(&cells[0])), cell = fresh;
 	struct array each;
 	uint32_t parties = fresh.history & ~HISTORY(~0u);
-	if (OWNER_MODE(fresh.owner) > MODE_ONE || !OWNER_SLOT(fresh.owner))
+	if (OWNER_MODE(fresh.owner) > MODE_ONE || !OWNER_SLOT(fresh.owner) || !arrays_can_tell())
 		return false;
 	for (uint32_t i = 0; i < 8; i++) {
 		if (starts >> i & 1)

@@ -65,14 +65,15 @@ INLINE bool quick_parts(struct thread *self, uint64_t low, uint64_t address, uin
 	return true;
 }
 
-/* Bytes of a row. */
+/* Bytes of a row, all in one granule. `calls`: also those whose read may have something to log; who does
+ * without them needs few registers. */
 INLINE bool quick_in_row(struct thread *self, uint64_t address, uint64_t site, uint64_t order,
-			 uint32_t length, enum access access)
+			 uint32_t length, enum access access, bool calls)
 {
 	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell), *bytes = &row_at((uint32_t)low)->bytes[address % 8];
 	if (LOW_OWNER(low) != (self->owner | (FORM_ARRAY | FORM_PRIVATE) << 2) || !self->marks[site] ||
-	    address % length)
+	    address % 8 + length > 8)
 		return false;
 	if (access == ACCESS_WRITE) {
 		for (uint32_t i = 0; i < length; i++)
@@ -81,17 +82,57 @@ INLINE bool quick_in_row(struct thread *self, uint64_t address, uint64_t site, u
 		return true;
 	}
 	bool fresh = false;
-	for (uint32_t i = 0; i < length; i++) {
+	for (uint32_t i = 0; i < length; i++)
 		fresh |= !bytes[i];
+	if (fresh && !calls)
+		return false;
+	for (uint32_t i = 0; i < length; i++)
 		bytes[i] = row_read(bytes[i], site);
-	}
 	if (fresh && cell_observes_edges())
 		observe_edge(self, 0, 0, (uint32_t)site, self->context, false);
 	cell->read = (uint32_t)order;
 	return true;
 }
 
+/* In a granule of this thread's own with an array of histories. */
+INLINE bool quick_in_array(struct thread *self, uint64_t address, uint64_t site, uint64_t order,
+			   uint32_t length, enum access access)
+{
+	struct cell *cell = layout_whole(address);
+	uint64_t low = cell_low(cell);
+	uint32_t *states = &array_at(HISTORY(low))->states[address % 8], next[8];
+	if (LOW_OWNER(low) != (self->owner | FORM_ARRAY << 2) || address % 8 + length > 8)
+		return false;
+	for (uint32_t i = 0; i < length; i++) {
+		uint32_t history = STATE_HISTORY(states[i]);
+		if (!history)
+			return false;
+		next[i] = i && history == STATE_HISTORY(states[i - 1])
+				  ? STATE_HISTORY(next[i - 1])
+				  : history_step(self, history, (uint32_t)site, access);
+		next[i] = STATE(next[i], access == ACCESS_WRITE ? self->context : STATE_CONTEXT(states[i]));
+	}
+	for (uint32_t i = 0; i < length; i++)
+		states[i] = next[i];
+	if (access == ACCESS_READ)
+		cell->read = (uint32_t)order;
+	else
+		cell->write = (uint32_t)order;
+	if (address % 8 + length == 8)
+		array_settle(self, cell);
+	return true;
+}
+
 #define FORM(length) ((length) == 8 ? FORM_WHOLE : FORM_HALF)
+
+/* A granule in halves, both private; `mark` is for a whole one. */
+INLINE bool quick_in_halves(const struct thread *self, uint64_t address, uint64_t mark, uint64_t order,
+			    enum access access)
+{
+	mark = mark_for(mark, FORM_WHOLE, FORM_HALF);
+	return quick_privately(self, layout_cell(address), mark, order, access) &&
+	       quick_privately(self, layout_cell(address | 4), mark, order, access);
+}
 
 /* An access of 4 or 8 bytes to a granule in parts or with a row, or of 8 to one in halves. */
 INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uint64_t order, uint32_t length,
@@ -102,42 +143,193 @@ INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uin
 		return quick_parts(self, low, address, length, site, mark_for(mark, FORM(length), FORM_PART),
 				   order, access);
 	if (OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY)
-		return quick_in_row(self, address, site, order, length, access);
-	mark = mark_for(mark, FORM_WHOLE, FORM_HALF);
+		return quick_in_row(self, address, site, order, length, access, true) ||
+		       quick_in_array(self, address, site, order, length, access);
 	return length == 8 && address % 8 == 0 && OWNER_FORM(LOW_OWNER(low)) == FORM_HALF &&
-	       quick_privately(self, layout_cell(address), mark, order, access) &&
-	       quick_privately(self, layout_cell(address | 4), mark, order, access);
+	       quick_in_halves(self, address, mark, order, access);
 }
 
-/* What this thread read before of a granule that another one wrote and only this one has read since. */
+/* ---- bytes of a granule that two threads use ---- */
+
+INLINE uint64_t glance_of(const struct thread *self, uint64_t site)
+{
+	return (uint64_t)(uint16_t)self->context << 22 | site << 38 |
+	       (uint64_t)(RELAXED_GET(runtime.recycled) & 3) << 60 | 1ull << 62;
+}
+
+INLINE struct glance *glance_place(struct thread *self, uint64_t low, uint64_t site)
+{
+	return &self->glances[(low ^ site * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu >> 52];
+}
+
+/* The byte's history after a read that teaches nothing; false when that is not known. A signal handler may
+ * put another one in its place meanwhile. */
+INLINE bool glance_find(struct thread *self, uint64_t low, uint64_t site, uint32_t *history)
+{
+	const struct glance *place = glance_place(self, low, site);
+	uint64_t to = RELAXED_GET(place->to);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	bool same = RELAXED_GET(place->from) == low;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	*history = HISTORY(to);
+	return same && to - HISTORY(to) == glance_of(self, site) && RELAXED_GET(place->to) == to;
+}
+
+INLINE void glance_note(struct thread *self, uint64_t low, uint64_t site, uint32_t history)
+{
+	struct glance *place = glance_place(self, low, site);
+	RELAXED_SET(place->to, 0);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	RELAXED_SET(place->from, low);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	RELAXED_SET(place->to, glance_of(self, site) | history);
+}
+
+/* A byte in this state, as a cell's first half. */
+INLINE uint64_t low_of_byte(uint64_t low, uint32_t state)
+{
+	return (low & ~(HISTORY(~0u) | LOW_CONTEXT_BITS)) | STATE_HISTORY(state) |
+	       (uint64_t)STATE_CONTEXT(state) << 32;
+}
+
+/* A further read of one byte by the second thread. */
+INLINE bool quick_glance(struct thread *self, uint64_t address, uint64_t site, uint64_t order)
+{
+	struct cell *cell = layout_whole(address);
+	uint64_t low = cell_low(cell);
+	uint32_t *state = &array_at(HISTORY(low))->states[address % 8], history;
+	if (LOW_OWNER(low) != (self->owner | FORM_ARRAY << 2 | MODE_ONE) ||
+	    !glance_find(self, low_of_byte(low, *state), site, &history))
+		return false;
+	if (history != STATE_HISTORY(*state)) {
+		*state = STATE(history, STATE_CONTEXT(*state));
+		if (address % 8 == 7)
+			array_settle(self, cell);
+	}
+	cell->read = (uint32_t)order;
+	return true;
+}
+
+/* What an access makes of a byte in this state, and whom it meets; false when that is not known, or the cell
+ * does not stay as it is. */
+INLINE bool quick_byte(struct thread *self, struct cell byte, uint64_t word, enum access access,
+		       uint32_t *next, uint16_t *meets, uint32_t *met)
+{
+	uint64_t site = WORD_SITE(word);
+	bool looks = access == ACCESS_READ && OWNER_SLOT(byte.owner) == self->slot;
+	uint32_t history;
+	if (looks && glance_find(self, low_of(byte), site, &history)) {
+		*next = STATE(history, byte.context);
+		return true;
+	}
+	struct change change;
+	if (!change_find(self, change_key(byte, word, access), &change) ||
+	    LOW_OWNER(change.next) != byte.owner)
+		return false;
+	if (UNLIKELY(runtime.options.jitter_us) && (access == ACCESS_WRITE || change.meets[0]))
+		return false; /* delays belong there */
+	change_learn_edge(self, &change, byte.context, word, access);
+	*next = STATE(HISTORY(change.next), access == ACCESS_WRITE ? self->context : byte.context);
+	for (int i = 0; i < 2; i++)
+		if (change.meets[i])
+			meets[(*met)++] = change.meets[i];
+	if (looks && !change.meets[0])
+		glance_note(self, low_of(byte), site, HISTORY(change.next));
+	return true;
+}
+
+/* Bytes of a granule that two threads use, this one among them, where the cell stays as it is but for an
+ * order. All changes are known before the first one is made. */
 static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struct cell *cell, uint64_t word,
-						      uint32_t from, uint32_t to)
+						      uint32_t from, uint32_t to, enum access access)
 {
 	struct cell now = cell_get(cell);
-	bool array = OWNER_FORM(now.owner) == FORM_ARRAY;
-	uint64_t *states = array ? array_at(HISTORY(now.history))->states : NULL;
-	uint64_t whole = STATE(HISTORY(now.history), now.context), old = 0, next = 0;
-	if (self->couples_left || (now.owner & ~(15u << 2)) != (self->owner | MODE_ONE) ||
-	    OWNER_FORM(now.owner) < FORM_WHOLE)
+	bool array = OWNER_FORM(now.owner) == FORM_ARRAY, second = OWNER_SLOT(now.owner) == self->slot;
+	if (OWNER_MODE(now.owner) != MODE_ONE || OWNER_FORM(now.owner) < FORM_WHOLE ||
+	    !(second || HISTORY_WRITER(now.history) == self->slot) || self->couples_left ||
+	    (access == ACCESS_WRITE && !array))
 		return false;
+	uint32_t *states = array ? array_at(HISTORY(now.history))->states : NULL;
+	uint32_t old = 0, next[8], differ = 0;
+	uint16_t meets[16];
+	uint32_t met = 0;
 	for (uint32_t i = from; i < to; i++) {
-		uint64_t state = array ? states[i] : whole;
-		if (i == from || state != old) {
-			struct change change;
-			struct cell byte = array_byte(now, state);
-			old = state;
-			if (!change_find(self, change_key(byte, word, ACCESS_READ), &change) ||
-			    !history_at(STATE_HISTORY(old))->read)
-				return false;
-			change_learn_edge(self, &change, byte.context, word, ACCESS_READ);
-			next = STATE(HISTORY(change.next), LOW_CONTEXT(old));
-			if (next != old && !array)
-				return false;
-		}
-		if (next != old)
-			states[i] = next;
+		uint32_t state = array ? states[i] : STATE(HISTORY(now.history), now.context);
+		struct cell byte = array ? array_byte(now, state) : now;
+		if (i > from && state == old)
+			next[i] = next[i - 1];
+		else if (!quick_byte(self, byte, word, access, &next[i], meets, &met))
+			return false;
+		old = state;
+		differ |= next[i] ^ old;
 	}
-	cell->read = WORD_ORDER(word);
+	if (differ && !array)
+		return false;
+	for (uint32_t i = from; differ && i < to; i++)
+		states[i] = next[i];
+	*(second ? &cell->read : &cell->write) = WORD_ORDER(word);
+	if (met) {
+		self->together.on = true;
+		while (met)
+			context_meet(self, meets[--met], access);
+		context_end(self, access);
+	}
+	if (array && differ && to == 8)
+		array_settle(self, cell);
+	return true;
+}
+
+/* ---- cells that several threads know ---- */
+
+/* A read by one of the two threads that a cell names, unless it may be passed over from now on. */
+INLINE bool quick_again(struct thread *self, struct cell *cell, struct cell raw, const struct change *change,
+			uint64_t word)
+{
+	const struct history *old = history_at(HISTORY(raw.history));
+	uint32_t last = OWNER_SLOT(raw.owner) == self->slot ? old->read : old->own & ~OWN_LAST;
+	if (change->meets[0] || (last == WORD_SITE(word) && site_is_calm(self, word)))
+		return false;
+	uint32_t before = news(self);
+	change_learn_edge(self, change, raw.context, word, ACCESS_READ);
+	note_calm(self, word, before != news(self));
+	cell_set(cell, change_cell(self, raw, change->next, word, ACCESS_READ));
+	return true;
+}
+
+/* A cell that another thread was at alone, or that two threads know, this one among them or for its write.
+ * All that it teaches is logged but for its edge. */
+INLINE bool quick_change(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
+			 uint32_t length, enum access access)
+{
+	struct cell raw = cell_get(cell);
+	uint32_t mode = OWNER_MODE(raw.owner), slot = OWNER_SLOT(raw.owner);
+	bool mine = slot == self->slot, one = mode == MODE_ONE;
+	struct change change;
+	if (OWNER_FORM(raw.owner) != FORM(length) || address % length || !slot || self->couples_left ||
+	    runtime.options.jitter_us || WORD_SLOT(word) != self->slot || self->held ||
+	    !(one || (mode == MODE_ALL && !mine)) ||
+	    (one && access == ACCESS_READ && !mine && HISTORY_WRITER(raw.history) != self->slot) ||
+	    !change_find(self, change_key(raw, word, access), &change))
+		return false;
+	if (self->taken.cell)
+		cell_settle(self);
+	if (one && access == ACCESS_READ)
+		return quick_again(self, cell, raw, &change, word);
+	change_learn_edge(self, &change, cell_context(raw), word, access);
+	return cell_change_hands(self, cell, raw, &change, word, address, access);
+}
+
+/* A cell of this thread's own after another one was there, at a site without memos. */
+INLINE bool quick_step(struct thread *self, struct cell *cell, uint64_t word, enum access access)
+{
+	uint64_t low = cell_low(cell);
+	if (LOW_OWNER(low) != (self->owner | FORM_WHOLE << 2) || !history_at(HISTORY(low))->before)
+		return false;
+	uint32_t next = history_step(self, HISTORY(low), WORD_SITE(word), access);
+	uint64_t context =
+		access == ACCESS_WRITE ? (uint64_t)(uint16_t)self->context << 32 : low & LOW_CONTEXT_BITS;
+	*(volatile uint64_t *)cell = (uint64_t)LOW_OWNER(low) << 48 | context | next;
+	*(access == ACCESS_WRITE ? &cell->write : &cell->read) = WORD_ORDER(word);
 	return true;
 }
 
@@ -162,29 +354,9 @@ INLINE bool quick_part(const struct thread *self, uint64_t address, uint64_t sit
 	return quick_privately(self, part, self->marks[site], self->order, access);
 }
 
-/* In a granule of this thread's own with an array of histories. */
-INLINE bool quick_in_array(struct thread *self, struct cell *cell, uint32_t number, uint64_t word,
-			   uint64_t address, uint32_t length, enum access access, struct memo *all)
-{
-	uint64_t *state = &array_at(number)->states[address % 8];
-	uint32_t history = STATE_HISTORY(*state);
-	const struct memo *memo = memo_behind(all, history);
-	if (memo->from != history || !history || (length == 2 && STATE_HISTORY(state[1]) != history))
-		return false;
-	for (uint32_t i = 0; i < length; i++)
-		state[i] = STATE((uint32_t)memo->to,
-				 access == ACCESS_WRITE ? (uint16_t)self->context : LOW_CONTEXT(state[i]));
-	if (access == ACCESS_READ)
-		cell->read = WORD_ORDER(word);
-	else
-		cell->write = WORD_ORDER(word);
-	return true;
-}
-
 INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, uint32_t length,
 			enum access access, bool element)
 {
-	struct memo *memo = memo_of(self, WORD_SITE(word));
 	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell);
 	if (UNLIKELY(address % length || self->owner == OWNER_NEVER))
@@ -193,18 +365,14 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 		return !(element && address % 8 + length == 8) &&
 		       quick_parts(self, low, address, length, WORD_SITE(word), self->marks[WORD_SITE(word)],
 				   WORD_ORDER(word), access);
-	if (!element)
-		return false;
-	if (address % 8 + length == 8 &&
-	    quick_in_row(self, address, WORD_SITE(word), WORD_ORDER(word), length, access))
-		return row_settle(self, cell), true;
-	if (LOW_OWNER(low) == (self->owner | FORM_ARRAY << 2)) {
-		if (!quick_in_array(self, cell, (uint32_t)low, word, address, length, access, memo))
-			return false;
-		return address % 8 + length != 8 || (array_settle(self, cell), true);
+	if (quick_in_row(self, address, WORD_SITE(word), WORD_ORDER(word), length, access, true)) {
+		if (element && address % 8 + length == 8)
+			row_settle(self, cell);
+		return true;
 	}
-	return access == ACCESS_READ &&
-	       quick_in_shared(self, cell, word, address % 8, (uint32_t)(address % 8 + length));
+	if (quick_in_array(self, address, WORD_SITE(word), WORD_ORDER(word), length, access))
+		return true;
+	return quick_in_shared(self, cell, word, address % 8, (uint32_t)(address % 8 + length), access);
 }
 
 #endif

@@ -32,7 +32,7 @@
 #define LISTS_START 0x21f000000000ull  /* and the lists that they name */
 #define REGION_START LISTED_START
 #define HISTORIES_START 0x220000000000ull   /* 64 MiB */
-#define ARRAYS_START 0x220004000000ull      /* 128 MiB: two million */
+#define ARRAYS_START 0x220004000000ull      /* 128 MiB: four million */
 #define TABLES_START 0x22000c000000ull      /* 640 MiB: those that need no address of their own, */
 #define READERS_START 0x220034000000ull     /* 12 GiB */
 #define FAR_TABLES_START 0x220400000000ull  /* 4 GiB: and where there is no more room for them */
@@ -322,22 +322,28 @@ HIDDEN void cell_step_private(struct thread *self, struct cell *cell, uint64_t w
 
 /* ---- array.c: granules whose bytes differ ---- */
 struct array {
-	uint64_t states
-		[8]; /* of each byte: number of its history, and the context of the write as in a cell */
+	uint32_t states[8]; /* of each byte: number of its history 21 | context of the write 11 */
 };
-#define STATE(history, context) ((uint64_t)(history) | (uint64_t)(uint16_t)(context) << 32)
-#define STATE_HISTORY(state) ((uint32_t)(state))
+#define STATE(history, context) ((uint32_t)(history) | (uint32_t)(context) << STATE_HISTORY_BITS)
+#define STATE_HISTORY(state) ((uint32_t)(state) & ((1u << STATE_HISTORY_BITS) - 1))
+#define STATE_CONTEXT(state) ((uint16_t)((uint32_t)(state) >> STATE_HISTORY_BITS))
+#define STATE_HISTORY_BITS 21u
 HIDDEN void array_start(void);
 INLINE struct array *array_at(uint32_t number)
 {
 	return (struct array *)ARRAYS_START + number;
 }
+/* Contexts of more than five events have no room in an array. */
+INLINE bool arrays_can_tell(void)
+{
+	return runtime.context_most >> (32 - STATE_HISTORY_BITS) == 0;
+}
 HIDDEN void array_free(struct thread *self, uint32_t number);
 /* Stands for a byte in this state. */
-INLINE struct cell array_byte(struct cell all, uint64_t state)
+INLINE struct cell array_byte(struct cell all, uint32_t state)
 {
 	all.history = (all.history & ~HISTORY(~0u)) | STATE_HISTORY(state);
-	all.context = LOW_CONTEXT(state);
+	all.context = STATE_CONTEXT(state);
 	return all;
 }
 /* Gives the cell these bytes, and the form that goes with them; false when there is no array left. */
