@@ -169,53 +169,45 @@ struct change cell_learn(struct thread *self, struct cell raw, uint64_t word, ui
 
 /* ---- several readers ---- */
 
-/* `latest` of a block of readers: the read, and in place of its order the site of
- * the last access by another thread, so that one store keeps both. */
-static uint64_t latest_of(uint64_t word, uint32_t before)
+/* A thread that reads the value for the first time, or in a way that the block cannot tell; false when the
+ * cell has changed meanwhile. A block that is given up, here or by a writer, is not handed out again soon
+ * (spare.c); what others note in it in the same instant is missed. */
+static bool read_first(struct thread *self, struct cell *cell, struct cell now, uint64_t word,
+		       uint64_t address)
 {
-	return word >> 32 << 32 | before;
+	granule_lock(self, address & ~7ull);
+	struct cell then = cell_get(cell), fresh = then;
+	bool same = then.owner == now.owner && then.read == now.read && then.history == now.history;
+	if (same)
+		fresh.read = readers_add(self, then.read, word, cell);
+	if (fresh.read != then.read) {
+		same = cell_swap(cell, then, fresh);
+		readers_free(self, same ? then.read : fresh.read);
+	}
+	granule_unlock(self);
+	return same;
 }
 
-static uint32_t last_reader(const struct thread *self, const struct readers *readers)
-{
-	uint64_t latest = readers->latest;
-	return WORD_SLOT(latest) == self->slot ? WORD_ORDER(latest) : WORD_SITE(latest);
-}
-
-/* A read of a value that several threads have read; false when the cell has changed meanwhile.
- * Only a thread itself stores to its own word. Two that read in the same instant may leave either
- * one as the latest; a block that a writer frees meanwhile is not handed out again soon (readers.c). */
+/* A read of a value that several threads have read; false when the cell has changed meanwhile. */
 static bool read_among_many(struct thread *self, struct cell *cell, struct cell now, uint64_t word,
 			    uint64_t address)
 {
-	struct readers *readers = readers_of(cell, now.read);
-	uint64_t *mine = readers_find(readers, self->slot);
-	uint32_t before = news_in_any_context(self);
-	if (mine) {
-		*mine = word;
-	} else {
-		granule_lock(self, address & ~7ull);
-		struct cell then = cell_get(cell);
-		bool same = then.owner == now.owner && then.read == now.read && then.history == now.history;
-		if (same && readers_at(0) != readers)
-			readers_add(self, readers, word, cell);
-		granule_unlock(self);
-		if (!same)
-			return false;
-	}
-	uint32_t last = last_reader(self, readers), write = history_at(HISTORY(now.history))->write;
-	if (readers != readers_at(0))
-		readers->latest = latest_of(word, last);
-	observe_predecessor(self, WORD_SITE(word), last);
+	uint32_t number = readers_of(cell, now.read), before = news_in_any_context(self);
+	enum reading reading = readers_read(self, number, word);
+	if (!number)
+		observe_predecessor(self, WORD_SITE(word), 0);
+	else if (reading != READING_AGAIN && !read_first(self, cell, now, word, address))
+		return false;
+	uint32_t write = history_at(HISTORY(now.history))->write;
 	if (write && writer_of(&now) != self->slot)
 		after_write(self, &now, event(writer_of(&now), write, now.write), word, address, ACCESS_READ);
 	else if (!write && cell_observes_edges())
 		observe_edge(self, 0, 0, WORD_SITE(word), self->context, false);
-	if (!mine)
+	if (reading == READING_FIRST)
 		communicate(self, &now, ACCESS_READ);
 	note_calm(self, word, before != news_in_any_context(self));
 	if (self->owner != OWNER_NEVER)
-		note_again(self, cell, now, word, mine && site_is_calm(self, word));
+		note_again(self, cell, now, word, reading != READING_FIRST && site_is_calm(self, word));
 	return true;
 }
 
@@ -226,14 +218,9 @@ static bool become_many(struct thread *self, struct cell *cell, struct cell now,
 	uint32_t a = writer_of(&now), b = OWNER_SLOT(now.owner), history = HISTORY(now.history);
 	struct history old = *history_at(history);
 	bool entered = granule_enter(self);
-	uint32_t number = readers_new(self, cell), own = old.own & ~OWN_LAST;
-	struct readers *readers = readers_at(number);
-	if (own)
-		readers_add(self, readers, event(a, own, now.write), cell);
-	readers_add(self, readers, event(b, old.read, now.read), cell);
-	readers_add(self, readers, word, cell);
-	uint32_t last = old.own & OWN_LAST ? own : old.read;
-	readers->latest = latest_of(word, last);
+	uint32_t own = old.own & ~OWN_LAST, last = old.own & OWN_LAST ? own : old.read;
+	const uint64_t all[] = { event(a, own, now.write), event(b, old.read, now.read), word };
+	uint32_t number = readers_new(self, cell, own ? all : all + 1, own ? 3 : 2, last);
 	struct cell fresh = { .history = history_number((struct history){ .write = old.write }) |
 					 a << HISTORY_BITS,
 			      .context = now.context,
@@ -258,8 +245,8 @@ static bool become_many(struct thread *self, struct cell *cell, struct cell now,
 static bool write_after_many(struct thread *self, struct cell *cell, struct cell now, uint64_t word,
 			     uint64_t address)
 {
-	const struct readers *readers = readers_of(cell, now.read);
-	uint32_t last = last_reader(self, readers), write = history_at(HISTORY(now.history))->write;
+	struct readers_walk readers = { .number = readers_of(cell, now.read) };
+	uint32_t last = readers_last(self, readers.number), write = history_at(HISTORY(now.history))->write;
 	struct cell fresh = {
 		.history = history_number((struct history){ .write = WORD_SITE(word), .before = last }),
 		.context = (uint16_t)self->context,
@@ -273,22 +260,16 @@ static bool write_after_many(struct thread *self, struct cell *cell, struct cell
 	if (write && writer_of(&now) != self->slot)
 		after_write(self, &now, event(writer_of(&now), write, now.write), word, address,
 			    ACCESS_WRITE);
-	for (;; readers = readers_at(readers->next)) {
-		for (uint32_t i = 0; i < readers->n && i < READERS_PER_BLOCK; i++) {
-			if (WORD_SLOT(readers->words[i]) == self->slot)
-				continue;
-			observe_pair(self, PAIR_READ_WRITE, last_read(self, cell, now, readers->words[i]),
-				     word, address);
-			if (cell_observes_edges())
-				context_meet(self, WORD_SLOT(readers->words[i]), ACCESS_WRITE);
-		}
-		if (!readers->next)
-			break;
+	for (uint64_t read; (read = readers_next(&readers));) {
+		if (WORD_SLOT(read) == self->slot)
+			continue;
+		observe_pair(self, PAIR_READ_WRITE, last_read(self, cell, now, read), word, address);
+		if (cell_observes_edges())
+			context_meet(self, WORD_SLOT(read), ACCESS_WRITE);
 	}
 	communicate(self, &now, ACCESS_WRITE);
 	bool entered = granule_enter(self);
-	if (readers_of(cell, now.read) != readers_at(0))
-		readers_free(self, now.read);
+	readers_free(self, readers_of(cell, now.read));
 	granule_leave(self, entered);
 	return true;
 }

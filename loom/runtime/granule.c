@@ -345,7 +345,7 @@ static void forget_present(struct thread *self, uint64_t start, uint64_t end, ui
 }
 
 /* Then the pages themselves are given back. In a short run the blocks that their cells name need not be. */
-static void forget_pages(struct thread *self, uint64_t start, uint64_t end)
+static void forget_piece(struct thread *self, uint64_t start, uint64_t end)
 {
 	uint64_t low = (uint64_t)layout_cell(start) & ~4095ull, high = (uint64_t)layout_cell(end - 8) + 16;
 	if (runtime.lean) {
@@ -359,6 +359,19 @@ static void forget_pages(struct thread *self, uint64_t start, uint64_t end)
 		uint64_t to = ((uint64_t)layout_cell(end) + plane) & ~4095ull;
 		if (from < to)
 			madvise((void *)from, to - from, MADV_DONTNEED);
+	}
+}
+
+/* Piece by piece: lists of spare blocks grow meanwhile, into what was given back. A piece has its cells in whole
+ * huge pages. */
+#define FORGET_PIECE (4ull << 20)
+static void forget_pages(struct thread *self, uint64_t start, uint64_t end)
+{
+	while (start < end) {
+		uint64_t left = FORGET_PIECE - (uint64_t)layout_cell(start) % FORGET_PIECE;
+		uint64_t next = start + left / 2 < end && !runtime.lean ? start + left / 2 : end;
+		forget_piece(self, start, next);
+		start = next;
 	}
 }
 

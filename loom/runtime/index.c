@@ -27,6 +27,12 @@ void index_start(struct index *index)
 	index->slots = runtime_map_far(sizeof(uint32_t) * level_start(LEVELS));
 }
 
+void index_start_far(struct index *index)
+{
+	index->first = runtime_map_far(FIRST_BYTES);
+	index->slots = runtime_map_far(sizeof(uint32_t) * level_start(LEVELS));
+}
+
 void index_clear(struct index *index)
 {
 	madvise(index->first, FIRST_BYTES, MADV_DONTNEED);

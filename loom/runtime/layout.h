@@ -233,7 +233,14 @@ struct together {
 };
 
 /* Blocks that a thread has freed (spare.c), oldest first. */
-enum spare_kind { SPARE_READERS, SPARE_ARRAYS, SPARE_CUTS, SPARE_ROWS, SPARE_KINDS };
+#define READERS_KINDS 4u
+enum spare_kind {
+	SPARE_READERS,
+	SPARE_ARRAYS = SPARE_READERS + READERS_KINDS,
+	SPARE_CUTS,
+	SPARE_ROWS,
+	SPARE_KINDS
+};
 struct spare {
 	uint32_t first, last, count;
 };
@@ -309,6 +316,7 @@ struct thread {
 	struct change changes[2048];
 	struct glance glances[4096];
 	uint64_t steps[4096];     /* tag and history (history.c) */
+	uint64_t listed[2048];    /* tag and step from list to list (lists.c) */
 	uint64_t logged[1024][2]; /* pairs and couples already logged, direct-mapped by key */
 	uint64_t edges[8192];     /* edges already logged: hashes of them */
 	uint64_t met[8192];       /* predecessors already logged: site << 32 | before */

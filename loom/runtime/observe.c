@@ -32,6 +32,7 @@ void observe_after_fork(void)
 		__builtin_memset(thread->calm, 0, sizeof thread->calm);
 		__builtin_memset(thread->changes, 0, sizeof thread->changes);
 		__builtin_memset(thread->steps, 0, sizeof thread->steps);
+		__builtin_memset(thread->listed, 0, sizeof thread->listed);
 		thread->lean_step = 0;
 		units_forget_memos(slot);
 	}

@@ -17,12 +17,12 @@ static bool ended(uint32_t slot)
 		       THREAD_RECYCLING; /* thread_end */
 }
 
-static void rename_word(uint64_t *word)
+/* The upper half of an event word, or such a half in a list. */
+static void rename_reader(uint32_t *reader)
 {
-	uint64_t old = RELAXED_GET(*word);
-	if (ended(WORD_SLOT(old)))
-		__atomic_compare_exchange_n(word, &old,
-					    (old << 10 >> 10) | (uint64_t)SLOT_GONE << WORD_SLOT_SHIFT, false,
+	uint32_t old = RELAXED_GET(*reader);
+	if (ended(READER_SLOT(old)))
+		__atomic_compare_exchange_n(reader, &old, READER_SITE(old) | (uint32_t)SLOT_GONE << 22, false,
 					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
@@ -112,7 +112,7 @@ bool recycle_slots(void)
 	if (!found || !recycle_mappings())
 		return false;
 	__atomic_fetch_add(&runtime.recycled, 1, __ATOMIC_RELAXED);
-	readers_recycle(rename_word);
+	readers_recycle(rename_reader);
 	parts_recycle();
 	for (uint32_t slot = 1; slot < SLOT_GONE; slot++)
 		if (runtime.threads[slot].state == THREAD_RECYCLING)

@@ -26,15 +26,18 @@
 #define RELAXED_SET(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELAXED)
 
 /* Where tables lie: side by side, so that they are one mapping with few page tables of its own. Both
- * cost time in every run that a fork server forks. What short runs touch is in the first gigabyte. */
-#define REGION_START 0x220000000000ull
-#define HISTORIES_START REGION_START        /* 64 MiB */
+ * cost time in every run that a fork server forks. What short runs touch is in the gigabyte of histories. */
+#define LISTED_START 0x21e000000000ull /* three kinds of blocks of readers, */
+#define LISTED_SPAN (1ull << 34)       /* 16 GiB each, */
+#define LISTS_START 0x21f000000000ull  /* and the lists that they name */
+#define REGION_START LISTED_START
+#define HISTORIES_START 0x220000000000ull   /* 64 MiB */
 #define ARRAYS_START 0x220004000000ull      /* 128 MiB: four million */
 #define TABLES_START 0x22000c000000ull      /* 640 MiB: those that need no address of their own, */
 #define READERS_START 0x220034000000ull     /* 12 GiB */
 #define FAR_TABLES_START 0x220400000000ull  /* 4 GiB: and where there is no more room for them */
 #define SPARE_LINKS_START 0x220500000000ull /* 1 GiB for each kind of block */
-#define ROWS_START 0x220600000000ull        /* 4 GiB */
+#define ROWS_START 0x220700000000ull        /* 4 GiB */
 #define CUTS_START 0x220800000000ull        /* 32 GiB; MEMOS_START and MARKS_START come next */
 #define REGION_END (MARKS_START + AREA_SLOTS * MARKS_SIZE)
 #define AREA_START 0x231840000000ull /* the run area: 1 GiB */
@@ -61,7 +64,7 @@ struct runtime {
 	struct index pairs, predecessors, edges, couples;
 	uint32_t recycled; /* how often slots of threads were given away */
 	/* On a cache line of their own, since they change: blocks handed out so far. */
-	uint32_t next_readers __attribute__((aligned(64))), next_arrays, next_cuts, next_rows;
+	uint32_t next_readers[READERS_KINDS] __attribute__((aligned(64))), next_arrays, next_cuts, next_rows;
 	uint32_t trace_lock;
 };
 extern HIDDEN struct runtime runtime;
@@ -159,6 +162,7 @@ struct probe {
 	uint32_t hash, level, at;
 };
 HIDDEN void index_start(struct index *index);
+HIDDEN void index_start_far(struct index *index); /* one that short runs do not use */
 HIDDEN void index_clear(struct index *index);
 /* A search for, or (with its own number) a place for, one of `count` entries. */
 HIDDEN struct probe index_probe(uint64_t hash, uint32_t count);
@@ -371,27 +375,57 @@ HIDDEN uint32_t spare_new(struct spare *spare, enum spare_kind kind, uint32_t *n
 			  const char *what);
 HIDDEN void spare_give(struct spare *spare, enum spare_kind kind, uint32_t number);
 
-/* ---- readers.c: several threads that read since the last write ---- */
-#define READERS_PER_BLOCK 4u
-struct readers {
-	uint32_t next; /* further block of the same cell, 0 = none */
-	uint16_t n;
-	uint16_t
-		home; /* low bits of the cell's address: a cell that two threads changed at once names any block */
-	uint64_t latest; /* in the first block: the last read, its order replaced by the site before it */
-	uint64_t words[READERS_PER_BLOCK];
+/* ---- lists.c: who has read a value since it was written, and where ---- */
+#define LIST_BITS 16u
+#define LISTED_MOST 9u
+struct list {
+	uint32_t before : 22; /* site of the last access by another thread than the latest reader */
+	uint32_t latest : 5;  /* which reader that is */
+	uint32_t n : 5;
+	uint32_t readers[LISTED_MOST]; /* READER of each one's last read, by slot; 0 from n on */
 };
-HIDDEN struct readers *readers_at(uint32_t number);
-HIDDEN uint32_t readers_new(struct thread *self, const struct cell *home);
+#define READER(word) ((uint32_t)((word) >> 32))
+#define READER_SLOT(reader) ((reader) >> 22)
+#define READER_SITE(reader) ((reader) & WORD_SITE_MASK)
+#define LIST(word) ((uint32_t)(word) & ((1u << LIST_BITS) - 1)) /* of a step, and of a block's head */
+#define STEP_AT(step) ((step) >> LIST_BITS & 15u)
+#define STEP_IS_FIRST (16u << LIST_BITS)
+HIDDEN void lists_start(void);
+HIDDEN void lists_recycle(void (*each)(uint32_t *reader));
+INLINE const struct list *list_at(uint32_t number)
+{
+	return (const struct list *)LISTS_START + number;
+}
+HIDDEN bool lists_are_full(void);
+HIDDEN uint32_t list_number(const struct list *list); /* 0 when there are too many */
+/* The list after a read by this thread, LIST() of it 0 when that has no number; which of the readers it
+ * is; whether it was none before. What the read teaches of predecessors is logged. */
+HIDDEN uint32_t list_step(struct thread *self, uint32_t number, uint64_t word);
+
+/* ---- readers.c: several threads that read since the last write ---- */
+enum reading { READING_AGAIN, READING_FIRST, READING_MOVES };
+struct readers_walk {
+	uint32_t number, at;
+};
+/* The block's number; 0, which is an empty block, when it is not the cell's. */
+HIDDEN uint32_t readers_of(const struct cell *cell, uint32_t number);
+/* Of these two or three last reads, the latest behind and by this thread; `before`: the last access by
+ * another thread. */
+HIDDEN uint32_t readers_new(struct thread *self, const struct cell *home, const uint64_t *words, uint32_t n,
+			    uint32_t before);
 HIDDEN void readers_free(struct thread *self, uint32_t number);
 HIDDEN uint32_t readers_copy(struct thread *self, uint32_t number, const struct cell *home);
-HIDDEN struct readers *readers_of(const struct cell *cell,
-				  uint32_t number); /* block 0, empty, when it is not the cell's */
-/* This thread's entry, NULL when it has none. */
-HIDDEN uint64_t *readers_find(struct readers *readers, uint32_t slot);
-HIDDEN void readers_add(struct thread *self, struct readers *readers, uint64_t word, const struct cell *home);
+/* A read by a thread that the block names is noted in it and its predecessor logged; else the thread is to
+ * be added, or MOVES: the block must become another one for it. */
+HIDDEN enum reading readers_read(struct thread *self, uint32_t number, uint64_t word);
+/* That is done here, under the granule's lock; returns another number when the cell is to have another block. */
+HIDDEN uint32_t readers_add(struct thread *self, uint32_t number, uint64_t word, const struct cell *home);
+/* The site of the last read by another thread. */
+HIDDEN uint32_t readers_last(const struct thread *self, uint32_t number);
+HIDDEN uint64_t
+readers_next(struct readers_walk *walk); /* one last read after another; 0 when there are no more */
 HIDDEN void readers_start(void);
-HIDDEN void readers_recycle(void (*each)(uint64_t *word));
+HIDDEN void readers_recycle(void (*each)(uint32_t *reader)); /* upper halves of event words */
 
 /* ---- granule.c: from an address range to its cells ---- */
 /* `element`: one of many alike, so that its granule need not be cut for it. */

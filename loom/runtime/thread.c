@@ -72,6 +72,7 @@ struct thread *thread_new(void)
 			memset(thread->calm, 0, sizeof thread->calm);
 			memset(thread->changes, 0, sizeof thread->changes);
 			memset(thread->steps, 0, sizeof thread->steps);
+			memset(thread->listed, 0, sizeof thread->listed);
 			memset(thread->logged, 0, sizeof thread->logged);
 			units_forget_memos(slot);
 		}

@@ -1,0 +1,114 @@
+/* Lists of readers: which threads have read a value since it was written, each at which site
+ * last, who came last and what came before. Like histories, lists follow the program's text
+ * and not its data: each distinct one has a number, and a read makes a step from one number
+ * to the next. A block of readers (readers.c) then holds a number and the orders. Numbers are
+ * never given back; when there are no more, blocks hold the words themselves. */
+#include "loom/runtime/runtime.h"
+
+#define LISTS (1u << LIST_BITS)
+
+static struct index list_numbers;
+static uint32_t lists; /* of lists; number 0 is none */
+
+void lists_start(void)
+{
+	runtime_map(LISTS_START, (size_t)LISTS * sizeof(struct list));
+	index_start_far(&list_numbers);
+	lists = 1;
+}
+
+/* Threads whose slots are given away: the lists keep their numbers. Two may become the same, which does no
+ * harm. Steps of living threads stay true, since both ends of a step are renamed. */
+void lists_recycle(void (*each)(uint32_t *reader))
+{
+	for (uint32_t number = 1; number < RELAXED_GET(lists) && number < LISTS; number++)
+		for (uint32_t i = 0; i < LISTED_MOST; i++)
+			each(&((struct list *)LISTS_START + number)->readers[i]);
+}
+
+bool lists_are_full(void)
+{
+	return RELAXED_GET(lists) >= LISTS;
+}
+
+static uint64_t hash_of(const struct list *list)
+{
+	uint64_t words[5], hash = 0;
+	_Static_assert(sizeof words == sizeof *list, "a list is five words");
+	__builtin_memcpy(words, list, sizeof words);
+	for (int i = 0; i < 5; i++)
+		hash = observe_mix(hash, words[i]);
+	return hash >> 32;
+}
+
+uint32_t list_number(const struct list *list)
+{
+	uint64_t hash = hash_of(list);
+	struct probe probe = index_probe(hash, RELAXED_GET(lists));
+	for (uint32_t found; (found = index_next(&list_numbers, &probe));)
+		if (__builtin_memcmp(list_at(found - 1), list, sizeof *list) == 0)
+			return found - 1;
+	if (lists_are_full())
+		return 0;
+	uint32_t number = __atomic_fetch_add(&lists, 1, __ATOMIC_RELAXED);
+	if (number >= LISTS) {
+		RELAXED_SET(lists, LISTS);
+		return 0;
+	}
+	*((struct list *)LISTS_START + number) = *list;
+	probe = index_probe(hash, number);
+	while (index_publish(&list_numbers, &probe, number)) /* a twin does no harm */
+		;
+	return number;
+}
+
+/* A reader that is new goes where its slot belongs, and not behind the others: lists would be many times as
+ * many. Those whose slots are given away stay where they are. */
+static uint32_t list_read(struct list *list, uint64_t word)
+{
+	uint32_t at = 0, slot = WORD_SLOT(word);
+	while (at < list->n && READER_SLOT(list->readers[at]) != slot)
+		at++;
+	bool first = at == list->n;
+	if (first || at != list->latest)
+		list->before = READER_SITE(list->readers[list->latest]);
+	if (at == LISTED_MOST)
+		return at;
+	for (; first && at > 0 && READER_SLOT(list->readers[at - 1]) > slot; at--)
+		list->readers[at] = list->readers[at - 1];
+	list->readers[at] = READER(word);
+	list->latest = at & 31;
+	list->n = (list->n + first) & 31;
+	return at;
+}
+
+/* What is known is one word, so that a signal handler finds it whole. */
+#define LISTED_KEY_BITS (LIST_BITS + 22u)
+#define LISTED_PLACE_BITS 11u
+#define LISTED_TAG_BITS (LISTED_KEY_BITS - LISTED_PLACE_BITS)
+#define LISTED_STEP_BITS (LIST_BITS + 5u)
+
+uint32_t list_step(struct thread *self, uint32_t number, uint64_t word)
+{
+	/* Multiplying by an odd number is one to one: what is not in the place is in the tag. */
+	uint64_t key = (uint64_t)number << 22 | WORD_SITE(word);
+	key = key * 0x9e3779b97f4a7c15u & ((1ull << LISTED_KEY_BITS) - 1);
+	uint64_t *place = &self->listed[key >> LISTED_TAG_BITS];
+	uint64_t tag = (key & ((1ull << LISTED_TAG_BITS) - 1)) << LISTED_STEP_BITS | 1ull << 63;
+	uint64_t known = RELAXED_GET(*place) ^ tag;
+	if (LIKELY(known < 1u << LISTED_STEP_BITS))
+		return (uint32_t)known;
+	uint32_t recycled = RELAXED_GET(runtime.recycled);
+	struct list next = *list_at(number);
+	uint32_t n = next.n, at = list_read(&next, word);
+	bool first = at == LISTED_MOST || next.n != n;
+	observe_predecessor(self, WORD_SITE(word), next.before);
+	uint32_t step = at << LIST_BITS | (first ? STEP_IS_FIRST : 0);
+	uint32_t to = at < LISTED_MOST ? list_number(&next) : 0;
+	/* Slots that are given away from now on are renamed in the new list too; others might not be. Publishing
+	 * it and counting (recycle_slots) are full barriers. */
+	if (!to || RELAXED_GET(runtime.recycled) != recycled)
+		return step;
+	RELAXED_SET(*place, tag | step | to);
+	return step | to;
+}
