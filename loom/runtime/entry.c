@@ -51,6 +51,8 @@ static void access_slowly(struct thread *self, uint64_t word, uint64_t address, 
 		trace_begin(self, word, address, size, access);
 	if (self->taken.cell)
 		cell_settle(self);
+	if (self->posted)
+		context_send(self, false);
 	granule_access(self, word, address, size, access, unit, element);
 	if (UNLIKELY(runtime.options.line))
 		lines_access(self, word, address, size, access);
@@ -121,6 +123,8 @@ INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum a
 			 !runtime.options.jitter_us;
 	if (self->taken.cell && !self->held)
 		cell_settle(self);
+	if (self->posted)
+		context_send(self, false);
 	if (LIKELY(short_way)) {
 		if (self->held ? cell_access_lightly(self, cell, word, address, form, access, form)
 			       : cell_access(self, cell, word, address, form, access, form))

@@ -232,6 +232,16 @@ struct together {
 	uint32_t on, n, partners[TOGETHER_MOST];
 };
 
+/* Events on their way to another thread's context (context.c). */
+#define POSTS 8u
+struct post {
+	uint16_t slot;
+	uint16_t events; /* the newest lowest */
+	uint8_t n;       /* of them */
+	uint8_t sent;    /* since the last synchronisation call */
+	uint16_t epoch;  /* of slots */
+};
+
 /* Blocks that a thread has freed (spare.c), oldest first. */
 #define READERS_KINDS 4u
 enum spare_kind {
@@ -299,6 +309,8 @@ struct thread {
 	uint32_t controlled; /* it has an agent (control.h) */
 	struct spare spares[SPARE_KINDS];
 	struct together together;
+	struct post posts[POSTS];
+	uint32_t posted; /* events that wait there */
 	struct taken taken;
 	uint64_t told;         /* `order` when the run area was last told */
 	uint32_t couples_left; /* pairs that are looked at for couples unless one of them makes a new one */

@@ -365,6 +365,8 @@ HIDDEN uint32_t context_empty(void);
  * enters its context. The event of this thread's own, one for all that it met, enters at the end. */
 HIDDEN void context_meet(struct thread *self, uint32_t slot, enum access access);
 HIDDEN void context_end(struct thread *self, enum access access);
+/* What waits for other threads (self->posted). */
+HIDDEN void context_send(struct thread *self, bool synchronises);
 
 /* ---- spare.c: blocks that come and go ---- */
 HIDDEN void spare_start(enum spare_kind kind, uint32_t limit);

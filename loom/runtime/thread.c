@@ -71,6 +71,7 @@ struct thread *thread_new(void)
 			memset(thread->again_so, 0, sizeof thread->again_so);
 			memset(thread->calm, 0, sizeof thread->calm);
 			memset(thread->changes, 0, sizeof thread->changes);
+			memset(thread->glances, 0, sizeof thread->glances);
 			memset(thread->steps, 0, sizeof thread->steps);
 			memset(thread->listed, 0, sizeof thread->listed);
 			memset(thread->logged, 0, sizeof thread->logged);
@@ -155,6 +156,8 @@ void thread_end(void)
 	thread_leave_runtime(self);
 	if (self->taken.cell)
 		cell_settle(self);
+	if (self->posted)
+		context_send(self, true);
 	/* The stack goes back to libc, which gives it to another thread. */
 	bool blank = runtime.controlled && !control.stacks_seen && !runtime.always_slow;
 	if (self->stack_high && !blank)
