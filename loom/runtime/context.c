@@ -68,7 +68,7 @@ static void post_event(struct thread *self, uint32_t slot, uint32_t event)
 		*post = (struct post){ .slot = (uint16_t)slot,
 				       .epoch = (uint16_t)RELAXED_GET(runtime.recycled) };
 	}
-	post->events = (uint16_t)(post->events << 2 | event);
+	post->events = (uint16_t)((uint32_t)post->events << 2 | event);
 	post->n++;
 	self->posted++;
 	if (post->sent < POST_AT_ONCE)
