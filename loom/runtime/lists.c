@@ -5,7 +5,7 @@
  * never given back; when there are no more, blocks hold the words themselves. */
 #include "loom/runtime/runtime.h"
 
-#define LISTS (1u << LIST_BITS)
+#define LISTS (1u << 14) /* of the 2^16 that there are numbers for: a program that has more has many more */
 
 static struct index list_numbers;
 static uint32_t lists; /* of lists; number 0 is none */
