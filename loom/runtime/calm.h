@@ -89,6 +89,32 @@ INLINE void note_again(struct thread *self, const struct cell *cell, struct cell
 		*again_so_place(self, so) = so;
 }
 
+/* Where there are more values than `again` has places for: that the list of a value's readers names this
+ * thread at this site is known of the list. */
+INLINE uint64_t again_listed_value(const struct thread *self, uint64_t low, uint32_t list, uint64_t word)
+{
+	return again_so_value(self, low, word) ^ list * 0x9e3779b97f4a7c15u;
+}
+
+INLINE bool reads_listed_again(struct thread *self, const struct cell *cell, uint64_t word)
+{
+	uint64_t low = cell_low(cell), value = again_value(cell, low, cell->write), *last;
+	uint32_t list = readers_list(cell, cell->read);
+	uint64_t so = again_listed_value(self, low, list, word);
+	if (!list || *again_so_place(self, so) != so)
+		return false;
+	last = again_place(self, cell);
+	if ((*last ^ value) <= WORD_SITE_MASK)
+		*last = value | WORD_SITE(word);
+	return true;
+}
+
+INLINE void note_listed_again(struct thread *self, struct cell now, uint32_t list, uint64_t word)
+{
+	uint64_t so = again_listed_value(self, low_of(now), list, word);
+	*again_so_place(self, so) = so;
+}
+
 /* A reader's word, with the site of its last read: that one may have been passed over, unless every access
  * is seen. */
 INLINE uint64_t last_read(const struct thread *self, const struct cell *cell, struct cell now, uint64_t word)

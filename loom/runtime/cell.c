@@ -193,6 +193,7 @@ static bool read_among_many(struct thread *self, struct cell *cell, struct cell 
 			    uint64_t address)
 {
 	uint32_t number = readers_of(cell, now.read), before = news_in_any_context(self);
+	uint32_t list = readers_list(cell, number);
 	enum reading reading = readers_read(self, number, word);
 	if (!number)
 		observe_predecessor(self, WORD_SITE(word), 0);
@@ -206,8 +207,12 @@ static bool read_among_many(struct thread *self, struct cell *cell, struct cell 
 	if (reading == READING_FIRST)
 		communicate(self, &now, ACCESS_READ);
 	note_calm(self, word, before != news_in_any_context(self));
-	if (self->owner != OWNER_NEVER)
-		note_again(self, cell, now, word, reading != READING_FIRST && site_is_calm(self, word));
+	if (self->owner == OWNER_NEVER)
+		return true;
+	bool calm = site_is_calm(self, word);
+	note_again(self, cell, now, word, reading != READING_FIRST && calm);
+	if (calm && list && list_names(list, READER(word)))
+		note_listed_again(self, now, list, word);
 	return true;
 }
 

@@ -71,6 +71,7 @@ static void post_event(struct thread *self, uint32_t slot, uint32_t event)
 	post->events = (uint16_t)((uint32_t)post->events << 2 | event);
 	post->n++;
 	self->posted++;
+	self->posting = 1;
 	if (post->sent < POST_AT_ONCE)
 		post->sent++;
 	else if (post->n < POST_TOGETHER)
@@ -80,6 +81,7 @@ static void post_event(struct thread *self, uint32_t slot, uint32_t event)
 
 void context_send(struct thread *self, bool synchronises)
 {
+	self->posting &= !synchronises;
 	for (struct post *post = self->posts; post < self->posts + POSTS; post++) {
 		if (post->n)
 			post_send(self, post);

@@ -181,7 +181,8 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		struct cell *cell = layout_cell(address);                                                    \
 		(void)memo;                                                                                  \
 		if (self->tag == TAG_NEVER ||                                                                \
-		    (!quick_change(self, cell, word, address, length, access) &&                             \
+		    (!(access == ACCESS_READ && quick_listed(self, cell, word, address, length)) &&          \
+		     !quick_change(self, cell, word, address, length, access) &&                             \
 		     !quick_unit(self, address, WORD_SITE(word), WORD_ORDER(word), length, access)))         \
 			name##_access(word, address);                                                        \
 	}                                                                                                    \
@@ -194,12 +195,13 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 	{                                                                                                    \
 		struct thread *self = unsnarl_self;                                                          \
 		struct cell *cell = layout_cell##length(address);                                            \
-		const struct memo *memo = memo_behind(memo_of(self, site), cell_low(cell));                  \
-		if (self->tag == TAG_NEVER || /* which need not touch the pages of memos */                  \
-		    (!quick_by_memo(self, cell, self->order, access, memo) &&                                \
-		     !quick_unit(self, address, site, self->order, length, access) &&                        \
-		     !(access == ACCESS_READ && reads_again(self, cell, event_word(self, site)))))           \
+		struct memo *memo = memo_of(self, site);                                                     \
+		if (self->tag == TAG_NEVER) /* which need not touch the pages of memos */                    \
 			name##_access(event_word(self, site), address);                                      \
+		else if (!quick_by_memo(self, cell, self->order, access,                                     \
+					memo_behind(memo, cell_low(cell))) &&                                \
+			 !(access == ACCESS_READ && reads_again(self, cell, event_word(self, site))))        \
+			name##_further(event_word(self, site), address, (uint64_t)memo);                     \
 	}                                                                                                    \
 	COLD_CALL(name)                                                                                      \
 	{                                                                                                    \

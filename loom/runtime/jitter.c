@@ -51,7 +51,7 @@ void jitter_at_call(void)
 	struct thread *self = unsnarl_self;
 	if (self->taken.cell && !self->held)
 		cell_settle(self);
-	if (self->owner != OWNER_NEVER && self != &unsnarl_nobody)
+	if (self->posting)
 		context_send(self, true);
 	if (!runtime.options.jitter_us || self == &unsnarl_nobody || self->held)
 		return;

@@ -310,7 +310,8 @@ struct thread {
 	struct spare spares[SPARE_KINDS];
 	struct together together;
 	struct post posts[POSTS];
-	uint32_t posted; /* events that wait there */
+	uint32_t posted;  /* events that wait there */
+	uint32_t posting; /* 1: some were sent since the last synchronisation call */
 	struct taken taken;
 	uint64_t told;         /* `order` when the run area was last told */
 	uint32_t couples_left; /* pairs that are looked at for couples unless one of them makes a new one */

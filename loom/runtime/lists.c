@@ -41,6 +41,15 @@ static uint64_t hash_of(const struct list *list)
 	return hash >> 32;
 }
 
+bool list_names(uint32_t number, uint32_t reader)
+{
+	const struct list *list = list_at(number);
+	for (uint32_t i = 0; i < list->n && i < LISTED_MOST; i++)
+		if (list->readers[i] == reader)
+			return true;
+	return false;
+}
+
 uint32_t list_number(const struct list *list)
 {
 	uint64_t hash = hash_of(list);

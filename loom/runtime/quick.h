@@ -319,6 +319,15 @@ INLINE bool quick_change(struct thread *self, struct cell *cell, uint64_t word, 
 	return cell_change_hands(self, cell, raw, &change, word, address, access);
 }
 
+/* A read of a value that many threads have read, this one here among them. */
+INLINE bool quick_listed(struct thread *self, const struct cell *cell, uint64_t word, uint64_t address,
+			 uint32_t length)
+{
+	uint16_t owner = LOW_OWNER(cell_low(cell));
+	return OWNER_MODE(owner) == MODE_MANY && OWNER_FORM(owner) == FORM(length) && !(address % length) &&
+	       reads_listed_again(self, cell, word);
+}
+
 /* A cell of this thread's own after another one was there, at a site without memos. */
 INLINE bool quick_step(struct thread *self, struct cell *cell, uint64_t word, enum access access)
 {

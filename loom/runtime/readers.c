@@ -67,6 +67,11 @@ uint32_t readers_of(const struct cell *cell, uint32_t number)
 	return block != words_at(0) && block->home == (uint16_t)HOME(cell) ? number : 0;
 }
 
+uint32_t readers_list(const struct cell *cell, uint32_t number)
+{
+	return is_listed(number) && readers_of(cell, number) ? LIST(head_of(listed_at(number))) : 0;
+}
+
 void readers_start(void)
 {
 	runtime_map(READERS_START, (size_t)BLOCKS_LIMIT * sizeof(struct words));

@@ -365,7 +365,7 @@ HIDDEN uint32_t context_empty(void);
  * enters its context. The event of this thread's own, one for all that it met, enters at the end. */
 HIDDEN void context_meet(struct thread *self, uint32_t slot, enum access access);
 HIDDEN void context_end(struct thread *self, enum access access);
-/* What waits for other threads (self->posted). */
+/* What waits for other threads (self->posted); before a synchronisation call when self->posting. */
 HIDDEN void context_send(struct thread *self, bool synchronises);
 
 /* ---- spare.c: blocks that come and go ---- */
@@ -399,6 +399,7 @@ INLINE const struct list *list_at(uint32_t number)
 	return (const struct list *)LISTS_START + number;
 }
 HIDDEN bool lists_are_full(void);
+HIDDEN bool list_names(uint32_t number, uint32_t reader);
 HIDDEN uint32_t list_number(const struct list *list); /* 0 when there are too many */
 /* The list after a read by this thread, LIST() of it 0 when that has no number; which of the readers it
  * is; whether it was none before. What the read teaches of predecessors is logged. */
@@ -411,6 +412,7 @@ struct readers_walk {
 };
 /* The block's number; 0, which is an empty block, when it is not the cell's. */
 HIDDEN uint32_t readers_of(const struct cell *cell, uint32_t number);
+HIDDEN uint32_t readers_list(const struct cell *cell, uint32_t number); /* 0 when it has none */
 /* Of these two or three last reads, the latest behind and by this thread; `before`: the last access by
  * another thread. */
 HIDDEN uint32_t readers_new(struct thread *self, const struct cell *home, const uint64_t *words, uint32_t n,

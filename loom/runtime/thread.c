@@ -156,7 +156,7 @@ void thread_end(void)
 	thread_leave_runtime(self);
 	if (self->taken.cell)
 		cell_settle(self);
-	if (self->posted)
+	if (self->posting)
 		context_send(self, true);
 	/* The stack goes back to libc, which gives it to another thread. */
 	bool blank = runtime.controlled && !control.stacks_seen && !runtime.always_slow;
