@@ -48,7 +48,7 @@ static void context_push(uint32_t *context, uint32_t events, uint32_t n)
 /* A thread that has caused many events of another one since its last synchronisation call sends further
  * ones eight at a time: two cores that take a context from each other at every access do little else. Until
  * then they wait at most for the next call or the next access that is not known yet. */
-#define POST_AT_ONCE 16u
+#define POST_AT_ONCE 4096u
 #define POST_TOGETHER 8u
 
 static void post_send(struct thread *self, struct post *post)

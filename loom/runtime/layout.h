@@ -237,8 +237,8 @@ struct together {
 struct post {
 	uint16_t slot;
 	uint16_t events; /* the newest lowest */
-	uint8_t n;       /* of them */
-	uint8_t sent;    /* since the last synchronisation call */
+	uint16_t n;      /* of them */
+	uint16_t sent;   /* since the last synchronisation call */
 	uint16_t epoch;  /* of slots */
 };
 
