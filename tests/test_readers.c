@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/readers.h"
 
 /* ---- what these rooms need of the runtime ---- */
 

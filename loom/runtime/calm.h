@@ -6,6 +6,7 @@
 #ifndef RUNTIME_CALM_H
 #define RUNTIME_CALM_H
 
+#include "loom/runtime/readers.h"
 #include "loom/runtime/runtime.h"
 
 #define CALM 1000u

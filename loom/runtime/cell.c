@@ -15,6 +15,7 @@
  * and at all reads once several threads have read it. */
 #include "loom/runtime/calm.h"
 #include "loom/runtime/change.h"
+#include "loom/runtime/readers.h"
 #include "loom/runtime/runtime.h"
 
 #include "model/run.h" /* enum pair_kind, enum context_event */

@@ -3,6 +3,7 @@
  * and not its data: each distinct one has a number, and a read makes a step from one number
  * to the next. A block of readers (readers.c) then holds a number and the orders. Numbers are
  * never given back; when there are no more, blocks hold the words themselves. */
+#include "loom/runtime/readers.h"
 #include "loom/runtime/runtime.h"
 
 #define LISTS (1u << 14) /* of the 2^16 that there are numbers for: a program that has more has many more */

@@ -3,6 +3,7 @@
  * read, in one of three sizes. Where there are too many readers or lists, and in short runs,
  * blocks of the readers' whole words are chained. Blocks are never unmapped; the upper bits
  * of a number tell the kind. */
+#include "loom/runtime/readers.h"
 #include "loom/runtime/runtime.h"
 
 #define BLOCKS_LIMIT (1u << 28)

@@ -2,6 +2,7 @@
  * event word that names one is rewritten to SLOT_GONE, which keeps site and
  * order and stands for "a thread that has ended". Rare and slow: it walks the
  * cells of all mapped memory. */
+#include "loom/runtime/readers.h"
 #include "loom/runtime/runtime.h"
 
 #include <fcntl.h>

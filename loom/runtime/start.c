@@ -1,5 +1,6 @@
 /* Brings the runtime up before any code of the program runs, and again in the
  * child of a fork. Without a run area the program runs unobserved. */
+#include "loom/runtime/readers.h"
 #include "loom/runtime/runtime.h"
 
 #include "loom/runtime/control.h"   /* controlled runs begin here */
