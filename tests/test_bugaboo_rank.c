@@ -30,7 +30,7 @@ static unsigned naive_depth(const struct world *world, size_t edge, int passed, 
 			good += r < passed ? here : 0;
 			bad += r >= passed && here;
 		}
-		if (!good || (good <= (unsigned)passed / 20 && bad >= mostly * (RUNS - passed)))
+		if (!good || (good <= (unsigned)passed / 10 && bad >= mostly * (RUNS - passed)))
 			return last;
 	}
 	return GRAPH_USUAL;

@@ -75,7 +75,7 @@ struct graph_counts {
  * one for each edge, is how many do. looks[i] is the same for edges that look the same with as much
  * context as their depth, below nedges * (events + 1). One byte for each edge; the caller frees it. */
 #define GRAPH_USUAL 255u
-#define GRAPH_SELDOM 20u
+#define GRAPH_SELDOM 10u
 uint8_t *graph_depths(const struct graph *graph, const struct graph_counts *counts, uint32_t *harmless,
 		      uint32_t *looks);
 
