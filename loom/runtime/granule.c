@@ -146,7 +146,7 @@ static bool take_fresh_half(struct thread *self, uint64_t granule, uint32_t from
 	granule_lock(self, granule);
 	if (!cell_get(first).owner) {
 		struct cell mine = fresh;
-		done = cell_take_fresh(self, &mine, mine, word, access, unit);
+		cell_take_fresh(self, &mine, mine, word, access, unit);
 		cell_set(second, from ? mine : fresh);
 		done = cell_swap(first, (struct cell){ 0 }, from ? fresh : mine);
 		if (!done)
