@@ -82,9 +82,9 @@ INLINE bool quick_bytes(struct thread *self, uint64_t word, uint64_t address, ui
 	struct cell *cell = layout_whole(address);
 	uint32_t from = address % 8, to = from + length;
 	if (length == 8 &&
-	    (quick_privately(self, cell, self->marks[site], order, access) ||
-	     quick_in_halves(self, address, self->marks[site], order, access) ||
-	     quick_step(self, cell, word, access) || quick_change(self, cell, word, address, 8, access)))
+	    (quick_privately(self, cell, FORM_WHOLE, site, order, access) ||
+	     quick_in_halves(self, address, site, order, access) || quick_step(self, cell, word, access) ||
+	     quick_change(self, cell, word, address, 8, access)))
 		return true;
 	if (quick_in_row(self, address, site, order, length, access, true)) {
 		if (to == 8)
@@ -206,7 +206,7 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 	COLD_CALL(name)                                                                                      \
 	{                                                                                                    \
 		struct thread *self = unsnarl_self;                                                          \
-		if (!quick_privately(self, layout_cell##length(address), self->marks[site], ++self->order,   \
+		if (!quick_privately(self, layout_cell##length(address), FORM(length), site, ++self->order,  \
 				     access)) __attribute__                                                  \
 			((musttail)) return name##_slowly(address, site);                                    \
 	}

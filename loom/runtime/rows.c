@@ -40,7 +40,7 @@ bool row_settle(struct thread *self, struct cell *cell)
 		differ |= row->bytes[i] ^ first;
 	if (differ || !first || !granule_enter(self)) /* a handler leaves spare lists alone */
 		return false;
-	uint64_t low = mark_of(self->slot, FORM_WHOLE, ROW_WRITE_SITE(first)) + (now.write & PRIVATE_ORDER);
+	uint64_t low = private_low(self->slot, FORM_WHOLE, ROW_WRITE_SITE(first)) + (now.write & PRIVATE_ORDER);
 	uint64_t high = private_high(ROW_READ_SITE(first), now.read, ROW_CONTEXT(first));
 	if (cell_swap(cell, now, cell_of(low, high)))
 		row_free(self, now.history);

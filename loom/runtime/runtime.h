@@ -39,7 +39,7 @@
 #define SPARE_LINKS_START 0x220500000000ull /* 1 GiB for each kind of block */
 #define ROWS_START 0x220700000000ull        /* 4 GiB */
 #define CUTS_START 0x220800000000ull        /* 32 GiB; MEMOS_START and MARKS_START come next */
-#define REGION_END (MARKS_START + AREA_SLOTS * MARKS_SIZE)
+#define REGION_END (MARKS_START + MARKS_SIZE)
 #define AREA_START 0x231840000000ull /* the run area: 1 GiB */
 
 struct index {
@@ -231,7 +231,7 @@ INLINE struct cell cell_of(uint64_t low, uint64_t high)
 			      .read = (uint32_t)(high >> 32) };
 }
 /* The first half of a private cell that was written at this site, but for the order. */
-INLINE uint64_t mark_of(uint32_t slot, uint32_t form, uint32_t site)
+INLINE uint64_t private_low(uint32_t slot, uint32_t form, uint32_t site)
 {
 	return (uint64_t)OWNER(slot, form | FORM_PRIVATE, MODE_ALL) << 48 | (uint64_t)site
 										    << PRIVATE_ORDER_BITS;
