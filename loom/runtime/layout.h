@@ -268,6 +268,7 @@ enum spare_kind {
 struct spare {
 	uint32_t first, last, count;
 };
+#define ROWS_IN_HAND 8u
 
 /* How many shared reads of a site in a row brought nothing new. */
 struct calm {
@@ -285,6 +286,14 @@ struct recent_pair {
 	uint64_t address;
 };
 #define RECENT_PAIRS 32u
+/* A thread's short memory of pairs. What is looked at first of each lies close together. */
+struct recent_pairs {
+	uint32_t next;
+	uint32_t keys[RECENT_PAIRS];   /* hashes */
+	uint32_t orders[RECENT_PAIRS]; /* of this thread's access */
+	uint64_t addresses[RECENT_PAIRS];
+	struct recent_pair pairs[RECENT_PAIRS];
+};
 /* A thread that has met so many pairs without a new couple looks for no more: programs
  * that share at every turn would else spend most of their time with it. Nothing false
  * comes of it, since only what a thread itself remembers makes a couple. */
@@ -321,6 +330,7 @@ struct thread {
 	uint32_t restores_mask;
 	uint32_t controlled; /* it has an agent (control.h) */
 	struct spare spares[SPARE_KINDS];
+	uint32_t rows_in_hand[ROWS_IN_HAND], next_in_hand; /* freed last (rows.c) */
 	struct together together;
 	struct post posts[POSTS];
 	uint32_t posted;  /* events that wait there */
@@ -330,12 +340,11 @@ struct thread {
 	uint32_t couples_left; /* pairs that are looked at for couples unless one of them makes a new one */
 	/* Observations that this thread was the first to log. */
 	uint32_t new_pairs, new_predecessors, new_edges, new_couples;
-	uint64_t lean_step; /* stands for all of `steps` in a short run */
-	uint32_t next_met, next_taken;
+	uint64_t lean_step;         /* stands for all of `steps` in a short run */
 	uint32_t takes, seen_takes; /* times that others followed this one up (atomic); when it last looked */
-	struct recent_pair last_met;                  /* the pair met before this one */
-	struct recent_pair met_pairs[RECENT_PAIRS];   /* this thread is the tail; its own */
-	struct recent_pair taken_pairs[RECENT_PAIRS]; /* this thread is the head; atomic */
+	struct recent_pair last_met;     /* the pair met before this one */
+	struct recent_pairs met_pairs;   /* this thread is the tail; its own */
+	struct recent_pairs taken_pairs; /* this thread is the head; atomic */
 	/* Reads of shared data that this thread need not repeat (calm.h): of a cell, and of it so. */
 	uint64_t again[4096], again_so[4096];
 	struct calm calm[512];

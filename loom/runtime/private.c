@@ -37,6 +37,8 @@ struct cell cell_make_private(struct cell plain)
 
 void cell_learn_nil(struct thread *self, uint64_t word, uint32_t unit)
 {
+	if (site_is_marked(WORD_SITE(word)))
+		return;
 	observe_predecessor(self, WORD_SITE(word), 0);
 	if (unit && self->owner != OWNER_NEVER)
 		site_mark(WORD_SITE(word));

@@ -335,6 +335,24 @@ INLINE bool quick_step(struct thread *self, struct cell *cell, uint64_t word, en
 	return true;
 }
 
+/* The first write to a granule. */
+INLINE bool quick_fresh(struct thread *self, struct cell *cell, uint64_t site, uint64_t order)
+{
+	uint16_t owner = self->owner | (FORM_WHOLE | FORM_PRIVATE) << 2;
+	uint64_t low = (uint64_t)owner << 48 | site << PRIVATE_ORDER_BITS | (order & PRIVATE_ORDER);
+	return !cell_low(cell) && site_is_marked(site) &&
+	       cell_swap(cell, (struct cell){ 0 }, cell_of(low, (uint16_t)self->context));
+}
+
+/* Some bytes of a granule that is private to this thread, or fresh. */
+INLINE bool quick_open_row(struct thread *self, struct cell *cell, uint64_t word, uint32_t from, uint32_t to,
+			   enum access access, bool element)
+{
+	uint16_t owner = LOW_OWNER(cell_low(cell));
+	return (!owner || owner == (self->owner | (FORM_WHOLE | FORM_PRIVATE) << 2)) && !self->held &&
+	       row_access(self, cell, from, to, word, access, FORM_PART, element);
+}
+
 /* ---- one or two bytes ---- */
 
 INLINE bool was_read_at(const struct cell *part, uint64_t site)
@@ -371,9 +389,11 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 			row_settle(self, cell);
 		return true;
 	}
-	if (quick_in_array(self, address, WORD_SITE(word), WORD_ORDER(word), length, access))
-		return true;
-	return quick_in_shared(self, cell, word, address % 8, (uint32_t)(address % 8 + length), access);
+	uint32_t from = address % 8, to = from + length;
+	bool member = !element && access == ACCESS_WRITE;
+	return quick_in_array(self, address, WORD_SITE(word), WORD_ORDER(word), length, access) ||
+	       quick_open_row(self, cell, word, from, to, access, !member) ||
+	       quick_in_shared(self, cell, word, from, to, access);
 }
 
 #endif

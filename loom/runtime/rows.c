@@ -12,15 +12,24 @@ void row_start(void)
 	spare_start(SPARE_ROWS, ROWS);
 }
 
+/* Rows come and go at every step of a walk, so those that were freed last are used again first: they are in
+ * the cache. Not at once: a signal handler may have freed the one that its thread is just writing to. */
 static uint32_t row_new(struct thread *self)
 {
+	uint32_t *hand = &self->rows_in_hand[self->next_in_hand % ROWS_IN_HAND], number = *hand;
+	*hand = 0;
+	if (number)
+		return number;
 	return spare_new(&self->spares[SPARE_ROWS], SPARE_ROWS, &runtime.next_rows, ROWS,
 			 "no more room for memory that is used byte by byte");
 }
 
 void row_free(struct thread *self, uint32_t number)
 {
-	spare_give(&self->spares[SPARE_ROWS], SPARE_ROWS, number);
+	uint32_t *hand = &self->rows_in_hand[self->next_in_hand++ % ROWS_IN_HAND], oldest = *hand;
+	*hand = number;
+	if (oldest)
+		spare_give(&self->spares[SPARE_ROWS], SPARE_ROWS, oldest);
 }
 
 static struct cell row_cell(struct thread *self, uint32_t number, struct cell like)
@@ -40,7 +49,8 @@ bool row_settle(struct thread *self, struct cell *cell)
 		differ |= row->bytes[i] ^ first;
 	if (differ || !first || !granule_enter(self)) /* a handler leaves spare lists alone */
 		return false;
-	uint64_t low = private_low(self->slot, FORM_WHOLE, ROW_WRITE_SITE(first)) + (now.write & PRIVATE_ORDER);
+	uint64_t low =
+		private_low(self->slot, FORM_WHOLE, ROW_WRITE_SITE(first)) + (now.write & PRIVATE_ORDER);
 	uint64_t high = private_high(ROW_READ_SITE(first), now.read, ROW_CONTEXT(first));
 	if (cell_swap(cell, now, cell_of(low, high)))
 		row_free(self, now.history);

@@ -118,6 +118,7 @@ HIDDEN void units_prepare(void);
 HIDDEN void units_after_fork(void);
 HIDDEN void units_find_program(void); /* before the first unit is there: saves time then */
 HIDDEN void units_forget_memos(uint32_t slot);
+HIDDEN void units_forget_marks(void);
 HIDDEN uint64_t units_site_id(uint32_t site); /* 0 when unknown */
 HIDDEN void units_copy(struct area_process *to, const struct area_process *from);
 

@@ -196,6 +196,11 @@ void units_forget_memos(uint32_t slot)
 	madvise((char *)MEMOS_START + slot * MEMOS_SIZE, (memos + 4095) & ~4095ull, MADV_DONTNEED);
 }
 
+void units_forget_marks(void)
+{
+	madvise((char *)MARKS_START, (next_site + 4095ull) & ~4095ull, MADV_DONTNEED);
+}
+
 EXPORT void unsnarl_unit(struct unit_descriptor *unit)
 {
 	runtime_serve(); /* before the first constructor of anything that has hooks */
