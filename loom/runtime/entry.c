@@ -83,8 +83,9 @@ INLINE bool quick_bytes(struct thread *self, uint64_t word, uint64_t address, ui
 	uint32_t from = address % 8, to = from + length;
 	if (length == 8 &&
 	    (quick_privately(self, cell, FORM_WHOLE, site, order, access) ||
-	     quick_in_halves(self, address, site, order, access) || quick_step(self, cell, word, access) ||
-	     quick_change(self, cell, word, address, 8, access)))
+	     quick_in_halves(self, address, site, order, access) ||
+	     (access == ACCESS_WRITE && quick_fresh(self, cell, site, order)) ||
+	     quick_step(self, cell, word, access) || quick_change(self, cell, word, address, 8, access)))
 		return true;
 	if (quick_in_row(self, address, site, order, length, access, true)) {
 		if (to == 8)

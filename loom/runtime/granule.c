@@ -404,9 +404,15 @@ void granule_forget(struct thread *self, uint64_t address, size_t size)
 	}
 	while (address < end) {
 		uint64_t granule = address & ~7ull;
+		const struct cell *cells = layout_cell(granule);
+		if (granule == address && end - granule >= 32 &&
+		    !(cells[0].owner | cells[1].owner | cells[2].owner | cells[3].owner)) {
+			address += 32;
+			continue;
+		}
 		uint32_t from = (uint32_t)(address - granule);
 		uint32_t to = end - granule < 8 ? (uint32_t)(end - granule) : 8;
-		if (layout_cell(granule)->owner)
+		if (cells->owner)
 			forget_part(self, granule, from, to);
 		address = granule + 8;
 	}

@@ -360,6 +360,16 @@ INLINE bool was_read_at(const struct cell *part, uint64_t site)
 	return private_read_site(high_of(cell_get(part))) == site;
 }
 
+/* Can a cut granule perhaps become whole again? */
+INLINE bool parts_are_alike(uint64_t low)
+{
+	const struct cell *cells = cut_at((uint32_t)low)->cells;
+	uint64_t first = cell_low(cells), differ = 0;
+	for (uint32_t left = LOW_CONTEXT(low); left; left &= left - 1)
+		differ |= cell_low(&cells[__builtin_ctz(left)]) ^ first;
+	return OWNER_IS_PRIVATE(LOW_OWNER(first)) ? differ <= PRIVATE_ORDER : !LOW_OWNER(differ);
+}
+
 /* One part of a granule, just as large, that is private to this thread. */
 INLINE bool quick_part(const struct thread *self, uint64_t address, uint64_t site, uint32_t length,
 		       enum access access, bool element)
@@ -381,9 +391,13 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 	uint64_t low = cell_low(cell);
 	if (UNLIKELY(address % length || self->owner == OWNER_NEVER))
 		return false;
-	if (LOW_IS_CUT(low))
-		return !(element && address % 8 + length == 8) &&
-		       quick_parts(self, low, address, length, WORD_SITE(word), WORD_ORDER(word), access);
+	if (LOW_IS_CUT(low)) {
+		if (!quick_parts(self, low, address, length, WORD_SITE(word), WORD_ORDER(word), access))
+			return false;
+		if (element && address % 8 + length == 8 && !self->held && parts_are_alike(low))
+			parts_mend(self, address & ~7ull);
+		return true;
+	}
 	if (quick_in_row(self, address, WORD_SITE(word), WORD_ORDER(word), length, access, true)) {
 		if (element && address % 8 + length == 8)
 			row_settle(self, cell);
