@@ -17,11 +17,14 @@ void row_start(void)
 static uint32_t row_new(struct thread *self)
 {
 	uint32_t *hand = &self->rows_in_hand[self->next_in_hand % ROWS_IN_HAND], number = *hand;
+	struct spare *spare = &self->spares[SPARE_ROWS];
 	*hand = 0;
-	if (number)
-		return number;
-	return spare_new(&self->spares[SPARE_ROWS], SPARE_ROWS, &runtime.next_rows, ROWS,
-			 "no more room for memory that is used byte by byte");
+	if (!number) {
+		number = spare_new(spare, SPARE_ROWS, &runtime.next_rows, ROWS,
+				   "no more room for memory that is used byte by byte");
+		__builtin_prefetch(row_at(spare->first), 1); /* the next one will not be in the cache */
+	}
+	return number;
 }
 
 void row_free(struct thread *self, uint32_t number)
@@ -32,12 +35,10 @@ void row_free(struct thread *self, uint32_t number)
 		spare_give(&self->spares[SPARE_ROWS], SPARE_ROWS, oldest);
 }
 
-static struct cell row_cell(struct thread *self, uint32_t number, struct cell like)
+static struct cell row_cell(struct thread *self, uint32_t number, uint64_t orders)
 {
-	like.history = number;
-	like.context = 0;
-	like.owner = OWNER(self->slot, FORM_ARRAY | FORM_PRIVATE, MODE_ALL);
-	return like;
+	uint16_t owner = OWNER(self->slot, FORM_ARRAY | FORM_PRIVATE, MODE_ALL);
+	return cell_of((uint64_t)owner << 48 | number, orders);
 }
 
 bool row_settle(struct thread *self, struct cell *cell)
@@ -58,9 +59,9 @@ bool row_settle(struct thread *self, struct cell *cell)
 	return true;
 }
 
-/* What the access makes of bytes from..to of the row. */
-static void step_row(struct thread *self, struct row *row, struct cell *now, uint32_t from, uint32_t to,
-		     uint64_t word, enum access access)
+/* What the access makes of bytes from..to of the row, and of the orders in a cell's second half. */
+INLINE uint64_t step_row(struct thread *self, struct row *row, uint64_t orders, uint32_t from, uint32_t to,
+			 uint64_t word, enum access access)
 {
 	uint64_t site = WORD_SITE(word), written = ROW_WRITE(site, self->context);
 	bool fresh = false;
@@ -68,34 +69,30 @@ static void step_row(struct thread *self, struct row *row, struct cell *now, uin
 		fresh |= !row->bytes[i];
 		row->bytes[i] = access == ACCESS_WRITE ? written : row_read(row->bytes[i], site);
 	}
-	if (access == ACCESS_WRITE) {
-		now->write = WORD_ORDER(word);
-		return;
-	}
-	now->read = WORD_ORDER(word);
+	if (access == ACCESS_WRITE)
+		return orders >> 32 << 32 | WORD_ORDER(word);
 	if (fresh && cell_observes_edges())
 		observe_edge(self, 0, 0, (uint32_t)site, self->context, false);
+	return (uint32_t)orders | (uint64_t)WORD_ORDER(word) << 32;
 }
 
 /* The first access to only some bytes of a granule that is private, or fresh. */
 static bool open_row(struct thread *self, struct cell *cell, struct cell raw, uint32_t from, uint32_t to,
 		     uint64_t word, enum access access)
 {
-	uint64_t low = low_of(raw), high = high_of(raw), byte = 0;
-	struct cell now = { 0 };
+	uint64_t low = low_of(raw), high = high_of(raw), byte = 0, orders = 0;
 	if (raw.owner) {
 		uint32_t write = (uint32_t)(low >> PRIVATE_ORDER_BITS) & WORD_SITE_MASK;
 		byte = row_read(write ? ROW_WRITE(write, high) : 0, private_read_site(high));
-		now = (struct cell){ .write = order_of_private(low),
-				     .read = order_of_private(high >> PRIVATE_READ_ORDER) };
+		orders = order_of_private(low) | (uint64_t)order_of_private(high >> PRIVATE_READ_ORDER) << 32;
 	}
 	bool entered = granule_enter(self);
 	uint32_t number = row_new(self);
 	struct row *row = row_at(number);
 	for (int i = 0; i < 8; i++)
 		row->bytes[i] = byte;
-	step_row(self, row, &now, from, to, word, access);
-	bool done = cell_swap(cell, raw, row_cell(self, number, now));
+	orders = step_row(self, row, orders, from, to, word, access);
+	bool done = cell_swap(cell, raw, row_cell(self, number, orders));
 	if (!done)
 		row_free(self, number);
 	granule_leave(self, entered);
@@ -113,9 +110,8 @@ bool row_access(struct thread *self, struct cell *cell, uint32_t from, uint32_t 
 		if (OWNER_FORM(raw.owner) == FORM_HALF || !open_row(self, cell, raw, from, to, word, access))
 			return false;
 	} else {
-		struct cell now = raw;
-		step_row(self, row_at(raw.history), &now, from, to, word, access);
-		cell_set(cell, now);
+		uint64_t orders = step_row(self, row_at(raw.history), high_of(raw), from, to, word, access);
+		cell_set(cell, cell_of(low_of(raw), orders));
 	}
 	cell_learn_nil(self, word, unit);
 	if (to == 8 && (element || !from))
