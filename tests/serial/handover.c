@@ -8,7 +8,7 @@
 
 #define CELLS 6000
 #define TEXT 512
-#define THREADS 3
+#define THREADS 4
 #define TURNS 6
 
 static uint64_t cells[CELLS];
@@ -81,14 +81,14 @@ static void *work(void *argument)
 		sem_wait(&turn[self]);
 		for (int i = 0; i < 8; i++)
 			seen[self] += notes[self][i];
-		if (t % THREADS == self)
+		if ((t + 1) % THREADS == self)
 			fill(self);
-		if ((t + self) % 2)
-			take(self, t);
 		if (t == TURNS - 1)
 			finish(self);
 		look(self);
 		spell(self);
+		if (t % THREADS == self)
+			take(self, t);
 		sem_post(t == TURNS - 1 && self == THREADS - 1 ? &done : &turn[(self + 1) % THREADS]);
 	}
 	return NULL;
@@ -106,5 +106,5 @@ int main(void)
 	sem_wait(&done);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	return seen[0] + seen[1] + seen[2] == 0;
+	return seen[0] + seen[1] + seen[2] + seen[3] == 0;
 }
