@@ -99,14 +99,12 @@ INLINE uint64_t again_listed_value(const struct thread *self, uint64_t low, uint
 
 INLINE bool reads_listed_again(struct thread *self, const struct cell *cell, uint64_t word)
 {
-	uint64_t low = cell_low(cell), value = again_value(cell, low, cell->write), *last;
+	uint64_t low = cell_low(cell), value = again_value(cell, low, cell->write);
 	uint32_t list = readers_list(cell, cell->read);
 	uint64_t so = again_listed_value(self, low, list, word);
 	if (!list || *again_so_place(self, so) != so)
 		return false;
-	last = again_place(self, cell);
-	if ((*last ^ value) <= WORD_SITE_MASK)
-		*last = value | WORD_SITE(word);
+	*again_place(self, cell) = value | WORD_SITE(word);
 	return true;
 }
 

@@ -51,7 +51,7 @@ static void access_slowly(struct thread *self, uint64_t word, uint64_t address, 
 		trace_begin(self, word, address, size, access);
 	if (self->taken.cell)
 		cell_settle(self);
-	if (self->posted)
+	if (self->posted | RELAXED_GET(self->inbox))
 		context_send(self, false);
 	granule_access(self, word, address, size, access, unit, element);
 	if (UNLIKELY(runtime.options.line))
@@ -123,7 +123,7 @@ INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum a
 			 !runtime.options.jitter_us;
 	if (self->taken.cell && !self->held)
 		cell_settle(self);
-	if (self->posted)
+	if (self->posted | RELAXED_GET(self->inbox))
 		context_send(self, false);
 	if (LIKELY(short_way)) {
 		if (self->held ? cell_access_lightly(self, cell, word, address, form, access, form)
@@ -182,14 +182,21 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		(void)memo;                                                                                  \
 		if (self->tag == TAG_NEVER ||                                                                \
 		    (!(access == ACCESS_READ && quick_listed(self, cell, word, address, length)) &&          \
-		     !quick_change(self, cell, word, address, length, access) &&                             \
 		     !quick_unit(self, address, WORD_SITE(word), WORD_ORDER(word), length, access)))         \
 			name##_access(word, address);                                                        \
+	}                                                                                                    \
+	static __attribute__((preserve_most, noinline)) void name##_hands(uint64_t word, uint64_t address,   \
+									  uint64_t memo)                     \
+	{                                                                                                    \
+		struct thread *self = unsnarl_self;                                                          \
+		if (self->tag == TAG_NEVER ||                                                                \
+		    !quick_change(self, layout_cell(address), word, address, length, access)) __attribute__  \
+			((musttail)) return name##_further(word, address, memo);                             \
 	}                                                                                                    \
 	MISS(name)                                                                                           \
 	{                                                                                                    \
 		if (!second_chance(word, address, (struct memo *)memo, access, length)) __attribute__        \
-			((musttail)) return name##_further(word, address, memo);                             \
+			((musttail)) return name##_hands(word, address, memo);                               \
 	}                                                                                                    \
 	SLOWLY(name)                                                                                         \
 	{                                                                                                    \
@@ -201,7 +208,7 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		else if (!quick_by_memo(self, cell, self->order, access,                                     \
 					memo_behind(memo, cell_low(cell))) &&                                \
 			 !(access == ACCESS_READ && reads_again(self, cell, event_word(self, site))))        \
-			name##_further(event_word(self, site), address, (uint64_t)memo);                     \
+			name##_hands(event_word(self, site), address, (uint64_t)memo);                       \
 	}                                                                                                    \
 	COLD_CALL(name)                                                                                      \
 	{                                                                                                    \

@@ -7,6 +7,7 @@
 
 #include "loom/runtime/calm.h"
 #include "loom/runtime/change.h"
+#include "loom/runtime/hands.h"
 #include "loom/runtime/runtime.h"
 
 INLINE bool quick_privately(const struct thread *self, struct cell *cell, uint64_t mark, uint64_t order,
@@ -122,8 +123,6 @@ INLINE bool quick_in_array(struct thread *self, uint64_t address, uint64_t site,
 		array_settle(self, cell);
 	return true;
 }
-
-#define FORM(length) ((length) == 8 ? FORM_WHOLE : FORM_HALF)
 
 /* A granule in halves, both private; `mark` is for a whole one. */
 INLINE bool quick_in_halves(const struct thread *self, uint64_t address, uint64_t mark, uint64_t order,
@@ -280,44 +279,6 @@ static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struc
 }
 
 /* ---- cells that several threads know ---- */
-
-/* A read by one of the two threads that a cell names, unless it may be passed over from now on. */
-INLINE bool quick_again(struct thread *self, struct cell *cell, struct cell raw, const struct change *change,
-			uint64_t word)
-{
-	const struct history *old = history_at(HISTORY(raw.history));
-	uint32_t last = OWNER_SLOT(raw.owner) == self->slot ? old->read : old->own & ~OWN_LAST;
-	if (change->meets[0] || (last == WORD_SITE(word) && site_is_calm(self, word)))
-		return false;
-	uint32_t before = news(self);
-	change_learn_edge(self, change, raw.context, word, ACCESS_READ);
-	note_calm(self, word, before != news(self));
-	cell_set(cell, change_cell(self, raw, change->next, word, ACCESS_READ));
-	return true;
-}
-
-/* A cell that another thread was at alone, or that two threads know, this one among them or for its write.
- * All that it teaches is logged but for its edge. */
-INLINE bool quick_change(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
-			 uint32_t length, enum access access)
-{
-	struct cell raw = cell_get(cell);
-	uint32_t mode = OWNER_MODE(raw.owner), slot = OWNER_SLOT(raw.owner);
-	bool mine = slot == self->slot, one = mode == MODE_ONE;
-	struct change change;
-	if (OWNER_FORM(raw.owner) != FORM(length) || address % length || !slot || self->couples_left ||
-	    runtime.options.jitter_us || WORD_SLOT(word) != self->slot || self->held ||
-	    !(one || (mode == MODE_ALL && !mine)) ||
-	    (one && access == ACCESS_READ && !mine && HISTORY_WRITER(raw.history) != self->slot) ||
-	    !change_find(self, change_key(raw, word, access), &change))
-		return false;
-	if (self->taken.cell)
-		cell_settle(self);
-	if (one && access == ACCESS_READ)
-		return quick_again(self, cell, raw, &change, word);
-	change_learn_edge(self, &change, cell_context(raw), word, access);
-	return cell_change_hands(self, cell, raw, &change, word, address, access);
-}
 
 /* A read of a value that many threads have read, this one here among them. */
 INLINE bool quick_listed(struct thread *self, const struct cell *cell, uint64_t word, uint64_t address,

@@ -365,7 +365,9 @@ HIDDEN uint32_t context_empty(void);
  * enters its context. The event of this thread's own, one for all that it met, enters at the end. */
 HIDDEN void context_meet(struct thread *self, uint32_t slot, enum access access);
 HIDDEN void context_end(struct thread *self, enum access access);
-/* What waits for other threads (self->posted); before a synchronisation call when self->posting. */
+HIDDEN __attribute__((preserve_most)) void context_own_slowly(struct thread *self, uint32_t event);
+/* What waits for other threads (self->posted) or for this one (self->inbox); before a synchronisation call
+ * when self->posting. */
 HIDDEN void context_send(struct thread *self, bool synchronises);
 
 /* ---- spare.c: blocks that come and go ---- */
