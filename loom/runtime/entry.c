@@ -149,7 +149,8 @@ INLINE bool second_chance(uint64_t word, uint64_t address, struct memo *memo, en
 		return reads_again(self, cell, word);
 	const struct memo behind = *memo_behind(memo, low);
 	if (!quick_by_memo(self, cell, WORD_ORDER(word), access, &behind))
-		return false;
+		return access == ACCESS_READ && OWNER_MODE(LOW_OWNER(low)) == MODE_ONE &&
+		       !(address % length) && glance_at_cell(self, cell, low, word);
 	memo_set(memo, behind.from, behind.to);
 	return true;
 }
@@ -185,12 +186,23 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		     !quick_unit(self, address, WORD_SITE(word), WORD_ORDER(word), length, access)))         \
 			name##_access(word, address);                                                        \
 	}                                                                                                    \
+	static __attribute__((preserve_most, noinline)) void name##_fresh(uint64_t word, uint64_t address,   \
+									  uint64_t memo)                     \
+	{                                                                                                    \
+		if (!quick_fresh(unsnarl_self, layout_cell(address), word, address, length, access))         \
+			__attribute__                                                                        \
+			((musttail)) return name##_further(word, address, memo);                             \
+	}                                                                                                    \
 	static __attribute__((preserve_most, noinline)) void name##_hands(uint64_t word, uint64_t address,   \
 									  uint64_t memo)                     \
 	{                                                                                                    \
 		struct thread *self = unsnarl_self;                                                          \
-		if (self->tag == TAG_NEVER ||                                                                \
-		    !quick_change(self, layout_cell(address), word, address, length, access)) __attribute__  \
+		struct cell *cell = layout_cell(address);                                                    \
+		if (self->tag == TAG_NEVER) __attribute__                                                    \
+			((musttail)) return name##_further(word, address, memo);                             \
+		if (!(cell_low(cell) & ~LOW_HALF_FRESH)) __attribute__                                       \
+			((musttail)) return name##_fresh(word, address, memo);                               \
+		if (!quick_change(self, cell, word, address, length, access)) __attribute__                  \
 			((musttail)) return name##_further(word, address, memo);                             \
 	}                                                                                                    \
 	MISS(name)                                                                                           \

@@ -9,6 +9,7 @@
 #include "loom/runtime/calm.h"
 #include "loom/runtime/change.h"
 #include "loom/runtime/context.h"
+#include "loom/runtime/glance.h"
 #include "loom/runtime/runtime.h"
 
 INLINE uint64_t cell_high(const struct cell *cell)
@@ -22,6 +23,7 @@ INLINE void cell_set_halves(struct cell *cell, uint64_t low, uint64_t high)
 	*(volatile cell_bits *)cell = all;
 }
 
+#define LOW_HALF_FRESH ((uint64_t)OWNER(0u, FORM_HALF, MODE_ALL) << 48)
 #define FORM(length) ((length) == 8 ? FORM_WHOLE : FORM_HALF)
 
 /* ---- what is rare, and leaves the caller's registers alone (hands.c) ---- */
@@ -31,9 +33,8 @@ INLINE void cell_set_halves(struct cell *cell, uint64_t low, uint64_t high)
 RARE void hands_settle_slowly(struct thread *self);
 /* As change_communicate; `meets` as one number. */
 RARE void hands_communicate(struct thread *self, uint32_t meets, enum access access);
-/* The edge of a known change is logged, and `place` says so. What was to be learnt, or that the change is not
- * known any more, since a signal handler came between. */
-enum learnt { LEARNT_NOTHING, LEARNT_EDGE, LEARNT_TOO_LATE };
+/* The edge of a known change is logged, and `place` says so; nothing, when the change is not known any more. */
+enum learnt { LEARNT_NOTHING, LEARNT_EDGE };
 RARE enum learnt hands_learn_edge(struct thread *self, uint64_t low, uint64_t high, uint64_t word,
 				  enum access access);
 /* As cell_make_private; the halves stay where they are. */
@@ -50,6 +51,48 @@ INLINE void hands_settle(struct thread *self)
 	self->taken.cell = NULL;
 }
 
+/* ---- first accesses ---- */
+
+/* What the cell becomes where the site's mark says that it is logged that nobody was there before. */
+INLINE void fresh_set(struct thread *self, struct cell *cell, uint64_t mark, uint64_t word,
+		      enum access access)
+{
+	uint64_t order = WORD_ORDER(word) & PRIVATE_ORDER, site = (uint64_t)WORD_SITE(word);
+	if (access == ACCESS_WRITE)
+		cell_set_halves(cell, mark + order, (uint16_t)self->context);
+	else
+		cell_set_halves(cell, mark - (site << PRIVATE_ORDER_BITS) + order,
+				private_high((uint32_t)site, WORD_ORDER(word), 0));
+}
+
+/* To what nobody has touched. Who first cuts a granule in halves does so by a locked instruction, since
+ * other threads may be about to use the rest of it. */
+INLINE bool quick_fresh(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
+			uint32_t length, enum access access)
+{
+	const struct cell half = { .owner = OWNER(0u, FORM_HALF, MODE_ALL) }, none = { 0 };
+	uint64_t low = cell_low(cell), mark = self->marks[WORD_SITE(word)];
+	struct cell *first = layout_whole(address);
+	if (!mark || address % length || cell_high(cell) || runtime.options.jitter_us ||
+	    WORD_SLOT(word) != self->slot || (low && (length == 8 || low != LOW_HALF_FRESH)))
+		return false;
+	if (length == 4 && !low) {
+		uint64_t granule = cell_low(first);
+		if (!granule && !cell_swap(first, none, half))
+			return false;
+		if (granule && OWNER_FORM(LOW_OWNER(granule)) != FORM_HALF)
+			return false;
+	}
+	fresh_set(self, cell, mark, word, access);
+	if (length == 4 && !low && UNLIKELY(OWNER_FORM(LOW_OWNER(cell_low(first))) != FORM_HALF)) {
+		cell_set_halves(cell, 0, 0); /* it was cut in between */
+		return false;
+	}
+	if (access == ACCESS_READ && cell_observes_edges())
+		observe_edge(self, 0, 0, WORD_SITE(word), self->context, false);
+	return true;
+}
+
 /* ---- known changes ---- */
 
 /* What tells the edges of a change in their contexts apart; the upper half tells whose edge it is, should a
@@ -59,36 +102,19 @@ INLINE uint64_t edge_in(uint64_t hash, struct cell raw, uint32_t context)
 	return hash >> 21 << 32 | (uint64_t)cell_context(raw) << 16 | (uint16_t)context;
 }
 
-struct known {
-	uint64_t next, edge;
-	uint32_t before, meets; /* as in struct change */
-};
-
-/* A signal handler may put another change in its place meanwhile. */
-INLINE bool known_find(struct thread *self, struct cell raw, uint64_t word, enum access access,
-		       struct known *known)
+INLINE uint32_t change_meets(const struct change *change)
 {
-	struct change_key key = change_key(raw, word, access);
-	uint64_t hash = change_hash(key);
-	const struct change *place = &self->changes[hash >> 53];
-	if (place->state != key.state || place->event != key.event)
-		return false;
-	known->next = place->next;
-	known->before = place->before;
-	__builtin_memcpy(&known->meets, place->meets, sizeof known->meets);
-	known->edge = RELAXED_GET(place->edge) ^ edge_in(hash, raw, self->context);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	uint32_t meets;
+	__builtin_memcpy(&meets, change->meets, sizeof meets);
+	return meets;
+}
+
+INLINE bool change_is(const struct change *place, struct change_key key)
+{
 	return RELAXED_GET(place->state) == key.state && RELAXED_GET(place->event) == key.event;
 }
 
-INLINE enum learnt known_learn_edge(struct thread *self, const struct known *known, struct cell raw,
-				    uint64_t word, enum access access)
-{
-	return LIKELY(!known->edge) ? LEARNT_NOTHING
-				    : hands_learn_edge(self, low_of(raw), high_of(raw), word, access);
-}
-
-INLINE void known_communicate(struct thread *self, uint32_t meets, enum access access)
+INLINE void hands_meet(struct thread *self, uint32_t meets, enum access access)
 {
 	if (!meets)
 		return;
@@ -98,58 +124,63 @@ INLINE void known_communicate(struct thread *self, uint32_t meets, enum access a
 		hands_communicate(self, meets, access);
 }
 
-/* A read by one of the two threads that a cell names, unless it may be passed over from now on. */
-INLINE bool quick_again(struct thread *self, struct cell *cell, struct cell raw, const struct known *known,
-			uint64_t word)
+/* A read by one of the two threads that a cell names, unless it may be passed over from now on. Once the site
+ * is calm a glance tells the same (quick.h). */
+INLINE bool quick_again(struct thread *self, struct cell *cell, struct cell raw, const struct change *place,
+			struct change_key key, enum learnt learnt, uint64_t word)
 {
 	const struct history *old = history_at(HISTORY(raw.history));
 	uint32_t last = OWNER_SLOT(raw.owner) == self->slot ? old->read : old->own & ~OWN_LAST;
-	if (known->meets || (last == WORD_SITE(word) && site_is_calm(self, word)))
+	bool calm = site_is_calm(self, word);
+	struct cell fresh = change_cell(self, raw, place->next, word, ACCESS_READ);
+	if (change_meets(place) || (calm && last == WORD_SITE(word)) || !change_is(place, key))
 		return false;
-	enum learnt learnt = known_learn_edge(self, known, raw, word, ACCESS_READ);
-	if (learnt == LEARNT_TOO_LATE)
-		return false;
-	note_calm(self, word, learnt == LEARNT_EDGE);
-	struct cell fresh = change_cell(self, raw, known->next, word, ACCESS_READ);
+	if (calm && learnt == LEARNT_NOTHING)
+		glance_note(self, low_of(raw), WORD_SITE(word), HISTORY(fresh.history));
+	else
+		note_calm(self, word, learnt == LEARNT_EDGE);
 	cell_set_halves(cell, low_of(fresh), high_of(fresh));
 	return true;
 }
 
 /* A cell that another thread was at alone, or that two threads know, this one among them or for its write.
- * All that it teaches is logged but for its edge. */
+ * All that it teaches is logged but for its edge. That nobody came between is looked at last: another thread
+ * at the cell, or a signal handler that put another change in this one's place. */
 INLINE bool quick_change(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
 			 uint32_t length, enum access access)
 {
-	uint64_t low = cell_low(cell), high = cell_high(cell); /* cell_exchange looks at both once more */
+	uint64_t low = cell_low(cell), high = cell_high(cell);
 	struct cell raw = cell_of(low, high);
-	uint32_t mode = OWNER_MODE(raw.owner), slot = OWNER_SLOT(raw.owner);
-	bool mine = slot == self->slot, one = mode == MODE_ONE;
-	struct known known;
-	if (!(one || (mode == MODE_ALL && !mine)) || !slot || OWNER_FORM(raw.owner) != FORM(length) ||
+	struct change_key key = change_key(raw, word, access);
+	uint64_t hash = change_hash(key);
+	const struct change *place = &self->changes[hash >> 53];
+	bool one = OWNER_MODE(raw.owner) == MODE_ONE;
+	if (!change_is(place, key) || OWNER_FORM(raw.owner) != FORM(length) || !OWNER_SLOT(raw.owner) ||
 	    address % length || self->couples_left || runtime.options.jitter_us ||
-	    WORD_SLOT(word) != self->slot || self->held ||
-	    (one && access == ACCESS_READ && !mine && HISTORY_WRITER(raw.history) != self->slot) ||
-	    !known_find(self, raw, word, access, &known))
+	    WORD_SLOT(word) != self->slot || self->held)
 		return false;
 	hands_settle(self);
+	enum learnt learnt = LEARNT_NOTHING;
+	if (UNLIKELY(RELAXED_GET(place->edge) != edge_in(hash, raw, self->context)))
+		learnt = hands_learn_edge(self, low, high, word, access);
 	if (one && access == ACCESS_READ)
-		return quick_again(self, cell, raw, &known, word);
-	if (known_learn_edge(self, &known, raw, word, access) == LEARNT_TOO_LATE)
-		return false;
-	struct cell then = change_cell(self, raw, known.next, word, access);
+		return quick_again(self, cell, raw, place, key, learnt, word);
+	struct cell then = change_cell(self, raw, place->next, word, access);
 	uint64_t fresh[2] = { low_of(then), high_of(then) };
 	if (access == ACCESS_WRITE &&
-	    UNLIKELY(!known.before)) /* it may have been a byte of an array that nobody had touched */
+	    UNLIKELY(!place->before)) /* it may have been a byte of an array that nobody had touched */
 		hands_make_private(fresh);
-	if (cell_low(cell) != low || cell_high(cell) != high)
+	uint32_t meets = change_meets(place), before = place->before;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (!change_is(place, key) || cell_low(cell) != low || cell_high(cell) != high)
 		return false;
 	cell_set_halves(cell, fresh[0], fresh[1]);
-	known_communicate(self, known.meets, access);
+	hands_meet(self, meets, access);
 	if (!one)
 		self->taken = (struct taken){ .cell = cell,
 					      .word = word,
 					      .address = address,
-					      .before = known.before,
+					      .before = before,
 					      .owner = owner_in_plain(raw.owner),
 					      .access = (uint16_t)access };
 	return true;

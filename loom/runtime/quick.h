@@ -7,6 +7,7 @@
 
 #include "loom/runtime/calm.h"
 #include "loom/runtime/change.h"
+#include "loom/runtime/glance.h"
 #include "loom/runtime/hands.h"
 #include "loom/runtime/runtime.h"
 
@@ -149,40 +150,6 @@ INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uin
 }
 
 /* ---- bytes of a granule that two threads use ---- */
-
-INLINE uint64_t glance_of(const struct thread *self, uint64_t site)
-{
-	return (uint64_t)(uint16_t)self->context << 22 | site << 38 |
-	       (uint64_t)(RELAXED_GET(runtime.recycled) & 3) << 60 | 1ull << 62;
-}
-
-INLINE struct glance *glance_place(struct thread *self, uint64_t low, uint64_t site)
-{
-	return &self->glances[(low ^ site * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu >> 52];
-}
-
-/* The byte's history after a read that teaches nothing; false when that is not known. A signal handler may
- * put another one in its place meanwhile. */
-INLINE bool glance_find(struct thread *self, uint64_t low, uint64_t site, uint32_t *history)
-{
-	const struct glance *place = glance_place(self, low, site);
-	uint64_t to = RELAXED_GET(place->to);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	bool same = RELAXED_GET(place->from) == low;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	*history = HISTORY(to);
-	return same && to - HISTORY(to) == glance_of(self, site) && RELAXED_GET(place->to) == to;
-}
-
-INLINE void glance_note(struct thread *self, uint64_t low, uint64_t site, uint32_t history)
-{
-	struct glance *place = glance_place(self, low, site);
-	RELAXED_SET(place->to, 0);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	RELAXED_SET(place->from, low);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	RELAXED_SET(place->to, glance_of(self, site) | history);
-}
 
 /* A byte in this state, as a cell's first half. */
 INLINE uint64_t low_of_byte(uint64_t low, uint32_t state)

@@ -313,9 +313,9 @@ HIDDEN struct cell cell_plain(struct cell cell);
 HIDDEN struct cell cell_make_private(struct cell plain);
 /* The access found nobody before it; its mark, if its site has one (`unit`), says so. */
 HIDDEN void cell_learn_nil(struct thread *self, uint64_t word, uint32_t unit);
-/* The first access to a cell that nobody has; false when it is no longer `raw`. */
-HIDDEN bool cell_take_fresh(struct thread *self, struct cell *cell, struct cell raw, uint64_t word,
-			    enum access access, uint32_t unit);
+/* The first access to a cell that nobody has, and that gets this form; false when it is no longer `raw`. */
+HIDDEN bool cell_take_fresh(struct thread *self, struct cell *cell, struct cell raw, uint32_t form,
+			    uint64_t word, enum access access, uint32_t unit);
 /* An access by the thread whose it is. */
 HIDDEN void cell_step_private(struct thread *self, struct cell *cell, uint64_t word, enum access access,
 			      uint32_t unit);
