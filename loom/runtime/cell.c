@@ -60,7 +60,7 @@ static void find_meets(const struct thread *self, const struct cell *now, const 
 	    (writes ? old->write || old->own : old->write && !(b == self->slot && old->read)))
 		meets[0] = (uint16_t)a;
 	if (writes && old->read && b != self->slot)
-		meets[1] = (uint16_t)b;
+		meets[meets[0] != 0] = (uint16_t)b;
 }
 
 /* The same for a cell that many threads have read. */

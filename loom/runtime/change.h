@@ -49,7 +49,7 @@ INLINE void change_note(struct thread *self, struct change_key key, struct chang
 	RELAXED_SET(place->event, 0);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	change.state = key.state;
-	change.event = change.edge = 0;
+	change.event = change.edges[0] = change.edges[1] = 0;
 	*place = change;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	RELAXED_SET(place->event, key.event);

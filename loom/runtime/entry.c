@@ -145,8 +145,6 @@ INLINE bool second_chance(uint64_t word, uint64_t address, struct memo *memo, en
 		return false;
 	struct cell *cell = layout_cell(address);
 	uint64_t low = cell_low(cell);
-	if (LOW_IS_MANY(low) && access == ACCESS_READ && OWNER_FORM(LOW_OWNER(low)) == FORM(length))
-		return reads_again(self, cell, word);
 	const struct memo behind = *memo_behind(memo, low);
 	if (!quick_by_memo(self, cell, WORD_ORDER(word), access, &behind))
 		return access == ACCESS_READ && OWNER_MODE(LOW_OWNER(low)) == MODE_ONE &&
@@ -205,10 +203,21 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		if (!quick_change(self, cell, word, address, length, access)) __attribute__                  \
 			((musttail)) return name##_further(word, address, memo);                             \
 	}                                                                                                    \
-	MISS(name)                                                                                           \
+	static __attribute__((preserve_most, noinline)) void name##_behind(uint64_t word, uint64_t address,  \
+									   uint64_t memo)                    \
 	{                                                                                                    \
 		if (!second_chance(word, address, (struct memo *)memo, access, length)) __attribute__        \
 			((musttail)) return name##_hands(word, address, memo);                               \
+	}                                                                                                    \
+	MISS(name)                                                                                           \
+	{                                                                                                    \
+		struct thread *self = unsnarl_self;                                                          \
+		const struct cell *cell = layout_cell##length(address);                                      \
+		if (access == ACCESS_WRITE ||                                                                \
+		    LOW_OWNER(cell_low(cell)) != OWNER(0u, FORM(length), MODE_MANY)) __attribute__           \
+			((musttail)) return name##_behind(word, address, memo);                              \
+		if (self->tag == TAG_NEVER || !reads_again(self, cell, word)) __attribute__                  \
+			((musttail)) return name##_further(word, address, memo);                             \
 	}                                                                                                    \
 	SLOWLY(name)                                                                                         \
 	{                                                                                                    \
@@ -234,6 +243,39 @@ UNIT_ACCESS(read8, 8, ACCESS_READ)
 UNIT_ACCESS(read4, 4, ACCESS_READ)
 UNIT_ACCESS(write8, 8, ACCESS_WRITE)
 UNIT_ACCESS(write4, 4, ACCESS_WRITE)
+
+/* ---- two whole granules ---- */
+
+/* Both in one state, which a memo behind the first one knows. */
+INLINE bool second_chance_for_both(struct thread *self, uint64_t word, struct cell *cells, struct memo *memo,
+				   enum access access)
+{
+	uint64_t low = cell_low(cells);
+	const struct memo behind = *memo_behind(memo, low);
+	if (low_without_context(low) - self->tag != behind.from ||
+	    low_without_context(low ^ cell_low(cells + 1)) ||
+	    !quick_by_memo(self, cells, WORD_ORDER(word), access, &behind) ||
+	    !quick_by_memo(self, cells + 1, WORD_ORDER(word), access, &behind))
+		return false;
+	memo_set(memo, behind.from, behind.to);
+	return true;
+}
+
+#define MISS_BOTH(name, access)                                                               \
+	MISS(name##16)                                                                        \
+	{                                                                                     \
+		struct thread *self = unsnarl_self;                                           \
+		struct cell *cells = layout_whole(address);                                   \
+		if (self->tag != TAG_NEVER && address % 8 == 0 &&                             \
+		    ((access == ACCESS_READ && reads_both_again(self, cells, word)) ||        \
+		     second_chance_for_both(self, word, cells, (struct memo *)memo, access))) \
+			return;                                                               \
+		unsnarl_miss_##name##8(word, address, memo);                                  \
+		unsnarl_miss_##name##8(word, address + 8, memo);                              \
+	}
+
+MISS_BOTH(read, ACCESS_READ)
+MISS_BOTH(write, ACCESS_WRITE)
 
 /* ---- one or two bytes ---- */
 

@@ -23,7 +23,7 @@ enum learnt hands_learn_edge(struct thread *self, uint64_t low, uint64_t high, u
 	if (!change_find(self, key, &change))
 		return LEARNT_NOTHING;
 	change_learn_edge_in(self, &change, cell_context(raw), context, word, access);
-	RELAXED_SET(change_place(self, key)->edge, edge_in(change_hash(key), raw, context));
+	RELAXED_SET(change_place(self, key)->edges[context & 1], edge_in(change_hash(key), raw, context));
 	return before != news(self) ? LEARNT_EDGE : LEARNT_NOTHING;
 }
 

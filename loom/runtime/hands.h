@@ -102,6 +102,13 @@ INLINE uint64_t edge_in(uint64_t hash, struct cell raw, uint32_t context)
 	return hash >> 21 << 32 | (uint64_t)cell_context(raw) << 16 | (uint16_t)context;
 }
 
+/* Where it is remembered: a thread that copies what others wrote comes to its reads after a write and after a
+ * read by turns. */
+INLINE uint64_t edge_known(const struct change *change, uint32_t context)
+{
+	return RELAXED_GET(change->edges[context & 1]);
+}
+
 INLINE uint32_t change_meets(const struct change *change)
 {
 	uint32_t meets;
@@ -161,7 +168,8 @@ INLINE bool quick_change(struct thread *self, struct cell *cell, uint64_t word, 
 		return false;
 	hands_settle(self);
 	enum learnt learnt = LEARNT_NOTHING;
-	if (UNLIKELY(RELAXED_GET(place->edge) != edge_in(hash, raw, self->context)))
+	uint32_t context = RELAXED_GET(self->context);
+	if (UNLIKELY(edge_known(place, context) != edge_in(hash, raw, context)))
 		learnt = hands_learn_edge(self, low, high, word, access);
 	if (one && access == ACCESS_READ)
 		return quick_again(self, cell, raw, place, key, learnt, word);

@@ -15,6 +15,8 @@ COLD unsnarl_miss_read8(uint64_t word, uint64_t address, uint64_t memo);
 COLD unsnarl_miss_read4(uint64_t word, uint64_t address, uint64_t memo);
 COLD unsnarl_miss_write8(uint64_t word, uint64_t address, uint64_t memo);
 COLD unsnarl_miss_write4(uint64_t word, uint64_t address, uint64_t memo);
+COLD unsnarl_miss_read16(uint64_t word, uint64_t address, uint64_t memo);
+COLD unsnarl_miss_write16(uint64_t word, uint64_t address, uint64_t memo);
 
 /* `site` and `order` make the event's word, which only the cold calls need. */
 #define WORD(word, site, order) ((word) + (site) + (uint32_t)(order))
@@ -55,18 +57,18 @@ WRITE(4)
 HOOK unsnarl_hook_read16(ARGUMENTS)
 {
 	struct cell *cell = layout_cell8(address);
+	uint64_t known = *mark; /* which the stores below leave alone */
 	(void)self;
 	uint32_t past = cell_private_past(cell), next = cell_private_past(cell + 1);
-	if (__builtin_expect(cell_is_private(cell, *mark) & cell_is_private(cell + 1, *mark), 1)) {
-		cell_private_read(cell, *mark, order, past);
-		cell_private_read(cell + 1, *mark, order, next);
+	if (__builtin_expect(cell_is_private(cell, known) & cell_is_private(cell + 1, known), 1)) {
+		cell_private_read(cell, known, order, past);
+		cell_private_read(cell + 1, known, order, next);
 		return;
 	}
 	uint64_t first = cell_low(cell), second = cell_low(cell + 1);
 	uint64_t state = low_without_context(first);
 	if (__builtin_expect((state - tag) ^ memo->from | low_without_context(first ^ second), 0)) {
-		unsnarl_miss_read8(WORD(word, site, order), address, (uint64_t)memo);
-		unsnarl_miss_read8(WORD(word, site, order), address + 8, (uint64_t)memo);
+		unsnarl_miss_read16(WORD(word, site, order), address, (uint64_t)memo);
 		return;
 	}
 	if (memo->to != state) {
@@ -81,9 +83,10 @@ HOOK unsnarl_hook_read16(ARGUMENTS)
 HOOK unsnarl_hook_write16(ARGUMENTS)
 {
 	struct cell *cell = layout_cell8(address);
-	if (__builtin_expect(cell_is_private(cell, *mark) & cell_is_private(cell + 1, *mark), 1)) {
-		cell_private_write(cell, *mark, self->context, order);
-		cell_private_write(cell + 1, *mark, self->context, order);
+	uint64_t known = *mark; /* which the stores below leave alone */
+	if (__builtin_expect(cell_is_private(cell, known) & cell_is_private(cell + 1, known), 1)) {
+		cell_private_write(cell, known, self->context, order);
+		cell_private_write(cell + 1, known, self->context, order);
 		return;
 	}
 	uint64_t first = cell_low(cell), second = cell_low(cell + 1);
@@ -91,8 +94,7 @@ HOOK unsnarl_hook_write16(ARGUMENTS)
 	if (__builtin_expect((low_without_context(first) - tag) ^ memo->from |
 				     low_without_context(first ^ second),
 			     0)) {
-		unsnarl_miss_write8(WORD(word, site, order), address, (uint64_t)memo);
-		unsnarl_miss_write8(WORD(word, site, order), address + 8, (uint64_t)memo);
+		unsnarl_miss_write16(WORD(word, site, order), address, (uint64_t)memo);
 		return;
 	}
 	if ((to ^ first) | (to ^ second))

@@ -207,7 +207,7 @@ struct change {
 	uint32_t before;   /* the predecessor until then */
 	uint32_t source;   /* of its edge: a site, EDGE_FROM_NOBODY or EDGE_NONE */
 	uint16_t meets[2]; /* slots of threads whose contexts it enters, 0 = none */
-	uint64_t edge;     /* contexts of the last edge that was logged, below a tag of state and event */
+	uint64_t edges[2]; /* contexts of the last edges that were logged, below a tag of state and event */
 };
 #define EDGE_FROM_NOBODY 0u
 #define EDGE_NONE (~0u)
