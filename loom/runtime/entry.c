@@ -153,6 +153,14 @@ INLINE bool second_chance(uint64_t word, uint64_t address, struct memo *memo, en
 	return true;
 }
 
+/* Are there memos, or glances, of such cells? Of this thread's own, and reads of what two threads know. */
+INLINE bool has_memos_of(const struct thread *self, uint64_t low, enum access access)
+{
+	uint16_t owner = LOW_OWNER(low);
+	bool own = !((owner ^ self->owner) & ~(15u << 2));
+	return own || (access == ACCESS_READ && OWNER_MODE(owner) == MODE_ONE);
+}
+
 /* The quick parts save few registers; the rest is a function of its own, jumped to. */
 #define MISS(name)                                                                \
 	EXPORT __attribute__((preserve_most, noinline)) void unsnarl_miss_##name( \
@@ -213,9 +221,12 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 	{                                                                                                    \
 		struct thread *self = unsnarl_self;                                                          \
 		const struct cell *cell = layout_cell##length(address);                                      \
-		if (access == ACCESS_WRITE ||                                                                \
-		    LOW_OWNER(cell_low(cell)) != OWNER(0u, FORM(length), MODE_MANY)) __attribute__           \
+		uint64_t low = cell_low(cell);                                                               \
+		if (has_memos_of(self, low, access)) __attribute__                                           \
 			((musttail)) return name##_behind(word, address, memo);                              \
+		if (access == ACCESS_WRITE || LOW_OWNER(low) != OWNER(0u, FORM(length), MODE_MANY))          \
+			__attribute__                                                                        \
+			((musttail)) return name##_hands(word, address, memo);                               \
 		if (self->tag == TAG_NEVER || !reads_again(self, cell, word)) __attribute__                  \
 			((musttail)) return name##_further(word, address, memo);                             \
 	}                                                                                                    \
@@ -270,6 +281,11 @@ INLINE bool second_chance_for_both(struct thread *self, uint64_t word, struct ce
 		    ((access == ACCESS_READ && reads_both_again(self, cells, word)) ||        \
 		     second_chance_for_both(self, word, cells, (struct memo *)memo, access))) \
 			return;                                                               \
+		if (!has_memos_of(self, cell_low(cells), access)) {                           \
+			name##8_hands(word, address, memo);                                   \
+			name##8_hands(word, address + 8, memo);                               \
+			return;                                                               \
+		}                                                                             \
 		unsnarl_miss_##name##8(word, address, memo);                                  \
 		unsnarl_miss_##name##8(word, address + 8, memo);                              \
 	}

@@ -285,6 +285,14 @@ static void forget_part(struct thread *self, uint64_t granule, uint32_t from, ui
 		cell_set(first, (struct cell){ 0 });
 		return;
 	}
+	if (whole && OWNER_FORM(now.owner) == FORM_HALF && OWNER_MODE(now.owner) < MODE_MANY) {
+		struct cell *second = layout_cell(granule | 4);
+		if (OWNER_MODE(second->owner) < MODE_MANY) { /* neither has a block to give back */
+			cell_set(second, (struct cell){ 0 });
+			cell_set(first, (struct cell){ 0 });
+			return;
+		}
+	}
 	granule_lock(self, granule);
 	bool half = from % 4 == 0 && to - from == 4;
 	if (half)

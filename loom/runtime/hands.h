@@ -51,6 +51,12 @@ INLINE void hands_settle(struct thread *self)
 	self->taken.cell = NULL;
 }
 
+/* Who takes one cell after another, in one place or in many by turns, soon comes to the next ones. */
+INLINE void hands_look_ahead(const struct cell *cell)
+{
+	__builtin_prefetch((const char *)cell + 64, 1);
+}
+
 /* ---- first accesses ---- */
 
 /* What the cell becomes where the site's mark says that it is logged that nobody was there before. */
@@ -84,6 +90,7 @@ INLINE bool quick_fresh(struct thread *self, struct cell *cell, uint64_t word, u
 			return false;
 	}
 	fresh_set(self, cell, mark, word, access);
+	hands_look_ahead(cell);
 	if (length == 4 && !low && UNLIKELY(OWNER_FORM(LOW_OWNER(cell_low(first))) != FORM_HALF)) {
 		cell_set_halves(cell, 0, 0); /* it was cut in between */
 		return false;
@@ -183,6 +190,7 @@ INLINE bool quick_change(struct thread *self, struct cell *cell, uint64_t word, 
 	if (!change_is(place, key) || cell_low(cell) != low || cell_high(cell) != high)
 		return false;
 	cell_set_halves(cell, fresh[0], fresh[1]);
+	hands_look_ahead(cell);
 	hands_meet(self, meets, access);
 	if (!one)
 		self->taken = (struct taken){ .cell = cell,
