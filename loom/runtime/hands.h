@@ -54,7 +54,7 @@ INLINE void hands_settle(struct thread *self)
 /* Who takes one cell after another, in one place or in many by turns, soon comes to the next ones. */
 INLINE void hands_look_ahead(const struct cell *cell)
 {
-	__builtin_prefetch((const char *)cell + 64, 1);
+	__asm__ volatile("prefetchw 64(%0)" : : "r"(cell));
 }
 
 /* ---- first accesses ---- */
