@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Holds the runtime against the reference observer: on random programs, racing
-and serial, exact and by lines, on the programs in serial/, and on the corpus.
+and serial, exact and by lines, on programs whose data changes hands, and on the corpus.
 
 usage: test_reference.py UNSNARL COMPARE_TRACE [--seed N] [--programs N] [--no-corpus] [--keep]
 
@@ -72,6 +72,13 @@ def check_corpus(options, folder, name):
     return compare(options, name, target, ["-t", str(min(truth["timeout"], 2))], truth["args"])
 
 
+def check_turns(options, folder, context):
+    """Data that changes hands all the time, which the random programs have too little of."""
+    target = folder / f"turns-{context}"
+    build(options.unsnarl, target, [HERE / "turns.c"], ["-O2"])
+    return compare(options, "turns.c", target, ["-c", str(context), "-s", "-a"])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("unsnarl", type=pathlib.Path)
@@ -88,6 +95,7 @@ def main():
         jobs = [pool.submit(check_random, options, folder, options.seed + i) for i in range(options.programs)]
         jobs += [pool.submit(check_serial, options, folder, source, level, events)
                  for source in sorted(SERIAL.glob("*.c")) for level in ["-O0", "-O2"] for events in [3, 5]]
+        jobs += [pool.submit(check_turns, options, folder, context) for context in (2, 5, 8)]
         jobs += [pool.submit(check_corpus, options, folder, name) for name in names]
         results = [job.result() for job in jobs]
     print(f"{sum(results)} of {len(results)} agree")

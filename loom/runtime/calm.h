@@ -79,6 +79,24 @@ INLINE bool reads_again(struct thread *self, const struct cell *cell, uint64_t w
 	return true;
 }
 
+/* Two granules side by side. */
+INLINE bool reads_both_again(struct thread *self, const struct cell *cells, uint64_t word)
+{
+	uint64_t low = cell_low(cells), next_low = cell_low(cells + 1);
+	if (LOW_OWNER(low) != OWNER(0u, FORM_WHOLE, MODE_MANY) || LOW_OWNER(next_low) != LOW_OWNER(low))
+		return false;
+	uint64_t value = again_value(cells, low, cells[0].write),
+		 next_value = again_value(cells + 1, next_low, cells[1].write);
+	uint64_t *last = again_place(self, cells), *next = again_place(self, cells + 1);
+	uint64_t so = again_so_value(self, low, word), next_so = again_so_value(self, next_low, word);
+	if ((*last ^ value) > WORD_SITE_MASK || *again_so_place(self, so) != so ||
+	    (*next ^ next_value) > WORD_SITE_MASK || *again_so_place(self, next_so) != next_so)
+		return false;
+	*last = value | WORD_SITE(word);
+	*next = next_value | WORD_SITE(word);
+	return true;
+}
+
 /* Is such a read, at this site in this context, to be passed over from now on? */
 INLINE void note_again(struct thread *self, const struct cell *cell, struct cell now, uint64_t word,
 		       bool again)
@@ -99,14 +117,12 @@ INLINE uint64_t again_listed_value(const struct thread *self, uint64_t low, uint
 
 INLINE bool reads_listed_again(struct thread *self, const struct cell *cell, uint64_t word)
 {
-	uint64_t low = cell_low(cell), value = again_value(cell, low, cell->write), *last;
+	uint64_t low = cell_low(cell), value = again_value(cell, low, cell->write);
 	uint32_t list = readers_list(cell, cell->read);
 	uint64_t so = again_listed_value(self, low, list, word);
 	if (!list || *again_so_place(self, so) != so)
 		return false;
-	last = again_place(self, cell);
-	if ((*last ^ value) <= WORD_SITE_MASK)
-		*last = value | WORD_SITE(word);
+	*again_place(self, cell) = value | WORD_SITE(word);
 	return true;
 }
 

@@ -60,7 +60,7 @@ static void find_meets(const struct thread *self, const struct cell *now, const 
 	    (writes ? old->write || old->own : old->write && !(b == self->slot && old->read)))
 		meets[0] = (uint16_t)a;
 	if (writes && old->read && b != self->slot)
-		meets[1] = (uint16_t)b;
+		meets[meets[0] != 0] = (uint16_t)b;
 }
 
 /* The same for a cell that many threads have read. */
@@ -364,7 +364,7 @@ static bool attempt(struct thread *self, struct cell *cell, struct cell raw, uin
 		return true;
 	}
 	if (!OWNER_SLOT(raw.owner) && mode == MODE_ALL)
-		return cell_take_fresh(self, cell, raw, word, access, unit);
+		return cell_take_fresh(self, cell, raw, OWNER_FORM(raw.owner), word, access, unit);
 	if (mine && mode == MODE_ALL) {
 		step(self, cell, raw, word, access, unit);
 		return true;
@@ -381,16 +381,32 @@ static bool attempt(struct thread *self, struct cell *cell, struct cell raw, uin
 	return take_over(self, cell, raw, word, address, access);
 }
 
+/* The first access to the upper half of a granule in halves; false when it is in halves no more. */
+static bool take_upper_half(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
+			    enum access access, uint32_t unit)
+{
+	const struct cell *first = layout_whole(address);
+	if (OWNER_FORM(cell_get(first).owner) != FORM_HALF ||
+	    !cell_take_fresh(self, cell, (struct cell){ 0 }, FORM_HALF, word, access, unit))
+		return false;
+	if (OWNER_FORM(cell_get(first).owner) == FORM_HALF)
+		return true;
+	cell_set(cell, (struct cell){ 0 }); /* it was cut in between */
+	return false;
+}
+
 bool cell_access(struct thread *self, struct cell *cell, uint64_t word, uint64_t address, uint32_t form,
 		 enum access access, uint32_t unit)
 {
 	for (;;) {
 		struct cell now = cell_get(cell);
 		if (!OWNER_FORM(now.owner) && form == FORM_WHOLE) { /* a fresh granule */
-			if (cell_take_fresh(self, cell, now, word, access, unit))
+			if (cell_take_fresh(self, cell, now, FORM_WHOLE, word, access, unit))
 				return true;
 			continue;
 		}
+		if (!OWNER_FORM(now.owner) && form == FORM_HALF && address & 4)
+			return take_upper_half(self, cell, word, address, access, unit);
 		if (OWNER_FORM(now.owner) != form || OWNER_MODE(now.owner) == MODE_CUT)
 			return false;
 		if (attempt(self, cell, now, word, address, access, unit))

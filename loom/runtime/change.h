@@ -22,10 +22,14 @@ INLINE struct change_key change_key(struct cell raw, uint64_t word, enum access 
 	return (struct change_key){ low & ~PRIVATE_ORDER, event | (uint64_t)private_read_site(high) << 39 };
 }
 
+INLINE uint64_t change_hash(struct change_key key)
+{
+	return (key.state ^ key.event * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
+}
+
 INLINE struct change *change_place(struct thread *self, struct change_key key)
 {
-	uint64_t hash = (key.state ^ key.event * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
-	return &self->changes[hash >> 53];
+	return &self->changes[change_hash(key) >> 53];
 }
 
 /* A signal handler may put another one in its place meanwhile. */
@@ -45,20 +49,26 @@ INLINE void change_note(struct thread *self, struct change_key key, struct chang
 	RELAXED_SET(place->event, 0);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	change.state = key.state;
-	change.event = 0;
+	change.event = change.edges[0] = change.edges[1] = 0;
 	*place = change;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	RELAXED_SET(place->event, key.event);
 }
 
-INLINE void change_learn_edge(struct thread *self, const struct change *change, uint32_t context,
-			      uint64_t word, enum access access)
+INLINE void change_learn_edge_in(struct thread *self, const struct change *change, uint32_t source_context,
+				 uint32_t context, uint64_t word, enum access access)
 {
 	if (change->source == EDGE_FROM_NOBODY)
-		observe_edge(self, 0, 0, WORD_SITE(word), self->context, false);
+		observe_edge(self, 0, 0, WORD_SITE(word), context, false);
 	else if (change->source != EDGE_NONE)
-		observe_edge(self, change->source, context, WORD_SITE(word), self->context,
+		observe_edge(self, change->source, source_context, WORD_SITE(word), context,
 			     access == ACCESS_WRITE);
+}
+
+INLINE void change_learn_edge(struct thread *self, const struct change *change, uint32_t source_context,
+			      uint64_t word, enum access access)
+{
+	change_learn_edge_in(self, change, source_context, self->context, word, access);
 }
 
 /* The cell then. An owner's accesses keep the order of the last one where another thread reads. */

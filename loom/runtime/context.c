@@ -3,9 +3,8 @@
  * what others did before it, also when the writer meets nobody there. A thread reads
  * its own context at every write; it changes only when threads communicate, which
  * moves cells from core to core as well. */
+#include "loom/runtime/context.h"
 #include "loom/runtime/runtime.h"
-
-#include "model/run.h" /* enum context_event */
 
 /* A context is its events, the newest lowest, below a bit that tells how many there
  * are: a thread begins with none. Eight events leave no room for that bit; there a
@@ -23,39 +22,74 @@ uint32_t context_empty(void)
 	return runtime.context_full ? 1 : 0;
 }
 
-/* Only the last events are kept. */
-static uint32_t last_events(uint64_t context)
-{
-	return (uint32_t)(context > runtime.context_most
-				  ? (context & runtime.context_mask) | runtime.context_full
-				  : context);
-}
-
 /* Relaxed: events publish nothing, they only must not get lost. */
 static void context_push(uint32_t *context, uint32_t events, uint32_t n)
 {
 	uint32_t old = RELAXED_GET(*context), fresh;
 	do {
-		fresh = last_events((uint64_t)old << 2 * n | events);
+		fresh = context_last((uint64_t)old << 2 * n | events);
 		if (fresh == old)
 			return; /* full of this event already */
 	} while (
 		!__atomic_compare_exchange_n(context, &old, fresh, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
 
+/* ---- events of a busy thread ---- */
+
+/* A thread that has caused many events since its last synchronisation call is busy: it alone changes its
+ * context then, and takes in what others have sent it at its next event, its next call, or its next access
+ * that is not known yet. What is sent while it becomes busy may be lost. */
+#define BUSY_FROM 4096u
+
+static void inbox_add(struct thread *thread, uint32_t events, uint32_t n)
+{
+	uint32_t old = RELAXED_GET(thread->inbox), fresh;
+	do {
+		uint32_t all = (old >> 16) + n;
+		fresh = (all < CONTEXT_MOST ? all : CONTEXT_MOST) << 16 | (uint16_t)(old << 2 * n | events);
+	} while (!__atomic_compare_exchange_n(&thread->inbox, &old, fresh, true, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+}
+
+static void inbox_take(struct thread *self)
+{
+	uint32_t all = RELAXED_GET(self->inbox) ? __atomic_exchange_n(&self->inbox, 0, __ATOMIC_RELAXED) : 0;
+	if (all)
+		context_push(&self->context, (uint16_t)all, all >> 16);
+}
+
+void context_own_slowly(struct thread *self, uint32_t event)
+{
+	inbox_take(self);
+	context_push(&self->context, event, 1);
+	if (self->owner != OWNER_NEVER && ++self->events == BUSY_FROM)
+		RELAXED_SET(self->busy, 1);
+}
+
 /* ---- events for others ---- */
 
 /* A thread that has caused many events of another one since its last synchronisation call sends further
- * ones eight at a time: two cores that take a context from each other at every access do little else. Until
- * then they wait at most for the next call or the next access that is not known yet. */
+ * ones eight at a time, and after many more 64 at a time, of which the context keeps the last: two cores
+ * that take a context from each other at every access do little else. Until then they wait at most for
+ * the next call or the next access that is not known yet. */
 #define POST_AT_ONCE 4096u
-#define POST_TOGETHER 8u
+#define POST_FEW 8u
+#define POST_BY_FEW 32768u
+#define POST_MANY 64u
 
 static void post_send(struct thread *self, struct post *post)
 {
-	if (post->epoch == (uint16_t)RELAXED_GET(runtime.recycled)) /* else it may be another thread's slot */
-		context_push(&runtime.threads[post->slot].context, post->events, post->n);
+	struct thread *thread = &runtime.threads[post->slot];
+	uint32_t n = post->n < CONTEXT_MOST ? post->n : CONTEXT_MOST;
+	if (post->epoch != (uint16_t)RELAXED_GET(runtime.recycled))
+		; /* it may be another thread's slot */
+	else if (RELAXED_GET(thread->busy))
+		inbox_add(thread, post->events, n);
+	else
+		context_push(&thread->context, post->events, n);
 	self->posted -= post->n;
+	post->sent += post->n;
+	post->most = post->sent < POST_AT_ONCE ? 0 : post->sent < POST_BY_FEW ? POST_FEW : POST_MANY;
 	post->events = post->n = 0;
 }
 
@@ -72,21 +106,23 @@ static void post_event(struct thread *self, uint32_t slot, uint32_t event)
 	post->n++;
 	self->posted++;
 	self->posting = 1;
-	if (post->sent < POST_AT_ONCE)
-		post->sent++;
-	else if (post->n < POST_TOGETHER)
-		return;
-	post_send(self, post);
+	if (post->n >= post->most)
+		post_send(self, post);
 }
 
 void context_send(struct thread *self, bool synchronises)
 {
 	self->posting &= !synchronises;
+	if (synchronises) {
+		RELAXED_SET(self->busy, 0);
+		self->events = 0;
+	}
+	inbox_take(self);
 	for (struct post *post = self->posts; post < self->posts + POSTS; post++) {
 		if (post->n)
 			post_send(self, post);
 		if (synchronises)
-			post->sent = 0;
+			post->sent = post->most = 0;
 	}
 }
 
@@ -108,7 +144,6 @@ void context_meet(struct thread *self, uint32_t slot, enum access access)
 void context_end(struct thread *self, enum access access)
 {
 	if (self->together.n)
-		context_push(&self->context, access == ACCESS_WRITE ? EVENT_LOCAL_WRITE : EVENT_LOCAL_READ,
-			     1);
+		context_own(self, access);
 	self->together.on = self->together.n = 0;
 }

@@ -51,7 +51,7 @@ static void access_slowly(struct thread *self, uint64_t word, uint64_t address, 
 		trace_begin(self, word, address, size, access);
 	if (self->taken.cell)
 		cell_settle(self);
-	if (self->posted)
+	if (self->posted | RELAXED_GET(self->inbox))
 		context_send(self, false);
 	granule_access(self, word, address, size, access, unit, element);
 	if (UNLIKELY(runtime.options.line))
@@ -84,8 +84,8 @@ INLINE bool quick_bytes(struct thread *self, uint64_t word, uint64_t address, ui
 	if (length == 8 &&
 	    (quick_privately(self, cell, FORM_WHOLE, site, order, access) ||
 	     quick_in_halves(self, address, site, order, access) ||
-	     (access == ACCESS_WRITE && quick_fresh(self, cell, site, order)) ||
-	     quick_step(self, cell, word, access) || quick_change(self, cell, word, address, 8, access)))
+	     quick_fresh(self, cell, word, address, 8, access) || quick_step(self, cell, word, access) ||
+	     quick_change(self, cell, word, address, 8, access)))
 		return true;
 	if (quick_in_row(self, address, site, order, length, access, true)) {
 		if (to == 8)
@@ -125,7 +125,7 @@ INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum a
 			 !runtime.options.jitter_us;
 	if (self->taken.cell && !self->held)
 		cell_settle(self);
-	if (self->posted)
+	if (self->posted | RELAXED_GET(self->inbox))
 		context_send(self, false);
 	if (LIKELY(short_way)) {
 		if (self->held ? cell_access_lightly(self, cell, word, address, form, access, form)
@@ -147,13 +147,20 @@ INLINE bool second_chance(uint64_t word, uint64_t address, struct memo *memo, en
 		return false;
 	struct cell *cell = layout_cell(address);
 	uint64_t low = cell_low(cell);
-	if (LOW_IS_MANY(low) && access == ACCESS_READ && OWNER_FORM(LOW_OWNER(low)) == FORM(length))
-		return reads_again(self, cell, word);
 	const struct memo behind = *memo_behind(memo, low);
 	if (!quick_by_memo(self, cell, WORD_ORDER(word), access, &behind))
-		return false;
+		return access == ACCESS_READ && OWNER_MODE(LOW_OWNER(low)) == MODE_ONE &&
+		       !(address % length) && glance_at_cell(self, cell, low, word);
 	memo_set(memo, behind.from, behind.to);
 	return true;
+}
+
+/* Are there memos, or glances, of such cells? Of this thread's own, and reads of what two threads know. */
+INLINE bool has_memos_of(const struct thread *self, uint64_t low, enum access access)
+{
+	uint16_t owner = LOW_OWNER(low);
+	bool own = !((owner ^ self->owner) & ~(15u << 2));
+	return own || (access == ACCESS_READ && OWNER_MODE(owner) == MODE_ONE);
 }
 
 /* The quick parts save few registers; the rest is a function of its own, jumped to. */
@@ -184,13 +191,45 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		(void)memo;                                                                                  \
 		if (self->tag == TAG_NEVER ||                                                                \
 		    (!(access == ACCESS_READ && quick_listed(self, cell, word, address, length)) &&          \
-		     !quick_change(self, cell, word, address, length, access) &&                             \
 		     !quick_unit(self, address, WORD_SITE(word), WORD_ORDER(word), length, access)))         \
 			name##_access(word, address);                                                        \
 	}                                                                                                    \
-	MISS(name)                                                                                           \
+	static __attribute__((preserve_most, noinline)) void name##_fresh(uint64_t word, uint64_t address,   \
+									  uint64_t memo)                     \
+	{                                                                                                    \
+		if (!quick_fresh(unsnarl_self, layout_cell(address), word, address, length, access))         \
+			__attribute__                                                                        \
+			((musttail)) return name##_further(word, address, memo);                             \
+	}                                                                                                    \
+	static __attribute__((preserve_most, noinline)) void name##_hands(uint64_t word, uint64_t address,   \
+									  uint64_t memo)                     \
+	{                                                                                                    \
+		struct thread *self = unsnarl_self;                                                          \
+		struct cell *cell = layout_cell(address);                                                    \
+		if (self->tag == TAG_NEVER) __attribute__                                                    \
+			((musttail)) return name##_further(word, address, memo);                             \
+		if (!(cell_low(cell) & ~LOW_HALF_FRESH)) __attribute__                                       \
+			((musttail)) return name##_fresh(word, address, memo);                               \
+		if (!quick_change(self, cell, word, address, length, access)) __attribute__                  \
+			((musttail)) return name##_further(word, address, memo);                             \
+	}                                                                                                    \
+	static __attribute__((preserve_most, noinline)) void name##_behind(uint64_t word, uint64_t address,  \
+									   uint64_t memo)                    \
 	{                                                                                                    \
 		if (!second_chance(word, address, (struct memo *)memo, access, length)) __attribute__        \
+			((musttail)) return name##_hands(word, address, memo);                               \
+	}                                                                                                    \
+	MISS(name)                                                                                           \
+	{                                                                                                    \
+		struct thread *self = unsnarl_self;                                                          \
+		const struct cell *cell = layout_cell##length(address);                                      \
+		uint64_t low = cell_low(cell);                                                               \
+		if (has_memos_of(self, low, access)) __attribute__                                           \
+			((musttail)) return name##_behind(word, address, memo);                              \
+		if (access == ACCESS_WRITE || LOW_OWNER(low) != OWNER(0u, FORM(length), MODE_MANY))          \
+			__attribute__                                                                        \
+			((musttail)) return name##_hands(word, address, memo);                               \
+		if (self->tag == TAG_NEVER || !reads_again(self, cell, word)) __attribute__                  \
 			((musttail)) return name##_further(word, address, memo);                             \
 	}                                                                                                    \
 	SLOWLY(name)                                                                                         \
@@ -201,13 +240,11 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		uint64_t low = cell_low(cell), word = event_word(self, site);                                \
 		if (self->tag == TAG_NEVER) /* which need not touch the pages of memos */                    \
 			name##_access(word, address);                                                        \
-		else if (!(length == 8 && access == ACCESS_WRITE &&                                          \
-			   quick_fresh(self, cell, site, self->order)) &&                                    \
-			 !quick_in_row(self, address, site, self->order, length, access, false) &&           \
+		else if (!quick_in_row(self, address, site, self->order, length, access, false) &&           \
 			 !(LOW_IS_MANY(low) ? access == ACCESS_READ && reads_again(self, cell, word)         \
 					    : quick_by_memo(self, cell, self->order, access,                 \
 							    memo_behind(memo, low))))                        \
-			name##_further(word, address, (uint64_t)memo);                                       \
+			name##_hands(word, address, (uint64_t)memo);                                         \
 	}                                                                                                    \
 	COLD_CALL(name)                                                                                      \
 	{                                                                                                    \
@@ -221,6 +258,44 @@ UNIT_ACCESS(read8, 8, ACCESS_READ)
 UNIT_ACCESS(read4, 4, ACCESS_READ)
 UNIT_ACCESS(write8, 8, ACCESS_WRITE)
 UNIT_ACCESS(write4, 4, ACCESS_WRITE)
+
+/* ---- two whole granules ---- */
+
+/* Both in one state, which a memo behind the first one knows. */
+INLINE bool second_chance_for_both(struct thread *self, uint64_t word, struct cell *cells, struct memo *memo,
+				   enum access access)
+{
+	uint64_t low = cell_low(cells);
+	const struct memo behind = *memo_behind(memo, low);
+	if (low_without_context(low) - self->tag != behind.from ||
+	    low_without_context(low ^ cell_low(cells + 1)) ||
+	    !quick_by_memo(self, cells, WORD_ORDER(word), access, &behind) ||
+	    !quick_by_memo(self, cells + 1, WORD_ORDER(word), access, &behind))
+		return false;
+	memo_set(memo, behind.from, behind.to);
+	return true;
+}
+
+#define MISS_BOTH(name, access)                                                               \
+	MISS(name##16)                                                                        \
+	{                                                                                     \
+		struct thread *self = unsnarl_self;                                           \
+		struct cell *cells = layout_whole(address);                                   \
+		if (self->tag != TAG_NEVER && address % 8 == 0 &&                             \
+		    ((access == ACCESS_READ && reads_both_again(self, cells, word)) ||        \
+		     second_chance_for_both(self, word, cells, (struct memo *)memo, access))) \
+			return;                                                               \
+		if (!has_memos_of(self, cell_low(cells), access)) {                           \
+			name##8_hands(word, address, memo);                                   \
+			name##8_hands(word, address + 8, memo);                               \
+			return;                                                               \
+		}                                                                             \
+		unsnarl_miss_##name##8(word, address, memo);                                  \
+		unsnarl_miss_##name##8(word, address + 8, memo);                              \
+	}
+
+MISS_BOTH(read, ACCESS_READ)
+MISS_BOTH(write, ACCESS_WRITE)
 
 /* ---- one or two bytes ---- */
 

@@ -110,6 +110,11 @@ static void cut_in_halves(struct thread *self, uint64_t granule)
 			return;
 		}
 		struct cell lower = now;
+		if (!now.owner) {
+			lower.owner = OWNER(0u, FORM_HALF, MODE_ALL);
+			cell_swap(first, now, lower);
+			continue;
+		}
 		lower.owner = OWNER(OWNER_SLOT(now.owner), FORM_HALF | OWNER_IS_PRIVATE(now.owner),
 				    OWNER_MODE(now.owner));
 		cell_set(second, cell_copy(self, now, second, FORM_HALF));
@@ -136,24 +141,16 @@ static void access_parts(struct thread *self, struct cell cut, uint32_t from, ui
 	context_end(self, access);
 }
 
-/* The first access to half of a fresh granule; false when it is not fresh any more. */
+/* The first access to half of a fresh granule; false when it is to be tried again. The upper half's cell stays
+ * as nobody has touched it, until somebody does. */
 static bool take_fresh_half(struct thread *self, uint64_t granule, uint32_t from, uint64_t word,
 			    enum access access, uint32_t unit)
 {
-	struct cell *first = layout_cell(granule), *second = layout_cell(granule | 4);
-	struct cell fresh = { .owner = OWNER(0u, FORM_HALF, MODE_ALL) };
-	bool done = false;
-	granule_lock(self, granule);
-	if (!cell_get(first).owner) {
-		struct cell mine = fresh;
-		cell_take_fresh(self, &mine, mine, word, access, unit);
-		cell_set(second, from ? mine : fresh);
-		done = cell_swap(first, (struct cell){ 0 }, from ? fresh : mine);
-		if (!done)
-			cell_set(second, (struct cell){ 0 });
-	}
-	granule_unlock(self);
-	return done;
+	struct cell *first = layout_cell(granule), none = { 0 };
+	if (from == 0)
+		return cell_take_fresh(self, first, none, FORM_HALF, word, access, unit);
+	cell_swap(first, none, (struct cell){ .owner = OWNER(0u, FORM_HALF, MODE_ALL) });
+	return false;
 }
 
 /* Of one thread, as others left it. */
@@ -181,8 +178,8 @@ static bool access_granule(struct thread *self, uint64_t granule, uint32_t from,
 			parts_mend(self, granule);
 		return true;
 	}
-	if (half && !element && !now.owner && take_fresh_half(self, granule, from, word, access, unit))
-		return true;
+	if (half && !element && !now.owner)
+		return take_fresh_half(self, granule, from, word, access, unit);
 	if (form == FORM_HALF && (whole || half)) {
 		self->together.on = true;
 		bool done = true;
@@ -279,17 +276,11 @@ static void forget_cell(struct thread *self, struct cell *cell, uint32_t form)
 	cell_release(self, now);
 }
 
-/* A whole granule that is private to this thread: nobody else cares. */
-static bool forget_private(struct thread *self, uint64_t granule, struct cell *first, struct cell now)
+/* A granule of this thread's own with a row: nobody else cares. */
+static bool forget_row(struct thread *self, struct cell *first, struct cell now)
 {
-	struct cell *second = layout_cell(granule | 4);
-	uint32_t form = OWNER_FORM(now.owner);
-	uint16_t mine = OWNER(self->slot, form | FORM_PRIVATE, MODE_ALL);
-	if (now.owner != mine || (form == FORM_HALF && cell_get(second).owner != mine) ||
-	    !granule_enter(self))
+	if (now.owner != OWNER(self->slot, FORM_ARRAY | FORM_PRIVATE, MODE_ALL) || !granule_enter(self))
 		return false;
-	if (form == FORM_HALF)
-		cell_set(second, (struct cell){ 0 });
 	bool done = cell_swap(first, now, (struct cell){ 0 });
 	if (done)
 		cell_release(self, now);
@@ -306,7 +297,15 @@ static void forget_part(struct thread *self, uint64_t granule, uint32_t from, ui
 		cell_set(first, (struct cell){ 0 });
 		return;
 	}
-	if (whole && forget_private(self, granule, first, now))
+	if (whole && OWNER_FORM(now.owner) == FORM_HALF && OWNER_MODE(now.owner) < MODE_MANY) {
+		struct cell *second = layout_cell(granule | 4);
+		if (OWNER_MODE(second->owner) < MODE_MANY) { /* neither has a block to give back */
+			cell_set(second, (struct cell){ 0 });
+			cell_set(first, (struct cell){ 0 });
+			return;
+		}
+	}
+	if (whole && forget_row(self, first, now))
 		return;
 	granule_lock(self, granule);
 	bool half = from % 4 == 0 && to - from == 4;

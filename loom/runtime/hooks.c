@@ -15,6 +15,8 @@ COLD unsnarl_miss_read8(uint64_t word, uint64_t address, uint64_t memo);
 COLD unsnarl_miss_read4(uint64_t word, uint64_t address, uint64_t memo);
 COLD unsnarl_miss_write8(uint64_t word, uint64_t address, uint64_t memo);
 COLD unsnarl_miss_write4(uint64_t word, uint64_t address, uint64_t memo);
+COLD unsnarl_miss_read16(uint64_t word, uint64_t address, uint64_t memo);
+COLD unsnarl_miss_write16(uint64_t word, uint64_t address, uint64_t memo);
 
 /* `number` is the site's; with the order it makes the event's word, which only the cold calls need. */
 #define WORD(word, number, order) ((word) + ((number) << WORD_SITE_SHIFT) + (uint32_t)(order))
@@ -72,8 +74,7 @@ HOOK unsnarl_hook_read16(ARGUMENTS)
 	uint64_t first = cell_low(cell), second = cell_low(cell + 1);
 	uint64_t state = low_without_context(first);
 	if (__builtin_expect((state - tag) ^ memo->from | low_without_context(first ^ second), 0)) {
-		unsnarl_miss_read8(WORD(self->word, number, order), address, (uint64_t)memo);
-		unsnarl_miss_read8(WORD(self->word, number, order), address + 8, (uint64_t)memo);
+		unsnarl_miss_read16(WORD(self->word, number, order), address, (uint64_t)memo);
 		return;
 	}
 	if (memo->to != state) {
@@ -100,8 +101,7 @@ HOOK unsnarl_hook_write16(ARGUMENTS)
 	if (__builtin_expect((low_without_context(first) - tag) ^ memo->from |
 				     low_without_context(first ^ second),
 			     0)) {
-		unsnarl_miss_write8(WORD(self->word, number, order), address, (uint64_t)memo);
-		unsnarl_miss_write8(WORD(self->word, number, order), address + 8, (uint64_t)memo);
+		unsnarl_miss_write16(WORD(self->word, number, order), address, (uint64_t)memo);
 		return;
 	}
 	if ((to ^ first) | (to ^ second))

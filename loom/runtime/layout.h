@@ -221,6 +221,7 @@ struct change {
 	uint32_t before;   /* the predecessor until then */
 	uint32_t source;   /* of its edge: a site, EDGE_FROM_NOBODY or EDGE_NONE */
 	uint16_t meets[2]; /* slots of threads whose contexts it enters, 0 = none */
+	uint64_t edges[2]; /* contexts of the last edges that were logged, below a tag of state and event */
 };
 #define EDGE_FROM_NOBODY 0u
 #define EDGE_NONE (~0u)
@@ -250,10 +251,11 @@ struct together {
 #define POSTS 8u
 struct post {
 	uint16_t slot;
-	uint16_t events; /* the newest lowest */
-	uint16_t n;      /* of them */
-	uint16_t sent;   /* since the last synchronisation call */
 	uint16_t epoch;  /* of slots */
+	uint16_t events; /* the newest eight, the newest of all lowest */
+	uint16_t n;      /* that wait */
+	uint16_t most;   /* that may wait from now on, or 0 */
+	uint32_t sent;   /* since the last synchronisation call */
 };
 
 /* Blocks that a thread has freed (spare.c), oldest first. */
@@ -316,6 +318,10 @@ struct thread {
 	/* Last communication events (context.c). Atomic, since others cause some of them, and on a cache
 	 * line of its own. */
 	uint32_t context __attribute__((aligned(64)));
+	uint32_t
+		inbox; /* events of others that wait for this thread while it is busy: how many << 16 | events */
+	uint32_t busy;   /* nobody else changes `context` now */
+	uint32_t events; /* of its own since the last synchronisation call */
 	/* ---- */
 	uint32_t slot __attribute__((aligned(64)));
 	uint32_t number;     /* run-wide */

@@ -221,6 +221,9 @@ void parts_forget(struct thread *self, uint64_t granule, uint32_t from, uint32_t
 	for (uint32_t left = now.context & within; left; left &= left - 1)
 		cell_release(self, cut_at(now.history)->cells[__builtin_ctz(left)]);
 	if (from == 0 && to == 8) {
+		struct cell *second = layout_cell(granule | 4);
+		if (second->owner) /* an owner's store came late when the granule was cut */
+			cell_set(second, (struct cell){ 0 });
 		cell_set(first, (struct cell){ 0 });
 		cut_free(self, now.history);
 		return;

@@ -44,10 +44,10 @@ void cell_learn_nil(struct thread *self, uint64_t word, uint32_t unit)
 		site_mark(WORD_SITE(word));
 }
 
-bool cell_take_fresh(struct thread *self, struct cell *cell, struct cell raw, uint64_t word,
+bool cell_take_fresh(struct thread *self, struct cell *cell, struct cell raw, uint32_t form, uint64_t word,
 		     enum access access, uint32_t unit)
 {
-	uint32_t form = raw.owner ? OWNER_FORM(raw.owner) : (uint32_t)FORM_WHOLE, site = WORD_SITE(word);
+	uint32_t site = WORD_SITE(word);
 	bool writes = access == ACCESS_WRITE;
 	uint64_t low = private_low(self->slot, form, writes ? site : 0) + (WORD_ORDER(word) & PRIVATE_ORDER);
 	uint64_t high = writes ? (uint16_t)self->context : private_high(site, WORD_ORDER(word), 0);

@@ -7,6 +7,8 @@
 
 #include "loom/runtime/calm.h"
 #include "loom/runtime/change.h"
+#include "loom/runtime/glance.h"
+#include "loom/runtime/hands.h"
 #include "loom/runtime/runtime.h"
 
 INLINE bool quick_privately(const struct thread *self, struct cell *cell, uint32_t form, uint64_t site,
@@ -118,8 +120,6 @@ INLINE bool quick_in_array(struct thread *self, uint64_t address, uint64_t site,
 	return true;
 }
 
-#define FORM(length) ((length) == 8 ? FORM_WHOLE : FORM_HALF)
-
 /* A granule in halves, both private. */
 INLINE bool quick_in_halves(const struct thread *self, uint64_t address, uint64_t site, uint64_t order,
 			    enum access access)
@@ -143,40 +143,6 @@ INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uin
 }
 
 /* ---- bytes of a granule that two threads use ---- */
-
-INLINE uint64_t glance_of(const struct thread *self, uint64_t site)
-{
-	return (uint64_t)(uint16_t)self->context << 22 | site << 38 |
-	       (uint64_t)(RELAXED_GET(runtime.recycled) & 3) << 60 | 1ull << 62;
-}
-
-INLINE struct glance *glance_place(struct thread *self, uint64_t low, uint64_t site)
-{
-	return &self->glances[(low ^ site * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu >> 52];
-}
-
-/* The byte's history after a read that teaches nothing; false when that is not known. A signal handler may
- * put another one in its place meanwhile. */
-INLINE bool glance_find(struct thread *self, uint64_t low, uint64_t site, uint32_t *history)
-{
-	const struct glance *place = glance_place(self, low, site);
-	uint64_t to = RELAXED_GET(place->to);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	bool same = RELAXED_GET(place->from) == low;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	*history = HISTORY(to);
-	return same && to - HISTORY(to) == glance_of(self, site) && RELAXED_GET(place->to) == to;
-}
-
-INLINE void glance_note(struct thread *self, uint64_t low, uint64_t site, uint32_t history)
-{
-	struct glance *place = glance_place(self, low, site);
-	RELAXED_SET(place->to, 0);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	RELAXED_SET(place->from, low);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	RELAXED_SET(place->to, glance_of(self, site) | history);
-}
 
 /* A byte in this state, as a cell's first half. */
 INLINE uint64_t low_of_byte(uint64_t low, uint32_t state)
@@ -274,44 +240,6 @@ static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struc
 
 /* ---- cells that several threads know ---- */
 
-/* A read by one of the two threads that a cell names, unless it may be passed over from now on. */
-INLINE bool quick_again(struct thread *self, struct cell *cell, struct cell raw, const struct change *change,
-			uint64_t word)
-{
-	const struct history *old = history_at(HISTORY(raw.history));
-	uint32_t last = OWNER_SLOT(raw.owner) == self->slot ? old->read : old->own & ~OWN_LAST;
-	if (change->meets[0] || (last == WORD_SITE(word) && site_is_calm(self, word)))
-		return false;
-	uint32_t before = news(self);
-	change_learn_edge(self, change, raw.context, word, ACCESS_READ);
-	note_calm(self, word, before != news(self));
-	cell_set(cell, change_cell(self, raw, change->next, word, ACCESS_READ));
-	return true;
-}
-
-/* A cell that another thread was at alone, or that two threads know, this one among them or for its write.
- * All that it teaches is logged but for its edge. */
-INLINE bool quick_change(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
-			 uint32_t length, enum access access)
-{
-	struct cell raw = cell_get(cell);
-	uint32_t mode = OWNER_MODE(raw.owner), slot = OWNER_SLOT(raw.owner);
-	bool mine = slot == self->slot, one = mode == MODE_ONE;
-	struct change change;
-	if (OWNER_FORM(raw.owner) != FORM(length) || address % length || !slot || self->couples_left ||
-	    runtime.options.jitter_us || WORD_SLOT(word) != self->slot || self->held ||
-	    !(one || (mode == MODE_ALL && !mine)) ||
-	    (one && access == ACCESS_READ && !mine && HISTORY_WRITER(raw.history) != self->slot) ||
-	    !change_find(self, change_key(raw, word, access), &change))
-		return false;
-	if (self->taken.cell)
-		cell_settle(self);
-	if (one && access == ACCESS_READ)
-		return quick_again(self, cell, raw, &change, word);
-	change_learn_edge(self, &change, cell_context(raw), word, access);
-	return cell_change_hands(self, cell, raw, &change, word, address, access);
-}
-
 /* A read of a value that many threads have read, this one here among them. */
 INLINE bool quick_listed(struct thread *self, const struct cell *cell, uint64_t word, uint64_t address,
 			 uint32_t length)
@@ -333,15 +261,6 @@ INLINE bool quick_step(struct thread *self, struct cell *cell, uint64_t word, en
 	*(volatile uint64_t *)cell = (uint64_t)LOW_OWNER(low) << 48 | context | next;
 	*(access == ACCESS_WRITE ? &cell->write : &cell->read) = WORD_ORDER(word);
 	return true;
-}
-
-/* The first write to a granule. */
-INLINE bool quick_fresh(struct thread *self, struct cell *cell, uint64_t site, uint64_t order)
-{
-	uint16_t owner = self->owner | (FORM_WHOLE | FORM_PRIVATE) << 2;
-	uint64_t low = (uint64_t)owner << 48 | site << PRIVATE_ORDER_BITS | (order & PRIVATE_ORDER);
-	return !cell_low(cell) && site_is_marked(site) &&
-	       cell_swap(cell, (struct cell){ 0 }, cell_of(low, (uint16_t)self->context));
 }
 
 /* Some bytes of a granule that is private to this thread, or fresh. */

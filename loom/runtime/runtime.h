@@ -314,9 +314,9 @@ HIDDEN struct cell cell_plain(struct cell cell);
 HIDDEN struct cell cell_make_private(struct cell plain);
 /* The access found nobody before it; its mark, if its site has one (`unit`), says so. */
 HIDDEN void cell_learn_nil(struct thread *self, uint64_t word, uint32_t unit);
-/* The first access to a cell that nobody has; false when it is no longer `raw`. */
-HIDDEN bool cell_take_fresh(struct thread *self, struct cell *cell, struct cell raw, uint64_t word,
-			    enum access access, uint32_t unit);
+/* The first access to a cell that nobody has, and that gets this form; false when it is no longer `raw`. */
+HIDDEN bool cell_take_fresh(struct thread *self, struct cell *cell, struct cell raw, uint32_t form,
+			    uint64_t word, enum access access, uint32_t unit);
 /* An access by the thread whose it is. */
 HIDDEN void cell_step_private(struct thread *self, struct cell *cell, uint64_t word, enum access access,
 			      uint32_t unit);
@@ -366,7 +366,9 @@ HIDDEN uint32_t context_empty(void);
  * enters its context. The event of this thread's own, one for all that it met, enters at the end. */
 HIDDEN void context_meet(struct thread *self, uint32_t slot, enum access access);
 HIDDEN void context_end(struct thread *self, enum access access);
-/* What waits for other threads (self->posted); before a synchronisation call when self->posting. */
+HIDDEN __attribute__((preserve_most)) void context_own_slowly(struct thread *self, uint32_t event);
+/* What waits for other threads (self->posted) or for this one (self->inbox); before a synchronisation call
+ * when self->posting. */
 HIDDEN void context_send(struct thread *self, bool synchronises);
 
 /* ---- spare.c: blocks that come and go ---- */
