@@ -242,7 +242,7 @@ struct post {
 	uint16_t epoch;  /* of slots */
 };
 
-/* Blocks that a thread has freed (spare.c), oldest first. */
+/* Blocks that a thread has freed (spare.c). */
 #define READERS_KINDS 4u
 enum spare_kind {
 	SPARE_READERS,
@@ -252,7 +252,12 @@ enum spare_kind {
 	SPARE_KINDS
 };
 struct spare {
-	uint32_t first, last, count;
+	uint32_t given;       /* chunk of those freed last, 0 = none */
+	uint32_t first, last; /* full chunks, the oldest first */
+	uint32_t taking;      /* chunk of those handed out next, */
+	uint32_t shift;       /* each of which is 1 << shift blocks */
+	uint32_t next, left;  /* the rest of one that was divided */
+	uint32_t empty;       /* a chunk for later */
 };
 
 /* How many shared reads of a site in a row brought nothing new. */

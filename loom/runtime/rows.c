@@ -4,18 +4,12 @@
  * walks over a buffer make and drop rows as they go. */
 #include "loom/runtime/runtime.h"
 
-#define ROWS (1u << 26)
-
-void row_start(void)
-{
-	runtime_map((uint64_t)row_at(0), (size_t)ROWS * sizeof(struct row));
-	spare_start(SPARE_ROWS, ROWS);
-}
-
 static uint32_t row_new(struct thread *self)
 {
-	return spare_new(&self->spares[SPARE_ROWS], SPARE_ROWS, &runtime.next_rows, ROWS,
-			 "no more room for memory that is used byte by byte");
+	uint32_t number = spare_block(&self->spares[SPARE_ROWS], SPARE_ROWS);
+	if (!number)
+		runtime_die("no more room for memory that is used byte by byte");
+	return number;
 }
 
 void row_free(struct thread *self, uint32_t number)
