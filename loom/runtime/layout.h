@@ -272,7 +272,7 @@ struct recent_pair {
 	uint32_t head_site, tail_site;
 	uint32_t other;                  /* number of the other thread */
 	uint32_t head_order, tail_order; /* their low bits */
-	uint32_t reserved;
+	uint32_t pair;                   /* in the log */
 	uint64_t address;
 };
 #define RECENT_PAIRS 32u

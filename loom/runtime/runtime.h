@@ -124,10 +124,11 @@ HIDDEN void units_copy(struct area_process *to, const struct area_process *from)
 HIDDEN void observe_start(void);
 HIDDEN void observe_after_fork(void);
 HIDDEN void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t tail, uint64_t address);
-/* The pair a couple ends with, as observe_pair gets it; called for every pair, known or not, while patience lasts. */
+/* The pair a couple ends with, as observe_pair gets it, and its number in the log; called for every pair, known or
+ * not, while patience lasts. */
 HIDDEN void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint64_t head,
-			 uint64_t tail, uint64_t address);
-HIDDEN void observe_couple(struct thread *self, const struct area_couple *couple);
+			 uint64_t tail, uint64_t address, uint32_t number);
+HIDDEN void observe_couple(struct thread *self, uint32_t first, uint32_t second, bool crossed, uint32_t span);
 HIDDEN void observe_predecessor(struct thread *self, uint32_t site, uint32_t before);
 HIDDEN void observe_new_edge(struct thread *self, struct area_edge edge, uint64_t hash);
 INLINE uint64_t observe_mix(uint64_t a, uint64_t b)
@@ -147,8 +148,8 @@ INLINE void observe_edge(struct thread *self, uint32_t source, uint32_t source_c
 		*seen = hash;
 	}
 	observe_new_edge(self,
-			 (struct area_edge){ .source = source,
-					     .sink = sink,
+			 (struct area_edge){ .source = source & WORD_SITE_MASK,
+					     .sink = sink & WORD_SITE_MASK,
 					     .source_context = (uint16_t)source_context,
 					     .sink_context = (uint16_t)sink_context,
 					     .write = write },
