@@ -337,7 +337,7 @@ struct thread {
 	uint64_t listed[2048];    /* tag and step from list to list (lists.c) */
 	uint64_t logged[1024][2]; /* pairs and couples already logged, direct-mapped by key */
 	uint64_t edges[8192];     /* edges already logged: hashes of them */
-	uint64_t met[8192];       /* predecessors already logged: site << 32 | before */
+	uint32_t met[8192];       /* predecessors already logged: tags of both sites (observe.c) */
 	struct loop_step loops[LOOP_RING];
 };
 

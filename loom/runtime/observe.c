@@ -199,19 +199,25 @@ void observe_couple(struct thread *self, uint32_t first, uint32_t second, bool c
 	}
 }
 
+#define MET_KEY_BITS 44u /* two sites */
+#define MET_TAG_BITS 31u
+
 void observe_predecessor(struct thread *self, uint32_t site, uint32_t before)
 {
-	uint64_t key = (uint64_t)site << 32 | before, hash = observe_mix(key, 2);
+	uint64_t key = (uint64_t)site << 22 | before;
 	if (LIKELY(!runtime.lean)) {
-		uint64_t *seen = &self->met[hash >> 51];
-		if (*seen == key)
+		/* Multiplying by an odd number is one to one: what is not in the place is in the tag. */
+		uint64_t mixed = key * 0x9e3779b97f4a7c15u & ((1ull << MET_KEY_BITS) - 1);
+		uint32_t *seen = &self->met[mixed >> MET_TAG_BITS],
+			 tag = (uint32_t)mixed | 1u << MET_TAG_BITS;
+		if (*seen == tag)
 			return;
-		*seen = key;
+		*seen = tag;
 	}
 	if (runtime.options.observe & OBSERVE_PREDECESSORS)
 		append_predecessor(
 			self, (struct area_predecessor){ .site = site & WORD_SITE_MASK, .before = before },
-			hash);
+			observe_mix(key, 2));
 }
 
 void observe_new_edge(struct thread *self, struct area_edge edge, uint64_t hash)
