@@ -254,7 +254,7 @@ enum spare_kind {
 struct spare {
 	uint32_t given;       /* chunk of those freed last, 0 = none */
 	uint32_t first, last; /* full chunks, the oldest first */
-	uint32_t taking;      /* chunk of those handed out next, */
+	uint32_t taking, at;  /* chunk of those handed out next, and how many of it were, */
 	uint32_t shift;       /* each of which is 1 << shift blocks */
 	uint32_t next, left;  /* the rest of one that was divided */
 	uint32_t empty;       /* a chunk for later */

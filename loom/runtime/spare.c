@@ -87,9 +87,12 @@ static void push_empty(uint32_t chunk)
 /* Keeps an empty chunk for later, or gives it away; else it is lost, half a kilobyte. */
 static void drop_chunk(struct spare *spare, uint32_t chunk)
 {
-	if (chunk && !spare->empty) {
+	if (!chunk)
+		return;
+	spare_chunk_at(chunk)->n = 0;
+	if (!spare->empty) {
 		spare->empty = chunk;
-	} else if (chunk && try_lock()) {
+	} else if (try_lock()) {
 		push_empty(chunk);
 		unlock();
 	}
@@ -141,6 +144,7 @@ static bool refill(struct spare *spare, enum spare_kind kind)
 		return false;
 	drop_chunk(spare, spare->taking);
 	spare->taking = found;
+	spare->at = 0;
 	spare->shift = shift;
 	return true;
 }
@@ -152,10 +156,10 @@ uint32_t spare_take(struct spare *spare, enum spare_kind kind)
 		spare->left--;
 		return spare->next++;
 	}
-	if ((!spare->taking || !spare_chunk_at(spare->taking)->n) && !refill(spare, kind))
+	if ((!spare->taking || spare->at == spare_chunk_at(spare->taking)->n) && !refill(spare, kind))
 		return 0;
-	struct spare_chunk *chunk = spare_chunk_at(spare->taking);
-	uint32_t number = chunk->numbers[--chunk->n] << spare->shift;
+	/* In the order they were freed: neighbours mostly serve neighbours again. */
+	uint32_t number = spare_chunk_at(spare->taking)->numbers[spare->at++] << spare->shift;
 	spare->next = number + 1;
 	spare->left = (1u << spare->shift) - 1;
 	return number;
@@ -241,6 +245,18 @@ static enum spare_kind kind_of_taking(const struct spare *spare, enum spare_kind
 	return spare->shift == parts_of_cut[kind] ? SPARE_CUTS : SPARE_ROWS;
 }
 
+/* What is left of the chunk that the thread took from. */
+static uint32_t rest_of_taking(const struct spare *spare)
+{
+	if (!spare->taking)
+		return 0;
+	struct spare_chunk *chunk = spare_chunk_at(spare->taking);
+	for (uint32_t i = spare->at; i < chunk->n; i++)
+		chunk->numbers[i - spare->at] = chunk->numbers[i];
+	chunk->n -= spare->at;
+	return spare->taking;
+}
+
 static void leave_chunk(enum spare_kind kind, uint32_t chunk)
 {
 	if (chunk && spare_chunk_at(chunk)->n)
@@ -258,7 +274,7 @@ void spare_leave(struct thread *self)
 		struct spare *spare = &self->spares[kind];
 		for (uint32_t chunk; (chunk = pop(&spare->first));)
 			leave_chunk(kind, chunk);
-		leave_chunk(kind_of_taking(spare, kind), spare->taking);
+		leave_chunk(kind_of_taking(spare, kind), rest_of_taking(spare));
 		leave_chunk(kind, spare->given);
 		leave_chunk(kind, spare->empty);
 		*spare = (struct spare){ 0 };
