@@ -252,12 +252,12 @@ enum spare_kind {
 	SPARE_KINDS
 };
 struct spare {
-	uint32_t given;       /* chunk of those freed last, 0 = none */
-	uint32_t first, last; /* full chunks, the oldest first */
-	uint32_t taking, at;  /* chunk of those handed out next, and how many of it were, */
-	uint32_t shift;       /* each of which is 1 << shift blocks */
-	uint32_t next, left;  /* the rest of one that was divided */
-	uint32_t empty;       /* a chunk for later */
+	uint32_t kept, at;      /* chunk of those freed last, a ring; 0 = none */
+	uint32_t loaded;        /* chunk of those freed before */
+	uint32_t first, last;   /* full chunks, the oldest first */
+	uint32_t larger, shift; /* chunk of larger blocks, each of which is 1 << shift of this kind */
+	uint32_t next, left;    /* the rest of one that was divided */
+	uint32_t empty;         /* a chunk for later */
 };
 
 /* How many shared reads of a site in a row brought nothing new. */

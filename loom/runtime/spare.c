@@ -130,36 +130,45 @@ static bool may_fetch(enum spare_kind kind)
 /* Another chunk to take from; false when there is none. */
 static bool refill(struct spare *spare, enum spare_kind kind)
 {
-	uint32_t found, shift = 0;
-	/* The oldest of its own, if enough were freed since. */
-	if (spare->first && (spare->first != spare->last || spare_chunk_at(spare->given)->n >= KEPT)) {
-		found = pop(&spare->first);
-	} else {
+	uint32_t found = pop(&spare->first), shift = 0;
+	if (!found) {
 		if (!may_fetch(kind) || !try_lock())
 			return false;
 		found = fetch(kind, &shift);
 		unlock();
 	}
-	if (!found)
-		return false;
-	drop_chunk(spare, spare->taking);
-	spare->taking = found;
-	spare->at = 0;
-	spare->shift = shift;
-	return true;
+	uint32_t *place = shift ? &spare->larger : &spare->loaded;
+	if (found)
+		drop_chunk(spare, *place);
+	if (found)
+		*place = found;
+	spare->shift = shift ? shift : spare->shift;
+	return found;
 }
 
-/* 0 when there are none. */
+static uint32_t count(uint32_t chunk)
+{
+	return chunk ? spare_chunk_at(chunk)->n : 0;
+}
+
+static uint32_t last_of(uint32_t chunk)
+{
+	struct spare_chunk *at = spare_chunk_at(chunk);
+	return at->numbers[--at->n];
+}
+
+/* 0 when there are none. The last one first, which may still be in the cache. */
 uint32_t spare_take(struct spare *spare, enum spare_kind kind)
 {
 	if (spare->left) {
 		spare->left--;
 		return spare->next++;
 	}
-	if ((!spare->taking || spare->at == spare_chunk_at(spare->taking)->n) && !refill(spare, kind))
+	if (!count(spare->loaded) && !count(spare->larger) && !refill(spare, kind))
 		return 0;
-	/* In the order they were freed: neighbours mostly serve neighbours again. */
-	uint32_t number = spare_chunk_at(spare->taking)->numbers[spare->at++] << spare->shift;
+	if (count(spare->loaded))
+		return last_of(spare->loaded);
+	uint32_t number = last_of(spare->larger) << spare->shift;
 	spare->next = number + 1;
 	spare->left = (1u << spare->shift) - 1;
 	return number;
@@ -212,54 +221,48 @@ uint32_t spare_block(struct spare *spare, enum spare_kind kind)
 
 /* Begins another chunk. Of full ones a thread keeps one, or else threads that only free would have
  * what threads that only take are short of. */
-static void begin_chunk(struct spare *spare, enum spare_kind kind)
+static uint32_t begin_chunk(struct spare *spare, enum spare_kind kind)
 {
 	uint32_t fresh = spare->empty;
 	spare->empty = 0;
-	if (spare->given)
-		push_full(&spare->first, &spare->last, spare->given);
-	if ((spare->first != spare->last || !fresh) && try_lock()) {
-		while (spare->first != spare->last)
+	bool more = spare->first && spare->first != spare->last;
+	if ((more || !fresh) && try_lock()) {
+		while (spare->first && spare->first != spare->last)
 			push_full(&store.full[kind].first, &store.full[kind].last, pop(&spare->first));
 		if (!fresh)
 			fresh = pop(&store.empty);
 		unlock();
 	}
-	spare->given = fresh ? fresh : chunk_new();
-	spare_chunk_at(spare->given)->n = 0;
+	fresh = fresh ? fresh : chunk_new();
+	spare_chunk_at(fresh)->n = 0;
+	return fresh;
 }
 
 void spare_give(struct spare *spare, enum spare_kind kind, uint32_t number)
 {
-	if (!spare->given || spare_chunk_at(spare->given)->n == SPARE_CHUNK_MOST)
-		begin_chunk(spare, kind);
-	struct spare_chunk *chunk = spare_chunk_at(spare->given);
-	chunk->numbers[chunk->n++] = number;
-}
-
-/* Of a chunk that is not divided yet. */
-static enum spare_kind kind_of_taking(const struct spare *spare, enum spare_kind kind)
-{
-	if (!spare->shift)
-		return kind;
-	return spare->shift == parts_of_cut[kind] ? SPARE_CUTS : SPARE_ROWS;
-}
-
-/* What is left of the chunk that the thread took from. */
-static uint32_t rest_of_taking(const struct spare *spare)
-{
-	if (!spare->taking)
-		return 0;
-	struct spare_chunk *chunk = spare_chunk_at(spare->taking);
-	for (uint32_t i = spare->at; i < chunk->n; i++)
-		chunk->numbers[i - spare->at] = chunk->numbers[i];
-	chunk->n -= spare->at;
-	return spare->taking;
+	if (!spare->kept)
+		spare->kept = begin_chunk(spare, kind);
+	struct spare_chunk *kept = spare_chunk_at(spare->kept);
+	if (kept->n < KEPT) {
+		kept->numbers[kept->n++] = number;
+		return;
+	}
+	uint32_t oldest = kept->numbers[spare->at];
+	kept->numbers[spare->at] = number;
+	spare->at = (spare->at + 1) % KEPT;
+	if (count(spare->loaded) == SPARE_CHUNK_MOST) {
+		push_full(&spare->first, &spare->last, spare->loaded);
+		spare->loaded = 0;
+	}
+	if (!spare->loaded)
+		spare->loaded = begin_chunk(spare, kind);
+	struct spare_chunk *loaded = spare_chunk_at(spare->loaded);
+	loaded->numbers[loaded->n++] = oldest;
 }
 
 static void leave_chunk(enum spare_kind kind, uint32_t chunk)
 {
-	if (chunk && spare_chunk_at(chunk)->n)
+	if (count(chunk))
 		push_full(&store.full[kind].first, &store.full[kind].last, chunk);
 	else if (chunk)
 		push_empty(chunk);
@@ -274,8 +277,9 @@ void spare_leave(struct thread *self)
 		struct spare *spare = &self->spares[kind];
 		for (uint32_t chunk; (chunk = pop(&spare->first));)
 			leave_chunk(kind, chunk);
-		leave_chunk(kind_of_taking(spare, kind), rest_of_taking(spare));
-		leave_chunk(kind, spare->given);
+		leave_chunk(spare->shift == parts_of_cut[kind] ? SPARE_CUTS : SPARE_ROWS, spare->larger);
+		leave_chunk(kind, spare->loaded);
+		leave_chunk(kind, spare->kept);
 		leave_chunk(kind, spare->empty);
 		*spare = (struct spare){ 0 };
 	}
