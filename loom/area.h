@@ -10,7 +10,7 @@
 
 #define AREA_ENVIRONMENT "UNSNARL_AREA" /* number of the inherited descriptor */
 #define AREA_MAGIC 0x61657261736e75ull  /* "unsarea" */
-#define AREA_VERSION 5u
+#define AREA_VERSION 6u
 
 /* Bits of area_options.observe. */
 enum {
@@ -110,33 +110,33 @@ struct area_pair { /* in order of first occurrence */
 	struct area_loop head_loop, tail_loop;
 };
 
+/* Of these there may be many: sites have 22 bits, and stand beside smaller things. */
 struct area_predecessor {
-	uint32_t state;
-	uint32_t site, before; /* before 0 = nil */
-	uint32_t reserved;
+	uint32_t site : 24;
+	uint8_t state;
+	uint32_t before; /* 0 = nil */
 };
 
 struct area_edge {
-	uint32_t state;
-	uint32_t source, sink; /* source 0 = null */
+	uint32_t source : 24; /* 0 = null */
+	uint8_t state;
+	uint32_t sink : 24;
+	uint8_t write;
 	uint16_t source_context, sink_context;
-	uint32_t write;
-	uint32_t reserved;
 };
 
-/* Two pairs: one with its head in the thread `near`, then one with its tail there, on the
- * same or another location, before `near` came back to the first. */
+/* Two pairs of the log: one with its head in a thread, then one with its tail in the same one, on the
+ * same or another location, before that thread came back to the first. */
 struct area_couple {
-	uint32_t state;
-	uint32_t first_kind, second_kind;
-	uint32_t first_head, first_tail, second_head, second_tail; /* sites */
-	uint32_t near, first_far, second_far;                      /* threads, run-wide */
-	uint32_t span; /* accesses of `near` from the head of the first to the tail of the second */
-	uint32_t
-		crossed; /* 1: the other thread is one, and it did the second's head before the first's tail; or
+	uint32_t first : 24; /* numbers of pairs */
+	uint8_t state;
+	uint32_t second : 24;
+	uint8_t crossed; /* 1: the other thread is one, and it did the second's head before the first's tail; or
 			  * they are two, and the first's also came to the second's location, after the first's
 			  * tail and before the second's head */
+	uint32_t span;   /* accesses of the thread from the head of the first to the tail of the second */
 };
+_Static_assert(AREA_PAIRS <= 1u << 24, "a couple names any pair");
 
 /* AREA_FORGET: a range began a new life; `site`, if not 0, is the call that allocated it. */
 enum area_action { AREA_READ = 1, AREA_WRITE, AREA_FORGET };

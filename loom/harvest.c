@@ -46,6 +46,9 @@ struct harvest {
 	void *front;
 	char *paths;
 	size_t path_bytes;
+	size_t item;      /* number of the entry at hand in its array */
+	uint32_t *places; /* of its pairs by number: where they are listed, UINT32_MAX = nowhere */
+	size_t nplaces;
 	VEC(struct span) spans; /* ascending, apart from each other */
 	struct span recent;     /* the span of the last number looked up */
 };
@@ -82,8 +85,10 @@ static struct error *each(struct harvest *h, uint64_t offset, size_t item_size, 
 		size_t now = n - at < per_chunk ? n - at : per_chunk;
 
 		TRY(harvest_read(h->fd, offset + at * item_size, h->chunk, now * item_size));
-		for (size_t i = 0; i < now; i++)
+		for (size_t i = 0; i < now; i++) {
+			h->item = at + i;
 			take(h, (const char *)h->chunk + i * item_size);
+		}
 		at += now;
 	}
 	return NULL;
@@ -266,53 +271,34 @@ static void take_pair(struct harvest *h, const void *item)
 		if (fresh) {
 			*VEC_PUSH(&h->pairs) = pair;
 			*at = h->pairs.n;
+		}
+		if (same_pair(&h->pairs.items[*at - 1], &pair)) {
+			h->places[h->item] = (uint32_t)(*at - 1);
 			return;
 		}
-		if (same_pair(&h->pairs.items[*at - 1], &pair))
-			return;
-	}
-}
-
-/* The place of a pair in the list, UINT32_MAX when it is not there. */
-static uint32_t place_of(const struct harvest *h, const struct pair *pair)
-{
-	uint32_t identity[] = { pair->kind, pair->head_site, pair->tail_site, pair->head_thread,
-				pair->tail_thread };
-
-	for (uint64_t key = hash_bytes(HASH_START, identity, sizeof identity);; key++) {
-		const uint64_t *at = map_get(&h->pair_at, key);
-
-		if (!at)
-			return UINT32_MAX;
-		if (same_pair(&h->pairs.items[*at - 1], pair))
-			return (uint32_t)(*at - 1);
 	}
 }
 
 static void take_couple(struct harvest *h, const void *item)
 {
 	const struct area_couple *from = item;
-	struct pair first = { .kind = (enum pair_kind)from->first_kind,
-			      .head_thread = from->near,
-			      .tail_thread = from->first_far };
-	struct pair second = { .kind = (enum pair_kind)from->second_kind,
-			       .head_thread = from->second_far,
-			       .tail_thread = from->near };
 
 	if (!is_valid(h, from->state))
 		return;
-	if (!site_of(h, from->first_head, &first.head_site) ||
-	    !site_of(h, from->first_tail, &first.tail_site) ||
-	    !site_of(h, from->second_head, &second.head_site) ||
-	    !site_of(h, from->second_tail, &second.tail_site)) {
+	if (from->first >= h->nplaces || from->second >= h->nplaces || from->crossed > 1) {
 		add(&h->dropped, 1);
 		return;
 	}
-	struct couple couple = { place_of(h, &first), place_of(h, &second), from->span, from->crossed != 0 };
+	struct couple couple = { h->places[from->first], h->places[from->second], from->span,
+				 from->crossed == 1 };
 
 	/* A pair whose own entry was dropped, or not finished when the program died. */
-	if (couple.first != UINT32_MAX && couple.second != UINT32_MAX)
+	if (couple.first == UINT32_MAX || couple.second == UINT32_MAX)
+		return;
+	if (h->pairs.items[couple.first].head_thread == h->pairs.items[couple.second].tail_thread)
 		*VEC_PUSH(&h->couples) = couple;
+	else
+		add(&h->dropped, 1);
 }
 
 static void take_predecessor(struct harvest *h, const void *item)
@@ -403,6 +389,15 @@ static void expect(struct map *map, uint32_t n)
 	map_reserve(map, map->n + (n < EXPECT_MOST ? n : EXPECT_MOST));
 }
 
+/* Couples name the pairs of their process by number. */
+static void expect_pairs(struct harvest *h, uint32_t n)
+{
+	h->nplaces = n < AREA_PAIRS ? n : AREA_PAIRS;
+	h->places = memory_resize(h->places, h->nplaces * sizeof *h->places);
+	for (size_t i = 0; i < h->nplaces; i++)
+		h->places[i] = UINT32_MAX;
+}
+
 static struct error *take_process(struct harvest *h, uint64_t base, bool first)
 {
 	const struct area_process *p = h->front;
@@ -426,6 +421,7 @@ static struct error *take_process(struct harvest *h, uint64_t base, bool first)
 	expect(&h->predecessor_at, p->npredecessors);
 	expect(&h->edge_at, p->nedges);
 
+	expect_pairs(h, p->npairs);
 	TRY(each(h, base + offsetof(struct area_process, pairs), sizeof(struct area_pair), p->npairs,
 		 AREA_PAIRS, take_pair));
 	TRY(each(h, base + offsetof(struct area_process, couples), sizeof(struct area_couple), p->ncouples,
@@ -462,6 +458,7 @@ static void release(struct harvest *h)
 	free(h->chunk);
 	free(h->front);
 	free(h->paths);
+	free(h->places);
 	VEC_FREE(&h->spans);
 	map_free(&h->unit_at);
 	map_free(&h->pair_at);

@@ -55,6 +55,7 @@ void area_put_process(int fd, uint32_t number, const struct process *p)
 	PUT_FIELD(fd, base, npairs, &p->npairs, sizeof p->npairs);
 	PUT_FIELD(fd, base, npredecessors, &p->npredecessors, sizeof p->npredecessors);
 	PUT_FIELD(fd, base, nedges, &p->nedges, sizeof p->nedges);
+	PUT_FIELD(fd, base, ncouples, &p->ncouples, sizeof p->ncouples);
 	PUT_FIELD(fd, base, path_bytes, &p->path_bytes, sizeof p->path_bytes);
 	PUT_FIELD(fd, base, dropped, &p->dropped, sizeof p->dropped);
 	PUT_FIELD(fd, base, accesses, &p->accesses, sizeof p->accesses);
@@ -64,6 +65,7 @@ void area_put_process(int fd, uint32_t number, const struct process *p)
 	PUT_FIELD(fd, base, pairs, p->pairs, sizeof p->pairs);
 	PUT_FIELD(fd, base, predecessors, p->predecessors, sizeof p->predecessors);
 	PUT_FIELD(fd, base, edges, p->edges, sizeof p->edges);
+	PUT_FIELD(fd, base, couples, p->couples, sizeof p->couples);
 }
 
 int area_file(const struct area *area)
@@ -209,6 +211,46 @@ static void naive_edge(const struct process *p, struct observations *o, const st
 	o->edges[o->nedges++] = new;
 }
 
+/* Where a pair of the process is listed, SIZE_MAX when it is not. */
+static size_t naive_place(const struct process *p, const struct observations *o, const struct area_pair *from)
+{
+	uint32_t head, tail;
+	struct loop_point point;
+
+	if (from->state != AREA_VALID || !naive_unit(p->units, p->nunits, o, from->head_site, &head) ||
+	    !naive_unit(p->units, p->nunits, o, from->tail_site, &tail) ||
+	    !naive_loop(p, o, &from->head_loop, &point) || !naive_loop(p, o, &from->tail_loop, &point))
+		return SIZE_MAX;
+	for (size_t i = 0; i < o->npairs; i++)
+		if (o->pairs[i].kind == (enum pair_kind)from->kind && o->pairs[i].head_site == head &&
+		    o->pairs[i].tail_site == tail && o->pairs[i].head_thread == from->head_thread &&
+		    o->pairs[i].tail_thread == from->tail_thread)
+			return i;
+	return SIZE_MAX;
+}
+
+static void naive_couple(const struct process *p, struct observations *o, const struct area_couple *from)
+{
+	if (from->state != AREA_VALID)
+		return;
+	if (from->first >= p->npairs || from->second >= p->npairs) {
+		o->dropped++;
+		return;
+	}
+	size_t first = naive_place(p, o, &p->pairs[from->first]);
+	size_t second = naive_place(p, o, &p->pairs[from->second]);
+
+	if (first == SIZE_MAX || second == SIZE_MAX)
+		return;
+	if (p->pairs[from->first].head_thread != p->pairs[from->second].tail_thread) {
+		o->dropped++;
+		return;
+	}
+	o->couples = memory_resize(o->couples, (o->ncouples + 1) * sizeof *o->couples);
+	o->couples[o->ncouples++] =
+		(struct couple){ (uint32_t)first, (uint32_t)second, from->span, from->crossed };
+}
+
 struct observations naive_harvest(const struct area *area)
 {
 	struct observations o = { .nthreads = area->head.threads, .nprocesses = area->head.processes };
@@ -219,6 +261,8 @@ struct observations naive_harvest(const struct area *area)
 		naive_units(p, &o);
 		for (uint32_t k = 0; k < p->npairs; k++)
 			naive_pair(p, &o, &p->pairs[k]);
+		for (uint32_t k = 0; k < p->ncouples; k++)
+			naive_couple(p, &o, &p->couples[k]);
 		for (uint32_t k = 0; k < p->npredecessors; k++)
 			naive_predecessor(p, &o, &p->predecessors[k]);
 		for (uint32_t k = 0; k < p->nedges; k++)
@@ -265,6 +309,13 @@ void assert_same_observations(const struct observations *a, const struct observa
 		assert_string_equal(a->units[i].path, b->units[i].path);
 	}
 	assert_same_pairs(a, b);
+	assert_int_equal(a->ncouples, b->ncouples);
+	for (size_t i = 0; i < a->ncouples; i++) {
+		assert_int_equal(a->couples[i].first, b->couples[i].first);
+		assert_int_equal(a->couples[i].second, b->couples[i].second);
+		assert_int_equal(a->couples[i].span, b->couples[i].span);
+		assert_int_equal(a->couples[i].crossed, b->couples[i].crossed);
+	}
 	assert_int_equal(a->npredecessors, b->npredecessors);
 	for (size_t i = 0; i < a->npredecessors; i++) {
 		assert_int_equal(a->predecessors[i].site, b->predecessors[i].site);
@@ -358,6 +409,15 @@ void area_random_process(struct process *p)
 			.sink = below(sites),
 			.source_context = (uint16_t)below(3),
 			.sink_context = (uint16_t)below(3),
-			.write = below(2),
+			.write = (uint8_t)below(2),
+		};
+	p->ncouples = below(MAX_ITEMS);
+	for (uint32_t i = 0; i < p->ncouples; i++)
+		p->couples[i] = (struct area_couple){
+			.state = below(9) ? AREA_VALID : 0,
+			.first = below(p->npairs + 2),
+			.second = below(p->npairs + 1),
+			.crossed = (uint8_t)below(2),
+			.span = below(1000),
 		};
 }

@@ -19,13 +19,14 @@
 
 /* A process area with short arrays. The counts are written as they are. */
 struct process {
-	uint32_t nunits, npairs, npredecessors, nedges, path_bytes;
+	uint32_t nunits, npairs, npredecessors, nedges, ncouples, path_bytes;
 	uint64_t dropped, accesses, slot_order[4];
 	char paths[64];
 	struct area_unit units[MAX_UNITS];
 	struct area_pair pairs[MAX_ITEMS];
 	struct area_predecessor predecessors[MAX_ITEMS];
 	struct area_edge edges[MAX_ITEMS];
+	struct area_couple couples[MAX_ITEMS];
 };
 
 struct area {

@@ -106,7 +106,7 @@ static void found_edge(struct reference *r, uint32_t source, uint32_t source_con
 				  .sink = r->event->site,
 				  .source_context = (uint16_t)source_context,
 				  .sink_context = (uint16_t)sink_context,
-				  .write = write },
+				  .write = write != 0 },
 			.event = r->index,
 		};
 }

@@ -196,7 +196,7 @@ static void test_behind_hole(void **state)
 static void test_unsound_entries(void **state)
 {
 	(void)state;
-	for (int fault = 0; fault < 14; fault++) {
+	for (int fault = 0; fault < 17; fault++) {
 		_cleanup_free_ struct area *area = area_new(1);
 		struct process *p = &area->processes[0];
 		struct area_unit *unit = &p->units[1];
@@ -204,10 +204,11 @@ static void test_unsound_entries(void **state)
 		p->nunits = 2;
 		p->units[0] = (struct area_unit){ .hash = 7, .first = 1, .nsites = 4, .state = 1 };
 		*unit = (struct area_unit){ .hash = 8, .first = 10, .nsites = 4, .path = 7, .state = 1 };
-		p->npairs = p->npredecessors = p->nedges = 1;
+		p->npairs = p->npredecessors = p->nedges = p->ncouples = 1;
 		p->pairs[0] = (struct area_pair){ .state = 1, .kind = 1, .head_site = 1, .tail_site = 2 };
 		p->predecessors[0] = (struct area_predecessor){ .state = 1, .site = 3 };
 		p->edges[0] = (struct area_edge){ .state = 1, .sink = 1 };
+		p->couples[0] = (struct area_couple){ .state = 1 };
 		switch (fault) {
 		case 0:
 			unit->state = 2;
@@ -251,6 +252,15 @@ static void test_unsound_entries(void **state)
 		case 13:
 			p->edges[0].sink = 0;
 			break;
+		case 14:
+			p->couples[0].second = 1;
+			break;
+		case 15:
+			p->couples[0].crossed = 2;
+			break;
+		case 16:
+			p->pairs[0].tail_thread = 1;
+			break;
 		}
 		_cleanup_close_ int fd = area_file(area);
 		_cleanup_(observations_free) struct observations seen = harvest_ok(fd);
@@ -258,7 +268,8 @@ static void test_unsound_entries(void **state)
 		assert_int_equal(seen.dropped, 1);
 		assert_int_equal(seen.npairs, fault < 7 || fault > 10 ? 1 : 0);
 		assert_int_equal(seen.npredecessors, fault != 11);
-		assert_int_equal(seen.nedges, fault < 12);
+		assert_int_equal(seen.nedges, fault != 12 && fault != 13);
+		assert_int_equal(seen.ncouples, fault < 7 || (fault > 10 && fault < 14));
 	}
 }
 
@@ -271,6 +282,19 @@ static void put_random(int fd, uint64_t offset, size_t size)
 	/* Mostly small values and valid states, or nothing would pass the first check. */
 	for (size_t i = 0; i + 4 <= size; i += 4) {
 		uint32_t word = below(3) ? below(below(2) ? 3 : 64) : (uint32_t)random_word();
+
+		memcpy(bytes + i, &word, 4);
+	}
+	area_put(fd, offset, bytes, size);
+}
+
+/* Entries that begin with 24 bits and a state. */
+static void put_random_packed(int fd, uint64_t offset, size_t size)
+{
+	_cleanup_free_ unsigned char *bytes = memory_alloc(size);
+
+	for (size_t i = 0; i + 4 <= size; i += 4) {
+		uint32_t word = below(below(2) ? 3 : 64) | (below(4) ? below(2) : below(256)) << 24;
 
 		memcpy(bytes + i, &word, 4);
 	}
@@ -297,6 +321,11 @@ static void assert_sound(const struct observations *o)
 		assert_true(p->head_loop.site < sites || p->head_loop.site == LOOP_NONE);
 		assert_true(p->tail_loop.site < sites || p->tail_loop.site == LOOP_NONE);
 	}
+	for (size_t i = 0; i < o->ncouples; i++) {
+		assert_true(o->couples[i].first < o->npairs && o->couples[i].second < o->npairs);
+		assert_int_equal(o->pairs[o->couples[i].first].head_thread,
+				 o->pairs[o->couples[i].second].tail_thread);
+	}
 	for (size_t i = 0; i < o->npredecessors; i++)
 		assert_true(o->predecessors[i].site < sites &&
 			    (o->predecessors[i].before < sites || o->predecessors[i].before == SITE_NIL));
@@ -316,8 +345,9 @@ static void put_noise(int fd)
 		put_random(fd, base + offsetof(struct area_process, paths), 512);
 		put_random(fd, base + offsetof(struct area_process, units), 24 * 40);
 		put_random(fd, base + offsetof(struct area_process, pairs), 80 * 40);
-		put_random(fd, base + offsetof(struct area_process, predecessors), 16 * 40);
-		put_random(fd, base + offsetof(struct area_process, edges), 24 * 40);
+		put_random_packed(fd, base + offsetof(struct area_process, predecessors), 8 * 40);
+		put_random_packed(fd, base + offsetof(struct area_process, edges), 12 * 40);
+		put_random_packed(fd, base + offsetof(struct area_process, couples), 12 * 40);
 	}
 }
 
@@ -361,7 +391,7 @@ static void test_hostile(void **state)
 		_cleanup_(observations_free) struct observations seen = harvest_ok(fd);
 
 		assert_sound(&seen);
-		taken += seen.nunits && seen.npairs && seen.npredecessors && seen.nedges;
+		taken += seen.nunits && seen.npairs && seen.npredecessors && seen.nedges && seen.ncouples;
 	}
 	/* The attack is worth something only when much gets past the first checks. */
 	assert_true(taken > 100);

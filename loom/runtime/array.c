@@ -7,21 +7,10 @@
 #include "loom/runtime/change.h"
 #include "loom/runtime/runtime.h"
 
-#define ARRAYS (1u << HISTORY_BITS)
-
-void array_start(void)
-{
-	runtime_map((uint64_t)array_at(0), (size_t)ARRAYS * sizeof(struct array));
-	spare_start(SPARE_ARRAYS, ARRAYS);
-}
-
 /* 0 when there are no more. */
 static uint32_t array_new(struct thread *self)
 {
-	uint32_t number = spare_take(&self->spares[SPARE_ARRAYS], SPARE_ARRAYS);
-	if (number || RELAXED_GET(runtime.next_arrays) >= ARRAYS - AREA_SLOTS)
-		return number;
-	return __atomic_add_fetch(&runtime.next_arrays, 1, __ATOMIC_RELAXED);
+	return spare_block(&self->spares[SPARE_ARRAYS], SPARE_ARRAYS);
 }
 
 void array_free(struct thread *self, uint32_t number)

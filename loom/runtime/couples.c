@@ -29,6 +29,7 @@ static void share_pair(struct recent_pair *entry, const struct recent_pair *pair
 	RELAXED_SET(entry->other, pair->other);
 	RELAXED_SET(entry->head_order, pair->head_order);
 	RELAXED_SET(entry->tail_order, pair->tail_order);
+	RELAXED_SET(entry->pair, pair->pair);
 	RELAXED_SET(entry->address, pair->address);
 	__atomic_store_n(&entry->version, version + 2, __ATOMIC_RELEASE);
 }
@@ -43,6 +44,7 @@ static bool copy_pair(const struct recent_pair *entry, struct recent_pair *out)
 				     .other = RELAXED_GET(entry->other),
 				     .head_order = RELAXED_GET(entry->head_order),
 				     .tail_order = RELAXED_GET(entry->tail_order),
+				     .pair = RELAXED_GET(entry->pair),
 				     .address = RELAXED_GET(entry->address) };
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return out->kind && !(version & 1) && RELAXED_GET(entry->version) == version;
@@ -130,7 +132,7 @@ static bool came_through(const struct thread *other, const struct recent_pair *f
 }
 
 void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint64_t head, uint64_t tail,
-		  uint64_t address)
+		  uint64_t address, uint32_t number)
 {
 	uint32_t couples = self->new_couples;
 	struct recent_pair pair = { .kind = kind,
@@ -139,6 +141,7 @@ void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint
 				    .other = other->number,
 				    .head_order = (uint32_t)thread_order(WORD_SLOT(head), WORD_ORDER(head)),
 				    .tail_order = WORD_ORDER(tail),
+				    .pair = number,
 				    .address = address };
 	uint32_t takes = RELAXED_GET(self->takes);
 	bool walks = same_step(&self->last_met, &pair) && takes == self->seen_takes;
@@ -148,21 +151,11 @@ void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint
 		if ((int32_t)(since - RELAXED_GET(self->taken_pairs.orders[i])) > 0 ||
 		    !copy_pair(&self->taken_pairs.pairs[i], &first) || is_past(self, &first, since))
 			continue;
-		observe_couple(self,
-			       &(struct area_couple){
-				       .first_kind = first.kind,
-				       .second_kind = kind,
-				       .first_head = first.head_site,
-				       .first_tail = first.tail_site,
-				       .second_head = pair.head_site,
-				       .second_tail = pair.tail_site,
-				       .near = self->number,
-				       .first_far = first.other,
-				       .second_far = other->number,
-				       .span = order_gap(first.head_order, pair.tail_order),
-				       .crossed = first.other == other->number
-							  ? (int32_t)(pair.head_order - first.tail_order) < 0
-							  : came_through(other, &first, address) });
+		bool crossed = first.other == other->number
+				       ? (int32_t)(pair.head_order - first.tail_order) < 0
+				       : came_through(other, &first, address);
+		observe_couple(self, first.pair, pair.pair, crossed,
+			       order_gap(first.head_order, pair.tail_order));
 	}
 	uint32_t cost = walks ? 1 : COUPLES_LOOK;
 	if (self->new_couples != couples)

@@ -383,7 +383,7 @@ static void forget_piece(struct thread *self, uint64_t start, uint64_t end)
 
 /* Piece by piece: lists of spare blocks grow meanwhile, into what was given back. A piece has its cells in whole
  * huge pages. */
-#define FORGET_PIECE (4ull << 20)
+#define FORGET_PIECE (2ull << 20)
 static void forget_pages(struct thread *self, uint64_t start, uint64_t end)
 {
 	while (start < end) {

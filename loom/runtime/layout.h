@@ -258,7 +258,7 @@ struct post {
 	uint32_t sent;   /* since the last synchronisation call */
 };
 
-/* Blocks that a thread has freed (spare.c), oldest first. */
+/* Blocks that a thread has freed (spare.c). */
 #define READERS_KINDS 4u
 enum spare_kind {
 	SPARE_READERS,
@@ -268,7 +268,12 @@ enum spare_kind {
 	SPARE_KINDS
 };
 struct spare {
-	uint32_t first, last, count;
+	uint32_t kept, at;      /* chunk of those freed last, a ring; 0 = none */
+	uint32_t loaded;        /* chunk of those freed before */
+	uint32_t first, last;   /* full chunks, the oldest first */
+	uint32_t larger, shift; /* chunk of larger blocks, each of which is 1 << shift of this kind */
+	uint32_t next, left;    /* the rest of one that was divided */
+	uint32_t empty;         /* a chunk for later */
 };
 #define ROWS_IN_HAND 8u
 
@@ -284,7 +289,7 @@ struct recent_pair {
 	uint32_t head_site, tail_site;
 	uint32_t other;                  /* number of the other thread */
 	uint32_t head_order, tail_order; /* their low bits */
-	uint32_t reserved;
+	uint32_t pair;                   /* in the log */
 	uint64_t address;
 };
 #define RECENT_PAIRS 32u
@@ -360,7 +365,7 @@ struct thread {
 	uint64_t listed[2048];    /* tag and step from list to list (lists.c) */
 	uint64_t logged[1024][2]; /* pairs and couples already logged, direct-mapped by key */
 	uint64_t edges[8192];     /* edges already logged: hashes of them */
-	uint64_t met[8192];       /* predecessors already logged: site << 32 | before */
+	uint32_t met[8192];       /* predecessors already logged: tags of both sites (observe.c) */
 	struct loop_step loops[LOOP_RING];
 };
 

@@ -46,17 +46,10 @@ void observe_dropped(void)
 		__atomic_fetch_add(&runtime.process->dropped, 1, __ATOMIC_RELAXED);
 }
 
-/* True when this thread logged the observation before; remembers it. */
-static bool logged(struct thread *self, uint64_t a, uint64_t b, uint64_t hash)
+/* Where this thread remembers that it logged such an observation. */
+static uint64_t *logged_at(struct thread *self, uint64_t hash)
 {
-	if (runtime.lean)
-		return false;
-	uint64_t *seen = self->logged[hash >> 54];
-	if (seen[0] == a && seen[1] == b)
-		return true;
-	seen[0] = a;
-	seen[1] = b;
-	return false;
+	return self->logged[hash >> 54];
 }
 
 /* Claims the next entry of a log; UINT32_MAX when it is full. */
@@ -89,25 +82,22 @@ static bool same_edge(const struct area_edge *a, const struct area_edge *b)
 
 static bool same_couple(const struct area_couple *a, const struct area_couple *b)
 {
-	return a->first_kind == b->first_kind && a->second_kind == b->second_kind &&
-	       a->first_head == b->first_head && a->first_tail == b->first_tail &&
-	       a->second_head == b->second_head && a->second_tail == b->second_tail && a->near == b->near &&
-	       a->first_far == b->first_far && a->second_far == b->second_far && a->crossed == b->crossed;
+	return a->first == b->first && a->second == b->second && a->crossed == b->crossed;
 }
 
 /* Finds an equal entry or appends `fresh`; `complete` may fill in the rest of a new
- * entry. One body for the logs, which differ in type only. */
+ * entry. Its number, or UINT32_MAX when there is no room. One body for the logs, which differ in type only. */
 #define DEFINE_APPEND(name, type, log, count, limit, index, same, complete)                          \
-	static void name(struct thread *self, struct type fresh, uint64_t hash)                      \
+	static uint32_t name(struct thread *self, struct type fresh, uint64_t hash)                  \
 	{                                                                                            \
 		struct type *entries = runtime.process->log;                                         \
 		struct probe probe = index_probe(hash, RELAXED_GET(runtime.process->count));         \
 		for (uint32_t found; (found = index_next(&runtime.index, &probe));)                  \
 			if (same(&entries[found - 1], &fresh))                                       \
-				return;                                                              \
+				return found - 1;                                                    \
 		uint32_t entry = claim(&runtime.process->count, limit);                              \
 		if (entry == UINT32_MAX)                                                             \
-			return;                                                                      \
+			return entry;                                                                \
 		complete(&fresh);                                                                    \
 		self->new_##index++;                                                                 \
 		entries[entry] = fresh;                                                              \
@@ -116,8 +106,9 @@ static bool same_couple(const struct area_couple *a, const struct area_couple *b
 		for (uint32_t found; (found = index_publish(&runtime.index, &probe, entry));)        \
 			if (same(&entries[found - 1], &fresh)) {                                     \
 				entries[entry].state = 0; /* another thread was first */             \
-				return;                                                              \
+				return found - 1;                                                    \
 			}                                                                            \
+		return entry;                                                                        \
 	}
 
 static void nothing_more(const void *entry)
@@ -154,53 +145,81 @@ DEFINE_APPEND(append_predecessor, area_predecessor, predecessors, npredecessors,
 DEFINE_APPEND(append_couple, area_couple, couples, ncouples, AREA_COUPLES, couples, same_couple, nothing_more)
 DEFINE_APPEND(append_edge, area_edge, edges, nedges, edge_limit(), edges, same_edge, complete_edge)
 
+/* What a thread remembers of a pair: site and thread of the head, site of the tail; bit 62, number in the log,
+ * kind, number of the head's thread. */
+#define AREA_PAIRS_MASK (AREA_PAIRS - 1)
+#define LOGGED_NUMBER_SHIFT 34u
+#define LOGGED_NUMBER ((uint64_t)AREA_PAIRS_MASK << LOGGED_NUMBER_SHIFT)
+
 void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t tail, uint64_t address)
 {
 	if (!(runtime.options.observe & OBSERVE_PAIRS) || !WORD_SLOT(head))
 		return;
 	struct thread *other = &runtime.threads[WORD_SLOT(head)];
-	if (UNLIKELY(self->couples_left))
-		couples_meet(self, other, kind, head, tail, address);
 	uint64_t a = head >> 32 << 32 | WORD_SITE(tail);
 	uint64_t b = 1ull << 62 | (uint64_t)kind << 32 | other->number;
 	uint64_t hash = observe_mix(a, b ^ (uint64_t)self->slot << 40);
-	if (logged(self, a, b, hash))
-		return;
-	append_pair(self,
-		    (struct area_pair){ .kind = kind,
-					.head_site = WORD_SITE(head),
-					.tail_site = WORD_SITE(tail),
-					.head_thread = other->number,
-					.tail_thread = self->number,
-					.head_order = head,
-					.tail_order = tail,
-					.address = address },
-		    hash);
+	uint64_t *seen = logged_at(self, hash);
+	bool known = !runtime.lean && seen[0] == a && (seen[1] & ~LOGGED_NUMBER) == b;
+	uint32_t number = known ? (uint32_t)(seen[1] >> LOGGED_NUMBER_SHIFT) & AREA_PAIRS_MASK : 0;
+	if (!known)
+		number = append_pair(self,
+				     (struct area_pair){ .kind = kind,
+							 .head_site = WORD_SITE(head),
+							 .tail_site = WORD_SITE(tail),
+							 .head_thread = other->number,
+							 .tail_thread = self->number,
+							 .head_order = head,
+							 .tail_order = tail,
+							 .address = address },
+				     hash);
+	if (!known && !runtime.lean && number != UINT32_MAX) {
+		seen[0] = a;
+		seen[1] = b | (uint64_t)number << LOGGED_NUMBER_SHIFT;
+	}
+	if (UNLIKELY(self->couples_left))
+		couples_meet(self, other, kind, head, tail, address, number);
 }
 
-void observe_couple(struct thread *self, const struct area_couple *couple)
+void observe_couple(struct thread *self, uint32_t first, uint32_t second, bool crossed, uint32_t span)
 {
-	uint64_t a = observe_mix((uint64_t)couple->first_head << 32 | couple->first_tail,
-				 (uint64_t)couple->first_kind << 32 | couple->near);
-	uint64_t b = observe_mix((uint64_t)couple->second_head << 32 | couple->second_tail,
-				 (uint64_t)couple->crossed << 40 | (uint64_t)couple->second_kind << 32 |
-					 couple->first_far << 16 | couple->second_far);
-	uint64_t hash = observe_mix(a, b);
-	if (!logged(self, a, b | 1, hash))
-		append_couple(self, *couple, hash);
+	if (first == UINT32_MAX || second == UINT32_MAX) /* there was no room for the pair */
+		return;
+	uint64_t a = (uint64_t)first << 32 | second, b = 1ull << 63 | crossed, hash = observe_mix(a, b);
+	uint64_t *seen = logged_at(self, hash);
+	if (!runtime.lean && seen[0] == a && seen[1] == b)
+		return;
+	append_couple(self,
+		      (struct area_couple){ .first = first & AREA_PAIRS_MASK,
+					    .second = second & AREA_PAIRS_MASK,
+					    .crossed = crossed,
+					    .span = span },
+		      hash);
+	if (!runtime.lean) {
+		seen[0] = a;
+		seen[1] = b;
+	}
 }
+
+#define MET_KEY_BITS 44u /* two sites */
+#define MET_TAG_BITS 31u
 
 void observe_predecessor(struct thread *self, uint32_t site, uint32_t before)
 {
-	uint64_t key = (uint64_t)site << 32 | before, hash = observe_mix(key, 2);
+	uint64_t key = (uint64_t)site << 22 | before;
 	if (LIKELY(!runtime.lean)) {
-		uint64_t *seen = &self->met[hash >> 51];
-		if (*seen == key)
+		/* Multiplying by an odd number is one to one: what is not in the place is in the tag. */
+		uint64_t mixed = key * 0x9e3779b97f4a7c15u & ((1ull << MET_KEY_BITS) - 1);
+		uint32_t *seen = &self->met[mixed >> MET_TAG_BITS],
+			 tag = (uint32_t)mixed | 1u << MET_TAG_BITS;
+		if (*seen == tag)
 			return;
-		*seen = key;
+		*seen = tag;
 	}
 	if (runtime.options.observe & OBSERVE_PREDECESSORS)
-		append_predecessor(self, (struct area_predecessor){ .site = site, .before = before }, hash);
+		append_predecessor(
+			self, (struct area_predecessor){ .site = site & WORD_SITE_MASK, .before = before },
+			observe_mix(key, 2));
 }
 
 void observe_new_edge(struct thread *self, struct area_edge edge, uint64_t hash)

@@ -4,30 +4,17 @@
  * smaller as accesses ask for it, and whole again when all have come to the same. */
 #include "loom/runtime/runtime.h"
 
-#define CUTS_LIMIT (1u << 28)
-
-void parts_start(void)
-{
-	runtime_map((uint64_t)cut_at(0), (size_t)CUTS_LIMIT * sizeof(struct cut));
-	spare_start(SPARE_CUTS, CUTS_LIMIT);
-}
-
 static uint32_t cut_new(struct thread *self)
 {
-	return spare_new(&self->spares[SPARE_CUTS], SPARE_CUTS, &runtime.next_cuts, CUTS_LIMIT,
-			 "no more room for memory that is used in parts of 8 bytes");
+	uint32_t number = spare_block(&self->spares[SPARE_CUTS], SPARE_CUTS);
+	if (!number)
+		runtime_die("no more room for memory that is used in parts of 8 bytes");
+	return number;
 }
 
 static void cut_free(struct thread *self, uint32_t number)
 {
 	spare_give(&self->spares[SPARE_CUTS], SPARE_CUTS, number);
-}
-
-void parts_recycle(void)
-{
-	for (uint32_t number = 1; number <= RELAXED_GET(runtime.next_cuts); number++)
-		for (int i = 0; i < 8; i++)
-			recycle_cell(&cut_at(number)->cells[i]);
 }
 
 /* ---- cutting: under the granule's lock; whoever takes a cell over meanwhile makes the swap fail ---- */

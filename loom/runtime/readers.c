@@ -77,8 +77,7 @@ void readers_start(void)
 {
 	runtime_map(READERS_START, (size_t)BLOCKS_LIMIT * sizeof(struct words));
 	runtime_map(LISTED_START, READERS_KINDS * LISTED_SPAN);
-	for (uint32_t kind = 0; kind < READERS_KINDS; kind++)
-		spare_start(SPARE_READERS + kind, BLOCKS_LIMIT);
+	spare_start();
 	lists_start();
 }
 

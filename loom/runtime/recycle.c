@@ -27,7 +27,7 @@ static void rename_reader(uint32_t *reader)
 					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-void recycle_cell(struct cell *cell)
+static void recycle_cell(struct cell *cell)
 {
 	uint64_t low = cell_low(cell);
 	uint32_t mode = OWNER_MODE(LOW_OWNER(low)), slot = OWNER_SLOT(LOW_OWNER(low));
@@ -39,6 +39,18 @@ void recycle_cell(struct cell *cell)
 	if (fresh != low)
 		__atomic_compare_exchange_n((uint64_t *)cell, &low, fresh, false, __ATOMIC_RELAXED,
 					    __ATOMIC_RELAXED);
+}
+
+/* And the parts of a granule that is cut. */
+static void recycle_granule(struct cell *first)
+{
+	struct cell now = cell_get(first);
+	if (!cell_is_cut(now)) {
+		recycle_cell(first);
+		return;
+	}
+	for (uint32_t left = now.context & 0xff; left; left &= left - 1)
+		recycle_cell(&cut_at(now.history)->cells[__builtin_ctz(left)]);
 }
 
 /* The cells of memory [low, high), page by page, only where pages were touched. */
@@ -60,7 +72,7 @@ static void recycle_plane(uint64_t low, uint64_t high)
 						  : CELLS_START;
 			uint64_t cell = start < origin ? origin : origin + (start - origin) / 16 * 16;
 			for (; cell < start + 4096; cell += 16)
-				recycle_cell((struct cell *)cell);
+				recycle_granule((struct cell *)cell);
 		}
 	}
 }
@@ -114,7 +126,6 @@ bool recycle_slots(void)
 		return false;
 	__atomic_fetch_add(&runtime.recycled, 1, __ATOMIC_RELAXED);
 	readers_recycle(rename_reader);
-	parts_recycle();
 	for (uint32_t slot = 1; slot < SLOT_GONE; slot++)
 		if (runtime.threads[slot].state == THREAD_RECYCLING)
 			runtime.threads[slot].state = THREAD_FREE;

@@ -31,14 +31,14 @@
 #define LISTED_SPAN (1ull << 34)       /* 16 GiB each, */
 #define LISTS_START 0x21f000000000ull  /* and the lists that they name */
 #define REGION_START LISTED_START
-#define HISTORIES_START 0x220000000000ull   /* 64 MiB */
-#define ARRAYS_START 0x220004000000ull      /* 128 MiB: four million */
-#define TABLES_START 0x22000c000000ull      /* 640 MiB: those that need no address of their own, */
-#define READERS_START 0x220034000000ull     /* 12 GiB */
-#define FAR_TABLES_START 0x220400000000ull  /* 4 GiB: and where there is no more room for them */
-#define SPARE_LINKS_START 0x220500000000ull /* 1 GiB for each kind of block */
-#define ROWS_START 0x220700000000ull        /* 4 GiB */
-#define CUTS_START 0x220800000000ull        /* 32 GiB; MEMOS_START and MARKS_START come next */
+#define HISTORIES_START 0x220000000000ull /* 64 MiB */
+#define TABLES_START 0x220004000000ull    /* 768 MiB: those that need no address of their own, */
+#define BLOCKS_START 0x220034000000ull    /* cuts, rows and arrays, which share their memory (spare.c) */
+#define BLOCKS_SIZE (1ull << 35)
+#define FAR_TABLES_START 0x220900000000ull /* 4 GiB: and where there is no more room for tables */
+#define READERS_START 0x220a00000000ull    /* 12 GiB */
+#define SPARES_START 0x220d00000000ull /* numbers of spare blocks; MEMOS_START and MARKS_START come next */
+#define SPARES_SIZE (1ull << 32)
 #define REGION_END (MARKS_START + MARKS_SIZE)
 #define AREA_START 0x231840000000ull /* the run area: 1 GiB */
 
@@ -64,7 +64,7 @@ struct runtime {
 	struct index pairs, predecessors, edges, couples;
 	uint32_t recycled; /* how often slots of threads were given away */
 	/* On a cache line of their own, since they change: blocks handed out so far. */
-	uint32_t next_readers[READERS_KINDS] __attribute__((aligned(64))), next_arrays, next_cuts, next_rows;
+	uint32_t next_readers[READERS_KINDS] __attribute__((aligned(64))), next_blocks, next_far_blocks;
 	uint32_t trace_lock;
 };
 extern HIDDEN struct runtime runtime;
@@ -111,7 +111,6 @@ HIDDEN void memory_start(void);
 
 /* ---- recycle.c ---- */
 HIDDEN bool recycle_slots(void); /* false when no slot could be freed */
-HIDDEN void recycle_cell(struct cell *cell);
 
 /* ---- units.c ---- */
 HIDDEN void units_prepare(void);
@@ -126,10 +125,11 @@ HIDDEN void units_copy(struct area_process *to, const struct area_process *from)
 HIDDEN void observe_start(void);
 HIDDEN void observe_after_fork(void);
 HIDDEN void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t tail, uint64_t address);
-/* The pair a couple ends with, as observe_pair gets it; called for every pair, known or not, while patience lasts. */
+/* The pair a couple ends with, as observe_pair gets it, and its number in the log; called for every pair, known or
+ * not, while patience lasts. */
 HIDDEN void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint64_t head,
-			 uint64_t tail, uint64_t address);
-HIDDEN void observe_couple(struct thread *self, const struct area_couple *couple);
+			 uint64_t tail, uint64_t address, uint32_t number);
+HIDDEN void observe_couple(struct thread *self, uint32_t first, uint32_t second, bool crossed, uint32_t span);
 HIDDEN void observe_predecessor(struct thread *self, uint32_t site, uint32_t before);
 HIDDEN void observe_new_edge(struct thread *self, struct area_edge edge, uint64_t hash);
 INLINE uint64_t observe_mix(uint64_t a, uint64_t b)
@@ -149,8 +149,8 @@ INLINE void observe_edge(struct thread *self, uint32_t source, uint32_t source_c
 		*seen = hash;
 	}
 	observe_new_edge(self,
-			 (struct area_edge){ .source = source,
-					     .sink = sink,
+			 (struct area_edge){ .source = source & WORD_SITE_MASK,
+					     .sink = sink & WORD_SITE_MASK,
 					     .source_context = (uint16_t)source_context,
 					     .sink_context = (uint16_t)sink_context,
 					     .write = write },
@@ -329,10 +329,9 @@ struct array {
 #define STATE_HISTORY(state) ((uint32_t)(state) & ((1u << STATE_HISTORY_BITS) - 1))
 #define STATE_CONTEXT(state) ((uint16_t)((uint32_t)(state) >> STATE_HISTORY_BITS))
 #define STATE_HISTORY_BITS 21u
-HIDDEN void array_start(void);
 INLINE struct array *array_at(uint32_t number)
 {
-	return (struct array *)ARRAYS_START + number;
+	return (struct array *)BLOCKS_START + number;
 }
 /* Contexts of more than five events have no room in an array. */
 INLINE bool arrays_can_tell(void)
@@ -372,13 +371,25 @@ HIDDEN __attribute__((preserve_most)) void context_own_slowly(struct thread *sel
 HIDDEN void context_send(struct thread *self, bool synchronises);
 
 /* ---- spare.c: blocks that come and go ---- */
-HIDDEN void spare_start(enum spare_kind kind, uint32_t limit);
+#define SPARE_CHUNK_MOST 126u
+struct spare_chunk {
+	uint32_t n, next;
+	uint32_t numbers[SPARE_CHUNK_MOST];
+};
+INLINE struct spare_chunk *spare_chunk_at(uint32_t number)
+{
+	return (struct spare_chunk *)SPARES_START + number;
+}
+HIDDEN void spare_start(void);
 HIDDEN void spare_after_fork(void);
 HIDDEN uint32_t spare_take(struct spare *spare, enum spare_kind kind); /* 0 when there are none */
 /* One of those, or the next that was never used; the sentence is for when there are no more. */
 HIDDEN uint32_t spare_new(struct spare *spare, enum spare_kind kind, uint32_t *next, uint32_t limit,
 			  const char *what);
+/* The same for cuts, rows and arrays; 0 when there are no more. */
+HIDDEN uint32_t spare_block(struct spare *spare, enum spare_kind kind);
 HIDDEN void spare_give(struct spare *spare, enum spare_kind kind, uint32_t number);
+HIDDEN void spare_leave(struct thread *self); /* it ends */
 
 /* ---- granule.c: from an address range to its cells ---- */
 /* `element`: one of many alike, so that its granule need not be cut for it. */
@@ -413,9 +424,8 @@ INLINE uint64_t row_read(uint64_t byte, uint64_t site)
 }
 INLINE struct row *row_at(uint32_t number)
 {
-	return (struct row *)ROWS_START + number;
+	return (struct row *)BLOCKS_START + number;
 }
-HIDDEN void row_start(void);
 HIDDEN void row_free(struct thread *self, uint32_t number);
 /* An access by the thread that a granule is private to, or to a fresh one; false when rows cannot tell it. */
 HIDDEN bool row_access(struct thread *self, struct cell *cell, uint32_t from, uint32_t to, uint64_t word,
@@ -428,7 +438,7 @@ struct cut {
 };
 INLINE struct cut *cut_at(uint32_t number)
 {
-	return (struct cut *)CUTS_START + number;
+	return (struct cut *)BLOCKS_START + number;
 }
 INLINE bool
 cell_is_cut(struct cell cell) /* history: number of the block; context: a bit for each part's first byte */
@@ -444,12 +454,10 @@ INLINE uint32_t part_of(uint32_t starts, uint32_t byte)
 {
 	return 31u - (uint32_t)__builtin_clz(starts & ((2u << byte) - 1));
 }
-HIDDEN void parts_start(void);
 /* Under the granule's lock: parts begin and end there. */
 HIDDEN void parts_cut(struct thread *self, uint64_t granule, uint32_t from, uint32_t to);
 HIDDEN void parts_forget(struct thread *self, uint64_t granule, uint32_t from, uint32_t to);
 HIDDEN void parts_mend(struct thread *self, uint64_t granule); /* into one, perhaps */
-HIDDEN void parts_recycle(void);
 
 /* ---- lines.c: last writers of 64-byte lines (edges with line granularity) ---- */
 HIDDEN void lines_start(void);

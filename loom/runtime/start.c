@@ -47,7 +47,7 @@ static void raw_munmap(void *at, size_t size)
 /* Tables from the front of the region, and from farther behind; what is left of each. */
 static struct pool {
 	uint64_t next, end;
-} pools[] = { { TABLES_START, READERS_START }, { FAR_TABLES_START, SPARE_LINKS_START } };
+} pools[] = { { TABLES_START, BLOCKS_START }, { FAR_TABLES_START, READERS_START } };
 
 static void *take_table(struct pool *pool, size_t size)
 {
@@ -270,12 +270,10 @@ static void start(int argc, char **argv, char **environment)
 		if (strncmp(*entry, AREA_ENVIRONMENT, length) == 0 && (*entry)[length] == '=')
 			value = *entry + length + 1;
 	tables_start();
-	parts_start();
-	row_start();
 	granule_start(); /* inlined hooks look at cells whether or not anyone observes */
 	runtime_map(MEMOS_START, AREA_SLOTS * MEMOS_SIZE);
 	runtime_map(MARKS_START, MARKS_SIZE);
-	array_start();
+	runtime_map(BLOCKS_START, BLOCKS_SIZE);
 	readers_start();
 	memory_start();
 	/* Later it might be in a signal handler, where looking up is not allowed. */

@@ -159,6 +159,7 @@ void thread_end(void)
 	bool blank = runtime.controlled && !control.stacks_seen && !runtime.always_slow;
 	if (self->stack_high && !blank)
 		runtime_forget(self, self->stack_low, self->stack_high - self->stack_low);
+	spare_leave(self);
 	RELAXED_SET(runtime.process->slot_order[self->slot], 0);
 	__atomic_fetch_add(&runtime.process->accesses, self->order, __ATOMIC_RELAXED);
 	__atomic_fetch_sub(&runtime.process->live, 1, __ATOMIC_RELAXED);

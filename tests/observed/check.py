@@ -7,6 +7,7 @@ the source files of an observed program. Lines of interest carry a mark,
     no pair: put > *       none was, whatever the tail
     threads: 3             so many threads (also processes:, outcome:)
     edge contexts: put 2   edges from line put have so many different contexts there
+    gone: put              heads at line put are of threads whose slots others have since
     write orders: 8        writes that are heads of pairs are among their threads' first 8 accesses
 
 Prints one line for each expectation that does not hold. Nothing may be dropped
@@ -24,7 +25,7 @@ def read_sources(paths):
             for number, line in enumerate(source, 1):
                 for name in re.findall(r"@(\w+)", line):
                     marks[(os.path.basename(path), number)] = name
-                found = re.match(r" \* (pair|no pair|edge contexts|write orders|threads|processes|may drop)(?:: (.*))?$", line.rstrip())
+                found = re.match(r" \* (pair|no pair|edge contexts|gone|write orders|threads|processes|may drop)(?:: (.*))?$", line.rstrip())
                 if found:
                     expectations.append(found.groups())
     return marks, expectations
@@ -42,6 +43,13 @@ def source_contexts(run, marks, source):
     return {edge["source_context"] for edge in run["edges"] if edge["source"] and name(edge["source"], marks) == source}
 
 
+GONE = 0xFFFFFFFF
+
+
+def gone_heads(run, marks, head):
+    return {pair["head"]["thread"] == GONE for pair in run["pairs"] if name(pair["head"], marks) == head}
+
+
 def write_orders(run):
     return [pair["head"]["order"] for pair in run["pairs"] if pair["kind"].startswith("write")]
 
@@ -54,6 +62,8 @@ def holds(kind, value, run, marks, pairs):
     if kind == "edge contexts":
         source, count = value.split()
         return len(source_contexts(run, marks, source)) == int(count)
+    if kind == "gone":
+        return gone_heads(run, marks, value) == {True}
     if kind == "write orders":
         return all(order <= int(value) for order in write_orders(run))
     return run[kind] == int(value)
