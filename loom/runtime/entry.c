@@ -218,24 +218,23 @@ UNIT_ACCESS(write4, 4, ACCESS_WRITE)
 
 /* ---- one or two bytes ---- */
 
-#define SMALL_ACCESS(name, length, access, element)                                                         \
-	SLOWLY(name)                                                                                        \
-	{                                                                                                   \
-		struct thread *self = unsnarl_self;                                                         \
-		if (length == 1 && access == ACCESS_READ && quick_glance(self, address, site, self->order)) \
-			return;                                                                             \
-		uint64_t word = event_word(self, site);                                                     \
-		if (!quick_small(self, word, address, length, access, element))                             \
-			access_range(word, address, length, access, FORM_PART, element);                    \
-	}                                                                                                   \
-	COLD_CALL(name)                                                                                     \
-	{                                                                                                   \
-		struct thread *self = unsnarl_self;                                                         \
-		self->order++;                                                                              \
-		if (!(!(element && address % 8 + length == 8) &&                                            \
-		      quick_in_row(self, address, site, self->order, length, access, false)) &&             \
-		    !quick_part(self, address, site, length, access, element)) __attribute__                \
-			((musttail)) return name##_slowly(address, site);                                   \
+#define SMALL_ACCESS(name, length, access, element)                                             \
+	SLOWLY(name)                                                                            \
+	{                                                                                       \
+		struct thread *self = unsnarl_self;                                             \
+		uint64_t word = event_word(self, site);                                         \
+		if (!quick_small(self, word, address, length, access, element))                 \
+			access_range(word, address, length, access, FORM_PART, element);        \
+	}                                                                                       \
+	COLD_CALL(name)                                                                         \
+	{                                                                                       \
+		struct thread *self = unsnarl_self;                                             \
+		self->order++;                                                                  \
+		if (!(!(element && address % 8 + length == 8) &&                                \
+		      quick_in_row(self, address, site, self->order, length, access, false)) && \
+		    !(length == 1 && quick_glance(self, address, site, self->order, access)) && \
+		    !quick_part(self, address, site, length, access, element)) __attribute__    \
+			((musttail)) return name##_slowly(address, site);                       \
 	}
 
 SMALL_ACCESS(read2, 2, ACCESS_READ, false)

@@ -31,6 +31,7 @@ void observe_after_fork(void)
 		__builtin_memset(thread->again_so, 0, sizeof thread->again_so);
 		__builtin_memset(thread->calm, 0, sizeof thread->calm);
 		__builtin_memset(thread->changes, 0, sizeof thread->changes);
+		__builtin_memset(thread->glances, 0, sizeof thread->glances);
 		__builtin_memset(thread->steps, 0, sizeof thread->steps);
 		__builtin_memset(thread->listed, 0, sizeof thread->listed);
 		thread->lean_step = 0;

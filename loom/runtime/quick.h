@@ -7,6 +7,7 @@
 
 #include "loom/runtime/calm.h"
 #include "loom/runtime/change.h"
+#include "loom/runtime/glance.h"
 #include "loom/runtime/runtime.h"
 
 INLINE bool quick_privately(const struct thread *self, struct cell *cell, uint64_t mark, uint64_t order,
@@ -151,77 +152,17 @@ INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uin
 
 /* ---- bytes of a granule that two threads use ---- */
 
-INLINE uint64_t glance_of(const struct thread *self, uint64_t site)
-{
-	return (uint64_t)(uint16_t)self->context << 22 | site << 38 |
-	       (uint64_t)(RELAXED_GET(runtime.recycled) & 3) << 60 | 1ull << 62;
-}
-
-INLINE struct glance *glance_place(struct thread *self, uint64_t low, uint64_t site)
-{
-	return &self->glances[(low ^ site * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu >> 52];
-}
-
-/* The byte's history after a read that teaches nothing; false when that is not known. A signal handler may
- * put another one in its place meanwhile. */
-INLINE bool glance_find(struct thread *self, uint64_t low, uint64_t site, uint32_t *history)
-{
-	const struct glance *place = glance_place(self, low, site);
-	uint64_t to = RELAXED_GET(place->to);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	bool same = RELAXED_GET(place->from) == low;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	*history = HISTORY(to);
-	return same && to - HISTORY(to) == glance_of(self, site) && RELAXED_GET(place->to) == to;
-}
-
-INLINE void glance_note(struct thread *self, uint64_t low, uint64_t site, uint32_t history)
-{
-	struct glance *place = glance_place(self, low, site);
-	RELAXED_SET(place->to, 0);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	RELAXED_SET(place->from, low);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	RELAXED_SET(place->to, glance_of(self, site) | history);
-}
-
-/* A byte in this state, as a cell's first half. */
-INLINE uint64_t low_of_byte(uint64_t low, uint32_t state)
-{
-	return (low & ~(HISTORY(~0u) | LOW_CONTEXT_BITS)) | STATE_HISTORY(state) |
-	       (uint64_t)STATE_CONTEXT(state) << 32;
-}
-
-/* A further read of one byte by the second thread. */
-INLINE bool quick_glance(struct thread *self, uint64_t address, uint64_t site, uint64_t order)
-{
-	struct cell *cell = layout_whole(address);
-	uint64_t low = cell_low(cell);
-	uint32_t *state = &array_at(HISTORY(low))->states[address % 8], history;
-	if (LOW_OWNER(low) != (self->owner | FORM_ARRAY << 2 | MODE_ONE) ||
-	    !glance_find(self, low_of_byte(low, *state), site, &history))
-		return false;
-	if (history != STATE_HISTORY(*state)) {
-		*state = STATE(history, STATE_CONTEXT(*state));
-		if (address % 8 == 7)
-			array_settle(self, cell);
-	}
-	cell->read = (uint32_t)order;
-	return true;
-}
-
 /* What an access makes of a byte in this state, and whom it meets; false when that is not known, or the cell
  * does not stay as it is. */
 INLINE bool quick_byte(struct thread *self, struct cell byte, uint64_t word, enum access access,
 		       uint32_t *next, uint16_t *meets, uint32_t *met)
 {
 	uint64_t site = WORD_SITE(word);
-	bool looks = access == ACCESS_READ && OWNER_SLOT(byte.owner) == self->slot;
-	uint32_t history;
-	if (looks && glance_find(self, low_of(byte), site, &history)) {
-		*next = STATE(history, byte.context);
+	bool looks =
+		access == ACCESS_READ && OWNER_SLOT(byte.owner) == self->slot && state_tells(byte.context);
+	uint32_t state = STATE(HISTORY(byte.history), byte.context);
+	if (looks && glance_find(self, low_of(byte), site, state, glance_shared(self), next))
 		return true;
-	}
 	struct change change;
 	if (!change_find(self, change_key(byte, word, access), &change) ||
 	    LOW_OWNER(change.next) != byte.owner)
@@ -234,8 +175,25 @@ INLINE bool quick_byte(struct thread *self, struct cell byte, uint64_t word, enu
 		if (change.meets[i])
 			meets[(*met)++] = change.meets[i];
 	if (looks && !change.meets[0])
-		glance_note(self, low_of(byte), site, HISTORY(change.next));
+		glance_note(self, low_of(byte), site, state, glance_shared(self), *next);
 	return true;
+}
+
+/* The cell names two threads, this one among them, and what it meets is looked for no more. Only its first
+ * half is looked at: an order that was stored a moment ago would hold up a look at all of it. */
+INLINE bool shared_with(const struct thread *self, uint64_t low)
+{
+	return OWNER_MODE(LOW_OWNER(low)) == MODE_ONE && OWNER_FORM(LOW_OWNER(low)) >= FORM_WHOLE &&
+	       (OWNER_SLOT(LOW_OWNER(low)) == self->slot || HISTORY_WRITER(low) == self->slot) &&
+	       !self->couples_left;
+}
+
+INLINE void meet_all(struct thread *self, const uint16_t *meets, uint32_t met, enum access access)
+{
+	self->together.on = true;
+	while (met)
+		context_meet(self, meets[--met], access);
+	context_end(self, access);
 }
 
 /* Bytes of a granule that two threads use, this one among them, where the cell stays as it is but for an
@@ -243,38 +201,71 @@ INLINE bool quick_byte(struct thread *self, struct cell byte, uint64_t word, enu
 static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struct cell *cell, uint64_t word,
 						      uint32_t from, uint32_t to, enum access access)
 {
-	struct cell now = cell_get(cell);
-	bool array = OWNER_FORM(now.owner) == FORM_ARRAY, second = OWNER_SLOT(now.owner) == self->slot;
-	if (OWNER_MODE(now.owner) != MODE_ONE || OWNER_FORM(now.owner) < FORM_WHOLE ||
-	    !(second || HISTORY_WRITER(now.history) == self->slot) || self->couples_left ||
-	    (access == ACCESS_WRITE && !array))
+	uint64_t low = cell_low(cell);
+	bool array = OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY;
+	if (!shared_with(self, low) || (access == ACCESS_WRITE && !array))
 		return false;
-	uint32_t *states = array ? array_at(HISTORY(now.history))->states : NULL;
+	uint32_t *states = array ? array_at(HISTORY(low))->states : NULL;
 	uint32_t old = 0, next[8], differ = 0;
 	uint16_t meets[16];
 	uint32_t met = 0;
 	for (uint32_t i = from; i < to; i++) {
-		uint32_t state = array ? states[i] : STATE(HISTORY(now.history), now.context);
-		struct cell byte = array ? array_byte(now, state) : now;
+		uint32_t state = array ? states[i] : 0;
 		if (i > from && state == old)
 			next[i] = next[i - 1];
-		else if (!quick_byte(self, byte, word, access, &next[i], meets, &met))
+		else if (!quick_byte(self, cell_of(array ? low_of_byte(low, state) : low, 0), word, access,
+				     &next[i], meets, &met))
 			return false;
 		old = state;
-		differ |= next[i] ^ old;
+		differ |= array ? next[i] ^ old : STATE_HISTORY(next[i]) ^ HISTORY(low);
 	}
 	if (differ && !array)
 		return false;
 	for (uint32_t i = from; differ && i < to; i++)
 		states[i] = next[i];
-	*(second ? &cell->read : &cell->write) = WORD_ORDER(word);
-	if (met) {
-		self->together.on = true;
-		while (met)
-			context_meet(self, meets[--met], access);
-		context_end(self, access);
-	}
+	*(OWNER_SLOT(LOW_OWNER(low)) == self->slot ? &cell->read : &cell->write) = WORD_ORDER(word);
+	if (met)
+		meet_all(self, meets, met, access);
 	if (array && differ && to == 8)
+		array_settle(self, cell);
+	return true;
+}
+
+/* The same for one byte, of an array. */
+static __attribute__((noinline)) bool quick_shared_byte(struct thread *self, uint64_t word, uint64_t address,
+							enum access access)
+{
+	struct cell *cell = layout_whole(address);
+	uint64_t low = cell_low(cell);
+	if (OWNER_FORM(LOW_OWNER(low)) != FORM_ARRAY || !shared_with(self, low))
+		return false;
+	uint32_t *state = &array_at(HISTORY(low))->states[address % 8], old = *state, next, met = 0;
+	uint16_t meets[2];
+	if (!quick_byte(self, cell_of(low_of_byte(low, old), 0), word, access, &next, meets, &met))
+		return false;
+	*state = next;
+	*(OWNER_SLOT(LOW_OWNER(low)) == self->slot ? &cell->read : &cell->write) = WORD_ORDER(word);
+	if (met)
+		meet_all(self, meets, met, access);
+	if (address % 8 == 7 && next != old)
+		array_settle(self, cell);
+	return true;
+}
+
+/* One byte of an array of this thread's own. */
+static __attribute__((noinline)) bool quick_own_byte(struct thread *self, uint64_t word, uint64_t address,
+						     enum access access)
+{
+	struct cell *cell = layout_whole(address);
+	uint64_t low = cell_low(cell);
+	uint32_t *state = &array_at(HISTORY(low))->states[address % 8], old = STATE_HISTORY(*state);
+	if (!low_is_own_array(self, low) || !old)
+		return false;
+	uint32_t next = history_step(self, old, WORD_SITE(word), access);
+	glance_note(self, 0, WORD_SITE(word), old, glance_own(access), next);
+	*state = STATE(next, access == ACCESS_WRITE ? self->context : STATE_CONTEXT(*state));
+	*(access == ACCESS_WRITE ? &cell->write : &cell->read) = WORD_ORDER(word);
+	if (address % 8 == 7)
 		array_settle(self, cell);
 	return true;
 }
@@ -379,6 +370,9 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 			row_settle(self, cell);
 		return true;
 	}
+	if (length == 1 && OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY)
+		return quick_own_byte(self, word, address, access) ||
+		       quick_shared_byte(self, word, address, access);
 	if (quick_in_array(self, address, WORD_SITE(word), WORD_ORDER(word), length, access))
 		return true;
 	return quick_in_shared(self, cell, word, address % 8, (uint32_t)(address % 8 + length), access);

@@ -1,0 +1,120 @@
+/* Glances: accesses to single bytes of a granule with an array (array.c) that teach
+ * nothing, remembered by each thread. A further read of a byte that two threads use, by
+ * the second of them, is no communication, and all that it may tell depends on the byte's
+ * state, the site and the context of the reader. What a thread does to a byte of its own
+ * depends on the byte's history and the site alone. Places are chosen by site
+ * first, so that those of a loop lie together. */
+#ifndef RUNTIME_GLANCE_H
+#define RUNTIME_GLANCE_H
+
+#include "loom/runtime/runtime.h"
+
+/* Of a read by the second thread, now. */
+INLINE uint32_t glance_shared(const struct thread *self)
+{
+	return (uint16_t)RELAXED_GET(self->context) | (RELAXED_GET(runtime.recycled) & 3) << 16 | 1u << 18;
+}
+
+/* Of an access to a byte of one's own. */
+INLINE uint32_t glance_own(enum access access)
+{
+	return 1u << 18 | (uint32_t)(access == ACCESS_WRITE) << 19;
+}
+
+INLINE struct glance *glance_place(struct thread *self, uint64_t site, uint32_t state)
+{
+	return &self->glances[(site * GLANCES_PER_SITE | state * 0x9e3779b1u >> 29) % GLANCES];
+}
+
+/* Longer contexts do not fit into a state. */
+INLINE bool state_tells(uint32_t context)
+{
+	return context >> (32 - STATE_HISTORY_BITS) == 0;
+}
+
+/* A cell's first half tells the writer. */
+INLINE uint64_t glance_from(uint64_t low, uint64_t site, uint32_t state)
+{
+	return (low & ~(uint64_t)HISTORY(~0u)) << 32 | site << 32 | state;
+}
+
+/* The byte's state after such an access; false when that is not known. A signal handler may put another one in
+ * its place meanwhile. */
+INLINE bool glance_find(struct thread *self, uint64_t low, uint64_t site, uint32_t state, uint32_t how,
+			uint32_t *next)
+{
+	const struct glance *place = glance_place(self, site, state);
+	uint64_t to = RELAXED_GET(place->to);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	bool same = RELAXED_GET(place->from) == glance_from(low, site, state);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	*next = (uint32_t)to;
+	return same && to >> 32 == how && RELAXED_GET(place->to) == to;
+}
+
+INLINE void glance_note(struct thread *self, uint64_t low, uint64_t site, uint32_t state, uint32_t how,
+			uint32_t next)
+{
+	struct glance *place = glance_place(self, site, state);
+	RELAXED_SET(place->to, 0);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	RELAXED_SET(place->from, glance_from(low, site, state));
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	RELAXED_SET(place->to, (uint64_t)how << 32 | next);
+}
+
+/* A byte in this state, as a cell's first half. */
+INLINE uint64_t low_of_byte(uint64_t low, uint32_t state)
+{
+	return (low & ~(HISTORY(~0u) | LOW_CONTEXT_BITS)) | STATE_HISTORY(state) |
+	       (uint64_t)STATE_CONTEXT(state) << 32;
+}
+
+/* What the cell of a granule with an array tells: two threads use it, this one as the second, or it is this
+ * thread's own. */
+INLINE bool low_is_second(const struct thread *self, uint64_t low)
+{
+	return LOW_OWNER(low) == (self->owner | FORM_ARRAY << 2 | MODE_ONE);
+}
+
+INLINE bool low_is_own_array(const struct thread *self, uint64_t low)
+{
+	return LOW_OWNER(low) == (self->owner | FORM_ARRAY << 2 | MODE_ALL);
+}
+
+/* The state is stored, unless it is the granule's last one and the array may come to its end with it. */
+INLINE bool glance_store(uint32_t *state, uint32_t next, uint64_t address)
+{
+	if (next == *state)
+		return true;
+	if (address % 8 == 7 && STATE_HISTORY(state[-1]) == STATE_HISTORY(next))
+		return false;
+	*state = next;
+	return true;
+}
+
+/* An access to one byte of a granule with an array; calls nothing. */
+INLINE bool quick_glance(struct thread *self, uint64_t address, uint64_t site, uint64_t order,
+			 enum access access)
+{
+	struct cell *cell = layout_whole(address);
+	uint64_t low = cell_low(cell);
+	uint32_t *state = &array_at(HISTORY(low))->states[address % 8], next;
+	if (access == ACCESS_READ && low_is_second(self, low)) {
+		if (!glance_find(self, low, site, *state, glance_shared(self), &next))
+			return false;
+	} else if (low_is_own_array(self, low)) {
+		uint32_t old = *state, context = STATE_CONTEXT(old);
+		if (!glance_find(self, 0, site, STATE_HISTORY(old), glance_own(access), &next))
+			return false;
+		next = STATE(next, access == ACCESS_WRITE ? (uint16_t)self->context : context);
+	} else {
+		return false;
+	}
+	if (!glance_store(state, next, address))
+		return false;
+	*(access == ACCESS_WRITE ? &cell->write : &cell->read) = (uint32_t)order;
+	return true;
+}
+
+#endif
