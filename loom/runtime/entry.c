@@ -218,33 +218,74 @@ UNIT_ACCESS(write4, 4, ACCESS_WRITE)
 
 /* ---- one or two bytes ---- */
 
+/* Each with the few registers that it needs: those that a granule's cell can name are functions of their own. */
+#define SMALL_SLOWLY(name, length, access, element)                                      \
+	SLOWLY(name)                                                                     \
+	{                                                                                \
+		struct thread *self = unsnarl_self;                                      \
+		uint64_t word = event_word(self, site);                                  \
+		if (!quick_small(self, word, address, length, access, element))          \
+			access_range(word, address, length, access, FORM_PART, element); \
+	}
+
 #define SMALL_ACCESS(name, length, access, element)                                             \
-	SLOWLY(name)                                                                            \
-	{                                                                                       \
-		struct thread *self = unsnarl_self;                                             \
-		uint64_t word = event_word(self, site);                                         \
-		if (!quick_small(self, word, address, length, access, element))                 \
-			access_range(word, address, length, access, FORM_PART, element);        \
-	}                                                                                       \
+	SMALL_SLOWLY(name, length, access, element)                                             \
 	COLD_CALL(name)                                                                         \
 	{                                                                                       \
 		struct thread *self = unsnarl_self;                                             \
 		self->order++;                                                                  \
 		if (!(!(element && address % 8 + length == 8) &&                                \
 		      quick_in_row(self, address, site, self->order, length, access, false)) && \
-		    !(length == 1 && quick_glance(self, address, site, self->order, access)) && \
 		    !quick_part(self, address, site, length, access, element)) __attribute__    \
 			((musttail)) return name##_slowly(address, site);                       \
 	}
 
+#define BYTE_ACCESS(name, access, element)                                                                  \
+	SMALL_SLOWLY(name, 1, access, element)                                                              \
+	static __attribute__((preserve_most, noinline)) void name##_in_array(uint64_t address,              \
+									     uint64_t site)                 \
+	{                                                                                                   \
+		struct thread *self = unsnarl_self;                                                         \
+		if (!glance_own_byte(self, address, site, access)) __attribute__                            \
+			((musttail)) return name##_slowly(address, site);                                   \
+	}                                                                                                   \
+	static __attribute__((preserve_most, noinline)) void name##_shared(uint64_t address, uint64_t site) \
+	{                                                                                                   \
+		struct thread *self = unsnarl_self;                                                         \
+		if (access == ACCESS_WRITE || !glance_second(self, address, site)) __attribute__            \
+			((musttail)) return name##_slowly(address, site);                                   \
+	}                                                                                                   \
+	static __attribute__((preserve_most, noinline)) void name##_otherwise(uint64_t address,             \
+									      uint64_t site)                \
+	{                                                                                                   \
+		struct thread *self = unsnarl_self;                                                         \
+		if (!quick_part(self, address, site, 1, access, element)) __attribute__                     \
+			((musttail)) return name##_slowly(address, site);                                   \
+	}                                                                                                   \
+	COLD_CALL(name)                                                                                     \
+	{                                                                                                   \
+		struct thread *self = unsnarl_self;                                                         \
+		self->order++;                                                                              \
+		uint32_t owner = LOW_OWNER(cell_low(layout_whole(address))) ^ self->owner;                  \
+		if (owner == (FORM_ARRAY << 2 | MODE_ONE)) __attribute__                                    \
+			((musttail)) return name##_shared(address, site);                                   \
+		if (owner == (FORM_ARRAY << 2 | MODE_ALL)) __attribute__                                    \
+			((musttail)) return name##_in_array(address, site);                                 \
+		if (owner != (FORM_ARRAY | FORM_PRIVATE) << 2) __attribute__                                \
+			((musttail)) return name##_otherwise(address, site);                                \
+		if ((element && address % 8 == 7) ||                                                        \
+		    !quick_in_row(self, address, site, self->order, 1, access, false)) __attribute__        \
+			((musttail)) return name##_slowly(address, site);                                   \
+	}
+
 SMALL_ACCESS(read2, 2, ACCESS_READ, false)
-SMALL_ACCESS(read1, 1, ACCESS_READ, false)
 SMALL_ACCESS(write2, 2, ACCESS_WRITE, false)
-SMALL_ACCESS(write1, 1, ACCESS_WRITE, false)
 SMALL_ACCESS(element_read2, 2, ACCESS_READ, true)
-SMALL_ACCESS(element_read1, 1, ACCESS_READ, true)
 SMALL_ACCESS(element_write2, 2, ACCESS_WRITE, true)
-SMALL_ACCESS(element_write1, 1, ACCESS_WRITE, true)
+BYTE_ACCESS(read1, ACCESS_READ, false)
+BYTE_ACCESS(write1, ACCESS_WRITE, false)
+BYTE_ACCESS(element_read1, ACCESS_READ, true)
+BYTE_ACCESS(element_write1, ACCESS_WRITE, true)
 
 /* ---- the rest ---- */
 

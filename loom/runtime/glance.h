@@ -2,8 +2,7 @@
  * nothing, remembered by each thread. A further read of a byte that two threads use, by
  * the second of them, is no communication, and all that it may tell depends on the byte's
  * state, the site and the context of the reader. What a thread does to a byte of its own
- * depends on the byte's history and the site alone. Places are chosen by site
- * first, so that those of a loop lie together. */
+ * depends on the byte's history and the site alone. */
 #ifndef RUNTIME_GLANCE_H
 #define RUNTIME_GLANCE_H
 
@@ -21,9 +20,9 @@ INLINE uint32_t glance_own(enum access access)
 	return 1u << 18 | (uint32_t)(access == ACCESS_WRITE) << 19;
 }
 
-INLINE struct glance *glance_place(struct thread *self, uint64_t site, uint32_t state)
+INLINE struct glance *glance_place(struct thread *self, uint64_t from)
 {
-	return &self->glances[(site * GLANCES_PER_SITE | state * 0x9e3779b1u >> 29) % GLANCES];
+	return &self->glances[from * 0xff51afd7ed558ccdu >> 52];
 }
 
 /* Longer contexts do not fit into a state. */
@@ -43,10 +42,11 @@ INLINE uint64_t glance_from(uint64_t low, uint64_t site, uint32_t state)
 INLINE bool glance_find(struct thread *self, uint64_t low, uint64_t site, uint32_t state, uint32_t how,
 			uint32_t *next)
 {
-	const struct glance *place = glance_place(self, site, state);
+	uint64_t from = glance_from(low, site, state);
+	const struct glance *place = glance_place(self, from);
 	uint64_t to = RELAXED_GET(place->to);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	bool same = RELAXED_GET(place->from) == glance_from(low, site, state);
+	bool same = RELAXED_GET(place->from) == from;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	*next = (uint32_t)to;
 	return same && to >> 32 == how && RELAXED_GET(place->to) == to;
@@ -55,10 +55,11 @@ INLINE bool glance_find(struct thread *self, uint64_t low, uint64_t site, uint32
 INLINE void glance_note(struct thread *self, uint64_t low, uint64_t site, uint32_t state, uint32_t how,
 			uint32_t next)
 {
-	struct glance *place = glance_place(self, site, state);
+	uint64_t from = glance_from(low, site, state);
+	struct glance *place = glance_place(self, from);
 	RELAXED_SET(place->to, 0);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	RELAXED_SET(place->from, glance_from(low, site, state));
+	RELAXED_SET(place->from, from);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	RELAXED_SET(place->to, (uint64_t)how << 32 | next);
 }
@@ -85,35 +86,40 @@ INLINE bool low_is_own_array(const struct thread *self, uint64_t low)
 /* The state is stored, unless it is the granule's last one and the array may come to its end with it. */
 INLINE bool glance_store(uint32_t *state, uint32_t next, uint64_t address)
 {
-	if (next == *state)
-		return true;
-	if (address % 8 == 7 && STATE_HISTORY(state[-1]) == STATE_HISTORY(next))
-		return false;
-	*state = next;
+	if (next != *state) {
+		if (address % 8 == 7 && STATE_HISTORY(state[-1]) == STATE_HISTORY(next))
+			return false;
+		*state = next;
+	}
 	return true;
 }
 
-/* An access to one byte of a granule with an array; calls nothing. */
-INLINE bool quick_glance(struct thread *self, uint64_t address, uint64_t site, uint64_t order,
-			 enum access access)
+/* A further read of a byte by the second thread; calls nothing, as the next one. */
+INLINE bool glance_second(struct thread *self, uint64_t address, uint64_t site)
 {
 	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell);
 	uint32_t *state = &array_at(HISTORY(low))->states[address % 8], next;
-	if (access == ACCESS_READ && low_is_second(self, low)) {
-		if (!glance_find(self, low, site, *state, glance_shared(self), &next))
-			return false;
-	} else if (low_is_own_array(self, low)) {
-		uint32_t old = *state, context = STATE_CONTEXT(old);
-		if (!glance_find(self, 0, site, STATE_HISTORY(old), glance_own(access), &next))
-			return false;
-		next = STATE(next, access == ACCESS_WRITE ? (uint16_t)self->context : context);
-	} else {
+	if (!low_is_second(self, low) || !glance_find(self, low, site, *state, glance_shared(self), &next) ||
+	    !glance_store(state, next, address))
 		return false;
-	}
+	cell->read = (uint32_t)self->order;
+	return true;
+}
+
+/* An access to a byte of one's own. */
+INLINE bool glance_own_byte(struct thread *self, uint64_t address, uint64_t site, enum access access)
+{
+	struct cell *cell = layout_whole(address);
+	uint64_t low = cell_low(cell);
+	uint32_t *state = &array_at(HISTORY(low))->states[address % 8], next;
+	if (!low_is_own_array(self, low) ||
+	    !glance_find(self, 0, site, STATE_HISTORY(*state), glance_own(access), &next))
+		return false;
+	next = STATE(next, access == ACCESS_WRITE ? (uint16_t)self->context : STATE_CONTEXT(*state));
 	if (!glance_store(state, next, address))
 		return false;
-	*(access == ACCESS_WRITE ? &cell->write : &cell->read) = (uint32_t)order;
+	*(access == ACCESS_WRITE ? &cell->write : &cell->read) = (uint32_t)self->order;
 	return true;
 }
 

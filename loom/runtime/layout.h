@@ -216,8 +216,6 @@ struct glance {
 	uint64_t from; /* writer 10 | site 22 | the byte's state 32 */
 	uint64_t to;   /* which way and in which context 32 | state then 32 */
 };
-#define GLANCES 4096u
-#define GLANCES_PER_SITE 8u
 
 /* The last cell that this thread took from another, until it is sure that it has it (cell.c). */
 struct taken {
@@ -329,7 +327,7 @@ struct thread {
 	uint64_t again[4096], again_so[4096];
 	struct calm calm[512];
 	struct change changes[2048];
-	struct glance glances[GLANCES];
+	struct glance glances[4096];
 	uint64_t steps[4096];     /* tag and history (history.c) */
 	uint64_t listed[2048];    /* tag and step from list to list (lists.c) */
 	uint64_t logged[1024][2]; /* pairs and couples already logged, direct-mapped by key */
