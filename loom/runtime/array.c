@@ -115,12 +115,28 @@ static bool second_is_gone(const struct bytes *bytes)
 	return true;
 }
 
+/* Mostly not: one look at the array, before all is copied. */
+static bool may_settle(uint64_t low)
+{
+	if (OWNER_FORM(LOW_OWNER(low)) != FORM_ARRAY || OWNER_IS_PRIVATE(LOW_OWNER(low)))
+		return false;
+	const uint32_t *states = array_at(HISTORY(low))->states;
+	uint32_t differ = 0;
+	for (int i = 1; i < 8; i++)
+		differ |= STATE_HISTORY(states[i] ^ states[0]);
+	return !differ ||
+	       (OWNER_MODE(LOW_OWNER(low)) == MODE_ONE && !history_at(STATE_HISTORY(states[0]))->read &&
+		!history_at(STATE_HISTORY(states[7]))->read);
+}
+
 void array_settle(struct thread *self, struct cell *cell)
 {
 	struct bytes bytes;
+	if (!may_settle(cell_low(cell)) || self->held) /* a handler leaves spare lists alone */
+		return;
 	open_bytes(cell, &bytes);
 	struct cell fresh = bytes.now;
-	if (OWNER_FORM(fresh.owner) != FORM_ARRAY || self->held) /* a handler leaves spare lists alone */
+	if (OWNER_FORM(fresh.owner) != FORM_ARRAY)
 		return;
 	if (second_is_gone(&bytes)) {
 		fresh.owner = OWNER(HISTORY_WRITER(fresh.history), FORM_ARRAY, MODE_ALL);

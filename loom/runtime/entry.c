@@ -81,18 +81,20 @@ INLINE bool quick_bytes(struct thread *self, uint64_t word, uint64_t address, ui
 	uint64_t site = WORD_SITE(word), order = WORD_ORDER(word);
 	struct cell *cell = layout_whole(address);
 	uint32_t from = address % 8, to = from + length;
-	if (length == 8 &&
-	    (quick_privately(self, cell, self->marks[site], order, access) ||
-	     quick_in_halves(self, address, self->marks[site], order, access) ||
-	     quick_step(self, cell, word, access) || quick_change(self, cell, word, address, 8, access)))
-		return true;
+	uint16_t owner = LOW_OWNER(cell_low(cell));
+	if (OWNER_FORM(owner) != FORM_ARRAY)
+		return (length == 8 && (quick_privately(self, cell, self->marks[site], order, access) ||
+					quick_in_halves(self, address, self->marks[site], order, access) ||
+					quick_step(self, cell, word, access) ||
+					quick_change(self, cell, word, address, 8, access))) ||
+		       quick_in_shared(self, cell, word, from, to, access);
 	if (quick_in_row(self, address, site, order, length, access, true)) {
 		if (to == 8)
 			row_settle(self, cell);
 		return true;
 	}
-	return quick_in_array(self, address, site, order, length, access) ||
-	       quick_in_shared(self, cell, word, from, to, access);
+	return OWNER_MODE(owner) == MODE_ALL ? quick_in_array(self, address, site, order, length, access)
+					     : quick_in_shared(self, cell, word, from, to, access);
 }
 
 /* Granule by granule where every access need not be seen: an access to several is one to each. */

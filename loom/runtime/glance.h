@@ -1,8 +1,8 @@
 /* Glances: accesses to single bytes of a granule with an array (array.c) that teach
- * nothing, remembered by each thread. A further read of a byte that two threads use, by
- * the second of them, is no communication, and all that it may tell depends on the byte's
- * state, the site and the context of the reader. What a thread does to a byte of its own
- * depends on the byte's history and the site alone. */
+ * nothing, remembered by each thread. What a read by the second of two threads may tell
+ * depends on the byte's state, the site and the context of the reader. What the first one's
+ * write makes of a byte, and what a thread does to a byte of its own, depends on the
+ * byte's history and the site alone. */
 #ifndef RUNTIME_GLANCE_H
 #define RUNTIME_GLANCE_H
 
@@ -19,6 +19,14 @@ INLINE uint32_t glance_own(enum access access)
 {
 	return 1u << 18 | (uint32_t)(access == ACCESS_WRITE) << 19;
 }
+
+/* Of a write by the first thread. */
+INLINE uint32_t glance_over(void)
+{
+	return 1u << 18 | 1u << 20 | (RELAXED_GET(runtime.recycled) & 3) << 16;
+}
+
+#define GLANCE_MEETS (1u << 21) /* the access meets the other thread */
 
 INLINE struct glance *glance_place(struct thread *self, uint64_t from)
 {
@@ -37,10 +45,10 @@ INLINE uint64_t glance_from(uint64_t low, uint64_t site, uint32_t state)
 	return (low & ~(uint64_t)HISTORY(~0u)) << 32 | site << 32 | state;
 }
 
-/* The byte's state after such an access; false when that is not known. A signal handler may put another one in
- * its place meanwhile. */
+/* The byte's state after such an access; false when that is not known. It may come with GLANCE_MEETS, where `met`
+ * is. A signal handler may put another one in its place meanwhile. */
 INLINE bool glance_find(struct thread *self, uint64_t low, uint64_t site, uint32_t state, uint32_t how,
-			uint32_t *next)
+			uint32_t *next, bool *met)
 {
 	uint64_t from = glance_from(low, site, state);
 	const struct glance *place = glance_place(self, from);
@@ -49,7 +57,12 @@ INLINE bool glance_find(struct thread *self, uint64_t low, uint64_t site, uint32
 	bool same = RELAXED_GET(place->from) == from;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	*next = (uint32_t)to;
-	return same && to >> 32 == how && RELAXED_GET(place->to) == to;
+	uint32_t found = (uint32_t)(to >> 32);
+	if (!same || (found ^ how) & ~(met ? GLANCE_MEETS : 0) || RELAXED_GET(place->to) != to)
+		return false;
+	if (met)
+		*met |= found & GLANCE_MEETS;
+	return true;
 }
 
 INLINE void glance_note(struct thread *self, uint64_t low, uint64_t site, uint32_t state, uint32_t how,
@@ -69,6 +82,12 @@ INLINE uint64_t low_of_byte(uint64_t low, uint32_t state)
 {
 	return (low & ~(HISTORY(~0u) | LOW_CONTEXT_BITS)) | STATE_HISTORY(state) |
 	       (uint64_t)STATE_CONTEXT(state) << 32;
+}
+
+/* With the second thread's slot where the first one's is. */
+INLINE uint64_t low_of_second(uint64_t low)
+{
+	return (uint64_t)OWNER_SLOT(LOW_OWNER(low)) << HISTORY_BITS;
 }
 
 /* What the cell of a granule with an array tells: two threads use it, this one as the second, or it is this
@@ -100,7 +119,8 @@ INLINE bool glance_second(struct thread *self, uint64_t address, uint64_t site)
 	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell);
 	uint32_t *state = &array_at(HISTORY(low))->states[address % 8], next;
-	if (!low_is_second(self, low) || !glance_find(self, low, site, *state, glance_shared(self), &next) ||
+	if (!low_is_second(self, low) ||
+	    !glance_find(self, low, site, *state, glance_shared(self), &next, NULL) ||
 	    !glance_store(state, next, address))
 		return false;
 	cell->read = (uint32_t)self->order;
@@ -114,7 +134,7 @@ INLINE bool glance_own_byte(struct thread *self, uint64_t address, uint64_t site
 	uint64_t low = cell_low(cell);
 	uint32_t *state = &array_at(HISTORY(low))->states[address % 8], next;
 	if (!low_is_own_array(self, low) ||
-	    !glance_find(self, 0, site, STATE_HISTORY(*state), glance_own(access), &next))
+	    !glance_find(self, 0, site, STATE_HISTORY(*state), glance_own(access), &next, NULL))
 		return false;
 	next = STATE(next, access == ACCESS_WRITE ? (uint16_t)self->context : STATE_CONTEXT(*state));
 	if (!glance_store(state, next, address))

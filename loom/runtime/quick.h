@@ -152,31 +152,50 @@ INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uin
 
 /* ---- bytes of a granule that two threads use ---- */
 
-/* What an access makes of a byte in this state, and whom it meets; false when that is not known, or the cell
- * does not stay as it is. */
-INLINE bool quick_byte(struct thread *self, struct cell byte, uint64_t word, enum access access,
-		       uint32_t *next, uint16_t *meets, uint32_t *met)
+/* The same by the changes of cells (change.h); becomes a glance. */
+static __attribute__((noinline)) bool quick_byte_changes(struct thread *self, uint64_t low, uint64_t word,
+							 enum access access, uint32_t *next, bool *met)
 {
 	uint64_t site = WORD_SITE(word);
-	bool looks =
-		access == ACCESS_READ && OWNER_SLOT(byte.owner) == self->slot && state_tells(byte.context);
-	uint32_t state = STATE(HISTORY(byte.history), byte.context);
-	if (looks && glance_find(self, low_of(byte), site, state, glance_shared(self), next))
-		return true;
+	struct cell byte = cell_of(low, 0);
+	bool second = OWNER_SLOT(byte.owner) == self->slot;
 	struct change change;
 	if (!change_find(self, change_key(byte, word, access), &change) ||
 	    LOW_OWNER(change.next) != byte.owner)
 		return false;
-	if (UNLIKELY(runtime.options.jitter_us) && (access == ACCESS_WRITE || change.meets[0]))
+	bool meets = change.meets[0] || change.meets[1];
+	if (UNLIKELY(runtime.options.jitter_us) && (access == ACCESS_WRITE || meets))
 		return false; /* delays belong there */
 	change_learn_edge(self, &change, byte.context, word, access);
+	*met |= meets;
 	*next = STATE(HISTORY(change.next), access == ACCESS_WRITE ? self->context : byte.context);
-	for (int i = 0; i < 2; i++)
-		if (change.meets[i])
-			meets[(*met)++] = change.meets[i];
-	if (looks && !change.meets[0])
-		glance_note(self, low_of(byte), site, state, glance_shared(self), *next);
+	uint32_t how = meets ? GLANCE_MEETS : 0;
+	if (access == ACCESS_READ && second && state_tells(byte.context))
+		glance_note(self, low, site, STATE(HISTORY(low), byte.context), how | glance_shared(self),
+			    *next);
+	else if (access == ACCESS_WRITE && !second && change.source == EDGE_NONE)
+		glance_note(self, low_of_second(low), site, HISTORY(low), how | glance_over(),
+			    STATE_HISTORY(*next));
 	return true;
+}
+
+/* What an access makes of a byte, given as a cell's first half, and whether it meets the other thread; false
+ * when that is not known, or the cell does not stay as it is. */
+INLINE bool quick_byte(struct thread *self, uint64_t low, uint64_t word, enum access access, uint32_t *next,
+		       bool *met)
+{
+	uint64_t site = WORD_SITE(word);
+	bool second = OWNER_SLOT(LOW_OWNER(low)) == self->slot;
+	if (access == ACCESS_READ && second && state_tells(LOW_CONTEXT(low)) &&
+	    glance_find(self, low, site, STATE(HISTORY(low), LOW_CONTEXT(low)), glance_shared(self), next,
+			met))
+		return true;
+	if (access == ACCESS_WRITE && !second &&
+	    glance_find(self, low_of_second(low), site, HISTORY(low), glance_over(), next, met)) {
+		*next = STATE(*next, self->context);
+		return true;
+	}
+	return quick_byte_changes(self, low, word, access, next, met);
 }
 
 /* The cell names two threads, this one among them, and what it meets is looked for no more. Only its first
@@ -188,12 +207,14 @@ INLINE bool shared_with(const struct thread *self, uint64_t low)
 	       !self->couples_left;
 }
 
-INLINE void meet_all(struct thread *self, const uint16_t *meets, uint32_t met, enum access access)
+/* An order, and the event if there is one. */
+INLINE void shared_end(struct thread *self, struct cell *cell, uint64_t low, uint64_t word,
+		       enum access access, bool met)
 {
-	self->together.on = true;
-	while (met)
-		context_meet(self, meets[--met], access);
-	context_end(self, access);
+	bool second = OWNER_SLOT(LOW_OWNER(low)) == self->slot;
+	*(second ? &cell->read : &cell->write) = WORD_ORDER(word);
+	if (met)
+		context_once(self, second ? HISTORY_WRITER(low) : OWNER_SLOT(LOW_OWNER(low)), access);
 }
 
 /* Bytes of a granule that two threads use, this one among them, where the cell stays as it is but for an
@@ -207,14 +228,13 @@ static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struc
 		return false;
 	uint32_t *states = array ? array_at(HISTORY(low))->states : NULL;
 	uint32_t old = 0, next[8], differ = 0;
-	uint16_t meets[16];
-	uint32_t met = 0;
+	bool met = false;
 	for (uint32_t i = from; i < to; i++) {
 		uint32_t state = array ? states[i] : 0;
 		if (i > from && state == old)
 			next[i] = next[i - 1];
-		else if (!quick_byte(self, cell_of(array ? low_of_byte(low, state) : low, 0), word, access,
-				     &next[i], meets, &met))
+		else if (!quick_byte(self, array ? low_of_byte(low, state) : low, word, access, &next[i],
+				     &met))
 			return false;
 		old = state;
 		differ |= array ? next[i] ^ old : STATE_HISTORY(next[i]) ^ HISTORY(low);
@@ -223,9 +243,7 @@ static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struc
 		return false;
 	for (uint32_t i = from; differ && i < to; i++)
 		states[i] = next[i];
-	*(OWNER_SLOT(LOW_OWNER(low)) == self->slot ? &cell->read : &cell->write) = WORD_ORDER(word);
-	if (met)
-		meet_all(self, meets, met, access);
+	shared_end(self, cell, low, word, access, met);
 	if (array && differ && to == 8)
 		array_settle(self, cell);
 	return true;
@@ -239,14 +257,12 @@ static __attribute__((noinline)) bool quick_shared_byte(struct thread *self, uin
 	uint64_t low = cell_low(cell);
 	if (OWNER_FORM(LOW_OWNER(low)) != FORM_ARRAY || !shared_with(self, low))
 		return false;
-	uint32_t *state = &array_at(HISTORY(low))->states[address % 8], old = *state, next, met = 0;
-	uint16_t meets[2];
-	if (!quick_byte(self, cell_of(low_of_byte(low, old), 0), word, access, &next, meets, &met))
+	uint32_t *state = &array_at(HISTORY(low))->states[address % 8], old = *state, next;
+	bool met = false;
+	if (!quick_byte(self, low_of_byte(low, old), word, access, &next, &met))
 		return false;
 	*state = next;
-	*(OWNER_SLOT(LOW_OWNER(low)) == self->slot ? &cell->read : &cell->write) = WORD_ORDER(word);
-	if (met)
-		meet_all(self, meets, met, access);
+	shared_end(self, cell, low, word, access, met);
 	if (address % 8 == 7 && next != old)
 		array_settle(self, cell);
 	return true;
@@ -365,6 +381,11 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 		return !(element && address % 8 + length == 8) &&
 		       quick_parts(self, low, address, length, WORD_SITE(word), self->marks[WORD_SITE(word)],
 				   WORD_ORDER(word), access);
+	if (LOW_OWNER(low) == (self->owner | (FORM_WHOLE | FORM_PRIVATE) << 2) ||
+	    LOW_OWNER(low) == (self->owner | FORM_WHOLE << 2)) /* of one's own: its bytes begin to differ */
+		return (element || access == ACCESS_READ) && !self->held &&
+		       array_access(self, cell, address % 8, (uint32_t)(address % 8 + length), word,
+				    address & ~7ull, access, FORM_PART);
 	if (quick_in_row(self, address, WORD_SITE(word), WORD_ORDER(word), length, access, true)) {
 		if (element && address % 8 + length == 8)
 			row_settle(self, cell);

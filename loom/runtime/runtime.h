@@ -364,6 +364,8 @@ HIDDEN uint32_t context_empty(void);
 /* Data moved from the other thread to this one, or this one overwrites what the other wrote or read:
  * enters its context. The event of this thread's own, one for all that it met, enters at the end. */
 HIDDEN void context_meet(struct thread *self, uint32_t slot, enum access access);
+/* An access that meets one other thread, where every access need not be seen. */
+HIDDEN void context_once(struct thread *self, uint32_t slot, enum access access);
 HIDDEN void context_end(struct thread *self, enum access access);
 /* What waits for other threads (self->posted); before a synchronisation call when self->posting. */
 HIDDEN void context_send(struct thread *self, bool synchronises);
