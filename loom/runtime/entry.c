@@ -75,8 +75,8 @@ static void access_range(uint64_t word, uint64_t address, size_t size, enum acce
 /* ---- any range ---- */
 
 /* Bytes of one granule. An atomic update reads at the same site as it writes here, so memos are left alone. */
-INLINE bool quick_bytes(struct thread *self, uint64_t word, uint64_t address, uint32_t length,
-			enum access access)
+static __attribute__((noinline)) bool quick_bytes(struct thread *self, uint64_t word, uint64_t address,
+						  uint32_t length, enum access access)
 {
 	uint64_t site = WORD_SITE(word), order = WORD_ORDER(word);
 	struct cell *cell = layout_whole(address);
@@ -106,7 +106,12 @@ static void access_granules(uint64_t word, uint64_t address, uint64_t size, enum
 		access_range(word, address, size, access, FORM_NONE, true);
 	for (uint64_t end = address + size; by_granule && address < end;) {
 		uint64_t next = (address & ~7ull) + 8, length = (next < end ? next : end) - address;
-		if (!quick_bytes(self, word, address, (uint32_t)length, access))
+		struct cell *cell = layout_whole(address);
+		uint64_t low = cell_low(cell);
+		uint32_t from = address % 8;
+		if (!(access == ACCESS_READ && low_is_second(self, low) &&
+		      quick_glances(self, cell, low, word, from, from + (uint32_t)length)) &&
+		    !quick_bytes(self, word, address, (uint32_t)length, access))
 			access_range(word, address, length, access, FORM_WHOLE | FORM_NO_MEMOS, true);
 		address = next;
 	}
@@ -242,42 +247,34 @@ UNIT_ACCESS(write4, 4, ACCESS_WRITE)
 			((musttail)) return name##_slowly(address, site);                       \
 	}
 
-#define BYTE_ACCESS(name, access, element)                                                                  \
-	SMALL_SLOWLY(name, 1, access, element)                                                              \
-	static __attribute__((preserve_most, noinline)) void name##_in_array(uint64_t address,              \
-									     uint64_t site)                 \
-	{                                                                                                   \
-		struct thread *self = unsnarl_self;                                                         \
-		if (!glance_own_byte(self, address, site, access)) __attribute__                            \
-			((musttail)) return name##_slowly(address, site);                                   \
-	}                                                                                                   \
-	static __attribute__((preserve_most, noinline)) void name##_shared(uint64_t address, uint64_t site) \
-	{                                                                                                   \
-		struct thread *self = unsnarl_self;                                                         \
-		if (access == ACCESS_WRITE || !glance_second(self, address, site)) __attribute__            \
-			((musttail)) return name##_slowly(address, site);                                   \
-	}                                                                                                   \
-	static __attribute__((preserve_most, noinline)) void name##_otherwise(uint64_t address,             \
-									      uint64_t site)                \
-	{                                                                                                   \
-		struct thread *self = unsnarl_self;                                                         \
-		if (!quick_part(self, address, site, 1, access, element)) __attribute__                     \
-			((musttail)) return name##_slowly(address, site);                                   \
-	}                                                                                                   \
-	COLD_CALL(name)                                                                                     \
-	{                                                                                                   \
-		struct thread *self = unsnarl_self;                                                         \
-		self->order++;                                                                              \
-		uint32_t owner = LOW_OWNER(cell_low(layout_whole(address))) ^ self->owner;                  \
-		if (owner == (FORM_ARRAY << 2 | MODE_ONE)) __attribute__                                    \
-			((musttail)) return name##_shared(address, site);                                   \
-		if (owner == (FORM_ARRAY << 2 | MODE_ALL)) __attribute__                                    \
-			((musttail)) return name##_in_array(address, site);                                 \
-		if (owner != (FORM_ARRAY | FORM_PRIVATE) << 2) __attribute__                                \
-			((musttail)) return name##_otherwise(address, site);                                \
-		if ((element && address % 8 == 7) ||                                                        \
-		    !quick_in_row(self, address, site, self->order, 1, access, false)) __attribute__        \
-			((musttail)) return name##_slowly(address, site);                                   \
+#define BYTE_WAY(name, way, done)                                                                          \
+	static __attribute__((preserve_most, noinline)) void name##_##way(uint64_t address, uint64_t site) \
+	{                                                                                                  \
+		struct thread *self = unsnarl_self;                                                        \
+		if (!(done)) __attribute__                                                                 \
+			((musttail)) return name##_slowly(address, site);                                  \
+	}
+
+#define BYTE_ACCESS(name, access, element)                                                  \
+	SMALL_SLOWLY(name, 1, access, element)                                              \
+	BYTE_WAY(name, in_row,                                                              \
+		 !(element && address % 8 == 7) &&                                          \
+			 quick_in_row(self, address, site, self->order, 1, access, false))  \
+	BYTE_WAY(name, in_array, glance_own_byte(self, address, site, access))              \
+	BYTE_WAY(name, shared, access == ACCESS_READ && glance_second(self, address, site)) \
+	BYTE_WAY(name, part, quick_part(self, address, site, 1, access, element))           \
+	COLD_CALL(name)                                                                     \
+	{                                                                                   \
+		struct thread *self = unsnarl_self;                                         \
+		self->order++;                                                              \
+		uint32_t owner = RELAXED_GET(layout_whole(address)->owner) ^ self->owner;   \
+		if (owner == (FORM_ARRAY << 2 | MODE_ONE)) __attribute__                    \
+			((musttail)) return name##_shared(address, site);                   \
+		if (owner == (FORM_ARRAY | FORM_PRIVATE) << 2) __attribute__                \
+			((musttail)) return name##_in_row(address, site);                   \
+		if (owner == (FORM_ARRAY << 2 | MODE_ALL)) __attribute__                    \
+			((musttail)) return name##_in_array(address, site);                 \
+		__attribute__((musttail)) return name##_part(address, site);                \
 	}
 
 SMALL_ACCESS(read2, 2, ACCESS_READ, false)
