@@ -87,6 +87,8 @@ static __attribute__((noinline)) bool quick_bytes(struct thread *self, uint64_t 
 					quick_in_halves(self, address, self->marks[site], order, access) ||
 					quick_step(self, cell, word, access) ||
 					quick_change(self, cell, word, address, 8, access))) ||
+		       (length < 8 && access == ACCESS_READ &&
+			quick_open(self, cell, word, address, length)) ||
 		       quick_in_shared(self, cell, word, from, to, access);
 	if (quick_in_row(self, address, site, order, length, access, true)) {
 		if (to == 8)
@@ -187,9 +189,11 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		struct thread *self = unsnarl_self;                                                          \
 		struct cell *cell = layout_cell(address);                                                    \
 		(void)memo;                                                                                  \
+		bool bytes = OWNER_FORM(LOW_OWNER(cell_low(layout_whole(address)))) == FORM_ARRAY;           \
 		if (self->tag == TAG_NEVER ||                                                                \
-		    (!(access == ACCESS_READ && quick_listed(self, cell, word, address, length)) &&          \
-		     !quick_change(self, cell, word, address, length, access) &&                             \
+		    (!(!bytes && access == ACCESS_READ &&                                                    \
+		       quick_listed(self, cell, word, address, length)) &&                                   \
+		     !(!bytes && quick_change(self, cell, word, address, length, access)) &&                 \
 		     !quick_unit(self, address, WORD_SITE(word), WORD_ORDER(word), length, access)))         \
 			name##_access(word, address);                                                        \
 	}                                                                                                    \

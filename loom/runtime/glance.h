@@ -143,4 +143,28 @@ INLINE bool glance_own_byte(struct thread *self, uint64_t address, uint64_t site
 	return true;
 }
 
+/* The same for an int among bytes that differ from it, as long as its own are alike. */
+INLINE bool glance_own_half(struct thread *self, uint64_t address, uint64_t site, uint64_t order,
+			    enum access access)
+{
+	struct cell *cell = layout_whole(address);
+	uint64_t low = cell_low(cell), both[2];
+	uint32_t *states = &array_at(HISTORY(low))->states[address % 8], old = states[0], next;
+	if (!low_is_own_array(self, low) || address % 4)
+		return false;
+	__builtin_memcpy(both, states, sizeof both);
+	if ((both[0] ^ both[1]) | (both[0] ^ (old | (uint64_t)old << 32)) ||
+	    !glance_find(self, 0, site, STATE_HISTORY(old), glance_own(access), &next, NULL))
+		return false;
+	next = STATE(next, access == ACCESS_WRITE ? (uint16_t)self->context : STATE_CONTEXT(old));
+	if (next != old) {
+		if (address % 8 && STATE_HISTORY(states[-1]) == STATE_HISTORY(next))
+			return false;
+		both[0] = both[1] = next | (uint64_t)next << 32;
+		__builtin_memcpy(states, both, sizeof both);
+	}
+	*(access == ACCESS_WRITE ? &cell->write : &cell->read) = (uint32_t)order;
+	return true;
+}
+
 #endif

@@ -111,6 +111,8 @@ INLINE bool quick_in_array(struct thread *self, uint64_t address, uint64_t site,
 		next[i] = i && history == STATE_HISTORY(states[i - 1])
 				  ? STATE_HISTORY(next[i - 1])
 				  : history_step(self, history, (uint32_t)site, access);
+		if (length == 4 && i == 0)
+			glance_note(self, 0, site, history, glance_own(access), next[0]);
 		next[i] = STATE(next[i], access == ACCESS_WRITE ? self->context : STATE_CONTEXT(states[i]));
 	}
 	for (uint32_t i = 0; i < length; i++)
@@ -144,7 +146,8 @@ INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uin
 		return quick_parts(self, low, address, length, site, mark_for(mark, FORM(length), FORM_PART),
 				   order, access);
 	if (OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY)
-		return quick_in_row(self, address, site, order, length, access, true) ||
+		return (length == 4 && glance_own_half(self, address, site, order, access)) ||
+		       quick_in_row(self, address, site, order, length, access, true) ||
 		       quick_in_array(self, address, site, order, length, access);
 	return length == 8 && address % 8 == 0 && OWNER_FORM(LOW_OWNER(low)) == FORM_HALF &&
 	       quick_in_halves(self, address, mark, order, access);
@@ -375,6 +378,20 @@ INLINE bool quick_step(struct thread *self, struct cell *cell, uint64_t word, en
 	return true;
 }
 
+/* Some bytes of a granule that another thread alone was at, all in the same way, in a way that is known but for
+ * the edge: it gets an array. */
+INLINE bool quick_open(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
+		       uint32_t length)
+{
+	struct cell raw = cell_get(cell);
+	struct change change;
+	return OWNER_FORM(raw.owner) == FORM_WHOLE && OWNER_MODE(raw.owner) == MODE_ALL &&
+	       !self->couples_left && !self->held && !runtime.options.jitter_us &&
+	       change_find(self, change_key(raw, word, ACCESS_READ), &change) &&
+	       array_access(self, cell, address % 8, (uint32_t)(address % 8 + length), word, address & ~7ull,
+			    ACCESS_READ, FORM_PART);
+}
+
 /* ---- one or two bytes ---- */
 
 INLINE bool was_read_at(const struct cell *part, uint64_t site)
@@ -420,6 +437,8 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 	if (length == 1 && OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY)
 		return quick_own_byte(self, word, address, access) ||
 		       quick_shared_byte(self, word, address, access);
+	if (access == ACCESS_READ && quick_open(self, cell, word, address, length))
+		return true;
 	if (quick_in_array(self, address, WORD_SITE(word), WORD_ORDER(word), length, access))
 		return true;
 	return quick_in_shared(self, cell, word, address % 8, (uint32_t)(address % 8 + length), access);
