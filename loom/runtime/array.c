@@ -229,6 +229,35 @@ static bool learn_bytes(struct thread *self, struct cell *cell, struct bytes *by
 	return true;
 }
 
+bool array_open(struct thread *self, struct cell *cell, struct cell raw, const struct change *change,
+		uint32_t from, uint32_t to, uint64_t word)
+{
+	struct cell now = cell_plain(raw), fresh = change_cell(self, raw, change->next, word, ACCESS_READ);
+	uint32_t old = STATE(HISTORY(now.history), now.context),
+		 next = STATE(HISTORY(change->next), now.context);
+	if (!arrays_can_tell() || OWNER_MODE(fresh.owner) != MODE_ONE || next == old)
+		return false;
+	bool entered = granule_enter(self);
+	uint32_t number = array_new(self);
+	bool done = false;
+	if (number) {
+		for (uint32_t i = 0; i < 8; i++)
+			RELAXED_SET(array_at(number)->states[i], i >= from && i < to ? next : old);
+		fresh.owner = OWNER(self->slot, FORM_ARRAY, MODE_ONE);
+		fresh.history = (fresh.history & ~HISTORY(~0u)) | number;
+		fresh.context = 0;
+		done = cell_swap(cell, raw, fresh);
+		if (!done)
+			array_free(self, number);
+	}
+	granule_leave(self, entered);
+	if (!done)
+		return false;
+	change_learn_edge(self, change, now.context, word, ACCESS_READ);
+	change_communicate(self, change, ACCESS_READ);
+	return true;
+}
+
 bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_t to, uint64_t word,
 		  uint64_t granule, enum access access, uint32_t unit)
 {

@@ -189,16 +189,25 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		struct thread *self = unsnarl_self;                                                          \
 		struct cell *cell = layout_cell(address);                                                    \
 		(void)memo;                                                                                  \
-		bool bytes = OWNER_FORM(LOW_OWNER(cell_low(layout_whole(address)))) == FORM_ARRAY;           \
 		if (self->tag == TAG_NEVER ||                                                                \
-		    (!(!bytes && access == ACCESS_READ &&                                                    \
-		       quick_listed(self, cell, word, address, length)) &&                                   \
-		     !(!bytes && quick_change(self, cell, word, address, length, access)) &&                 \
+		    (!(access == ACCESS_READ && quick_listed(self, cell, word, address, length)) &&          \
+		     !quick_change(self, cell, word, address, length, access) &&                             \
 		     !quick_unit(self, address, WORD_SITE(word), WORD_ORDER(word), length, access)))         \
 			name##_access(word, address);                                                        \
 	}                                                                                                    \
+	static __attribute__((preserve_most, noinline)) void name##_among_bytes(                             \
+		uint64_t word, uint64_t address, uint64_t memo)                                              \
+	{                                                                                                    \
+		struct thread *self = unsnarl_self;                                                          \
+		uint64_t site = WORD_SITE(word), order = WORD_ORDER(word);                                   \
+		if (!(length == 4 && glance_own_half(self, address, site, order, access)) &&                 \
+		    !quick_in_row(self, address, site, order, length, access, false)) __attribute__          \
+			((musttail)) return name##_further(word, address, memo);                             \
+	}                                                                                                    \
 	MISS(name)                                                                                           \
 	{                                                                                                    \
+		if (OWNER_FORM(RELAXED_GET(layout_cell(address)->owner)) != FORM(length)) __attribute__      \
+			((musttail)) return name##_among_bytes(word, address, memo);                         \
 		if (!second_chance(word, address, (struct memo *)memo, access, length)) __attribute__        \
 			((musttail)) return name##_further(word, address, memo);                             \
 	}                                                                                                    \

@@ -269,7 +269,7 @@ static __attribute__((noinline)) bool quick_glances(struct thread *self, struct 
 	} while (i < to);
 	if (differ)
 		for (i = from; i < to; i++)
-			states[i] = next[i];
+			RELAXED_SET(states[i], next[i]); /* a few: no call of memcpy */
 	cell->read = WORD_ORDER(word);
 	if (met)
 		context_once(self, HISTORY_WRITER(low), ACCESS_READ);
@@ -386,10 +386,9 @@ INLINE bool quick_open(struct thread *self, struct cell *cell, uint64_t word, ui
 	struct cell raw = cell_get(cell);
 	struct change change;
 	return OWNER_FORM(raw.owner) == FORM_WHOLE && OWNER_MODE(raw.owner) == MODE_ALL &&
-	       !self->couples_left && !self->held && !runtime.options.jitter_us &&
-	       change_find(self, change_key(raw, word, ACCESS_READ), &change) &&
-	       array_access(self, cell, address % 8, (uint32_t)(address % 8 + length), word, address & ~7ull,
-			    ACCESS_READ, FORM_PART);
+	       OWNER_SLOT(raw.owner) != self->slot && !self->couples_left && !self->held &&
+	       !runtime.options.jitter_us && change_find(self, change_key(raw, word, ACCESS_READ), &change) &&
+	       array_open(self, cell, raw, &change, address % 8, (uint32_t)(address % 8 + length), word);
 }
 
 /* ---- one or two bytes ---- */

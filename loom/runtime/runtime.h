@@ -351,6 +351,10 @@ HIDDEN bool array_put(struct thread *self, struct cell *cell, const struct array
 /* An access to bytes from..to of a granule with one cell; false when that cannot tell it. */
 HIDDEN bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_t to, uint64_t word,
 			 uint64_t granule, enum access access, uint32_t unit);
+/* A read of some bytes of a whole granule that another thread alone was at; all but its edge is known. False
+ * when the cell is no longer `raw`, or there is no array. */
+HIDDEN bool array_open(struct thread *self, struct cell *cell, struct cell raw, const struct change *change,
+		       uint32_t from, uint32_t to, uint64_t word);
 /* The bytes are all the same again, perhaps. */
 HIDDEN void array_settle(struct thread *self, struct cell *cell);
 
