@@ -180,7 +180,10 @@ struct history {
 #define OWN_LAST (1u << 31) /* in `own`, when there is a `read`: it came after that */
 HIDDEN void history_start(void);
 HIDDEN void history_touch(void); /* a run begins */
-HIDDEN const struct history *history_at(uint32_t number);
+INLINE const struct history *history_at(uint32_t number)
+{
+	return (const struct history *)HISTORIES_START + number;
+}
 HIDDEN uint32_t history_number(struct history history);
 HIDDEN uint32_t history_step(struct thread *self, uint32_t number, uint32_t site, enum access access);
 
