@@ -238,7 +238,7 @@ UNIT_ACCESS(write4, 4, ACCESS_WRITE)
 
 /* ---- one or two bytes ---- */
 
-/* Each with the few registers that it needs: those that a granule's cell can name are functions of their own. */
+/* What a granule with an array or a row needs is in functions of their own, each with few registers to save. */
 #define SMALL_SLOWLY(name, length, access, element)                                      \
 	SLOWLY(name)                                                                     \
 	{                                                                                \
@@ -268,26 +268,28 @@ UNIT_ACCESS(write4, 4, ACCESS_WRITE)
 			((musttail)) return name##_slowly(address, site);                                  \
 	}
 
-#define BYTE_ACCESS(name, access, element)                                                  \
-	SMALL_SLOWLY(name, 1, access, element)                                              \
-	BYTE_WAY(name, in_row,                                                              \
-		 !(element && address % 8 == 7) &&                                          \
-			 quick_in_row(self, address, site, self->order, 1, access, false))  \
-	BYTE_WAY(name, in_array, glance_own_byte(self, address, site, access))              \
-	BYTE_WAY(name, shared, access == ACCESS_READ && glance_second(self, address, site)) \
-	BYTE_WAY(name, part, quick_part(self, address, site, 1, access, element))           \
-	COLD_CALL(name)                                                                     \
-	{                                                                                   \
-		struct thread *self = unsnarl_self;                                         \
-		self->order++;                                                              \
-		uint32_t owner = RELAXED_GET(layout_whole(address)->owner) ^ self->owner;   \
-		if (owner == (FORM_ARRAY << 2 | MODE_ONE)) __attribute__                    \
-			((musttail)) return name##_shared(address, site);                   \
-		if (owner == (FORM_ARRAY | FORM_PRIVATE) << 2) __attribute__                \
-			((musttail)) return name##_in_row(address, site);                   \
-		if (owner == (FORM_ARRAY << 2 | MODE_ALL)) __attribute__                    \
-			((musttail)) return name##_in_array(address, site);                 \
-		__attribute__((musttail)) return name##_part(address, site);                \
+#define BYTE_ACCESS(name, access, element)                                                               \
+	SMALL_SLOWLY(name, 1, access, element)                                                           \
+	BYTE_WAY(name, in_row,                                                                           \
+		 !(element && address % 8 == 7) &&                                                       \
+			 quick_in_row(self, address, site, self->order, 1, access, false))               \
+	BYTE_WAY(name, in_array, glance_own_byte(self, address, site, access))                           \
+	BYTE_WAY(name, shared, access == ACCESS_READ && glance_second(self, address, site))              \
+	BYTE_WAY(name, part, quick_part(self, address, site, 1, access, element))                        \
+	COLD_CALL(name)                                                                                  \
+	{                                                                                                \
+		struct thread *self = unsnarl_self;                                                      \
+		self->order++;                                                                           \
+		uint32_t owner = RELAXED_GET(layout_whole(address)->owner) ^ self->owner;                \
+		if (owner == (FORM_ARRAY << 2 | MODE_ONE)) __attribute__                                 \
+			((musttail)) return name##_shared(address, site);                                \
+		if (owner == (FORM_ARRAY | FORM_PRIVATE) << 2) __attribute__                             \
+			((musttail)) return name##_in_row(address, site);                                \
+		if (owner == (FORM_ARRAY << 2 | MODE_ALL)) __attribute__                                 \
+			((musttail)) return name##_in_array(address, site);                              \
+		if (access == ACCESS_READ || (owner & 63) != (FORM_ARRAY << 2 | MODE_ONE)) __attribute__ \
+			((musttail)) return name##_part(address, site);                                  \
+		__attribute__((musttail)) return name##_slowly(address, site);                           \
 	}
 
 SMALL_ACCESS(read2, 2, ACCESS_READ, false)

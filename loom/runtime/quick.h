@@ -419,6 +419,10 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 	uint64_t low = cell_low(cell);
 	if (UNLIKELY(address % length || self->owner == OWNER_NEVER))
 		return false;
+	if (length == 1 && OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY && !OWNER_IS_PRIVATE(LOW_OWNER(low)))
+		return OWNER_MODE(LOW_OWNER(low)) == MODE_ALL
+			       ? quick_own_byte(self, word, address, access)
+			       : quick_shared_byte(self, word, address, access);
 	if (LOW_IS_CUT(low))
 		return !(element && address % 8 + length == 8) &&
 		       quick_parts(self, low, address, length, WORD_SITE(word), self->marks[WORD_SITE(word)],
@@ -433,9 +437,6 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 			row_settle(self, cell);
 		return true;
 	}
-	if (length == 1 && OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY)
-		return quick_own_byte(self, word, address, access) ||
-		       quick_shared_byte(self, word, address, access);
 	if (access == ACCESS_READ && quick_open(self, cell, word, address, length))
 		return true;
 	if (quick_in_array(self, address, WORD_SITE(word), WORD_ORDER(word), length, access))
