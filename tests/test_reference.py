@@ -55,6 +55,13 @@ def check_random(options, folder, seed):
     return compare(options, f"random_program.py {' '.join(kind + [str(seed)])} {level}", target, settings)
 
 
+def check_turns(options, folder, level, events):
+    """Bytes that threads use by turns, so often that nearly all is known."""
+    target = folder / f"byte_turns{level}-{events}"
+    build(options.unsnarl, target, [HERE / "byte_turns.c"], [level])
+    return compare(options, f"byte_turns.c {level}", target, ["-c", str(events), "-s", "-a"])
+
+
 def check_corpus(options, folder, name):
     truth = json.loads((CORPUS / name / "truth.json").read_text())
     target = folder / name
@@ -78,6 +85,8 @@ def main():
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(PARALLEL) as pool:
         folder = options.keep or pathlib.Path(scratch)
         jobs = [pool.submit(check_random, options, folder, options.seed + i) for i in range(options.programs)]
+        jobs += [pool.submit(check_turns, options, folder, level, events)
+                 for level in ("-O0", "-O2") for events in (0, 2, 5, 8)]
         jobs += [pool.submit(check_corpus, options, folder, name) for name in names]
         results = [job.result() for job in jobs]
     print(f"{sum(results)} of {len(results)} agree")
