@@ -104,12 +104,46 @@ static bool second_is_gone(const struct bytes *bytes)
 	return true;
 }
 
+/* Mostly not: one look at the array, before all is copied. `same`: all states are, contexts included. */
+static bool may_settle(uint64_t low, bool *same)
+{
+	if (OWNER_FORM(LOW_OWNER(low)) != FORM_ARRAY || OWNER_IS_PRIVATE(LOW_OWNER(low)))
+		return false;
+	const uint32_t *states = array_at(HISTORY(low))->states;
+	uint32_t differ = 0;
+	for (int i = 1; i < 8; i++)
+		differ |= states[i] ^ states[0];
+	bool one = OWNER_MODE(LOW_OWNER(low)) == MODE_ONE;
+	bool read = history_at(STATE_HISTORY(states[0]))->read;
+	*same = !differ && (!one || read);
+	return !STATE_HISTORY(differ) || (one && !read && !history_at(STATE_HISTORY(states[7]))->read);
+}
+
+/* All bytes are the same. */
+static void settle_same(struct thread *self, struct cell *cell)
+{
+	struct cell raw = cell_get(cell);
+	struct cell fresh = array_byte(raw, array_at(HISTORY(raw.history))->states[0]);
+	fresh.owner = OWNER(OWNER_SLOT(raw.owner), FORM_WHOLE, OWNER_MODE(raw.owner));
+	bool entered = granule_enter(self);
+	if (cell_swap(cell, raw, fresh))
+		array_free(self, HISTORY(raw.history));
+	granule_leave(self, entered);
+}
+
 void array_settle(struct thread *self, struct cell *cell)
 {
 	struct bytes bytes;
+	bool same;
+	if (!may_settle(cell_low(cell), &same) || self->held) /* a handler leaves spare lists alone */
+		return;
+	if (same) {
+		settle_same(self, cell);
+		return;
+	}
 	open_bytes(cell, &bytes);
 	struct cell fresh = bytes.now;
-	if (OWNER_FORM(fresh.owner) != FORM_ARRAY || self->held) /* a handler leaves spare lists alone */
+	if (OWNER_FORM(fresh.owner) != FORM_ARRAY)
 		return;
 	if (second_is_gone(&bytes)) {
 		fresh.owner = OWNER(HISTORY_WRITER(fresh.history), FORM_ARRAY, MODE_ALL);
@@ -202,6 +236,58 @@ static bool learn_bytes(struct thread *self, struct cell *cell, struct bytes *by
 	return true;
 }
 
+/* The cell gets an array, with bytes from..to in another state than the others; `fresh` tells the rest. False when
+ * it is no longer `raw`, or there is no array left. */
+static bool open_two(struct thread *self, struct cell *cell, struct cell raw, struct cell fresh,
+		     uint32_t from, uint32_t to, uint32_t old, uint32_t next)
+{
+	bool entered = granule_enter(self), done = false;
+	uint32_t number = array_new(self);
+	if (number) {
+		for (uint32_t i = 0; i < 8; i++)
+			RELAXED_SET(array_at(number)->states[i], i >= from && i < to ? next : old);
+		fresh.owner = OWNER(OWNER_SLOT(fresh.owner), FORM_ARRAY, OWNER_MODE(fresh.owner));
+		fresh.history = (fresh.history & ~HISTORY(~0u)) | number;
+		fresh.context = 0;
+		done = cell_swap(cell, raw, fresh);
+		if (!done)
+			array_free(self, number);
+	}
+	granule_leave(self, entered);
+	return done;
+}
+
+bool array_open(struct thread *self, struct cell *cell, struct cell raw, const struct change *change,
+		uint32_t from, uint32_t to, uint64_t word)
+{
+	struct cell now = cell_plain(raw), fresh = change_cell(self, raw, change->next, word, ACCESS_READ);
+	uint32_t old = STATE(HISTORY(now.history), now.context),
+		 next = STATE(HISTORY(change->next), now.context);
+	if (!arrays_can_tell() || OWNER_MODE(fresh.owner) != MODE_ONE || next == old ||
+	    !open_two(self, cell, raw, fresh, from, to, old, next))
+		return false;
+	change_learn_edge(self, change, now.context, word, ACCESS_READ);
+	change_communicate(self, change, ACCESS_READ);
+	return true;
+}
+
+/* The same in a whole granule of this thread's own. */
+static bool open_own(struct thread *self, struct cell *cell, uint32_t from, uint32_t to, uint64_t word,
+		     enum access access)
+{
+	struct cell now = cell_get(cell);
+	uint32_t old = STATE(HISTORY(now.history), now.context);
+	if (now.owner != OWNER(self->slot, FORM_WHOLE, MODE_ALL) || !HISTORY(now.history) || to - from == 8)
+		return false;
+	uint32_t next = history_step(self, HISTORY(now.history), WORD_SITE(word), access);
+	next = STATE(next, access == ACCESS_WRITE ? self->context : now.context);
+	if (next != old)
+		return open_two(self, cell, now, cell_after(self, now, true, word, access), from, to, old,
+				next);
+	*(access == ACCESS_WRITE ? &cell->write : &cell->read) = WORD_ORDER(word);
+	return true;
+}
+
 bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_t to, uint64_t word,
 		  uint64_t granule, enum access access, uint32_t unit)
 {
@@ -212,6 +298,8 @@ bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_
 			return row_access(self, cell, from, to, word, access, unit, true);
 		if (!arrays_can_tell())
 			return false;
+		if (open_own(self, cell, from, to, word, access))
+			return true;
 		open_bytes(cell, &bytes);
 		owner = bytes.now.owner;
 		uint32_t form = OWNER_FORM(owner), mode = OWNER_MODE(owner), slot = OWNER_SLOT(owner);

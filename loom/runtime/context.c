@@ -147,3 +147,9 @@ void context_end(struct thread *self, enum access access)
 		context_own(self, access);
 	self->together.on = self->together.n = 0;
 }
+
+void context_once(struct thread *self, uint32_t slot, enum access access)
+{
+	post_event(self, slot, access == ACCESS_WRITE ? (uint32_t)EVENT_REMOTE_WRITE : EVENT_REMOTE_READ);
+	context_push(&self->context, access == ACCESS_WRITE ? EVENT_LOCAL_WRITE : EVENT_LOCAL_READ, 1);
+}

@@ -75,26 +75,30 @@ static void access_range(uint64_t word, uint64_t address, size_t size, enum acce
 /* ---- any range ---- */
 
 /* Bytes of one granule. An atomic update reads at the same site as it writes here, so memos are left alone. */
-INLINE bool quick_bytes(struct thread *self, uint64_t word, uint64_t address, uint32_t length,
-			enum access access)
+static __attribute__((noinline)) bool quick_bytes(struct thread *self, uint64_t word, uint64_t address,
+						  uint32_t length, enum access access)
 {
 	uint64_t site = WORD_SITE(word), order = WORD_ORDER(word);
 	struct cell *cell = layout_whole(address);
 	uint32_t from = address % 8, to = from + length;
-	if (length == 8 &&
-	    (quick_privately(self, cell, FORM_WHOLE, site, order, access) ||
-	     quick_in_halves(self, address, site, order, access) ||
-	     quick_fresh(self, cell, word, address, 8, access) || quick_step(self, cell, word, access) ||
-	     quick_change(self, cell, word, address, 8, access)))
-		return true;
+	uint16_t owner = LOW_OWNER(cell_low(cell));
+	if (OWNER_FORM(owner) != FORM_ARRAY)
+		return (length == 8 && (quick_privately(self, cell, FORM_WHOLE, site, order, access) ||
+					quick_in_halves(self, address, site, order, access) ||
+					quick_fresh(self, cell, word, address, 8, access) ||
+					quick_step(self, cell, word, access) ||
+					quick_change(self, cell, word, address, 8, access))) ||
+		       (length < 8 &&
+			(quick_open_row(self, cell, word, from, to, access, true) ||
+			 (access == ACCESS_READ && quick_open(self, cell, word, address, length)))) ||
+		       quick_in_shared(self, cell, word, from, to, access);
 	if (quick_in_row(self, address, site, order, length, access, true)) {
 		if (to == 8)
 			row_settle(self, cell);
 		return true;
 	}
-	return quick_in_array(self, address, site, order, length, access) ||
-	       (length < 8 && quick_open_row(self, cell, word, from, to, access, true)) ||
-	       quick_in_shared(self, cell, word, from, to, access);
+	return OWNER_MODE(owner) == MODE_ALL ? quick_in_array(self, address, site, order, length, access)
+					     : quick_in_shared(self, cell, word, from, to, access);
 }
 
 /* Granule by granule where every access need not be seen: an access to several is one to each. */
@@ -106,7 +110,12 @@ static void access_granules(uint64_t word, uint64_t address, uint64_t size, enum
 		access_range(word, address, size, access, FORM_NONE, true);
 	for (uint64_t end = address + size; by_granule && address < end;) {
 		uint64_t next = (address & ~7ull) + 8, length = (next < end ? next : end) - address;
-		if (!quick_bytes(self, word, address, (uint32_t)length, access))
+		struct cell *cell = layout_whole(address);
+		uint64_t low = cell_low(cell);
+		uint32_t from = address % 8;
+		if (!(access == ACCESS_READ && low_is_second(self, low) &&
+		      quick_glances(self, cell, low, word, from, from + (uint32_t)length)) &&
+		    !quick_bytes(self, word, address, (uint32_t)length, access))
 			access_range(word, address, length, access, FORM_WHOLE | FORM_NO_MEMOS, true);
 		address = next;
 	}
@@ -150,7 +159,7 @@ INLINE bool second_chance(uint64_t word, uint64_t address, struct memo *memo, en
 	const struct memo behind = *memo_behind(memo, low);
 	if (!quick_by_memo(self, cell, WORD_ORDER(word), access, &behind))
 		return access == ACCESS_READ && OWNER_MODE(LOW_OWNER(low)) == MODE_ONE &&
-		       !(address % length) && glance_at_cell(self, cell, low, word);
+		       !(address % length) && look_at_cell(self, cell, low, word);
 	memo_set(memo, behind.from, behind.to);
 	return true;
 }
@@ -213,6 +222,15 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		if (!quick_change(self, cell, word, address, length, access)) __attribute__                  \
 			((musttail)) return name##_further(word, address, memo);                             \
 	}                                                                                                    \
+	static __attribute__((preserve_most, noinline)) void name##_among_bytes(                             \
+		uint64_t word, uint64_t address, uint64_t memo)                                              \
+	{                                                                                                    \
+		struct thread *self = unsnarl_self;                                                          \
+		uint64_t site = WORD_SITE(word), order = WORD_ORDER(word);                                   \
+		if (!(length == 4 && glance_own_half(self, address, site, order, access)) &&                 \
+		    !quick_in_row(self, address, site, order, length, access, false)) __attribute__          \
+			((musttail)) return name##_hands(word, address, memo);                               \
+	}                                                                                                    \
 	static __attribute__((preserve_most, noinline)) void name##_behind(uint64_t word, uint64_t address,  \
 									   uint64_t memo)                    \
 	{                                                                                                    \
@@ -224,6 +242,8 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		struct thread *self = unsnarl_self;                                                          \
 		const struct cell *cell = layout_cell##length(address);                                      \
 		uint64_t low = cell_low(cell);                                                               \
+		if (OWNER_FORM(LOW_OWNER(low)) != FORM(length)) __attribute__                                \
+			((musttail)) return name##_among_bytes(word, address, memo);                         \
 		if (has_memos_of(self, low, access)) __attribute__                                           \
 			((musttail)) return name##_behind(word, address, memo);                              \
 		if (access == ACCESS_WRITE || LOW_OWNER(low) != OWNER(0u, FORM(length), MODE_MANY))          \
@@ -299,34 +319,68 @@ MISS_BOTH(write, ACCESS_WRITE)
 
 /* ---- one or two bytes ---- */
 
-#define SMALL_ACCESS(name, length, access, element)                                                         \
-	SLOWLY(name)                                                                                        \
-	{                                                                                                   \
-		struct thread *self = unsnarl_self;                                                         \
-		if (length == 1 && access == ACCESS_READ && quick_glance(self, address, site, self->order)) \
-			return;                                                                             \
-		uint64_t word = event_word(self, site);                                                     \
-		if (!quick_small(self, word, address, length, access, element))                             \
-			access_range(word, address, length, access, FORM_PART, element);                    \
-	}                                                                                                   \
-	COLD_CALL(name)                                                                                     \
-	{                                                                                                   \
-		struct thread *self = unsnarl_self;                                                         \
-		self->order++;                                                                              \
-		if (!(!(element && address % 8 + length == 8) &&                                            \
-		      quick_in_row(self, address, site, self->order, length, access, false)) &&             \
-		    !quick_part(self, address, site, length, access, element)) __attribute__                \
-			((musttail)) return name##_slowly(address, site);                                   \
+/* What a granule with an array or a row needs is in functions of their own, each with few registers to save. */
+#define SMALL_SLOWLY(name, length, access, element)                                      \
+	SLOWLY(name)                                                                     \
+	{                                                                                \
+		struct thread *self = unsnarl_self;                                      \
+		uint64_t word = event_word(self, site);                                  \
+		if (!quick_small(self, word, address, length, access, element))          \
+			access_range(word, address, length, access, FORM_PART, element); \
+	}
+
+#define SMALL_ACCESS(name, length, access, element)                                             \
+	SMALL_SLOWLY(name, length, access, element)                                             \
+	COLD_CALL(name)                                                                         \
+	{                                                                                       \
+		struct thread *self = unsnarl_self;                                             \
+		self->order++;                                                                  \
+		if (!(!(element && address % 8 + length == 8) &&                                \
+		      quick_in_row(self, address, site, self->order, length, access, false)) && \
+		    !quick_part(self, address, site, length, access, element)) __attribute__    \
+			((musttail)) return name##_slowly(address, site);                       \
+	}
+
+#define BYTE_WAY(name, way, done)                                                                          \
+	static __attribute__((preserve_most, noinline)) void name##_##way(uint64_t address, uint64_t site) \
+	{                                                                                                  \
+		struct thread *self = unsnarl_self;                                                        \
+		if (!(done)) __attribute__                                                                 \
+			((musttail)) return name##_slowly(address, site);                                  \
+	}
+
+#define BYTE_ACCESS(name, access, element)                                                               \
+	SMALL_SLOWLY(name, 1, access, element)                                                           \
+	BYTE_WAY(name, in_row,                                                                           \
+		 !(element && address % 8 == 7) &&                                                       \
+			 quick_in_row(self, address, site, self->order, 1, access, false))               \
+	BYTE_WAY(name, in_array, glance_own_byte(self, address, site, access))                           \
+	BYTE_WAY(name, shared, access == ACCESS_READ && glance_second(self, address, site))              \
+	BYTE_WAY(name, part, quick_part(self, address, site, 1, access, element))                        \
+	COLD_CALL(name)                                                                                  \
+	{                                                                                                \
+		struct thread *self = unsnarl_self;                                                      \
+		self->order++;                                                                           \
+		uint32_t owner = RELAXED_GET(layout_whole(address)->owner) ^ self->owner;                \
+		if (owner == (FORM_ARRAY << 2 | MODE_ONE)) __attribute__                                 \
+			((musttail)) return name##_shared(address, site);                                \
+		if (owner == (FORM_ARRAY | FORM_PRIVATE) << 2) __attribute__                             \
+			((musttail)) return name##_in_row(address, site);                                \
+		if (owner == (FORM_ARRAY << 2 | MODE_ALL)) __attribute__                                 \
+			((musttail)) return name##_in_array(address, site);                              \
+		if (access == ACCESS_READ || (owner & 63) != (FORM_ARRAY << 2 | MODE_ONE)) __attribute__ \
+			((musttail)) return name##_part(address, site);                                  \
+		__attribute__((musttail)) return name##_slowly(address, site);                           \
 	}
 
 SMALL_ACCESS(read2, 2, ACCESS_READ, false)
-SMALL_ACCESS(read1, 1, ACCESS_READ, false)
 SMALL_ACCESS(write2, 2, ACCESS_WRITE, false)
-SMALL_ACCESS(write1, 1, ACCESS_WRITE, false)
 SMALL_ACCESS(element_read2, 2, ACCESS_READ, true)
-SMALL_ACCESS(element_read1, 1, ACCESS_READ, true)
 SMALL_ACCESS(element_write2, 2, ACCESS_WRITE, true)
-SMALL_ACCESS(element_write1, 1, ACCESS_WRITE, true)
+BYTE_ACCESS(read1, ACCESS_READ, false)
+BYTE_ACCESS(write1, ACCESS_WRITE, false)
+BYTE_ACCESS(element_read1, ACCESS_READ, true)
+BYTE_ACCESS(element_write1, ACCESS_WRITE, true)
 
 /* ---- the rest ---- */
 

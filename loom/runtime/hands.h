@@ -9,7 +9,7 @@
 #include "loom/runtime/calm.h"
 #include "loom/runtime/change.h"
 #include "loom/runtime/context.h"
-#include "loom/runtime/glance.h"
+#include "loom/runtime/look.h"
 #include "loom/runtime/runtime.h"
 
 INLINE uint64_t cell_high(const struct cell *cell)
@@ -139,7 +139,7 @@ INLINE void hands_meet(struct thread *self, uint32_t meets, enum access access)
 }
 
 /* A read by one of the two threads that a cell names, unless it may be passed over from now on. Once the site
- * is calm a glance tells the same (quick.h). */
+ * is calm a look tells the same (look.h). */
 INLINE bool quick_again(struct thread *self, struct cell *cell, struct cell raw, const struct change *place,
 			struct change_key key, enum learnt learnt, uint64_t word)
 {
@@ -150,7 +150,7 @@ INLINE bool quick_again(struct thread *self, struct cell *cell, struct cell raw,
 	if (change_meets(place) || (calm && last == WORD_SITE(word)) || !change_is(place, key))
 		return false;
 	if (calm && learnt == LEARNT_NOTHING)
-		glance_note(self, low_of(raw), WORD_SITE(word), HISTORY(fresh.history));
+		look_note(self, low_of(raw), WORD_SITE(word), HISTORY(fresh.history));
 	else
 		note_calm(self, word, learnt == LEARNT_EDGE);
 	cell_set_halves(cell, low_of(fresh), high_of(fresh));

@@ -23,11 +23,6 @@ void history_touch(void)
 	*(volatile uint32_t *)HISTORIES_START = 0;
 }
 
-const struct history *history_at(uint32_t number)
-{
-	return (const struct history *)HISTORIES_START + number;
-}
-
 static bool same(const struct history *a, const struct history *b)
 {
 	return a->write == b->write && a->own == b->own && a->read == b->read && a->before == b->before;

@@ -226,10 +226,10 @@ struct change {
 #define EDGE_FROM_NOBODY 0u
 #define EDGE_NONE (~0u)
 
-/* A read of a byte that two threads use, which teaches nothing and is no communication. */
+/* An access to a byte of an array that teaches nothing (glance.h). */
 struct glance {
-	uint64_t from; /* the byte's state, as a cell's first half */
-	uint64_t to;   /* history then 22 | context of the reader 16 | site 22 | epoch 2 | 1 */
+	uint64_t from; /* writer 10 | site 22 | the byte's state 32 */
+	uint64_t to;   /* which way and in which context 32 | state then 32 */
 };
 
 /* The last cell that this thread took from another, until it is sure that it has it (cell.c). */

@@ -107,6 +107,8 @@ INLINE bool quick_in_array(struct thread *self, uint64_t address, uint64_t site,
 		next[i] = i && history == STATE_HISTORY(states[i - 1])
 				  ? STATE_HISTORY(next[i - 1])
 				  : history_step(self, history, (uint32_t)site, access);
+		if (length == 4 && i == 0)
+			glance_note(self, 0, site, history, glance_own(access), next[0]);
 		next[i] = STATE(next[i], access == ACCESS_WRITE ? self->context : STATE_CONTEXT(states[i]));
 	}
 	for (uint32_t i = 0; i < length; i++)
@@ -136,7 +138,8 @@ INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uin
 	if (LOW_IS_CUT(low))
 		return quick_parts(self, low, address, length, site, order, access);
 	if (OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY)
-		return quick_in_row(self, address, site, order, length, access, true) ||
+		return (length == 4 && glance_own_half(self, address, site, order, access)) ||
+		       quick_in_row(self, address, site, order, length, access, true) ||
 		       quick_in_array(self, address, site, order, length, access);
 	return length == 8 && address % 8 == 0 && OWNER_FORM(LOW_OWNER(low)) == FORM_HALF &&
 	       quick_in_halves(self, address, site, order, access);
@@ -144,57 +147,69 @@ INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uin
 
 /* ---- bytes of a granule that two threads use ---- */
 
-/* A byte in this state, as a cell's first half. */
-INLINE uint64_t low_of_byte(uint64_t low, uint32_t state)
-{
-	return (low & ~(HISTORY(~0u) | LOW_CONTEXT_BITS)) | STATE_HISTORY(state) |
-	       (uint64_t)STATE_CONTEXT(state) << 32;
-}
-
-/* A further read of one byte by the second thread. */
-INLINE bool quick_glance(struct thread *self, uint64_t address, uint64_t site, uint64_t order)
-{
-	struct cell *cell = layout_whole(address);
-	uint64_t low = cell_low(cell);
-	uint32_t *state = &array_at(HISTORY(low))->states[address % 8], history;
-	if (LOW_OWNER(low) != (self->owner | FORM_ARRAY << 2 | MODE_ONE) ||
-	    !glance_find(self, low_of_byte(low, *state), site, &history))
-		return false;
-	if (history != STATE_HISTORY(*state)) {
-		*state = STATE(history, STATE_CONTEXT(*state));
-		if (address % 8 == 7)
-			array_settle(self, cell);
-	}
-	cell->read = (uint32_t)order;
-	return true;
-}
-
-/* What an access makes of a byte in this state, and whom it meets; false when that is not known, or the cell
- * does not stay as it is. */
-INLINE bool quick_byte(struct thread *self, struct cell byte, uint64_t word, enum access access,
-		       uint32_t *next, uint16_t *meets, uint32_t *met)
+/* The same by the changes of cells (change.h); becomes a glance. */
+static __attribute__((noinline)) bool quick_byte_changes(struct thread *self, uint64_t low, uint64_t word,
+							 enum access access, uint32_t *next, bool *met)
 {
 	uint64_t site = WORD_SITE(word);
-	bool looks = access == ACCESS_READ && OWNER_SLOT(byte.owner) == self->slot;
-	uint32_t history;
-	if (looks && glance_find(self, low_of(byte), site, &history)) {
-		*next = STATE(history, byte.context);
-		return true;
-	}
+	struct cell byte = cell_of(low, 0);
+	bool second = OWNER_SLOT(byte.owner) == self->slot;
 	struct change change;
 	if (!change_find(self, change_key(byte, word, access), &change) ||
 	    LOW_OWNER(change.next) != byte.owner)
 		return false;
-	if (UNLIKELY(runtime.options.jitter_us) && (access == ACCESS_WRITE || change.meets[0]))
+	bool meets = change.meets[0] || change.meets[1];
+	if (UNLIKELY(runtime.options.jitter_us) && (access == ACCESS_WRITE || meets))
 		return false; /* delays belong there */
 	change_learn_edge(self, &change, byte.context, word, access);
+	*met |= meets;
 	*next = STATE(HISTORY(change.next), access == ACCESS_WRITE ? self->context : byte.context);
-	for (int i = 0; i < 2; i++)
-		if (change.meets[i])
-			meets[(*met)++] = change.meets[i];
-	if (looks && !change.meets[0])
-		glance_note(self, low_of(byte), site, HISTORY(change.next));
+	uint32_t how = meets ? GLANCE_MEETS : 0;
+	if (access == ACCESS_READ && second && state_tells(byte.context))
+		glance_note(self, low, site, STATE(HISTORY(low), byte.context), how | glance_shared(self),
+			    *next);
+	else if (access == ACCESS_WRITE && !second && change.source == EDGE_NONE)
+		glance_note(self, low_of_second(low), site, HISTORY(low), how | glance_over(),
+			    STATE_HISTORY(*next));
 	return true;
+}
+
+/* What an access makes of a byte, given as a cell's first half, and whether it meets the other thread; false
+ * when that is not known, or the cell does not stay as it is. */
+INLINE bool quick_byte(struct thread *self, uint64_t low, uint64_t word, enum access access, uint32_t *next,
+		       bool *met)
+{
+	uint64_t site = WORD_SITE(word);
+	bool second = OWNER_SLOT(LOW_OWNER(low)) == self->slot;
+	if (access == ACCESS_READ && second && state_tells(LOW_CONTEXT(low)) &&
+	    glance_find(self, low, site, STATE(HISTORY(low), LOW_CONTEXT(low)), glance_shared(self), next,
+			met))
+		return true;
+	if (access == ACCESS_WRITE && !second &&
+	    glance_find(self, low_of_second(low), site, HISTORY(low), glance_over(), next, met)) {
+		*next = STATE(*next, self->context);
+		return true;
+	}
+	return quick_byte_changes(self, low, word, access, next, met);
+}
+
+/* The cell names two threads, this one among them, and what it meets is looked for no more. Only its first
+ * half is looked at: an order that was stored a moment ago would hold up a look at all of it. */
+INLINE bool shared_with(const struct thread *self, uint64_t low)
+{
+	return OWNER_MODE(LOW_OWNER(low)) == MODE_ONE && OWNER_FORM(LOW_OWNER(low)) >= FORM_WHOLE &&
+	       (OWNER_SLOT(LOW_OWNER(low)) == self->slot || HISTORY_WRITER(low) == self->slot) &&
+	       !self->couples_left;
+}
+
+/* An order, and the event if there is one. */
+INLINE void shared_end(struct thread *self, struct cell *cell, uint64_t low, uint64_t word,
+		       enum access access, bool met)
+{
+	bool second = OWNER_SLOT(LOW_OWNER(low)) == self->slot;
+	*(second ? &cell->read : &cell->write) = WORD_ORDER(word);
+	if (met)
+		context_once(self, second ? HISTORY_WRITER(low) : OWNER_SLOT(LOW_OWNER(low)), access);
 }
 
 /* Bytes of a granule that two threads use, this one among them, where the cell stays as it is but for an
@@ -202,38 +217,92 @@ INLINE bool quick_byte(struct thread *self, struct cell byte, uint64_t word, enu
 static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struct cell *cell, uint64_t word,
 						      uint32_t from, uint32_t to, enum access access)
 {
-	struct cell now = cell_get(cell);
-	bool array = OWNER_FORM(now.owner) == FORM_ARRAY, second = OWNER_SLOT(now.owner) == self->slot;
-	if (OWNER_MODE(now.owner) != MODE_ONE || OWNER_FORM(now.owner) < FORM_WHOLE ||
-	    !(second || HISTORY_WRITER(now.history) == self->slot) || self->couples_left ||
-	    (access == ACCESS_WRITE && !array))
+	uint64_t low = cell_low(cell);
+	bool array = OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY;
+	if (!shared_with(self, low) || (access == ACCESS_WRITE && !array))
 		return false;
-	uint32_t *states = array ? array_at(HISTORY(now.history))->states : NULL;
+	uint32_t *states = array ? array_at(HISTORY(low))->states : NULL;
 	uint32_t old = 0, next[8], differ = 0;
-	uint16_t meets[16];
-	uint32_t met = 0;
+	bool met = false;
 	for (uint32_t i = from; i < to; i++) {
-		uint32_t state = array ? states[i] : STATE(HISTORY(now.history), now.context);
-		struct cell byte = array ? array_byte(now, state) : now;
+		uint32_t state = array ? states[i] : 0;
 		if (i > from && state == old)
 			next[i] = next[i - 1];
-		else if (!quick_byte(self, byte, word, access, &next[i], meets, &met))
+		else if (!quick_byte(self, array ? low_of_byte(low, state) : low, word, access, &next[i],
+				     &met))
 			return false;
 		old = state;
-		differ |= next[i] ^ old;
+		differ |= array ? next[i] ^ old : STATE_HISTORY(next[i]) ^ HISTORY(low);
 	}
 	if (differ && !array)
 		return false;
 	for (uint32_t i = from; differ && i < to; i++)
 		states[i] = next[i];
-	*(second ? &cell->read : &cell->write) = WORD_ORDER(word);
-	if (met) {
-		self->together.on = true;
-		while (met)
-			context_meet(self, meets[--met], access);
-		context_end(self, access);
-	}
+	shared_end(self, cell, low, word, access, met);
 	if (array && differ && to == 8)
+		array_settle(self, cell);
+	return true;
+}
+
+/* The same for reads by the second thread, of an array, by glances alone: nearly all there are. */
+static __attribute__((noinline)) bool quick_glances(struct thread *self, struct cell *cell, uint64_t low,
+						    uint64_t word, uint32_t from, uint32_t to)
+{
+	uint32_t *states = array_at(HISTORY(low))->states, next[8], differ = 0, i = from;
+	bool met = false;
+	do {
+		uint32_t old = states[i], then;
+		if (!glance_find(self, low, WORD_SITE(word), old, glance_shared(self), &then, &met))
+			return false;
+		differ |= then ^ old;
+		do
+			next[i++] = then;
+		while (i < to && states[i] == old);
+	} while (i < to);
+	if (differ)
+		for (i = from; i < to; i++)
+			RELAXED_SET(states[i], next[i]); /* a few: no call of memcpy */
+	cell->read = WORD_ORDER(word);
+	if (met)
+		context_once(self, HISTORY_WRITER(low), ACCESS_READ);
+	if (differ && to == 8)
+		array_settle(self, cell);
+	return true;
+}
+
+/* The same for one byte, of an array. */
+static __attribute__((noinline)) bool quick_shared_byte(struct thread *self, uint64_t word, uint64_t address,
+							enum access access)
+{
+	struct cell *cell = layout_whole(address);
+	uint64_t low = cell_low(cell);
+	if (OWNER_FORM(LOW_OWNER(low)) != FORM_ARRAY || !shared_with(self, low))
+		return false;
+	uint32_t *state = &array_at(HISTORY(low))->states[address % 8], old = *state, next;
+	bool met = false;
+	if (!quick_byte(self, low_of_byte(low, old), word, access, &next, &met))
+		return false;
+	*state = next;
+	shared_end(self, cell, low, word, access, met);
+	if (address % 8 == 7 && next != old)
+		array_settle(self, cell);
+	return true;
+}
+
+/* One byte of an array of this thread's own. */
+static __attribute__((noinline)) bool quick_own_byte(struct thread *self, uint64_t word, uint64_t address,
+						     enum access access)
+{
+	struct cell *cell = layout_whole(address);
+	uint64_t low = cell_low(cell);
+	uint32_t *state = &array_at(HISTORY(low))->states[address % 8], old = STATE_HISTORY(*state);
+	if (!low_is_own_array(self, low) || !old)
+		return false;
+	uint32_t next = history_step(self, old, WORD_SITE(word), access);
+	glance_note(self, 0, WORD_SITE(word), old, glance_own(access), next);
+	*state = STATE(next, access == ACCESS_WRITE ? self->context : STATE_CONTEXT(*state));
+	*(access == ACCESS_WRITE ? &cell->write : &cell->read) = WORD_ORDER(word);
+	if (address % 8 == 7)
 		array_settle(self, cell);
 	return true;
 }
@@ -270,6 +339,19 @@ INLINE bool quick_open_row(struct thread *self, struct cell *cell, uint64_t word
 	uint16_t owner = LOW_OWNER(cell_low(cell));
 	return (!owner || owner == (self->owner | (FORM_WHOLE | FORM_PRIVATE) << 2)) && !self->held &&
 	       row_access(self, cell, from, to, word, access, FORM_PART, element);
+}
+
+/* Some bytes of a granule that another thread alone was at, all in the same way, in a way that is known but for
+ * the edge: it gets an array. */
+INLINE bool quick_open(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
+		       uint32_t length)
+{
+	struct cell raw = cell_get(cell);
+	struct change change;
+	return OWNER_FORM(raw.owner) == FORM_WHOLE && OWNER_MODE(raw.owner) == MODE_ALL &&
+	       OWNER_SLOT(raw.owner) != self->slot && !self->couples_left && !self->held &&
+	       !runtime.options.jitter_us && change_find(self, change_key(raw, word, ACCESS_READ), &change) &&
+	       array_open(self, cell, raw, &change, address % 8, (uint32_t)(address % 8 + length), word);
 }
 
 /* ---- one or two bytes ---- */
@@ -310,6 +392,10 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 	uint64_t low = cell_low(cell);
 	if (UNLIKELY(address % length || self->owner == OWNER_NEVER))
 		return false;
+	if (length == 1 && OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY && !OWNER_IS_PRIVATE(LOW_OWNER(low)))
+		return OWNER_MODE(LOW_OWNER(low)) == MODE_ALL
+			       ? quick_own_byte(self, word, address, access)
+			       : quick_shared_byte(self, word, address, access);
 	if (LOW_IS_CUT(low)) {
 		if (!quick_parts(self, low, address, length, WORD_SITE(word), WORD_ORDER(word), access))
 			return false;
@@ -317,15 +403,21 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 			parts_mend(self, address & ~7ull);
 		return true;
 	}
+	uint32_t from = address % 8, to = from + length;
+	bool part_of_walk = element || access == ACCESS_READ;
+	if (quick_open_row(self, cell, word, from, to, access, part_of_walk))
+		return true;
+	if (LOW_OWNER(low) == (self->owner | FORM_WHOLE << 2)) /* of one's own: its bytes begin to differ */
+		return part_of_walk && !self->held &&
+		       array_access(self, cell, from, to, word, address & ~7ull, access, FORM_PART);
 	if (quick_in_row(self, address, WORD_SITE(word), WORD_ORDER(word), length, access, true)) {
 		if (element && address % 8 + length == 8)
 			row_settle(self, cell);
 		return true;
 	}
-	uint32_t from = address % 8, to = from + length;
-	bool member = !element && access == ACCESS_WRITE;
+	if (access == ACCESS_READ && quick_open(self, cell, word, address, length))
+		return true;
 	return quick_in_array(self, address, WORD_SITE(word), WORD_ORDER(word), length, access) ||
-	       quick_open_row(self, cell, word, from, to, access, !member) ||
 	       quick_in_shared(self, cell, word, from, to, access);
 }
 

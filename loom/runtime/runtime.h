@@ -181,7 +181,10 @@ struct history {
 #define OWN_LAST (1u << 31) /* in `own`, when there is a `read`: it came after that */
 HIDDEN void history_start(void);
 HIDDEN void history_touch(void); /* a run begins */
-HIDDEN const struct history *history_at(uint32_t number);
+INLINE const struct history *history_at(uint32_t number)
+{
+	return (const struct history *)HISTORIES_START + number;
+}
 HIDDEN uint32_t history_number(struct history history);
 HIDDEN uint32_t history_step(struct thread *self, uint32_t number, uint32_t site, enum access access);
 
@@ -351,6 +354,10 @@ HIDDEN bool array_put(struct thread *self, struct cell *cell, const struct array
 /* An access to bytes from..to of a granule with one cell; false when that cannot tell it. */
 HIDDEN bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_t to, uint64_t word,
 			 uint64_t granule, enum access access, uint32_t unit);
+/* A read of some bytes of a whole granule that another thread alone was at; all but its edge is known. False
+ * when the cell is no longer `raw`, or there is no array. */
+HIDDEN bool array_open(struct thread *self, struct cell *cell, struct cell raw, const struct change *change,
+		       uint32_t from, uint32_t to, uint64_t word);
 /* The bytes are all the same again, perhaps. */
 HIDDEN void array_settle(struct thread *self, struct cell *cell);
 
@@ -364,6 +371,8 @@ HIDDEN uint32_t context_empty(void);
 /* Data moved from the other thread to this one, or this one overwrites what the other wrote or read:
  * enters its context. The event of this thread's own, one for all that it met, enters at the end. */
 HIDDEN void context_meet(struct thread *self, uint32_t slot, enum access access);
+/* An access that meets one other thread, where every access need not be seen. */
+HIDDEN void context_once(struct thread *self, uint32_t slot, enum access access);
 HIDDEN void context_end(struct thread *self, enum access access);
 HIDDEN __attribute__((preserve_most)) void context_own_slowly(struct thread *self, uint32_t event);
 /* What waits for other threads (self->posted) or for this one (self->inbox); before a synchronisation call

@@ -1,7 +1,7 @@
 /* Threads that take turns over data too large for what the runtime keeps at hand:
  * thousands of cells change hands between two synchronisation calls, a table has more
- * entries than a thread remembers, text is read byte by byte again and again. Every
- * run does the same, so what is observed can be held against a trace. */
+ * entries than a thread remembers, text is read byte by byte again and again, so
+ * often that reads are passed over. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdint.h>
