@@ -196,12 +196,18 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 									    uint64_t memo)                   \
 	{                                                                                                    \
 		struct thread *self = unsnarl_self;                                                          \
-		struct cell *cell = layout_cell(address);                                                    \
 		(void)memo;                                                                                  \
 		if (self->tag == TAG_NEVER ||                                                                \
-		    (!(access == ACCESS_READ && quick_listed(self, cell, word, address, length)) &&          \
-		     !quick_unit(self, address, WORD_SITE(word), WORD_ORDER(word), length, access)))         \
+		    !quick_unit(self, address, WORD_SITE(word), WORD_ORDER(word), length, access))           \
 			name##_access(word, address);                                                        \
+	}                                                                                                    \
+	static __attribute__((preserve_most, noinline)) void name##_many(uint64_t word, uint64_t address,    \
+									 uint64_t memo)                      \
+	{                                                                                                    \
+		struct thread *self = unsnarl_self;                                                          \
+		if (self->tag == TAG_NEVER || access == ACCESS_WRITE ||                                      \
+		    !quick_listed(self, layout_cell(address), word, address, length)) __attribute__          \
+			((musttail)) return name##_further(word, address, memo);                             \
 	}                                                                                                    \
 	static __attribute__((preserve_most, noinline)) void name##_fresh(uint64_t word, uint64_t address,   \
 									  uint64_t memo)                     \
@@ -220,7 +226,7 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		if (!(cell_low(cell) & ~LOW_HALF_FRESH)) __attribute__                                       \
 			((musttail)) return name##_fresh(word, address, memo);                               \
 		if (!quick_change(self, cell, word, address, length, access)) __attribute__                  \
-			((musttail)) return name##_further(word, address, memo);                             \
+			((musttail)) return name##_many(word, address, memo);                                \
 	}                                                                                                    \
 	static __attribute__((preserve_most, noinline)) void name##_among_bytes(                             \
 		uint64_t word, uint64_t address, uint64_t memo)                                              \
@@ -250,7 +256,7 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 			__attribute__                                                                        \
 			((musttail)) return name##_hands(word, address, memo);                               \
 		if (self->tag == TAG_NEVER || !reads_again(self, cell, word)) __attribute__                  \
-			((musttail)) return name##_further(word, address, memo);                             \
+			((musttail)) return name##_many(word, address, memo);                                \
 	}                                                                                                    \
 	SLOWLY(name)                                                                                         \
 	{                                                                                                    \

@@ -70,7 +70,8 @@ uint32_t readers_of(const struct cell *cell, uint32_t number)
 
 uint32_t readers_list(const struct cell *cell, uint32_t number)
 {
-	return is_listed(number) && readers_of(cell, number) ? LIST(head_of(listed_at(number))) : 0;
+	uint32_t head = is_listed(number) ? head_of(listed_at(number)) : 0;
+	return head - LIST(head) == HOME(cell) << LIST_BITS ? LIST(head) : 0;
 }
 
 void readers_start(void)
