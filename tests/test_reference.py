@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Holds the runtime against the reference observer: on random programs, racing
-and serial, exact and by lines, and on the corpus.
+and serial, exact and by lines, on the programs in serial/, and on the corpus.
 
 usage: test_reference.py UNSNARL COMPARE_TRACE [--seed N] [--programs N] [--no-corpus] [--keep]
 
@@ -19,6 +19,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 CORPUS = HERE.parent / "corpus"
+SERIAL = HERE / "serial"
 PARALLEL = 2
 TOO_LARGE = 77
 
@@ -55,6 +56,13 @@ def check_random(options, folder, seed):
     return compare(options, f"random_program.py {' '.join(kind + [str(seed)])} {level}", target, settings)
 
 
+def check_serial(options, folder, source, level, events):
+    """Always does the same, and more of it than the runtime keeps at hand."""
+    target = folder / f"{source.stem}{level}-{events}"
+    build(options.unsnarl, target, [source], [level])
+    return compare(options, f"{source.name} {level}", target, ["-c", str(events), "-ars"])
+
+
 def check_corpus(options, folder, name):
     truth = json.loads((CORPUS / name / "truth.json").read_text())
     target = folder / name
@@ -78,6 +86,8 @@ def main():
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(PARALLEL) as pool:
         folder = options.keep or pathlib.Path(scratch)
         jobs = [pool.submit(check_random, options, folder, options.seed + i) for i in range(options.programs)]
+        jobs += [pool.submit(check_serial, options, folder, source, level, events)
+                 for source in sorted(SERIAL.glob("*.c")) for level in ["-O0", "-O2"] for events in [3, 5]]
         jobs += [pool.submit(check_corpus, options, folder, name) for name in names]
         results = [job.result() for job in jobs]
     print(f"{sum(results)} of {len(results)} agree")

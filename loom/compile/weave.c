@@ -36,11 +36,11 @@ void weave_start(struct weave *weave)
 	weave->i64 = LLVMInt64TypeInContext(context);
 	weave->pointer = LLVMPointerTypeInContext(context, 0);
 	weave->nothing = LLVMVoidTypeInContext(context);
-	LLVMTypeRef hook[] = { weave->pointer, weave->i64, weave->i64,     weave->i64,
-			       weave->i64,     weave->i64, weave->pointer, weave->pointer };
+	LLVMTypeRef hook[] = { weave->pointer, weave->i64,     weave->i64,    weave->i64,
+			       weave->i64,     weave->pointer, weave->pointer };
 	LLVMTypeRef numbers[] = { weave->i64, weave->i64, weave->i64 };
 	LLVMTypeRef loop[] = { weave->pointer, weave->i64, weave->i64 };
-	weave->hook_type = LLVMFunctionType(weave->nothing, hook, 8, 0);
+	weave->hook_type = LLVMFunctionType(weave->nothing, hook, 7, 0);
 	weave->called_type = LLVMFunctionType(weave->nothing, numbers, 2, 0);
 	weave->range_type = LLVMFunctionType(weave->nothing, numbers, 3, 0);
 	weave->fresh_type = LLVMFunctionType(weave->nothing, numbers, 2, 0);
@@ -67,10 +67,9 @@ LLVMValueRef weave_field(struct weave *weave, LLVMTypeRef type, size_t offset, c
 	return LLVMBuildLoad2(weave->builder, type, at_offset(weave, weave->self, offset), name);
 }
 
-/* What a thread has for each site, `size` bytes each, from the unit's first site on. */
-static LLVMValueRef for_sites(struct weave *weave, size_t offset, size_t size, const char *name)
+/* What there is for each site, `size` bytes each, from the unit's first site on. */
+static LLVMValueRef for_sites(struct weave *weave, LLVMValueRef all, size_t size, const char *name)
 {
-	LLVMValueRef all = weave_field(weave, weave->pointer, offset, "");
 	LLVMValueRef distance = LLVMBuildMul(weave->builder, weave->first, number64(weave, size), "");
 	return LLVMBuildInBoundsGEP2(weave->builder, weave->i8, all, &distance, 1, name);
 }
@@ -90,9 +89,10 @@ void weave_entry(struct weave *weave)
 	weave->word = LLVMBuildAdd(weave->builder, word, first_site, "unsnarl.word");
 	weave->first =
 		LLVMBuildLShr(weave->builder, first_site, number64(weave, WORD_SITE_SHIFT), "unsnarl.first");
-	weave->marks = for_sites(weave, offsetof(struct thread, marks), sizeof(uint64_t), "unsnarl.marks");
-	weave->memos = for_sites(weave, offsetof(struct thread, memos), sizeof(struct memo) * MEMOS_PER_SITE,
-				 "unsnarl.memos");
+	LLVMValueRef marks = LLVMConstIntToPtr(number64(weave, MARKS_START), weave->pointer);
+	weave->marks = for_sites(weave, marks, 1, "unsnarl.marks");
+	LLVMValueRef memos = weave_field(weave, weave->pointer, offsetof(struct thread, memos), "");
+	weave->memos = for_sites(weave, memos, sizeof(struct memo) * MEMOS_PER_SITE, "unsnarl.memos");
 }
 
 /* ---- sites ---- */
@@ -200,15 +200,14 @@ static void call_hook(struct weave *weave, bool write, uint32_t size, uint32_t s
 	LLVMValueRef arguments[] = {
 		weave->self,
 		weave->tag,
-		weave->word,
-		number64(weave, (uint64_t)site << WORD_SITE_SHIFT),
+		LLVMBuildAdd(weave->builder, weave->first, number64(weave, site), ""),
 		order,
 		address,
-		at_offset(weave, weave->marks, site * sizeof(uint64_t)),
+		at_offset(weave, weave->marks, site),
 		at_offset(weave, weave->memos, site * MEMOS_PER_SITE * sizeof(struct memo)),
 	};
 	LLVMBuildCall2(weave->builder, weave->hook_type, function_named(weave, name, weave->hook_type),
-		       arguments, 8, "");
+		       arguments, 7, "");
 }
 
 /* A call that does it all. */

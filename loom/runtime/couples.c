@@ -54,12 +54,10 @@ static bool copy_pair(const struct recent_pair *entry, struct recent_pair *out)
 static uint32_t remembered_since(const struct thread *self, uint32_t now)
 {
 	uint32_t age = 0;
-	for (uint32_t i = 0; i < RECENT_PAIRS; i++) {
-		if (!self->met_pairs[i].kind)
-			return now - INT32_MAX;
-		if (now - self->met_pairs[i].tail_order > age)
-			age = now - self->met_pairs[i].tail_order;
-	}
+	if (!self->met_pairs.pairs[RECENT_PAIRS - 1].kind)
+		return now - INT32_MAX;
+	for (uint32_t i = 0; i < RECENT_PAIRS; i++)
+		age = now - self->met_pairs.orders[i] > age ? now - self->met_pairs.orders[i] : age;
 	return now - age;
 }
 
@@ -70,12 +68,11 @@ static bool is_past(const struct thread *self, const struct recent_pair *first, 
 {
 	if ((int32_t)(since - first->head_order) > 0)
 		return true;
-	for (uint32_t i = 0; i < RECENT_PAIRS; i++) {
-		const struct recent_pair *mine = &self->met_pairs[i];
-		if (mine->kind && mine->address == first->address &&
-		    (int32_t)(mine->tail_order - first->head_order) > 0)
+	const struct recent_pairs *met = &self->met_pairs;
+	for (uint32_t i = 0; i < RECENT_PAIRS; i++)
+		if (met->addresses[i] == first->address && met->pairs[i].kind &&
+		    (int32_t)(met->orders[i] - first->head_order) > 0)
 			return true;
-	}
 	return false;
 }
 
@@ -95,14 +92,29 @@ static bool same_step(const struct recent_pair *a, const struct recent_pair *b)
 	       a->other == b->other && order_gap(a->head_order, b->head_order) <= NEXT_STEP;
 }
 
-/* The entry of a pair in a memory: where it already stands, or the oldest one's. */
-static struct recent_pair *recent_place(struct recent_pair *pairs, uint32_t *next,
-					const struct recent_pair *pair)
+static uint32_t recent_key(const struct recent_pair *pair)
 {
-	for (uint32_t i = 0; i < RECENT_PAIRS; i++)
-		if (same_recent(&pairs[i], pair))
-			return &pairs[i];
-	return &pairs[__atomic_fetch_add(next, 1, __ATOMIC_RELAXED) % RECENT_PAIRS];
+	uint64_t sites = (uint64_t)pair->head_site << 32 | pair->tail_site;
+	uint64_t hash = (pair->address ^ (uint64_t)pair->other << 48) * 0x9e3779b97f4a7c15u;
+	return (uint32_t)(((hash ^ sites) * 0xff51afd7ed558ccdu >> 32) + pair->kind);
+}
+
+/* The entry of a pair in a memory: where it already stands, or the oldest one's. `order` is of this memory's
+ * thread. Of a memory that several threads write, one that puts in the same pair may not find it: then it
+ * stands there twice. */
+static struct recent_pair *recent_place(struct recent_pairs *recent, const struct recent_pair *pair,
+					uint32_t order)
+{
+	uint32_t key = recent_key(pair), at = 0;
+	while (at < RECENT_PAIRS &&
+	       !(RELAXED_GET(recent->keys[at]) == key && same_recent(&recent->pairs[at], pair)))
+		at++;
+	if (at == RECENT_PAIRS)
+		at = __atomic_fetch_add(&recent->next, 1, __ATOMIC_RELAXED) % RECENT_PAIRS;
+	RELAXED_SET(recent->keys[at], key);
+	RELAXED_SET(recent->orders[at], order);
+	RELAXED_SET(recent->addresses[at], pair->address);
+	return &recent->pairs[at];
 }
 
 /* Did the thread that followed `first` up come to `address` after that, before `other` did? Then what
@@ -111,7 +123,7 @@ static struct recent_pair *recent_place(struct recent_pair *pairs, uint32_t *nex
 static bool came_through(const struct thread *other, const struct recent_pair *first, uint64_t address)
 {
 	for (uint32_t i = 0; i < RECENT_PAIRS && runtime.controlled; i++) {
-		const struct recent_pair *met = &other->met_pairs[i];
+		const struct recent_pair *met = &other->met_pairs.pairs[i];
 		if (met->kind && met->address == address && met->other == first->other &&
 		    (int32_t)(met->head_order - first->tail_order) > 0)
 			return true;
@@ -136,8 +148,8 @@ void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint
 	uint32_t since = walks ? 0 : remembered_since(self, pair.tail_order);
 	for (uint32_t i = 0; i < RECENT_PAIRS && !walks; i++) {
 		struct recent_pair first;
-		if ((int32_t)(since - RELAXED_GET(self->taken_pairs[i].head_order)) > 0 ||
-		    !copy_pair(&self->taken_pairs[i], &first) || is_past(self, &first, since))
+		if ((int32_t)(since - RELAXED_GET(self->taken_pairs.orders[i])) > 0 ||
+		    !copy_pair(&self->taken_pairs.pairs[i], &first) || is_past(self, &first, since))
 			continue;
 		bool crossed = first.other == other->number
 				       ? (int32_t)(pair.head_order - first.tail_order) < 0
@@ -152,8 +164,8 @@ void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint
 		self->couples_left = self->couples_left > cost ? self->couples_left - cost : 0;
 	self->seen_takes = takes;
 	self->last_met = pair;
-	*recent_place(self->met_pairs, &self->next_met, &pair) = pair;
+	*recent_place(&self->met_pairs, &pair, pair.tail_order) = pair;
 	pair.other = self->number;
-	share_pair(recent_place(other->taken_pairs, &other->next_taken, &pair), &pair);
+	share_pair(recent_place(&other->taken_pairs, &pair, pair.head_order), &pair);
 	__atomic_fetch_add(&other->takes, 1, __ATOMIC_RELAXED);
 }

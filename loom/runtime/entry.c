@@ -82,8 +82,9 @@ INLINE bool quick_bytes(struct thread *self, uint64_t word, uint64_t address, ui
 	struct cell *cell = layout_whole(address);
 	uint32_t from = address % 8, to = from + length;
 	if (length == 8 &&
-	    (quick_privately(self, cell, self->marks[site], order, access) ||
-	     quick_in_halves(self, address, self->marks[site], order, access) ||
+	    (quick_privately(self, cell, FORM_WHOLE, site, order, access) ||
+	     quick_in_halves(self, address, site, order, access) ||
+	     (access == ACCESS_WRITE && quick_fresh(self, cell, site, order)) ||
 	     quick_step(self, cell, word, access) || quick_change(self, cell, word, address, 8, access)))
 		return true;
 	if (quick_in_row(self, address, site, order, length, access, true)) {
@@ -92,6 +93,7 @@ INLINE bool quick_bytes(struct thread *self, uint64_t word, uint64_t address, ui
 		return true;
 	}
 	return quick_in_array(self, address, site, order, length, access) ||
+	       (length < 8 && quick_open_row(self, cell, word, from, to, access, true)) ||
 	       quick_in_shared(self, cell, word, from, to, access);
 }
 
@@ -196,17 +198,21 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		struct thread *self = unsnarl_self;                                                          \
 		struct cell *cell = layout_cell##length(address);                                            \
 		struct memo *memo = memo_of(self, site);                                                     \
+		uint64_t low = cell_low(cell), word = event_word(self, site);                                \
 		if (self->tag == TAG_NEVER) /* which need not touch the pages of memos */                    \
-			name##_access(event_word(self, site), address);                                      \
-		else if (!quick_by_memo(self, cell, self->order, access,                                     \
-					memo_behind(memo, cell_low(cell))) &&                                \
-			 !(access == ACCESS_READ && reads_again(self, cell, event_word(self, site))))        \
-			name##_further(event_word(self, site), address, (uint64_t)memo);                     \
+			name##_access(word, address);                                                        \
+		else if (!(length == 8 && access == ACCESS_WRITE &&                                          \
+			   quick_fresh(self, cell, site, self->order)) &&                                    \
+			 !quick_in_row(self, address, site, self->order, length, access, false) &&           \
+			 !(LOW_IS_MANY(low) ? access == ACCESS_READ && reads_again(self, cell, word)         \
+					    : quick_by_memo(self, cell, self->order, access,                 \
+							    memo_behind(memo, low))))                        \
+			name##_further(word, address, (uint64_t)memo);                                       \
 	}                                                                                                    \
 	COLD_CALL(name)                                                                                      \
 	{                                                                                                    \
 		struct thread *self = unsnarl_self;                                                          \
-		if (!quick_privately(self, layout_cell##length(address), self->marks[site], ++self->order,   \
+		if (!quick_privately(self, layout_cell##length(address), FORM(length), site, ++self->order,  \
 				     access)) __attribute__                                                  \
 			((musttail)) return name##_slowly(address, site);                                    \
 	}

@@ -279,6 +279,24 @@ static void forget_cell(struct thread *self, struct cell *cell, uint32_t form)
 	cell_release(self, now);
 }
 
+/* A whole granule that is private to this thread: nobody else cares. */
+static bool forget_private(struct thread *self, uint64_t granule, struct cell *first, struct cell now)
+{
+	struct cell *second = layout_cell(granule | 4);
+	uint32_t form = OWNER_FORM(now.owner);
+	uint16_t mine = OWNER(self->slot, form | FORM_PRIVATE, MODE_ALL);
+	if (now.owner != mine || (form == FORM_HALF && cell_get(second).owner != mine) ||
+	    !granule_enter(self))
+		return false;
+	if (form == FORM_HALF)
+		cell_set(second, (struct cell){ 0 });
+	bool done = cell_swap(first, now, (struct cell){ 0 });
+	if (done)
+		cell_release(self, now);
+	granule_leave(self, true);
+	return done;
+}
+
 /* The bytes of one granule start a new life. */
 static void forget_part(struct thread *self, uint64_t granule, uint32_t from, uint32_t to)
 {
@@ -288,6 +306,8 @@ static void forget_part(struct thread *self, uint64_t granule, uint32_t from, ui
 		cell_set(first, (struct cell){ 0 });
 		return;
 	}
+	if (whole && forget_private(self, granule, first, now))
+		return;
 	granule_lock(self, granule);
 	bool half = from % 4 == 0 && to - from == 4;
 	if (half)
@@ -384,9 +404,15 @@ void granule_forget(struct thread *self, uint64_t address, size_t size)
 	}
 	while (address < end) {
 		uint64_t granule = address & ~7ull;
+		const struct cell *cells = layout_cell(granule);
+		if (granule == address && end - granule >= 32 &&
+		    !(cells[0].owner | cells[1].owner | cells[2].owner | cells[3].owner)) {
+			address += 32;
+			continue;
+		}
 		uint32_t from = (uint32_t)(address - granule);
 		uint32_t to = end - granule < 8 ? (uint32_t)(end - granule) : 8;
-		if (layout_cell(granule)->owner)
+		if (cells->owner)
 			forget_part(self, granule, from, to);
 		address = granule + 8;
 	}

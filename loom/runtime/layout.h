@@ -108,10 +108,9 @@ static inline uint64_t low_without_context(uint64_t low)
 #define MEMOS_START 0x221000000000ull
 #define MEMOS_SIZE (1ull << 30) /* of one slot */
 
-/* A site's mark, one per thread: the first half of a private cell that the thread writes there, less the
- * order; 0 until it is logged that nobody was there before. */
+/* A site's mark, a byte for all threads: 0 until it is logged that the site found nobody before it. */
 #define MARKS_START 0x231000000000ull
-#define MARKS_SIZE (1ull << 25) /* of one slot */
+#define MARKS_SIZE (1ull << 22)
 
 /* Of a compiled unit; laid out by loom/compile/weave_unit.c. */
 struct unit_descriptor {
@@ -129,13 +128,25 @@ static inline uint64_t cell_low(const struct cell *cell)
 #define LOW_OWNER(low) ((uint16_t)((low) >> 48))
 #define LOW_CONTEXT(low) ((uint16_t)((low) >> 32))
 
-/* Accesses to what is private to this thread, where its mark says that the access teaches nothing. The
+/* Accesses to what is private to this thread, where the site's mark says that they teach nothing. The
  * halves of a cell are stored at once: no write is seen with another one's context. */
 typedef long long cell_bits __attribute__((vector_size(16)));
 
-static inline int cell_is_private(const struct cell *cell, uint64_t mark)
+static inline int site_is_marked(uint64_t site)
 {
-	return (uint16_t)((mark - 1) >> 48) == *(const volatile uint16_t *)&cell->owner;
+	return *(const volatile uint8_t *)(MARKS_START + site);
+}
+
+static inline void site_mark(uint64_t site)
+{
+	if (!site_is_marked(site)) /* it is read by all */
+		*(volatile uint8_t *)(MARKS_START + site) = 1;
+}
+
+/* `owner` is with form and PRIVATE. */
+static inline int cell_is_private(const struct cell *cell, uint16_t owner)
+{
+	return owner == *(const volatile uint16_t *)&cell->owner;
 }
 
 /* What a read keeps of the second half: looked at before the cell is found to be private, and left alone
@@ -146,20 +157,23 @@ static inline uint32_t cell_private_past(const struct cell *cell)
 	return *(const volatile uint32_t *)&cell->write;
 }
 
-static inline int cell_private_read(struct cell *cell, uint64_t mark, uint64_t order, uint32_t past)
+static inline int cell_private_read(struct cell *cell, uint16_t owner, uint64_t site, uint64_t order,
+				    uint32_t past)
 {
-	uint64_t read = order << PRIVATE_READ_ORDER | mark << 16 >> PRIVATE_ORDER_BITS;
+	uint64_t read = order << PRIVATE_READ_ORDER | site << 16;
 	if (((uint32_t)read | (uint16_t)past) == past) {
 		*(volatile uint32_t *)&cell->read = (uint32_t)(read >> 32);
-		return cell_is_private(cell, mark);
+		return cell_is_private(cell, owner);
 	}
 	*((volatile uint64_t *)cell + 1) = read | (uint16_t)past;
 	return 1;
 }
 
-static inline void cell_private_write(struct cell *cell, uint64_t mark, uint32_t context, uint64_t order)
+static inline void cell_private_write(struct cell *cell, uint16_t owner, uint64_t site, uint32_t context,
+				      uint64_t order)
 {
-	cell_bits all = { (long long)(mark + (order & PRIVATE_ORDER)), (uint16_t)context };
+	uint64_t low = (uint64_t)owner << 48 | site << PRIVATE_ORDER_BITS | (order & PRIVATE_ORDER);
+	cell_bits all = { (long long)low, (uint16_t)context };
 	*(volatile cell_bits *)cell = all;
 }
 
@@ -259,6 +273,7 @@ struct spare {
 	uint32_t next, left;    /* the rest of one that was divided */
 	uint32_t empty;         /* a chunk for later */
 };
+#define ROWS_IN_HAND 8u
 
 /* How many shared reads of a site in a row brought nothing new. */
 struct calm {
@@ -276,6 +291,14 @@ struct recent_pair {
 	uint64_t address;
 };
 #define RECENT_PAIRS 32u
+/* A thread's short memory of pairs. What is looked at first of each lies close together. */
+struct recent_pairs {
+	uint32_t next;
+	uint32_t keys[RECENT_PAIRS];   /* hashes */
+	uint32_t orders[RECENT_PAIRS]; /* of this thread's access */
+	uint64_t addresses[RECENT_PAIRS];
+	struct recent_pair pairs[RECENT_PAIRS];
+};
 /* A thread that has met so many pairs without a new couple looks for no more: programs
  * that share at every turn would else spend most of their time with it. Nothing false
  * comes of it, since only what a thread itself remembers makes a couple. */
@@ -289,7 +312,6 @@ struct thread {
 	uint64_t order;      /* accesses so far */
 	uint64_t tag;        /* as word; TAG_NEVER when the fast path must not be taken */
 	struct memo *memos;  /* MEMOS_PER_SITE for each site */
-	uint64_t *marks;     /* by site */
 	uint16_t owner;      /* OWNER(slot, 0, 0); OWNER_NEVER with TAG_NEVER */
 	uint32_t loop_steps; /* pushed into `loops` so far */
 	uint32_t loop_entries;
@@ -313,6 +335,7 @@ struct thread {
 	uint32_t restores_mask;
 	uint32_t controlled; /* it has an agent (control.h) */
 	struct spare spares[SPARE_KINDS];
+	uint32_t rows_in_hand[ROWS_IN_HAND], next_in_hand; /* freed last (rows.c) */
 	struct together together;
 	struct post posts[POSTS];
 	uint32_t posted;  /* events that wait there */
@@ -322,12 +345,11 @@ struct thread {
 	uint32_t couples_left; /* pairs that are looked at for couples unless one of them makes a new one */
 	/* Observations that this thread was the first to log. */
 	uint32_t new_pairs, new_predecessors, new_edges, new_couples;
-	uint64_t lean_step; /* stands for all of `steps` in a short run */
-	uint32_t next_met, next_taken;
+	uint64_t lean_step;         /* stands for all of `steps` in a short run */
 	uint32_t takes, seen_takes; /* times that others followed this one up (atomic); when it last looked */
-	struct recent_pair last_met;                  /* the pair met before this one */
-	struct recent_pair met_pairs[RECENT_PAIRS];   /* this thread is the tail; its own */
-	struct recent_pair taken_pairs[RECENT_PAIRS]; /* this thread is the head; atomic */
+	struct recent_pair last_met;     /* the pair met before this one */
+	struct recent_pairs met_pairs;   /* this thread is the tail; its own */
+	struct recent_pairs taken_pairs; /* this thread is the head; atomic */
 	/* Reads of shared data that this thread need not repeat (calm.h): of a cell, and of it so. */
 	uint64_t again[4096], again_so[4096];
 	struct calm calm[512];
@@ -342,6 +364,6 @@ struct thread {
 };
 
 #define OWNER_NEVER 0xffffu
-#define TAG_NEVER (1023ull << WORD_SLOT_SHIFT) /* no cell has a slot and no form */
+#define TAG_NEVER ((uint64_t)OWNER_NEVER << 48) /* no cell has such an owner */
 
 #endif

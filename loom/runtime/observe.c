@@ -24,18 +24,20 @@ void observe_after_fork(void)
 			continue;
 		__builtin_memset(thread->logged, 0, sizeof thread->logged);
 		__builtin_memset(thread->edges, 0, sizeof thread->edges);
-		__builtin_memset(thread->met_pairs, 0, sizeof thread->met_pairs);
-		__builtin_memset(thread->taken_pairs, 0, sizeof thread->taken_pairs);
+		__builtin_memset(&thread->met_pairs, 0, sizeof thread->met_pairs);
+		__builtin_memset(&thread->taken_pairs, 0, sizeof thread->taken_pairs);
 		__builtin_memset(thread->met, 0, sizeof thread->met);
 		__builtin_memset(thread->again, 0, sizeof thread->again);
 		__builtin_memset(thread->again_so, 0, sizeof thread->again_so);
 		__builtin_memset(thread->calm, 0, sizeof thread->calm);
 		__builtin_memset(thread->changes, 0, sizeof thread->changes);
+		__builtin_memset(thread->glances, 0, sizeof thread->glances);
 		__builtin_memset(thread->steps, 0, sizeof thread->steps);
 		__builtin_memset(thread->listed, 0, sizeof thread->listed);
 		thread->lean_step = 0;
 		units_forget_memos(slot);
 	}
+	units_forget_marks();
 }
 
 void observe_dropped(void)

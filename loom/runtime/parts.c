@@ -65,7 +65,7 @@ static uint32_t fill_from_row(struct cell from, struct cell *cells)
 		if (i && bytes[i] == bytes[i - 1])
 			continue;
 		uint64_t low =
-			mark_of(slot, FORM_PART, ROW_WRITE_SITE(bytes[i])) + (from.write & PRIVATE_ORDER);
+			private_low(slot, FORM_PART, ROW_WRITE_SITE(bytes[i])) + (from.write & PRIVATE_ORDER);
 		uint64_t high = private_high(ROW_READ_SITE(bytes[i]), from.read, ROW_CONTEXT(bytes[i]));
 		cells[i] = bytes[i] ? cell_of(low, high) : fresh_part;
 		starts |= 1u << i;

@@ -31,16 +31,17 @@ struct cell cell_make_private(struct cell plain)
 	if (OWNER_MODE(plain.owner) != MODE_ALL || !slot || history->before || history->read ||
 	    form == FORM_ARRAY)
 		return plain;
-	uint64_t low = mark_of(slot, form, history->write) + (plain.write & PRIVATE_ORDER);
+	uint64_t low = private_low(slot, form, history->write) + (plain.write & PRIVATE_ORDER);
 	return cell_of(low, private_high(history->own, plain.read, plain.context));
 }
 
 void cell_learn_nil(struct thread *self, uint64_t word, uint32_t unit)
 {
+	if (site_is_marked(WORD_SITE(word)))
+		return;
 	observe_predecessor(self, WORD_SITE(word), 0);
 	if (unit && self->owner != OWNER_NEVER)
-		RELAXED_SET(self->marks[WORD_SITE(word)],
-			    mark_of(self->slot, unit & ~FORM_NO_MEMOS, WORD_SITE(word)));
+		site_mark(WORD_SITE(word));
 }
 
 bool cell_take_fresh(struct thread *self, struct cell *cell, struct cell raw, uint64_t word,
@@ -48,7 +49,7 @@ bool cell_take_fresh(struct thread *self, struct cell *cell, struct cell raw, ui
 {
 	uint32_t form = raw.owner ? OWNER_FORM(raw.owner) : (uint32_t)FORM_WHOLE, site = WORD_SITE(word);
 	bool writes = access == ACCESS_WRITE;
-	uint64_t low = mark_of(self->slot, form, writes ? site : 0) + (WORD_ORDER(word) & PRIVATE_ORDER);
+	uint64_t low = private_low(self->slot, form, writes ? site : 0) + (WORD_ORDER(word) & PRIVATE_ORDER);
 	uint64_t high = writes ? (uint16_t)self->context : private_high(site, WORD_ORDER(word), 0);
 	if (!cell_swap(cell, raw, cell_of(low, high)))
 		return false;
@@ -62,10 +63,10 @@ bool cell_take_fresh(struct thread *self, struct cell *cell, struct cell raw, ui
 void cell_step_private(struct thread *self, struct cell *cell, uint64_t word, enum access access,
 		       uint32_t unit)
 {
-	uint64_t mark = mark_of(self->slot, OWNER_FORM(cell->owner), WORD_SITE(word));
+	uint16_t owner = OWNER(self->slot, OWNER_FORM(cell->owner) | FORM_PRIVATE, MODE_ALL);
 	cell_learn_nil(self, word, unit);
 	if (access == ACCESS_READ)
-		cell_private_read(cell, mark, WORD_ORDER(word), cell_private_past(cell));
+		cell_private_read(cell, owner, WORD_SITE(word), WORD_ORDER(word), cell_private_past(cell));
 	else
-		cell_private_write(cell, mark, self->context, WORD_ORDER(word));
+		cell_private_write(cell, owner, WORD_SITE(word), self->context, WORD_ORDER(word));
 }

@@ -9,15 +9,16 @@
 #include "loom/runtime/change.h"
 #include "loom/runtime/runtime.h"
 
-INLINE bool quick_privately(const struct thread *self, struct cell *cell, uint64_t mark, uint64_t order,
-			    enum access access)
+INLINE bool quick_privately(const struct thread *self, struct cell *cell, uint32_t form, uint64_t site,
+			    uint64_t order, enum access access)
 {
+	uint16_t owner = (uint16_t)(self->owner | (form | FORM_PRIVATE) << 2);
 	uint32_t past = cell_private_past(cell);
-	if (!cell_is_private(cell, mark))
+	if (!cell_is_private(cell, owner) || !site_is_marked(site))
 		return false;
 	if (access == ACCESS_READ)
-		return cell_private_read(cell, mark, order, past);
-	cell_private_write(cell, mark, self->context, order);
+		return cell_private_read(cell, owner, site, order, past);
+	cell_private_write(cell, owner, site, self->context, order);
 	return true;
 }
 
@@ -31,28 +32,22 @@ INLINE bool quick_by_memo(const struct thread *self, struct cell *cell, uint64_t
 
 #define LOW_IS_MANY(low) (OWNER_MODE(LOW_OWNER(low)) == MODE_MANY)
 
-/* One cell; `mark` is the site's, for its form. */
-INLINE bool quick_cell(struct thread *self, struct cell *cell, uint64_t site, uint64_t mark, uint64_t order,
+/* The cell of a part. */
+INLINE bool quick_cell(struct thread *self, struct cell *cell, uint64_t site, uint64_t order,
 		       enum access access)
 {
-	if (quick_privately(self, cell, mark, order, access))
+	if (quick_privately(self, cell, FORM_PART, site, order, access))
 		return true;
 	if (LOW_IS_MANY(cell_low(cell)))
 		return access == ACCESS_READ && reads_again(self, cell, site << WORD_SITE_SHIFT);
 	return quick_by_memo(self, cell, order, access, memo_behind(memo_of(self, site), cell_low(cell)));
 }
 
-/* The mark for cells of another form. */
-INLINE uint64_t mark_for(uint64_t mark, uint32_t form, uint32_t other)
-{
-	return mark ? mark ^ (uint64_t)(form ^ other) << 50 : 0;
-}
-
 #define LOW_IS_CUT(low) (LOW_OWNER(low) == OWNER(0u, FORM_WHOLE, MODE_CUT))
 
 /* Those parts of a granule that the access covers. */
 INLINE bool quick_parts(struct thread *self, uint64_t low, uint64_t address, uint32_t length, uint64_t site,
-			uint64_t mark, uint64_t order, enum access access)
+			uint64_t order, enum access access)
 {
 	uint32_t starts = LOW_CONTEXT(low), from = address % 8, to = from + length;
 	struct cell *cells = cut_at((uint32_t)low)->cells;
@@ -60,7 +55,7 @@ INLINE bool quick_parts(struct thread *self, uint64_t low, uint64_t address, uin
 		return false;
 	uint32_t left = starts & ((1u << to) - 1) & ~((1u << from) - 1);
 	for (; left; left &= left - 1)
-		if (!quick_cell(self, &cells[__builtin_ctz(left)], site, mark, order, access))
+		if (!quick_cell(self, &cells[__builtin_ctz(left)], site, order, access))
 			return false;
 	return true;
 }
@@ -72,7 +67,7 @@ INLINE bool quick_in_row(struct thread *self, uint64_t address, uint64_t site, u
 {
 	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell), *bytes = &row_at((uint32_t)low)->bytes[address % 8];
-	if (LOW_OWNER(low) != (self->owner | (FORM_ARRAY | FORM_PRIVATE) << 2) || !self->marks[site] ||
+	if (LOW_OWNER(low) != (self->owner | (FORM_ARRAY | FORM_PRIVATE) << 2) || !site_is_marked(site) ||
 	    address % 8 + length > 8)
 		return false;
 	if (access == ACCESS_WRITE) {
@@ -125,28 +120,26 @@ INLINE bool quick_in_array(struct thread *self, uint64_t address, uint64_t site,
 
 #define FORM(length) ((length) == 8 ? FORM_WHOLE : FORM_HALF)
 
-/* A granule in halves, both private; `mark` is for a whole one. */
-INLINE bool quick_in_halves(const struct thread *self, uint64_t address, uint64_t mark, uint64_t order,
+/* A granule in halves, both private. */
+INLINE bool quick_in_halves(const struct thread *self, uint64_t address, uint64_t site, uint64_t order,
 			    enum access access)
 {
-	mark = mark_for(mark, FORM_WHOLE, FORM_HALF);
-	return quick_privately(self, layout_cell(address), mark, order, access) &&
-	       quick_privately(self, layout_cell(address | 4), mark, order, access);
+	return quick_privately(self, layout_cell(address), FORM_HALF, site, order, access) &&
+	       quick_privately(self, layout_cell(address | 4), FORM_HALF, site, order, access);
 }
 
 /* An access of 4 or 8 bytes to a granule in parts or with a row, or of 8 to one in halves. */
 INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uint64_t order, uint32_t length,
 		       enum access access)
 {
-	uint64_t low = cell_low(layout_whole(address)), mark = self->marks[site];
+	uint64_t low = cell_low(layout_whole(address));
 	if (LOW_IS_CUT(low))
-		return quick_parts(self, low, address, length, site, mark_for(mark, FORM(length), FORM_PART),
-				   order, access);
+		return quick_parts(self, low, address, length, site, order, access);
 	if (OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY)
 		return quick_in_row(self, address, site, order, length, access, true) ||
 		       quick_in_array(self, address, site, order, length, access);
 	return length == 8 && address % 8 == 0 && OWNER_FORM(LOW_OWNER(low)) == FORM_HALF &&
-	       quick_in_halves(self, address, mark, order, access);
+	       quick_in_halves(self, address, site, order, access);
 }
 
 /* ---- bytes of a granule that two threads use ---- */
@@ -342,11 +335,39 @@ INLINE bool quick_step(struct thread *self, struct cell *cell, uint64_t word, en
 	return true;
 }
 
+/* The first write to a granule. */
+INLINE bool quick_fresh(struct thread *self, struct cell *cell, uint64_t site, uint64_t order)
+{
+	uint16_t owner = self->owner | (FORM_WHOLE | FORM_PRIVATE) << 2;
+	uint64_t low = (uint64_t)owner << 48 | site << PRIVATE_ORDER_BITS | (order & PRIVATE_ORDER);
+	return !cell_low(cell) && site_is_marked(site) &&
+	       cell_swap(cell, (struct cell){ 0 }, cell_of(low, (uint16_t)self->context));
+}
+
+/* Some bytes of a granule that is private to this thread, or fresh. */
+INLINE bool quick_open_row(struct thread *self, struct cell *cell, uint64_t word, uint32_t from, uint32_t to,
+			   enum access access, bool element)
+{
+	uint16_t owner = LOW_OWNER(cell_low(cell));
+	return (!owner || owner == (self->owner | (FORM_WHOLE | FORM_PRIVATE) << 2)) && !self->held &&
+	       row_access(self, cell, from, to, word, access, FORM_PART, element);
+}
+
 /* ---- one or two bytes ---- */
 
 INLINE bool was_read_at(const struct cell *part, uint64_t site)
 {
 	return private_read_site(high_of(cell_get(part))) == site;
+}
+
+/* Can a cut granule perhaps become whole again? */
+INLINE bool parts_are_alike(uint64_t low)
+{
+	const struct cell *cells = cut_at((uint32_t)low)->cells;
+	uint64_t first = cell_low(cells), differ = 0;
+	for (uint32_t left = LOW_CONTEXT(low); left; left &= left - 1)
+		differ |= cell_low(&cells[__builtin_ctz(left)]) ^ first;
+	return OWNER_IS_PRIVATE(LOW_OWNER(first)) ? differ <= PRIVATE_ORDER : !LOW_OWNER(differ);
 }
 
 /* One part of a granule, just as large, that is private to this thread. */
@@ -360,7 +381,7 @@ INLINE bool quick_part(const struct thread *self, uint64_t address, uint64_t sit
 	struct cell *part = &cut_at((uint32_t)low)->cells[from];
 	if (element && from + length == 8 && (access == ACCESS_WRITE || !was_read_at(part, site)))
 		return false; /* where a walk ends the granule may become whole again */
-	return quick_privately(self, part, self->marks[site], self->order, access);
+	return quick_privately(self, part, FORM_PART, site, self->order, access);
 }
 
 INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, uint32_t length,
@@ -370,18 +391,23 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 	uint64_t low = cell_low(cell);
 	if (UNLIKELY(address % length || self->owner == OWNER_NEVER))
 		return false;
-	if (LOW_IS_CUT(low))
-		return !(element && address % 8 + length == 8) &&
-		       quick_parts(self, low, address, length, WORD_SITE(word), self->marks[WORD_SITE(word)],
-				   WORD_ORDER(word), access);
+	if (LOW_IS_CUT(low)) {
+		if (!quick_parts(self, low, address, length, WORD_SITE(word), WORD_ORDER(word), access))
+			return false;
+		if (element && address % 8 + length == 8 && !self->held && parts_are_alike(low))
+			parts_mend(self, address & ~7ull);
+		return true;
+	}
 	if (quick_in_row(self, address, WORD_SITE(word), WORD_ORDER(word), length, access, true)) {
 		if (element && address % 8 + length == 8)
 			row_settle(self, cell);
 		return true;
 	}
-	if (quick_in_array(self, address, WORD_SITE(word), WORD_ORDER(word), length, access))
-		return true;
-	return quick_in_shared(self, cell, word, address % 8, (uint32_t)(address % 8 + length), access);
+	uint32_t from = address % 8, to = from + length;
+	bool member = !element && access == ACCESS_WRITE;
+	return quick_in_array(self, address, WORD_SITE(word), WORD_ORDER(word), length, access) ||
+	       quick_open_row(self, cell, word, from, to, access, !member) ||
+	       quick_in_shared(self, cell, word, from, to, access);
 }
 
 #endif

@@ -39,7 +39,7 @@
 #define READERS_START 0x220a00000000ull    /* 12 GiB */
 #define SPARES_START 0x220d00000000ull /* numbers of spare blocks; MEMOS_START and MARKS_START come next */
 #define SPARES_SIZE (1ull << 32)
-#define REGION_END (MARKS_START + AREA_SLOTS * MARKS_SIZE)
+#define REGION_END (MARKS_START + MARKS_SIZE)
 #define AREA_START 0x231840000000ull /* the run area: 1 GiB */
 
 struct index {
@@ -117,6 +117,7 @@ HIDDEN void units_prepare(void);
 HIDDEN void units_after_fork(void);
 HIDDEN void units_find_program(void); /* before the first unit is there: saves time then */
 HIDDEN void units_forget_memos(uint32_t slot);
+HIDDEN void units_forget_marks(void);
 HIDDEN uint64_t units_site_id(uint32_t site); /* 0 when unknown */
 HIDDEN void units_copy(struct area_process *to, const struct area_process *from);
 
@@ -231,7 +232,7 @@ INLINE struct cell cell_of(uint64_t low, uint64_t high)
 			      .read = (uint32_t)(high >> 32) };
 }
 /* The first half of a private cell that was written at this site, but for the order. */
-INLINE uint64_t mark_of(uint32_t slot, uint32_t form, uint32_t site)
+INLINE uint64_t private_low(uint32_t slot, uint32_t form, uint32_t site)
 {
 	return (uint64_t)OWNER(slot, form | FORM_PRIVATE, MODE_ALL) << 48 | (uint64_t)site
 										    << PRIVATE_ORDER_BITS;
@@ -385,6 +386,7 @@ HIDDEN uint32_t spare_new(struct spare *spare, enum spare_kind kind, uint32_t *n
 			  const char *what);
 /* The same for cuts, rows and arrays; 0 when there are no more. */
 HIDDEN uint32_t spare_block(struct spare *spare, enum spare_kind kind);
+HIDDEN uint32_t spare_peek(const struct spare *spare); /* the one that comes next, 0 = not known */
 HIDDEN void spare_give(struct spare *spare, enum spare_kind kind, uint32_t number);
 HIDDEN void spare_leave(struct thread *self); /* it ends */
 

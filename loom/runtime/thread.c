@@ -12,8 +12,7 @@
 
 struct thread unsnarl_nobody = { .owner = OWNER_NEVER,
 				 .tag = TAG_NEVER,
-				 .memos = (struct memo *)MEMOS_START,
-				 .marks = (uint64_t *)MARKS_START };
+				 .memos = (struct memo *)MEMOS_START };
 __thread struct thread *unsnarl_self __attribute__((tls_model("initial-exec"))) = &unsnarl_nobody;
 static __thread bool departed;
 
@@ -84,8 +83,6 @@ struct thread *thread_new(void)
 		thread->owner = never ? (uint16_t)OWNER_NEVER : OWNER(slot, 0u, 0u);
 		thread->tag = never ? TAG_NEVER : thread->word;
 		thread->memos = never ? runtime.no_memos : (struct memo *)(MEMOS_START + slot * MEMOS_SIZE);
-		thread->marks =
-			never ? (uint64_t *)runtime.no_memos : (uint64_t *)(MARKS_START + slot * MARKS_SIZE);
 		thread->context = context_empty();
 		bool couples = runtime.options.observe & OBSERVE_PAIRS && !runtime.head->control.light;
 		thread->couples_left = couples ? COUPLES_PATIENCE : 0;

@@ -194,8 +194,11 @@ void units_forget_memos(uint32_t slot)
 {
 	uint64_t memos = (uint64_t)next_site * MEMOS_PER_SITE * sizeof(struct memo);
 	madvise((char *)MEMOS_START + slot * MEMOS_SIZE, (memos + 4095) & ~4095ull, MADV_DONTNEED);
-	madvise((char *)MARKS_START + slot * MARKS_SIZE, (next_site * sizeof(uint64_t) + 4095) & ~4095ull,
-		MADV_DONTNEED);
+}
+
+void units_forget_marks(void)
+{
+	madvise((char *)MARKS_START, (next_site + 4095ull) & ~4095ull, MADV_DONTNEED);
 }
 
 EXPORT void unsnarl_unit(struct unit_descriptor *unit)
