@@ -4,15 +4,6 @@
  * walks over a buffer make and drop rows as they go. */
 #include "loom/runtime/runtime.h"
 
-/* The one that will be taken next, if that is known. */
-static uint32_t next_spare(const struct spare *spare)
-{
-	const struct spare_chunk *loaded = spare_chunk_at(spare->loaded);
-	if (spare->left || !spare->loaded || !loaded->n)
-		return spare->next;
-	return loaded->numbers[loaded->n - 1];
-}
-
 /* Rows come and go at every step of a walk, so those that were freed last are used again first: they are in
  * the cache. Not at once: a signal handler may have freed the one that its thread is just writing to. */
 static uint32_t row_new(struct thread *self)
@@ -20,12 +11,12 @@ static uint32_t row_new(struct thread *self)
 	uint32_t *hand = &self->rows_in_hand[self->next_in_hand % ROWS_IN_HAND], number = *hand;
 	struct spare *spare = &self->spares[SPARE_ROWS];
 	*hand = 0;
-	if (number)
-		return number;
-	number = spare_block(spare, SPARE_ROWS);
-	if (!number)
-		runtime_die("no more room for memory that is used byte by byte");
-	__builtin_prefetch(row_at(next_spare(spare)), 1); /* which will not be in the cache */
+	if (!number) {
+		number = spare_block(spare, SPARE_ROWS);
+		if (!number)
+			runtime_die("no more room for memory that is used byte by byte");
+		__builtin_prefetch(row_at(spare_peek(spare)), 1); /* the next one will not be in the cache */
+	}
 	return number;
 }
 

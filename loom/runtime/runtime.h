@@ -397,6 +397,7 @@ HIDDEN uint32_t spare_new(struct spare *spare, enum spare_kind kind, uint32_t *n
 			  const char *what);
 /* The same for cuts, rows and arrays; 0 when there are no more. */
 HIDDEN uint32_t spare_block(struct spare *spare, enum spare_kind kind);
+HIDDEN uint32_t spare_peek(const struct spare *spare); /* the one that comes next, 0 = not known */
 HIDDEN void spare_give(struct spare *spare, enum spare_kind kind, uint32_t number);
 HIDDEN void spare_leave(struct thread *self); /* it ends */
 

@@ -157,6 +157,13 @@ static uint32_t last_of(uint32_t chunk)
 	return at->numbers[--at->n];
 }
 
+uint32_t spare_peek(const struct spare *spare)
+{
+	if (spare->left)
+		return spare->next;
+	return count(spare->loaded) ? spare_chunk_at(spare->loaded)->numbers[count(spare->loaded) - 1] : 0;
+}
+
 /* 0 when there are none. The last one first, which may still be in the cache. */
 uint32_t spare_take(struct spare *spare, enum spare_kind kind)
 {
