@@ -36,11 +36,11 @@ void weave_start(struct weave *weave)
 	weave->i64 = LLVMInt64TypeInContext(context);
 	weave->pointer = LLVMPointerTypeInContext(context, 0);
 	weave->nothing = LLVMVoidTypeInContext(context);
-	LLVMTypeRef hook[] = { weave->pointer, weave->i64,     weave->i64,    weave->i64,
-			       weave->i64,     weave->pointer, weave->pointer };
+	LLVMTypeRef hook[] = { weave->pointer, weave->i64, weave->i64,     weave->i64,
+			       weave->i64,     weave->i64, weave->pointer, weave->pointer };
 	LLVMTypeRef numbers[] = { weave->i64, weave->i64, weave->i64 };
 	LLVMTypeRef loop[] = { weave->pointer, weave->i64, weave->i64 };
-	weave->hook_type = LLVMFunctionType(weave->nothing, hook, 7, 0);
+	weave->hook_type = LLVMFunctionType(weave->nothing, hook, 8, 0);
 	weave->called_type = LLVMFunctionType(weave->nothing, numbers, 2, 0);
 	weave->range_type = LLVMFunctionType(weave->nothing, numbers, 3, 0);
 	weave->fresh_type = LLVMFunctionType(weave->nothing, numbers, 2, 0);
@@ -74,6 +74,12 @@ static LLVMValueRef for_sites(struct weave *weave, LLVMValueRef all, size_t size
 	return LLVMBuildInBoundsGEP2(weave->builder, weave->i8, all, &distance, 1, name);
 }
 
+/* What cells of this form begin with that are private to the thread: the owner. */
+static LLVMValueRef private_cells(struct weave *weave, uint64_t form, const char *name)
+{
+	return LLVMBuildOr(weave->builder, weave->tag, number64(weave, (form | FORM_PRIVATE) << 50), name);
+}
+
 void weave_entry(struct weave *weave)
 {
 	LLVMValueRef first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(weave->function));
@@ -89,6 +95,8 @@ void weave_entry(struct weave *weave)
 	weave->word = LLVMBuildAdd(weave->builder, word, first_site, "unsnarl.word");
 	weave->first =
 		LLVMBuildLShr(weave->builder, first_site, number64(weave, WORD_SITE_SHIFT), "unsnarl.first");
+	weave->halves = private_cells(weave, FORM_HALF, "unsnarl.halves");
+	weave->wholes = private_cells(weave, FORM_WHOLE, "unsnarl.wholes");
 	LLVMValueRef marks = LLVMConstIntToPtr(number64(weave, MARKS_START), weave->pointer);
 	weave->marks = for_sites(weave, marks, 1, "unsnarl.marks");
 	LLVMValueRef memos = weave_field(weave, weave->pointer, offsetof(struct thread, memos), "");
@@ -200,6 +208,7 @@ static void call_hook(struct weave *weave, bool write, uint32_t size, uint32_t s
 	LLVMValueRef arguments[] = {
 		weave->self,
 		weave->tag,
+		size == 4 ? weave->halves : weave->wholes,
 		LLVMBuildAdd(weave->builder, weave->first, number64(weave, site), ""),
 		order,
 		address,
@@ -207,7 +216,7 @@ static void call_hook(struct weave *weave, bool write, uint32_t size, uint32_t s
 		at_offset(weave, weave->memos, site * MEMOS_PER_SITE * sizeof(struct memo)),
 	};
 	LLVMBuildCall2(weave->builder, weave->hook_type, function_named(weave, name, weave->hook_type),
-		       arguments, 7, "");
+		       arguments, 8, "");
 }
 
 /* A call that does it all. */

@@ -39,7 +39,7 @@ struct weave {
 	VEC(LLVMValueRef) syncs;  /* calls that synchronise */
 	VEC(LLVMValueRef) allocs; /* calls that allocate */
 	uint32_t ordinal;
-	LLVMValueRef self, tag, word, first, marks, memos; /* computed once, in the entry block */
+	LLVMValueRef self, tag, word, first, halves, wholes, marks, memos; /* computed once, in the entry block */
 	LLVMValueRef order;                  /* of the stretch at hand, before its first access */
 	uint32_t order_used;
 };

@@ -21,49 +21,49 @@ COLD unsnarl_miss_write16(uint64_t word, uint64_t address, uint64_t memo);
 /* `number` is the site's; with the order it makes the event's word, which only the cold calls need. */
 #define WORD(word, number, order) ((word) + ((number) << WORD_SITE_SHIFT) + (uint32_t)(order))
 
-/* Of what is private to the thread: its tag is where a cell has the owner's slot. */
-#define PRIVATE(tag, form) ((uint16_t)((tag) >> 48 | ((form) | FORM_PRIVATE) << 2))
+/* `mine` is what a cell of this form begins with that is private to the thread: its owner. */
+#define OWNER_OF(mine) ((uint16_t)((mine) >> 48))
 
-#define ARGUMENTS                                                                             \
-	struct thread *self, uint64_t tag, uint64_t number, uint64_t order, uint64_t address, \
+#define ARGUMENTS                                                                                            \
+	struct thread *self, uint64_t tag, uint64_t mine, uint64_t number, uint64_t order, uint64_t address, \
 		const volatile uint8_t *mark, struct memo *memo
 
-#define READ(length, form)                                                                                   \
+#define READ(length)                                                                                         \
 	HOOK unsnarl_hook_read##length(ARGUMENTS)                                                            \
 	{                                                                                                    \
 		struct cell *cell = layout_cell##length(address);                                            \
 		(void)self;                                                                                  \
 		uint32_t past = cell_private_past(cell);                                                     \
-		if (__builtin_expect(cell_is_private(cell, PRIVATE(tag, form)), 1) &&                        \
+		if (__builtin_expect(cell_is_private(cell, OWNER_OF(mine)), 1) &&                            \
 		    __builtin_expect(*mark, 1) &&                                                            \
-		    __builtin_expect(cell_private_read(cell, PRIVATE(tag, form), number, order, past), 1))   \
+		    __builtin_expect(cell_private_read(cell, OWNER_OF(mine), number, order, past), 1))       \
 			return;                                                                              \
 		if (!cell_quick_read(cell, tag, (uint32_t)order, memo))                                      \
 			unsnarl_miss_read##length(WORD(self->word, number, order), address, (uint64_t)memo); \
 	}
 
-#define WRITE(length, form)                                                                         \
-	HOOK unsnarl_hook_write##length(ARGUMENTS)                                                  \
-	{                                                                                           \
-		struct cell *cell = layout_cell##length(address);                                   \
-		if (__builtin_expect(cell_is_private(cell, PRIVATE(tag, form)), 1) &&               \
-		    __builtin_expect(*mark, 1))                                                     \
-			cell_private_write(cell, PRIVATE(tag, form), number, self->context, order); \
-		else if (!cell_quick_write(cell, tag, self->context, (uint32_t)order, memo))        \
-			unsnarl_miss_write##length(WORD(self->word, number, order), address,        \
-						   (uint64_t)memo);                                 \
+#define WRITE(length)                                                                        \
+	HOOK unsnarl_hook_write##length(ARGUMENTS)                                           \
+	{                                                                                    \
+		struct cell *cell = layout_cell##length(address);                            \
+		if (__builtin_expect(cell_is_private(cell, OWNER_OF(mine)), 1) &&            \
+		    __builtin_expect(*mark, 1))                                              \
+			cell_private_write(cell, mine, number, self->context, order);        \
+		else if (!cell_quick_write(cell, tag, self->context, (uint32_t)order, memo)) \
+			unsnarl_miss_write##length(WORD(self->word, number, order), address, \
+						   (uint64_t)memo);                          \
 	}
 
-READ(8, FORM_WHOLE)
-READ(4, FORM_HALF)
-WRITE(8, FORM_WHOLE)
-WRITE(4, FORM_HALF)
+READ(8)
+READ(4)
+WRITE(8)
+WRITE(4)
 
 /* Two whole granules, mostly in the same state. */
 HOOK unsnarl_hook_read16(ARGUMENTS)
 {
 	struct cell *cell = layout_cell8(address);
-	uint16_t owner = PRIVATE(tag, FORM_WHOLE);
+	uint16_t owner = OWNER_OF(mine);
 	uint32_t past = cell_private_past(cell), next = cell_private_past(cell + 1);
 	if (__builtin_expect(cell_is_private(cell, owner) & cell_is_private(cell + 1, owner), 1) &&
 	    __builtin_expect(*mark, 1)) {
@@ -89,11 +89,11 @@ HOOK unsnarl_hook_read16(ARGUMENTS)
 HOOK unsnarl_hook_write16(ARGUMENTS)
 {
 	struct cell *cell = layout_cell8(address);
-	uint16_t owner = PRIVATE(tag, FORM_WHOLE);
+	uint16_t owner = OWNER_OF(mine);
 	if (__builtin_expect(cell_is_private(cell, owner) & cell_is_private(cell + 1, owner), 1) &&
 	    __builtin_expect(*mark, 1)) {
-		cell_private_write(cell, owner, number, self->context, order);
-		cell_private_write(cell + 1, owner, number, self->context, order);
+		cell_private_write(cell, mine, number, self->context, order);
+		cell_private_write(cell + 1, mine, number, self->context, order);
 		return;
 	}
 	uint64_t first = cell_low(cell), second = cell_low(cell + 1);

@@ -169,10 +169,11 @@ static inline int cell_private_read(struct cell *cell, uint16_t owner, uint64_t 
 	return 1;
 }
 
-static inline void cell_private_write(struct cell *cell, uint16_t owner, uint64_t site, uint32_t context,
+/* `mine` is the owner where the first half has it. */
+static inline void cell_private_write(struct cell *cell, uint64_t mine, uint64_t site, uint32_t context,
 				      uint64_t order)
 {
-	uint64_t low = (uint64_t)owner << 48 | site << PRIVATE_ORDER_BITS | (order & PRIVATE_ORDER);
+	uint64_t low = mine + (site << PRIVATE_ORDER_BITS) + (order & PRIVATE_ORDER);
 	cell_bits all = { (long long)low, (uint16_t)context };
 	*(volatile cell_bits *)cell = all;
 }

@@ -63,10 +63,11 @@ bool cell_take_fresh(struct thread *self, struct cell *cell, struct cell raw, ui
 void cell_step_private(struct thread *self, struct cell *cell, uint64_t word, enum access access,
 		       uint32_t unit)
 {
-	uint16_t owner = OWNER(self->slot, OWNER_FORM(cell->owner) | FORM_PRIVATE, MODE_ALL);
+	uint64_t mine = private_low(self->slot, OWNER_FORM(cell->owner), 0);
 	cell_learn_nil(self, word, unit);
 	if (access == ACCESS_READ)
-		cell_private_read(cell, owner, WORD_SITE(word), WORD_ORDER(word), cell_private_past(cell));
+		cell_private_read(cell, LOW_OWNER(mine), WORD_SITE(word), WORD_ORDER(word),
+				  cell_private_past(cell));
 	else
-		cell_private_write(cell, owner, WORD_SITE(word), self->context, WORD_ORDER(word));
+		cell_private_write(cell, mine, WORD_SITE(word), self->context, WORD_ORDER(word));
 }

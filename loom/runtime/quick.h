@@ -20,7 +20,7 @@ INLINE bool quick_privately(const struct thread *self, struct cell *cell, uint32
 		return false;
 	if (access == ACCESS_READ)
 		return cell_private_read(cell, owner, site, order, past);
-	cell_private_write(cell, owner, site, self->context, order);
+	cell_private_write(cell, (uint64_t)owner << 48, site, self->context, order);
 	return true;
 }
 
