@@ -151,5 +151,5 @@ void context_end(struct thread *self, enum access access)
 void context_once(struct thread *self, uint32_t slot, enum access access)
 {
 	post_event(self, slot, access == ACCESS_WRITE ? (uint32_t)EVENT_REMOTE_WRITE : EVENT_REMOTE_READ);
-	context_push(&self->context, access == ACCESS_WRITE ? EVENT_LOCAL_WRITE : EVENT_LOCAL_READ, 1);
+	context_own(self, access);
 }
