@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "loom/area.h"         /* AREA_VERSION */
 #include "model/unit_format.h" /* names of the sections */
 
 #define ADVICE "build it with: unsnarl cc"
@@ -125,25 +126,34 @@ static bool name_is(const struct image *image, uint64_t offset, const char *name
 	       memcmp(image->bytes + offset, name, size) == 0;
 }
 
-/* Whether the file has a section that only a link by unsnarl cc puts there. */
-static bool has_hooks(const struct image *image, const Elf64_Ehdr *head)
+/* Whether the file has a section that only a link by unsnarl cc puts there, and what version its runtime says
+ * it is of (0: it has none of its own). */
+static bool has_hooks(const struct image *image, const Elf64_Ehdr *head, uint32_t *version)
 {
 	Elf64_Shdr section, names;
+	bool found = false;
 
+	*version = 0;
 	if (head->e_shentsize != sizeof section ||
 	    !copy(image, head->e_shoff + (uint64_t)head->e_shstrndx * sizeof names, &names, sizeof names))
 		return false;
-	for (uint64_t i = 0; i < head->e_shnum; i++)
-		if (copy(image, head->e_shoff + i * sizeof section, &section, sizeof section) &&
-		    (name_is(image, names.sh_offset + section.sh_name, UNIT_RUNTIME_SECTION) ||
-		     name_is(image, names.sh_offset + section.sh_name, UNIT_SECTION)))
-			return true;
-	return false;
+	for (uint64_t i = 0; i < head->e_shnum; i++) {
+		if (!copy(image, head->e_shoff + i * sizeof section, &section, sizeof section))
+			continue;
+		bool runtime = name_is(image, names.sh_offset + section.sh_name, UNIT_RUNTIME_SECTION);
+
+		if (runtime && section.sh_size == sizeof *version &&
+		    !copy(image, section.sh_offset, version, sizeof *version))
+			*version = 0;
+		found |= runtime || name_is(image, names.sh_offset + section.sh_name, UNIT_SECTION);
+	}
+	return found;
 }
 
 static struct error *check_image(const char *path, const struct image *image)
 {
 	Elf64_Ehdr head;
+	uint32_t version;
 
 	if (image->size >= 2 && memcmp(image->bytes, "#!", 2) == 0)
 		return error_new("%s is a script; give the program that it starts, built with: unsnarl cc",
@@ -155,8 +165,13 @@ static struct error *check_image(const char *path, const struct image *image)
 		return error_new("%s is not a 64-bit x86 program; " ADVICE, path);
 	if (head.e_type != ET_EXEC && head.e_type != ET_DYN)
 		return error_new("%s is not linked; link it with: unsnarl cc", path);
-	if (!has_hooks(image, &head))
+	if (!has_hooks(image, &head, &version))
 		return error_new("%s was built without hooks; " ADVICE, path);
+	if (version && version != AREA_VERSION)
+		return error_new(
+			"%s was built with another version of unsnarl (its runtime has number %u, not %u), "
+			"and would run unobserved; build it again with: unsnarl cc",
+			path, version, AREA_VERSION);
 	return NULL;
 }
 

@@ -3,8 +3,12 @@
  */
 #include "tests/launched.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+
+#include "loom/area.h"
+#include "model/unit_format.h"
 
 static char folder[] = "/tmp/test-program-XXXXXX";
 
@@ -88,6 +92,39 @@ static char *read_program(const char *name, size_t *size)
 	return bytes;
 }
 
+/* The place of four bytes of a section in a file: where a runtime says which version it is of. */
+static size_t section_of_four(const char *bytes, size_t size, const char *name)
+{
+	Elf64_Ehdr head;
+	Elf64_Shdr names, section;
+
+	memcpy(&head, bytes, sizeof head);
+	memcpy(&names, bytes + head.e_shoff + head.e_shstrndx * sizeof names, sizeof names);
+	for (size_t i = 0; i < head.e_shnum; i++) {
+		memcpy(&section, bytes + head.e_shoff + i * sizeof section, sizeof section);
+		if (strcmp(bytes + names.sh_offset + section.sh_name, name) == 0 && section.sh_size == 4)
+			return section.sh_offset;
+	}
+	fail_msg("no section %s of four bytes in %zu", name, size);
+	return 0;
+}
+
+static void test_other_version(void **state)
+{
+	size_t size;
+	_cleanup_free_ char *bytes = read_program("ends", &size), *found = NULL;
+	size_t place = section_of_four(bytes, size, UNIT_RUNTIME_SECTION);
+	uint32_t other = AREA_VERSION - 1;
+	uint64_t build;
+
+	(void)state;
+	_cleanup_free_ char *same = make_file("same", bytes, size, 0755);
+	assert_none(launch_check(same, &found, &build));
+	memcpy(bytes + place, &other, sizeof other);
+	_cleanup_free_ char *old = make_file("old", bytes, size, 0755);
+	assert_refused(old, "built with another version of unsnarl");
+}
+
 static void test_damaged(void **state)
 {
 	size_t size, refused = 0;
@@ -133,6 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_found),
+		cmocka_unit_test(test_other_version),
 		cmocka_unit_test(test_damaged),
 	};
 

@@ -13,7 +13,7 @@
 #include "loom/area.h"
 #include "model/unit_format.h"
 
-__attribute__((used, section(UNIT_RUNTIME_SECTION))) static const char mark[] = "test";
+__attribute__((used, section(UNIT_RUNTIME_SECTION))) static const uint32_t mark = AREA_VERSION;
 
 static int number(char **argv)
 {
