@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 
 #include "loom/runtime/readers.h"
+#include "loom/runtime/spare.h"
 
 /* ---- what these rooms need of the runtime ---- */
 

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 
 #include "loom/runtime/runtime.h"
+#include "loom/runtime/spare.h"
 
 struct runtime runtime;
 

@@ -6,6 +6,7 @@
  * of its kind to the granule, by the same thread. */
 #include "loom/runtime/change.h"
 #include "loom/runtime/runtime.h"
+#include "loom/runtime/spare.h"
 
 /* 0 when there are no more. */
 static uint32_t array_new(struct thread *self)

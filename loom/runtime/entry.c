@@ -164,7 +164,7 @@ INLINE bool second_chance(uint64_t word, uint64_t address, struct memo *memo, en
 	return true;
 }
 
-/* Are there memos, or glances, of such cells? Of this thread's own, and reads of what two threads know. */
+/* Are there memos, or looks, of such cells? Of this thread's own, and reads of what two threads know. */
 INLINE bool has_memos_of(const struct thread *self, uint64_t low, enum access access)
 {
 	uint16_t owner = LOW_OWNER(low);

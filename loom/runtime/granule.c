@@ -5,6 +5,7 @@
  * whole as long as array.c can tell what it needs. Also forgets the history of memory
  * that ends its life. */
 #include "loom/runtime/runtime.h"
+#include "loom/runtime/spare.h"
 
 #include <sched.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * at which bytes parts begin; a part's cell is the one of its first byte. Parts become
  * smaller as accesses ask for it, and whole again when all have come to the same. */
 #include "loom/runtime/runtime.h"
+#include "loom/runtime/spare.h"
 
 static uint32_t cut_new(struct thread *self)
 {

@@ -5,6 +5,7 @@
  * of a number tell the kind. */
 #include "loom/runtime/readers.h"
 #include "loom/runtime/runtime.h"
+#include "loom/runtime/spare.h"
 
 #define BLOCKS_LIMIT (1u << 28)
 #define KIND_SHIFT 30u

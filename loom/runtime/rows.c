@@ -3,6 +3,7 @@
  * Owner and orders are those of the whole granule, as with arrays (array.c);
  * walks over a buffer make and drop rows as they go. */
 #include "loom/runtime/runtime.h"
+#include "loom/runtime/spare.h"
 
 /* Rows come and go at every step of a walk, so those that were freed last are used again first: they are in
  * the cache. Not at once: a signal handler may have freed the one that its thread is just writing to. */

@@ -379,28 +379,6 @@ HIDDEN __attribute__((preserve_most)) void context_own_slowly(struct thread *sel
  * when self->posting. */
 HIDDEN void context_send(struct thread *self, bool synchronises);
 
-/* ---- spare.c: blocks that come and go ---- */
-#define SPARE_CHUNK_MOST 126u
-struct spare_chunk {
-	uint32_t n, next;
-	uint32_t numbers[SPARE_CHUNK_MOST];
-};
-INLINE struct spare_chunk *spare_chunk_at(uint32_t number)
-{
-	return (struct spare_chunk *)SPARES_START + number;
-}
-HIDDEN void spare_start(void);
-HIDDEN void spare_after_fork(void);
-HIDDEN uint32_t spare_take(struct spare *spare, enum spare_kind kind); /* 0 when there are none */
-/* One of those, or the next that was never used; the sentence is for when there are no more. */
-HIDDEN uint32_t spare_new(struct spare *spare, enum spare_kind kind, uint32_t *next, uint32_t limit,
-			  const char *what);
-/* The same for cuts, rows and arrays; 0 when there are no more. */
-HIDDEN uint32_t spare_block(struct spare *spare, enum spare_kind kind);
-HIDDEN uint32_t spare_peek(const struct spare *spare); /* the one that comes next, 0 = not known */
-HIDDEN void spare_give(struct spare *spare, enum spare_kind kind, uint32_t number);
-HIDDEN void spare_leave(struct thread *self); /* it ends */
-
 /* ---- granule.c: from an address range to its cells ---- */
 /* `element`: one of many alike, so that its granule need not be cut for it. */
 HIDDEN void granule_access(struct thread *self, uint64_t word, uint64_t address, size_t size,

@@ -6,6 +6,7 @@
  * one is as large as two of the next, and where a kind has no spare block, one of a larger
  * kind is divided. */
 #include "loom/runtime/runtime.h"
+#include "loom/runtime/spare.h"
 
 #define KEPT 64u /* not handed out again yet */
 #define CHUNKS (1u << 23)

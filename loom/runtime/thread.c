@@ -3,6 +3,7 @@
  * have been used once; before that, what its last thread left in the cells is
  * rewritten to stand for a thread that is gone (recycle.c). */
 #include "loom/runtime/runtime.h"
+#include "loom/runtime/spare.h"
 
 #include "loom/runtime/control.h" /* a thread that ends gives the token away */
 
