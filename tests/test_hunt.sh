@@ -524,7 +524,8 @@ test_servers() {
 }
 
 test_interrupt() {
-	timeout 60 "$UNSNARL" hunt --budget 1h --store i -- ./good >out 2>err &
+	cp good interrupted # a name that no test beside this one uses
+	timeout 60 "$UNSNARL" hunt --budget 1h --store i -- ./interrupted >out 2>err &
 	local pid=$!
 	sleep 2
 	pkill -INT -P $pid unsnarl
@@ -533,7 +534,7 @@ test_interrupt() {
 	expect_status 130 "Ctrl-C"
 	expect err 'interrupted after [0-9]+ schedules' "Ctrl-C"
 	sleep 0.3
-	! pgrep -f "$folder/good|^./good$" >/dev/null
+	! pgrep -f "$folder/interrupted|^./interrupted$" >/dev/null
 	verdict $? "nothing is left running after Ctrl-C"
 	call runs --store i
 	expect out 'passed' "what was recorded before Ctrl-C stays"

@@ -12,37 +12,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "loom/runtime/readers.h"
 #include "loom/runtime/spare.h"
-
-/* ---- what these rooms need of the runtime ---- */
-
-struct runtime runtime;
-
-void *runtime_map(uint64_t at, size_t size)
-{
-	void *memory = mmap((void *)at, size, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED : 0), -1, 0);
-	assert_true(memory != MAP_FAILED);
-	return memory;
-}
-
-void *runtime_map_near(size_t size)
-{
-	return runtime_map(0, size);
-}
-
-void *runtime_map_far(size_t size)
-{
-	return runtime_map(0, size);
-}
-
-void runtime_die(const char *what)
-{
-	fail_msg("%s", what);
-}
+#include "tests/runtime_alone.h"
 
 enum { THREADS = 12, CELLS = 64, SITES = 16 };
 
@@ -74,7 +47,7 @@ static struct thread *threads; /* by slot */
 static struct cell cells[CELLS];
 static struct twin twins[CELLS];
 static uint64_t seed = 11;
-static uint32_t order;
+static uint32_t order, nthreads = THREADS; /* that read */
 
 static uint32_t below(uint32_t n)
 {
@@ -123,6 +96,10 @@ static void compare(const struct cell *cell, const struct twin *twin)
 	assert_int_equal(n, twin->n);
 	for (uint32_t slot = 1; twin->n && slot <= THREADS; slot++)
 		assert_int_equal(readers_last(&threads[slot], cell->read), twin_last(twin, slot));
+	if (!twin->n)
+		return;
+	assert_int_equal(WORD_SLOT(readers_latest(cell->read)), twin->reads[twin->latest].slot);
+	assert_int_equal(WORD_SITE(readers_latest(cell->read)), twin->reads[twin->latest].site);
 }
 
 /* ---- what happens to cells ---- */
@@ -146,7 +123,7 @@ static void begin(uint32_t slot, struct cell *cell, struct twin *twin, uint32_t 
 	uint32_t n = 2 + below(2), before = 1 + below(sites - 1);
 	*twin = (struct twin){ 0 };
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t who = (slot + i) % THREADS + 1, site = 1 + below(sites - 1);
+		uint32_t who = (slot + i) % nthreads + 1, site = 1 + below(sites - 1);
 		words[i] = word_of(who, site, ++order);
 		twin_read(twin, who, site);
 	}
@@ -179,9 +156,21 @@ static void recycle(void)
 				twins[i].reads[k].slot = SLOT_GONE;
 }
 
+/* It read at another site since, as the thread itself or another one knows. */
+static void correct(uint32_t slot, struct cell *cell, struct twin *twin, uint32_t site)
+{
+	uint32_t which = below(twin->n), whose = twin->reads[which].slot;
+	if (whose == SLOT_GONE)
+		return;
+	if (readers_correct(&threads[below(2) ? whose : slot], cell, cell->read, whose, site))
+		twin->reads[which].site = site;
+	else
+		assert_true(lists_are_full());
+}
+
 static void one_step(uint32_t sites)
 {
-	uint32_t which = below(CELLS), slot = 1 + below(THREADS), what = below(100);
+	uint32_t which = below(CELLS), slot = 1 + below(nthreads), what = below(100);
 	struct cell *cell = &cells[which];
 	struct twin *twin = &twins[which];
 	if (!twin->n) {
@@ -195,6 +184,8 @@ static void one_step(uint32_t sites)
 		twins[other - cells] = *twin;
 	} else if (what == 8 && twin->n < THREADS && below(20) == 0) {
 		recycle();
+	} else if (what < 24) {
+		correct(slot, cell, twin, 1 + below(sites - 1));
 	} else {
 		uint32_t site = 1 + below(sites - 1);
 		bool first = true;
@@ -243,6 +234,16 @@ static int clear(void **state)
 }
 
 /* ---- tests ---- */
+
+/* The same steps come again and again. */
+static void test_few_threads(void **state)
+{
+	(void)state;
+	nthreads = 3;
+	for (int i = 0; i < 200000; i++)
+		one_step(4);
+	nthreads = THREADS;
+}
 
 static void test_few_sites(void **state)
 {
@@ -317,9 +318,13 @@ static void test_foreign_numbers(void **state)
 	const uint32_t wrong[] = { 0, 7, 1u << 28, 1u << 30, (1u << 30) + 5, 2u << 30, 3u << 30, ~0u };
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		assert_int_equal(readers_of(&cells[0], wrong[i]), 0);
+		assert_true(readers_correct(&threads[1], &cells[0], wrong[i], 1, 1));
 		readers_free(&threads[1], wrong[i]);
 	}
 	assert_int_equal(given(), spares);
+	for (uint32_t slot = 1; slot <= THREADS; slot++)
+		assert_true(readers_correct(&threads[1], &cells[1], cells[0].read, slot, SITES + 1));
+	compare(&cells[0], &twins[0]);
 }
 
 /* ---- at the same time ---- */
@@ -385,6 +390,7 @@ int main(void)
 		cmocka_unit_test(test_sizes), /* of all that there is so far */
 		cmocka_unit_test_setup(test_foreign_numbers, clear),
 		cmocka_unit_test_setup(test_at_once, clear),
+		cmocka_unit_test_setup(test_few_threads, clear),
 		cmocka_unit_test_setup(test_few_sites, clear),
 		cmocka_unit_test_setup(test_short_run, clear),
 		cmocka_unit_test_setup(test_more_lists_than_numbers, clear), /* from then on there are none */

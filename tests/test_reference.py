@@ -19,11 +19,16 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 CORPUS = HERE.parent / "corpus"
-SERIAL = {  # how they are compiled and compared
-    "byte_turns": (["-O0", "-O2"], "-as"),
-    "handover": (["-O0", "-O2"], "-ars"),
-    "turns": (["-O2"], "-as"),  # without optimisation its reads come so often that predecessors may be earlier ones
-}
+SERIAL = [  # how they are compiled and compared
+    ("byte_turns", ["-O0", "-O2"], "-as"),
+    ("handover", ["-O0", "-O2"], "-ars"),
+    ("joined", ["-O0", "-O2"], "-as"),
+    ("members", ["-O0", "-O2"], "-as"),
+    ("places", ["-O0", "-O2"], "-ars"),
+    ("rows", ["-O2", "-O3"], "-as"),
+    ("turns", ["-O0"], "-ars"),  # without optimisation it reads so often that orders may be earlier ones
+    ("turns", ["-O2"], "-as"),
+]
 PARALLEL = 2
 TOO_LARGE = 77
 
@@ -60,11 +65,11 @@ def check_random(options, folder, seed):
     return compare(options, f"random_program.py {' '.join(kind + [str(seed)])} {level}", target, settings)
 
 
-def check_serial(options, folder, name, level, events):
+def check_serial(options, folder, name, level, events, settings):
     """Always does the same, and more of it than the runtime keeps at hand."""
     target = folder / f"{name}{level}-{events}"
     build(options.unsnarl, target, [HERE / "serial" / f"{name}.c"], [level])
-    return compare(options, f"{name}.c {level}", target, ["-c", str(events), SERIAL[name][1]])
+    return compare(options, f"{name}.c {level}", target, ["-c", str(events), settings])
 
 
 def check_corpus(options, folder, name):
@@ -90,8 +95,8 @@ def main():
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(PARALLEL) as pool:
         folder = options.keep or pathlib.Path(scratch)
         jobs = [pool.submit(check_random, options, folder, options.seed + i) for i in range(options.programs)]
-        jobs += [pool.submit(check_serial, options, folder, name, level, events)
-                 for name, (levels, _) in SERIAL.items() for level in levels for events in [0, 2, 5, 8]]
+        jobs += [pool.submit(check_serial, options, folder, name, level, events, settings)
+                 for name, levels, settings in SERIAL for level in levels for events in [0, 2, 5, 8]]
         jobs += [pool.submit(check_corpus, options, folder, name) for name in names]
         results = [job.result() for job in jobs]
     print(f"{sum(results)} of {len(results)} agree")

@@ -173,14 +173,22 @@ static void test_what_the_ended_had(void **state)
 	enum { FEW = 100 };
 	for (uint32_t i = 0; i < FEW; i++)
 		live[i] = take(3, 1);
-	for (uint32_t i = 0; i < FEW; i++)
+	for (uint32_t i = ROWS_IN_HAND; i < FEW; i++)
 		give(3, live[i]);
+	for (uint32_t i = 0; i < ROWS_IN_HAND; i++) { /* rows.c frees them so */
+		memset(&has[first_piece(live[i])], 0, pieces(live[i]));
+		threads[3].rows_in_hand[i] = live[i].number;
+	}
 	uint32_t before = runtime.next_blocks;
 	spare_leave(&threads[3]);
 	memset(freed, 0, sizeof freed); /* it frees no more */
 	for (uint32_t i = 0; i < FEW; i++)
 		take(4, 1);
 	assert_true(runtime.next_blocks == before);
+	while (runtime.next_blocks == before)
+		take(4, 1);
+	for (uint32_t i = 0; i < ROWS_IN_HAND; i++)
+		assert_true(has[first_piece(live[i])]);
 }
 
 /* ---- at the same time ---- */

@@ -160,15 +160,15 @@ static void mark_inlined(struct weave *weave, const struct loops *loops)
 }
 
 /* A called hook counts for itself: the stretch ends before it and begins anew behind it. */
-static void mark_called(struct weave *weave)
+static void mark_called(struct weave *weave, bool small)
 {
 	bool behind = false;
 	for (size_t i = 0; i < weave->accesses.n; i++) {
 		struct access *access = &weave->accesses.items[i];
-		bool small = access->size <= 2;
-		access->called = !access->extent && access->kind != SITE_UPDATE &&
-				 (small || (!access->inlined && (access->size == 4 || access->size == 8))) &&
-				 access->alignment >= access->size;
+		bool fits = small ? access->size <= 2 :
+				    !access->inlined && (access->size == 4 || access->size == 8);
+		access->called |= !access->extent && access->kind != SITE_UPDATE && fits &&
+				  access->alignment >= access->size;
 		access->starts |= behind;
 		behind = access->called;
 	}
@@ -191,10 +191,12 @@ static void weave_function(struct weave *weave, LLVMValueRef function)
 		return;
 	}
 	mark_inlined(weave, &loops);
-	mark_called(weave);
+	mark_called(weave, true);
+	groups_find(weave);
+	mark_called(weave, false);
 	weave_entry(weave);
-	for (size_t i = 0; i < weave->accesses.n; i++)
-		weave_access(weave, &weave->accesses.items[i]);
+	for (uint32_t i = 0; i < weave->accesses.n; i++)
+		weave_access(weave, i);
 	weave_variables(weave);
 	weave_syncs(weave);
 	weave_allocs(weave);
@@ -269,6 +271,7 @@ struct error *transform(LLVMModuleRef module, const struct transform_options *op
 	table_free(&weave.table);
 	map_free(&weave.reaching);
 	VEC_FREE(&weave.accesses);
+	VEC_FREE(&weave.grouped);
 	VEC_FREE(&weave.syncs);
 	VEC_FREE(&weave.allocs);
 	return NULL;

@@ -11,11 +11,6 @@
 
 #define PRESERVE_MOST 14 /* LLVM's number of the calling convention */
 
-static LLVMValueRef number64(const struct weave *weave, uint64_t value)
-{
-	return LLVMConstInt(weave->i64, value, 0);
-}
-
 void weave_before(struct weave *weave, LLVMValueRef instruction)
 {
 	LLVMPositionBuilderBefore(weave->builder, instruction);
@@ -36,8 +31,8 @@ void weave_start(struct weave *weave)
 	weave->i64 = LLVMInt64TypeInContext(context);
 	weave->pointer = LLVMPointerTypeInContext(context, 0);
 	weave->nothing = LLVMVoidTypeInContext(context);
-	LLVMTypeRef hook[] = { weave->pointer, weave->i64, weave->i64,     weave->i64,
-			       weave->i64,     weave->i64, weave->pointer, weave->pointer };
+	LLVMTypeRef hook[] = { weave->pointer, weave->i64,     weave->i64, weave->i64, weave->i64, weave->i64,
+			       weave->pointer, weave->pointer, weave->i64, weave->i64, weave->i64 };
 	LLVMTypeRef numbers[] = { weave->i64, weave->i64, weave->i64 };
 	LLVMTypeRef loop[] = { weave->pointer, weave->i64, weave->i64 };
 	weave->hook_type = LLVMFunctionType(weave->nothing, hook, 8, 0);
@@ -45,6 +40,9 @@ void weave_start(struct weave *weave)
 	weave->range_type = LLVMFunctionType(weave->nothing, numbers, 3, 0);
 	weave->fresh_type = LLVMFunctionType(weave->nothing, numbers, 2, 0);
 	weave->loop_type = LLVMFunctionType(weave->nothing, loop, 3, 0);
+	weave->group_type = LLVMFunctionType(weave->i64, hook, 11, 0);
+	LLVMTypeRef alone[] = { weave->pointer, weave->i64, weave->i64, weave->i64, weave->i64, weave->i64 };
+	weave->alone_type = LLVMFunctionType(weave->nothing, alone, 6, 0);
 
 	weave->self_global = LLVMAddGlobal(weave->module, weave->pointer, "unsnarl_self");
 	LLVMSetThreadLocalMode(weave->self_global, LLVMInitialExecTLSModel);
@@ -58,7 +56,7 @@ void weave_start(struct weave *weave)
 
 static LLVMValueRef at_offset(struct weave *weave, LLVMValueRef base, size_t offset)
 {
-	LLVMValueRef index = number64(weave, offset);
+	LLVMValueRef index = weave_constant(weave, offset);
 	return LLVMBuildInBoundsGEP2(weave->builder, weave->i8, base, &index, 1, "");
 }
 
@@ -70,14 +68,15 @@ LLVMValueRef weave_field(struct weave *weave, LLVMTypeRef type, size_t offset, c
 /* What there is for each site, `size` bytes each, from the unit's first site on. */
 static LLVMValueRef for_sites(struct weave *weave, LLVMValueRef all, size_t size, const char *name)
 {
-	LLVMValueRef distance = LLVMBuildMul(weave->builder, weave->first, number64(weave, size), "");
+	LLVMValueRef distance = LLVMBuildMul(weave->builder, weave->first, weave_constant(weave, size), "");
 	return LLVMBuildInBoundsGEP2(weave->builder, weave->i8, all, &distance, 1, name);
 }
 
 /* What cells of this form begin with that are private to the thread: the owner. */
 static LLVMValueRef private_cells(struct weave *weave, uint64_t form, const char *name)
 {
-	return LLVMBuildOr(weave->builder, weave->tag, number64(weave, (form | FORM_PRIVATE) << 50), name);
+	return LLVMBuildOr(weave->builder, weave->tag, weave_constant(weave, (form | FORM_PRIVATE) << 50),
+			   name);
 }
 
 void weave_entry(struct weave *weave)
@@ -93,11 +92,11 @@ void weave_entry(struct weave *weave)
 		weave->builder, weave->i64,
 		at_offset(weave, weave->descriptor, offsetof(struct unit_descriptor, first)), "");
 	weave->word = LLVMBuildAdd(weave->builder, word, first_site, "unsnarl.word");
-	weave->first =
-		LLVMBuildLShr(weave->builder, first_site, number64(weave, WORD_SITE_SHIFT), "unsnarl.first");
+	weave->first = LLVMBuildLShr(weave->builder, first_site, weave_constant(weave, WORD_SITE_SHIFT),
+				     "unsnarl.first");
 	weave->halves = private_cells(weave, FORM_HALF, "unsnarl.halves");
 	weave->wholes = private_cells(weave, FORM_WHOLE, "unsnarl.wholes");
-	LLVMValueRef marks = LLVMConstIntToPtr(number64(weave, MARKS_START), weave->pointer);
+	LLVMValueRef marks = LLVMConstIntToPtr(weave_constant(weave, MARKS_START), weave->pointer);
 	weave->marks = for_sites(weave, marks, 1, "unsnarl.marks");
 	LLVMValueRef memos = weave_field(weave, weave->pointer, offsetof(struct thread, memos), "");
 	weave->memos = for_sites(weave, memos, sizeof(struct memo) * MEMOS_PER_SITE, "unsnarl.memos");
@@ -145,15 +144,16 @@ uint32_t weave_site(struct weave *weave, LLVMValueRef instruction, enum site_kin
 /* The thread-local order of the next access in the stretch. */
 static LLVMValueRef next_order(struct weave *weave)
 {
-	return LLVMBuildAdd(weave->builder, weave->order, number64(weave, ++weave->order_used), "");
+	return LLVMBuildAdd(weave->builder, weave->order, weave_constant(weave, ++weave->order_used), "");
 }
 
 /* The next event word: thread, site, low half of the thread-local order. */
 static LLVMValueRef event_word(struct weave *weave, uint32_t site)
 {
-	LLVMValueRef low = LLVMBuildAnd(weave->builder, next_order(weave), number64(weave, 0xffffffffu), "");
+	LLVMValueRef low =
+		LLVMBuildAnd(weave->builder, next_order(weave), weave_constant(weave, 0xffffffffu), "");
 	LLVMValueRef base = LLVMBuildAdd(weave->builder, weave->word,
-					 number64(weave, (uint64_t)site << WORD_SITE_SHIFT), "");
+					 weave_constant(weave, (uint64_t)site << WORD_SITE_SHIFT), "");
 	return LLVMBuildAdd(weave->builder, base, low, "");
 }
 
@@ -173,11 +173,11 @@ static void start_stretch(struct weave *weave, const struct access *access)
 	weave->order = LLVMBuildLoad2(weave->builder, weave->i64, place, "unsnarl.order");
 	weave->order_used = 0;
 	LLVMValueRef after = LLVMBuildAdd(weave->builder, weave->order,
-					  number64(weave, orders_in_stretch(weave, access)), "");
+					  weave_constant(weave, orders_in_stretch(weave, access)), "");
 	LLVMBuildStore(weave->builder, after, place);
 }
 
-static LLVMValueRef function_named(struct weave *weave, const char *name, LLVMTypeRef type)
+LLVMValueRef weave_function_named(struct weave *weave, const char *name, LLVMTypeRef type)
 {
 	LLVMValueRef function = LLVMGetNamedFunction(weave->module, name);
 	return function ? function : LLVMAddFunction(weave->module, name, type);
@@ -187,17 +187,27 @@ static LLVMValueRef function_named(struct weave *weave, const char *name, LLVMTy
 static void call_cold(struct weave *weave, const char *name, LLVMTypeRef type, LLVMValueRef *arguments,
 		      unsigned n)
 {
-	LLVMValueRef function = function_named(weave, name, type);
+	LLVMValueRef function = weave_function_named(weave, name, type);
 	LLVMSetFunctionCallConv(function, PRESERVE_MOST);
 	LLVMValueRef call = LLVMBuildCall2(weave->builder, type, function, arguments, n, "");
 	LLVMSetInstructionCallConv(call, PRESERVE_MOST);
 }
 
 /* An access of a size that no memo is for. */
-static void call_range(struct weave *weave, const char *name, LLVMValueRef word, LLVMValueRef address,
-		       LLVMValueRef size)
+void weave_range(struct weave *weave, const char *name, LLVMValueRef word, LLVMValueRef address,
+		 LLVMValueRef size)
 {
 	call_cold(weave, name, weave->range_type, (LLVMValueRef[]){ word, address, size }, 3);
+}
+
+static LLVMValueRef number_of(struct weave *weave, uint32_t site)
+{
+	return LLVMBuildAdd(weave->builder, weave->first, weave_constant(weave, site), "");
+}
+
+static LLVMValueRef memo_of(struct weave *weave, uint32_t site)
+{
+	return at_offset(weave, weave->memos, site * MEMOS_PER_SITE * sizeof(struct memo));
 }
 
 static void call_hook(struct weave *weave, bool write, uint32_t size, uint32_t site, LLVMValueRef order,
@@ -206,16 +216,10 @@ static void call_hook(struct weave *weave, bool write, uint32_t size, uint32_t s
 	char name[64];
 	snprintf(name, sizeof name, "unsnarl_hook_%s%u", write ? "write" : "read", size);
 	LLVMValueRef arguments[] = {
-		weave->self,
-		weave->tag,
-		size == 4 ? weave->halves : weave->wholes,
-		LLVMBuildAdd(weave->builder, weave->first, number64(weave, site), ""),
-		order,
-		address,
-		at_offset(weave, weave->marks, site),
-		at_offset(weave, weave->memos, site * MEMOS_PER_SITE * sizeof(struct memo)),
+		weave->self, weave->tag, size == 4 ? weave->halves : weave->wholes, number_of(weave, site),
+		order,       address,    at_offset(weave, weave->marks, site),      memo_of(weave, site),
 	};
-	LLVMBuildCall2(weave->builder, weave->hook_type, function_named(weave, name, weave->hook_type),
+	LLVMBuildCall2(weave->builder, weave->hook_type, weave_function_named(weave, name, weave->hook_type),
 		       arguments, 8, "");
 }
 
@@ -226,8 +230,7 @@ static void call_unit(struct weave *weave, const struct access *access, uint32_t
 	char name[64];
 	snprintf(name, sizeof name, "unsnarl_%s%s%u", element ? "element_" : "",
 		 access->kind == SITE_WRITE ? "write" : "read", access->size);
-	LLVMValueRef number = LLVMBuildAdd(weave->builder, weave->first, number64(weave, site), "");
-	call_cold(weave, name, weave->called_type, (LLVMValueRef[]){ address, number }, 2);
+	call_cold(weave, name, weave->called_type, (LLVMValueRef[]){ address, number_of(weave, site) }, 2);
 }
 
 /* A read or a write of `size` bytes, known now. */
@@ -236,15 +239,16 @@ static void hook_plain(struct weave *weave, const struct access *access, bool wr
 {
 	uint32_t part = access->alignment >= 8 && access->size % 8 == 0 ? 8 : 4;
 	if (access->size % part != 0 || access->size > 4 * part || access->alignment < part) {
-		call_range(weave, write ? "unsnarl_write" : "unsnarl_read", event_word(weave, site), address,
-			   number64(weave, access->size));
+		weave_range(weave, write ? "unsnarl_write" : "unsnarl_read", event_word(weave, site), address,
+			    weave_constant(weave, access->size));
 		return;
 	}
 	LLVMValueRef order = next_order(weave);
 	for (uint32_t at = 0, length; at < access->size; at += length) {
 		LLVMValueRef place =
-			at ? LLVMBuildAdd(weave->builder, address, number64(weave, at), "") : address;
-		length = part == 8 && access->size - at >= 16 ? 16 : part;
+			at ? LLVMBuildAdd(weave->builder, address, weave_constant(weave, at), "") : address;
+		uint32_t left = access->size - at;
+		length = part == 4 ? 4 : left >= 32 ? 32 : left >= 16 ? 16 : 8;
 		call_hook(weave, write, length, site, order, place);
 	}
 }
@@ -253,160 +257,97 @@ static void hook_plain(struct weave *weave, const struct access *access, bool wr
 static void hook_update(struct weave *weave, const struct access *access, uint32_t site, LLVMValueRef address)
 {
 	hook_plain(weave, access, false, site, address);
-	LLVMValueRef word = event_word(weave, site), size = number64(weave, access->size);
+	LLVMValueRef word = event_word(weave, site), size = weave_constant(weave, access->size);
 	LLVMValueRef next = LLVMGetNextInstruction(access->instruction);
 	weave_before(weave, next);
 	LLVMSetCurrentDebugLocation2(weave->builder, LLVMInstructionGetDebugLoc(access->instruction));
 	if (LLVMIsAAtomicCmpXchgInst(access->instruction)) {
 		LLVMValueRef done = LLVMBuildExtractValue(weave->builder, access->instruction, 1, "");
-		size = LLVMBuildSelect(weave->builder, done, size, number64(weave, 0), "");
+		size = LLVMBuildSelect(weave->builder, done, size, weave_constant(weave, 0), "");
 	}
-	call_range(weave, "unsnarl_write", word, address, size); /* mark and memo are the read's */
+	weave_range(weave, "unsnarl_write", word, address, size); /* mark and memo are the read's */
 }
 
-static LLVMValueRef argument64(struct weave *weave, LLVMValueRef call, uint8_t index)
+/* ---- groups ---- */
+
+static LLVMValueRef address_of(struct weave *weave, const struct access *access)
 {
-	LLVMValueRef value = LLVMGetOperand(call, index);
-	if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind)
-		return LLVMBuildPtrToInt(weave->builder, value, weave->i64, "");
-	return LLVMBuildZExtOrBitCast(weave->builder, value, weave->i64, "");
+	LLVMValueRef base = LLVMBuildPtrToInt(weave->builder, access->base, weave->i64, "");
+	return LLVMBuildAdd(weave->builder, base, weave_constant(weave, (uint64_t)access->offset), "");
 }
 
-/* Puts the builder behind a call. */
-static void weave_after(struct weave *weave, LLVMValueRef call)
+/* Do two accesses or groups not overlap? */
+static LLVMValueRef are_apart(struct weave *weave, const struct access *a, const struct access *b)
 {
-	weave_before(weave, LLVMGetNextInstruction(call));
-	LLVMSetCurrentDebugLocation2(weave->builder, LLVMInstructionGetDebugLoc(call));
+	LLVMBuilderRef builder = weave->builder;
+	uint64_t size = (uint64_t)a->size * a->members, other = (uint64_t)b->size * b->members;
+	LLVMValueRef distance = LLVMBuildSub(builder, address_of(weave, a), address_of(weave, b), "");
+	LLVMValueRef moved = LLVMBuildAdd(builder, distance, weave_constant(weave, size - 1), "");
+	return LLVMBuildICmp(builder, LLVMIntUGE, moved, weave_constant(weave, size + other - 1), "");
 }
 
-/* Bytes from `address` up to and with the one that `call` points to, or `most` when it found none. */
-static LLVMValueRef found_size(struct weave *weave, LLVMValueRef call, LLVMValueRef address,
-			       LLVMValueRef most)
+/* Before the first group of a stretch. */
+static void start_groups(struct weave *weave, const struct stretch *stretch)
 {
-	LLVMValueRef result = LLVMBuildPtrToInt(weave->builder, call, weave->i64, "");
-	LLVMValueRef up_to = LLVMBuildSub(weave->builder, result, address, "");
-	LLVMValueRef size = LLVMBuildAdd(weave->builder, up_to, number64(weave, 1), "");
-	LLVMValueRef none = LLVMBuildIsNull(weave->builder, call, "");
-	return LLVMBuildSelect(weave->builder, none, most, size, "");
-}
-
-/* How many characters a call of the printf family wrote, its result and its limit being known. */
-static LLVMValueRef printed_size(struct weave *weave, LLVMValueRef call, LLVMValueRef most)
-{
-	LLVMValueRef count = LLVMBuildSExtOrBitCast(weave->builder, call, weave->i64, "");
-	LLVMValueRef size = LLVMBuildAdd(weave->builder, count, number64(weave, 1), "");
-	LLVMValueRef fits = LLVMBuildICmp(weave->builder, LLVMIntULT, size, most, "");
-	LLVMValueRef good = LLVMBuildICmp(weave->builder, LLVMIntSGE, count, number64(weave, 0), "");
-	size = LLVMBuildSelect(weave->builder, fits, size, most, "");
-	return LLVMBuildSelect(weave->builder, good, size, number64(weave, 0), "");
-}
-
-/* How many bytes a call of the read family wrote. */
-static LLVMValueRef counted_size(struct weave *weave, LLVMValueRef call, LLVMValueRef unit)
-{
-	LLVMValueRef count = LLVMBuildSExtOrBitCast(weave->builder, call, weave->i64, "");
-	LLVMValueRef some = LLVMBuildICmp(weave->builder, LLVMIntSGT, count, number64(weave, 0), "");
-	count = LLVMBuildSelect(weave->builder, some, count, number64(weave, 0), "");
-	return LLVMBuildMul(weave->builder, count, unit, "");
-}
-
-/* An access whose size only the result of the call tells. */
-static void hook_afterwards(struct weave *weave, const struct access *access, LLVMValueRef word,
-			    LLVMValueRef address)
-{
-	const struct extent *extent = access->extent;
-	LLVMValueRef call = access->instruction, size;
-	bool limited = extent->size != EXTENT_NO_ARGUMENT;
-	LLVMValueRef argument = limited ? argument64(weave, call, extent->size) : NULL;
-	if (!LLVMIsACallInst(call))
-		return; /* an invoke has no place behind it; none of these functions throws */
-	weave_after(weave, call);
-	if (extent->kind == EXTENT_FOUND)
-		size = found_size(weave, call, address, argument);
-	else if (extent->kind == EXTENT_PRINTED)
-		size = printed_size(weave, call, limited ? argument : number64(weave, UINT64_MAX));
-	else
-		size = counted_size(weave, call, limited ? argument : number64(weave, 1));
-	call_range(weave, extent->access == SITE_WRITE ? "unsnarl_write" : "unsnarl_read", word, address,
-		   size);
-}
-
-/* Where the string at `address` ends. */
-static LLVMValueRef string_end(struct weave *weave, LLVMValueRef pointer, LLVMValueRef address)
-{
-	LLVMTypeRef type = LLVMFunctionType(weave->i64, &weave->pointer, 1, 0);
-	LLVMValueRef length =
-		LLVMBuildCall2(weave->builder, type, function_named(weave, "strlen", type), &pointer, 1, "");
-	return LLVMBuildAdd(weave->builder, address, length, "");
-}
-
-/* The access of a library call; its size may depend on strings or on the result. */
-static void hook_extent(struct weave *weave, const struct access *access, uint32_t site, LLVMValueRef address)
-{
-	const struct extent *extent = access->extent;
-	LLVMValueRef call = access->instruction, word = event_word(weave, site);
-	bool write = extent->access == SITE_WRITE;
-	switch (extent->kind) {
-	case EXTENT_ARGUMENT:
-		call_range(weave, write ? "unsnarl_write" : "unsnarl_read", word, address,
-			   argument64(weave, call, extent->size));
-		break;
-	case EXTENT_PRODUCT:
-		call_range(weave, "unsnarl_read", word, address,
-			   LLVMBuildMul(weave->builder, argument64(weave, call, extent->size),
-					argument64(weave, call, extent->second), ""));
-		break;
-	case EXTENT_STRING:
-		call_range(weave, "unsnarl_read_string", word, address, number64(weave, UINT64_MAX));
-		break;
-	case EXTENT_STRING_MOST:
-		call_range(weave, "unsnarl_read_string", word, address,
-			   argument64(weave, call, extent->size));
-		break;
-	case EXTENT_APPENDED:
-		address = string_end(weave, access->pointer, address);
-		/* fall through */
-	case EXTENT_AS_STRING:
-		call_range(weave, "unsnarl_write_string", word, address,
-			   argument64(weave, call, extent->size));
-		break;
-	case EXTENT_FIXED:
-		call_range(weave, write ? "unsnarl_write" : "unsnarl_read", word, address,
-			   number64(weave, extent->size));
-		break;
-	case EXTENT_BLOCK:
-		call_range(weave, "unsnarl_free", word, address, number64(weave, 0));
-		break;
-	case EXTENT_RESULT:
-	case EXTENT_FOUND:
-	case EXTENT_PRINTED:
-		hook_afterwards(weave, access, word, address);
-		break;
+	const struct access *items = weave->accesses.items;
+	weave->together = weave_constant(weave, 1);
+	for (uint32_t i = 0; i < stretch->napart; i++) {
+		LLVMValueRef apart =
+			are_apart(weave, &items[stretch->apart[i].a], &items[stretch->apart[i].b]);
+		weave->together =
+			LLVMBuildSelect(weave->builder, apart, weave->together, weave_constant(weave, 0), "");
 	}
+	weave->next_grouped++;
 }
 
-/* A memory intrinsic of a small constant size is as good as a load or store. */
-static bool fixed_extent(struct access *access)
+/* The hook of a group, before its first access. */
+static void call_group(struct weave *weave, const struct access *head, LLVMValueRef order)
 {
-	const struct extent *extent = access->extent;
-	if (extent->kind != EXTENT_ARGUMENT || !LLVMIsAMemIntrinsic(access->instruction))
-		return false;
-	LLVMValueRef size = LLVMGetOperand(access->instruction, extent->size);
-	if (!LLVMIsAConstantInt(size) || LLVMConstIntGetZExtValue(size) > 32)
-		return false;
-	static unsigned align;
-	if (!align)
-		align = LLVMGetEnumAttributeKindForName("align", 5);
-	LLVMAttributeRef known =
-		LLVMGetCallSiteEnumAttribute(access->instruction, extent->pointer + 1u, align);
-	access->size = (uint32_t)LLVMConstIntGetZExtValue(size);
-	access->alignment = known ? (uint32_t)LLVMGetEnumAttributeValue(known) : 1;
-	return access->size > 0;
+	char name[64];
+	snprintf(name, sizeof name, "unsnarl_hook_%ss%u", head->kind == SITE_WRITE ? "write" : "read",
+		 head->size * head->members);
+	LLVMValueRef arguments[] = { weave->self,
+				     weave->tag,
+				     weave->wholes,
+				     number_of(weave, head->site),
+				     order,
+				     address_of(weave, head),
+				     at_offset(weave, weave->marks, head->site),
+				     memo_of(weave, head->site),
+				     weave_constant(weave, head->size),
+				     weave_constant(weave, head->step),
+				     weave->together };
+	weave->together =
+		LLVMBuildCall2(weave->builder, weave->group_type,
+			       weave_function_named(weave, name, weave->group_type), arguments, 11, "");
 }
 
-void weave_access(struct weave *weave, const struct access *access)
+/* One access of a group. Where a later group is not quiet, what is left of this one is done once more: in the
+ * context that is then. */
+static void hook_member(struct weave *weave, uint32_t index, uint32_t site, LLVMValueRef address)
 {
-	uint32_t site = weave_site(weave, access->instruction, access->kind, access->size, access->pointer);
+	const struct access *access = &weave->accesses.items[index];
+	LLVMValueRef order = next_order(weave);
+	if (weave->next_grouped < weave->grouped.n &&
+	    index == weave->grouped.items[weave->next_grouped].first_head)
+		start_groups(weave, &weave->grouped.items[weave->next_grouped]);
+	if (access->members > 1)
+		call_group(weave, access, order);
+	LLVMValueRef arguments[] = { weave->self, weave->together, number_of(weave, site),
+				     order,       address,         weave_constant(weave, access->size) };
+	const char *name =
+		access->kind == SITE_WRITE ? "unsnarl_hook_alone_write" : "unsnarl_hook_alone_read";
+	LLVMBuildCall2(weave->builder, weave->alone_type,
+		       weave_function_named(weave, name, weave->alone_type), arguments, 6, "");
+}
+
+void weave_access(struct weave *weave, uint32_t index)
+{
+	struct access *access = &weave->accesses.items[index], *head = &weave->accesses.items[access->head];
+	if (access == head)
+		head->site =
+			weave_site(weave, access->instruction, access->kind, access->size, access->pointer);
+	uint32_t site = head->site;
 	weave_before(weave, access->instruction);
 	LLVMValueRef address = LLVMBuildPtrToInt(weave->builder, access->pointer, weave->i64, "");
 	if (access->called) {
@@ -415,11 +356,15 @@ void weave_access(struct weave *weave, const struct access *access)
 	}
 	if (access->starts)
 		start_stretch(weave, access);
+	if (head->members > 1) {
+		hook_member(weave, index, site, address);
+		return;
+	}
 	struct access fixed = *access;
-	if (access->extent && fixed_extent(&fixed))
+	if (access->extent && weave_extent_is_fixed(&fixed))
 		hook_plain(weave, &fixed, access->kind == SITE_WRITE, site, address);
 	else if (access->extent)
-		hook_extent(weave, access, site, address);
+		weave_extent(weave, access, event_word(weave, site), address);
 	else if (access->kind == SITE_UPDATE)
 		hook_update(weave, access, site, address);
 	else
@@ -442,7 +387,7 @@ void weave_variables(struct weave *weave)
 			after = LLVMGetNextInstruction(after);
 		weave_before(weave, after);
 		LLVMValueRef arguments[] = { LLVMBuildPtrToInt(weave->builder, i, weave->i64, ""),
-					     number64(weave, size) };
+					     weave_constant(weave, size) };
 		call_cold(weave, "unsnarl_fresh", weave->fresh_type, arguments, 2);
 	}
 }

@@ -132,7 +132,7 @@ static void settle_same(struct thread *self, struct cell *cell)
 	granule_leave(self, entered);
 }
 
-void array_settle(struct thread *self, struct cell *cell)
+__attribute__((preserve_most)) void array_settle(struct thread *self, struct cell *cell)
 {
 	struct bytes bytes;
 	bool same;
@@ -209,14 +209,16 @@ static bool learn_bytes(struct thread *self, struct cell *cell, struct bytes *by
 	struct cell now = bytes->now;
 	if (!OWNER_FORM(now.owner))
 		now.owner = OWNER(0u, FORM_WHOLE, MODE_ALL);
-	bool changes = false;
+	bool changes = false, whole = OWNER_FORM(bytes->raw.owner) == FORM_WHOLE;
 	struct change each[8];
 	uint32_t n = 0;
 	uint32_t old = 0, next = 0;
 	for (uint32_t i = from; i < to; i++) {
 		if (i == from || bytes->all.states[i] != old) {
 			old = bytes->all.states[i];
-			each[n] = cell_learn(self, array_byte(now, old), word, granule + i, access);
+			/* A whole granule's change is known by its cell as it is (quick_open). */
+			struct cell byte = whole ? bytes->raw : array_byte(now, old);
+			each[n] = cell_learn(self, byte, word, granule + i, access);
 			next = state_after(self, old, HISTORY(each[n++].next), access);
 		}
 		changes |= next != old;
@@ -296,7 +298,7 @@ bool array_access(struct thread *self, struct cell *cell, uint32_t from, uint32_
 		struct bytes bytes;
 		uint16_t owner = cell_get(cell).owner;
 		if (!owner || (OWNER_SLOT(owner) == self->slot && OWNER_IS_PRIVATE(owner)))
-			return row_access(self, cell, from, to, word, access, unit, true);
+			return row_access(self, granule, from, to, word, access, unit, true);
 		if (!arrays_can_tell())
 			return false;
 		if (open_own(self, cell, from, to, word, access))

@@ -194,6 +194,7 @@ static bool read_among_many(struct thread *self, struct cell *cell, struct cell 
 			    uint64_t address)
 {
 	uint32_t number = readers_of(cell, now.read), before = news_in_any_context(self);
+	again_put_latest(self, cell, now);
 	uint32_t list = readers_list(cell, number);
 	enum reading reading = readers_read(self, number, word);
 	if (!number)
@@ -248,11 +249,20 @@ static bool become_many(struct thread *self, struct cell *cell, struct cell now,
 	return true;
 }
 
+static uint32_t last_of_another(const struct thread *self, const struct cell *cell, struct cell now,
+				uint32_t readers)
+{
+	uint64_t latest = readers_latest(readers);
+	return WORD_SLOT(latest) == self->slot ? readers_last(self, readers)
+					       : WORD_SITE(last_read(cell, now, latest));
+}
+
 static bool write_after_many(struct thread *self, struct cell *cell, struct cell now, uint64_t word,
 			     uint64_t address)
 {
 	struct readers_walk readers = { .number = readers_of(cell, now.read) };
-	uint32_t last = readers_last(self, readers.number), write = history_at(HISTORY(now.history))->write;
+	uint32_t last = last_of_another(self, cell, now, readers.number);
+	uint32_t write = history_at(HISTORY(now.history))->write;
 	struct cell fresh = {
 		.history = history_number((struct history){ .write = WORD_SITE(word), .before = last }),
 		.context = (uint16_t)self->context,
@@ -269,7 +279,7 @@ static bool write_after_many(struct thread *self, struct cell *cell, struct cell
 	for (uint64_t read; (read = readers_next(&readers));) {
 		if (WORD_SLOT(read) == self->slot)
 			continue;
-		observe_pair(self, PAIR_READ_WRITE, last_read(self, cell, now, read), word, address);
+		observe_pair(self, PAIR_READ_WRITE, last_read(cell, now, read), word, address);
 		if (cell_observes_edges())
 			context_meet(self, WORD_SLOT(read), ACCESS_WRITE);
 	}

@@ -22,48 +22,81 @@ uint32_t context_empty(void)
 	return runtime.context_full ? 1 : 0;
 }
 
-/* Relaxed: events publish nothing, they only must not get lost. */
-static void context_push(uint32_t *context, uint32_t events, uint32_t n)
-{
-	uint32_t old = RELAXED_GET(*context), fresh;
-	do {
-		fresh = context_last((uint64_t)old << 2 * n | events);
-		if (fresh == old)
-			return; /* full of this event already */
-	} while (
-		!__atomic_compare_exchange_n(context, &old, fresh, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-}
-
 /* ---- events of a busy thread ---- */
 
 /* A thread that has caused many events since its last synchronisation call is busy: it alone changes its
  * context then, and takes in what others have sent it at its next event, its next call, or its next access
- * that is not known yet. What is sent while it becomes busy may be lost. */
+ * that is not known yet. Its writes to what is its own do not look into the inbox: that would be one more load
+ * and branch in every hook of a write, and a busy thread soon has its next event. */
 #define BUSY_FROM 4096u
 
+/* False when only the thread itself may: it says so in the context, so that whoever has not seen it does not
+ * succeed either. Relaxed: events publish nothing, they only must not get lost. */
+static bool context_push(struct thread *thread, uint32_t events, uint32_t n, bool own)
+{
+	uint32_t old = RELAXED_GET(thread->context_state), fresh;
+	do {
+		if (old & CONTEXT_BUSY && !own)
+			return false;
+		fresh = context_next(old, events, n);
+		if (fresh == old)
+			return true; /* full of this event already */
+	} while (!__atomic_compare_exchange_n(&thread->context_state, &old, fresh, true, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+	return true;
+}
+
+/* Sequentially consistent, and before a look at who is busy: of a sender and a thread that ceases to be busy
+ * one sees what the other did. */
 static void inbox_add(struct thread *thread, uint32_t events, uint32_t n)
 {
 	uint32_t old = RELAXED_GET(thread->inbox), fresh;
 	do {
 		uint32_t all = (old >> 16) + n;
 		fresh = (all < CONTEXT_MOST ? all : CONTEXT_MOST) << 16 | (uint16_t)(old << 2 * n | events);
-	} while (!__atomic_compare_exchange_n(&thread->inbox, &old, fresh, true, __ATOMIC_RELAXED,
+	} while (!__atomic_compare_exchange_n(&thread->inbox, &old, fresh, true, __ATOMIC_SEQ_CST,
 					      __ATOMIC_RELAXED));
+}
+
+static uint32_t inbox_empty(struct thread *thread)
+{
+	return RELAXED_GET(thread->inbox) ? __atomic_exchange_n(&thread->inbox, 0, __ATOMIC_SEQ_CST) : 0;
 }
 
 static void inbox_take(struct thread *self)
 {
-	uint32_t all = RELAXED_GET(self->inbox) ? __atomic_exchange_n(&self->inbox, 0, __ATOMIC_RELAXED) : 0;
+	uint32_t all = inbox_empty(self);
 	if (all)
-		context_push(&self->context, (uint16_t)all, all >> 16);
+		context_push(self, (uint16_t)all, all >> 16, true);
+}
+
+/* Events of another thread. Should it not be busy any more, it may not look into its inbox for long. */
+static void context_give(struct thread *thread, uint32_t events, uint32_t n)
+{
+	while (n && !context_push(thread, events, n, false)) {
+		inbox_add(thread, events, n);
+		if (RELAXED_GET(thread->context_state) & CONTEXT_BUSY)
+			return;
+		uint32_t all = inbox_empty(thread);
+		events = (uint16_t)all;
+		n = all >> 16;
+	}
+}
+
+static void context_set_busy(struct thread *self, bool busy)
+{
+	if (busy)
+		__atomic_fetch_or(&self->context_state, CONTEXT_BUSY, __ATOMIC_SEQ_CST);
+	else if (RELAXED_GET(self->context_state) & CONTEXT_BUSY)
+		__atomic_fetch_and(&self->context_state, ~CONTEXT_BUSY, __ATOMIC_SEQ_CST); /* inbox_add */
 }
 
 void context_own_slowly(struct thread *self, uint32_t event)
 {
 	inbox_take(self);
-	context_push(&self->context, event, 1);
+	context_push(self, event, 1, true);
 	if (self->owner != OWNER_NEVER && ++self->events == BUSY_FROM)
-		RELAXED_SET(self->busy, 1);
+		context_set_busy(self, true);
 }
 
 /* ---- events for others ---- */
@@ -81,12 +114,8 @@ static void post_send(struct thread *self, struct post *post)
 {
 	struct thread *thread = &runtime.threads[post->slot];
 	uint32_t n = post->n < CONTEXT_MOST ? post->n : CONTEXT_MOST;
-	if (post->epoch != (uint16_t)RELAXED_GET(runtime.recycled))
-		; /* it may be another thread's slot */
-	else if (RELAXED_GET(thread->busy))
-		inbox_add(thread, post->events, n);
-	else
-		context_push(&thread->context, post->events, n);
+	if (post->epoch == (uint16_t)RELAXED_GET(runtime.recycled)) /* else it may be another thread's slot */
+		context_give(thread, post->events, n);
 	self->posted -= post->n;
 	post->sent += post->n;
 	post->most = post->sent < POST_AT_ONCE ? 0 : post->sent < POST_BY_FEW ? POST_FEW : POST_MANY;
@@ -114,7 +143,7 @@ void context_send(struct thread *self, bool synchronises)
 {
 	self->posting &= !synchronises;
 	if (synchronises) {
-		RELAXED_SET(self->busy, 0);
+		context_set_busy(self, false);
 		self->events = 0;
 	}
 	inbox_take(self);
@@ -136,7 +165,7 @@ void context_meet(struct thread *self, uint32_t slot, enum access access)
 			return;
 	together->partners[together->n++ % TOGETHER_MOST] = slot;
 	if (self->owner == OWNER_NEVER) /* every access is seen, in one order */
-		context_push(&runtime.threads[slot].context, event, 1);
+		context_give(&runtime.threads[slot], event, 1);
 	else
 		post_event(self, slot, event);
 }

@@ -8,12 +8,13 @@
 
 #include "model/run.h" /* enum context_event */
 
-/* Only the last events are kept. */
-INLINE uint32_t context_last(uint64_t context)
+/* The context after these events, of which only the last are kept; a busy thread stays busy. */
+INLINE uint32_t context_next(uint32_t state, uint32_t events, uint32_t n)
 {
-	return (uint32_t)(context > runtime.context_most
-				  ? (context & runtime.context_mask) | runtime.context_full
-				  : context);
+	uint64_t all = (uint64_t)(uint16_t)state << 2 * n | events;
+	if (all > runtime.context_most)
+		all = (all & runtime.context_mask) | runtime.context_full;
+	return (state & CONTEXT_BUSY) | (uint32_t)all;
 }
 
 /* This thread's own event. While it is busy nobody else changes its context: then no locked instruction,
@@ -21,11 +22,11 @@ INLINE uint32_t context_last(uint64_t context)
 INLINE void context_own(struct thread *self, enum access access)
 {
 	uint32_t event = access == ACCESS_WRITE ? EVENT_LOCAL_WRITE : EVENT_LOCAL_READ;
-	uint32_t now = RELAXED_GET(self->context), next = context_last((uint64_t)now << 2 | event);
-	if (UNLIKELY(!RELAXED_GET(self->busy) || RELAXED_GET(self->inbox)))
+	uint32_t now = RELAXED_GET(self->context_state), next = context_next(now, event, 1);
+	if (UNLIKELY(!(now & CONTEXT_BUSY) || RELAXED_GET(self->inbox)))
 		context_own_slowly(self, event);
 	else if (next != now)
-		__asm__("cmpxchg %2, %1" : "+a"(now), "+m"(self->context) : "r"(next) : "cc");
+		__asm__("cmpxchg %2, %1" : "+a"(now), "+m"(self->context_state) : "r"(next) : "cc");
 }
 
 /* context_meet for one other thread, if the event may wait; else nothing, and false. */

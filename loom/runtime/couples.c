@@ -144,12 +144,16 @@ void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint
 				    .pair = number,
 				    .address = address };
 	uint32_t takes = RELAXED_GET(self->takes);
-	bool walks = same_step(&self->last_met, &pair) && takes == self->seen_takes;
-	uint32_t since = walks ? 0 : remembered_since(self, pair.tail_order);
-	for (uint32_t i = 0; i < RECENT_PAIRS && !walks; i++) {
+	bool alone = takes == self->seen_takes, walks = alone && same_step(&self->last_met, &pair);
+	/* What was too long ago stays so until somebody follows this thread up again. */
+	bool looks = !walks && !(alone && self->takes_are_past);
+	uint32_t since = looks ? remembered_since(self, pair.tail_order) : 0, young = 0;
+	for (uint32_t i = 0; i < RECENT_PAIRS && looks; i++) {
 		struct recent_pair first;
-		if ((int32_t)(since - RELAXED_GET(self->taken_pairs.orders[i])) > 0 ||
-		    !copy_pair(&self->taken_pairs.pairs[i], &first) || is_past(self, &first, since))
+		if ((int32_t)(since - RELAXED_GET(self->taken_pairs.orders[i])) > 0)
+			continue;
+		young++;
+		if (!copy_pair(&self->taken_pairs.pairs[i], &first) || is_past(self, &first, since))
 			continue;
 		bool crossed = first.other == other->number
 				       ? (int32_t)(pair.head_order - first.tail_order) < 0
@@ -163,6 +167,8 @@ void couples_meet(struct thread *self, struct thread *other, uint32_t kind, uint
 	else
 		self->couples_left = self->couples_left > cost ? self->couples_left - cost : 0;
 	self->seen_takes = takes;
+	if (looks)
+		self->takes_are_past = !young;
 	self->last_met = pair;
 	*recent_place(&self->met_pairs, &pair, pair.tail_order) = pair;
 	pair.other = self->number;

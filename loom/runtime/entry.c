@@ -1,13 +1,11 @@
 /* The cold ends of the hooks: what compiled code calls. Each enters the runtime
  * for the calling thread, or stays out when that thread holds a lock (a signal
  * handler that interrupted it) or nothing is observed. */
+#include "loom/runtime/entry.h"
 #include "loom/runtime/quick.h"
-#include "loom/runtime/runtime.h"
 
 #include <errno.h>
 #include <string.h>
-
-#define COLD EXPORT __attribute__((preserve_most)) void
 
 /* The thread, entered, with `word` made its own; NULL to stay out. A thread that
  * was unknown until now had no place for its order: it gets one here. */
@@ -89,16 +87,16 @@ static __attribute__((noinline)) bool quick_bytes(struct thread *self, uint64_t 
 					quick_step(self, cell, word, access) ||
 					quick_change(self, cell, word, address, 8, access))) ||
 		       (length < 8 &&
-			(quick_open_row(self, cell, word, from, to, access, true) ||
+			(quick_open_row(self, address, word, length, access, true) ||
 			 (access == ACCESS_READ && quick_open(self, cell, word, address, length)))) ||
 		       quick_in_shared(self, cell, word, from, to, access);
-	if (quick_in_row(self, address, site, order, length, access, true)) {
-		if (to == 8)
-			row_settle(self, cell);
+	if (quick_in_row(self, address, site, order, length, access, true, true))
 		return true;
-	}
-	return OWNER_MODE(owner) == MODE_ALL ? quick_in_array(self, address, site, order, length, access)
-					     : quick_in_shared(self, cell, word, from, to, access);
+	if (OWNER_MODE(owner) != MODE_ALL)
+		return (access == ACCESS_READ && glance_at_bytes(self, word, address, length)) ||
+		       quick_in_shared(self, cell, word, from, to, access);
+	return quick_in_array(self, address, site, order, length, access) ||
+	       (access == ACCESS_READ && quick_join(self, cell, word, from, to));
 }
 
 /* Granule by granule where every access need not be seen: an access to several is one to each. */
@@ -110,12 +108,7 @@ static void access_granules(uint64_t word, uint64_t address, uint64_t size, enum
 		access_range(word, address, size, access, FORM_NONE, true);
 	for (uint64_t end = address + size; by_granule && address < end;) {
 		uint64_t next = (address & ~7ull) + 8, length = (next < end ? next : end) - address;
-		struct cell *cell = layout_whole(address);
-		uint64_t low = cell_low(cell);
-		uint32_t from = address % 8;
-		if (!(access == ACCESS_READ && low_is_second(self, low) &&
-		      quick_glances(self, cell, low, word, from, from + (uint32_t)length)) &&
-		    !quick_bytes(self, word, address, (uint32_t)length, access))
+		if (!quick_bytes(self, word, address, (uint32_t)length, access))
 			access_range(word, address, length, access, FORM_WHOLE | FORM_NO_MEMOS, true);
 		address = next;
 	}
@@ -147,23 +140,6 @@ INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum a
 		access_range(word, address, length, access, form, false);
 }
 
-/* What the first memo did not know: what is behind it comes to the front. */
-INLINE bool second_chance(uint64_t word, uint64_t address, struct memo *memo, enum access access,
-			  uint32_t length)
-{
-	struct thread *self = unsnarl_self;
-	if (self->tag == TAG_NEVER)
-		return false;
-	struct cell *cell = layout_cell(address);
-	uint64_t low = cell_low(cell);
-	const struct memo behind = *memo_behind(memo, low);
-	if (!quick_by_memo(self, cell, WORD_ORDER(word), access, &behind))
-		return access == ACCESS_READ && OWNER_MODE(LOW_OWNER(low)) == MODE_ONE &&
-		       !(address % length) && look_at_cell(self, cell, low, word);
-	memo_set(memo, behind.from, behind.to);
-	return true;
-}
-
 /* Are there memos, or looks, of such cells? Of this thread's own, and reads of what two threads know. */
 INLINE bool has_memos_of(const struct thread *self, uint64_t low, enum access access)
 {
@@ -173,9 +149,6 @@ INLINE bool has_memos_of(const struct thread *self, uint64_t low, enum access ac
 }
 
 /* The quick parts save few registers; the rest is a function of its own, jumped to. */
-#define MISS(name)                                                                \
-	EXPORT __attribute__((preserve_most, noinline)) void unsnarl_miss_##name( \
-		uint64_t word, uint64_t address, uint64_t memo)
 #define COLD_CALL(name) COLD unsnarl_##name(uint64_t address, uint64_t site)
 /* Registers that carry arguments are preserved too: what is jumped to gets the same ones. */
 #define SLOWLY(name) \
@@ -233,8 +206,8 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 	{                                                                                                    \
 		struct thread *self = unsnarl_self;                                                          \
 		uint64_t site = WORD_SITE(word), order = WORD_ORDER(word);                                   \
-		if (!(length == 4 && glance_own_half(self, address, site, order, access)) &&                 \
-		    !quick_in_row(self, address, site, order, length, access, false)) __attribute__          \
+		if (!(length == 4 && glance_at_own_half(self, address, site, order, access)) &&              \
+		    !quick_in_row(self, address, site, order, length, access, false, false)) __attribute__   \
 			((musttail)) return name##_hands(word, address, memo);                               \
 	}                                                                                                    \
 	static __attribute__((preserve_most, noinline)) void name##_behind(uint64_t word, uint64_t address,  \
@@ -266,18 +239,25 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		uint64_t low = cell_low(cell), word = event_word(self, site);                                \
 		if (self->tag == TAG_NEVER) /* which need not touch the pages of memos */                    \
 			name##_access(word, address);                                                        \
-		else if (!quick_in_row(self, address, site, self->order, length, access, false) &&           \
+		else if (!(length == 8 && quick_in_halves(self, address, site, self->order, access)) &&      \
 			 !(LOW_IS_MANY(low) ? access == ACCESS_READ && reads_again(self, cell, word)         \
-					    : quick_by_memo(self, cell, self->order, access,                 \
-							    memo_behind(memo, low))))                        \
+					    : low && quick_by_memo(self, cell, self->order, access,          \
+								   memo_behind(memo, low))))                 \
 			name##_hands(word, address, (uint64_t)memo);                                         \
+	}                                                                                                    \
+	static __attribute__((preserve_most, noinline)) void name##_in_row(uint64_t address, uint64_t site)  \
+	{                                                                                                    \
+		struct thread *self = unsnarl_self;                                                          \
+		if (!quick_in_row(self, address, site, self->order, length, access, false, false))           \
+			__attribute__                                                                        \
+			((musttail)) return name##_slowly(address, site);                                    \
 	}                                                                                                    \
 	COLD_CALL(name)                                                                                      \
 	{                                                                                                    \
 		struct thread *self = unsnarl_self;                                                          \
 		if (!quick_privately(self, layout_cell##length(address), FORM(length), site, ++self->order,  \
 				     access)) __attribute__                                                  \
-			((musttail)) return name##_slowly(address, site);                                    \
+			((musttail)) return name##_in_row(address, site);                                    \
 	}
 
 UNIT_ACCESS(read8, 8, ACCESS_READ)
@@ -335,16 +315,14 @@ MISS_BOTH(write, ACCESS_WRITE)
 			access_range(word, address, length, access, FORM_PART, element); \
 	}
 
-#define SMALL_ACCESS(name, length, access, element)                                             \
-	SMALL_SLOWLY(name, length, access, element)                                             \
-	COLD_CALL(name)                                                                         \
-	{                                                                                       \
-		struct thread *self = unsnarl_self;                                             \
-		self->order++;                                                                  \
-		if (!(!(element && address % 8 + length == 8) &&                                \
-		      quick_in_row(self, address, site, self->order, length, access, false)) && \
-		    !quick_part(self, address, site, length, access, element)) __attribute__    \
-			((musttail)) return name##_slowly(address, site);                       \
+#define SMALL_ACCESS(name, length, access, element)                                                    \
+	SMALL_SLOWLY(name, length, access, element)                                                    \
+	COLD_CALL(name)                                                                                \
+	{                                                                                              \
+		struct thread *self = unsnarl_self;                                                    \
+		if (!quick_in_row(self, address, site, ++self->order, length, access, element, false)) \
+			__attribute__                                                                  \
+			((musttail)) return name##_slowly(address, site);                              \
 	}
 
 #define BYTE_WAY(name, way, done)                                                                          \
@@ -355,28 +333,45 @@ MISS_BOTH(write, ACCESS_WRITE)
 			((musttail)) return name##_slowly(address, site);                                  \
 	}
 
+/* By a glance: what only few of them have to do then is jumped to as well. */
+#define GLANCE_WAY(name, way, glance)                                                                      \
+	static __attribute__((preserve_most, noinline)) void name##_##way(uint64_t address, uint64_t site) \
+	{                                                                                                  \
+		enum glanced done = glance;                                                                \
+		if (UNLIKELY(done == GLANCED_NOT)) __attribute__                                           \
+			((musttail)) return name##_slowly(address, site);                                  \
+		if (UNLIKELY(done == GLANCED_MEETS)) __attribute__                                         \
+			((musttail)) return name##_meets(address, site);                                   \
+		if (UNLIKELY(done == GLANCED_LAST)) __attribute__                                          \
+			((musttail)) return last_byte(address, site);                                      \
+	}
+
+static __attribute__((preserve_most, noinline)) void last_byte(uint64_t address, uint64_t site)
+{
+	(void)site;
+	array_settle(unsnarl_self, layout_whole(address));
+}
+
 #define BYTE_ACCESS(name, access, element)                                                               \
 	SMALL_SLOWLY(name, 1, access, element)                                                           \
-	BYTE_WAY(name, in_row,                                                                           \
-		 !(element && address % 8 == 7) &&                                                       \
-			 quick_in_row(self, address, site, self->order, 1, access, false))               \
-	BYTE_WAY(name, in_array, glance_own_byte(self, address, site, access))                           \
-	BYTE_WAY(name, shared, access == ACCESS_READ && glance_second(self, address, site))              \
+	BYTE_WAY(name, meets, glance_meet(self, address, access))                                        \
+	GLANCE_WAY(name, in_array, glance_at_own(unsnarl_self, address, site, access))                   \
+	GLANCE_WAY(name, shared, glance_at_shared(unsnarl_self, address, site, access))                  \
 	BYTE_WAY(name, part, quick_part(self, address, site, 1, access, element))                        \
 	COLD_CALL(name)                                                                                  \
 	{                                                                                                \
 		struct thread *self = unsnarl_self;                                                      \
-		self->order++;                                                                           \
+		if (quick_in_row(self, address, site, ++self->order, 1, access, element, false))         \
+			return;                                                                          \
 		uint32_t owner = RELAXED_GET(layout_whole(address)->owner) ^ self->owner;                \
-		if (owner == (FORM_ARRAY << 2 | MODE_ONE)) __attribute__                                 \
+		bool two = (owner & (access == ACCESS_READ ? ~0u : 63)) == (FORM_ARRAY << 2 | MODE_ONE); \
+		if (two) __attribute__                                                                   \
 			((musttail)) return name##_shared(address, site);                                \
-		if (owner == (FORM_ARRAY | FORM_PRIVATE) << 2) __attribute__                             \
-			((musttail)) return name##_in_row(address, site);                                \
 		if (owner == (FORM_ARRAY << 2 | MODE_ALL)) __attribute__                                 \
 			((musttail)) return name##_in_array(address, site);                              \
-		if (access == ACCESS_READ || (owner & 63) != (FORM_ARRAY << 2 | MODE_ONE)) __attribute__ \
-			((musttail)) return name##_part(address, site);                                  \
-		__attribute__((musttail)) return name##_slowly(address, site);                           \
+		if (owner == (FORM_ARRAY | FORM_PRIVATE) << 2) __attribute__                             \
+			((musttail)) return name##_slowly(address, site);                                \
+		__attribute__((musttail)) return name##_part(address, site);                             \
 	}
 
 SMALL_ACCESS(read2, 2, ACCESS_READ, false)
@@ -390,10 +385,29 @@ BYTE_ACCESS(element_write1, ACCESS_WRITE, true)
 
 /* ---- the rest ---- */
 
-/* Accesses that are wide, unaligned or of a size known only now. */
-COLD unsnarl_read(uint64_t word, uint64_t address, uint64_t size)
+static __attribute__((preserve_most, noinline)) void read_further(uint64_t word, uint64_t address,
+								  uint64_t size)
 {
 	access_granules(word, address, size, ACCESS_READ);
+}
+
+/* Accesses that are wide, unaligned or of a size known only now. Reads of what two threads use, by the second
+ * one, come first: there are many of them where one thread hands text to another. Only the same arguments may be
+ * jumped on with, as above. */
+COLD unsnarl_read(uint64_t word, uint64_t address, uint64_t size)
+{
+	struct thread *self = unsnarl_self;
+	uint64_t at = address, end = address + size;
+	while (at < end && WORD_SLOT(word) == self->slot) {
+		uint64_t next = (at & ~7ull) + 8 < end ? (at & ~7ull) + 8 : end;
+		if (!glance_at_bytes(self, word, at, (uint32_t)(next - at)))
+			break;
+		at = next;
+	}
+	if (at == address) __attribute__
+		((musttail)) return read_further(word, address, size);
+	if (at < end)
+		read_further(word, at, end - at);
 }
 
 COLD unsnarl_write(uint64_t word, uint64_t address, uint64_t size)
@@ -419,5 +433,5 @@ COLD unsnarl_fresh(uint64_t address, uint64_t size)
 {
 	struct thread *self = unsnarl_self;
 	if (self != &unsnarl_nobody && !self->held)
-		runtime_forget(self, address, size);
+		runtime_forget(self, address, size, true);
 }

@@ -1,4 +1,4 @@
-/* Glances: accesses to single bytes of a granule with an array (array.c) that teach
+/* Glances: accesses to bytes of a granule with an array (array.c) that teach
  * nothing, remembered by each thread. What a read by the second of two threads may tell
  * depends on the byte's state, the site and the context of the reader. What the first one's
  * write makes of a byte, and what a thread does to a byte of its own, depends on the
@@ -46,22 +46,19 @@ INLINE uint64_t glance_from(uint64_t low, uint64_t site, uint32_t state)
 }
 
 /* The byte's state after such an access; false when that is not known. It may come with GLANCE_MEETS, where `met`
- * is. A signal handler may put another one in its place meanwhile. */
+ * is. Looked at by one instruction: a signal handler may put another one in its place meanwhile. */
 INLINE bool glance_find(struct thread *self, uint64_t low, uint64_t site, uint32_t state, uint32_t how,
-			uint32_t *next, bool *met)
+			uint32_t *next, uint32_t *met)
 {
 	uint64_t from = glance_from(low, site, state);
-	const struct glance *place = glance_place(self, from);
-	uint64_t to = RELAXED_GET(place->to);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	bool same = RELAXED_GET(place->from) == from;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	cell_bits found = *(const volatile cell_bits *)glance_place(self, from);
+	uint64_t to = (uint64_t)found[1];
+	uint32_t differ = (uint32_t)(to >> 32) ^ how;
 	*next = (uint32_t)to;
-	uint32_t found = (uint32_t)(to >> 32);
-	if (!same || (found ^ how) & ~(met ? GLANCE_MEETS : 0) || RELAXED_GET(place->to) != to)
+	if ((uint64_t)found[0] != from || differ & ~(met ? GLANCE_MEETS : 0))
 		return false;
 	if (met)
-		*met |= found & GLANCE_MEETS;
+		*met |= differ;
 	return true;
 }
 
@@ -102,50 +99,104 @@ INLINE bool low_is_own_array(const struct thread *self, uint64_t low)
 	return LOW_OWNER(low) == (self->owner | FORM_ARRAY << 2 | MODE_ALL);
 }
 
-/* The state is stored, unless it is the granule's last one and the array may come to its end with it. */
-INLINE bool glance_store(uint32_t *state, uint32_t next, uint64_t address)
+/* Two threads use it, this one as the first. */
+INLINE bool low_is_first(const struct thread *self, uint64_t low)
 {
-	if (next != *state) {
-		if (address % 8 == 7 && STATE_HISTORY(state[-1]) == STATE_HISTORY(next))
-			return false;
-		*state = next;
-	}
-	return true;
+	return (LOW_OWNER(low) & 63) == (FORM_ARRAY << 2 | MODE_ONE) && HISTORY_WRITER(low) == self->slot;
 }
 
-/* A further read of a byte by the second thread; calls nothing, as the next one. */
-INLINE bool glance_second(struct thread *self, uint64_t address, uint64_t site)
+/* What is left to do after an access to one byte. */
+enum glanced { GLANCED_NOT, GLANCED, GLANCED_LAST, GLANCED_MEETS };
+
+/* A byte's next state. With the granule's last one the array may come to its end: when all are alike, or when the
+ * first thread is `over` what the second one read. */
+INLINE enum glanced glance_store(uint32_t *state, uint32_t next, uint64_t address, bool over)
+{
+	if (next == *state)
+		return GLANCED;
+	*state = next;
+	return address % 8 == 7 && (over || !STATE_HISTORY(state[-7] ^ next)) ? GLANCED_LAST : GLANCED;
+}
+
+/* A byte that two threads use: a read by the second one, a write by the first. */
+INLINE enum glanced glance_at_shared(struct thread *self, uint64_t address, uint64_t site, enum access access)
 {
 	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell);
-	uint32_t *state = &array_at(HISTORY(low))->states[address % 8], next;
-	if (!low_is_second(self, low) ||
-	    !glance_find(self, low, site, *state, glance_shared(self), &next, NULL) ||
-	    !glance_store(state, next, address))
+	uint32_t *state = &array_at(HISTORY(low))->states[address % 8], next, met = 0;
+	bool reads = access == ACCESS_READ;
+	if (!(reads ? low_is_second(self, low) : low_is_first(self, low)) ||
+	    !(reads ? glance_find(self, low, site, *state, glance_shared(self), &next, &met)
+		    : glance_find(self, low_of_second(low), site, STATE_HISTORY(*state), glance_over(), &next,
+				  &met)))
+		return GLANCED_NOT;
+	*(reads ? &cell->read : &cell->write) = (uint32_t)self->order;
+	enum glanced done =
+		glance_store(state, reads ? next : STATE(next, (uint16_t)self->context), address, !reads);
+	return met ? GLANCED_MEETS : done;
+}
+
+/* Then, if it meets the other thread and the cell still names both; always true. */
+INLINE bool glance_meet(struct thread *self, uint64_t address, enum access access)
+{
+	struct cell *cell = layout_whole(address);
+	uint64_t low = cell_low(cell);
+	bool reads = access == ACCESS_READ;
+	if (reads ? low_is_second(self, low) : low_is_first(self, low))
+		context_once(self, reads ? HISTORY_WRITER(low) : OWNER_SLOT(LOW_OWNER(low)), access);
+	if (address % 8 == 7)
+		array_settle(self, cell);
+	return true;
+}
+
+/* The same for several bytes of a granule, read: one for each state that they are in. All are known before the
+ * first one changes. */
+INLINE bool glance_at_bytes(struct thread *self, uint64_t word, uint64_t address, uint32_t length)
+{
+	struct cell *cell = layout_whole(address);
+	uint64_t low = cell_low(cell);
+	uint32_t *states = &array_at(HISTORY(low))->states[address % 8], next[8], differ = 0, met = 0, i = 0;
+	if (!low_is_second(self, low))
 		return false;
-	cell->read = (uint32_t)self->order;
+	uint32_t how = glance_shared(self);
+	do {
+		uint32_t old = RELAXED_GET(states[i]), then;
+		if (!glance_find(self, low, WORD_SITE(word), old, how, &then, &met))
+			return false;
+		differ |= then ^ old;
+		do
+			next[i++] = then;
+		while (i < length && states[i] == old);
+	} while (i < length);
+	cell->read = WORD_ORDER(word);
+	if (differ) {
+		for (i = 0; i < length; i++)
+			RELAXED_SET(states[i], next[i]); /* a few: no call of memcpy */
+		if (address % 8 + length == 8 && !STATE_HISTORY(states[(int)length - 8] ^ next[length - 1]))
+			array_settle(self, cell);
+	}
+	if (met)
+		context_once(self, HISTORY_WRITER(low), ACCESS_READ);
 	return true;
 }
 
 /* An access to a byte of one's own. */
-INLINE bool glance_own_byte(struct thread *self, uint64_t address, uint64_t site, enum access access)
+INLINE enum glanced glance_at_own(struct thread *self, uint64_t address, uint64_t site, enum access access)
 {
 	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell);
 	uint32_t *state = &array_at(HISTORY(low))->states[address % 8], next;
 	if (!low_is_own_array(self, low) ||
 	    !glance_find(self, 0, site, STATE_HISTORY(*state), glance_own(access), &next, NULL))
-		return false;
+		return GLANCED_NOT;
 	next = STATE(next, access == ACCESS_WRITE ? (uint16_t)self->context : STATE_CONTEXT(*state));
-	if (!glance_store(state, next, address))
-		return false;
 	*(access == ACCESS_WRITE ? &cell->write : &cell->read) = (uint32_t)self->order;
-	return true;
+	return glance_store(state, next, address, false);
 }
 
 /* The same for an int among bytes that differ from it, as long as its own are alike. */
-INLINE bool glance_own_half(struct thread *self, uint64_t address, uint64_t site, uint64_t order,
-			    enum access access)
+INLINE bool glance_at_own_half(struct thread *self, uint64_t address, uint64_t site, uint64_t order,
+			       enum access access)
 {
 	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell), both[2];

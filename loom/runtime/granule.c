@@ -1,9 +1,9 @@
 /* From an address range to the cells in it. A granule has one cell, or one for each
  * half, or one for each part (parts.c). It starts whole; an access to an int cuts it in
- * halves, one to a single char or short, or to some bytes of what several threads use,
- * in parts. Accesses to the elements of a buffer leave it
- * whole as long as array.c can tell what it needs. Also forgets the history of memory
- * that ends its life. */
+ * halves, one to some bytes of what several threads use in parts. Those of one thread
+ * have a row (rows.c), and accesses to the elements of a buffer leave it whole as long as
+ * array.c can tell what it needs. Also forgets the history of memory that ends its life. */
+#include "loom/runtime/readers.h"
 #include "loom/runtime/runtime.h"
 #include "loom/runtime/spare.h"
 
@@ -118,6 +118,7 @@ static void cut_in_halves(struct thread *self, uint64_t granule)
 		}
 		lower.owner = OWNER(OWNER_SLOT(now.owner), FORM_HALF | OWNER_IS_PRIVATE(now.owner),
 				    OWNER_MODE(now.owner));
+		again_put_everybodys(self, first, now);
 		cell_set(second, cell_copy(self, now, second, FORM_HALF));
 		if (cell_swap(first, now, lower))
 			return;
@@ -198,8 +199,8 @@ static bool access_granule(struct thread *self, uint64_t granule, uint32_t from,
 	if (form != FORM_HALF && (whole || element || member) &&
 	    array_access(self, first, from, to, word, granule, access, unit))
 		return true;
-	bool row = form == FORM_ARRAY || (form != FORM_HALF && !half); /* under control orders are exact */
-	if (row && !runtime.controlled && row_access(self, first, from, to, word, access, unit, element))
+	bool row = form == FORM_ARRAY || !half; /* under control orders are exact */
+	if (row && !runtime.controlled && row_access(self, granule, from, to, word, access, unit, element))
 		return true;
 	granule_lock(self, granule);
 	if (half && !element)
@@ -277,42 +278,56 @@ static void forget_cell(struct thread *self, struct cell *cell, uint32_t form)
 	cell_release(self, now);
 }
 
-/* A granule of this thread's own with a row: nobody else cares. */
-static bool forget_row(struct thread *self, struct cell *first, struct cell now)
+/* A granule of this thread's own with a row; should another thread come in this instant, the row is its to free. */
+static bool forget_row(struct thread *self, struct cell *first)
 {
-	if (now.owner != OWNER(self->slot, FORM_ARRAY | FORM_PRIVATE, MODE_ALL) || !granule_enter(self))
+	struct cell now = cell_get(first);
+	uint64_t number = low_of(now) ^ row_low(self->slot);
+	if (number >> 32 || !granule_enter(self))
 		return false;
 	bool done = cell_swap(first, now, (struct cell){ 0 });
 	if (done)
-		cell_release(self, now);
+		row_free(self, (uint32_t)number);
 	granule_leave(self, true);
 	return done;
+}
+
+/* Has the cell no block to give back? */
+static bool is_plain(const struct cell *cell, uint32_t form)
+{
+	uint16_t owner = LOW_OWNER(cell_low(cell));
+	return OWNER_FORM(owner) == form && OWNER_MODE(owner) < MODE_MANY;
+}
+
+/* Most granules are whole. */
+static bool forget_whole(struct cell *cell)
+{
+	bool can = is_plain(cell, FORM_WHOLE);
+	if (can)
+		cell_set(cell, (struct cell){ 0 });
+	return can;
 }
 
 /* The bytes of one granule start a new life. */
 static void forget_part(struct thread *self, uint64_t granule, uint32_t from, uint32_t to)
 {
-	struct cell *first = layout_cell(granule), now = cell_get(first);
-	bool whole = from == 0 && to == 8;
-	if (whole && OWNER_FORM(now.owner) == FORM_WHOLE && OWNER_MODE(now.owner) < MODE_MANY) {
-		cell_set(first, (struct cell){ 0 });
+	struct cell *first = layout_cell(granule), *second = layout_cell(granule | 4);
+	const struct cell fresh = { .owner = OWNER(0u, FORM_HALF, MODE_ALL) };
+	bool whole = from == 0 && to == 8, half = from % 4 == 0 && to - from == 4;
+	if ((whole || half) && is_plain(first, FORM_HALF) &&
+	    (to == 4 || !second->owner || is_plain(second, FORM_HALF))) {
+		if (to == 8)
+			cell_set(second, whole ? (struct cell){ 0 } : fresh);
+		if (from == 0)
+			cell_set(first, whole ? (struct cell){ 0 } : fresh);
 		return;
 	}
-	if (whole && OWNER_FORM(now.owner) == FORM_HALF && OWNER_MODE(now.owner) < MODE_MANY) {
-		struct cell *second = layout_cell(granule | 4);
-		if (OWNER_MODE(second->owner) < MODE_MANY) { /* neither has a block to give back */
-			cell_set(second, (struct cell){ 0 });
-			cell_set(first, (struct cell){ 0 });
-			return;
-		}
-	}
-	if (whole && forget_row(self, first, now))
+	if (whole ? forget_row(self, first) : row_forget(self, granule, from, to))
 		return;
 	granule_lock(self, granule);
-	bool half = from % 4 == 0 && to - from == 4;
 	if (half)
 		cut_in_halves(self, granule);
-	now = cell_get(first);
+	struct cell now = cell_get(first);
 	if (cell_is_cut(now) || (!whole && !half)) {
 		parts_forget(self, granule, from, to);
 	} else if (half) {
@@ -333,10 +348,10 @@ static void forget_page(struct thread *self, uint64_t page, uint64_t start, uint
 	uint64_t first = (uint64_t)layout_cell(start);
 	uint64_t skipped = page > first ? (page - first + 15) / 16 : 0;
 	for (uint64_t granule = start + skipped * 8; granule < end; granule += 8) {
-		const struct cell *cell = layout_cell(granule);
+		struct cell *cell = layout_cell(granule);
 		if ((uint64_t)cell >= page + 4096)
 			break;
-		if (cell->owner)
+		if (cell->owner && !forget_whole(cell))
 			forget_part(self, granule, 0, 8);
 	}
 }
@@ -395,16 +410,19 @@ static void forget_pages(struct thread *self, uint64_t start, uint64_t end)
 	}
 }
 
-void granule_forget(struct thread *self, uint64_t address, size_t size)
+#define VARIABLE 64u /* bytes of one that is likely to be used in the same way again */
+
+void granule_forget(struct thread *self, uint64_t address, size_t size, bool stack)
 {
 	uint64_t end = address + size;
+	bool again = stack && size <= VARIABLE && !runtime.controlled;
 	if (size >= FORGET_BY_PAGE) {
 		forget_pages(self, (address + 7) & ~7ull, end & ~7ull);
 		return;
 	}
 	while (address < end) {
 		uint64_t granule = address & ~7ull;
-		const struct cell *cells = layout_cell(granule);
+		struct cell *cells = layout_cell(granule);
 		if (granule == address && end - granule >= 32 &&
 		    !(cells[0].owner | cells[1].owner | cells[2].owner | cells[3].owner)) {
 			address += 32;
@@ -412,7 +430,9 @@ void granule_forget(struct thread *self, uint64_t address, size_t size)
 		}
 		uint32_t from = (uint32_t)(address - granule);
 		uint32_t to = end - granule < 8 ? (uint32_t)(end - granule) : 8;
-		if (cells->owner)
+		bool whole = to - from == 8;
+		if (cells->owner && !(whole && forget_whole(cells)) &&
+		    !(whole && again && row_clear(self, granule)))
 			forget_part(self, granule, from, to);
 		address = granule + 8;
 	}

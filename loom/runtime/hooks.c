@@ -17,6 +17,13 @@ COLD unsnarl_miss_write8(uint64_t word, uint64_t address, uint64_t memo);
 COLD unsnarl_miss_write4(uint64_t word, uint64_t address, uint64_t memo);
 COLD unsnarl_miss_read16(uint64_t word, uint64_t address, uint64_t memo);
 COLD unsnarl_miss_write16(uint64_t word, uint64_t address, uint64_t memo);
+COLD unsnarl_miss_read32(uint64_t word, uint64_t address, uint64_t memo);
+COLD unsnarl_miss_write32(uint64_t word, uint64_t address, uint64_t memo);
+COLD unsnarl_alone_read(uint64_t word, uint64_t address, uint64_t size);
+COLD unsnarl_alone_write(uint64_t word, uint64_t address, uint64_t size);
+#define QUIET __attribute__((preserve_most, cold)) extern uint64_t
+QUIET unsnarl_reads_quietly(uint64_t word, uint64_t address, uint64_t shape);
+QUIET unsnarl_writes_quietly(uint64_t word, uint64_t address, uint64_t shape);
 
 /* `number` is the site's; with the order it makes the event's word, which only the cold calls need. */
 #define WORD(word, number, order) ((word) + ((number) << WORD_SITE_SHIFT) + (uint32_t)(order))
@@ -59,55 +66,88 @@ READ(4)
 WRITE(8)
 WRITE(4)
 
-/* Two whole granules, mostly in the same state. */
-HOOK unsnarl_hook_read16(ARGUMENTS)
-{
-	struct cell *cell = layout_cell8(address);
-	uint16_t owner = OWNER_OF(mine);
-	uint32_t past = cell_private_past(cell), next = cell_private_past(cell + 1);
-	if (__builtin_expect(cell_is_private(cell, owner) & cell_is_private(cell + 1, owner), 1) &&
-	    __builtin_expect(*mark, 1)) {
-		cell_private_read(cell, owner, number, order, past);
-		cell_private_read(cell + 1, owner, number, order, next);
-		return;
-	}
-	uint64_t first = cell_low(cell), second = cell_low(cell + 1);
-	uint64_t state = low_without_context(first);
-	if (__builtin_expect((state - tag) ^ memo->from | low_without_context(first ^ second), 0)) {
-		unsnarl_miss_read16(WORD(self->word, number, order), address, (uint64_t)memo);
-		return;
-	}
-	if (memo->to != state) {
-		if (memo->to == MEMO_PASS)
-			return;
-		*(uint64_t *)cell = memo->to | (first & LOW_CONTEXT_BITS);
-		*(uint64_t *)(cell + 1) = memo->to | (second & LOW_CONTEXT_BITS);
-	}
-	cell[0].read = cell[1].read = (uint32_t)order;
-}
+/* Several whole granules, mostly in the same state: one decision for all. `order_of` tells the order of the
+ * i-th. */
+#define EACH _Pragma("unroll") for (uint32_t i = 0; i < n; i++)
 
-HOOK unsnarl_hook_write16(ARGUMENTS)
-{
-	struct cell *cell = layout_cell8(address);
-	uint16_t owner = OWNER_OF(mine);
-	if (__builtin_expect(cell_is_private(cell, owner) & cell_is_private(cell + 1, owner), 1) &&
-	    __builtin_expect(*mark, 1)) {
-		cell_private_write(cell, mine, number, self->context, order);
-		cell_private_write(cell + 1, mine, number, self->context, order);
-		return;
+#define SEVERAL(length)                                       \
+	struct cell *cells = layout_cell8(address);           \
+	const uint32_t n = (length) / 8;                      \
+	uint64_t first = cell_low(cells), differ = 0;         \
+	EACH differ |= cell_low(cells + i) ^ first;           \
+	const int private = !((first ^ mine | differ) >> 48); \
+	const int known = !((low_without_context(first) - tag) ^ memo->from | low_without_context(differ));
+
+#define READ_SEVERAL(length, order_of, miss)                                                                 \
+	SEVERAL(length)                                                                                      \
+	if (__builtin_expect(private, 1) && __builtin_expect(*mark, 1)) {                                    \
+		EACH cell_private_read(cells + i, OWNER_OF(mine), number, order_of,                          \
+				       cell_private_past(cells + i));                                        \
+	} else if (__builtin_expect(!known, 0)) {                                                            \
+		miss;                                                                                        \
+	} else if (memo->to != MEMO_PASS) {                                                                  \
+		if (memo->to != low_without_context(first))                                                  \
+			EACH *(uint64_t *)(cells + i) = memo->to | (cell_low(cells + i) & LOW_CONTEXT_BITS); \
+		EACH cells[i].read = (uint32_t)(order_of);                                                   \
 	}
-	uint64_t first = cell_low(cell), second = cell_low(cell + 1);
-	uint64_t to = memo->to | (uint64_t)(uint16_t)self->context << 32;
-	if (__builtin_expect((low_without_context(first) - tag) ^ memo->from |
-				     low_without_context(first ^ second),
-			     0)) {
-		unsnarl_miss_write16(WORD(self->word, number, order), address, (uint64_t)memo);
-		return;
+
+#define WRITE_SEVERAL(length, order_of, miss)                                        \
+	SEVERAL(length)                                                              \
+	uint32_t context = self->context;                                            \
+	uint64_t to = memo->to | (uint64_t)(uint16_t)context << 32;                  \
+	if (__builtin_expect(private, 1) && __builtin_expect(*mark, 1)) {            \
+		EACH cell_private_write(cells + i, mine, number, context, order_of); \
+	} else if (__builtin_expect(!known, 0)) {                                    \
+		miss;                                                                \
+	} else {                                                                     \
+		if ((to ^ first) | differ)                                           \
+			EACH *(uint64_t *)(cells + i) = to;                          \
+		EACH cells[i].write = (uint32_t)(order_of);                          \
 	}
-	if ((to ^ first) | (to ^ second))
-		*(uint64_t *)cell = *(uint64_t *)(cell + 1) = to;
-	cell[0].write = cell[1].write = (uint32_t)order;
-}
+
+#define HOOK_SEVERAL(name, length, several)                                                   \
+	HOOK unsnarl_hook_##name##length(ARGUMENTS)                                           \
+	{                                                                                     \
+		several(length, order,                                                        \
+			unsnarl_miss_##name##length(WORD(self->word, number, order), address, \
+						    (uint64_t)memo))                          \
+	}
+HOOK_SEVERAL(read, 16, READ_SEVERAL)
+HOOK_SEVERAL(write, 16, WRITE_SEVERAL)
+HOOK_SEVERAL(read, 32, READ_SEVERAL)
+HOOK_SEVERAL(write, 32, WRITE_SEVERAL)
+
+/* Accesses of `size` bytes each that stand side by side, with `step` from the order of one to the next, where
+ * none of them teaches anything or meets anybody. If not, nothing is done; that and each access that follows
+ * in the stretch is then hooked alone. */
+#define HOOK_GROUP(name, length, several)                                                          \
+	__attribute__((always_inline, visibility("hidden"))) uint64_t unsnarl_hook_##name##length( \
+		ARGUMENTS, uint64_t size, uint64_t step, uint64_t together)                        \
+	{                                                                                          \
+		if (__builtin_expect(!together, 0))                                                \
+			return 0;                                                                  \
+		several(length, order + 8 * i / size * step,                                       \
+			return unsnarl_##name##_quietly(WORD(self->word, number, order), address,  \
+							GROUP_SHAPE(length, size, step)));         \
+		return 1;                                                                          \
+	}
+HOOK_GROUP(reads, 32, READ_SEVERAL)
+HOOK_GROUP(reads, 64, READ_SEVERAL)
+HOOK_GROUP(reads, 128, READ_SEVERAL)
+HOOK_GROUP(writes, 32, WRITE_SEVERAL)
+HOOK_GROUP(writes, 64, WRITE_SEVERAL)
+HOOK_GROUP(writes, 128, WRITE_SEVERAL)
+
+/* One of them. */
+#define HOOK_ALONE(name)                                                                        \
+	HOOK unsnarl_hook_alone_##name(struct thread *self, uint64_t together, uint64_t number, \
+				       uint64_t order, uint64_t address, uint64_t size)         \
+	{                                                                                       \
+		if (__builtin_expect(!together, 0))                                             \
+			unsnarl_alone_##name(WORD(self->word, number, order), address, size);   \
+	}
+HOOK_ALONE(read)
+HOOK_ALONE(write)
 
 /* A loop header was reached, or a block behind a loop's exit. */
 HOOK unsnarl_hook_loop(struct thread *self, uint64_t where, uint64_t iteration)

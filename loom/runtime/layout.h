@@ -206,6 +206,12 @@ static inline int cell_quick_write(struct cell *cell, uint64_t tag, uint32_t con
 	return 1;
 }
 
+/* Accesses side by side with one hook: bytes in all, bytes of each, orders from one to the next. */
+#define GROUP_SHAPE(length, size, step) ((uint64_t)(length) << 48 | (uint64_t)(size) << 32 | (step))
+#define GROUP_LENGTH(shape) ((shape) >> 48)
+#define GROUP_SIZE(shape) ((shape) >> 32 & 0xffff)
+#define GROUP_STEP(shape) ((uint32_t)(shape))
+
 #define LOOP_RING 1024u /* loop steps remembered per thread, a power of two */
 
 struct loop_step {
@@ -231,7 +237,7 @@ struct change {
 struct glance {
 	uint64_t from; /* writer 10 | site 22 | the byte's state 32 */
 	uint64_t to;   /* which way and in which context 32 | state then 32 */
-};
+} __attribute__((aligned(16)));
 
 /* The last cell that this thread took from another, until it is sure that it has it (cell.c). */
 struct taken {
@@ -278,6 +284,8 @@ struct spare {
 };
 #define ROWS_IN_HAND 8u
 
+#define AGAIN 4096u /* places for reads that need not be repeated (calm.h) */
+
 /* How many shared reads of a site in a row brought nothing new. */
 struct calm {
 	uint32_t site, count;
@@ -308,6 +316,8 @@ struct recent_pairs {
 #define COUPLES_PATIENCE (20000u * COUPLES_LOOK)
 #define COUPLES_LOOK 16u /* what looking costs, against passing over one more step of a walk */
 
+#define CONTEXT_BUSY (1u << 16) /* nobody else changes the thread's context now (context.c) */
+
 /* One per slot, never unmapped. Fields above the line are used by inlined code:
  * their offsets are part of its contract. */
 struct thread {
@@ -321,12 +331,15 @@ struct thread {
 	uint32_t allocating; /* site of the call that allocates and goes on, 0 = none or not known */
 	uint64_t loop_where, loop_iteration; /* the step that goes on */
 	uint32_t sync; /* site of the synchronisation call that goes on, 0 = none or not known */
+	uint64_t row;  /* first half of a cell of this thread's own with row number 0; TAG_NEVER with that */
 	/* Last communication events (context.c). Atomic, since others cause some of them, and on a cache
 	 * line of its own. */
-	uint32_t context __attribute__((aligned(64)));
+	union {
+		uint16_t context;
+		uint32_t context_state; /* with CONTEXT_BUSY above it */
+	} __attribute__((aligned(64)));
 	uint32_t
 		inbox; /* events of others that wait for this thread while it is busy: how many << 16 | events */
-	uint32_t busy;   /* nobody else changes `context` now */
 	uint32_t events; /* of its own since the last synchronisation call */
 	/* ---- */
 	uint32_t slot __attribute__((aligned(64)));
@@ -354,11 +367,14 @@ struct thread {
 	uint32_t new_pairs, new_predecessors, new_edges, new_couples;
 	uint64_t lean_step;         /* stands for all of `steps` in a short run */
 	uint32_t takes, seen_takes; /* times that others followed this one up (atomic); when it last looked */
+	uint32_t takes_are_past;    /* and found that all of them were before the pairs that it remembers */
 	struct recent_pair last_met;     /* the pair met before this one */
 	struct recent_pairs met_pairs;   /* this thread is the tail; its own */
 	struct recent_pairs taken_pairs; /* this thread is the head; atomic */
 	/* Reads of shared data that this thread need not repeat (calm.h): of a cell, and of it so. */
-	uint64_t again[4096], again_so[4096];
+	uint64_t again[AGAIN], again_so[AGAIN];
+	uint32_t
+		moved[AGAIN]; /* of which cell `again` has another site than its block of readers, 0 = none */
 	struct calm calm[512];
 	struct change changes[2048];
 	struct glance glances[4096];

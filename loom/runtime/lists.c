@@ -92,20 +92,38 @@ static uint32_t list_read(struct list *list, uint64_t word)
 	return at;
 }
 
-/* What is known is one word, so that a signal handler finds it whole. */
-#define LISTED_KEY_BITS (LIST_BITS + 22u)
+/* What is known is one word, so that a signal handler finds it whole: a step from a list, and whether it is
+ * a read or a correction of this thread's. */
+#define LISTED_KEY_BITS (LIST_BITS + 23u)
 #define LISTED_PLACE_BITS 11u
 #define LISTED_TAG_BITS (LISTED_KEY_BITS - LISTED_PLACE_BITS)
 #define LISTED_STEP_BITS (LIST_BITS + 5u)
+struct listed_place {
+	uint64_t *word, tag;
+};
+
+static struct listed_place listed_place(struct thread *self, uint32_t number, uint32_t site, bool corrects)
+{
+	/* Multiplying by an odd number is one to one: what is not in the place is in the tag. */
+	uint64_t key = ((uint64_t)number << 22 | site) << 1 | corrects;
+	key = key * 0x9e3779b97f4a7c15u & ((1ull << LISTED_KEY_BITS) - 1);
+	return (struct listed_place){ &self->listed[key >> LISTED_TAG_BITS],
+				      (key & ((1ull << LISTED_TAG_BITS) - 1)) << LISTED_STEP_BITS |
+					      1ull << 63 };
+}
+
+/* 0 when slots were given away meanwhile: those that are from now on are renamed in the new list too; others
+ * might not be. Publishing it and counting (recycle_slots) are full barriers. */
+static uint32_t number_of_next(const struct list *next, uint32_t recycled)
+{
+	uint32_t to = list_number(next);
+	return RELAXED_GET(runtime.recycled) == recycled ? to : 0;
+}
 
 uint32_t list_step(struct thread *self, uint32_t number, uint64_t word)
 {
-	/* Multiplying by an odd number is one to one: what is not in the place is in the tag. */
-	uint64_t key = (uint64_t)number << 22 | WORD_SITE(word);
-	key = key * 0x9e3779b97f4a7c15u & ((1ull << LISTED_KEY_BITS) - 1);
-	uint64_t *place = &self->listed[key >> LISTED_TAG_BITS];
-	uint64_t tag = (key & ((1ull << LISTED_TAG_BITS) - 1)) << LISTED_STEP_BITS | 1ull << 63;
-	uint64_t known = RELAXED_GET(*place) ^ tag;
+	struct listed_place place = listed_place(self, number, WORD_SITE(word), false);
+	uint64_t known = RELAXED_GET(*place.word) ^ place.tag;
 	if (LIKELY(known < 1u << LISTED_STEP_BITS))
 		return (uint32_t)known;
 	uint32_t recycled = RELAXED_GET(runtime.recycled);
@@ -114,11 +132,25 @@ uint32_t list_step(struct thread *self, uint32_t number, uint64_t word)
 	bool first = at == LISTED_MOST || next.n != n;
 	observe_predecessor(self, WORD_SITE(word), next.before);
 	uint32_t step = at << LIST_BITS | (first ? STEP_IS_FIRST : 0);
-	uint32_t to = at < LISTED_MOST ? list_number(&next) : 0;
-	/* Slots that are given away from now on are renamed in the new list too; others might not be. Publishing
-	 * it and counting (recycle_slots) are full barriers. */
-	if (!to || RELAXED_GET(runtime.recycled) != recycled)
-		return step;
-	RELAXED_SET(*place, tag | step | to);
+	uint32_t to = at < LISTED_MOST ? number_of_next(&next, recycled) : 0;
+	if (to)
+		RELAXED_SET(*place.word, place.tag | step | to);
 	return step | to;
+}
+
+uint32_t list_correct(struct thread *self, uint32_t number, uint32_t slot, uint32_t site)
+{
+	struct listed_place place = listed_place(self, number, site, true);
+	uint64_t known = RELAXED_GET(*place.word) ^ place.tag;
+	if (slot == self->slot && known < 1u << LISTED_STEP_BITS)
+		return LIST(known);
+	uint32_t recycled = RELAXED_GET(runtime.recycled);
+	struct list next = *list_at(number);
+	for (uint32_t i = 0; i < next.n && i < LISTED_MOST; i++)
+		if (READER_SLOT(next.readers[i]) == slot)
+			next.readers[i] = READER_AT(slot, site);
+	uint32_t to = number_of_next(&next, recycled);
+	if (to && slot == self->slot)
+		RELAXED_SET(*place.word, place.tag | to);
+	return to;
 }

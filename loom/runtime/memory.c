@@ -19,11 +19,11 @@
 extern void __libc_free(void *block);
 extern void *__libc_realloc(void *block, size_t size);
 
-void runtime_forget(struct thread *self, uint64_t address, size_t size)
+void runtime_forget(struct thread *self, uint64_t address, size_t size, bool stack)
 {
 	if (runtime.always_slow)
 		trace_forget(self, address, size);
-	granule_forget(self, address, size);
+	granule_forget(self, address, size, stack);
 	if (runtime.always_slow)
 		trace_end();
 }
@@ -36,7 +36,7 @@ static void forget(const void *start, size_t size)
 	int saved = errno;
 	if (self->taken.cell)
 		cell_settle(self);
-	runtime_forget(self, (uint64_t)start, size);
+	runtime_forget(self, (uint64_t)start, size, false);
 	errno = saved;
 }
 

@@ -27,7 +27,6 @@ void observe_after_fork(void)
 		__builtin_memset(&thread->met_pairs, 0, sizeof thread->met_pairs);
 		__builtin_memset(&thread->taken_pairs, 0, sizeof thread->taken_pairs);
 		__builtin_memset(thread->met, 0, sizeof thread->met);
-		__builtin_memset(thread->again, 0, sizeof thread->again);
 		__builtin_memset(thread->again_so, 0, sizeof thread->again_so);
 		__builtin_memset(thread->calm, 0, sizeof thread->calm);
 		__builtin_memset(thread->changes, 0, sizeof thread->changes);

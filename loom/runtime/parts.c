@@ -1,7 +1,9 @@
-/* Granules that are cut in parts, each with a cell of its own: the members of a
- * structure, mostly. The granule's cell then names a block of eight cells and says
- * at which bytes parts begin; a part's cell is the one of its first byte. Parts become
- * smaller as accesses ask for it, and whole again when all have come to the same. */
+/* Granules that are cut in parts, each with a cell of its own: mostly the members of
+ * a structure that several threads use. The granule's cell then names a block of eight
+ * cells and says at which bytes parts begin; a part's cell is the one of its first byte.
+ * Parts become smaller as accesses ask for it, and whole again when all have come to the
+ * same. */
+#include "loom/runtime/readers.h"
 #include "loom/runtime/runtime.h"
 #include "loom/runtime/spare.h"
 
@@ -102,6 +104,8 @@ static void open_parts(struct thread *self, uint64_t granule)
 		bool halves = OWNER_FORM(lower.owner) == FORM_HALF;
 		if (halves)
 			upper = cell_get(second);
+		again_put_everybodys(self, first, lower);
+		again_put_everybodys(self, second, upper);
 		uint32_t number = cut_new(self);
 		uint32_t starts = fill_parts(self, lower, upper, cut_at(number)->cells);
 		if (cell_swap(first, lower, cut_cell(number, starts))) {
@@ -126,8 +130,9 @@ void parts_cut(struct thread *self, uint64_t granule, uint32_t from, uint32_t to
 		uint32_t edge = edges[i];
 		if (edge == 8 || starts >> edge & 1)
 			continue;
-		cells[edge] =
-			cell_copy(self, cell_get(&cells[part_of(starts, edge)]), &cells[edge], FORM_PART);
+		const struct cell *part = &cells[part_of(starts, edge)];
+		again_put_everybodys(self, part, cell_get(part));
+		cells[edge] = cell_copy(self, cell_get(part), &cells[edge], FORM_PART);
 		starts |= 1u << edge;
 	}
 	cell_set(first, cut_cell(now.history, starts));

@@ -32,6 +32,23 @@ INLINE bool quick_by_memo(const struct thread *self, struct cell *cell, uint64_t
 		       : cell_quick_write(cell, self->tag, self->context, (uint32_t)order, memo);
 }
 
+/* What the first memo did not know: what is behind it comes to the front. */
+INLINE bool second_chance(uint64_t word, uint64_t address, struct memo *memo, enum access access,
+			  uint32_t length)
+{
+	struct thread *self = unsnarl_self;
+	if (self->tag == TAG_NEVER)
+		return false;
+	struct cell *cell = layout_cell(address);
+	uint64_t low = cell_low(cell);
+	const struct memo behind = *memo_behind(memo, low);
+	if (!quick_by_memo(self, cell, WORD_ORDER(word), access, &behind))
+		return access == ACCESS_READ && OWNER_MODE(LOW_OWNER(low)) == MODE_ONE &&
+		       !(address % length) && look_at_cell(self, cell, low, word);
+	memo_set(memo, behind.from, behind.to);
+	return true;
+}
+
 #define LOW_IS_MANY(low) (OWNER_MODE(LOW_OWNER(low)) == MODE_MANY)
 
 /* The cell of a part. */
@@ -62,32 +79,52 @@ INLINE bool quick_parts(struct thread *self, uint64_t low, uint64_t address, uin
 	return true;
 }
 
-/* Bytes of a row, all in one granule. `calls`: also those whose read may have something to log; who does
- * without them needs few registers. */
+/* Two bytes of a row at once. */
+typedef uint64_t row_pair __attribute__((vector_size(16), aligned(8), may_alias));
+
+/* What an access makes of bytes of a row. */
+INLINE void row_step(uint64_t *bytes, uint32_t length, enum access access, uint64_t site, uint32_t context)
+{
+	uint64_t keep = access == ACCESS_READ ? ROW_READ_KEEPS : 0;
+	uint64_t set = access == ACCESS_READ ? site << ROW_READ_SHIFT : ROW_WRITE(site, context);
+	uint32_t pairs = length < 4 ? 0 : length / 2;
+	for (uint32_t i = 0; i < pairs; i++)
+		((row_pair *)bytes)[i] = (((row_pair *)bytes)[i] & keep) | set;
+	for (uint32_t i = 2 * pairs; i < length; i++)
+		bytes[i] = (bytes[i] & keep) | set;
+}
+
+/* Bytes of a row, all in one granule. `calls`: also those whose read may have something to log, and the last ones
+ * of a walk, after which the row may be settled; who does without them needs few registers. */
 INLINE bool quick_in_row(struct thread *self, uint64_t address, uint64_t site, uint64_t order,
-			 uint32_t length, enum access access, bool calls)
+			 uint32_t length, enum access access, bool element, bool calls)
 {
 	struct cell *cell = layout_whole(address);
-	uint64_t low = cell_low(cell), *bytes = &row_at((uint32_t)low)->bytes[address % 8];
-	if (LOW_OWNER(low) != (self->owner | (FORM_ARRAY | FORM_PRIVATE) << 2) || !site_is_marked(site) ||
-	    address % 8 + length > 8)
+	uint64_t number = cell_low(cell) ^ self->row; /* one load: owner and number belong together */
+	if (number >> 32 || !site_is_marked(site) || (length > 1 && address % 8 + length > 8))
 		return false;
-	if (access == ACCESS_WRITE) {
-		for (uint32_t i = 0; i < length; i++)
-			bytes[i] = ROW_WRITE(site, self->context);
-		cell->write = (uint32_t)order;
-		return true;
-	}
-	bool fresh = false;
-	for (uint32_t i = 0; i < length; i++)
+	uint64_t *bytes = &row_at((uint32_t)number)->bytes[address % 8], last = 0;
+	bool fresh = false, ends = element && address % 8 + length == 8;
+	for (uint32_t i = 0; i < length && access == ACCESS_READ; i++) {
+		if (!calls && !bytes[i])
+			return false;
 		fresh |= !bytes[i];
-	if (fresh && !calls)
-		return false;
-	for (uint32_t i = 0; i < length; i++)
-		bytes[i] = row_read(bytes[i], site);
-	if (fresh && cell_observes_edges())
+	}
+	if (ends && !calls) {
+		last = bytes[length - 1];
+		row_step(&last, 1, access, site, self->context);
+		if (last == bytes[-1])
+			return false;
+	}
+	row_step(bytes, length, access, site, self->context);
+	if (access == ACCESS_WRITE)
+		cell->write = (uint32_t)order;
+	else
+		cell->read = (uint32_t)order;
+	if (calls && fresh && cell_observes_edges())
 		observe_edge(self, 0, 0, (uint32_t)site, self->context, false);
-	cell->read = (uint32_t)order;
+	if (calls && ends)
+		row_settle(self, cell);
 	return true;
 }
 
@@ -138,8 +175,8 @@ INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uin
 	if (LOW_IS_CUT(low))
 		return quick_parts(self, low, address, length, site, order, access);
 	if (OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY)
-		return (length == 4 && glance_own_half(self, address, site, order, access)) ||
-		       quick_in_row(self, address, site, order, length, access, true) ||
+		return (length == 4 && glance_at_own_half(self, address, site, order, access)) ||
+		       quick_in_row(self, address, site, order, length, access, false, true) ||
 		       quick_in_array(self, address, site, order, length, access);
 	return length == 8 && address % 8 == 0 && OWNER_FORM(LOW_OWNER(low)) == FORM_HALF &&
 	       quick_in_halves(self, address, site, order, access);
@@ -149,7 +186,7 @@ INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uin
 
 /* The same by the changes of cells (change.h); becomes a glance. */
 static __attribute__((noinline)) bool quick_byte_changes(struct thread *self, uint64_t low, uint64_t word,
-							 enum access access, uint32_t *next, bool *met)
+							 enum access access, uint32_t *next, uint32_t *met)
 {
 	uint64_t site = WORD_SITE(word);
 	struct cell byte = cell_of(low, 0);
@@ -162,9 +199,9 @@ static __attribute__((noinline)) bool quick_byte_changes(struct thread *self, ui
 	if (UNLIKELY(runtime.options.jitter_us) && (access == ACCESS_WRITE || meets))
 		return false; /* delays belong there */
 	change_learn_edge(self, &change, byte.context, word, access);
-	*met |= meets;
-	*next = STATE(HISTORY(change.next), access == ACCESS_WRITE ? self->context : byte.context);
 	uint32_t how = meets ? GLANCE_MEETS : 0;
+	*met |= how;
+	*next = STATE(HISTORY(change.next), access == ACCESS_WRITE ? self->context : byte.context);
 	if (access == ACCESS_READ && second && state_tells(byte.context))
 		glance_note(self, low, site, STATE(HISTORY(low), byte.context), how | glance_shared(self),
 			    *next);
@@ -177,7 +214,7 @@ static __attribute__((noinline)) bool quick_byte_changes(struct thread *self, ui
 /* What an access makes of a byte, given as a cell's first half, and whether it meets the other thread; false
  * when that is not known, or the cell does not stay as it is. */
 INLINE bool quick_byte(struct thread *self, uint64_t low, uint64_t word, enum access access, uint32_t *next,
-		       bool *met)
+		       uint32_t *met)
 {
 	uint64_t site = WORD_SITE(word);
 	bool second = OWNER_SLOT(LOW_OWNER(low)) == self->slot;
@@ -222,8 +259,7 @@ static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struc
 	if (!shared_with(self, low) || (access == ACCESS_WRITE && !array))
 		return false;
 	uint32_t *states = array ? array_at(HISTORY(low))->states : NULL;
-	uint32_t old = 0, next[8], differ = 0;
-	bool met = false;
+	uint32_t old = 0, next[8], differ = 0, met = 0;
 	for (uint32_t i = from; i < to; i++) {
 		uint32_t state = array ? states[i] : 0;
 		if (i > from && state == old)
@@ -240,51 +276,6 @@ static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struc
 		states[i] = next[i];
 	shared_end(self, cell, low, word, access, met);
 	if (array && differ && to == 8)
-		array_settle(self, cell);
-	return true;
-}
-
-/* The same for reads by the second thread, of an array, by glances alone: nearly all there are. */
-static __attribute__((noinline)) bool quick_glances(struct thread *self, struct cell *cell, uint64_t low,
-						    uint64_t word, uint32_t from, uint32_t to)
-{
-	uint32_t *states = array_at(HISTORY(low))->states, next[8], differ = 0, i = from;
-	bool met = false;
-	do {
-		uint32_t old = states[i], then;
-		if (!glance_find(self, low, WORD_SITE(word), old, glance_shared(self), &then, &met))
-			return false;
-		differ |= then ^ old;
-		do
-			next[i++] = then;
-		while (i < to && states[i] == old);
-	} while (i < to);
-	if (differ)
-		for (i = from; i < to; i++)
-			RELAXED_SET(states[i], next[i]); /* a few: no call of memcpy */
-	cell->read = WORD_ORDER(word);
-	if (met)
-		context_once(self, HISTORY_WRITER(low), ACCESS_READ);
-	if (differ && to == 8)
-		array_settle(self, cell);
-	return true;
-}
-
-/* The same for one byte, of an array. */
-static __attribute__((noinline)) bool quick_shared_byte(struct thread *self, uint64_t word, uint64_t address,
-							enum access access)
-{
-	struct cell *cell = layout_whole(address);
-	uint64_t low = cell_low(cell);
-	if (OWNER_FORM(LOW_OWNER(low)) != FORM_ARRAY || !shared_with(self, low))
-		return false;
-	uint32_t *state = &array_at(HISTORY(low))->states[address % 8], old = *state, next;
-	bool met = false;
-	if (!quick_byte(self, low_of_byte(low, old), word, access, &next, &met))
-		return false;
-	*state = next;
-	shared_end(self, cell, low, word, access, met);
-	if (address % 8 == 7 && next != old)
 		array_settle(self, cell);
 	return true;
 }
@@ -333,12 +324,15 @@ INLINE bool quick_step(struct thread *self, struct cell *cell, uint64_t word, en
 }
 
 /* Some bytes of a granule that is private to this thread, or fresh. */
-INLINE bool quick_open_row(struct thread *self, struct cell *cell, uint64_t word, uint32_t from, uint32_t to,
+INLINE bool quick_open_row(struct thread *self, uint64_t address, uint64_t word, uint32_t length,
 			   enum access access, bool element)
 {
-	uint16_t owner = LOW_OWNER(cell_low(cell));
-	return (!owner || owner == (self->owner | (FORM_WHOLE | FORM_PRIVATE) << 2)) && !self->held &&
-	       row_access(self, cell, from, to, word, access, FORM_PART, element);
+	uint32_t owner = LOW_OWNER(cell_low(layout_whole(address))), from = address % 8;
+	bool halves = owner == OWNER(0u, FORM_HALF, MODE_ALL) ||
+		      owner == (self->owner | (FORM_HALF | FORM_PRIVATE) << 2);
+	return (!owner || halves || owner == (self->owner | (FORM_WHOLE | FORM_PRIVATE) << 2)) &&
+	       !self->held &&
+	       row_access(self, address & ~7ull, from, from + length, word, access, FORM_PART, element);
 }
 
 /* Some bytes of a granule that another thread alone was at, all in the same way, in a way that is known but for
@@ -352,6 +346,48 @@ INLINE bool quick_open(struct thread *self, struct cell *cell, uint64_t word, ui
 	       OWNER_SLOT(raw.owner) != self->slot && !self->couples_left && !self->held &&
 	       !runtime.options.jitter_us && change_find(self, change_key(raw, word, ACCESS_READ), &change) &&
 	       array_open(self, cell, raw, &change, address % 8, (uint32_t)(address % 8 + length), word);
+}
+
+/* The same where its bytes differ: the cell names both threads from then on. The swap comes first, so that no
+ * other thread's read is ever taken for this one's. */
+static __attribute__((noinline)) bool quick_join(struct thread *self, struct cell *cell, uint64_t word,
+						 uint32_t from, uint32_t to)
+{
+	struct cell raw = cell_get(cell), fresh = raw;
+	uint32_t first = OWNER_SLOT(raw.owner), next[8], old = 0;
+	bool met = false;
+	if (raw.owner != OWNER(first, FORM_ARRAY, MODE_ALL) || first == self->slot || self->couples_left ||
+	    self->held || runtime.options.jitter_us)
+		return false;
+	uint32_t *states = array_at(HISTORY(raw.history))->states;
+	for (uint32_t i = from; i < to; i++) {
+		uint32_t state = RELAXED_GET(states[i]);
+		if (i > from && state == old) {
+			next[i] = next[i - 1];
+			continue;
+		}
+		struct cell byte = array_byte(raw, old = state);
+		struct change change;
+		if (!change_find(self, change_key(byte, word, ACCESS_READ), &change) ||
+		    OWNER_MODE(LOW_OWNER(change.next)) != MODE_ONE)
+			return false;
+		change_learn_edge(self, &change, byte.context, word, ACCESS_READ);
+		next[i] = STATE(HISTORY(change.next), byte.context);
+		met |= change.meets[0];
+	}
+	fresh.owner = OWNER(self->slot, FORM_ARRAY, MODE_ONE);
+	fresh.history = raw.history | first << HISTORY_BITS;
+	fresh.write = order_is_later(raw.read, raw.write) ? raw.read : raw.write;
+	fresh.read = WORD_ORDER(word);
+	if (!cell_swap(cell, raw, fresh))
+		return false;
+	for (uint32_t i = from; i < to; i++)
+		RELAXED_SET(states[i], next[i]);
+	if (met)
+		context_once(self, first, ACCESS_READ);
+	if (to == 8)
+		array_settle(self, cell);
+	return true;
 }
 
 /* ---- one or two bytes ---- */
@@ -390,12 +426,17 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 {
 	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell);
+	uint32_t from = address % 8, to = from + length;
 	if (UNLIKELY(address % length || self->owner == OWNER_NEVER))
 		return false;
-	if (length == 1 && OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY && !OWNER_IS_PRIVATE(LOW_OWNER(low)))
-		return OWNER_MODE(LOW_OWNER(low)) == MODE_ALL
-			       ? quick_own_byte(self, word, address, access)
-			       : quick_shared_byte(self, word, address, access);
+	if (quick_in_row(self, address, WORD_SITE(word), WORD_ORDER(word), length, access, element, true))
+		return true;
+	if (length == 1 && OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY && !OWNER_IS_PRIVATE(LOW_OWNER(low))) {
+		if (OWNER_MODE(LOW_OWNER(low)) != MODE_ALL)
+			return quick_in_shared(self, cell, word, from, to, access);
+		return quick_own_byte(self, word, address, access) ||
+		       (access == ACCESS_READ && quick_join(self, cell, word, from, to));
+	}
 	if (LOW_IS_CUT(low)) {
 		if (!quick_parts(self, low, address, length, WORD_SITE(word), WORD_ORDER(word), access))
 			return false;
@@ -403,22 +444,17 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 			parts_mend(self, address & ~7ull);
 		return true;
 	}
-	uint32_t from = address % 8, to = from + length;
 	bool part_of_walk = element || access == ACCESS_READ;
-	if (quick_open_row(self, cell, word, from, to, access, part_of_walk))
+	if (quick_open_row(self, address, word, length, access, part_of_walk))
 		return true;
 	if (LOW_OWNER(low) == (self->owner | FORM_WHOLE << 2)) /* of one's own: its bytes begin to differ */
 		return part_of_walk && !self->held &&
 		       array_access(self, cell, from, to, word, address & ~7ull, access, FORM_PART);
-	if (quick_in_row(self, address, WORD_SITE(word), WORD_ORDER(word), length, access, true)) {
-		if (element && address % 8 + length == 8)
-			row_settle(self, cell);
-		return true;
-	}
 	if (access == ACCESS_READ && quick_open(self, cell, word, address, length))
 		return true;
 	return quick_in_array(self, address, WORD_SITE(word), WORD_ORDER(word), length, access) ||
-	       quick_in_shared(self, cell, word, from, to, access);
+	       quick_in_shared(self, cell, word, from, to, access) ||
+	       (access == ACCESS_READ && quick_join(self, cell, word, from, to));
 }
 
 #endif

@@ -174,6 +174,19 @@ static void words_read(struct thread *self, struct words *block, uint64_t word)
 	observe_predecessor(self, WORD_SITE(word), last);
 }
 
+/* Relaxed: of what its thread notes in the same instant either may stay. */
+static void words_correct(struct words *block, uint32_t slot, uint32_t site)
+{
+	uint64_t *word = words_find(block, slot), *both[] = { word, &block->latest };
+	for (int i = 0; i < 2 && word; i++) {
+		uint64_t old = RELAXED_GET(*both[i]);
+		uint64_t fresh = (uint64_t)READER_AT(slot, site) << 32 | WORD_ORDER(old);
+		if (WORD_SLOT(old) == slot)
+			__atomic_compare_exchange_n(both[i], &old, fresh, false, __ATOMIC_RELAXED,
+						    __ATOMIC_RELAXED);
+	}
+}
+
 static uint32_t words_copy(struct thread *self, uint32_t number, const struct cell *home)
 {
 	uint32_t copy = words_new(self, home);
@@ -247,6 +260,23 @@ static enum reading listed_read(struct thread *self, struct listed *block, uint6
 			continue;
 		RELAXED_SET(block->orders[STEP_AT(step)], WORD_ORDER(word));
 		return READING_AGAIN;
+	}
+}
+
+static bool listed_correct(struct thread *self, struct listed *block, const struct cell *home, uint32_t slot,
+			   uint32_t site)
+{
+	for (;;) {
+		uint32_t head = head_of(block);
+		if (head - LIST(head) != HOME(home) << LIST_BITS || !LIST(head))
+			return true; /* it is another cell's by now */
+		uint32_t to = list_correct(self, LIST(head), slot, site);
+		if (!to)
+			return false;
+		if (to == LIST(head) ||
+		    __atomic_compare_exchange_n(&block->head, &head, head - LIST(head) + to, false,
+						__ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			return true;
 	}
 }
 
@@ -333,6 +363,23 @@ uint32_t readers_last(const struct thread *self, uint32_t number)
 	const struct list *list = list_at(LIST(head_of(listed_at(number))));
 	uint32_t latest = list->readers[list->latest];
 	return READER_SLOT(latest) == self->slot ? list->before : READER_SITE(latest);
+}
+
+uint64_t readers_latest(uint32_t number)
+{
+	if (!is_listed(number))
+		return words_at(number)->latest >> 32 << 32;
+	const struct list *list = list_at(LIST(head_of(listed_at(number))));
+	return (uint64_t)list->readers[list->latest] << 32;
+}
+
+bool readers_correct(struct thread *self, const struct cell *cell, uint32_t number, uint32_t slot,
+		     uint32_t site)
+{
+	if (is_listed(number))
+		return listed_correct(self, listed_at(number), cell, slot, site);
+	words_correct(words_at(readers_of(cell, number)), slot, site);
+	return true;
 }
 
 uint64_t readers_next(struct readers_walk *walk)

@@ -81,8 +81,8 @@ HIDDEN bool runtime_claim_process(void);
 HIDDEN void runtime_serve(void); /* a fork server begins to fork; nothing in other programs */
 HIDDEN struct area_schedule *runtime_schedule(void); /* its part of the run area */
 HIDDEN bool runtime_take_area(int fd);               /* a fork server maps the area of the runs to come */
-/* Memory ends or begins its life: its history is forgotten. */
-HIDDEN void runtime_forget(struct thread *self, uint64_t address, size_t size);
+/* Memory ends or begins its life: its history is forgotten. `stack`: a variable on the stack begins. */
+HIDDEN void runtime_forget(struct thread *self, uint64_t address, size_t size, bool stack);
 
 /* ---- thread.c ---- */
 enum thread_state { THREAD_FREE, THREAD_LIVE, THREAD_ENDED, THREAD_RECYCLING };
@@ -358,8 +358,8 @@ HIDDEN bool array_access(struct thread *self, struct cell *cell, uint32_t from, 
  * when the cell is no longer `raw`, or there is no array. */
 HIDDEN bool array_open(struct thread *self, struct cell *cell, struct cell raw, const struct change *change,
 		       uint32_t from, uint32_t to, uint64_t word);
-/* The bytes are all the same again, perhaps. */
-HIDDEN void array_settle(struct thread *self, struct cell *cell);
+/* The bytes are all the same again, perhaps. Mostly not, and whoever asks keeps its registers. */
+HIDDEN __attribute__((preserve_most)) void array_settle(struct thread *self, struct cell *cell);
 
 /* ---- control.c: one thread at a time, see control.h ---- */
 HIDDEN void control_access(struct thread *self, uint64_t word, uint64_t address, size_t size,
@@ -386,7 +386,7 @@ HIDDEN void granule_access(struct thread *self, uint64_t word, uint64_t address,
 /* Of all that is recorded, every access was this thread's (at least one; private: or none, and none before). */
 HIDDEN bool granule_is_own(const struct thread *self, uint64_t address, size_t size);
 HIDDEN bool granule_is_private(const struct thread *self, uint64_t address, size_t size);
-HIDDEN void granule_forget(struct thread *self, uint64_t address, size_t size);
+HIDDEN void granule_forget(struct thread *self, uint64_t address, size_t size, bool stack);
 HIDDEN void granule_start(void);
 HIDDEN void granule_lock(struct thread *self, uint64_t granule);
 HIDDEN void granule_unlock(struct thread *self);
@@ -406,9 +406,15 @@ struct row {
 #define ROW_WRITE_SITE(byte) ((uint32_t)(byte) & WORD_SITE_MASK)
 #define ROW_CONTEXT(byte) ((uint16_t)((byte) >> 22))
 #define ROW_READ_SITE(byte) ((uint32_t)((byte) >> ROW_READ_SHIFT))
+#define ROW_READ_KEEPS ((1ull << ROW_READ_SHIFT) - 1)
 INLINE uint64_t row_read(uint64_t byte, uint64_t site)
 {
-	return (byte & ((1ull << ROW_READ_SHIFT) - 1)) | site << ROW_READ_SHIFT;
+	return (byte & ROW_READ_KEEPS) | site << ROW_READ_SHIFT;
+}
+/* The first half of a cell with a row, but for the row's number. */
+INLINE uint64_t row_low(uint32_t slot)
+{
+	return (uint64_t)OWNER(slot, FORM_ARRAY | FORM_PRIVATE, MODE_ALL) << 48;
 }
 INLINE struct row *row_at(uint32_t number)
 {
@@ -416,9 +422,13 @@ INLINE struct row *row_at(uint32_t number)
 }
 HIDDEN void row_free(struct thread *self, uint32_t number);
 /* An access by the thread that a granule is private to, or to a fresh one; false when rows cannot tell it. */
-HIDDEN bool row_access(struct thread *self, struct cell *cell, uint32_t from, uint32_t to, uint64_t word,
+HIDDEN bool row_access(struct thread *self, uint64_t granule, uint32_t from, uint32_t to, uint64_t word,
 		       enum access access, uint32_t unit, bool element);
 HIDDEN bool row_settle(struct thread *self, struct cell *cell); /* into one private cell, perhaps */
+/* Bytes of a granule with a row of this thread's own, which stays; false when there is none. */
+HIDDEN bool row_forget(const struct thread *self, uint64_t granule, uint32_t from, uint32_t to);
+/* All of them; false also when they did not differ: it may do without a row from now on. */
+HIDDEN bool row_clear(const struct thread *self, uint64_t granule);
 
 /* ---- parts.c: granules that are cut in parts ---- */
 struct cut {

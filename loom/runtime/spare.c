@@ -279,6 +279,11 @@ static void leave_chunk(enum spare_kind kind, uint32_t chunk)
 /* Those of a thread that ends are for the others. */
 void spare_leave(struct thread *self)
 {
+	for (uint32_t i = 0; i < ROWS_IN_HAND; i++) {
+		if (self->rows_in_hand[i])
+			spare_give(&self->spares[SPARE_ROWS], SPARE_ROWS, self->rows_in_hand[i]);
+		self->rows_in_hand[i] = 0;
+	}
 	if (!try_lock())
 		return;
 	for (enum spare_kind kind = 0; kind < SPARE_KINDS; kind++) {

@@ -11,9 +11,9 @@
 #include <pthread.h>
 #include <string.h>
 
-struct thread unsnarl_nobody = { .owner = OWNER_NEVER,
-				 .tag = TAG_NEVER,
-				 .memos = (struct memo *)MEMOS_START };
+struct thread unsnarl_nobody = {
+	.owner = OWNER_NEVER, .row = TAG_NEVER, .tag = TAG_NEVER, .memos = (struct memo *)MEMOS_START
+};
 __thread struct thread *unsnarl_self __attribute__((tls_model("initial-exec"))) = &unsnarl_nobody;
 static __thread bool departed;
 
@@ -69,6 +69,7 @@ struct thread *thread_new(void)
 			memset(thread->met, 0, sizeof thread->met);
 			memset(thread->again, 0, sizeof thread->again);
 			memset(thread->again_so, 0, sizeof thread->again_so);
+			memset(thread->moved, 0, sizeof thread->moved);
 			memset(thread->calm, 0, sizeof thread->calm);
 			memset(thread->changes, 0, sizeof thread->changes);
 			memset(thread->glances, 0, sizeof thread->glances);
@@ -83,8 +84,9 @@ struct thread *thread_new(void)
 		bool never = runtime.always_slow || runtime.controlled;
 		thread->owner = never ? (uint16_t)OWNER_NEVER : OWNER(slot, 0u, 0u);
 		thread->tag = never ? TAG_NEVER : thread->word;
+		thread->row = never ? TAG_NEVER : row_low(slot);
 		thread->memos = never ? runtime.no_memos : (struct memo *)(MEMOS_START + slot * MEMOS_SIZE);
-		thread->context = context_empty();
+		thread->context_state = context_empty();
 		bool couples = runtime.options.observe & OBSERVE_PAIRS && !runtime.head->control.light;
 		thread->couples_left = couples ? COUPLES_PATIENCE : 0;
 		thread->number = __atomic_fetch_add(&runtime.head->threads, 1, __ATOMIC_RELAXED);
@@ -159,7 +161,7 @@ void thread_end(void)
 	/* The stack goes back to libc, which gives it to another thread. */
 	bool blank = runtime.controlled && !control.stacks_seen && !runtime.always_slow;
 	if (self->stack_high && !blank)
-		runtime_forget(self, self->stack_low, self->stack_high - self->stack_low);
+		runtime_forget(self, self->stack_low, self->stack_high - self->stack_low, false);
 	spare_leave(self);
 	RELAXED_SET(runtime.process->slot_order[self->slot], 0);
 	__atomic_fetch_add(&runtime.process->accesses, self->order, __ATOMIC_RELAXED);

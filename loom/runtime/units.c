@@ -145,7 +145,7 @@ static int forget_variables(struct dl_phdr_info *info, size_t size, void *base)
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 		if (segment->p_type == PT_LOAD && (segment->p_flags & PF_W))
-			runtime_forget(self, info->dlpi_addr + segment->p_vaddr, segment->p_memsz);
+			runtime_forget(self, info->dlpi_addr + segment->p_vaddr, segment->p_memsz, false);
 	}
 	return 1;
 }

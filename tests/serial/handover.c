@@ -31,11 +31,9 @@ static void take(int self, int t)
 	}
 }
 
-/* What all read and nobody writes for a while, always at the same places: which of several places it was
- * last is not known of so many values. */
+/* What all read and nobody writes for a while, in several places. */
 static void look(int self)
 {
-#pragma clang loop unroll(disable)
 	for (int round = 0; round < 3; round++)
 		for (int i = 0; i < CELLS; i++)
 			seen[self] += cells[i] + words[i];
