@@ -84,7 +84,7 @@ static __attribute__((noinline)) bool quick_bytes(struct thread *self, uint64_t 
 		return (length == 8 && (quick_privately(self, cell, FORM_WHOLE, site, order, access) ||
 					quick_in_halves(self, address, site, order, access) ||
 					quick_fresh(self, cell, word, address, 8, access) ||
-					quick_step(self, cell, word, access) ||
+					quick_step(self, cell, word, access, FORM_WHOLE, false) ||
 					quick_change(self, cell, word, address, 8, access))) ||
 		       (length < 8 &&
 			(quick_open_row(self, address, word, length, access, true) ||
@@ -213,7 +213,7 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 	static __attribute__((preserve_most, noinline)) void name##_behind(uint64_t word, uint64_t address,  \
 									   uint64_t memo)                    \
 	{                                                                                                    \
-		if (!second_chance(word, address, (struct memo *)memo, access, length)) __attribute__        \
+		if (!second_chance(word, address, access, length)) __attribute__        \
 			((musttail)) return name##_hands(word, address, memo);                               \
 	}                                                                                                    \
 	MISS(name)                                                                                           \
@@ -242,7 +242,7 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		else if (!(length == 8 && quick_in_halves(self, address, site, self->order, access)) &&      \
 			 !(LOW_IS_MANY(low) ? access == ACCESS_READ && reads_again(self, cell, word)         \
 					    : low && quick_by_memo(self, cell, self->order, access,          \
-								   memo_behind(memo, low))))                 \
+								   memo)))                                   \
 			name##_hands(word, address, (uint64_t)memo);                                         \
 	}                                                                                                    \
 	static __attribute__((preserve_most, noinline)) void name##_in_row(uint64_t address, uint64_t site)  \
@@ -272,14 +272,9 @@ INLINE bool second_chance_for_both(struct thread *self, uint64_t word, struct ce
 				   enum access access)
 {
 	uint64_t low = cell_low(cells);
-	const struct memo behind = *memo_behind(memo, low);
-	if (low_without_context(low) - self->tag != behind.from ||
-	    low_without_context(low ^ cell_low(cells + 1)) ||
-	    !quick_by_memo(self, cells, WORD_ORDER(word), access, &behind) ||
-	    !quick_by_memo(self, cells + 1, WORD_ORDER(word), access, &behind))
-		return false;
-	memo_set(memo, behind.from, behind.to);
-	return true;
+	return !low_without_context(low ^ cell_low(cells + 1)) &&
+	       quick_step(self, cells, word, access, FORM_WHOLE, true) &&
+	       quick_by_memo(self, cells + 1, WORD_ORDER(word), access, memo);
 }
 
 #define MISS_BOTH(name, access)                                                               \

@@ -33,7 +33,7 @@ QUIET unsnarl_writes_quietly(uint64_t word, uint64_t address, uint64_t shape);
 
 #define ARGUMENTS                                                                                            \
 	struct thread *self, uint64_t tag, uint64_t mine, uint64_t number, uint64_t order, uint64_t address, \
-		const volatile uint8_t *mark, struct memo *memo
+		const volatile uint8_t *mark, struct memo *memos
 
 #define READ(length)                                                                                         \
 	HOOK unsnarl_hook_read##length(ARGUMENTS)                                                            \
@@ -45,8 +45,8 @@ QUIET unsnarl_writes_quietly(uint64_t word, uint64_t address, uint64_t shape);
 		    __builtin_expect(*mark, 1) &&                                                            \
 		    __builtin_expect(cell_private_read(cell, OWNER_OF(mine), number, order, past), 1))       \
 			return;                                                                              \
-		if (!cell_quick_read(cell, tag, (uint32_t)order, memo))                                      \
-			unsnarl_miss_read##length(WORD(self->word, number, order), address, (uint64_t)memo); \
+		if (!cell_quick_read(cell, tag, (uint32_t)order, memos))                                      \
+			unsnarl_miss_read##length(WORD(self->word, number, order), address, (uint64_t)memos); \
 	}
 
 #define WRITE(length)                                                                        \
@@ -56,9 +56,9 @@ QUIET unsnarl_writes_quietly(uint64_t word, uint64_t address, uint64_t shape);
 		if (__builtin_expect(cell_is_private(cell, OWNER_OF(mine)), 1) &&            \
 		    __builtin_expect(*mark, 1))                                              \
 			cell_private_write(cell, mine, number, self->context, order);        \
-		else if (!cell_quick_write(cell, tag, self->context, (uint32_t)order, memo)) \
+		else if (!cell_quick_write(cell, tag, self->context, (uint32_t)order, memos)) \
 			unsnarl_miss_write##length(WORD(self->word, number, order), address, \
-						   (uint64_t)memo);                          \
+						   (uint64_t)memos);                          \
 	}
 
 READ(8)
@@ -76,6 +76,7 @@ WRITE(4)
 	uint64_t first = cell_low(cells), differ = 0;         \
 	EACH differ |= cell_low(cells + i) ^ first;           \
 	const int private = !((first ^ mine | differ) >> 48); \
+	const struct memo *memo = memo_for(memos, first);     \
 	const int known = !((low_without_context(first) - tag) ^ memo->from | low_without_context(differ));
 
 #define READ_SEVERAL(length, order_of, miss)                                                                 \
@@ -110,7 +111,7 @@ WRITE(4)
 	{                                                                                     \
 		several(length, order,                                                        \
 			unsnarl_miss_##name##length(WORD(self->word, number, order), address, \
-						    (uint64_t)memo))                          \
+						    (uint64_t)memos))                          \
 	}
 HOOK_SEVERAL(read, 16, READ_SEVERAL)
 HOOK_SEVERAL(write, 16, WRITE_SEVERAL)

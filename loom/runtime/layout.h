@@ -83,20 +83,18 @@ static inline struct cell *layout_whole(uint64_t address)
 #define layout_cell8 layout_whole
 #define layout_cell4 layout_cell
 
-/* A site's memo, one per thread: the state that its last access met, and what the state became.
- * What such an access teaches is logged already. Behind it stand more of them, each for some of the
- * states, for sites that meet several by turns (entry.c). */
+/* A site's memos, of each thread: a state that an access there met, and what the state became. What such an
+ * access teaches is logged already. Each is for some of the states. */
 struct memo {
 	uint64_t from; /* the cell's first 8 bytes less the thread's tag, so that zeroed memos fit nothing */
 	uint64_t to;   /* MEMO_PASS: the access leaves no trace at all; both without context */
 };
 #define MEMO_PASS 0ull
-#define MEMOS_BEHIND 8u
-#define MEMOS_PER_SITE (1 + MEMOS_BEHIND)
+#define MEMOS_PER_SITE 8u
 
-static inline struct memo *memo_behind(struct memo *memo, uint64_t low)
+static inline struct memo *memo_for(struct memo *memos, uint64_t low)
 {
-	return memo + 1 + low % MEMOS_BEHIND;
+	return memos + low % MEMOS_PER_SITE;
 }
 
 /* What an access teaches its thread about its own cells does not depend on the context. */
@@ -178,11 +176,12 @@ static inline void cell_private_write(struct cell *cell, uint64_t mine, uint64_t
 	*(volatile cell_bits *)cell = all;
 }
 
-/* An access that the memo knows. A state that stays is not stored: then another thread's first access
+/* An access that a memo knows. A state that stays is not stored: then another thread's first access
  * is never written over. */
-static inline int cell_quick_read(struct cell *cell, uint64_t tag, uint32_t order, const struct memo *memo)
+static inline int cell_quick_read(struct cell *cell, uint64_t tag, uint32_t order, struct memo *memos)
 {
 	uint64_t low = cell_low(cell), state = low_without_context(low);
+	const struct memo *memo = memo_for(memos, low);
 	if (__builtin_expect(state - tag != memo->from, 0))
 		return 0;
 	if (memo->to != state) {
@@ -195,9 +194,11 @@ static inline int cell_quick_read(struct cell *cell, uint64_t tag, uint32_t orde
 }
 
 static inline int cell_quick_write(struct cell *cell, uint64_t tag, uint32_t context, uint32_t order,
-				   const struct memo *memo)
+				   struct memo *memos)
 {
-	uint64_t low = cell_low(cell), to = memo->to | (uint64_t)(uint16_t)context << 32;
+	uint64_t low = cell_low(cell);
+	const struct memo *memo = memo_for(memos, low);
+	uint64_t to = memo->to | (uint64_t)(uint16_t)context << 32;
 	if (__builtin_expect(low_without_context(low) - tag != memo->from, 0))
 		return 0;
 	if (to != low)

@@ -25,28 +25,44 @@ INLINE bool quick_privately(const struct thread *self, struct cell *cell, uint32
 }
 
 INLINE bool quick_by_memo(const struct thread *self, struct cell *cell, uint64_t order, enum access access,
-			  const struct memo *memo)
+			  struct memo *memos)
 {
 	return access == ACCESS_READ
-		       ? cell_quick_read(cell, self->tag, (uint32_t)order, memo)
-		       : cell_quick_write(cell, self->tag, self->context, (uint32_t)order, memo);
+		       ? cell_quick_read(cell, self->tag, (uint32_t)order, memos)
+		       : cell_quick_write(cell, self->tag, self->context, (uint32_t)order, memos);
 }
 
-/* What the first memo did not know: what is behind it comes to the front. */
-INLINE bool second_chance(uint64_t word, uint64_t address, struct memo *memo, enum access access,
-			  uint32_t length)
+/* A cell of this thread's own after another one was there. */
+INLINE bool quick_step(struct thread *self, struct cell *cell, uint64_t word, enum access access,
+		       uint32_t form, bool memo)
+{
+	uint64_t low = cell_low(cell);
+	if (LOW_OWNER(low) != (self->owner | form << 2) || !history_at(HISTORY(low))->before)
+		return false;
+	uint32_t next = history_step(self, HISTORY(low), WORD_SITE(word), access);
+	uint64_t state = (uint64_t)LOW_OWNER(low) << 48 | next;
+	uint64_t context =
+		access == ACCESS_WRITE ? (uint64_t)(uint16_t)self->context << 32 : low & LOW_CONTEXT_BITS;
+	if (memo)
+		memo_learn(self, WORD_SITE(word), low, state);
+	*(volatile uint64_t *)cell = state | context;
+	*(access == ACCESS_WRITE ? &cell->write : &cell->read) = WORD_ORDER(word);
+	return true;
+}
+
+/* What no memo knows, of cells that they are for. */
+INLINE bool second_chance(uint64_t word, uint64_t address, enum access access, uint32_t length)
 {
 	struct thread *self = unsnarl_self;
 	if (self->tag == TAG_NEVER)
 		return false;
 	struct cell *cell = layout_cell(address);
 	uint64_t low = cell_low(cell);
-	const struct memo behind = *memo_behind(memo, low);
-	if (!quick_by_memo(self, cell, WORD_ORDER(word), access, &behind))
-		return access == ACCESS_READ && OWNER_MODE(LOW_OWNER(low)) == MODE_ONE &&
-		       !(address % length) && look_at_cell(self, cell, low, word);
-	memo_set(memo, behind.from, behind.to);
-	return true;
+	if (address % length)
+		return false;
+	if (OWNER_MODE(LOW_OWNER(low)) == MODE_ONE)
+		return access == ACCESS_READ && look_at_cell(self, cell, low, word);
+	return quick_step(self, cell, word, access, FORM(length), true);
 }
 
 #define LOW_IS_MANY(low) (OWNER_MODE(LOW_OWNER(low)) == MODE_MANY)
@@ -59,7 +75,7 @@ INLINE bool quick_cell(struct thread *self, struct cell *cell, uint64_t site, ui
 		return true;
 	if (LOW_IS_MANY(cell_low(cell)))
 		return access == ACCESS_READ && reads_again(self, cell, site << WORD_SITE_SHIFT);
-	return quick_by_memo(self, cell, order, access, memo_behind(memo_of(self, site), cell_low(cell)));
+	return quick_by_memo(self, cell, order, access, memo_of(self, site));
 }
 
 #define LOW_IS_CUT(low) (LOW_OWNER(low) == OWNER(0u, FORM_WHOLE, MODE_CUT))
@@ -307,20 +323,6 @@ INLINE bool quick_listed(struct thread *self, const struct cell *cell, uint64_t 
 	uint16_t owner = LOW_OWNER(cell_low(cell));
 	return OWNER_MODE(owner) == MODE_MANY && OWNER_FORM(owner) == FORM(length) && !(address % length) &&
 	       reads_listed_again(self, cell, word);
-}
-
-/* A cell of this thread's own after another one was there, at a site without memos. */
-INLINE bool quick_step(struct thread *self, struct cell *cell, uint64_t word, enum access access)
-{
-	uint64_t low = cell_low(cell);
-	if (LOW_OWNER(low) != (self->owner | FORM_WHOLE << 2) || !history_at(HISTORY(low))->before)
-		return false;
-	uint32_t next = history_step(self, HISTORY(low), WORD_SITE(word), access);
-	uint64_t context =
-		access == ACCESS_WRITE ? (uint64_t)(uint16_t)self->context << 32 : low & LOW_CONTEXT_BITS;
-	*(volatile uint64_t *)cell = (uint64_t)LOW_OWNER(low) << 48 | context | next;
-	*(access == ACCESS_WRITE ? &cell->write : &cell->read) = WORD_ORDER(word);
-	return true;
 }
 
 /* Some bytes of a granule that is private to this thread, or fresh. */

@@ -299,11 +299,8 @@ INLINE struct memo *memo_of(const struct thread *self, uint64_t site)
 
 INLINE void memo_learn(struct thread *self, uint64_t site, uint64_t low, uint64_t to)
 {
-	struct memo *memo = memo_of(self, site);
-	uint64_t from = low_without_context(low) - self->tag;
-	to = low_without_context(to);
-	memo_set(memo, from, to);
-	memo_set(memo_behind(memo, low), from, to);
+	memo_set(memo_for(memo_of(self, site), low), low_without_context(low) - self->tag,
+		 low_without_context(to));
 }
 
 /* ---- private.c: cells that are private to a thread ---- */

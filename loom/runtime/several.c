@@ -27,8 +27,7 @@ MISS_SEVERAL(read, ACCESS_READ)
 MISS_SEVERAL(write, ACCESS_WRITE)
 
 /* An access to a whole granule, if it teaches nothing and meets nobody. */
-INLINE bool access_quietly(struct thread *self, uint64_t word, uint64_t address, struct memo *memo,
-			   enum access access)
+INLINE bool access_quietly(struct thread *self, uint64_t word, uint64_t address, enum access access)
 {
 	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell);
@@ -36,7 +35,7 @@ INLINE bool access_quietly(struct thread *self, uint64_t word, uint64_t address,
 		return true;
 	if (LOW_OWNER(low) == OWNER(0u, FORM_WHOLE, MODE_MANY))
 		return access == ACCESS_READ && reads_again(self, cell, word);
-	return OWNER_FORM(LOW_OWNER(low)) == FORM_WHOLE && second_chance(word, address, memo, access, 8);
+	return OWNER_FORM(LOW_OWNER(low)) == FORM_WHOLE && second_chance(word, address, access, 8);
 }
 
 /* A group that its hook did not know. */
@@ -45,14 +44,13 @@ INLINE bool access_quietly(struct thread *self, uint64_t word, uint64_t address,
 		uint64_t word, uint64_t address, uint64_t shape)                                    \
 	{                                                                                           \
 		struct thread *self = unsnarl_self;                                                 \
-		struct memo *memo = memo_of(self, WORD_SITE(word));                                 \
 		uint64_t size = GROUP_SIZE(shape), end = address + GROUP_LENGTH(shape);             \
 		uint64_t base = word - WORD_ORDER(word);                                            \
 		uint32_t order = WORD_ORDER(word), step = GROUP_STEP(shape);                        \
 		bool quiet = self->tag != TAG_NEVER && !(address % 8);                              \
 		for (; quiet && address < end; order += step)                                       \
 			for (uint64_t next = address + size; quiet && address < next; address += 8) \
-				quiet = access_quietly(self, base | order, address, memo, access);  \
+				quiet = access_quietly(self, base | order, address, access);        \
 		return quiet;                                                                       \
 	}
 QUIETLY(reads, ACCESS_READ)
