@@ -91,10 +91,6 @@ INLINE uint64_t *again_so_place(struct thread *self, uint64_t so)
 	return &self->again_so[so >> 52];
 }
 
-INLINE bool again_is_for(struct thread *self, const struct cell *cell, uint64_t value)
-{
-	return (*again_place(self, cell) ^ value) <= AGAIN_SITE_BITS;
-}
 
 /* If the place is for this value it has this site from now on. */
 INLINE bool again_here(struct thread *self, const struct cell *cell, uint64_t value, uint64_t word)
@@ -110,20 +106,29 @@ INLINE bool again_here(struct thread *self, const struct cell *cell, uint64_t va
 	return true;
 }
 
+/* Whether such a value need not be read again there in this context. */
+INLINE bool reads_so_again(struct thread *self, uint64_t low, uint64_t word)
+{
+	uint64_t so = again_so_value(self, low, word);
+	return *again_so_place(self, so) == so;
+}
+
 INLINE bool reads_again(struct thread *self, const struct cell *cell, uint64_t word)
 {
-	uint64_t low = cell_low(cell), value = again_value(cell, low, cell->write);
-	uint64_t so = again_so_value(self, low, word);
-	return again_is_for(self, cell, value) && *again_so_place(self, so) == so &&
-	       again_here(self, cell, value, word);
+	uint64_t low = cell_low(cell);
+	return reads_so_again(self, low, word) &&
+	       again_here(self, cell, again_value(cell, low, cell->write), word);
 }
 
 /* Two granules side by side; where it is not so of the second, the first is done all the same. */
 INLINE bool reads_both_again(struct thread *self, const struct cell *cells, uint64_t word)
 {
-	return LOW_OWNER(cell_low(cells)) == OWNER(0u, FORM_WHOLE, MODE_MANY) &&
-	       LOW_OWNER(cell_low(cells + 1)) == OWNER(0u, FORM_WHOLE, MODE_MANY) &&
-	       reads_again(self, cells, word) && reads_again(self, cells + 1, word);
+	uint64_t low = cell_low(cells), other = cell_low(cells + 1);
+	return LOW_OWNER(low) == OWNER(0u, FORM_WHOLE, MODE_MANY) &&
+	       LOW_OWNER(other) == OWNER(0u, FORM_WHOLE, MODE_MANY) && reads_so_again(self, low, word) &&
+	       (low == other || reads_so_again(self, other, word)) &&
+	       again_here(self, cells, again_value(cells, low, cells->write), word) &&
+	       again_here(self, cells + 1, again_value(cells + 1, other, cells[1].write), word);
 }
 
 /* For this value, or for one that was there with another site than its block's. */

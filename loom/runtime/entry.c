@@ -277,22 +277,29 @@ INLINE bool second_chance_for_both(struct thread *self, uint64_t word, struct ce
 	       quick_by_memo(self, cells + 1, WORD_ORDER(word), access, memo);
 }
 
-#define MISS_BOTH(name, access)                                                               \
-	MISS(name##16)                                                                        \
-	{                                                                                     \
-		struct thread *self = unsnarl_self;                                           \
-		struct cell *cells = layout_whole(address);                                   \
-		if (self->tag != TAG_NEVER && address % 8 == 0 &&                             \
-		    ((access == ACCESS_READ && reads_both_again(self, cells, word)) ||        \
-		     second_chance_for_both(self, word, cells, (struct memo *)memo, access))) \
-			return;                                                               \
-		if (!has_memos_of(self, cell_low(cells), access)) {                           \
-			name##8_hands(word, address, memo);                                   \
-			name##8_hands(word, address + 8, memo);                               \
-			return;                                                               \
-		}                                                                             \
-		unsnarl_miss_##name##8(word, address, memo);                                  \
-		unsnarl_miss_##name##8(word, address + 8, memo);                              \
+#define MISS_BOTH(name, access)                                                                              \
+	static __attribute__((preserve_most, noinline)) void name##16_further(uint64_t word, uint64_t address, \
+									      uint64_t memo)                   \
+	{                                                                                                    \
+		struct thread *self = unsnarl_self;                                                          \
+		struct cell *cells = layout_whole(address);                                                  \
+		if (self->tag != TAG_NEVER && address % 8 == 0 &&                                            \
+		    second_chance_for_both(self, word, cells, (struct memo *)memo, access))                  \
+			return;                                                                              \
+		if (!has_memos_of(self, cell_low(cells), access)) {                                          \
+			name##8_hands(word, address, memo);                                                  \
+			name##8_hands(word, address + 8, memo);                                              \
+			return;                                                                              \
+		}                                                                                            \
+		unsnarl_miss_##name##8(word, address, memo);                                                 \
+		unsnarl_miss_##name##8(word, address + 8, memo);                                             \
+	}                                                                                                    \
+	MISS(name##16)                                                                                       \
+	{                                                                                                    \
+		struct thread *self = unsnarl_self;                                                          \
+		if (access == ACCESS_WRITE || self->tag == TAG_NEVER || address % 8 ||                       \
+		    !reads_both_again(self, layout_whole(address), word)) __attribute__                      \
+			((musttail)) return name##16_further(word, address, memo);                           \
 	}
 
 MISS_BOTH(read, ACCESS_READ)
