@@ -221,15 +221,16 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		struct thread *self = unsnarl_self;                                                          \
 		const struct cell *cell = layout_cell##length(address);                                      \
 		uint64_t low = cell_low(cell);                                                               \
+		if (access == ACCESS_READ && LOW_OWNER(low) == OWNER(0u, FORM(length), MODE_MANY)) {         \
+			if (self->tag == TAG_NEVER || !reads_again(self, cell, word)) __attribute__          \
+				((musttail)) return name##_many(word, address, memo);                        \
+			return;                                                                              \
+		}                                                                                            \
 		if (OWNER_FORM(LOW_OWNER(low)) != FORM(length)) __attribute__                                \
 			((musttail)) return name##_among_bytes(word, address, memo);                         \
 		if (has_memos_of(self, low, access)) __attribute__                                           \
 			((musttail)) return name##_behind(word, address, memo);                              \
-		if (access == ACCESS_WRITE || LOW_OWNER(low) != OWNER(0u, FORM(length), MODE_MANY))          \
-			__attribute__                                                                        \
-			((musttail)) return name##_hands(word, address, memo);                               \
-		if (self->tag == TAG_NEVER || !reads_again(self, cell, word)) __attribute__                  \
-			((musttail)) return name##_many(word, address, memo);                                \
+		__attribute__((musttail)) return name##_hands(word, address, memo);                          \
 	}                                                                                                    \
 	SLOWLY(name)                                                                                         \
 	{                                                                                                    \

@@ -68,13 +68,14 @@ WRITE(4)
 
 /* Several whole granules, mostly in the same state: one decision for all. `order_of` tells the order of the
  * i-th. */
-#define EACH _Pragma("unroll") for (uint32_t i = 0; i < n; i++)
+#define EACH_FROM(start) _Pragma("unroll") for (uint32_t i = start; i < n; i++)
+#define EACH EACH_FROM(0)
 
 #define SEVERAL(length)                                       \
 	struct cell *cells = layout_cell8(address);           \
 	const uint32_t n = (length) / 8;                      \
 	uint64_t first = cell_low(cells), differ = 0;         \
-	EACH differ |= cell_low(cells + i) ^ first;           \
+	EACH_FROM(1) differ |= cell_low(cells + i) ^ first;   \
 	const int private = !((first ^ mine | differ) >> 48); \
 	const struct memo *memo = memo_for(memos, first);     \
 	const int known = !((low_without_context(first) - tag) ^ memo->from | low_without_context(differ));
