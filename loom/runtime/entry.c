@@ -84,7 +84,7 @@ static __attribute__((noinline)) bool quick_bytes(struct thread *self, uint64_t 
 		return (length == 8 && (quick_privately(self, cell, FORM_WHOLE, site, order, access) ||
 					quick_in_halves(self, address, site, order, access) ||
 					quick_fresh(self, cell, word, address, 8, access) ||
-					quick_step(self, cell, word, access, FORM_WHOLE, false) ||
+					quick_step(self, cell, word, access, FORM_WHOLE | FORM_NO_MEMOS, false) ||
 					quick_change(self, cell, word, address, 8, access))) ||
 		       (length < 8 &&
 			(quick_open_row(self, address, word, length, access, true) ||
@@ -213,7 +213,7 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 	static __attribute__((preserve_most, noinline)) void name##_behind(uint64_t word, uint64_t address,  \
 									   uint64_t memo)                    \
 	{                                                                                                    \
-		if (!second_chance(word, address, access, length)) __attribute__        \
+		if (!second_chance(word, address, access, length, false)) __attribute__        \
 			((musttail)) return name##_hands(word, address, memo);                               \
 	}                                                                                                    \
 	MISS(name)                                                                                           \
@@ -268,13 +268,13 @@ UNIT_ACCESS(write4, 4, ACCESS_WRITE)
 
 /* ---- two whole granules ---- */
 
-/* Both in one state, which a memo behind the first one knows. */
+/* Both in one state. */
 INLINE bool second_chance_for_both(struct thread *self, uint64_t word, struct cell *cells, struct memo *memo,
 				   enum access access)
 {
 	uint64_t low = cell_low(cells);
 	return !low_without_context(low ^ cell_low(cells + 1)) &&
-	       quick_step(self, cells, word, access, FORM_WHOLE, true) &&
+	       quick_step(self, cells, word, access, FORM_WHOLE, steps_quietly()) &&
 	       quick_by_memo(self, cells + 1, WORD_ORDER(word), access, memo);
 }
 

@@ -52,18 +52,28 @@ uint32_t history_number(struct history history)
 	return number;
 }
 
-/* The history after an access by the thread that made all others. What is known is one word, so that
- * a signal handler finds it whole. */
+/* Steps that are known. Each is one word, so that a signal handler finds it whole. */
 #define STEP_BITS 45u
 
-uint32_t history_step(struct thread *self, uint32_t number, uint32_t site, enum access access)
+static uint64_t *step_place(struct thread *self, uint32_t number, uint32_t site, enum access access,
+			    uint64_t *tag)
 {
 	/* Multiplying by an odd number is one to one: what is not in the place is in the tag. */
 	uint64_t key = (uint64_t)number << 23 | (uint64_t)site << 1 | (access == ACCESS_WRITE);
 	key = key * 0x9e3779b97f4a7c15u & ((1ull << STEP_BITS) - 1);
-	uint64_t *step = runtime.lean ? &self->lean_step : &self->steps[key >> (STEP_BITS - 12)];
-	uint64_t known = RELAXED_GET(*step),
-		 tag = (key << 12 & ((1ull << STEP_BITS) - 1)) << (HISTORY_BITS - 12) | 1ull << 63;
+	*tag = (key << 12 & ((1ull << STEP_BITS) - 1)) << (HISTORY_BITS - 12) | 1ull << 63;
+	return runtime.lean ? &self->lean_step : &self->steps[key >> (STEP_BITS - 12)];
+}
+
+uint32_t history_step_known(struct thread *self, uint32_t number, uint32_t site, enum access access)
+{
+	uint64_t tag, known = RELAXED_GET(*step_place(self, number, site, access, &tag));
+	return known - HISTORY(known) == tag ? HISTORY(known) : 0;
+}
+
+uint32_t history_step(struct thread *self, uint32_t number, uint32_t site, enum access access)
+{
+	uint64_t tag, *step = step_place(self, number, site, access, &tag), known = RELAXED_GET(*step);
 	if (LIKELY(known - HISTORY(known) == tag))
 		return HISTORY(known);
 	const struct history *old = history_at(number);

@@ -32,37 +32,45 @@ INLINE bool quick_by_memo(const struct thread *self, struct cell *cell, uint64_t
 		       : cell_quick_write(cell, self->tag, self->context, (uint32_t)order, memos);
 }
 
-/* A cell of this thread's own after another one was there. */
+/* A cell of this thread's own after another one was there, and no memo knows the access. `quiet`: only if it
+ * teaches nothing. */
 INLINE bool quick_step(struct thread *self, struct cell *cell, uint64_t word, enum access access,
-		       uint32_t form, bool memo)
+		       uint32_t unit, bool quiet)
 {
 	uint64_t low = cell_low(cell);
-	if (LOW_OWNER(low) != (self->owner | form << 2) || !history_at(HISTORY(low))->before)
+	if (LOW_OWNER(low) != (self->owner | (unit & ~FORM_NO_MEMOS) << 2) ||
+	    !history_at(HISTORY(low))->before)
 		return false;
-	uint32_t next = history_step(self, HISTORY(low), WORD_SITE(word), access);
+	uint32_t next = (quiet ? history_step_known : history_step)(self, HISTORY(low), WORD_SITE(word), access);
+	if (quiet && !next)
+		return false;
 	uint64_t state = (uint64_t)LOW_OWNER(low) << 48 | next;
 	uint64_t context =
 		access == ACCESS_WRITE ? (uint64_t)(uint16_t)self->context << 32 : low & LOW_CONTEXT_BITS;
-	if (memo)
+	if (!(unit & FORM_NO_MEMOS))
 		memo_learn(self, WORD_SITE(word), low, state);
 	*(volatile uint64_t *)cell = state | context;
 	*(access == ACCESS_WRITE ? &cell->write : &cell->read) = WORD_ORDER(word);
 	return true;
 }
 
+/* Delays belong where something is learnt. */
+INLINE bool steps_quietly(void)
+{
+	return UNLIKELY(runtime.options.jitter_us);
+}
+
 /* What no memo knows, of cells that they are for. */
-INLINE bool second_chance(uint64_t word, uint64_t address, enum access access, uint32_t length)
+INLINE bool second_chance(uint64_t word, uint64_t address, enum access access, uint32_t length, bool quiet)
 {
 	struct thread *self = unsnarl_self;
-	if (self->tag == TAG_NEVER)
-		return false;
 	struct cell *cell = layout_cell(address);
 	uint64_t low = cell_low(cell);
-	if (address % length)
+	if (self->tag == TAG_NEVER || address % length)
 		return false;
 	if (OWNER_MODE(LOW_OWNER(low)) == MODE_ONE)
 		return access == ACCESS_READ && look_at_cell(self, cell, low, word);
-	return quick_step(self, cell, word, access, FORM(length), true);
+	return quick_step(self, cell, word, access, FORM(length), quiet || steps_quietly());
 }
 
 #define LOW_IS_MANY(low) (OWNER_MODE(LOW_OWNER(low)) == MODE_MANY)

@@ -186,7 +186,10 @@ INLINE const struct history *history_at(uint32_t number)
 	return (const struct history *)HISTORIES_START + number;
 }
 HIDDEN uint32_t history_number(struct history history);
+/* The history after an access by the thread that made all others. */
 HIDDEN uint32_t history_step(struct thread *self, uint32_t number, uint32_t site, enum access access);
+/* The same if it is known what it teaches, else 0. */
+HIDDEN uint32_t history_step_known(struct thread *self, uint32_t number, uint32_t site, enum access access);
 
 /* ---- cell.c: one cell ---- */
 /* An access to all that the cell covers; false when its form is another. `unit`: the form of a cell that

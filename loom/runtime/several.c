@@ -35,7 +35,7 @@ INLINE bool access_quietly(struct thread *self, uint64_t word, uint64_t address,
 		return true;
 	if (LOW_OWNER(low) == OWNER(0u, FORM_WHOLE, MODE_MANY))
 		return access == ACCESS_READ && reads_again(self, cell, word);
-	return OWNER_FORM(LOW_OWNER(low)) == FORM_WHOLE && second_chance(word, address, access, 8);
+	return OWNER_FORM(LOW_OWNER(low)) == FORM_WHOLE && second_chance(word, address, access, 8, true);
 }
 
 /* A group that its hook did not know. */
