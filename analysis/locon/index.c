@@ -67,7 +67,7 @@ static void make_keys(struct locon *locon)
 	locon->slot_numbers = memory_alloc(locon->nslots * sizeof *locon->slot_numbers);
 	locon->key_of = memory_alloc(input->npairs * sizeof *locon->key_of);
 	for (size_t i = 0; i < input->npairs; i++) {
-		const struct pair *pair = &input->pairs[i];
+		const struct pair_identity *pair = &input->pairs[i];
 		uint32_t head = locon_place(locon, pair->head_site),
 			 tail = locon_place(locon, pair->tail_site);
 		uint64_t packed = pack(pair->kind, head, tail);

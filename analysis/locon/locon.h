@@ -33,14 +33,16 @@ struct locon_run {
 };
 
 struct locon_input {
-	const struct pair *pairs; /* interned: identity only */
+	const struct pair_identity *pairs; /* interned */
 	size_t npairs;
 	const uint32_t *places; /* of each site; below nplaces */
 	size_t nsites, nplaces;
 	const roaring_bitmap_t *const *passed; /* over `pairs` */
 	size_t npassed;
 	struct locon_run failed;
-	struct locon_run reference; /* one passing run, for the order of what is missing; may be empty */
+	/* The pairs of one passing run in order of first occurrence, for that of what is missing. */
+	const uint32_t *reference;
+	size_t nreference;
 	/* Places that ran in the failed run, and in any passing run; NULL: not known. */
 	const roaring_bitmap_t *ran, *ran_passing;
 	bool cut_short; /* the failed run did not end by itself: it crashed or hung */
