@@ -69,6 +69,19 @@ static struct identity of_edge(const struct edge *edge, uint64_t source, uint64_
 }
 
 /* The run's edges in the order in which they first stand in it. */
+static void check_pair_order(struct store *store, uint64_t run)
+{
+	struct run_pairs whole;
+	_cleanup_free_ uint32_t *order = NULL;
+	size_t n;
+
+	world_good(store_run_pairs(store, run, &whole));
+	world_good(store_pair_order(store, run, &order, &n));
+	assert_int_equal(n, whole.npairs);
+	assert_memory_equal(order, whole.indexes, n * sizeof *order);
+	run_pairs_free(&whole);
+}
+
 static void check_order(struct store *store, struct reference *reference, const struct run *run)
 {
 	const struct observations *seen = &run->observations;
@@ -90,6 +103,7 @@ static void check_order(struct store *store, struct reference *reference, const 
 		assert_int_equal(order[at++], number);
 	}
 	assert_int_equal(at, n);
+	check_pair_order(store, run->number);
 }
 
 /* Interns a run's observations into the reference; checks its membership against that. */

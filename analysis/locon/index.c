@@ -106,7 +106,7 @@ static roaring_bitmap_t *in_all(const struct locon_input *input)
 static void count(struct locon *locon)
 {
 	const struct locon_input *input = locon->input;
-	_cleanup_(bitmap_freep) roaring_bitmap_t *all = in_all(input);
+	const roaring_bitmap_t *all = locon->always;
 	_cleanup_free_ uint32_t *members = memory_alloc((input->npairs + 1) * sizeof *members);
 	_cleanup_free_ uint32_t *last = memory_alloc((locon->keys.n + 1) * sizeof *last);
 	size_t n = (size_t)roaring_bitmap_get_cardinality(all);
@@ -174,6 +174,7 @@ void locon_open(struct locon *locon, const struct locon_input *input)
 {
 	*locon = (struct locon){ .input = input };
 	make_keys(locon);
+	locon->always = in_all(input);
 	count(locon);
 	note_threads(locon);
 	for (size_t i = input->failed.npairs; i-- > 0;)
@@ -186,6 +187,7 @@ void locon_close(struct locon *locon)
 	free(locon->slots);
 	free(locon->slot_numbers);
 	free(locon->threads);
+	bitmap_freep(&locon->always);
 	VEC_FREE(&locon->keys);
 	*locon = (struct locon){ 0 };
 }

@@ -73,7 +73,8 @@ struct locon {
 	uint64_t *slots; /* hash table from key to its number plus 1 */
 	uint32_t *slot_numbers;
 	size_t nslots;
-	uint64_t *threads; /* that met at each place in pairs, one bit each, by their numbers modulo 64 */
+	roaring_bitmap_t *always; /* interned pairs that all passing runs show */
+	uint64_t *threads;        /* that met at each place in pairs, one bit each, by their numbers modulo 64 */
 };
 
 void locon_open(struct locon *locon, const struct locon_input *input);
