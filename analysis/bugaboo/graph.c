@@ -9,22 +9,20 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/numbers.h"
 
 static uint64_t node_key(uint32_t site, uint16_t context)
 {
 	return (uint64_t)site << 16 | context;
 }
 
-static uint32_t number_node(struct graph *graph, struct map *nodes, uint32_t site, uint16_t context)
+static uint32_t number_node(struct graph *graph, struct numbers *nodes, uint32_t site, uint16_t context)
 {
-	bool fresh;
-	uint64_t *number = map_put(nodes, node_key(site, context), &fresh);
+	uint32_t number = numbers_put(nodes, node_key(site, context));
 
-	if (fresh) {
-		*number = graph->nnodes;
+	if (number == graph->nnodes)
 		graph->nodes[graph->nnodes++] = (struct graph_node){ .site = site, .context = context };
-	}
-	return (uint32_t)*number;
+	return number;
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -71,7 +69,7 @@ static unsigned events_kept(const struct edge *edges, size_t n)
 
 void graph_make(const struct edge *edges, size_t nedges, struct graph *out)
 {
-	struct map nodes = { 0 };
+	struct numbers nodes = { 0 };
 
 	*out = (struct graph){ .edges = edges, .nedges = nedges, .events = events_kept(edges, nedges) };
 	out->nodes = memory_alloc(2 * nedges * sizeof *out->nodes + 1);
@@ -83,7 +81,7 @@ void graph_make(const struct edge *edges, size_t nedges, struct graph *out)
 					 : number_node(out, &nodes, edges[i].source, edges[i].source_context);
 		out->sink[i] = number_node(out, &nodes, edges[i].sink, edges[i].sink_context);
 	}
-	map_free(&nodes);
+	numbers_free(&nodes);
 	out->sites = memory_alloc(out->nnodes * sizeof *out->sites + 1);
 	for (size_t i = 0; i < out->nnodes; i++)
 		out->sites[i] = out->nodes[i].site;
@@ -156,20 +154,14 @@ static uint64_t projected_key(const struct graph *graph, size_t i, unsigned even
 
 size_t graph_project(const struct graph *graph, unsigned events, uint32_t *numbers)
 {
-	struct map known = { 0 };
+	struct numbers known = { 0 };
 
-	map_reserve(&known, graph->nedges);
-	for (size_t i = 0; i < graph->nedges; i++) {
-		bool fresh;
-		uint64_t *number = map_put(&known, projected_key(graph, i, events), &fresh);
-
-		if (fresh)
-			*number = known.n - 1;
-		numbers[i] = (uint32_t)*number;
-	}
+	numbers_reserve(&known, graph->nedges);
+	for (size_t i = 0; i < graph->nedges; i++)
+		numbers[i] = numbers_put(&known, projected_key(graph, i, events));
 	size_t n = known.n;
 
-	map_free(&known);
+	numbers_free(&known);
 	return n;
 }
 

@@ -3,8 +3,8 @@
  */
 #include "analysis/bugaboo/rarity.h"
 
-#include "base/hash.h"
 #include "base/memory.h"
+#include "base/numbers.h"
 
 /* Pairs of code point and context, numbered, with the graphs that have them. */
 struct places {
@@ -15,7 +15,7 @@ struct places {
 
 static void places_make(const struct graph *graph, struct places *out)
 {
-	struct map numbers = { 0 };
+	struct numbers numbers = { 0 };
 
 	*out = (struct places){ .of_node = memory_alloc(graph->nnodes * sizeof *out->of_node + 1),
 				.point = memory_alloc(graph->nnodes * sizeof *out->point + 1),
@@ -23,16 +23,12 @@ static void places_make(const struct graph *graph, struct places *out)
 				.stamp = memory_alloc(graph->nnodes * sizeof *out->stamp + 1) };
 	for (size_t i = 0; i < graph->nnodes; i++) {
 		const struct graph_node *node = &graph->nodes[i];
-		bool fresh;
-		uint64_t *number = map_put(&numbers, (uint64_t)node->point << 16 | node->context, &fresh);
 
-		if (fresh) {
-			*number = out->n++;
-			out->point[*number] = node->point;
-		}
-		out->of_node[i] = (uint32_t)*number;
+		out->of_node[i] = numbers_put(&numbers, (uint64_t)node->point << 16 | node->context);
+		out->point[out->of_node[i]] = node->point;
 	}
-	map_free(&numbers);
+	out->n = numbers.n;
+	numbers_free(&numbers);
 }
 
 static void places_free(struct places *places)

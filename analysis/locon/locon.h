@@ -16,9 +16,10 @@
 #include <stdint.h>
 
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "model/run.h"
 
-#define LOCON_NONE UINT32_MAX
+#define LOCON_NONE NUMBERS_NONE
 #define LOCON_MOST_RUNS 1000u /* passing runs that are compared; callers pass the newest */
 
 enum locon_level { LOCON_SITE, LOCON_THREAD, LOCON_LOOP, LOCON_MOMENT };
@@ -70,9 +71,7 @@ struct locon {
 	const struct locon_input *input;
 	uint32_t *key_of; /* of each interned pair */
 	VEC(struct locon_key) keys;
-	uint64_t *slots; /* hash table from key to its number plus 1 */
-	uint32_t *slot_numbers;
-	size_t nslots;
+	struct numbers numbers; /* of the keys, packed */
 	roaring_bitmap_t *always; /* interned pairs that all passing runs show */
 	uint64_t *threads;        /* that met at each place in pairs, one bit each, by their numbers modulo 64 */
 };
