@@ -75,6 +75,8 @@ void graph_make(const struct edge *edges, size_t nedges, struct graph *out)
 	out->nodes = memory_alloc(2 * nedges * sizeof *out->nodes + 1);
 	out->source = memory_alloc(nedges * sizeof *out->source + 1);
 	out->sink = memory_alloc(nedges * sizeof *out->sink + 1);
+	out->source_point = memory_alloc(nedges * sizeof *out->source_point + 1);
+	out->sink_point = memory_alloc(nedges * sizeof *out->sink_point + 1);
 	for (size_t i = 0; i < nedges; i++) {
 		out->source[i] = edges[i].source == SITE_NIL
 					 ? GRAPH_NULL
@@ -101,6 +103,12 @@ void graph_points(struct graph *graph, const uint32_t *points, size_t npoints)
 	graph->npoints = npoints;
 	for (size_t i = 0; i < graph->nnodes; i++)
 		graph->nodes[i].point = graph->point_of[site_index(graph, graph->nodes[i].site)];
+	for (size_t i = 0; i < graph->nedges; i++) {
+		graph->source_point[i] = graph->source[i] == GRAPH_NULL
+						 ? GRAPH_NULL
+						 : graph->nodes[graph->source[i]].point;
+		graph->sink_point[i] = graph->nodes[graph->sink[i]].point;
+	}
 }
 
 void graph_free(struct graph *graph)
@@ -108,6 +116,8 @@ void graph_free(struct graph *graph)
 	free(graph->nodes);
 	free(graph->source);
 	free(graph->sink);
+	free(graph->source_point);
+	free(graph->sink_point);
 	free(graph->sites);
 	free(graph->point_of);
 	*graph = (struct graph){ 0 };
@@ -133,6 +143,21 @@ roaring_bitmap_t *graph_union(const roaring_bitmap_t *const *sets, size_t n)
 roaring_bitmap_t *graph_difference(const roaring_bitmap_t *set, const roaring_bitmap_t *without)
 {
 	return roaring_bitmap_andnot(set, without);
+}
+
+void graph_list(const struct graph *graph, const roaring_bitmap_t *set, struct edge_list *out)
+{
+	size_t n = (size_t)roaring_bitmap_get_cardinality(set);
+
+	if (n > out->room || !out->items) {
+		free(out->items);
+		out->items = memory_alloc(n * sizeof *out->items);
+		out->room = n;
+	}
+	roaring_bitmap_to_uint32_array(set, out->items);
+	while (n && out->items[n - 1] >= graph->nedges)
+		n--;
+	out->n = n;
 }
 
 /* ---- depths ---- */
