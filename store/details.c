@@ -250,9 +250,9 @@ bool codec_get_run(const void *bytes, size_t size, const uint32_t *rows, size_t 
 	found.pairs = memory_alloc(count * sizeof *found.pairs);
 	for (size_t i = 0; i < count; i++)
 		found.pairs[i] = identity_pair(rows + found.indexes[i] * width);
-	if (!get_orders(&reader, found.pairs, count) ||
-	    !get_addresses(&reader, found.pairs, count) || !get_loops(&reader, found.pairs, count) ||
-	    !get_couples(&reader, count, &found) || reader.at != reader.end) {
+	if (!get_orders(&reader, found.pairs, count) || !get_addresses(&reader, found.pairs, count) ||
+	    !get_loops(&reader, found.pairs, count) || !get_couples(&reader, count, &found) ||
+	    reader.at != reader.end) {
 		details_free(&found);
 		return false;
 	}

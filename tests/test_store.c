@@ -31,8 +31,8 @@ static size_t reference_put(struct reference *reference, int kind, struct identi
 	return at;
 }
 
-static struct identity of_pair(enum pair_kind kind, uint32_t head_thread, uint32_t tail_thread,
-			       uint64_t head, uint64_t tail)
+static struct identity of_pair(enum pair_kind kind, uint32_t head_thread, uint32_t tail_thread, uint64_t head,
+			       uint64_t tail)
 {
 	struct identity identity;
 
@@ -117,12 +117,11 @@ static void check_membership(struct store *store, struct reference *reference, c
 	for (size_t i = 0; i < seen->npairs; i++) {
 		const struct pair *pair = &seen->pairs[i];
 
-		roaring_bitmap_add(sets[0],
-				   (uint32_t)reference_put(
-					   reference, 0,
-					   of_pair(pair->kind, pair->head_thread, pair->tail_thread,
-						   world_id(seen, pair->head_site),
-						   world_id(seen, pair->tail_site))));
+		roaring_bitmap_add(sets[0], (uint32_t)reference_put(
+						    reference, 0,
+						    of_pair(pair->kind, pair->head_thread, pair->tail_thread,
+							    world_id(seen, pair->head_site),
+							    world_id(seen, pair->tail_site))));
 	}
 	for (size_t i = 0; i < seen->npredecessors; i++)
 		roaring_bitmap_add(sets[1],

@@ -104,9 +104,8 @@ void graph_points(struct graph *graph, const uint32_t *points, size_t npoints)
 	for (size_t i = 0; i < graph->nnodes; i++)
 		graph->nodes[i].point = graph->point_of[site_index(graph, graph->nodes[i].site)];
 	for (size_t i = 0; i < graph->nedges; i++) {
-		graph->source_point[i] = graph->source[i] == GRAPH_NULL
-						 ? GRAPH_NULL
-						 : graph->nodes[graph->source[i]].point;
+		graph->source_point[i] =
+			graph->source[i] == GRAPH_NULL ? GRAPH_NULL : graph->nodes[graph->source[i]].point;
 		graph->sink_point[i] = graph->nodes[graph->sink[i]].point;
 	}
 }

@@ -28,9 +28,9 @@ struct graph {
 	unsigned events;          /* of context that the runs kept, judged by what they showed */
 	struct graph_node *nodes; /* in order of first occurrence */
 	size_t nnodes;
-	uint32_t *source, *sink; /* of each edge: a node, the source may be GRAPH_NULL */
+	uint32_t *source, *sink;             /* of each edge: a node, the source may be GRAPH_NULL */
 	uint32_t *source_point, *sink_point; /* the same as code points */
-	uint32_t *sites;         /* distinct ones, in rising order */
+	uint32_t *sites;                     /* distinct ones, in rising order */
 	size_t nsites;
 	uint32_t *point_of; /* code point of each of `sites` */
 	size_t npoints;
@@ -43,8 +43,8 @@ void graph_points(struct graph *graph, const uint32_t *points, size_t npoints);
 void graph_free(struct graph *graph);
 
 /* Runs the statement behind it for each distinct code point at the ends of an edge. */
-#define GRAPH_EACH_POINT(graph, edge, point)                                                            \
-	for (uint32_t _end = 0, point; _end < 2; _end++)                                                \
+#define GRAPH_EACH_POINT(graph, edge, point)                                                              \
+	for (uint32_t _end = 0, point; _end < 2; _end++)                                                  \
 		if ((point = (_end ? (graph)->sink_point : (graph)->source_point)[edge]) != GRAPH_NULL && \
 		    !(_end && point == (graph)->source_point[edge]))
 

@@ -175,9 +175,8 @@ static void list_points(struct counting *c, struct rank_result *out)
 		if (!tally->odd_at_all)
 			continue;
 		double rarity = c->rarities[point].rank;
-		const struct tally *at =
-			tally->told_at_all ? &c->tallies[c->graph->sink_point[tally->odd]]
-					   : tally; /* where the odd edge arrives */
+		const struct tally *at = tally->told_at_all ? &c->tallies[c->graph->sink_point[tally->odd]]
+							    : tally; /* where the odd edge arrives */
 
 		*VEC_PUSH(&out->points) = (struct rank_point){
 			.point = point,

@@ -71,9 +71,9 @@ struct locon {
 	const struct locon_input *input;
 	uint32_t *key_of; /* of each interned pair */
 	VEC(struct locon_key) keys;
-	struct numbers numbers; /* of the keys, packed */
+	struct numbers numbers;   /* of the keys, packed */
 	roaring_bitmap_t *always; /* interned pairs that all passing runs show */
-	uint64_t *threads;        /* that met at each place in pairs, one bit each, by their numbers modulo 64 */
+	uint64_t *threads; /* that met at each place in pairs, one bit each, by their numbers modulo 64 */
 };
 
 void locon_open(struct locon *locon, const struct locon_input *input);
