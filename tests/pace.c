@@ -12,7 +12,7 @@
 #define SLOTS (1u << 21) /* 16 MiB */
 #define KEYS (1u << 20)
 #define SORTED (1u << 17)
-/* CPU time of the yardstick on a calm machine: two cores of an AMD EPYC with 1 MiB of level 2 cache. */
+/* CPU time of the yardstick on a calm machine with 1 MiB of level 2 cache. */
 #define NOMINAL_S 0.036
 #define MOST_SLOWNESS 4.0
 #define ATTEMPTS 5
