@@ -43,6 +43,13 @@ struct pair {
 	struct loop_point head_loop, tail_loop;
 };
 
+/* What makes a pair the same in all runs of a campaign. */
+struct pair_identity {
+	enum pair_kind kind;
+	uint32_t head_site, tail_site;
+	uint32_t head_thread, tail_thread;
+};
+
 /* Two pairs, the first with its head in the thread in which the second has its tail,
  * which did not come back to the first's location in between: indexes into the run's pairs. */
 struct couple {

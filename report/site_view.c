@@ -24,7 +24,7 @@ static void concern_add(struct concern *concern, size_t bit, size_t item)
 }
 
 /* The view's item for this kind and these sites, whatever the threads. */
-static size_t pair_item(struct site_view *view, const struct pair *pair)
+static size_t pair_item(struct site_view *view, const struct pair_identity *pair)
 {
 	size_t i = 0;
 

@@ -44,6 +44,8 @@ struct details {
 	struct couple *couples;
 	size_t ncouples;
 };
+/* Only their interned indexes; *out is an array of *n the caller frees. */
+bool codec_get_order(const void *bytes, size_t size, size_t nrows, uint32_t **out, size_t *n);
 bool codec_get_run(const void *bytes, size_t size, const uint32_t *rows, size_t nrows, struct details *out);
 void details_free(struct details *details);
 

@@ -208,32 +208,51 @@ void details_free(struct details *details)
 	*details = (struct details){ 0 };
 }
 
+static bool get_indexes(struct reader *reader, size_t size, size_t nrows, uint32_t **out, size_t *n)
+{
+	uint64_t count = varint_get(reader), next = 0;
+
+	if (reader->bad || count > size / PAIR_LEAST)
+		return false;
+	_cleanup_free_ uint32_t *indexes = memory_alloc(count * sizeof *indexes);
+
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t index = varint_get_step(reader, next);
+
+		if (reader->bad || index >= nrows)
+			return false;
+		indexes[i] = (uint32_t)index;
+		next = index + 1;
+	}
+	*n = count;
+	*out = indexes;
+	indexes = NULL;
+	return true;
+}
+
+bool codec_get_order(const void *bytes, size_t size, size_t nrows, uint32_t **out, size_t *n)
+{
+	struct reader reader = reader_of(bytes, size);
+
+	return get_indexes(&reader, size, nrows, out, n);
+}
+
 bool codec_get_run(const void *bytes, size_t size, const uint32_t *rows, size_t nrows, struct details *out)
 {
 	struct reader reader = reader_of(bytes, size);
-	size_t width = identity_width(IDENTITY_PAIR);
-	uint64_t count = varint_get(&reader), next = 0;
+	size_t width = identity_width(IDENTITY_PAIR), count;
+	struct details found = { 0 };
 
 	*out = (struct details){ 0 };
-	if (reader.bad || count > size / PAIR_LEAST)
+	if (!get_indexes(&reader, size, nrows, &found.indexes, &found.npairs))
 		return false;
-	struct details found = { .pairs = memory_alloc(count * sizeof *found.pairs),
-				 .indexes = memory_alloc(count * sizeof *found.indexes),
-				 .npairs = count };
-
-	for (uint64_t i = 0; i < count && !reader.bad; i++) {
-		uint64_t index = varint_get_step(&reader, next);
-
-		reader.bad |= index >= nrows;
-		if (reader.bad)
-			break;
-		found.indexes[i] = (uint32_t)index;
-		found.pairs[i] = identity_pair(rows + index * width);
-		next = index + 1;
-	}
-	if (reader.bad || !get_orders(&reader, found.pairs, count) ||
-	    !get_addresses(&reader, found.pairs, count) || !get_loops(&reader, found.pairs, count) ||
-	    !get_couples(&reader, count, &found) || reader.at != reader.end) {
+	count = found.npairs;
+	found.pairs = memory_alloc(count * sizeof *found.pairs);
+	for (size_t i = 0; i < count; i++)
+		found.pairs[i] = identity_pair(rows + found.indexes[i] * width);
+	if (!get_orders(&reader, found.pairs, count) || !get_addresses(&reader, found.pairs, count) ||
+	    !get_loops(&reader, found.pairs, count) || !get_couples(&reader, count, &found) ||
+	    reader.at != reader.end) {
 		details_free(&found);
 		return false;
 	}

@@ -162,8 +162,12 @@ struct error *store_interned(struct store *store, uint64_t campaign, struct inte
 	out->pairs = memory_alloc(out->npairs * sizeof *out->pairs);
 	out->predecessors = memory_alloc(out->npredecessors * sizeof *out->predecessors);
 	out->edges = memory_alloc(out->nedges * sizeof *out->edges);
-	for (size_t i = 0; i < out->npairs; i++)
-		out->pairs[i] = identity_pair(tables[IDENTITY_PAIR].rows + i * identity_width(IDENTITY_PAIR));
+	for (size_t i = 0; i < out->npairs; i++) {
+		const uint32_t *row = tables[IDENTITY_PAIR].rows + i * identity_width(IDENTITY_PAIR);
+
+		out->pairs[i] =
+			(struct pair_identity){ (enum pair_kind)row[0], row[1], row[2], row[3], row[4] };
+	}
 	for (size_t i = 0; i < out->npredecessors; i++)
 		out->predecessors[i] = identity_predecessor(tables[IDENTITY_PREDECESSOR].rows +
 							    i * identity_width(IDENTITY_PREDECESSOR));

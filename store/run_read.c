@@ -253,6 +253,21 @@ struct error *store_run_pairs(struct store *store, uint64_t number, struct run_p
 	return NULL;
 }
 
+struct error *store_pair_order(struct store *store, uint64_t run, uint32_t **out, size_t *n)
+{
+	_cleanup_(sql_done) sqlite3_stmt *sql = NULL;
+	_cleanup_(bytes_free) struct bytes bytes = { 0 };
+
+	*out = NULL;
+	*n = 0;
+	TRY(find_run(store, run, &sql));
+	TRY(intern_sync(store, sql_column_u64(sql, CAMPAIGN)));
+	if (!sql_unpack(sql, DETAILS, &bytes) ||
+	    !codec_get_order(bytes.data, bytes.n, store->intern.tables[IDENTITY_PAIR].n, out, n))
+		return sql_damaged(store->path, "a run's pairs cannot be read");
+	return NULL;
+}
+
 struct error *store_edge_order(struct store *store, uint64_t run, uint32_t **out, size_t *n)
 {
 	_cleanup_(sql_done) sqlite3_stmt *sql = NULL;

@@ -80,10 +80,9 @@ struct error *store_unit_site(struct store *store, uint64_t hash, uint32_t index
 struct error *store_sites_at(struct store *store, const char *file, uint32_t line, uint32_t column,
 			     uint32_t **out, size_t *n);
 
-/* Everything interned in a campaign: index i of each array is bit i of a run's bitmap.
- * Pairs carry identity only. */
+/* Everything interned in a campaign: index i of each array is bit i of a run's bitmap. */
 struct interned {
-	struct pair *pairs;
+	struct pair_identity *pairs;
 	size_t npairs;
 	struct predecessor *predecessors;
 	size_t npredecessors;
@@ -104,6 +103,8 @@ void membership_free(struct membership *membership);
 struct error *store_pair_set(struct store *store, uint64_t run, roaring_bitmap_t **out);
 struct error *store_predecessor_set(struct store *store, uint64_t run, roaring_bitmap_t **out);
 
+/* A run's pairs in order of first occurrence, by their interned indexes. The caller frees the array. */
+struct error *store_pair_order(struct store *store, uint64_t run, uint32_t **out, size_t *n);
 /* A run's edges in order of first occurrence, by their interned indexes; NULL and 0 when the store does
  * not know, as in runs of older versions. The caller frees the array. */
 struct error *store_edge_order(struct store *store, uint64_t run, uint32_t **out, size_t *n);

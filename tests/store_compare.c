@@ -174,9 +174,12 @@ void world_read_all(struct store *store)
 	error_free(store_interned(store, 1, &interned));
 	for (uint64_t i = 1; i <= 12; i++) {
 		struct run run = { 0 };
+		_cleanup_free_ uint32_t *order = NULL;
+		size_t n;
 
 		error_free(store_run(store, i, &run, NULL));
 		run_free(&run);
+		error_free(store_pair_order(store, i, &order, &n));
 		error_free(store_membership(store, i, &membership));
 		membership_free(&membership);
 	}

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/numbers.h"
 
 static uint64_t random_state = 1;
 
@@ -302,6 +303,36 @@ static void test_set_against_map(void **state)
 	}
 }
 
+static void test_numbers_against_map(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 60; round++) {
+		struct map map = { 0 };
+		struct numbers numbers = { 0 };
+
+		assert_int_equal(numbers_find(&numbers, 0), NUMBERS_NONE);
+		if (round % 2)
+			numbers_reserve(&numbers, random_next() % 1000);
+		for (int step = 0; step < 1500; step++) {
+			uint64_t key = random_next() % (round % 3 ? 4000 : 40) << (round % 5 ? 0 : 52);
+			const uint64_t *known = map_get(&map, key);
+			bool fresh;
+
+			assert_int_equal(numbers_find(&numbers, key), known ? *known : NUMBERS_NONE);
+			uint64_t *number = map_put(&map, key, &fresh);
+
+			if (fresh)
+				*number = map.n - 1;
+			assert_int_equal(numbers_put(&numbers, key), *number);
+			assert_int_equal(numbers.n, map.n);
+			assert_true(numbers.keys[*number] == key);
+		}
+		map_free(&map);
+		numbers_free(&numbers);
+		assert_null(numbers.slots);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_hash_has_no_cheap_collisions),
 		cmocka_unit_test(test_map_against_naive),
 		cmocka_unit_test(test_set_against_map),
+		cmocka_unit_test(test_numbers_against_map),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

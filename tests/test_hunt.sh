@@ -226,6 +226,33 @@ int main(void)
 	return count != 10;
 }
 C
+	# Long enough to be observed as a long run, with a value that many threads read.
+	cat >readers.c <<'C'
+#include <pthread.h>
+static long value, sums[3];
+static pthread_barrier_t turn;
+static void *add(void *sum)
+{
+	for (int i = 0; i < 1500; i++) {
+		if (sum == sums)
+			value = i;
+		pthread_barrier_wait(&turn);
+		*(long *)sum += value;
+		pthread_barrier_wait(&turn);
+	}
+	return sum;
+}
+int main(void)
+{
+	pthread_t threads[3];
+	pthread_barrier_init(&turn, NULL, 3);
+	for (int i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, add, &sums[i]);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	return sums[0] != sums[1] || sums[0] != sums[2];
+}
+C
 	echo 'int x; int main(void) { x = 1; return 3; }' >always.c
 	local name
 	cat >group.c <<'C'
@@ -278,7 +305,7 @@ int main(void)
 	return 0;
 }
 C
-	for name in counter slow striped ticket waits locks signal good always group hangs; do
+	for name in counter slow striped ticket waits locks signal good readers always group hangs; do
 		"$UNSNARL" cc -O1 -g -pthread -o "$name" "$name.c" 2>err
 		verdict $? "$name is built"
 	done
@@ -504,9 +531,11 @@ test_mistakes() {
 	expect_mistake 'no recorded run has failed' replay last --store free
 }
 
-# Runs that take their server along, that hang, that leave something behind.
+# Runs that are long, that take their server along, that hang, that leave something behind.
 test_servers() {
 	local killed
+	call hunt --json --seed 1 --budget 12 --no-reduce --passes 2 -j1 --store l -- ./readers
+	expect_value 'a["schedules"], a["failed"]' "(12, 0)" "long runs whose threads read the same"
 	call hunt --json --seed 1 --budget 100 --keep-going --no-reduce --passes 0 -j1 --store g -- ./group
 	expect_value 'a["schedules"]' 100 "runs that kill their server"
 	expect_value 'a["failure"]["outcome"], a["failure"]["signal"]' "('signal', 'SIGKILL')" "runs that kill their server"

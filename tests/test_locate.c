@@ -20,6 +20,7 @@
 /* A campaign in memory. */
 struct world {
 	struct pair pairs[MOST_PAIRS];
+	struct pair_identity identities[MOST_PAIRS];
 	uint32_t places[SITES];
 	roaring_bitmap_t *passed[MOST_RUNS];
 	struct pair failed[MOST_PAIRS], reference[MOST_PAIRS];
@@ -65,8 +66,12 @@ static void draw_pairs(struct world *world, size_t wanted)
 		pair.tail_thread = (pair.head_thread + 1 + draw(2)) % 3;
 		for (size_t i = 0; i < world->input.npairs && !known; i++)
 			known = same_identity(&world->pairs[i], &pair);
-		if (!known)
-			world->pairs[world->input.npairs++] = pair;
+		if (known)
+			continue;
+		world->identities[world->input.npairs] =
+			(struct pair_identity){ pair.kind, pair.head_site, pair.tail_site, pair.head_thread,
+						pair.tail_thread };
+		world->pairs[world->input.npairs++] = pair;
 	}
 }
 
@@ -127,7 +132,7 @@ static struct world *draw_world(uint64_t number)
 				roaring_bitmap_add(world->passed[r], i);
 	}
 	world->input.failed.npairs = draw_run(world, share, world->failed, world->failed_indexes);
-	world->input.reference.npairs = draw_run(world, 80, world->reference, world->reference_indexes);
+	world->input.nreference = draw_run(world, 80, world->reference, world->reference_indexes);
 	if (draw(2)) {
 		world->ran = roaring_bitmap_create();
 		world->ran_passing = roaring_bitmap_create();
@@ -138,15 +143,14 @@ static struct world *draw_world(uint64_t number)
 				roaring_bitmap_add(world->ran_passing, p);
 		}
 	}
-	world->input.pairs = world->pairs;
+	world->input.pairs = world->identities;
 	world->input.places = world->places;
 	world->input.nsites = SITES;
 	world->input.nplaces = PLACES;
 	world->input.passed = (const roaring_bitmap_t *const *)world->passed;
 	world->input.failed.pairs = world->failed;
 	world->input.failed.indexes = world->failed_indexes;
-	world->input.reference.pairs = world->reference;
-	world->input.reference.indexes = world->reference_indexes;
+	world->input.reference = world->reference_indexes;
 	world->input.ran = world->ran;
 	world->input.ran_passing = world->ran_passing;
 	return world;

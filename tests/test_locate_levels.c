@@ -31,6 +31,7 @@ struct run_of_pairs {
 
 struct world {
 	struct pair pairs[KNOWN];
+	struct pair_identity identities[KNOWN];
 	uint32_t places[SITES];
 	struct run_of_pairs failed, passed[RUNS];
 	roaring_bitmap_t *bitmaps[RUNS];
@@ -67,8 +68,12 @@ static void draw_pairs(struct world *world)
 		pair.tail_thread = (pair.head_thread + 1 + draw(THREADS - 1)) % THREADS;
 		for (size_t i = 0; i < world->input.npairs && !known; i++)
 			known = !memcmp(&world->pairs[i], &pair, sizeof pair);
-		if (!known)
-			world->pairs[world->input.npairs++] = pair;
+		if (known)
+			continue;
+		world->identities[world->input.npairs] =
+			(struct pair_identity){ pair.kind, pair.head_site, pair.tail_site, pair.head_thread,
+						pair.tail_thread };
+		world->pairs[world->input.npairs++] = pair;
 	}
 }
 
@@ -120,7 +125,7 @@ static struct world *new_world(uint64_t number)
 		world->details[r] = view(&world->passed[r]);
 	}
 	world->input = (struct locon_input){
-		.pairs = world->pairs,
+		.pairs = world->identities,
 		.npairs = KNOWN,
 		.places = world->places,
 		.nsites = SITES,

@@ -20,10 +20,11 @@
 /* A campaign in memory. */
 struct world {
 	struct pair pairs[MOST_PAIRS];
+	struct pair_identity identities[MOST_PAIRS];
 	uint32_t places[SITES];
 	roaring_bitmap_t *passed[MOST_RUNS];
-	struct pair failed[MOST_PAIRS], reference[MOST_PAIRS];
-	uint32_t failed_indexes[MOST_PAIRS], reference_indexes[MOST_PAIRS];
+	struct pair failed[MOST_PAIRS];
+	uint32_t failed_indexes[MOST_PAIRS];
 	roaring_bitmap_t *ran, *ran_passing;
 	struct locon_input input;
 };
@@ -66,6 +67,9 @@ static uint32_t intern(struct world *world, struct pair pair)
 		if (same_identity(&world->pairs[i], &pair))
 			return i;
 	world->pairs[world->input.npairs] = pair;
+	world->identities[world->input.npairs] =
+		(struct pair_identity){ pair.kind, pair.head_site, pair.tail_site, pair.head_thread,
+					pair.tail_thread };
 	return (uint32_t)world->input.npairs++;
 }
 
@@ -75,7 +79,7 @@ static struct world *new_world(size_t passed)
 
 	for (uint32_t i = 0; i < SITES; i++)
 		world->places[i] = i;
-	world->input = (struct locon_input){ .pairs = world->pairs,
+	world->input = (struct locon_input){ .pairs = world->identities,
 					     .places = world->places,
 					     .nsites = SITES,
 					     .nplaces = SITES,

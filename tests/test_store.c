@@ -31,16 +31,17 @@ static size_t reference_put(struct reference *reference, int kind, struct identi
 	return at;
 }
 
-static struct identity of_pair(const struct pair *pair, uint64_t head, uint64_t tail)
+static struct identity of_pair(enum pair_kind kind, uint32_t head_thread, uint32_t tail_thread, uint64_t head,
+			       uint64_t tail)
 {
 	struct identity identity;
 
 	memset(&identity, 0, sizeof identity);
 	identity.a = head;
 	identity.b = tail;
-	identity.rest[0] = pair->kind;
-	identity.rest[1] = pair->head_thread;
-	identity.rest[2] = pair->tail_thread;
+	identity.rest[0] = kind;
+	identity.rest[1] = head_thread;
+	identity.rest[2] = tail_thread;
 	return identity;
 }
 
@@ -68,6 +69,19 @@ static struct identity of_edge(const struct edge *edge, uint64_t source, uint64_
 }
 
 /* The run's edges in the order in which they first stand in it. */
+static void check_pair_order(struct store *store, uint64_t run)
+{
+	struct run_pairs whole;
+	_cleanup_free_ uint32_t *order = NULL;
+	size_t n;
+
+	world_good(store_run_pairs(store, run, &whole));
+	world_good(store_pair_order(store, run, &order, &n));
+	assert_int_equal(n, whole.npairs);
+	assert_memory_equal(order, whole.indexes, n * sizeof *order);
+	run_pairs_free(&whole);
+}
+
 static void check_order(struct store *store, struct reference *reference, const struct run *run)
 {
 	const struct observations *seen = &run->observations;
@@ -89,6 +103,7 @@ static void check_order(struct store *store, struct reference *reference, const 
 		assert_int_equal(order[at++], number);
 	}
 	assert_int_equal(at, n);
+	check_pair_order(store, run->number);
 }
 
 /* Interns a run's observations into the reference; checks its membership against that. */
@@ -99,12 +114,15 @@ static void check_membership(struct store *store, struct reference *reference, c
 				      roaring_bitmap_create() };
 	struct membership membership;
 
-	for (size_t i = 0; i < seen->npairs; i++)
-		roaring_bitmap_add(sets[0],
-				   (uint32_t)reference_put(
-					   reference, 0,
-					   of_pair(&seen->pairs[i], world_id(seen, seen->pairs[i].head_site),
-						   world_id(seen, seen->pairs[i].tail_site))));
+	for (size_t i = 0; i < seen->npairs; i++) {
+		const struct pair *pair = &seen->pairs[i];
+
+		roaring_bitmap_add(sets[0], (uint32_t)reference_put(
+						    reference, 0,
+						    of_pair(pair->kind, pair->head_thread, pair->tail_thread,
+							    world_id(seen, pair->head_site),
+							    world_id(seen, pair->tail_site))));
+	}
 	for (size_t i = 0; i < seen->npredecessors; i++)
 		roaring_bitmap_add(sets[1],
 				   (uint32_t)reference_put(
@@ -136,8 +154,10 @@ static void check_interned(struct store *store, const struct reference *referenc
 	assert_int_equal(all.npredecessors, reference->kinds[1].n);
 	assert_int_equal(all.nedges, reference->kinds[2].n);
 	for (size_t i = 0; i < all.npairs; i++) {
-		struct identity is = of_pair(&all.pairs[i], world_stored_id(store, all.pairs[i].head_site),
-					     world_stored_id(store, all.pairs[i].tail_site));
+		const struct pair_identity *pair = &all.pairs[i];
+		struct identity is = of_pair(pair->kind, pair->head_thread, pair->tail_thread,
+					     world_stored_id(store, pair->head_site),
+					     world_stored_id(store, pair->tail_site));
 
 		assert_memory_equal(&is, &reference->kinds[0].items[i], sizeof is);
 	}

@@ -31,19 +31,20 @@ uint32_t *agreement_of_edges(const struct graph *graph, const uint8_t *depths, c
 	_cleanup_free_ uint32_t *runs = memory_alloc(nlooks * sizeof *runs + 1);
 	_cleanup_free_ uint32_t *stamp = memory_alloc(nlooks * sizeof *stamp + 1);
 
-	for (size_t i = 0; i < n; i++) {
-		roaring_uint32_iterator_t at;
+	struct edge_list list = { 0 };
 
-		for (roaring_init_iterator(sets[i], &at); at.has_value && at.current_value < graph->nedges;
-		     roaring_advance_uint32_iterator(&at)) {
-			if (depths[at.current_value] == GRAPH_USUAL)
+	for (size_t i = 0; i < n; i++) {
+		graph_list(graph, sets[i], &list);
+		for (size_t e = 0; e < list.n; e++) {
+			if (depths[list.items[e]] == GRAPH_USUAL)
 				continue;
-			uint32_t look = numbers[at.current_value];
+			uint32_t look = numbers[list.items[e]];
 
 			runs[look] += stamp[look] != i + 1;
 			stamp[look] = (uint32_t)i + 1;
 		}
 	}
+	VEC_FREE(&list);
 	for (size_t i = 0; i < graph->nedges; i++)
 		if (depths[i] != GRAPH_USUAL)
 			agreeing[i] = runs[numbers[i]];

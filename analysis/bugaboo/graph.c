@@ -9,22 +9,20 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/numbers.h"
 
 static uint64_t node_key(uint32_t site, uint16_t context)
 {
 	return (uint64_t)site << 16 | context;
 }
 
-static uint32_t number_node(struct graph *graph, struct map *nodes, uint32_t site, uint16_t context)
+static uint32_t number_node(struct graph *graph, struct numbers *nodes, uint32_t site, uint16_t context)
 {
-	bool fresh;
-	uint64_t *number = map_put(nodes, node_key(site, context), &fresh);
+	uint32_t number = numbers_put(nodes, node_key(site, context));
 
-	if (fresh) {
-		*number = graph->nnodes;
+	if (number == graph->nnodes)
 		graph->nodes[graph->nnodes++] = (struct graph_node){ .site = site, .context = context };
-	}
-	return (uint32_t)*number;
+	return number;
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -71,19 +69,21 @@ static unsigned events_kept(const struct edge *edges, size_t n)
 
 void graph_make(const struct edge *edges, size_t nedges, struct graph *out)
 {
-	struct map nodes = { 0 };
+	struct numbers nodes = { 0 };
 
 	*out = (struct graph){ .edges = edges, .nedges = nedges, .events = events_kept(edges, nedges) };
 	out->nodes = memory_alloc(2 * nedges * sizeof *out->nodes + 1);
 	out->source = memory_alloc(nedges * sizeof *out->source + 1);
 	out->sink = memory_alloc(nedges * sizeof *out->sink + 1);
+	out->source_point = memory_alloc(nedges * sizeof *out->source_point + 1);
+	out->sink_point = memory_alloc(nedges * sizeof *out->sink_point + 1);
 	for (size_t i = 0; i < nedges; i++) {
 		out->source[i] = edges[i].source == SITE_NIL
 					 ? GRAPH_NULL
 					 : number_node(out, &nodes, edges[i].source, edges[i].source_context);
 		out->sink[i] = number_node(out, &nodes, edges[i].sink, edges[i].sink_context);
 	}
-	map_free(&nodes);
+	numbers_free(&nodes);
 	out->sites = memory_alloc(out->nnodes * sizeof *out->sites + 1);
 	for (size_t i = 0; i < out->nnodes; i++)
 		out->sites[i] = out->nodes[i].site;
@@ -103,6 +103,11 @@ void graph_points(struct graph *graph, const uint32_t *points, size_t npoints)
 	graph->npoints = npoints;
 	for (size_t i = 0; i < graph->nnodes; i++)
 		graph->nodes[i].point = graph->point_of[site_index(graph, graph->nodes[i].site)];
+	for (size_t i = 0; i < graph->nedges; i++) {
+		graph->source_point[i] =
+			graph->source[i] == GRAPH_NULL ? GRAPH_NULL : graph->nodes[graph->source[i]].point;
+		graph->sink_point[i] = graph->nodes[graph->sink[i]].point;
+	}
 }
 
 void graph_free(struct graph *graph)
@@ -110,6 +115,8 @@ void graph_free(struct graph *graph)
 	free(graph->nodes);
 	free(graph->source);
 	free(graph->sink);
+	free(graph->source_point);
+	free(graph->sink_point);
 	free(graph->sites);
 	free(graph->point_of);
 	*graph = (struct graph){ 0 };
@@ -137,6 +144,21 @@ roaring_bitmap_t *graph_difference(const roaring_bitmap_t *set, const roaring_bi
 	return roaring_bitmap_andnot(set, without);
 }
 
+void graph_list(const struct graph *graph, const roaring_bitmap_t *set, struct edge_list *out)
+{
+	size_t n = (size_t)roaring_bitmap_get_cardinality(set);
+
+	if (n > out->room || !out->items) {
+		free(out->items);
+		out->items = memory_alloc(n * sizeof *out->items);
+		out->room = n;
+	}
+	roaring_bitmap_to_uint32_array(set, out->items);
+	while (n && out->items[n - 1] >= graph->nedges)
+		n--;
+	out->n = n;
+}
+
 /* ---- depths ---- */
 
 /* An edge with the last `events` of its contexts; equal ones have equal keys, and others almost
@@ -156,20 +178,14 @@ static uint64_t projected_key(const struct graph *graph, size_t i, unsigned even
 
 size_t graph_project(const struct graph *graph, unsigned events, uint32_t *numbers)
 {
-	struct map known = { 0 };
+	struct numbers known = { 0 };
 
-	map_reserve(&known, graph->nedges);
-	for (size_t i = 0; i < graph->nedges; i++) {
-		bool fresh;
-		uint64_t *number = map_put(&known, projected_key(graph, i, events), &fresh);
-
-		if (fresh)
-			*number = known.n - 1;
-		numbers[i] = (uint32_t)*number;
-	}
+	numbers_reserve(&known, graph->nedges);
+	for (size_t i = 0; i < graph->nedges; i++)
+		numbers[i] = numbers_put(&known, projected_key(graph, i, events));
 	size_t n = known.n;
 
-	map_free(&known);
+	numbers_free(&known);
 	return n;
 }
 

@@ -28,8 +28,9 @@ struct graph {
 	unsigned events;          /* of context that the runs kept, judged by what they showed */
 	struct graph_node *nodes; /* in order of first occurrence */
 	size_t nnodes;
-	uint32_t *source, *sink; /* of each edge: a node, the source may be GRAPH_NULL */
-	uint32_t *sites;         /* distinct ones, in rising order */
+	uint32_t *source, *sink;             /* of each edge: a node, the source may be GRAPH_NULL */
+	uint32_t *source_point, *sink_point; /* the same as code points */
+	uint32_t *sites;                     /* distinct ones, in rising order */
 	size_t nsites;
 	uint32_t *point_of; /* code point of each of `sites` */
 	size_t npoints;
@@ -41,17 +42,11 @@ void graph_make(const struct edge *edges, size_t nedges, struct graph *out);
 void graph_points(struct graph *graph, const uint32_t *points, size_t npoints);
 void graph_free(struct graph *graph);
 
-static inline uint32_t graph_point(const struct graph *graph, uint32_t node)
-{
-	return node == GRAPH_NULL ? GRAPH_NULL : graph->nodes[node].point;
-}
-
 /* Runs the statement behind it for each distinct code point at the ends of an edge. */
-#define GRAPH_EACH_POINT(graph, edge, point)                                                            \
-	for (uint32_t _end = 0, point; _end < 2; _end++)                                                \
-		if ((point = graph_point(graph, _end ? (graph)->sink[edge] : (graph)->source[edge])) != \
-			    GRAPH_NULL &&                                                               \
-		    !(_end && point == graph_point(graph, (graph)->source[edge])))
+#define GRAPH_EACH_POINT(graph, edge, point)                                                              \
+	for (uint32_t _end = 0, point; _end < 2; _end++)                                                  \
+		if ((point = (_end ? (graph)->sink_point : (graph)->source_point)[edge]) != GRAPH_NULL && \
+		    !(_end && point == (graph)->source_point[edge]))
 
 /* The last `events` of a context of a run that kept `kept`. */
 uint16_t graph_context(uint16_t context, unsigned kept, unsigned events);
@@ -59,6 +54,14 @@ uint16_t graph_context(uint16_t context, unsigned kept, unsigned events);
 /* Sets of edges. The results are the caller's. */
 roaring_bitmap_t *graph_union(const roaring_bitmap_t *const *sets, size_t n);
 roaring_bitmap_t *graph_difference(const roaring_bitmap_t *set, const roaring_bitmap_t *without);
+
+/* The edges of a set one by one, in rising order; faster than the library's iterator where many
+ * sets are walked with one list. Numbers behind the graph's edges are left out. */
+struct edge_list {
+	uint32_t *items;
+	size_t n, room;
+};
+void graph_list(const struct graph *graph, const roaring_bitmap_t *set, struct edge_list *out);
 
 /* In how many passed and failed graphs each edge stands; the failed ones themselves. */
 struct graph_counts {

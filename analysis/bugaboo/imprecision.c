@@ -33,8 +33,8 @@ static struct graph_size collect(const struct graphs *graphs, struct map *points
 
 	for (roaring_init_iterator(all, &at); at.has_value && at.current_value < graph->nedges;
 	     roaring_advance_uint32_iterator(&at)) {
-		uint32_t source = graph_point(graph, graph->source[at.current_value]);
-		uint32_t sink = graph_point(graph, graph->sink[at.current_value]);
+		uint32_t source = graph->source_point[at.current_value];
+		uint32_t sink = graph->sink_point[at.current_value];
 
 		if (source == GRAPH_NULL)
 			continue;

@@ -17,7 +17,7 @@ static void drop_edged(const struct graph *graph, const roaring_bitmap_t *edges,
 	for (roaring_init_iterator(edges, &at); at.has_value && at.current_value < graph->nedges;
 	     roaring_advance_uint32_iterator(&at))
 		if (graph->edges[at.current_value].write)
-			left[graph_point(graph, graph->sink[at.current_value])] = 0;
+			left[graph->sink_point[at.current_value]] = 0;
 	if (!memchr(left, 1, graph->npoints))
 		memcpy(left, wrote, graph->npoints);
 }

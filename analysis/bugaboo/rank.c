@@ -71,13 +71,14 @@ struct counting {
 static void count_edges(uint32_t *counts, const struct graph *graph, const roaring_bitmap_t *const *sets,
 			size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		roaring_uint32_iterator_t at;
+	struct edge_list list = { 0 };
 
-		for (roaring_init_iterator(sets[i], &at); at.has_value && at.current_value < graph->nedges;
-		     roaring_advance_uint32_iterator(&at))
-			counts[at.current_value]++;
+	for (size_t i = 0; i < n; i++) {
+		graph_list(graph, sets[i], &list);
+		for (size_t e = 0; e < list.n; e++)
+			counts[list.items[e]]++;
 	}
+	VEC_FREE(&list);
 }
 
 /* An edge into the aftermath says nothing about its other end. */
@@ -95,7 +96,7 @@ static bool tells_about(const struct counting *c, uint32_t edge, uint32_t point)
 
 static bool ends_at(const struct counting *c, uint32_t edge, uint32_t point)
 {
-	return graph_point(c->graph, c->graph->sink[edge]) == point;
+	return c->graph->sink_point[edge] == point;
 }
 
 /* Is edge `a` a better example than `b` of what is odd at this point? */
@@ -174,9 +175,8 @@ static void list_points(struct counting *c, struct rank_result *out)
 		if (!tally->odd_at_all)
 			continue;
 		double rarity = c->rarities[point].rank;
-		const struct tally *at =
-			tally->told_at_all ? &c->tallies[graph_point(c->graph, c->graph->sink[tally->odd])]
-					   : tally; /* where the odd edge arrives */
+		const struct tally *at = tally->told_at_all ? &c->tallies[c->graph->sink_point[tally->odd]]
+							    : tally; /* where the odd edge arrives */
 
 		*VEC_PUSH(&out->points) = (struct rank_point){
 			.point = point,
@@ -269,7 +269,7 @@ static double came_first(const struct counting *c, const struct tally *tally, ui
 /* Something of this depth has arrived at the sink of the edge. */
 static void note_odd(struct counting *c, uint32_t edge, uint32_t depth, uint32_t stamp)
 {
-	struct tally *tally = &c->tallies[graph_point(c->graph, c->graph->sink[edge])];
+	struct tally *tally = &c->tallies[c->graph->sink_point[edge]];
 	uint32_t counts = c->agreeing[edge] * (only_by_context(c, edge) ? 1 : INITIAL);
 
 	GRAPH_EACH_POINT(c->graph, edge, point)
@@ -310,7 +310,7 @@ static void count_point(struct tally *tally, double novelty, uint32_t depth, uin
 /* How many points other than its sink may have made a write without an edge that makes the edge odd. */
 static size_t count_silent(const struct counting *c, uint32_t edge)
 {
-	uint32_t sink = graph_point(c->graph, c->graph->sink[edge]);
+	uint32_t sink = c->graph->sink_point[edge];
 	size_t n = 0;
 
 	if (!c->wrote->n || !silent_among(&c->silent, c->graph->edges[edge].sink_context, c->depths[edge]))

@@ -106,11 +106,10 @@ void explain_missing(const struct locon *locon, const struct locon_missing *miss
 		     struct explain_pattern *out)
 {
 	const struct locon_key *key = &locon->keys.items[missing->key];
-	const struct pair *pair = &locon->input->pairs[key->sample];
-	const struct locon_run *reference = &locon->input->reference;
+	const struct pair_identity *pair = &locon->input->pairs[key->sample];
 
 	if (missing->order != LOCON_NONE)
-		pair = &reference->pairs[missing->order];
+		pair = &locon->input->pairs[locon->input->reference[missing->order]];
 	/* Turned round; the reference run's orders mean nothing in the failed one. */
 	struct pair turned = {
 		.kind = key->kind == PAIR_WRITE_READ   ? PAIR_READ_WRITE
@@ -120,7 +119,6 @@ void explain_missing(const struct locon *locon, const struct locon_missing *miss
 		.tail_site = pair->head_site,
 		.head_thread = pair->tail_thread,
 		.tail_thread = pair->head_thread,
-		.address = pair->address,
 	};
 
 	uint32_t at = missing->partner != LOCON_NONE ? locon->keys.items[missing->partner].first

@@ -194,8 +194,9 @@ static struct error *read_all(struct store *store, const struct run *runs, size_
 			data->input.cut_short = runs[i].outcome != OUTCOME_EXIT;
 	TRY(read_passed(store, runs, n, data));
 	if (data->input.npassed) {
-		TRY(store_run_pairs(store, data->passed_runs[data->input.npassed - 1], &data->reference));
-		data->input.reference = view(&data->reference);
+		TRY(store_pair_order(store, data->passed_runs[data->input.npassed - 1], &data->reference,
+				     &data->input.nreference));
+		data->input.reference = data->reference;
 	}
 	return find_ran(store, data);
 }
@@ -243,7 +244,7 @@ void locon_data_free(struct locon_data *data)
 	free(data->details);
 	free(data->passed_runs);
 	run_pairs_free(&data->failed);
-	run_pairs_free(&data->reference);
+	free(data->reference);
 	interned_free(&data->interned);
 	bitmap_freep(&data->ran);
 	bitmap_freep(&data->ran_passing);

@@ -17,7 +17,8 @@ struct locon_data {
 	const struct site **sites;
 	/* What input points to. */
 	struct interned interned;
-	struct run_pairs failed, reference;
+	struct run_pairs failed;
+	uint32_t *reference;
 	struct run_pairs *detailed; /* of each passing run; NULL: not read */
 	struct locon_run *details;
 	roaring_bitmap_t **passed, *ran, *ran_passing, *atomic, *frees;

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define PLACE_BITS 31
-#define NO_SLOT UINT64_MAX
 
 uint32_t locon_place(const struct locon *locon, uint32_t site)
 {
@@ -28,21 +27,9 @@ static uint64_t mix(uint64_t value)
 	return value ^ value >> 32;
 }
 
-/* The slot of a key, taken or free. */
-static size_t slot_of(const struct locon *locon, uint64_t packed)
-{
-	size_t at = mix(packed) & (locon->nslots - 1);
-
-	while (locon->slots[at] != NO_SLOT && locon->slots[at] != packed)
-		at = (at + 1) & (locon->nslots - 1);
-	return at;
-}
-
 uint32_t locon_find(const struct locon *locon, enum pair_kind kind, uint32_t head, uint32_t tail)
 {
-	size_t at = slot_of(locon, pack(kind, head, tail));
-
-	return locon->slots[at] == NO_SLOT ? LOCON_NONE : locon->slot_numbers[at];
+	return numbers_find(&locon->numbers, pack(kind, head, tail));
 }
 
 uint32_t locon_reversed(const struct locon *locon, uint32_t number)
@@ -59,30 +46,20 @@ static void make_keys(struct locon *locon)
 {
 	const struct locon_input *input = locon->input;
 
-	locon->nslots = 64;
-	while (locon->nslots < input->npairs * 2)
-		locon->nslots *= 2;
-	locon->slots = memory_alloc(locon->nslots * sizeof *locon->slots);
-	memset(locon->slots, 0xff, locon->nslots * sizeof *locon->slots);
-	locon->slot_numbers = memory_alloc(locon->nslots * sizeof *locon->slot_numbers);
+	numbers_reserve(&locon->numbers, input->npairs);
 	locon->key_of = memory_alloc(input->npairs * sizeof *locon->key_of);
 	for (size_t i = 0; i < input->npairs; i++) {
-		const struct pair *pair = &input->pairs[i];
+		const struct pair_identity *pair = &input->pairs[i];
 		uint32_t head = locon_place(locon, pair->head_site),
 			 tail = locon_place(locon, pair->tail_site);
-		uint64_t packed = pack(pair->kind, head, tail);
-		size_t slot = slot_of(locon, packed);
 
-		if (locon->slots[slot] == NO_SLOT) {
-			locon->slots[slot] = packed;
-			locon->slot_numbers[slot] = (uint32_t)locon->keys.n;
+		locon->key_of[i] = numbers_put(&locon->numbers, pack(pair->kind, head, tail));
+		if (locon->key_of[i] == locon->keys.n)
 			*VEC_PUSH(&locon->keys) = (struct locon_key){ .kind = pair->kind,
 								      .head = head,
 								      .tail = tail,
 								      .sample = (uint32_t)i,
 								      .first = LOCON_NONE };
-		}
-		locon->key_of[i] = locon->slot_numbers[slot];
 	}
 }
 
@@ -106,7 +83,7 @@ static roaring_bitmap_t *in_all(const struct locon_input *input)
 static void count(struct locon *locon)
 {
 	const struct locon_input *input = locon->input;
-	_cleanup_(bitmap_freep) roaring_bitmap_t *all = in_all(input);
+	const roaring_bitmap_t *all = locon->always;
 	_cleanup_free_ uint32_t *members = memory_alloc((input->npairs + 1) * sizeof *members);
 	_cleanup_free_ uint32_t *last = memory_alloc((locon->keys.n + 1) * sizeof *last);
 	size_t n = (size_t)roaring_bitmap_get_cardinality(all);
@@ -174,6 +151,7 @@ void locon_open(struct locon *locon, const struct locon_input *input)
 {
 	*locon = (struct locon){ .input = input };
 	make_keys(locon);
+	locon->always = in_all(input);
 	count(locon);
 	note_threads(locon);
 	for (size_t i = input->failed.npairs; i-- > 0;)
@@ -183,9 +161,9 @@ void locon_open(struct locon *locon, const struct locon_input *input)
 void locon_close(struct locon *locon)
 {
 	free(locon->key_of);
-	free(locon->slots);
-	free(locon->slot_numbers);
+	numbers_free(&locon->numbers);
 	free(locon->threads);
+	bitmap_freep(&locon->always);
 	VEC_FREE(&locon->keys);
 	*locon = (struct locon){ 0 };
 }

@@ -46,18 +46,24 @@ void third_variants(const struct locon *locon, struct third *third)
 		third->variants[third->start[locon->key_of[i] + 1]++] = (uint32_t)i;
 }
 
+static bool opposed(const struct pair_identity *a, const struct pair_identity *b)
+{
+	return a->head_thread == b->tail_thread && a->tail_thread == b->head_thread &&
+	       a->head_thread != a->tail_thread;
+}
+
 static bool shows_opposed(const struct locon *locon, const struct third *third, size_t run, uint32_t a,
 			  uint32_t b)
 {
 	const roaring_bitmap_t *passed = locon->input->passed[run];
 
 	for (uint32_t i = third->start[a]; i < third->start[a + 1]; i++) {
-		const struct pair *p = &locon->input->pairs[third->variants[i]];
+		const struct pair_identity *p = &locon->input->pairs[third->variants[i]];
 
 		if (!roaring_bitmap_contains(passed, third->variants[i]))
 			continue;
 		for (uint32_t j = third->start[b]; j < third->start[b + 1]; j++)
-			if (locon_opposed(p, &locon->input->pairs[third->variants[j]]) &&
+			if (opposed(p, &locon->input->pairs[third->variants[j]]) &&
 			    roaring_bitmap_contains(passed, third->variants[j]))
 				return true;
 	}

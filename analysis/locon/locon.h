@@ -16,9 +16,10 @@
 #include <stdint.h>
 
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "model/run.h"
 
-#define LOCON_NONE UINT32_MAX
+#define LOCON_NONE NUMBERS_NONE
 #define LOCON_MOST_RUNS 1000u /* passing runs that are compared; callers pass the newest */
 
 enum locon_level { LOCON_SITE, LOCON_THREAD, LOCON_LOOP, LOCON_MOMENT };
@@ -33,14 +34,16 @@ struct locon_run {
 };
 
 struct locon_input {
-	const struct pair *pairs; /* interned: identity only */
+	const struct pair_identity *pairs; /* interned */
 	size_t npairs;
 	const uint32_t *places; /* of each site; below nplaces */
 	size_t nsites, nplaces;
 	const roaring_bitmap_t *const *passed; /* over `pairs` */
 	size_t npassed;
 	struct locon_run failed;
-	struct locon_run reference; /* one passing run, for the order of what is missing; may be empty */
+	/* The pairs of one passing run in order of first occurrence, for that of what is missing. */
+	const uint32_t *reference;
+	size_t nreference;
 	/* Places that ran in the failed run, and in any passing run; NULL: not known. */
 	const roaring_bitmap_t *ran, *ran_passing;
 	bool cut_short; /* the failed run did not end by itself: it crashed or hung */
@@ -68,9 +71,8 @@ struct locon {
 	const struct locon_input *input;
 	uint32_t *key_of; /* of each interned pair */
 	VEC(struct locon_key) keys;
-	uint64_t *slots; /* hash table from key to its number plus 1 */
-	uint32_t *slot_numbers;
-	size_t nslots;
+	struct numbers numbers;   /* of the keys, packed */
+	roaring_bitmap_t *always; /* interned pairs that all passing runs show */
 	uint64_t *threads; /* that met at each place in pairs, one bit each, by their numbers modulo 64 */
 };
 

@@ -108,7 +108,7 @@ static void add_coupled(const struct locon *locon, struct locon_missings *out)
 /* Step 3: order of occurrence, taken from the reference run. */
 static void find_orders(const struct locon *locon, struct locon_missings *list)
 {
-	const struct locon_run *reference = &locon->input->reference;
+	const struct locon_input *input = locon->input;
 	_cleanup_free_ uint32_t *order = NULL;
 
 	if (!list->n)
@@ -116,8 +116,8 @@ static void find_orders(const struct locon *locon, struct locon_missings *list)
 	order = memory_alloc(locon->keys.n * sizeof *order);
 	for (size_t i = 0; i < locon->keys.n; i++)
 		order[i] = LOCON_NONE;
-	for (size_t i = reference->npairs; i-- > 0;)
-		order[locon->key_of[reference->indexes[i]]] = (uint32_t)i;
+	for (size_t i = input->nreference; i-- > 0;)
+		order[locon->key_of[input->reference[i]]] = (uint32_t)i;
 	for (size_t i = 0; i < list->n; i++)
 		list->items[i].order = order[list->items[i].key];
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/locon/third.h"
+#include "base/hash.h"
 
 #define MOST_LOOKED 3000000u /* couples looked at */
 #define NEIGHBOURS 32u       /* that follow, where not all can be looked at */
@@ -47,12 +48,20 @@ static void collect(const struct locon *locon, enum locon_level level, struct th
 	}
 }
 
+/* The runs that show a key which all of them show. */
+static void fill_row(const struct third *third, uint32_t key, size_t runs)
+{
+	uint64_t *row = third->masks + (size_t)third->row[key] * third->words;
+
+	for (size_t w = 0; w < third->words; w++, runs -= 64)
+		row[w] = runs >= 64 ? UINT64_MAX : (1ull << runs) - 1;
+}
+
 /* One bit per passing run for each key that takes part. */
 static void make_masks(const struct locon *locon, struct third *third)
 {
 	const struct locon_input *input = locon->input;
 	_cleanup_free_ uint32_t *members = memory_alloc((input->npairs + 1) * sizeof *members);
-	_cleanup_(third_bitmap_freep) roaring_bitmap_t *wanted = roaring_bitmap_create();
 	uint32_t rows = 0;
 
 	third->words = (input->npassed + 63) / 64;
@@ -62,19 +71,20 @@ static void make_masks(const struct locon *locon, struct third *third)
 		if (third->row[third->members.items[i].key] == LOCON_NONE)
 			third->row[third->members.items[i].key] = rows++;
 	third->masks = memory_alloc(((size_t)rows * third->words + 1) * sizeof *third->masks);
-	for (size_t i = 0; i < input->npairs; i++)
-		if (third->row[locon->key_of[i]] != LOCON_NONE)
-			roaring_bitmap_add(wanted, (uint32_t)i);
+	for (uint32_t key = 0; key < locon->keys.n; key++)
+		if (third->row[key] != LOCON_NONE && locon->keys.items[key].passed == input->npassed)
+			fill_row(third, key, input->npassed);
 	for (size_t r = 0; r < input->npassed; r++) {
-		_cleanup_(third_bitmap_freep) roaring_bitmap_t *both =
-			roaring_bitmap_and(input->passed[r], wanted);
-		size_t n = (size_t)roaring_bitmap_get_cardinality(both);
+		_cleanup_(third_bitmap_freep) roaring_bitmap_t *rest =
+			roaring_bitmap_andnot(input->passed[r], locon->always);
+		size_t n = (size_t)roaring_bitmap_get_cardinality(rest);
 
-		roaring_bitmap_to_uint32_array(both, members);
+		roaring_bitmap_to_uint32_array(rest, members);
 		for (size_t i = 0; i < n; i++) {
 			size_t row = third->row[locon->key_of[members[i]]];
 
-			third->masks[row * third->words + r / 64] |= 1ull << (r % 64);
+			if (row != LOCON_NONE)
+				third->masks[row * third->words + r / 64] |= 1ull << (r % 64);
 		}
 	}
 }
@@ -128,53 +138,115 @@ static void look(const struct locon *locon, enum locon_level level, struct third
 }
 
 struct by_thread {
-	uint32_t low, high; /* the two threads */
-	bool up;            /* from low to high */
-	uint64_t order;     /* of its end in `low` */
+	uint64_t order; /* of its end in the lower of the two threads */
 	uint32_t at;
+	bool up; /* from there to the other */
 };
 
-static int compare_threads(const void *left, const void *right)
+/* The members between two threads: `sorted` from `first` on. */
+struct group {
+	uint32_t low, high;
+	bool up, down;
+	size_t first, n;
+};
+
+struct groups {
+	VEC(struct group) list;
+	uint32_t *of; /* each member */
+	struct by_thread *sorted;
+};
+
+static void groups_free(struct groups *groups)
 {
-	const struct by_thread *a = left, *b = right;
+	VEC_FREE(&groups->list);
+	free(groups->of);
+	free(groups->sorted);
+}
+
+static int compare_groups(const void *left, const void *right)
+{
+	const struct group *a = left, *b = right;
 
 	if (a->low != b->low)
 		return a->low < b->low ? -1 : 1;
-	if (a->high != b->high)
-		return a->high < b->high ? -1 : 1;
+	return a->high < b->high ? -1 : a->high > b->high;
+}
+
+static int compare_orders(const void *left, const void *right)
+{
+	const struct by_thread *a = left, *b = right;
+
 	if (a->order != b->order)
 		return a->order < b->order ? -1 : 1;
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
-static struct by_thread *sort_by_thread(const struct locon *locon, const struct third *third)
+static void count_groups(const struct locon *locon, const struct third *third, struct groups *groups)
 {
-	struct by_thread *sorted = memory_alloc((third->members.n + 1) * sizeof *sorted);
+	_cleanup_(map_free) struct map numbers = { 0 };
 
+	groups->of = memory_alloc((third->members.n + 1) * sizeof *groups->of);
 	for (size_t i = 0; i < third->members.n; i++) {
+		const struct pair *pair = &locon->input->failed.pairs[third->members.items[i].at];
+		bool up = pair->head_thread < pair->tail_thread, fresh;
+		uint32_t low = up ? pair->head_thread : pair->tail_thread,
+			 high = up ? pair->tail_thread : pair->head_thread;
+		uint64_t *number = map_put(&numbers, (uint64_t)low << 32 | high, &fresh);
+
+		if (fresh) {
+			*number = groups->list.n;
+			*VEC_PUSH(&groups->list) = (struct group){ .low = low, .high = high };
+		}
+		struct group *group = &groups->list.items[*number];
+
+		group->up |= up;
+		group->down |= !up;
+		group->n++;
+		groups->of[i] = (uint32_t)*number;
+	}
+}
+
+/* Puts the members of each group that goes both ways together, in their thread's order. */
+static void sort_by_thread(const struct locon *locon, const struct third *third, struct groups *groups)
+{
+	size_t n = 0;
+
+	count_groups(locon, third, groups);
+	for (size_t i = 0; i < groups->list.n; i++) {
+		struct group *group = &groups->list.items[i];
+
+		group->first = n;
+		n += group->up && group->down ? group->n : 0;
+		group->n = 0;
+	}
+	groups->sorted = memory_alloc((n + 1) * sizeof *groups->sorted);
+	for (size_t i = 0; i < third->members.n; i++) {
+		struct group *group = &groups->list.items[groups->of[i]];
 		uint32_t at = third->members.items[i].at;
 		const struct pair *pair = &locon->input->failed.pairs[at];
 		bool up = pair->head_thread < pair->tail_thread;
 
-		sorted[i] = (struct by_thread){ .low = up ? pair->head_thread : pair->tail_thread,
-						.high = up ? pair->tail_thread : pair->head_thread,
-						.up = up,
-						.order = up ? pair->head_order : pair->tail_order,
-						.at = at };
+		if (group->up && group->down)
+			groups->sorted[group->first + group->n++] = (struct by_thread){
+				.order = up ? pair->head_order : pair->tail_order, .at = at, .up = up
+			};
 	}
-	qsort(sorted, third->members.n, sizeof *sorted, compare_threads);
-	return sorted;
+	for (size_t i = 0; i < groups->list.n; i++)
+		if (groups->list.items[i].n)
+			qsort(groups->sorted + groups->list.items[i].first, groups->list.items[i].n,
+			      sizeof *groups->sorted, compare_orders);
+	if (groups->list.n)
+		qsort(groups->list.items, groups->list.n, sizeof *groups->list.items, compare_groups);
 }
 
-static void look_at_all(const struct locon *locon, enum locon_level level, struct third *third,
-			struct locon_couples *out)
+/* False: that was enough. */
+static bool look_at_group(const struct locon *locon, enum locon_level level, struct third *third,
+			  const struct by_thread *sorted, size_t n, struct locon_couples *out)
 {
-	_cleanup_free_ struct by_thread *sorted = sort_by_thread(locon, third);
-	size_t n = third->members.n, window = n <= ALL_BELOW ? n : NEIGHBOURS;
+	size_t window = third->members.n <= ALL_BELOW ? n : NEIGHBOURS;
 
 	for (size_t i = 0; i < n; i++) {
-		for (size_t j = i + 1;
-		     j < n && sorted[j].low == sorted[i].low && sorted[j].high == sorted[i].high; j++) {
+		for (size_t j = i + 1; j < n; j++) {
 			if (j - i > window || out->looked >= MOST_LOOKED || out->n >= MOST_COUPLES) {
 				out->cut = true;
 				break;
@@ -183,8 +255,21 @@ static void look_at_all(const struct locon *locon, enum locon_level level, struc
 				look(locon, level, third, sorted[i].at, sorted[j].at, out);
 		}
 		if (out->looked >= MOST_LOOKED || out->n >= MOST_COUPLES)
-			break;
+			return false;
 	}
+	return true;
+}
+
+static void look_at_all(const struct locon *locon, enum locon_level level, struct third *third,
+			struct locon_couples *out)
+{
+	_cleanup_(groups_free) struct groups groups = { 0 };
+
+	sort_by_thread(locon, third, &groups);
+	for (size_t i = 0; i < groups.list.n; i++)
+		if (!look_at_group(locon, level, third, groups.sorted + groups.list.items[i].first,
+				   groups.list.items[i].n, out))
+			break;
 }
 
 /* Moments: the nearer the two accesses of the thread, the likelier they belong together. */

@@ -27,6 +27,7 @@
 
 /* Where tables lie: side by side, so that they are one mapping with few page tables of its own. Both
  * cost time in every run that a fork server forks. What short runs touch is in the gigabyte of histories. */
+#define NOTE_START 0x21d000000000ull   /* a fork server's note, which its children lack (server.c) */
 #define LISTED_START 0x21e000000000ull /* three kinds of blocks of readers, */
 #define LISTED_SPAN (1ull << 34)       /* 16 GiB each, */
 #define LISTS_START 0x21f000000000ull  /* and the lists that they name */

@@ -93,8 +93,8 @@ static int put_descriptor(int fd, int wanted)
 	return moved;
 }
 
-/* Beside the other tables: the program's own memory lies in a served run as in any other. */
-#define NOTE_START 0x21f000000000ull
+/* Beside the tables: the program's own memory lies in a served run as in any other. */
+_Static_assert(NOTE_START + SERVER_NOTE_SIZE <= REGION_START, "the note lies on no table");
 
 static struct server_note *map_note(int fd)
 {
