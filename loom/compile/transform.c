@@ -165,8 +165,8 @@ static void mark_called(struct weave *weave, bool small)
 	bool behind = false;
 	for (size_t i = 0; i < weave->accesses.n; i++) {
 		struct access *access = &weave->accesses.items[i];
-		bool fits = small ? access->size <= 2 :
-				    !access->inlined && (access->size == 4 || access->size == 8);
+		bool fits = small ? access->size <= 2
+				  : !access->inlined && (access->size == 4 || access->size == 8);
 		access->called |= !access->extent && access->kind != SITE_UPDATE && fits &&
 				  access->alignment >= access->size;
 		access->starts |= behind;

@@ -20,8 +20,8 @@ struct access {
 
 	/* groups.c */
 	LLVMValueRef base;
-	int64_t offset;         /* of the pointer from `base` */
-	uint32_t head;          /* first access of its group, as a rule itself */
+	int64_t offset; /* of the pointer from `base` */
+	uint32_t head;  /* first access of its group, as a rule itself */
 	/* of a head */
 	uint32_t members, step; /* how many there are, every how manyth access is one */
 	uint32_t site;
@@ -59,11 +59,12 @@ struct weave {
 	VEC(LLVMValueRef) syncs;  /* calls that synchronise */
 	VEC(LLVMValueRef) allocs; /* calls that allocate */
 	uint32_t ordinal;
-	LLVMValueRef self, tag, word, first, halves, wholes, marks, memos; /* computed once, in the entry block */
+	LLVMValueRef self, tag, word, first, halves, wholes, marks,
+		memos;               /* computed once, in the entry block */
 	VEC(struct stretch) grouped; /* stretches with groups */
 	uint32_t next_grouped;
 	LLVMValueRef together; /* 0 from the first group of the stretch on that is not quiet */
-	LLVMValueRef order;     /* of the stretch at hand, before its first access */
+	LLVMValueRef order;    /* of the stretch at hand, before its first access */
 	uint32_t order_used;
 };
 

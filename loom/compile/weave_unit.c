@@ -71,8 +71,7 @@ void weave_finish(struct weave *weave)
 		LLVMValueRef table = add_table(weave, &hash);
 		LLVMValueRef fields[] = { LLVMConstInt(weave->i64, hash, 0),
 					  LLVMConstInt(weave->i64, weave->table.sites.n, 0),
-					  LLVMConstInt(weave->i64, 0, 0),
-					  table };
+					  LLVMConstInt(weave->i64, 0, 0), table };
 		LLVMSetInitializer(weave->descriptor, LLVMConstStructInContext(weave->context, fields, 4, 0));
 		add_constructor(weave, announcing_function(weave));
 	}

@@ -91,7 +91,6 @@ INLINE uint64_t *again_so_place(struct thread *self, uint64_t so)
 	return &self->again_so[so >> 52];
 }
 
-
 /* If the place is for this value it has this site from now on. */
 INLINE bool again_here(struct thread *self, const struct cell *cell, uint64_t value, uint64_t word)
 {

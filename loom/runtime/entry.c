@@ -81,11 +81,12 @@ static __attribute__((noinline)) bool quick_bytes(struct thread *self, uint64_t 
 	uint32_t from = address % 8, to = from + length;
 	uint16_t owner = LOW_OWNER(cell_low(cell));
 	if (OWNER_FORM(owner) != FORM_ARRAY)
-		return (length == 8 && (quick_privately(self, cell, FORM_WHOLE, site, order, access) ||
-					quick_in_halves(self, address, site, order, access) ||
-					quick_fresh(self, cell, word, address, 8, access) ||
-					quick_step(self, cell, word, access, FORM_WHOLE | FORM_NO_MEMOS, false) ||
-					quick_change(self, cell, word, address, 8, access))) ||
+		return (length == 8 &&
+			(quick_privately(self, cell, FORM_WHOLE, site, order, access) ||
+			 quick_in_halves(self, address, site, order, access) ||
+			 quick_fresh(self, cell, word, address, 8, access) ||
+			 quick_step(self, cell, word, access, FORM_WHOLE | FORM_NO_MEMOS, false) ||
+			 quick_change(self, cell, word, address, 8, access))) ||
 		       (length < 8 &&
 			(quick_open_row(self, address, word, length, access, true) ||
 			 (access == ACCESS_READ && quick_open(self, cell, word, address, length)))) ||
@@ -210,10 +211,10 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		    !quick_in_row(self, address, site, order, length, access, false, false)) __attribute__   \
 			((musttail)) return name##_hands(word, address, memo);                               \
 	}                                                                                                    \
-	static __attribute__((preserve_most, noinline)) void name##_behind(uint64_t word, uint64_t address,  \
-									   uint64_t memo)                    \
+	static __attribute__((preserve_most, noinline)) void name##_step(uint64_t word, uint64_t address,    \
+									 uint64_t memo)                      \
 	{                                                                                                    \
-		if (!second_chance(word, address, access, length, false)) __attribute__        \
+		if (!second_chance(word, address, access, length, false)) __attribute__                      \
 			((musttail)) return name##_hands(word, address, memo);                               \
 	}                                                                                                    \
 	MISS(name)                                                                                           \
@@ -229,7 +230,7 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		if (OWNER_FORM(LOW_OWNER(low)) != FORM(length)) __attribute__                                \
 			((musttail)) return name##_among_bytes(word, address, memo);                         \
 		if (has_memos_of(self, low, access)) __attribute__                                           \
-			((musttail)) return name##_behind(word, address, memo);                              \
+			((musttail)) return name##_step(word, address, memo);                                \
 		__attribute__((musttail)) return name##_hands(word, address, memo);                          \
 	}                                                                                                    \
 	SLOWLY(name)                                                                                         \
@@ -242,8 +243,7 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 			name##_access(word, address);                                                        \
 		else if (!(length == 8 && quick_in_halves(self, address, site, self->order, access)) &&      \
 			 !(LOW_IS_MANY(low) ? access == ACCESS_READ && reads_again(self, cell, word)         \
-					    : low && quick_by_memo(self, cell, self->order, access,          \
-								   memo)))                                   \
+					    : low && quick_by_memo(self, cell, self->order, access, memo)))  \
 			name##_hands(word, address, (uint64_t)memo);                                         \
 	}                                                                                                    \
 	static __attribute__((preserve_most, noinline)) void name##_in_row(uint64_t address, uint64_t site)  \
@@ -278,29 +278,29 @@ INLINE bool second_chance_for_both(struct thread *self, uint64_t word, struct ce
 	       quick_by_memo(self, cells + 1, WORD_ORDER(word), access, memo);
 }
 
-#define MISS_BOTH(name, access)                                                                              \
-	static __attribute__((preserve_most, noinline)) void name##16_further(uint64_t word, uint64_t address, \
-									      uint64_t memo)                   \
-	{                                                                                                    \
-		struct thread *self = unsnarl_self;                                                          \
-		struct cell *cells = layout_whole(address);                                                  \
-		if (self->tag != TAG_NEVER && address % 8 == 0 &&                                            \
-		    second_chance_for_both(self, word, cells, (struct memo *)memo, access))                  \
-			return;                                                                              \
-		if (!has_memos_of(self, cell_low(cells), access)) {                                          \
-			name##8_hands(word, address, memo);                                                  \
-			name##8_hands(word, address + 8, memo);                                              \
-			return;                                                                              \
-		}                                                                                            \
-		unsnarl_miss_##name##8(word, address, memo);                                                 \
-		unsnarl_miss_##name##8(word, address + 8, memo);                                             \
-	}                                                                                                    \
-	MISS(name##16)                                                                                       \
-	{                                                                                                    \
-		struct thread *self = unsnarl_self;                                                          \
-		if (access == ACCESS_WRITE || self->tag == TAG_NEVER || address % 8 ||                       \
-		    !reads_both_again(self, layout_whole(address), word)) __attribute__                      \
-			((musttail)) return name##16_further(word, address, memo);                           \
+#define MISS_BOTH(name, access)                                                             \
+	static __attribute__((preserve_most, noinline)) void name##16_further(              \
+		uint64_t word, uint64_t address, uint64_t memo)                             \
+	{                                                                                   \
+		struct thread *self = unsnarl_self;                                         \
+		struct cell *cells = layout_whole(address);                                 \
+		if (self->tag != TAG_NEVER && address % 8 == 0 &&                           \
+		    second_chance_for_both(self, word, cells, (struct memo *)memo, access)) \
+			return;                                                             \
+		if (!has_memos_of(self, cell_low(cells), access)) {                         \
+			name##8_hands(word, address, memo);                                 \
+			name##8_hands(word, address + 8, memo);                             \
+			return;                                                             \
+		}                                                                           \
+		unsnarl_miss_##name##8(word, address, memo);                                \
+		unsnarl_miss_##name##8(word, address + 8, memo);                            \
+	}                                                                                   \
+	MISS(name##16)                                                                      \
+	{                                                                                   \
+		struct thread *self = unsnarl_self;                                         \
+		if (access == ACCESS_WRITE || self->tag == TAG_NEVER || address % 8 ||      \
+		    !reads_both_again(self, layout_whole(address), word)) __attribute__     \
+			((musttail)) return name##16_further(word, address, memo);          \
 	}
 
 MISS_BOTH(read, ACCESS_READ)

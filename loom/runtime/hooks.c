@@ -35,29 +35,30 @@ QUIET unsnarl_writes_quietly(uint64_t word, uint64_t address, uint64_t shape);
 	struct thread *self, uint64_t tag, uint64_t mine, uint64_t number, uint64_t order, uint64_t address, \
 		const volatile uint8_t *mark, struct memo *memos
 
-#define READ(length)                                                                                         \
-	HOOK unsnarl_hook_read##length(ARGUMENTS)                                                            \
-	{                                                                                                    \
-		struct cell *cell = layout_cell##length(address);                                            \
-		(void)self;                                                                                  \
-		uint32_t past = cell_private_past(cell);                                                     \
-		if (__builtin_expect(cell_is_private(cell, OWNER_OF(mine)), 1) &&                            \
-		    __builtin_expect(*mark, 1) &&                                                            \
-		    __builtin_expect(cell_private_read(cell, OWNER_OF(mine), number, order, past), 1))       \
-			return;                                                                              \
-		if (!cell_quick_read(cell, tag, (uint32_t)order, memos))                                      \
-			unsnarl_miss_read##length(WORD(self->word, number, order), address, (uint64_t)memos); \
+#define READ(length)                                                                                   \
+	HOOK unsnarl_hook_read##length(ARGUMENTS)                                                      \
+	{                                                                                              \
+		struct cell *cell = layout_cell##length(address);                                      \
+		(void)self;                                                                            \
+		uint32_t past = cell_private_past(cell);                                               \
+		if (__builtin_expect(cell_is_private(cell, OWNER_OF(mine)), 1) &&                      \
+		    __builtin_expect(*mark, 1) &&                                                      \
+		    __builtin_expect(cell_private_read(cell, OWNER_OF(mine), number, order, past), 1)) \
+			return;                                                                        \
+		if (!cell_quick_read(cell, tag, (uint32_t)order, memos))                               \
+			unsnarl_miss_read##length(WORD(self->word, number, order), address,            \
+						  (uint64_t)memos);                                    \
 	}
 
-#define WRITE(length)                                                                        \
-	HOOK unsnarl_hook_write##length(ARGUMENTS)                                           \
-	{                                                                                    \
-		struct cell *cell = layout_cell##length(address);                            \
-		if (__builtin_expect(cell_is_private(cell, OWNER_OF(mine)), 1) &&            \
-		    __builtin_expect(*mark, 1))                                              \
-			cell_private_write(cell, mine, number, self->context, order);        \
+#define WRITE(length)                                                                         \
+	HOOK unsnarl_hook_write##length(ARGUMENTS)                                            \
+	{                                                                                     \
+		struct cell *cell = layout_cell##length(address);                             \
+		if (__builtin_expect(cell_is_private(cell, OWNER_OF(mine)), 1) &&             \
+		    __builtin_expect(*mark, 1))                                               \
+			cell_private_write(cell, mine, number, self->context, order);         \
 		else if (!cell_quick_write(cell, tag, self->context, (uint32_t)order, memos)) \
-			unsnarl_miss_write##length(WORD(self->word, number, order), address, \
+			unsnarl_miss_write##length(WORD(self->word, number, order), address,  \
 						   (uint64_t)memos);                          \
 	}
 
@@ -112,7 +113,7 @@ WRITE(4)
 	{                                                                                     \
 		several(length, order,                                                        \
 			unsnarl_miss_##name##length(WORD(self->word, number, order), address, \
-						    (uint64_t)memos))                          \
+						    (uint64_t)memos))                         \
 	}
 HOOK_SEVERAL(read, 16, READ_SEVERAL)
 HOOK_SEVERAL(write, 16, WRITE_SEVERAL)

@@ -41,7 +41,8 @@ INLINE bool quick_step(struct thread *self, struct cell *cell, uint64_t word, en
 	if (LOW_OWNER(low) != (self->owner | (unit & ~FORM_NO_MEMOS) << 2) ||
 	    !history_at(HISTORY(low))->before)
 		return false;
-	uint32_t next = (quiet ? history_step_known : history_step)(self, HISTORY(low), WORD_SITE(word), access);
+	uint32_t next =
+		(quiet ? history_step_known : history_step)(self, HISTORY(low), WORD_SITE(word), access);
 	if (quiet && !next)
 		return false;
 	uint64_t state = (uint64_t)LOW_OWNER(low) << 48 | next;
