@@ -35,10 +35,17 @@ QUIET unsnarl_writes_quietly(uint64_t word, uint64_t address, uint64_t shape);
 	struct thread *self, uint64_t tag, uint64_t mine, uint64_t number, uint64_t order, uint64_t address, \
 		const volatile uint8_t *mark, struct memo *memos
 
+/* The address as a whole: else its constant part is loaded for each use. */
+static inline __attribute__((always_inline)) struct cell *in_register(struct cell *cell)
+{
+	__asm__("" : "+r"(cell));
+	return cell;
+}
+
 #define READ(length)                                                                                   \
 	HOOK unsnarl_hook_read##length(ARGUMENTS)                                                      \
 	{                                                                                              \
-		struct cell *cell = layout_cell##length(address);                                      \
+		struct cell *cell = in_register(layout_cell##length(address));                         \
 		(void)self;                                                                            \
 		uint32_t past = cell_private_past(cell);                                               \
 		if (__builtin_expect(cell_is_private(cell, OWNER_OF(mine)), 1) &&                      \
@@ -53,7 +60,7 @@ QUIET unsnarl_writes_quietly(uint64_t word, uint64_t address, uint64_t shape);
 #define WRITE(length)                                                                         \
 	HOOK unsnarl_hook_write##length(ARGUMENTS)                                            \
 	{                                                                                     \
-		struct cell *cell = layout_cell##length(address);                             \
+		struct cell *cell = in_register(layout_cell##length(address));                \
 		if (__builtin_expect(cell_is_private(cell, OWNER_OF(mine)), 1) &&             \
 		    __builtin_expect(*mark, 1))                                               \
 			cell_private_write(cell, mine, number, self->context, order);         \
@@ -72,13 +79,13 @@ WRITE(4)
 #define EACH_FROM(start) _Pragma("unroll") for (uint32_t i = start; i < n; i++)
 #define EACH EACH_FROM(0)
 
-#define SEVERAL(length)                                       \
-	struct cell *cells = layout_cell8(address);           \
-	const uint32_t n = (length) / 8;                      \
-	uint64_t first = cell_low(cells), differ = 0;         \
-	EACH_FROM(1) differ |= cell_low(cells + i) ^ first;   \
-	const int private = !((first ^ mine | differ) >> 48); \
-	const struct memo *memo = memo_for(memos, first);     \
+#define SEVERAL(length)                                          \
+	struct cell *cells = in_register(layout_cell8(address)); \
+	const uint32_t n = (length) / 8;                         \
+	uint64_t first = cell_low(cells), differ = 0;            \
+	EACH_FROM(1) differ |= cell_low(cells + i) ^ first;      \
+	const int private = !((first ^ mine | differ) >> 48);    \
+	const struct memo *memo = memo_for(memos, first);        \
 	const int known = !((low_without_context(first) - tag) ^ memo->from | low_without_context(differ));
 
 #define READ_SEVERAL(length, order_of, miss)                                                                 \
