@@ -256,8 +256,8 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 	COLD_CALL(name)                                                                                      \
 	{                                                                                                    \
 		struct thread *self = unsnarl_self;                                                          \
-		if (!quick_privately(self, layout_cell##length(address), FORM(length), site, ++self->order,  \
-				     access)) __attribute__                                                  \
+		if (!quick_privately(self, in_register(layout_cell##length(address)), FORM(length), site,    \
+				     ++self->order, access)) __attribute__                                   \
 			((musttail)) return name##_in_row(address, site);                                    \
 	}
 

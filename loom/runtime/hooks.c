@@ -35,13 +35,6 @@ QUIET unsnarl_writes_quietly(uint64_t word, uint64_t address, uint64_t shape);
 	struct thread *self, uint64_t tag, uint64_t mine, uint64_t number, uint64_t order, uint64_t address, \
 		const volatile uint8_t *mark, struct memo *memos
 
-/* The address as a whole: else its constant part is loaded for each use. */
-static inline __attribute__((always_inline)) struct cell *in_register(struct cell *cell)
-{
-	__asm__("" : "+r"(cell));
-	return cell;
-}
-
 #define READ(length)                                                                                   \
 	HOOK unsnarl_hook_read##length(ARGUMENTS)                                                      \
 	{                                                                                              \

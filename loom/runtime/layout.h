@@ -80,6 +80,13 @@ static inline struct cell *layout_whole(uint64_t address)
 	return (struct cell *)(2 * (address & ADDRESS_MASK) + CELLS_START);
 }
 
+/* The address as a whole: else its constant part is loaded for each use. */
+static inline __attribute__((always_inline)) struct cell *in_register(struct cell *cell)
+{
+	__asm__("" : "+r"(cell));
+	return cell;
+}
+
 #define layout_cell8 layout_whole
 #define layout_cell4 layout_cell
 
