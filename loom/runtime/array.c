@@ -55,15 +55,17 @@ struct bytes {
 	struct array all;     /* before, then after the access */
 };
 
+uint32_t state_of_row(uint64_t byte)
+{
+	struct history history = { .write = ROW_WRITE_SITE(byte), .own = ROW_READ_SITE(byte) };
+	return STATE(history_number(history), ROW_CONTEXT(byte));
+}
+
 static void read_row(const struct row *row, struct array *all)
 {
-	for (int i = 0; i < 8; i++) {
-		uint64_t byte = row->bytes[i];
-		struct history history = { .write = ROW_WRITE_SITE(byte), .own = ROW_READ_SITE(byte) };
-		all->states[i] = i && byte == row->bytes[i - 1]
-					 ? all->states[i - 1]
-					 : STATE(history_number(history), ROW_CONTEXT(byte));
-	}
+	for (int i = 0; i < 8; i++)
+		all->states[i] = i && row->bytes[i] == row->bytes[i - 1] ? all->states[i - 1]
+									 : state_of_row(row->bytes[i]);
 }
 
 static void open_bytes(const struct cell *cell, struct bytes *bytes)
@@ -272,6 +274,27 @@ bool array_open(struct thread *self, struct cell *cell, struct cell raw, const s
 	change_learn_edge(self, change, now.context, word, ACCESS_READ);
 	change_communicate(self, change, ACCESS_READ);
 	return true;
+}
+
+bool array_replace_row(struct thread *self, struct cell *cell, struct cell raw, struct cell fresh,
+		       const struct array *bytes)
+{
+	if (!arrays_can_tell())
+		return false;
+	bool entered = granule_enter(self), done = false;
+	uint32_t number = array_new(self);
+	if (number) {
+		for (uint32_t i = 0; i < 8; i++)
+			RELAXED_SET(array_at(number)->states[i], bytes->states[i]);
+		fresh.history |= number;
+		done = cell_swap(cell, raw, fresh);
+		if (done)
+			row_free(self, raw.history);
+		else
+			array_free(self, number);
+	}
+	granule_leave(self, entered);
+	return done;
 }
 
 /* The same in a whole granule of this thread's own. */

@@ -6,6 +6,7 @@
 #ifndef RUNTIME_GLANCE_H
 #define RUNTIME_GLANCE_H
 
+#include "loom/runtime/hands.h"
 #include "loom/runtime/runtime.h"
 
 /* Of a read by the second thread, now. */
@@ -28,9 +29,9 @@ INLINE uint32_t glance_over(void)
 
 #define GLANCE_MEETS (1u << 21) /* the access meets the other thread */
 
-INLINE struct glance *glance_place(struct thread *self, uint64_t from)
+INLINE struct glance *glance_place(const struct thread *self, uint64_t from)
 {
-	return &self->glances[from * 0xff51afd7ed558ccdu >> 52];
+	return (struct glance *)&self->glances[from * 0xff51afd7ed558ccdu >> 52];
 }
 
 /* Longer contexts do not fit into a state. */
@@ -47,10 +48,8 @@ INLINE uint64_t glance_from(uint64_t low, uint64_t site, uint32_t state)
 
 /* The byte's state after such an access; false when that is not known. It may come with GLANCE_MEETS, where `met`
  * is. Looked at by one instruction: a signal handler may put another one in its place meanwhile. */
-INLINE bool glance_find(struct thread *self, uint64_t low, uint64_t site, uint32_t state, uint32_t how,
-			uint32_t *next, uint32_t *met)
+INLINE bool glance_get(const struct thread *self, uint64_t from, uint32_t how, uint32_t *next, uint32_t *met)
 {
-	uint64_t from = glance_from(low, site, state);
 	cell_bits found = *(const volatile cell_bits *)glance_place(self, from);
 	uint64_t to = (uint64_t)found[1];
 	uint32_t differ = (uint32_t)(to >> 32) ^ how;
@@ -62,16 +61,38 @@ INLINE bool glance_find(struct thread *self, uint64_t low, uint64_t site, uint32
 	return true;
 }
 
-INLINE void glance_note(struct thread *self, uint64_t low, uint64_t site, uint32_t state, uint32_t how,
-			uint32_t next)
+INLINE void glance_put(struct thread *self, uint64_t from, uint32_t how, uint32_t next)
 {
-	uint64_t from = glance_from(low, site, state);
 	struct glance *place = glance_place(self, from);
 	RELAXED_SET(place->to, 0);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	RELAXED_SET(place->from, from);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	RELAXED_SET(place->to, (uint64_t)how << 32 | next);
+}
+
+INLINE bool glance_find(const struct thread *self, uint64_t low, uint64_t site, uint32_t state, uint32_t how,
+			uint32_t *next, uint32_t *met)
+{
+	return glance_get(self, glance_from(low, site, state), how, next, met);
+}
+
+INLINE void glance_note(struct thread *self, uint64_t low, uint64_t site, uint32_t state, uint32_t how,
+			uint32_t next)
+{
+	glance_put(self, glance_from(low, site, state), how, next);
+}
+
+/* A byte of a row (rows.c) as a state. */
+INLINE uint32_t glance_at_row(struct thread *self, uint64_t byte)
+{
+	const uint32_t how = 1u << 18 | 1u << 19 | 1u << 20;
+	uint32_t state;
+	if (!glance_get(self, byte, how, &state, NULL)) {
+		state = state_of_row(byte);
+		glance_put(self, byte, how, state);
+	}
+	return state;
 }
 
 /* A byte in this state, as a cell's first half. */
@@ -136,6 +157,22 @@ INLINE enum glanced glance_at_shared(struct thread *self, uint64_t address, uint
 	return met ? GLANCED_MEETS : done;
 }
 
+/* The same for a read that meets nobody and after which the array stays: most of them. Nothing is done if not. */
+INLINE bool glance_quietly(const struct thread *self, struct cell *cell, uint64_t low, uint64_t address,
+			   uint64_t site, uint32_t order)
+{
+	uint32_t *states = array_at(HISTORY(low))->states, at = address % 8, old = states[at], next;
+	if (!glance_find(self, low, site, old, glance_shared(self), &next, NULL))
+		return false;
+	if (next != old) {
+		if (at == 7 && !STATE_HISTORY(states[0] ^ next))
+			return false;
+		states[at] = next;
+	}
+	cell->read = order;
+	return true;
+}
+
 /* Then, if it meets the other thread and the cell still names both; always true. */
 INLINE bool glance_meet(struct thread *self, uint64_t address, enum access access)
 {
@@ -143,34 +180,42 @@ INLINE bool glance_meet(struct thread *self, uint64_t address, enum access acces
 	uint64_t low = cell_low(cell);
 	bool reads = access == ACCESS_READ;
 	if (reads ? low_is_second(self, low) : low_is_first(self, low))
-		context_once(self, reads ? HISTORY_WRITER(low) : OWNER_SLOT(LOW_OWNER(low)), access);
+		hands_meet(self, reads ? HISTORY_WRITER(low) : OWNER_SLOT(LOW_OWNER(low)), access);
 	if (address % 8 == 7)
 		array_settle(self, cell);
 	return true;
 }
 
-/* The same for several bytes of a granule, read: one for each state that they are in. All are known before the
- * first one changes. */
-INLINE bool glance_at_bytes(struct thread *self, uint64_t word, uint64_t address, uint32_t length)
+/* What reads by the second thread make of several bytes: one glance for each state that they are in. */
+INLINE bool glance_next(const struct thread *self, uint64_t low, uint64_t site, const uint32_t *states,
+			uint32_t length, uint32_t *next, uint32_t *met)
 {
-	struct cell *cell = layout_whole(address);
-	uint64_t low = cell_low(cell);
-	uint32_t *states = &array_at(HISTORY(low))->states[address % 8], next[8], differ = 0, met = 0, i = 0;
-	if (!low_is_second(self, low))
-		return false;
-	uint32_t how = glance_shared(self);
+	uint32_t how = glance_shared(self), i = 0;
 	do {
 		uint32_t old = RELAXED_GET(states[i]), then;
-		if (!glance_find(self, low, WORD_SITE(word), old, how, &then, &met))
+		if (!glance_find(self, low, site, old, how, &then, met))
 			return false;
-		differ |= then ^ old;
 		do
 			next[i++] = then;
 		while (i < length && states[i] == old);
 	} while (i < length);
+	return true;
+}
+
+/* The same for several bytes of a granule, read. All are known before the first one changes. */
+INLINE bool glance_at_bytes(struct thread *self, uint64_t word, uint64_t address, uint32_t length)
+{
+	struct cell *cell = layout_whole(address);
+	uint64_t low = cell_low(cell);
+	uint32_t *states = &array_at(HISTORY(low))->states[address % 8], next[8], differ = 0, met = 0;
+	if (!low_is_second(self, low) ||
+	    !glance_next(self, low, WORD_SITE(word), states, length, next, &met))
+		return false;
+	for (uint32_t i = 0; i < length; i++)
+		differ |= next[i] ^ states[i];
 	cell->read = WORD_ORDER(word);
 	if (differ) {
-		for (i = 0; i < length; i++)
+		for (uint32_t i = 0; i < length; i++)
 			RELAXED_SET(states[i], next[i]); /* a few: no call of memcpy */
 		if (address % 8 + length == 8 && !STATE_HISTORY(states[(int)length - 8] ^ next[length - 1]))
 			array_settle(self, cell);

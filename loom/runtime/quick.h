@@ -174,7 +174,7 @@ INLINE bool quick_in_array(struct thread *self, uint64_t address, uint64_t site,
 		next[i] = STATE(next[i], access == ACCESS_WRITE ? self->context : STATE_CONTEXT(states[i]));
 	}
 	for (uint32_t i = 0; i < length; i++)
-		states[i] = next[i];
+		RELAXED_SET(states[i], next[i]); /* a few: no call of memcpy */
 	if (access == ACCESS_READ)
 		cell->read = (uint32_t)order;
 	else
@@ -359,41 +359,58 @@ INLINE bool quick_open(struct thread *self, struct cell *cell, uint64_t word, ui
 	       array_open(self, cell, raw, &change, address % 8, (uint32_t)(address % 8 + length), word);
 }
 
+/* What a first read makes of bytes from..to of what another thread alone was at; false when that is not known. */
+INLINE bool join_bytes(struct thread *self, struct cell all, struct array *bytes, uint64_t word,
+		       uint32_t from, uint32_t to, bool *met)
+{
+	uint32_t old = 0, next = 0;
+	for (uint32_t i = from; i < to; i++) {
+		if (i == from || bytes->states[i] != old) {
+			struct cell byte = array_byte(all, old = bytes->states[i]);
+			struct change change;
+			if (!change_find(self, change_key(byte, word, ACCESS_READ), &change) ||
+			    OWNER_MODE(LOW_OWNER(change.next)) != MODE_ONE)
+				return false;
+			change_learn_edge(self, &change, byte.context, word, ACCESS_READ);
+			next = STATE(HISTORY(change.next), byte.context);
+			*met |= change.meets[0];
+		}
+		bytes->states[i] = next;
+	}
+	return true;
+}
+
 /* The same where its bytes differ: the cell names both threads from then on. The swap comes first, so that no
- * other thread's read is ever taken for this one's. */
+ * other thread's read is ever taken for this one's. What was private gets an array for its row. */
 static __attribute__((noinline)) bool quick_join(struct thread *self, struct cell *cell, uint64_t word,
 						 uint32_t from, uint32_t to)
 {
 	struct cell raw = cell_get(cell), fresh = raw;
-	uint32_t first = OWNER_SLOT(raw.owner), next[8], old = 0;
-	bool met = false;
-	if (raw.owner != OWNER(first, FORM_ARRAY, MODE_ALL) || first == self->slot || self->couples_left ||
-	    self->held || runtime.options.jitter_us)
+	struct array bytes;
+	uint32_t first = OWNER_SLOT(raw.owner);
+	bool met = false, row = OWNER_IS_PRIVATE(raw.owner);
+	if (owner_in_plain(raw.owner) != OWNER(first, FORM_ARRAY, MODE_ALL) || first == self->slot ||
+	    self->couples_left || self->held || runtime.options.jitter_us)
 		return false;
+	fresh.owner = OWNER(first, FORM_ARRAY, MODE_ALL);
+	fresh.history = 0;
 	uint32_t *states = array_at(HISTORY(raw.history))->states;
-	for (uint32_t i = from; i < to; i++) {
-		uint32_t state = RELAXED_GET(states[i]);
-		if (i > from && state == old) {
-			next[i] = next[i - 1];
-			continue;
-		}
-		struct cell byte = array_byte(raw, old = state);
-		struct change change;
-		if (!change_find(self, change_key(byte, word, ACCESS_READ), &change) ||
-		    OWNER_MODE(LOW_OWNER(change.next)) != MODE_ONE)
-			return false;
-		change_learn_edge(self, &change, byte.context, word, ACCESS_READ);
-		next[i] = STATE(HISTORY(change.next), byte.context);
-		met |= change.meets[0];
-	}
+	const uint64_t *sites = row_at(raw.history)->bytes;
+	for (uint32_t i = 0; i < 8; i++)
+		bytes.states[i] = !row			      ? RELAXED_GET(states[i])
+				  : i && sites[i] == sites[i - 1] ? bytes.states[i - 1]
+								  : glance_at_row(self, sites[i]);
+	if (!join_bytes(self, fresh, &bytes, word, from, to, &met))
+		return false;
 	fresh.owner = OWNER(self->slot, FORM_ARRAY, MODE_ONE);
-	fresh.history = raw.history | first << HISTORY_BITS;
+	fresh.history = first << HISTORY_BITS | (row ? 0 : raw.history);
+	fresh.context = 0;
 	fresh.write = order_is_later(raw.read, raw.write) ? raw.read : raw.write;
 	fresh.read = WORD_ORDER(word);
-	if (!cell_swap(cell, raw, fresh))
+	if (!(row ? array_replace_row(self, cell, raw, fresh, &bytes) : cell_swap(cell, raw, fresh)))
 		return false;
-	for (uint32_t i = from; i < to; i++)
-		RELAXED_SET(states[i], next[i]);
+	for (uint32_t i = from; i < to && !row; i++)
+		RELAXED_SET(states[i], bytes.states[i]);
 	if (met)
 		context_once(self, first, ACCESS_READ);
 	if (to == 8)

@@ -359,6 +359,12 @@ HIDDEN bool array_access(struct thread *self, struct cell *cell, uint32_t from, 
  * when the cell is no longer `raw`, or there is no array. */
 HIDDEN bool array_open(struct thread *self, struct cell *cell, struct cell raw, const struct change *change,
 		       uint32_t from, uint32_t to, uint64_t word);
+/* What a byte of a row (rows.c) says, as a state. */
+HIDDEN uint32_t state_of_row(uint64_t byte);
+/* A granule with a row gets an array of these bytes in its place, and is `fresh` from then on; false when it is no
+ * longer `raw`, or there is no array. */
+HIDDEN bool array_replace_row(struct thread *self, struct cell *cell, struct cell raw, struct cell fresh,
+			      const struct array *bytes);
 /* The bytes are all the same again, perhaps. Mostly not, and whoever asks keeps its registers. */
 HIDDEN __attribute__((preserve_most)) void array_settle(struct thread *self, struct cell *cell);
 
