@@ -2,7 +2,6 @@
  * for the calling thread, or stays out when that thread holds a lock (a signal
  * handler that interrupted it) or nothing is observed. */
 #include "loom/runtime/entry.h"
-#include "loom/runtime/four.h"
 #include "loom/runtime/quick.h"
 
 #include <errno.h>
@@ -365,14 +364,9 @@ static __attribute__((preserve_most, noinline)) void last_byte(uint64_t address,
 	COLD_CALL(name)                                                                                  \
 	{                                                                                                \
 		struct thread *self = unsnarl_self;                                                      \
-		struct cell *cell = layout_whole(address);                                               \
 		if (quick_in_row(self, address, site, ++self->order, 1, access, element, false))         \
 			return;                                                                          \
-		uint64_t low = cell_low(cell);                                                           \
-		uint32_t owner = LOW_OWNER(low) ^ self->owner;                                           \
-		if (element && access == ACCESS_READ && owner == (FORM_ARRAY << 2 | MODE_ONE) &&         \
-		    glance_quietly(self, cell, low, address, site, (uint32_t)self->order))               \
-			return;                                                                          \
+		uint32_t owner = RELAXED_GET(layout_whole(address)->owner) ^ self->owner;                \
 		bool two = (owner & (access == ACCESS_READ ? ~0u : 63)) == (FORM_ARRAY << 2 | MODE_ONE); \
 		if (two) __attribute__                                                                   \
 			((musttail)) return name##_shared(address, site);                                \
@@ -400,17 +394,13 @@ static __attribute__((preserve_most, noinline)) void read_further(uint64_t word,
 	access_granules(word, address, size, ACCESS_READ);
 }
 
-/* Reads of what two threads use, by the second one, come first: there are many of them where one thread hands text
- * to another. Only the same arguments may be jumped on with, as above. */
-static __attribute__((preserve_most, noinline)) void read_bytes(uint64_t word, uint64_t address,
-								uint64_t size)
+/* Accesses that are wide, unaligned or of a size known only now. Reads of what two threads use, by the second
+ * one, come first: there are many of them where one thread hands text to another. Only the same arguments may be
+ * jumped on with, as above. */
+COLD unsnarl_read(uint64_t word, uint64_t address, uint64_t size)
 {
 	struct thread *self = unsnarl_self;
 	uint64_t at = address, end = address + size;
-	if (size == 4 && address % 8 <= 4)
-		glance_learn_at_four(self, word, address, false);
-	else if (size == 4)
-		glance_learn_at_four(self, word, address, true);
 	while (at < end && WORD_SLOT(word) == self->slot) {
 		uint64_t next = (at & ~7ull) + 8 < end ? (at & ~7ull) + 8 : end;
 		if (!glance_at_bytes(self, word, at, (uint32_t)(next - at)))
@@ -421,30 +411,6 @@ static __attribute__((preserve_most, noinline)) void read_bytes(uint64_t word, u
 		((musttail)) return read_further(word, address, size);
 	if (at < end)
 		read_further(word, at, end - at);
-}
-
-#define READ_FOUR(name, across)                                                                           \
-	static __attribute__((preserve_most, noinline)) void name(uint64_t word, uint64_t address,        \
-								  uint64_t size)                          \
-	{                                                                                                 \
-		struct thread *self = unsnarl_self;                                                       \
-		uint32_t left = glance_at_four(self, word, address, across);                              \
-		if (UNLIKELY(left == FOUR_NOT)) __attribute__                                             \
-			((musttail)) return read_bytes(word, address, size);                              \
-		if (left)                                                                                 \
-			four_end(self, address, left);                                                    \
-	}
-READ_FOUR(read_four, false)
-READ_FOUR(read_four_across, true)
-
-/* Accesses that are wide, unaligned or of a size known only now. */
-COLD unsnarl_read(uint64_t word, uint64_t address, uint64_t size)
-{
-	if (size != 4) __attribute__
-		((musttail)) return read_bytes(word, address, size);
-	if (address % 8 > 4) __attribute__
-		((musttail)) return read_four_across(word, address, size);
-	__attribute__((musttail)) return read_four(word, address, size);
 }
 
 COLD unsnarl_write(uint64_t word, uint64_t address, uint64_t size)

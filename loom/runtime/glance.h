@@ -29,9 +29,9 @@ INLINE uint32_t glance_over(void)
 
 #define GLANCE_MEETS (1u << 21) /* the access meets the other thread */
 
-INLINE struct glance *glance_place(const struct thread *self, uint64_t from)
+INLINE struct glance *glance_place(struct thread *self, uint64_t from)
 {
-	return (struct glance *)&self->glances[from * 0xff51afd7ed558ccdu >> 52];
+	return &self->glances[from * 0xff51afd7ed558ccdu >> 52];
 }
 
 /* Longer contexts do not fit into a state. */
@@ -48,7 +48,7 @@ INLINE uint64_t glance_from(uint64_t low, uint64_t site, uint32_t state)
 
 /* The byte's state after such an access; false when that is not known. It may come with GLANCE_MEETS, where `met`
  * is. Looked at by one instruction: a signal handler may put another one in its place meanwhile. */
-INLINE bool glance_get(const struct thread *self, uint64_t from, uint32_t how, uint32_t *next, uint32_t *met)
+INLINE bool glance_get(struct thread *self, uint64_t from, uint32_t how, uint32_t *next, uint32_t *met)
 {
 	cell_bits found = *(const volatile cell_bits *)glance_place(self, from);
 	uint64_t to = (uint64_t)found[1];
@@ -71,7 +71,7 @@ INLINE void glance_put(struct thread *self, uint64_t from, uint32_t how, uint32_
 	RELAXED_SET(place->to, (uint64_t)how << 32 | next);
 }
 
-INLINE bool glance_find(const struct thread *self, uint64_t low, uint64_t site, uint32_t state, uint32_t how,
+INLINE bool glance_find(struct thread *self, uint64_t low, uint64_t site, uint32_t state, uint32_t how,
 			uint32_t *next, uint32_t *met)
 {
 	return glance_get(self, glance_from(low, site, state), how, next, met);
@@ -157,22 +157,6 @@ INLINE enum glanced glance_at_shared(struct thread *self, uint64_t address, uint
 	return met ? GLANCED_MEETS : done;
 }
 
-/* The same for a read that meets nobody and after which the array stays: most of them. Nothing is done if not. */
-INLINE bool glance_quietly(const struct thread *self, struct cell *cell, uint64_t low, uint64_t address,
-			   uint64_t site, uint32_t order)
-{
-	uint32_t *states = array_at(HISTORY(low))->states, at = address % 8, old = states[at], next;
-	if (!glance_find(self, low, site, old, glance_shared(self), &next, NULL))
-		return false;
-	if (next != old) {
-		if (at == 7 && !STATE_HISTORY(states[0] ^ next))
-			return false;
-		states[at] = next;
-	}
-	cell->read = order;
-	return true;
-}
-
 /* Then, if it meets the other thread and the cell still names both; always true. */
 INLINE bool glance_meet(struct thread *self, uint64_t address, enum access access)
 {
@@ -186,36 +170,28 @@ INLINE bool glance_meet(struct thread *self, uint64_t address, enum access acces
 	return true;
 }
 
-/* What reads by the second thread make of several bytes: one glance for each state that they are in. */
-INLINE bool glance_next(const struct thread *self, uint64_t low, uint64_t site, const uint32_t *states,
-			uint32_t length, uint32_t *next, uint32_t *met)
-{
-	uint32_t how = glance_shared(self), i = 0;
-	do {
-		uint32_t old = RELAXED_GET(states[i]), then;
-		if (!glance_find(self, low, site, old, how, &then, met))
-			return false;
-		do
-			next[i++] = then;
-		while (i < length && states[i] == old);
-	} while (i < length);
-	return true;
-}
-
-/* The same for several bytes of a granule, read. All are known before the first one changes. */
+/* The same for several bytes of a granule, read: one for each state that they are in. All are known before the
+ * first one changes. */
 INLINE bool glance_at_bytes(struct thread *self, uint64_t word, uint64_t address, uint32_t length)
 {
 	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell);
-	uint32_t *states = &array_at(HISTORY(low))->states[address % 8], next[8], differ = 0, met = 0;
-	if (!low_is_second(self, low) ||
-	    !glance_next(self, low, WORD_SITE(word), states, length, next, &met))
+	uint32_t *states = &array_at(HISTORY(low))->states[address % 8], next[8], differ = 0, met = 0, i = 0;
+	if (!low_is_second(self, low))
 		return false;
-	for (uint32_t i = 0; i < length; i++)
-		differ |= next[i] ^ states[i];
+	uint32_t how = glance_shared(self);
+	do {
+		uint32_t old = RELAXED_GET(states[i]), then;
+		if (!glance_find(self, low, WORD_SITE(word), old, how, &then, &met))
+			return false;
+		differ |= then ^ old;
+		do
+			next[i++] = then;
+		while (i < length && states[i] == old);
+	} while (i < length);
 	cell->read = WORD_ORDER(word);
 	if (differ) {
-		for (uint32_t i = 0; i < length; i++)
+		for (i = 0; i < length; i++)
 			RELAXED_SET(states[i], next[i]); /* a few: no call of memcpy */
 		if (address % 8 + length == 8 && !STATE_HISTORY(states[(int)length - 8] ^ next[length - 1]))
 			array_settle(self, cell);

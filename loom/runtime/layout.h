@@ -247,13 +247,6 @@ struct glance {
 	uint64_t to;   /* which way and in which context 32 | state then 32 */
 } __attribute__((aligned(16)));
 
-/* The same for four bytes, read by the second of two threads. */
-struct wide_glance {
-	uint64_t from[2], to[2]; /* their states, two in each */
-	uint64_t key;            /* writer 10 | site 22 | which way and in which context 32 */
-};
-#define WIDE_GLANCES 256u
-
 /* The last cell that this thread took from another, until it is sure that it has it (cell.c). */
 struct taken {
 	struct cell *cell;
@@ -393,7 +386,6 @@ struct thread {
 	struct calm calm[512];
 	struct change changes[2048];
 	struct glance glances[4096];
-	struct wide_glance wide_glances[WIDE_GLANCES];
 	uint64_t steps[4096];     /* tag and history (history.c) */
 	uint64_t listed[2048];    /* tag and step from list to list (lists.c) */
 	uint64_t logged[1024][2]; /* pairs and couples already logged, direct-mapped by key */

@@ -397,7 +397,7 @@ static __attribute__((noinline)) bool quick_join(struct thread *self, struct cel
 	uint32_t *states = array_at(HISTORY(raw.history))->states;
 	const uint64_t *sites = row_at(raw.history)->bytes;
 	for (uint32_t i = 0; i < 8; i++)
-		bytes.states[i] = !row			      ? RELAXED_GET(states[i])
+		bytes.states[i] = !row                            ? RELAXED_GET(states[i])
 				  : i && sites[i] == sites[i - 1] ? bytes.states[i - 1]
 								  : glance_at_row(self, sites[i]);
 	if (!join_bytes(self, fresh, &bytes, word, from, to, &met))
