@@ -49,6 +49,11 @@ struct pair_identity {
 	uint32_t head_site, tail_site;
 	uint32_t head_thread, tail_thread;
 };
+static inline struct pair_identity pair_identity_of(const struct pair *pair)
+{
+	return (struct pair_identity){ pair->kind, pair->head_site, pair->tail_site, pair->head_thread,
+				       pair->tail_thread };
+}
 
 /* Two pairs, the first with its head in the thread in which the second has its tail,
  * which did not come back to the first's location in between: indexes into the run's pairs. */

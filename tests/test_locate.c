@@ -68,9 +68,7 @@ static void draw_pairs(struct world *world, size_t wanted)
 			known = same_identity(&world->pairs[i], &pair);
 		if (known)
 			continue;
-		world->identities[world->input.npairs] =
-			(struct pair_identity){ pair.kind, pair.head_site, pair.tail_site, pair.head_thread,
-						pair.tail_thread };
+		world->identities[world->input.npairs] = pair_identity_of(&pair);
 		world->pairs[world->input.npairs++] = pair;
 	}
 }

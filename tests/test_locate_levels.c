@@ -70,9 +70,7 @@ static void draw_pairs(struct world *world)
 			known = !memcmp(&world->pairs[i], &pair, sizeof pair);
 		if (known)
 			continue;
-		world->identities[world->input.npairs] =
-			(struct pair_identity){ pair.kind, pair.head_site, pair.tail_site, pair.head_thread,
-						pair.tail_thread };
+		world->identities[world->input.npairs] = pair_identity_of(&pair);
 		world->pairs[world->input.npairs++] = pair;
 	}
 }

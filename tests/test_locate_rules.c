@@ -67,9 +67,7 @@ static uint32_t intern(struct world *world, struct pair pair)
 		if (same_identity(&world->pairs[i], &pair))
 			return i;
 	world->pairs[world->input.npairs] = pair;
-	world->identities[world->input.npairs] =
-		(struct pair_identity){ pair.kind, pair.head_site, pair.tail_site, pair.head_thread,
-					pair.tail_thread };
+	world->identities[world->input.npairs] = pair_identity_of(&pair);
 	return (uint32_t)world->input.npairs++;
 }
 

@@ -27,6 +27,12 @@ INLINE uint32_t glance_over(void)
 	return 1u << 18 | 1u << 20 | (RELAXED_GET(runtime.recycled) & 3) << 16;
 }
 
+/* Of a row's byte as a state. */
+INLINE uint32_t glance_row(void)
+{
+	return 1u << 18 | 1u << 19 | 1u << 20;
+}
+
 #define GLANCE_MEETS (1u << 21) /* the access meets the other thread */
 
 INLINE struct glance *glance_place(struct thread *self, uint64_t from)
@@ -86,11 +92,10 @@ INLINE void glance_note(struct thread *self, uint64_t low, uint64_t site, uint32
 /* A byte of a row (rows.c) as a state. */
 INLINE uint32_t glance_at_row(struct thread *self, uint64_t byte)
 {
-	const uint32_t how = 1u << 18 | 1u << 19 | 1u << 20;
 	uint32_t state;
-	if (!glance_get(self, byte, how, &state, NULL)) {
+	if (!glance_get(self, byte, glance_row(), &state, NULL)) {
 		state = state_of_row(byte);
-		glance_put(self, byte, how, state);
+		glance_put(self, byte, glance_row(), state);
 	}
 	return state;
 }
