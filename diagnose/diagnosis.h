@@ -9,7 +9,7 @@
 #include "diagnose/experiment.h"
 #include "diagnose/replays.h"
 #include "diagnose/retell.h"
-#include "diagnose/trace.h"
+#include "diagnose/shown_accesses.h"
 #include "diagnose/weigh.h"
 
 struct diagnosis_options {

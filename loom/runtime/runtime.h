@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "loom/area.h"
-#include "loom/runtime/layout.h"
+#include "loom/runtime/observe/layout.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
 #define INLINE static inline __attribute__((always_inline))
