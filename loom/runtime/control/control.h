@@ -1,4 +1,7 @@
-/* Controlled mode, inside the runtime: one thread, the holder of the token, runs
+/* What the room control/ shows to the others. It may use observe/ and the common ground
+ * (runtime.h), and knows of synchronisation objects only what is at the end of this file.
+ *
+ * Controlled mode: one thread, the holder of the token, runs
  * at a time. At every point (a hooked access, a synchronisation call) the plan or
  * the policy decides who goes on. Whatever is below is touched by the holder of
  * the token only, so it needs no locks. Nothing in it may depend on addresses,
@@ -10,7 +13,7 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/observe.h" /* who else has touched a place */
 
 enum agent_state { AGENT_NONE, AGENT_READY, AGENT_BLOCKED, AGENT_ENDED };
 enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
@@ -229,45 +232,9 @@ HIDDEN struct object *object_at(uint64_t address);
 HIDDEN void object_held(struct agent *me, const volatile void *address);
 HIDDEN void object_released(const volatile void *address);
 
-/* ---- model_mutex.c ---- */
-HIDDEN int mutex_acquire(struct agent *me, pthread_mutex_t *mutex, uint64_t deadline);
-HIDDEN int mutex_release(struct agent *me, pthread_mutex_t *mutex);
+/* ---- what sync/ does when control asks for it ---- */
 HIDDEN void mutex_abandon(const struct agent *ended); /* its robust ones can be had */
-
-HIDDEN int mutex_try(struct agent *me, pthread_mutex_t *mutex);
-HIDDEN int mutex_lock_until(struct agent *me, pthread_mutex_t *mutex, clockid_t clock,
-			    const struct timespec *when);
-
-/* ---- model_condition.c ---- */
-HIDDEN int condition_wait(struct agent *me, pthread_cond_t *condition, pthread_mutex_t *mutex,
-			  uint64_t deadline);
-HIDDEN void condition_signal(struct agent *me, const volatile void *condition);
-HIDDEN void condition_broadcast(struct agent *me, const volatile void *condition);
-
-/* ---- clock.c ---- */
-/* The virtual time at which `when` of the clock comes; NEVER for NULL; false when it is no time. */
-HIDDEN bool clock_deadline(clockid_t clock, const struct timespec *when, uint64_t *deadline);
-HIDDEN void yield_point(struct agent *me);
-HIDDEN int sleep_for(struct agent *me, const struct timespec *time,
-		     struct timespec *left); /* EINTR, EINVAL */
-
-/* ---- blocking.c ---- */
 HIDDEN bool blocking_poll(bool wait); /* wakes those whose input is there; waits for it in reality */
-
-/* ---- model_thread.c ---- */
-HIDDEN void cancel_point(struct agent *me);
-HIDDEN struct agent *agent_of(pthread_t id); /* NULL when unknown or joined */
-HIDDEN int join_wait(struct agent *me, struct agent *other, uint64_t deadline);
-HIDDEN void create_point(struct agent *me, const pthread_attr_t *attributes);
-HIDDEN void create_done(struct agent *me, struct thread *thread, pthread_t id,
-			const pthread_attr_t *attributes);
-
-/* ---- model_signal.c ---- */
 HIDDEN void signals_deliver(struct agent *me);
-
-/* ---- system.c: the kernel itself, past our own names ---- */
-HIDDEN long raw_call(long number, long a, long b, long c, long d, long e, long f);
-HIDDEN bool raw_wait(uint32_t *place, uint32_t value, time_t seconds); /* false after so many seconds */
-HIDDEN void raw_wake(uint32_t *place);
 
 #endif
