@@ -2,7 +2,7 @@
  * (runtime.h), and knows of synchronisation objects only what is at the end of this file.
  *
  * Controlled mode: one thread, the holder of the token, runs
- * at a time. At every point (a hooked access, a synchronisation call) the plan or
+ * at a time. At every point (points.c says what is one) the plan or
  * the policy decides who goes on. Whatever is below is touched by the holder of
  * the token only, so it needs no locks. Nothing in it may depend on addresses,
  * process numbers or real time, or the same seed would not give the same turns. */
@@ -22,7 +22,7 @@ enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
 #define POINT_SYNC 0     /* access of a point that is none: a synchronisation call */
 #define SPIN_SITES 64u
 #define FEW_AGENTS 32u
-#define NEAR_VISITS 1024u
+#define NEAR_SITES 1024u
 #define WAIT_SLEEP 100u /* beside enum area_wait_kind: ends by itself */
 
 /* A thread as the scheduler sees it; one per slot. */
@@ -61,6 +61,7 @@ struct agent {
 	uint64_t left;
 	/* Spinning: how many points in a row were known ones. */
 	uint32_t streak, demotions;
+	uint32_t patience; /* spent without a point */
 	bool wrote;
 	bool demoted;
 	uint64_t demoted_until; /* contested points */
@@ -114,8 +115,8 @@ struct control {
 	uint64_t interesting;              /* SURW: sites below this hash */
 	uint64_t passing;                  /* of how many dull points one may be a switch, a power of two */
 	uint32_t phase;                    /* which turns of a loop are not dull */
-	uint32_t *near_visits;             /* by site, the first NEAR_VISITS, */
-	uint32_t *visits;                  /* by site */
+	uint32_t *near_notes;              /* by site, the first NEAR_SITES: what points.c knows of them, */
+	uint32_t *notes;                   /* by site */
 	struct agent *few[4 * FEW_AGENTS]; /* all three lists as long as there are few threads */
 };
 extern HIDDEN struct control control;
@@ -157,6 +158,22 @@ INLINE struct agent *control_me(void)
 {
 	return LIKELY(!runtime.controlled) ? NULL : control_enter();
 }
+/* Where a thread stands: what it is about to do. */
+struct point {
+	uint32_t site;
+	uint32_t access; /* enum access or POINT_SYNC */
+	uint64_t address, size;
+};
+/* The one way through a point, for accesses and synchronisation calls alike: the thread is about to do
+ * this, and does it when the call returns; meanwhile others may have run. */
+HIDDEN void point_pass(struct agent *me, struct point point);
+
+/* ---- points.c: what is a point ---- */
+HIDDEN void points_prepare(void);
+HIDDEN void points_start(void);
+/* Is every access at this site a point in this run? */
+HIDDEN bool points_always(uint32_t site);
+HIDDEN uint32_t points_visit(uint32_t site); /* how many there were, this one included */
 /* A point: the call that stands at the thread's synchronisation site, on `object`. */
 HIDDEN void control_call(struct agent *me, const volatile void *object);
 /* The same without a decision of its own. */
