@@ -113,6 +113,30 @@ void codec_put_schedule(struct bytes *out, const struct schedule *schedule)
 	for (size_t i = 0; i < schedule->nturns; i++)
 		varint_put(out, schedule->turns[i].points);
 	put_sites(out, schedule->turns, schedule->nturns);
+	if (schedule->claim) {
+		_cleanup_free_ char *claim = claim_text(schedule->claim);
+
+		varint_put(out, strlen(claim));
+		bytes_put(out, claim, strlen(claim));
+	}
+}
+
+/* At the end, when there is one. */
+static bool get_claim(struct reader *reader, struct schedule *out)
+{
+	if (reader->at == reader->end)
+		return true;
+	uint64_t size = varint_get(reader);
+
+	if (reader->bad || size != (size_t)(reader->end - reader->at))
+		return false;
+	out->claim = memory_alloc(sizeof *out->claim);
+	struct error *error = claim_parse((const char *)reader->at, size, "claim", out->claim);
+	bool good = !error;
+
+	error_free(error);
+	reader->at = reader->end;
+	return good;
 }
 
 static bool get_head(struct reader *reader, struct schedule *out)
@@ -166,7 +190,7 @@ static bool get_turns(struct reader *reader, struct schedule *out)
 	}
 	for (size_t i = 0; i < n; i++)
 		out->turns[i].points = varint_get(reader);
-	return get_sites(reader, out->turns, n) && reader->at == reader->end && !reader->bad;
+	return get_sites(reader, out->turns, n) && !reader->bad && get_claim(reader, out) && !reader->bad;
 }
 
 bool codec_get_schedule(const void *bytes, size_t size, struct schedule *out)

@@ -491,6 +491,8 @@ HIDDEN void jitter_at_call(void);
 HIDDEN void trace_begin(struct thread *self, uint64_t word, uint64_t address, size_t size,
 			enum access access);
 HIDDEN void trace_forget(struct thread *self, uint64_t address, size_t size);
+/* A call that synchronises was done, in a traced run. */
+HIDDEN void trace_call(struct thread *self, uint32_t site, uint64_t object, enum area_action action);
 HIDDEN void trace_end(void);
 
 #endif

@@ -76,6 +76,8 @@ void pass_point(struct agent *me)
 struct agent *next_after(struct agent *last, uint32_t end)
 {
 	expire_due();
+	if (UNLIKELY(control.intervenes && !control.nready && !control.ntimed && !control.ninputs))
+		intervene_lets_go();
 	if (control.ninputs)
 		blocking_poll(false);
 	if (control.planned) {
@@ -88,7 +90,7 @@ struct agent *next_after(struct agent *last, uint32_t end)
 		if (next)
 			return next;
 		/* Input from outside may come before the first sleeper wakes. */
-		if (!(control.ninputs && blocking_poll(true)) && !expire_first())
+		if (!(control.ninputs && blocking_poll(true)) && !expire_first() && !intervene_lets_go())
 			control_stuck();
 	}
 }
@@ -143,9 +145,13 @@ static void note_progress(struct agent *me)
 
 static void arrive(struct agent *me)
 {
+	if (UNLIKELY(control.intervenes))
+		intervene_arrives(me);
 	me->inside = true;
 	expire_due();
 	note_progress(me);
+	if (UNLIKELY(control.intervenes && me->demoted && control.ndemoted >= control.nready))
+		intervene_lets_go(); /* the others only spin: they may wait for somebody who is held */
 	uint32_t end = me->yields || me->demoted ? TURN_YIELDED : TURN_PREEMPTED;
 	/* A yield may return at once, unless its thread does nothing else. */
 	if (me->yields && !me->demoted && control_random() & 1)
@@ -160,6 +166,8 @@ static void arrive(struct agent *me)
 	me->yields = false;
 	if (next != me)
 		give_token(me, next, end);
+	if (UNLIKELY(control.intervenes))
+		intervene(me);
 	pass_point(me);
 	me->inside = false;
 	if (UNLIKELY(me->signals))
@@ -260,6 +268,7 @@ void control_prepare(void)
 	control.agents = runtime_map(0, sizeof *control.agents * AREA_SLOTS);
 	token_prepare();
 	control.visits = runtime_map(0, sizeof *control.visits * (WORD_SITE_MASK + 1));
+	intervene_prepare();
 	atexit(point_at_exit);
 }
 
@@ -274,6 +283,7 @@ void control_start(void)
 	control.pid = (int)raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	turns_start();
 	policy_start();
+	intervene_start();
 	control_created(unsnarl_self);
 	struct agent *me = &control.agents[unsnarl_self->slot];
 	me->tid = control.pid;
