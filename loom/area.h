@@ -47,8 +47,10 @@ struct area_options {
 	uint64_t seed;      /* of the random delays */
 };
 
-/* Controlled mode: one thread runs at a time, and at every point (a hooked access or a
- * synchronisation call) the policy decides who goes on. */
+/* Controlled mode: one thread runs at a time, and at every point the policy decides who goes on. A
+ * point is a synchronisation call, an access to a place that another thread has touched in this run,
+ * and an access at one of the sites in area_schedule.sites. Nobody else's access depends on the order
+ * of the others. */
 enum area_policy {
 	POLICY_FREE,   /* not controlled */
 	POLICY_RANDOM, /* random walk: any thread that can run, at every point */
@@ -68,6 +70,8 @@ struct area_control {
 	uint32_t light;  /* 1: nobody looks for couples, which takes the most time of all observations */
 	uint64_t stop_order;  /* for debuggers: unsnarl_here is called before this access, from 1 on, */
 	uint32_t stop_thread; /* of this thread; order 0 = nowhere */
+	uint32_t everywhere;  /* 1: every hooked access is a point */
+	uint32_t nsites;      /* in area_schedule.sites */
 	uint32_t reserved;
 	uint64_t points;      /* contested points expected in a run, from earlier ones; 0 = unknown */
 	uint64_t most_points; /* the run ends as a livelock beyond this; 0 = no limit */
@@ -252,6 +256,7 @@ struct area_wait {
 enum area_end { END_NONE, END_DEADLOCK, END_LOST_WAKEUP, END_LIVELOCK, END_DIVERGED };
 
 #define AREA_TURNS (1u << 22)
+#define AREA_POINT_SITES (1u << 16)
 #define AREA_UNCONTROLLED_BYTES 4096u
 struct area_schedule {
 	uint32_t end; /* enum area_end */
@@ -267,6 +272,7 @@ struct area_schedule {
 	char uncontrolled[AREA_UNCONTROLLED_BYTES]; /* what was not under control, one name per line */
 	struct area_turn turns[AREA_TURNS];
 	struct area_turn plan[AREA_TURNS];
+	uint64_t sites[AREA_POINT_SITES]; /* ids in rising order: accesses there are always points */
 };
 
 #define AREA_HEAD_SIZE 4096u

@@ -43,6 +43,20 @@ static struct error *take_turns(int fd, size_t n, struct schedule *out)
 	return NULL;
 }
 
+/* The sites whose accesses were always points; up to the first that does not rise. */
+static struct error *take_sites(int fd, const struct area_control *control, struct schedule *out)
+{
+	size_t n = control->nsites < AREA_POINT_SITES ? control->nsites : AREA_POINT_SITES;
+
+	out->everywhere = control->everywhere;
+	out->sites = memory_alloc((n + 1) * sizeof *out->sites);
+	TRY(harvest_read(fd, AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, sites), out->sites,
+			 n * sizeof *out->sites));
+	while (out->nsites < n && (!out->nsites || out->sites[out->nsites] > out->sites[out->nsites - 1]))
+		out->nsites++;
+	return NULL;
+}
+
 static void take_waits(const struct area_schedule *from, struct schedule *out)
 {
 	size_t n = from->nwaits < AREA_SLOTS ? from->nwaits : AREA_SLOTS;
@@ -109,6 +123,8 @@ struct error *harvest_schedule(int fd, struct schedule *out, uint32_t *end)
 	take_waits(front, out);
 	struct error *error = take_turns(fd, front->nturns < AREA_TURNS ? front->nturns : AREA_TURNS, out);
 
+	if (!error)
+		error = take_sites(fd, &head.control, out);
 	if (error)
 		schedule_free(out);
 	return error;

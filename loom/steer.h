@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "loom/launch.h"
+#include "loom/point_sites.h"
 #include "model/run.h"
 #include "model/schedule.h"
 
@@ -19,6 +20,7 @@ struct steer_order {
 	uint64_t seed;
 	struct schedule_turn *plan; /* owned; followed before the policy decides */
 	size_t nplan;
+	struct point_sites *sites;               /* owned: one hold of it; NULL = none */
 	bool strict;                             /* the plan is all */
 	bool light;                              /* without couples: fast, not for recording */
 	bool spare;                              /* also a failing run only if it shows something new */

@@ -45,7 +45,21 @@ static void follow(const struct schedule *schedule, uint64_t dice, bool whole, s
 		order->nplan = dice % (order->nplan + 1);
 }
 
-static struct steer_order order_of(const struct trials *trials, enum trials_where where, uint64_t number)
+/* What counts as a point in the schedule does so in the trials near it. */
+static struct point_sites *sites_of(struct trials *trials, size_t number)
+{
+	if (!trials->sites[number])
+		trials->sites[number] = point_sites_of(trials->schedules[number]);
+	return point_sites_hold(trials->sites[number]);
+}
+
+void trials_free(struct trials *trials)
+{
+	for (size_t i = 0; i < TRIALS_SCHEDULES; i++)
+		point_sites_drop(trials->sites[i]);
+}
+
+static struct steer_order order_of(struct trials *trials, enum trials_where where, uint64_t number)
 {
 	uint64_t dice = mix(trials->seed, number);
 	const struct schedule *schedule =
@@ -61,6 +75,8 @@ static struct steer_order order_of(const struct trials *trials, enum trials_wher
 
 	if (where != TRIALS_ALONG)
 		set_policy(dice >> 32, &order);
+	if (schedule)
+		order.sites = sites_of(trials, number % trials->nschedules);
 	if (where != TRIALS_ANY && schedule)
 		follow(schedule, dice >> 8, where == TRIALS_ALONG, &order);
 	return order;

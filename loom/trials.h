@@ -8,16 +8,20 @@
 #include "loom/steer.h"
 #include "model/claim.h"
 
+#define TRIALS_SCHEDULES 16u
+
 struct trials {
 	struct steer *steer;
 	const struct run *failed;                /* which failure is meant: one that ends like this */
-	const struct schedule *const *schedules; /* that fail */
+	const struct schedule *const *schedules; /* that fail, TRIALS_SCHEDULES at most */
 	size_t nschedules;
 	uint64_t seed;
-	bool (*stop)(void); /* may be NULL */
-	double deadline;    /* as watch_now; 0 = none */
-	uint64_t runs;      /* in all trials so far */
+	bool (*stop)(void);                          /* may be NULL */
+	double deadline;                             /* as watch_now; 0 = none */
+	uint64_t runs;                               /* in all trials so far */
+	struct point_sites *sites[TRIALS_SCHEDULES]; /* of each schedule, made when needed */
 };
+void trials_free(struct trials *trials); /* what it made itself */
 
 struct trials_counts {
 	uint64_t runs;

@@ -89,6 +89,11 @@ struct schedule {
 	uint64_t output; /* hash of what it printed, 0 = not known */
 	struct schedule_turn *turns;
 	size_t nturns;
+	/* What counts as a point besides synchronisation and what other threads have touched: every access,
+	 * as in schedules of version 1, or those at the sites with these ids, which rise. */
+	bool everywhere;
+	uint64_t *sites;
+	size_t nsites;
 	struct schedule_wait *waits;
 	size_t nwaits;
 	char *uncontrolled; /* what was not under control, one name per line; may be NULL */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 /* Every look may be followed by a moment in which another thread acts. */
 static void (*meanwhile)(void);

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 #include "loom/runtime/observe/spare.h"
 
 struct runtime runtime;

@@ -15,7 +15,7 @@
 
 #include "loom/runtime/control/control.h"
 
-#include "loom/runtime/sync/system.c"
+#include "loom/runtime/process/system.c"
 #include "loom/runtime/control/token.c"
 
 #define THREADS_MOST 64u

@@ -145,6 +145,7 @@ static void try(struct world *world, const struct claim *claim, enum claim_use u
 				     .spare = true,
 				     .light = true };
 
+	order.sites = point_sites_new(NULL, 0, true);
 	order.nplan = 4 - from;
 	order.plan = memory_alloc(sizeof plan);
 	memcpy(order.plan, plan + from, order.nplan * sizeof *plan);

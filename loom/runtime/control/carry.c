@@ -2,7 +2,7 @@
  * handlers and their stacks, numbers, names. A program that makes one has all its
  * threads on their own kernel threads from then on (token.c). */
 #include "loom/runtime/control/control.h"
-#include "loom/runtime/sync/interpose.h"
+#include "loom/runtime/interpose.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,5 +1,8 @@
-/* Controlled mode, inside the runtime: one thread, the holder of the token, runs
- * at a time. At every point (a hooked access, a synchronisation call) the plan or
+/* What the room control/ shows to the others. It may use observe/ and the common ground
+ * (runtime.h), and knows of synchronisation objects only what is at the end of this file.
+ *
+ * Controlled mode: one thread, the holder of the token, runs
+ * at a time. At every point (points.c says what is one) the plan or
  * the policy decides who goes on. Whatever is below is touched by the holder of
  * the token only, so it needs no locks. Nothing in it may depend on addresses,
  * process numbers or real time, or the same seed would not give the same turns. */
@@ -10,7 +13,7 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/observe.h" /* who else has touched a place */
 
 enum agent_state { AGENT_NONE, AGENT_READY, AGENT_BLOCKED, AGENT_ENDED };
 enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
@@ -19,7 +22,7 @@ enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
 #define POINT_SYNC 0     /* access of a point that is none: a synchronisation call */
 #define SPIN_SITES 64u
 #define FEW_AGENTS 32u
-#define NEAR_VISITS 1024u
+#define NEAR_SITES 1024u
 #define WAIT_SLEEP 100u /* beside enum area_wait_kind: ends by itself */
 #define WAIT_HELD 101u  /* for the sake of a claim (intervene.h) */
 #define LOCKS_KNOWN 16u
@@ -61,6 +64,7 @@ struct agent {
 	uint64_t left;
 	/* Spinning: how many points in a row were known ones. */
 	uint32_t streak, demotions;
+	uint32_t patience; /* spent without a point */
 	bool wrote;
 	bool demoted;
 	uint64_t demoted_until; /* contested points */
@@ -121,8 +125,8 @@ struct control {
 	uint64_t interesting;              /* SURW: sites below this hash */
 	uint64_t passing;                  /* of how many dull points one may be a switch, a power of two */
 	uint32_t phase;                    /* which turns of a loop are not dull */
-	uint32_t *near_visits;             /* by site, the first NEAR_VISITS, */
-	uint32_t *visits;                  /* by site */
+	uint32_t *near_notes;              /* by site, the first NEAR_SITES: what points.c knows of them, */
+	uint32_t *notes;                   /* by site */
 	struct agent *few[4 * FEW_AGENTS]; /* all three lists as long as there are few threads */
 };
 extern HIDDEN struct control control;
@@ -164,6 +168,22 @@ INLINE struct agent *control_me(void)
 {
 	return LIKELY(!runtime.controlled) ? NULL : control_enter();
 }
+/* Where a thread stands: what it is about to do. */
+struct point {
+	uint32_t site;
+	uint32_t access; /* enum access or POINT_SYNC */
+	uint64_t address, size;
+};
+/* The one way through a point, for accesses and synchronisation calls alike: the thread is about to do
+ * this, and does it when the call returns; meanwhile others may have run. */
+HIDDEN void point_pass(struct agent *me, struct point point);
+
+/* ---- points.c: what is a point ---- */
+HIDDEN void points_prepare(void);
+HIDDEN void points_start(void);
+/* Is every access at this site a point in this run? */
+HIDDEN bool points_always(uint32_t site);
+HIDDEN uint32_t points_visit(uint32_t site); /* how many there were, this one included */
 /* A point: the call that stands at the thread's synchronisation site, on `object`. */
 HIDDEN void control_call(struct agent *me, const volatile void *object);
 /* The same without a decision of its own. */
@@ -178,6 +198,8 @@ INLINE uint64_t control_below(uint64_t n)
 /* ---- intervene.c: claims are forced or forbidden ---- */
 HIDDEN void intervene_prepare(void);
 HIDDEN void intervene_start(void);
+/* Is the site one of the claim's? Accesses there are always points. */
+HIDDEN bool intervene_wants(uint32_t site);
 /* `me` has come to a point: what it did before is done. */
 HIDDEN void intervene_arrives(struct agent *me);
 /* `me` is about to do what it stands at; returns when it may. */
@@ -254,45 +276,9 @@ HIDDEN void object_entered(struct agent *me, const volatile void *address);
 /* `me` gives a lock back, of which others may hold a part still. */
 HIDDEN void object_left(struct agent *me, const volatile void *address);
 
-/* ---- model_mutex.c ---- */
-HIDDEN int mutex_acquire(struct agent *me, pthread_mutex_t *mutex, uint64_t deadline);
-HIDDEN int mutex_release(struct agent *me, pthread_mutex_t *mutex);
+/* ---- what sync/ does when control asks for it ---- */
 HIDDEN void mutex_abandon(const struct agent *ended); /* its robust ones can be had */
-
-HIDDEN int mutex_try(struct agent *me, pthread_mutex_t *mutex);
-HIDDEN int mutex_lock_until(struct agent *me, pthread_mutex_t *mutex, clockid_t clock,
-			    const struct timespec *when);
-
-/* ---- model_condition.c ---- */
-HIDDEN int condition_wait(struct agent *me, pthread_cond_t *condition, pthread_mutex_t *mutex,
-			  uint64_t deadline);
-HIDDEN void condition_signal(struct agent *me, const volatile void *condition);
-HIDDEN void condition_broadcast(struct agent *me, const volatile void *condition);
-
-/* ---- clock.c ---- */
-/* The virtual time at which `when` of the clock comes; NEVER for NULL; false when it is no time. */
-HIDDEN bool clock_deadline(clockid_t clock, const struct timespec *when, uint64_t *deadline);
-HIDDEN void yield_point(struct agent *me);
-HIDDEN int sleep_for(struct agent *me, const struct timespec *time,
-		     struct timespec *left); /* EINTR, EINVAL */
-
-/* ---- blocking.c ---- */
 HIDDEN bool blocking_poll(bool wait); /* wakes those whose input is there; waits for it in reality */
-
-/* ---- model_thread.c ---- */
-HIDDEN void cancel_point(struct agent *me);
-HIDDEN struct agent *agent_of(pthread_t id); /* NULL when unknown or joined */
-HIDDEN int join_wait(struct agent *me, struct agent *other, uint64_t deadline);
-HIDDEN void create_point(struct agent *me, const pthread_attr_t *attributes);
-HIDDEN void create_done(struct agent *me, struct thread *thread, pthread_t id,
-			const pthread_attr_t *attributes);
-
-/* ---- model_signal.c ---- */
 HIDDEN void signals_deliver(struct agent *me);
-
-/* ---- system.c: the kernel itself, past our own names ---- */
-HIDDEN long raw_call(long number, long a, long b, long c, long d, long e, long f);
-HIDDEN bool raw_wait(uint32_t *place, uint32_t value, time_t seconds); /* false after so many seconds */
-HIDDEN void raw_wake(uint32_t *place);
 
 #endif

@@ -58,6 +58,11 @@ static uint32_t claim_mark_of(uint32_t site)
 	return claim_marks[site] & (MARK_KNOWN - 1);
 }
 
+bool intervene_wants(uint32_t site)
+{
+	return claim_mark_of(site) != 0;
+}
+
 void intervene_changed(void)
 {
 	control_wake(WAIT_HELD, 0);

@@ -1,7 +1,7 @@
 /* Every access in one global order: for runs in which each access must be seen
  * (trace, line granularity). A plain lock makes the order of the log the order
  * in which the cells changed. */
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 #include <sched.h>
 

@@ -4,7 +4,7 @@
  * came last stays, and nothing is observed. */
 #include "loom/runtime/observe/calm.h"
 #include "loom/runtime/observe/readers.h"
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 static bool is_many(struct cell cell)
 {

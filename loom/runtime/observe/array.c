@@ -5,7 +5,7 @@
  * go. Owner and orders are those of the whole granule: the order of an access is then that of the last one
  * of its kind to the granule, by the same thread. */
 #include "loom/runtime/observe/change.h"
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 #include "loom/runtime/observe/spare.h"
 
 /* 0 when there are no more. */

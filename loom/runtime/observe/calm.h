@@ -7,7 +7,7 @@
 #define RUNTIME_CALM_H
 
 #include "loom/runtime/observe/readers.h"
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 #define CALM 1000u
 

@@ -16,7 +16,7 @@
 #include "loom/runtime/observe/calm.h"
 #include "loom/runtime/observe/change.h"
 #include "loom/runtime/observe/readers.h"
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 #include "model/run.h" /* enum pair_kind, enum context_event */
 

@@ -5,7 +5,7 @@
 #ifndef RUNTIME_CHANGE_H
 #define RUNTIME_CHANGE_H
 
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 struct change_key {
 	uint64_t state, event;

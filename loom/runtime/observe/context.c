@@ -4,7 +4,7 @@
  * its own context at every write; it changes only when threads communicate, which
  * moves cells from core to core as well. */
 #include "loom/runtime/observe/context.h"
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 /* A context is its events, the newest lowest, below a bit that tells how many there
  * are: a thread begins with none. Eight events leave no room for that bit; there a

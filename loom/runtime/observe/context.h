@@ -4,7 +4,7 @@
 #ifndef RUNTIME_CONTEXT_H
 #define RUNTIME_CONTEXT_H
 
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 #include "model/run.h" /* enum context_event */
 

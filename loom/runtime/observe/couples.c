@@ -5,7 +5,7 @@
  *
  * Each thread has two short memories: pairs it is the tail of, which only it
  * writes, and pairs it is the head of, which the tails' threads write. */
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 static uint32_t order_gap(uint32_t a, uint32_t b)
 {

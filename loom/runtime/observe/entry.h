@@ -2,7 +2,7 @@
 #ifndef RUNTIME_ENTRY_H
 #define RUNTIME_ENTRY_H
 
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 #define COLD EXPORT __attribute__((preserve_most)) void
 

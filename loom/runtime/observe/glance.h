@@ -7,7 +7,7 @@
 #define RUNTIME_GLANCE_H
 
 #include "loom/runtime/observe/hands.h"
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 /* Of a read by the second thread, now. */
 INLINE uint32_t glance_shared(const struct thread *self)

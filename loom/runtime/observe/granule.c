@@ -4,7 +4,7 @@
  * have a row (rows.c), and accesses to the elements of a buffer leave it whole as long as
  * array.c can tell what it needs. Also forgets the history of memory that ends its life. */
 #include "loom/runtime/observe/readers.h"
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 #include "loom/runtime/observe/spare.h"
 
 #include <sched.h>

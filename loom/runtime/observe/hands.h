@@ -10,7 +10,7 @@
 #include "loom/runtime/observe/change.h"
 #include "loom/runtime/observe/context.h"
 #include "loom/runtime/observe/look.h"
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 INLINE uint64_t cell_high(const struct cell *cell)
 {

@@ -3,7 +3,7 @@
  * the last access by another thread than the one that came last; each distinct one has a number, so that a cell needs 22
  * bits for all and an access by the same thread is a step from one number to
  * the next. Histories are few: they follow the program's text, not its data. */
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 #define HISTORIES (1u << STATE_HISTORY_BITS)
 

@@ -2,7 +2,7 @@
  * n goes into the first table that is less than three quarters full by then, so a short
  * log touches little memory, nothing ever moves, and no lock is needed. A place holds the
  * entry's number and bits of its hash, so that hardly any other entry is looked at. */
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 #include <sys/mman.h>
 

@@ -2,7 +2,7 @@
  * and at synchronisation calls widen the set of interleavings that runs show. A site
  * that has waited often waits ever more rarely: loops over shared tables would
  * otherwise take all the time there is, and move nothing else. */
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 /* Edges between 64-byte lines: BUGABOO's coarser granularity, as a cache would
  * see it. Used instead of exact locations when the run asks for it; the exact
  * cells go on to serve pairs and predecessors. */
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 #include "model/run.h" /* enum context_event */
 

@@ -4,7 +4,7 @@
  * to the next. A block of readers (readers.c) then holds a number and the orders. Numbers are
  * never given back; when there are no more, blocks hold the words themselves. */
 #include "loom/runtime/observe/readers.h"
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 #define LISTS (1u << 14) /* of the 2^16 that there are numbers for: a program that has more has many more */
 

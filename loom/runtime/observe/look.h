@@ -5,7 +5,7 @@
 #ifndef RUNTIME_LOOK_H
 #define RUNTIME_LOOK_H
 
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 INLINE uint64_t look_of(const struct thread *self, uint64_t site)
 {

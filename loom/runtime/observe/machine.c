@@ -1,7 +1,7 @@
 /* The simulated machine under the program: every access goes through its caches, one
  * at a time, and only edges that its communication table gets are logged. Threads are
  * pinned to cores in order of their creation, round and round. */
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 #include "loom/runtime/observe/cache.h"
 

@@ -4,7 +4,7 @@
  * so that nothing is lost when the program crashes. What an interval may add is limited,
  * and so is the log of a process. A graph or log that cannot be used leaves the program
  * unobserved. */
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * once, found again through an index in private memory and a small cache per
  * thread. An entry is whole before it is marked valid, so a program may die at
  * any instruction. */
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 void observe_start(void)
 {

@@ -4,7 +4,7 @@
  * Parts become smaller as accesses ask for it, and whole again when all have come to the
  * same. */
 #include "loom/runtime/observe/readers.h"
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 #include "loom/runtime/observe/spare.h"
 
 static uint32_t cut_new(struct thread *self)

@@ -1,6 +1,6 @@
 /* Cells that are private to a thread (layout.h): from and to the way that all other
  * cells are kept in, and the access that the quick parts leave to the runtime. */
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 struct cell cell_plain(struct cell cell)
 {

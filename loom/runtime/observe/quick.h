@@ -9,7 +9,7 @@
 #include "loom/runtime/observe/change.h"
 #include "loom/runtime/observe/glance.h"
 #include "loom/runtime/observe/hands.h"
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 INLINE bool quick_privately(const struct thread *self, struct cell *cell, uint32_t form, uint64_t site,
 			    uint64_t order, enum access access)

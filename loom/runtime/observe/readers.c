@@ -4,7 +4,7 @@
  * blocks of the readers' whole words are chained. Blocks are never unmapped; the upper bits
  * of a number tell the kind. */
 #include "loom/runtime/observe/readers.h"
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 #include "loom/runtime/observe/spare.h"
 
 #define BLOCKS_LIMIT (1u << 28)

@@ -3,7 +3,7 @@
 #ifndef RUNTIME_READERS_H
 #define RUNTIME_READERS_H
 
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 /* ---- lists.c: who has read a value since it was written, and where ---- */
 #define LIST_BITS 16u
@@ -65,7 +65,6 @@ HIDDEN bool readers_correct(struct thread *self, const struct cell *cell, uint32
 			    uint32_t site);
 HIDDEN uint64_t
 readers_next(struct readers_walk *walk); /* one last read after another; 0 when there are no more */
-HIDDEN void readers_start(void);
 HIDDEN void readers_recycle(void (*each)(uint32_t *reader)); /* upper halves of event words */
 
 /* ---- again.c: reads that were passed over (calm.h) ---- */

@@ -3,7 +3,7 @@
  * order and stands for "a thread that has ended". Rare and slow: it walks the
  * cells of all mapped memory. */
 #include "loom/runtime/observe/readers.h"
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * granule, but not at all its bytes in the same way, the cell names a row with the sites
  * of each byte. Owner and orders are those of the whole granule, as with arrays (array.c);
  * walks over a buffer make and drop rows as they go. */
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 #include "loom/runtime/observe/spare.h"
 
 /* Rows come and go at every step of a walk, so those that were freed last are used again first: they are in

@@ -5,7 +5,7 @@
  * a thread does not need go to a common store. Cuts, rows and arrays share their memory:
  * one is as large as two of the next, and where a kind has no spare block, one of a larger
  * kind is divided. */
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 #include "loom/runtime/observe/spare.h"
 
 #define KEPT 64u /* not handed out again yet */

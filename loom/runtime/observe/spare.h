@@ -3,7 +3,7 @@
 #ifndef RUNTIME_SPARE_H
 #define RUNTIME_SPARE_H
 
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 #define SPARE_CHUNK_MOST 126u
 struct spare_chunk {
@@ -24,6 +24,5 @@ HIDDEN uint32_t spare_new(struct spare *spare, enum spare_kind kind, uint32_t *n
 HIDDEN uint32_t spare_block(struct spare *spare, enum spare_kind kind);
 HIDDEN uint32_t spare_peek(const struct spare *spare); /* the one that comes next, 0 = not known */
 HIDDEN void spare_give(struct spare *spare, enum spare_kind kind, uint32_t number);
-HIDDEN void spare_leave(struct thread *self); /* it ends */
 
 #endif

@@ -4,7 +4,7 @@
  * paid for once. A run is the child of the server's parent, which learns of its end
  * from the kernel: the server is back at its socket by then. System calls are made
  * directly: a program may have functions of its own by such names. */
-#include "loom/runtime/control/control.h"
+#include "loom/runtime/process/process.h"
 
 #include <sched.h>
 #include <signal.h>

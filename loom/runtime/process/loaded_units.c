@@ -1,6 +1,6 @@
 /* Compiled units announce themselves from a constructor: each gets a range of
  * site numbers, and the run area learns which ELF file holds its table. */
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/process/process.h"
 
 #include <dlfcn.h> /* dladdr */
 #include <limits.h>

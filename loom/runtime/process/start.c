@@ -1,10 +1,6 @@
 /* Brings the runtime up before any code of the program runs, and again in the
  * child of a fork. Without a run area the program runs unobserved. */
-#include "loom/runtime/observe/readers.h"
-#include "loom/runtime/runtime.h"
-
-#include "loom/runtime/control/control.h"   /* controlled runs begin here */
-#include "loom/runtime/sync/interpose.h" /* interpose_resolve */
+#include "loom/runtime/process/process.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -2,10 +2,7 @@
  * in order of creation, which people see. A slot is used again only when all
  * have been used once; before that, what its last thread left in the cells is
  * rewritten to stand for a thread that is gone (recycle.c). */
-#include "loom/runtime/runtime.h"
-#include "loom/runtime/observe/spare.h"
-
-#include "loom/runtime/control/control.h" /* a thread that ends gives the token away */
+#include "loom/runtime/process/process.h"
 
 #include <limits.h>
 #include <pthread.h>

@@ -4,8 +4,7 @@
 
 #include <poll.h>
 
-#include "loom/runtime/control/control.h"
-#include "loom/runtime/sync/interpose.h"
+#include "loom/runtime/sync/sync.h"
 
 /* A point of a call on a file, which may be cancelled. */
 HIDDEN void blocking_point(struct agent *me, int fd);

@@ -1,7 +1,6 @@
 /* C11 threads under control: in libc its mutexes, condition variables and thread
  * ids are those of pthreads under other names. */
-#include "loom/runtime/control/control.h"
-#include "loom/runtime/sync/interpose.h"
+#include "loom/runtime/sync/sync.h"
 
 #include <errno.h>
 #include <threads.h>

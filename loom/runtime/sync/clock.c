@@ -1,8 +1,7 @@
 /* Virtual time: in a controlled run time passes a little at every point and jumps
  * when a sleeper is chosen or nobody else can run. Every run starts at the same
  * time, so that a program that prints the time prints the same. */
-#include "loom/runtime/control/control.h"
-#include "loom/runtime/sync/interpose.h"
+#include "loom/runtime/sync/sync.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -1,8 +1,7 @@
 /* Condition variables under control. A waiter is an agent that waits for the
  * variable's address; the object itself is never touched. No spurious wake-ups
  * except by cancellation and time. */
-#include "loom/runtime/control/control.h"
-#include "loom/runtime/sync/interpose.h"
+#include "loom/runtime/sync/sync.h"
 
 #include <errno.h>
 

@@ -1,7 +1,6 @@
 /* Threads under control: creation, joining, detaching, cancellation. The real
  * functions do the work, once it is certain that they need not wait. */
-#include "loom/runtime/control/control.h"
-#include "loom/runtime/sync/interpose.h"
+#include "loom/runtime/sync/sync.h"
 
 #include <errno.h>
 #include <threads.h>

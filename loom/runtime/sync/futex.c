@@ -1,7 +1,6 @@
 /* syscall(), for the futexes that libraries build upon (std::atomic's wait and
  * notify). All other system calls go straight to the kernel, as in libc. */
-#include "loom/runtime/control/control.h"
-#include "loom/runtime/sync/interpose.h"
+#include "loom/runtime/sync/sync.h"
 
 #include <errno.h>
 #include <limits.h>

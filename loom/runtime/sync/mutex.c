@@ -1,8 +1,7 @@
 /* Mutexes and spin locks under control. The state is in the object itself: a lock
  * is taken by the real trylock, so that every kind of mutex does what libc says;
  * only waiting is ours. Whoever waits competes again when the lock is given back. */
-#include "loom/runtime/control/control.h"
-#include "loom/runtime/sync/interpose.h"
+#include "loom/runtime/sync/sync.h"
 
 #include <errno.h>
 #include <limits.h>

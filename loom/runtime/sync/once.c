@@ -1,8 +1,7 @@
 /* Initialisation that happens once, under control: pthread_once, call_once and the
  * guards of C++ static variables. The real functions do it; who comes meanwhile
  * waits with us. */
-#include "loom/runtime/control/control.h"
-#include "loom/runtime/sync/interpose.h"
+#include "loom/runtime/sync/sync.h"
 
 #include <threads.h>
 

@@ -1,7 +1,6 @@
 /* Read-write locks and barriers under control: the real try functions decide,
  * waiting is ours. */
-#include "loom/runtime/control/control.h"
-#include "loom/runtime/sync/interpose.h"
+#include "loom/runtime/sync/sync.h"
 
 #include <errno.h>
 

@@ -1,7 +1,6 @@
 /* Semaphores under control, unnamed and named: the real trywait and post count,
  * waiting is ours. One that is shared with other processes is polled. */
-#include "loom/runtime/control/control.h"
-#include "loom/runtime/sync/interpose.h"
+#include "loom/runtime/sync/sync.h"
 
 #include <errno.h>
 #include <semaphore.h>

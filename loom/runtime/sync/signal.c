@@ -1,8 +1,7 @@
 /* Signals that the program sends to itself, under control: a thread gets them when
  * its turn comes, so that a handler runs at the same point in every run. And what
  * cannot be controlled, named: timers and waiting for signals from outside. */
-#include "loom/runtime/control/control.h"
-#include "loom/runtime/sync/interpose.h"
+#include "loom/runtime/sync/sync.h"
 
 #include <errno.h>
 #include <signal.h>

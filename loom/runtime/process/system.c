@@ -1,5 +1,5 @@
 /* The kernel itself: libc's syscall() leads to blocking.c. */
-#include "loom/runtime/control/control.h"
+#include "loom/runtime/process/process.h"
 
 #include <errno.h>
 #include <linux/futex.h>

@@ -3,7 +3,7 @@
  * it is given out again, and freeing counts as a write to it: who uses it after that
  * makes a pair with who freed it. Each function here stands before libc's own
  * (weakly, so that a program's own allocator wins) and changes nothing of what it does. */
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/process/process.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,9 +1,6 @@
 /* Synchronisation and control flow that the runtime must know of: creation and
  * end of threads, and jumps that leave a frame. Every function does what libc's does. */
-#include "loom/runtime/runtime.h"
-
-#include "loom/runtime/control/control.h" /* where each of them is modelled */
-#include "loom/runtime/sync/interpose.h"
+#include "loom/runtime/process/process.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

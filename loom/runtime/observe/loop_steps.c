@@ -1,7 +1,7 @@
 /* Where an access stood in its thread's loops, found from its order in the
  * thread's ring of recent loop steps. A step that fell out of the ring is
  * unknown, never guessed. */
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 struct area_loop loops_at(uint32_t slot, uint64_t order)
 {
