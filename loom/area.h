@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "model/claim.h"
+
 #define AREA_ENVIRONMENT "UNSNARL_AREA" /* number of the inherited descriptor */
 #define AREA_MAGIC 0x61657261736e75ull  /* "unsarea" */
 #define AREA_VERSION 7u
@@ -76,6 +78,7 @@ struct area_control {
 	uint32_t thread_points
 		[CONTROL_THREADS]; /* points expected of each thread (the sum over its turns), 0 =
 						    unknown: for SURW */
+	struct claim claim; /* forced or forbidden, when it says so */
 };
 
 /* First page of the file. */
@@ -143,7 +146,17 @@ struct area_couple {
 _Static_assert(AREA_PAIRS <= 1u << 24, "a couple names any pair");
 
 /* AREA_FORGET: a range began a new life; `site`, if not 0, is the call that allocated it. */
-enum area_action { AREA_READ = 1, AREA_WRITE, AREA_FORGET };
+/* Calls, under control only: a lock was taken or given back (its address), a thread was made or joined (its
+ * number instead of an address). */
+enum area_action {
+	AREA_READ = 1,
+	AREA_WRITE,
+	AREA_FORGET,
+	AREA_ACQUIRE,
+	AREA_RELEASE,
+	AREA_CREATE,
+	AREA_JOIN
+};
 
 struct area_event {
 	uint64_t address, size;
@@ -254,6 +267,7 @@ struct area_schedule {
 		contested; /* of these: when another thread could have gone on instead; of long loops a part */
 	uint64_t diverged_site; /* where the thread stood instead */
 	uint32_t diverged_thread, reserved;
+	struct claim_counts claim; /* what became of control.claim */
 	struct area_wait waits[AREA_SLOTS];
 	char uncontrolled[AREA_UNCONTROLLED_BYTES]; /* what was not under control, one name per line */
 	struct area_turn turns[AREA_TURNS];

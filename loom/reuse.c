@@ -175,7 +175,8 @@ struct reuse_look reuse_look(struct reuse *reuse)
 				   .points = schedule->points,
 				   .contested = schedule->contested,
 				   .processes = least(head->processes, AREA_PROCESSES),
-				   .turns = least(schedule->nturns, AREA_TURNS) };
+				   .turns = least(schedule->nturns, AREA_TURNS),
+				   .claim = schedule->claim };
 
 	look.odd = head->magic != AREA_MAGIC || head->processes > AREA_PROCESSES;
 	for (uint32_t i = 0; i < look.processes; i++)

@@ -317,6 +317,7 @@ static struct error *run_served(struct worker *worker, const struct worker_order
 	report->contested = look.contested;
 	report->hash = look.hash;
 	report->turns = look.turns;
+	report->claim = look.claim;
 	result->novel = look.novel || look.odd;
 	return tidy(worker, look.processes);
 }

@@ -123,6 +123,30 @@ void codec_put_schedule(struct bytes *out, const struct schedule *schedule)
 		varint_put(out, schedule->turns[i].points);
 	put_sites(out, schedule->turns, schedule->nturns);
 	put_points(out, schedule);
+	if (schedule->claim) {
+		_cleanup_free_ char *claim = claim_text(schedule->claim);
+
+		varint_put(out, strlen(claim));
+		bytes_put(out, claim, strlen(claim));
+	}
+}
+
+/* At the end, when there is one. */
+static bool get_claim(struct reader *reader, struct schedule *out)
+{
+	if (reader->at == reader->end)
+		return true;
+	uint64_t size = varint_get(reader);
+
+	if (reader->bad || size != (size_t)(reader->end - reader->at))
+		return false;
+	out->claim = memory_alloc(sizeof *out->claim);
+	struct error *error = claim_parse((const char *)reader->at, size, "claim", out->claim);
+	bool good = !error;
+
+	error_free(error);
+	reader->at = reader->end;
+	return good;
 }
 
 static bool get_head(struct reader *reader, struct schedule *out)
@@ -195,7 +219,7 @@ static bool get_points(struct reader *reader, struct schedule *out)
 			return false;
 		out->sites[out->nsites] = last += step;
 	}
-	return reader->at == reader->end;
+	return get_claim(reader, out) && !reader->bad;
 }
 
 bool codec_get_schedule(const void *bytes, size_t size, struct schedule *out)
