@@ -13,6 +13,7 @@
 #include "diagnose/weigh.h"
 
 struct diagnosis_options {
+	enum loom loom;
 	const char *program; /* path, as launch_check resolved it */
 	char **argv;         /* as the user wrote it */
 	uint64_t build, seed;

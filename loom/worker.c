@@ -21,6 +21,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "loom/binary.h"
 #include "loom/harvest.h"
 #include "loom/post.h"
 #include "loom/reuse.h"
@@ -42,6 +43,7 @@ struct worker {
 	uint64_t nserved;       /* runs */
 	double own_s, server_s; /* processor time at the last report */
 	int children;           /* from sweep_prepare */
+	struct binary binary;   /* what is executed, when it is not the program itself */
 	int null;
 	bool still;
 	char entry[SPAWN_ENTRY_SIZE];
@@ -102,7 +104,8 @@ static void take_core(size_t number)
 
 static struct error *prepare(struct worker *worker)
 {
-	worker->served = worker->setup->served;
+	/* What Valgrind runs is no fork server. */
+	worker->served = worker->setup->served && worker->setup->options->loom != LOOM_BINARY;
 	worker->reuse.fd = -1;
 	worker->server = SERVER_NONE;
 	if (worker->setup->served)
@@ -118,6 +121,7 @@ static struct error *prepare(struct worker *worker)
 		return error_errno(errno, "cannot open /dev/null");
 	worker->still = worker->setup->options->still || spawn_must_be_still();
 	worker->environment = spawn_environment(worker->entry);
+	TRY(binary_prepare(worker->setup->options, &worker->binary));
 	return sweep_prepare(&worker->children);
 }
 
@@ -220,10 +224,12 @@ static struct error *run_alone(struct worker *worker, const struct worker_order 
 	TRY(spawn_area(&options->area, &order->control, order->seed, &result->area));
 	TRY(write_orders(result->area, options, &order->control, files));
 	spawn_entry(worker->entry, result->area);
+	const struct binary *binary = &worker->binary;
+	_cleanup_free_ char **environment = binary_environment(binary, worker->environment);
 	struct spawn start = {
-		.path = options->path,
-		.argv = options->argv,
-		.environment = worker->environment,
+		.path = binary->path ? binary->path : options->path,
+		.argv = binary->path ? binary->argv : options->argv,
+		.environment = environment,
 		.in = worker->null,
 		.area = result->area,
 		.still = worker->still,
