@@ -28,14 +28,14 @@ struct guard_rule_data {
 };
 
 struct guard_data {
-	uint64_t hash;            /* of the set's text */
-	uint32_t nsites, nrules;  /* sites are numbered from 1; 0 is nil */
-	uint32_t limit_us;        /* longest stall */
-	uint32_t words;           /* of a row; 0: lists instead of rows */
-	const uint64_t *rows;     /* bit `before` of row `site`: may come before it */
-	const uint32_t *starts;   /* lists: of site s from starts[s] to starts[s + 1] */
-	const uint16_t *members;  /* rising */
-	const uint8_t *any;       /* by site: anything may come before */
+	uint64_t hash;                  /* of the set's text */
+	uint32_t nsites, nrules;        /* sites are numbered from 1; 0 is nil */
+	uint32_t limit_us;              /* longest stall */
+	uint32_t words;                 /* of a row; 0: lists instead of rows */
+	const uint64_t *rows;           /* bit `before` of row `site`: may come before it */
+	const uint32_t *starts;         /* lists: of site s from starts[s] to starts[s + 1] */
+	const uint16_t *members;        /* rising */
+	const uint8_t *any;             /* by site: anything may come before */
 	const struct guard_name *names; /* by site */
 	const struct guard_rule_data *rules;
 	const char *log; /* NULL: the environment names one, or there is none */
@@ -128,7 +128,8 @@ uint64_t guard_tally_limit(uint32_t site, uint32_t before);
 void guard_tally(const struct guard_violation *violation);
 void guard_tally_forget(void); /* in a forked child */
 void guard_tally_end(void);    /* logs what has not been logged */
-void guard_tally_begin(const struct guard_violation *violation); /* a stall begins: known if the process ends */
+void guard_tally_begin(
+	const struct guard_violation *violation); /* a stall begins: known if the process ends */
 void guard_tally_ended(void);
 
 /* log.c */

@@ -208,7 +208,8 @@ void guard_forget(uint64_t address, uint64_t size)
 	for (uint64_t line = address & ~(uint64_t)(LINE - 1); line < address + size; line += LINE) {
 		if (!__atomic_load_n(line_of(line), __ATOMIC_RELAXED))
 			continue;
-		for (uint64_t at = line < address ? address : line; at < line + LINE && at < address + size; at++)
+		for (uint64_t at = line < address ? address : line; at < line + LINE && at < address + size;
+		     at++)
 			forget_cell(at);
 	}
 }

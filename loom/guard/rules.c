@@ -98,8 +98,8 @@ static struct claim *claim_free(uint64_t rule, uint64_t address)
 		if ((thread && !stale) || old)
 			continue;
 		/* Who takes the claim is alone in writing it: others only compare what they read. */
-		if (__atomic_compare_exchange_n(&claim->thread, &expected, guard_self, false, __ATOMIC_ACQ_REL,
-						__ATOMIC_RELAXED)) {
+		if (__atomic_compare_exchange_n(&claim->thread, &expected, guard_self, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
 			if (!thread)
 				__atomic_fetch_add(&rules[rule].claimed, 1, __ATOMIC_ACQ_REL);
 			old = claim;
@@ -126,8 +126,8 @@ static void give_up(uint64_t rule)
 	for (unsigned i = 0; i < CLAIMS; i++) {
 		uint32_t self = guard_self;
 
-		if (__atomic_compare_exchange_n(&rules[rule].claims[i].thread, &self, 0, false, __ATOMIC_ACQ_REL,
-						__ATOMIC_RELAXED)) {
+		if (__atomic_compare_exchange_n(&rules[rule].claims[i].thread, &self, 0, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
 			__atomic_fetch_sub(&rules[rule].claimed, 1, __ATOMIC_ACQ_REL);
 			return;
 		}
