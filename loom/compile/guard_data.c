@@ -152,8 +152,7 @@ void guard_data_write(FILE *out, const struct guard_set *set, const char *log)
 	guard_symbol(set, symbol);
 	fprintf(out, "const char %s = 1;\n", symbol);
 	fprintf(out,
-		"const struct data unsnarl_guard_data = {0x%" PRIx64
-		"ul, %zu, %zu, %u, %u, %s, %s, %s, any, names, "
+		"static const struct data data = {0x%" PRIx64 "ul, %zu, %zu, %u, %u, %s, %s, %s, any, names, "
 		"rules, ",
 		guard_set_hash(set), set->sites.n, set->rules.n, set->limit_ms * 1000, words,
 		words ? "rows" : "0", words ? "0" : "starts", words ? "0" : "members");
@@ -161,5 +160,5 @@ void guard_data_write(FILE *out, const struct guard_set *set, const char *log)
 		put_path(out, log);
 	else
 		fprintf(out, "0");
-	fprintf(out, "};\n");
+	fprintf(out, "};\nconst struct data *unsnarl_guard_data = &data;\n");
 }

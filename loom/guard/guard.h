@@ -41,7 +41,7 @@ struct guard_data {
 	const char *log; /* NULL: the environment names one, or there is none */
 };
 
-extern const struct guard_data unsnarl_guard_data;
+extern const struct guard_data *unsnarl_guard_data;
 
 /* ---- hooks: what guarded code calls ---- */
 

@@ -40,7 +40,7 @@ static inline uint32_t *line_of(uint64_t address)
 
 bool guard_allows(uint32_t site, uint32_t before)
 {
-	const struct guard_data *data = &unsnarl_guard_data;
+	const struct guard_data *data = unsnarl_guard_data;
 
 	if (data->any[site])
 		return true;
@@ -217,7 +217,7 @@ void guard_forget(uint64_t address, uint64_t size)
 GUARD_HOOK void unsnarl_guard_fresh_stack(uint64_t address, uint64_t size)
 {
 	guard_forget(address, size);
-	if (unsnarl_guard_data.nrules)
+	if (unsnarl_guard_data->nrules)
 		guard_rules_forget(address, size);
 }
 

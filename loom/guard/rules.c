@@ -26,14 +26,14 @@ static bool is_ready(uint64_t rule)
 {
 	if (!guard_self)
 		guard_register();
-	return rule < RULES && rule < unsnarl_guard_data.nrules && !guard_settings.off;
+	return rule < RULES && rule < unsnarl_guard_data->nrules && !guard_settings.off;
 }
 
 /* The thread that is in the group at `address`; 0 when there is none but ourselves. Claims older than the limit
  * are of threads that left on another way. */
 static uint32_t holder(uint64_t rule, uint64_t address)
 {
-	bool apart = unsnarl_guard_data.rules[rule].apart;
+	bool apart = unsnarl_guard_data->rules[rule].apart;
 	uint64_t now = 0;
 
 	if (!__atomic_load_n(&rules[rule].claimed, __ATOMIC_ACQUIRE))
@@ -55,7 +55,7 @@ static uint32_t holder(uint64_t rule, uint64_t address)
 
 static void wait_for_group(uint64_t rule, uint64_t address, uint32_t site)
 {
-	uint32_t first = unsnarl_guard_data.rules[rule].first, thread = holder(rule, address);
+	uint32_t first = unsnarl_guard_data->rules[rule].first, thread = holder(rule, address);
 	struct guard_violation violation = { .site = guard_word(site, guard_self),
 					     .before = guard_word(first, thread) };
 	struct guard_pace pace;
@@ -138,7 +138,7 @@ GUARD_HOOK void unsnarl_guard_enter(uint64_t rule, uint64_t address)
 {
 	if (!is_ready(rule))
 		return;
-	uint32_t first = unsnarl_guard_data.rules[rule].first;
+	uint32_t first = unsnarl_guard_data->rules[rule].first;
 
 	wait_for_group(rule, address, first);
 	claim_free(rule, address);
@@ -186,7 +186,7 @@ GUARD_HOOK void unsnarl_guard_await(uint64_t rule, uint64_t address)
 {
 	if (!is_ready(rule) || is_done(rule, address))
 		return;
-	const struct guard_rule_data *data = &unsnarl_guard_data.rules[rule];
+	const struct guard_rule_data *data = &unsnarl_guard_data->rules[rule];
 	struct guard_violation violation = { .site = guard_word(data->second, guard_self) };
 	struct guard_pace pace;
 
@@ -201,7 +201,7 @@ GUARD_HOOK void unsnarl_guard_await(uint64_t rule, uint64_t address)
 
 void guard_rules_forget(uint64_t address, uint64_t size)
 {
-	for (uint64_t rule = 0; rule < RULES && rule < unsnarl_guard_data.nrules; rule++)
+	for (uint64_t rule = 0; rule < RULES && rule < unsnarl_guard_data->nrules; rule++)
 		for (unsigned i = 0; i < PLACES; i++) {
 			uint64_t held = __atomic_load_n(&rules[rule].done[i], __ATOMIC_RELAXED);
 
