@@ -19,7 +19,7 @@ SOURCE = Path(os.environ.get("SOURCE", Path(__file__).resolve().parent.parent))
 BELOW = {
     "base": [],
     "model": ["base"],
-    "loom/runtime": ["model", "loom/area.h", "base"],
+    "loom/runtime": ["model", "loom/area.h", "loom/armed_format.h", "loom/guard", "base"],
     "loom/compile": ["base", "model", "loom/runtime"],
     "loom": ["base", "model"],
     "store": ["base", "model"],
