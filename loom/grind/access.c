@@ -29,7 +29,7 @@ static uint64_t next_word(uint32_t site)
 /* The whole way of an access. */
 static void access_full(Addr address, SizeT size, uint32_t site, bool write)
 {
-	if (!site)
+	if (!site || !grind.observed)
 		return;
 	if (grind.controlled)
 		control_access(address, size, site, write);
@@ -170,7 +170,8 @@ static VG_REGPARM(2) void write_2(Addr address, UWord site)
 
 access_hook access_hook_of(bool write, uint32_t size)
 {
-	if (grind.controlled || grind.traced)
+	/* Whether a run is controlled is known when its first thread is made; of a server's runs not even then. */
+	if (grind.serves || grind.traced || grind.head->control.policy != POLICY_FREE)
 		return NULL;
 	switch (size) {
 	case 1:
@@ -200,7 +201,7 @@ VG_REGPARM(3) void access_write_any(Addr address, UWord site, UWord size)
 VG_REGPARM(3) void access_update(Addr address, UWord site, UWord size)
 {
 	access_full(address, size, (uint32_t)site, false);
-	if (!site)
+	if (!site || !grind.observed)
 		return;
 	uint64_t word = next_word((uint32_t)site);
 
