@@ -23,6 +23,7 @@ static void begin_observing(void)
 	grind.random = grind.head->options.seed * 0xd1342543de82ef95u + 1;
 	grind.context_events = grind.head->options.context < 8 ? grind.head->options.context : 8;
 	grind.traced = grind.head->options.observe & OBSERVE_TRACE;
+	grind.pointed |= grind.traced || grind.head->control.policy != POLICY_FREE;
 	control_start();
 }
 
@@ -39,6 +40,7 @@ static void start(void)
 	lock_start();
 	shadow_start();
 	grind.serves = server_prepare();
+	grind.pointed = grind.serves;
 	if (!grind.serves)
 		begin_observing();
 }

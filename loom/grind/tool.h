@@ -71,6 +71,7 @@ struct grind {
 	bool serves;     /* a fork server: there is no run area yet */
 	bool observed;   /* there is a run area */
 	bool controlled; /* this process is: the first one that has threads */
+	bool pointed;    /* every access goes the long way: the run may be controlled, or is traced */
 	bool traced;
 	uint32_t context_events; /* kept */
 	uint64_t random;
@@ -87,7 +88,7 @@ uint32_t log_pair(uint32_t kind, uint32_t head_thread, uint64_t head, uint64_t t
 void log_predecessor(uint32_t site, uint32_t before);
 void log_edge(uint32_t source, uint32_t source_context, uint32_t sink, uint32_t sink_context, bool write);
 bool log_couple(uint32_t first, uint32_t second, bool crossed, uint32_t span); /* true: it is new */
-void log_event(Addr address, SizeT size, uint32_t site, uint32_t action);
+void log_event(Addr address, SizeT size, uint32_t site, uint32_t action, uint64_t order);
 
 /* ---- sites.c ---- */
 enum code_kind {
