@@ -133,7 +133,8 @@ static uint32_t *bucket_of(uint64_t key)
 static uint32_t add(uint64_t key, uint32_t module, const struct code_place *place, const HChar *what)
 {
 	if (nsites + 1 >= MOST_SITES) {
-		grind.process->dropped++;
+		if (grind.observed)
+			grind.process->dropped++;
 		return 0;
 	}
 	if (nsites + 1 >= sites_room) {
@@ -158,7 +159,7 @@ uint32_t site_at(Addr pc, enum site_kind kind, bool atomic, uint32_t size, Addr 
 			return at;
 	uint32_t module = module_at(pc);
 
-	if (module == MODULE_NONE || !grind.observed)
+	if (module == MODULE_NONE)
 		return 0;
 	uint32_t of_variable = variable ? module_at(variable) : MODULE_NONE;
 	struct code_place place = { .address = pc - (Addr)modules[module].bias,

@@ -33,6 +33,8 @@ struct call {
 	UWord a[6];
 };
 
+static struct call call_at_hand; /* of the running thread, or of one that waits in the kernel */
+
 static UWord guest_word(ThreadId tid, PtrdiffT offset)
 {
 	UWord value;
@@ -453,6 +455,7 @@ void __wrap_vgPlain_client_syscall(ThreadId tid, UInt trc)
 
 	for (int i = 0; i < 6; i++)
 		call.a[i] = guest_word(tid, argument_at[i]);
+	call_at_hand = call;
 	note_clear_tid(&call);
 	if (call.number == __NR_exit_group)
 		control_over();
@@ -482,17 +485,36 @@ void grind_abort(const char *message)
 
 /* ---- what the kernel reads and writes for the program ---- */
 
+/* Input and output is the program's; what libc asks for to make threads wait is not. */
+static bool is_of_program(ThreadId tid)
+{
+	if (!grind.observed || !grind.call || !call_at_hand.tid || call_at_hand.tid != tid)
+		return false;
+	switch (call_at_hand.number) {
+	case __NR_futex:
+	case __NR_clone:
+	case __NR_clone3:
+	case __NR_exit:
+	case __NR_rt_sigprocmask:
+	case __NR_rt_sigaction:
+	case __NR_set_robust_list:
+	case __NR_execve:
+		return false;
+	default:
+		return true;
+	}
+}
+
 static void kernel_reads(CorePart part, ThreadId tid, const HChar *what, Addr address, SizeT size)
 {
-	(void)tid, (void)what;
-	if (part == Vg_CoreSysCall && grind.observed && grind.call && size)
+	(void)what;
+	if (part == Vg_CoreSysCall && is_of_program(tid) && size)
 		shadow_by_call(address, size, false);
 }
 
 static void kernel_wrote(CorePart part, ThreadId tid, Addr address, SizeT size)
 {
-	(void)tid;
-	if (part == Vg_CoreSysCall && grind.observed && grind.call && size)
+	if (part == Vg_CoreSysCall && is_of_program(tid) && size)
 		shadow_by_call(address, size, true);
 }
 
