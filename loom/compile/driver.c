@@ -13,6 +13,8 @@
 #include "base/process.h"
 #include "loom/compile/arguments.h"
 #include "loom/compile/unit.h"
+#include "llvm/llvm.h"
+#include "base/parts.h"
 
 #define CLANG "clang-19"
 #define CLANGXX "clang++-19"
@@ -153,7 +155,9 @@ static struct error *compile_source(struct driver *driver, const struct argument
 	struct transform_options options = { .loops = driver->arguments.loops,
 					     .optimise = driver->arguments.optimise,
 					     .source = source->text };
-	TRY(unit_weave(plain, woven, &options));
+	const struct llvm_entrances *llvm;
+	TRY(llvm_load(&llvm));
+	TRY(llvm->unit_weave(plain, woven, &options));
 	return to_object(driver, woven, object);
 }
 
@@ -176,29 +180,11 @@ static struct error *compile_input(struct driver *driver, const struct argument 
 
 /* ---- linking ---- */
 
-/* The runtime lies beside the tool in a build folder, or in lib/unsnarl of an installation. */
-static struct error *find_runtime(char path[PATH_MAX], const char *name)
-{
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	if (n < 0)
-		return error_errno(errno, "cannot find my own program file");
-	self[n] = '\0';
-	*strrchr(self, '/') = '\0';
-	static const char *const places[] = { "", "/../lib/unsnarl" };
-	for (size_t i = 0; i < 2; i++) {
-		int length = snprintf(path, PATH_MAX, "%s%s/%s", self, places[i], name);
-		if (length < PATH_MAX && access(path, R_OK) == 0)
-			return NULL;
-	}
-	return error_new("%s is missing beside %s and in ../lib/unsnarl: install unsnarl again", name, self);
-}
-
 static struct error *add_runtime(struct command *command)
 {
-	char archive[PATH_MAX], symbols[PATH_MAX];
-	TRY(find_runtime(archive, "libunsnarl_rt.a"));
-	TRY(find_runtime(symbols, "runtime.symbols"));
+	_cleanup_free_ char *archive = NULL, *symbols = NULL;
+	TRY(parts_find("libunsnarl_rt.a", &archive));
+	TRY(parts_find("runtime.symbols", &symbols));
 	command_add(command, "-Wl,--whole-archive");
 	command_add(command, command_own(command, memory_string(archive)));
 	command_add(command, "-Wl,--no-whole-archive");
