@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-/* The path of a part: beside the tool or in llvm/ of a build folder, or in lib/unsnarl of an
+/* The path of a part: in a build folder beside the tool or where that part is built, or in lib/unsnarl of an
  * installation. The caller frees it. */
 struct error *parts_find(const char *name, char **path);
 

@@ -18,6 +18,10 @@
 /* Puts hooks, site table and constructor into `module`. *nsites says how many sites it got. */
 struct error *transform(LLVMModuleRef module, const struct transform_options *options, uint32_t *nsites);
 
+/* ---- guard_weave.c ---- */
+/* Guards the sites of options->guard alone. *nsites says how many sites got hooks. */
+struct error *guard_transform(LLVMModuleRef module, const struct transform_options *options, uint32_t *nsites);
+
 /* ---- table.c: the unit's sites ---- */
 struct table {
 	VEC(struct site) sites; /* strings are interned in `pool` */

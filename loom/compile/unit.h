@@ -7,10 +7,13 @@
 
 #include "base/error.h"
 
+struct guard_set; /* model/guard_set.h */
+
 struct transform_options {
 	bool loops;         /* hook loop headers */
 	bool optimise;      /* the unit is compiled with optimisation */
 	const char *source; /* as named on the command line */
+	const struct guard_set *guard; /* a production build: only its sites are hooked; NULL else */
 };
 
 /* Reads bitcode, puts hooks, table and the original bitcode in, and writes the
