@@ -190,6 +190,7 @@ struct reuse_look reuse_look(struct reuse *reuse)
 	struct reuse_look look = { .end = schedule->end <= END_DIVERGED ? schedule->end : END_NONE,
 				   .points = schedule->points,
 				   .contested = schedule->contested,
+				   .bound = head->bound != 0,
 				   .processes = least(head->processes, AREA_PROCESSES),
 				   .turns = least(schedule->nturns, AREA_TURNS),
 				   .claim = schedule->claim };
