@@ -261,6 +261,11 @@ struct error *chase_start(const struct chase_options *options, struct store *sto
 	return NULL;
 }
 
+struct error *chase_steer(struct chase *chase, struct steer **out)
+{
+	return hunt_steer(chase->hunt, out);
+}
+
 void chase_stop(struct chase *chase)
 {
 	if (!chase)

@@ -35,6 +35,8 @@ struct error *chase_shorten(struct chase *chase, double seconds, uint64_t near);
 /* How far the forced switches of tally->failure.reduced can be moved, for `seconds` at most. The
  * caller frees *out, also after an error. */
 struct error *chase_measure(struct chase *chase, double seconds, struct windows *out);
+/* The workers, when nothing of the hunt is to come any more. */
+struct error *chase_steer(struct chase *chase, struct steer **out);
 void chase_stop(struct chase *chase);
 void chase_stopp(struct chase **chase);
 
