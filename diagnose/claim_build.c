@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 
 #define MATCH_LOOKS 100000u /* events that are looked at for the steps behind a first one */
@@ -118,7 +119,7 @@ bool claim_build(const struct observations *run, const struct atlas *atlas, enum
 	}
 	set_locations(parts, out);
 	if (kind == CLAIM_ATOMIC)
-		claim_find_doors(run, atlas, out);
+		claim_find_doors(run, atlas, parts, out);
 	set_reach(run, parts, out);
 	return claim_is_sound(out);
 }
@@ -286,6 +287,25 @@ bool claim_is_same(const struct claim *a, const struct claim *b)
 }
 
 /* ---- order ---- */
+
+bool claim_is_mutual(const struct observations *run, const struct atlas *atlas, const struct claim *claim)
+{
+	struct map early = { 0 }; /* address and thread of early accesses */
+	bool mutual = false;
+
+	for (size_t i = 0; i < run->nevents && !mutual; i++) {
+		const struct event *event = &run->events[i];
+		const struct site *site = atlas_number(atlas, event->site);
+		uint64_t key = event->address ^ (uint64_t)(event->thread + 1) << 48;
+
+		if (site && claim_has_site(&claim->steps[1], site->id))
+			mutual = map_get(&early, key) != NULL;
+		if (site && claim_has_site(&claim->steps[0], site->id))
+			map_put(&early, key, NULL);
+	}
+	map_free(&early);
+	return mutual;
+}
 
 bool claim_is_ordered(const struct observations *run, size_t first, size_t second)
 {

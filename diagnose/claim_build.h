@@ -39,7 +39,10 @@ bool claim_parts_of_finding(const struct observations *run, const struct atlas *
 uint32_t claim_collect_sites(const struct atlas *atlas, const struct site *like, uint64_t *out,
 			     uint32_t most);
 /* Sets the doors of all roles (doors.c). */
-void claim_find_doors(const struct observations *run, const struct atlas *atlas, struct claim *claim);
+void claim_find_doors(const struct observations *run, const struct atlas *atlas,
+		      const struct claim_parts *parts, struct claim *claim);
+/* Does a thread of the run do first what the order wants last, at one place? Then neither is meant to be first. */
+bool claim_is_mutual(const struct observations *run, const struct atlas *atlas, const struct claim *claim);
 
 /* The same places in the same order with the same roles. */
 bool claim_is_same(const struct claim *a, const struct claim *b);

@@ -10,7 +10,8 @@
 #define WAIT_S 0.1
 #define PASSES 100 /* runs to compare with */
 #define REPLAYS 5
-#define BLOCKS_TOLD 3 /* causes whose heap blocks are looked up */
+#define CAUSES_KEPT 16 /* that can be forced and forbidden later */
+#define BLOCKS_TOLD 3  /* causes whose heap blocks are looked up */
 
 /* Shares of the whole time. What a stage leaves goes to the next. */
 #define HUNT_SHARE 0.95     /* as long as nothing has failed there is nothing else to do */
@@ -140,6 +141,12 @@ static struct error *explain(struct diagnosis *diagnosis, struct chase *chase)
 	}
 	say(diagnosis, "forcing and forbidding what may be the cause");
 	TRY(judge(diagnosis, chase, watch_now() + diagnosis->options->time_s * JUDGE_SHARE));
+	struct claim claims[CAUSES_KEPT] = { 0 };
+	size_t kept = diagnosis->causes.n < CAUSES_KEPT ? diagnosis->causes.n : CAUSES_KEPT;
+
+	for (size_t i = 0; i < kept; i++)
+		claims[i] = diagnosis->causes.items[i].claim;
+	TRY(store_causes(diagnosis->store, diagnosis->tally.campaign, claims, kept));
 	for (size_t i = 0; i < diagnosis->causes.n && i < BLOCKS_TOLD; i++)
 		trace_name_blocks(&diagnosis->trace, diagnosis->causes.items[i].finding);
 	return NULL;

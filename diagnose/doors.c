@@ -28,6 +28,7 @@ struct walker {                      /* a thread */
 struct survey {
 	const struct observations *run;
 	const struct atlas *atlas;
+	const struct claim_parts *parts;
 	struct claim *claim;
 	uint32_t steps[CLAIM_ROLES], first[CLAIM_ROLES], last[CLAIM_ROLES];
 	struct walker *walkers;               /* by thread */
@@ -102,6 +103,23 @@ static void walk_event(struct survey *survey, const struct event *event)
 	}
 }
 
+/* Any access to one of the places may have to wait for a group: as if it were of another role. */
+static void walk_place(struct survey *survey, const struct event *event)
+{
+	const struct walker *walker = &survey->walkers[event->thread];
+
+	for (size_t i = 0; i < survey->parts->n; i++) {
+		const struct claim_part *part = &survey->parts->items[i];
+
+		if (part->at == CLAIM_NOT_TRACED || !(part->address < event->address + event->size &&
+						      event->address < part->address + part->size))
+			continue;
+		for (uint32_t j = 0; j < walker->nheld; j++)
+			note_inside(survey, 1, walker->held[j].site, j);
+		return;
+	}
+}
+
 static void walk(struct survey *survey)
 {
 	const struct observations *run = survey->run;
@@ -111,8 +129,10 @@ static void walk(struct survey *survey)
 		for (; call < run->ncalls && run->calls[call].before <= i; call++)
 			if (run->calls[call].thread < run->nthreads)
 				walk_call(survey, &run->calls[call]);
-		if (i < run->nevents && run->events[i].thread < run->nthreads)
+		if (i < run->nevents && run->events[i].thread < run->nthreads) {
 			walk_event(survey, &run->events[i]);
+			walk_place(survey, &run->events[i]);
+		}
 	}
 }
 
@@ -140,9 +160,10 @@ static bool is_needed(const struct survey *survey, uint32_t site)
 	return false;
 }
 
-void claim_find_doors(const struct observations *run, const struct atlas *atlas, struct claim *claim)
+void claim_find_doors(const struct observations *run, const struct atlas *atlas,
+		      const struct claim_parts *parts, struct claim *claim)
 {
-	struct survey survey = { .run = run, .atlas = atlas, .claim = claim };
+	struct survey survey = { .run = run, .atlas = atlas, .parts = parts, .claim = claim };
 
 	for (uint32_t i = claim->nsteps; i-- > 0;) {
 		uint32_t role = claim->steps[i].role;

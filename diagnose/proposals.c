@@ -10,6 +10,12 @@ size_t proposals_add(struct proposals *list, const struct evidence *evidence, en
 
 	if (!claim_build(evidence->run, evidence->atlas, kind, parts, &claim))
 		return SIZE_MAX;
+	if (kind != CLAIM_ATOMIC && claim_is_mutual(evidence->run, evidence->atlas, &claim))
+		return SIZE_MAX;
+	for (size_t i = 0; i < evidence->npassed && kind != CLAIM_ATOMIC; i++)
+		if (evidence->passed[i].story.traced &&
+		    claim_is_mutual(evidence->passed[i].story.traced, evidence->atlas, &claim))
+			return SIZE_MAX;
 	for (size_t i = 0; i < list->n; i++)
 		if (claim_is_same(&list->items[i].claim, &claim))
 			return i;
