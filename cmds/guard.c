@@ -84,7 +84,8 @@ static struct error *run_guarded(const struct guard_options *options, char **ope
 			"no program to guard: give it after the guard set, as in unsnarl guard %s -- "
 			"./program",
 			operands[0]);
-	TRY(launch_check(argv[0], &path, &build));
+	enum loom loom = LOOM_COMPILED; /* only hooks can be armed */
+	TRY(launch_check(argv[0], &loom, &path, &build));
 	if (options->limit_ms != LIMIT_OF_SET)
 		set.limit_ms = (uint32_t)options->limit_ms;
 	if (options->log) { /* the program may change folder */

@@ -102,9 +102,10 @@ static struct error *train(const struct learn_options *options, struct store *st
 				   .free = options->free,
 				   .jobs = options->jobs,
 				   .store = options->store };
+	enum loom loom = LOOM_COMPILED; /* guards are built from source */
 	uint64_t build;
 
-	TRY(launch_check(argv[0], path, &build));
+	TRY(launch_check(argv[0], &loom, path, &build));
 	launch.path = *path;
 	launch.argv = argv;
 	TRY(learn_run(store, &launch, build, &runs));

@@ -127,7 +127,8 @@ struct error *learn_trace(const struct campaign *campaign, const struct launch_o
 	_cleanup_free_ char *path = NULL;
 	uint64_t build;
 	size_t narguments = 0;
-	struct error *gone = launch_check(campaign->program, &path, &build);
+	enum loom loom = LOOM_COMPILED;
+	struct error *gone = launch_check(campaign->program, &loom, &path, &build);
 
 	if (gone || build != campaign->build) {
 		error_free(gone);

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "diagnose/advice.h"
-#include "diagnose/trace.h"
+#include "diagnose/shown_accesses.h"
 #include "diagnose/weigh.h"
 
 static struct opinion *add_opinion(struct opinions *opinions, const char *method, enum opinion_kind kind,

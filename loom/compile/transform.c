@@ -1,6 +1,6 @@
 /* Puts hooks before the accesses of a module: reads, writes, atomics, memory
  * intrinsics, library calls and loop headers. Each access becomes a site; each
- * function looks up its thread once. See loom/runtime/hooks.c for what gets
+ * function looks up its thread once. See loom/runtime/observe/hooks.c for what gets
  * inlined. */
 #include "loom/compile/transform.h"
 

@@ -5,7 +5,7 @@
 
 #include "loom/compile/transform.h"
 
-/* loom/runtime/hooks.c as bitcode. */
+/* loom/runtime/observe/hooks.c as bitcode. */
 extern const char hooks_bitcode[], hooks_bitcode_end[];
 
 struct access {

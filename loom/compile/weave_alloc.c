@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "loom/runtime/layout.h" /* struct thread */
+#include "loom/runtime/observe/layout.h" /* struct thread */
 
 static const char *const allocators[][2] = {
 	{ "malloc", "malloc" },
