@@ -2,7 +2,7 @@
 # Source this file, or install it as bash-completion/completions/unsnarl.
 
 _unsnarl() {
-	local verbs="diagnose cc c++ run hunt replay runs show locate rank learn guard relax help" options="" i
+	local verbs="diagnose cc c++ run hunt replay runs show locate rank learn guard relax expose help" options="" i
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 
@@ -46,6 +46,7 @@ _unsnarl() {
 		options+=" --jitter --seed --timeout --check --expect --store --json --help"
 		;;
 	guard) options="--report --only --rank --program -o --output --limit --log --json --help" ;;
+	expose) options="-n --runs --tries --stall --seed --timeout --check --expect --store --json --help" ;;
 	relax) options="--set -o --output --bad --json --help" ;;
 	*) return ;;
 	esac
