@@ -352,6 +352,7 @@ static bool waits_for_descriptor(long number, const char **name, short *events)
 #define O_NONBLOCK 2048
 
 void __real_vgPlain_client_syscall(ThreadId tid, UInt trc);
+void VG_(poll_signals)(ThreadId tid);
 
 /* A call with one of its arguments changed, which the program does not see. */
 static void call_with(const struct call *call, UInt trc, int argument, UWord value)
@@ -418,6 +419,19 @@ static void note_clear_tid(const struct call *call)
 	}
 }
 
+/* A signal for a thread that waits: its call ends, and it gets the signal when its turn comes. */
+static void signal_sent(const struct call *call)
+{
+	UWord lwp = call->number == __NR_tgkill ? call->a[1] : call->a[0];
+	struct thread *target;
+
+	if (call->number != __NR_tgkill && call->number != __NR_tkill)
+		return;
+	for (uint32_t i = 0; (target = thread_numbered(grind.thread->number - grind.thread->index + i)); i++)
+		if (target->lwp == (int)lwp && target != grind.thread)
+			control_interrupt(target);
+}
+
 /* True when the call is done. */
 static bool steered_call(const struct call *call, UInt trc)
 {
@@ -459,9 +473,18 @@ void __wrap_vgPlain_client_syscall(ThreadId tid, UInt trc)
 	note_clear_tid(&call);
 	if (call.number == __NR_exit_group)
 		control_over();
-	if (grind.observed && control.options.policy != POLICY_FREE && steered_call(&call, trc))
+	if (call.number == __NR_set_tid_address)
+		grind.thread->clear_tid = call.a[0];
+	bool steered = grind.observed && control.options.policy != POLICY_FREE;
+
+	if (steered && steered_call(&call, trc)) {
+		if (grind.controlled)
+			VG_(poll_signals)(tid);
 		return;
+	}
 	__real_vgPlain_client_syscall(tid, trc);
+	if (steered)
+		signal_sent(&call);
 }
 
 /* A signal ends the program: the others must be able to go. */
@@ -472,8 +495,6 @@ void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, UInt why)
 	control_over();
 	__real_vgPlain_nuke_all_threads_except(me, why);
 }
-
-void VG_(poll_signals)(ThreadId tid);
 
 void grind_abort(const char *message)
 {

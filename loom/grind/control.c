@@ -369,6 +369,14 @@ static struct agent *choose_waiter(uint32_t kind, Addr object)
 	return chosen;
 }
 
+void control_interrupt(struct thread *thread)
+{
+	struct agent *agent = thread->agent;
+
+	if (grind.controlled && agent && agent->state == AGENT_BLOCKED)
+		control_unblock(agent, WAIT_INTERRUPTED);
+}
+
 uint32_t control_wake(uint32_t kind, Addr object, uint32_t most)
 {
 	uint32_t woken = 0;
@@ -403,8 +411,10 @@ static void admit(struct thread *thread)
 /* The second thread of a process: the first process of the run that has one is controlled from here on. */
 static void take_control(void)
 {
-	if (__atomic_exchange_n(&grind.schedule->claimed, 1, __ATOMIC_ACQ_REL))
+	if (__atomic_exchange_n(&grind.schedule->claimed, 1, __ATOMIC_ACQ_REL)) {
+		control.over = true;
 		return;
+	}
 	grind.controlled = true;
 	control.visits = VG_(calloc)("grind.visits", AREA_PLACES, sizeof *control.visits);
 	turns_start();
@@ -418,6 +428,9 @@ static void take_control(void)
 void control_start(void)
 {
 	control.options = grind.head->control;
+	/* Until somebody makes a second thread, the run is one turn of the first. */
+	if (control.options.policy != POLICY_FREE && !grind.schedule->nturns)
+		turns_start();
 }
 
 void control_created(struct thread *thread)

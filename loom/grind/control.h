@@ -93,6 +93,7 @@ void control_uncontrolled(const char *what);
 enum wait_result control_wait(uint32_t kind, Addr object, uint64_t deadline);
 /* Lets up to `most` of those go on that wait there; how many. */
 uint32_t control_wake(uint32_t kind, Addr object, uint32_t most);
+void control_interrupt(struct thread *thread); /* a signal comes for it */
 void control_unblock(struct agent *agent, enum wait_result result);
 void control_expire(struct agent *agent);
 uint64_t control_below(uint64_t n);

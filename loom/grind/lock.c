@@ -167,6 +167,7 @@ void __wrap_vgPlain_acquire_BigLock(ThreadId tid, const HChar *who);
 void __wrap_vgPlain_acquire_BigLock(ThreadId tid, const HChar *who)
 {
 	lwps[tid] = VG_(gettid)();
+	thread_of(tid)->lwp = lwps[tid];
 	__real_vgPlain_acquire_BigLock(tid, who);
 }
 
