@@ -121,7 +121,7 @@ static struct error *read_budget(struct hunt_command *command)
 static struct error *keep_claims(const struct launch_options *launch, const struct run *failure,
 				 struct retold *retold, const struct windows *windows, struct store *store)
 {
-	struct claims claims = { 0 };
+	struct hints claims = { 0 };
 	struct error *error = experiment_claims(launch, &failure->reduced, retold, windows, &claims);
 
 	/* Who was not moved, because it did not fail again, proves nothing. */

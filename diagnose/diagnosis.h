@@ -37,7 +37,7 @@ struct diagnosis {
 	bool has_story;
 	struct trace trace;
 	struct windows windows; /* of its forced switches */
-	struct claims claims;   /* what these point at */
+	struct hints claims;   /* what these point at */
 	uint64_t shortest;      /* its number in the store, 0 = not recorded */
 	struct opinions opinions;
 	struct causes causes;

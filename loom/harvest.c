@@ -47,6 +47,7 @@ struct harvest {
 	VEC(struct edge) edges;
 	VEC(struct event) events;
 	VEC(struct block) blocks;
+	VEC(struct call) calls;
 	/* Index + 1 of what is already listed: by unit hash, by identity. */
 	struct map unit_at, pair_at, predecessor_at, edge_at;
 	/* The process at hand: all in front of its arrays, paths, numbering. */
@@ -184,7 +185,7 @@ static const struct run_unit *unit_of_place(struct harvest *h, const struct area
 	if (!module || !module->path || !what || kind < SITE_READ || kind > SITE_ALLOCATION)
 		return NULL;
 	struct code_place own = { place->address, place->variable, place->kind, place->size };
-	uint64_t hash = place_mix(place_mix_text(place_id("", &own, what), module->path), module->build);
+	uint64_t hash = code_place_mix(code_place_mix_text(code_place_id("", &own, what), module->path), module->build);
 	uint64_t *known = map_get(&h->unit_at, hash);
 
 	if (known)
@@ -449,6 +450,19 @@ static void take_event(struct harvest *h, const void *item)
 								.before = h->events.n };
 		return;
 	}
+	if (from->action >= AREA_ACQUIRE && from->action <= AREA_JOIN) {
+		if (!from->site || !site_of(h, from->site, &event.site))
+			event.site = SITE_NIL;
+		if (is_thread(h, from->thread))
+			*VEC_PUSH(&h->calls) = (struct call){
+				.kind = (enum call_kind)(from->action - AREA_ACQUIRE + CALL_ACQUIRE),
+				.site = event.site,
+				.thread = from->thread,
+				.object = from->address,
+				.before = h->events.n
+			};
+		return;
+	}
 	if (from->action > AREA_FORGET || !is_thread(h, from->thread) || !site_of(h, from->site, &event.site))
 		add(&h->dropped, 1);
 	else
@@ -563,6 +577,8 @@ struct error *harvest(int fd, struct observations *out)
 		.nevents = h.events.n,
 		.blocks = h.blocks.items,
 		.nblocks = h.blocks.n,
+		.calls = h.calls.items,
+		.ncalls = h.calls.n,
 		.nthreads = head.threads,
 		.nprocesses = head.processes,
 		.dropped = h.dropped,

@@ -34,6 +34,7 @@ static struct error *ready(const struct launch_options *options, char entry[SPAW
 {
 	TRY(spawn_area(&options->area, &options->control, options->area.seed, area));
 	TRY(spawn_plan(*area, options->plan, options->control.nplan));
+	TRY(spawn_sites(*area, options->sites, options->control.nsites));
 	spawn_entry(entry, *area);
 	if (fcntl(*area, F_SETFD, 0) < 0)
 		return error_errno(errno, "cannot hand the run area to %s", options->argv[0]);

@@ -20,6 +20,7 @@ struct launch_options {
 	struct area_options area;
 	struct area_control control;      /* policy POLICY_FREE = not controlled */
 	const struct schedule_turn *plan; /* control.nplan turns */
+	const uint64_t *sites;            /* control.nsites ids, rising: accesses there are always points */
 	double timeout_s;                 /* 0 = none */
 	const char *expect;               /* stdout must equal this file; NULL = no such check */
 	const char *check; /* shell command: stdin is the program's stdout, exit 0 = pass; NULL = none */

@@ -68,7 +68,7 @@ static struct error *make(struct reuse *reuse, const struct area_options *option
 }
 
 struct error *reuse_arm(struct reuse *reuse, const struct area_options *options,
-			const struct area_control *control, uint64_t seed, int plan)
+			const struct area_control *control, uint64_t seed, int plan, int sites)
 {
 	if (!reuse->at)
 		TRY(make(reuse, options, control, seed));
@@ -79,6 +79,10 @@ struct error *reuse_arm(struct reuse *reuse, const struct area_options *options,
 	head->control = *control;
 	if (control->nplan > AREA_TURNS)
 		return error_new("a plan of %u turns is too long", control->nplan);
+	if (control->nsites > AREA_POINT_SITES)
+		return error_new("a set of %u sites is too large", control->nsites);
+	if (control->nsites)
+		TRY(harvest_read(sites, 0, schedule_of(reuse)->sites, control->nsites * sizeof(uint64_t)));
 	return control->nplan ? harvest_read(plan, 0, schedule_of(reuse)->plan,
 					     control->nplan * sizeof(struct area_turn))
 			      : NULL;
@@ -119,7 +123,7 @@ static uint32_t name_of(const struct area_process *p, uint32_t site)
 		return site;
 	const struct area_place *place = &p->places[site - 1];
 	uint64_t hash =
-		place_mix(place_mix(place_mix(place->module, place->address), place->kind), place->what);
+		code_place_mix(code_place_mix(code_place_mix(place->module, place->address), place->kind), place->what);
 
 	return (uint32_t)(hash ^ hash >> 32);
 }
@@ -187,7 +191,8 @@ struct reuse_look reuse_look(struct reuse *reuse)
 				   .points = schedule->points,
 				   .contested = schedule->contested,
 				   .processes = least(head->processes, AREA_PROCESSES),
-				   .turns = least(schedule->nturns, AREA_TURNS) };
+				   .turns = least(schedule->nturns, AREA_TURNS),
+				   .claim = schedule->claim };
 
 	look.odd = head->magic != AREA_MAGIC || head->processes > AREA_PROCESSES;
 	for (uint32_t i = 0; i < look.processes; i++)
@@ -201,7 +206,7 @@ struct extent {
 	uint64_t offset;
 	size_t size;
 };
-#define EXTENTS_MOST (1 + 10 * AREA_PROCESSES + 4)
+#define EXTENTS_MOST (1 + 10 * AREA_PROCESSES + 5)
 struct extents {
 	struct extent items[EXTENTS_MOST];
 	size_t n, bytes;
@@ -246,7 +251,7 @@ static void extend_process(struct extents *extents, const struct area_process *p
 		extend(extents, offset + logs[i].at, logs[i].item * least(logs[i].n, logs[i].most));
 }
 
-/* All that a run leaves, by its own counts. The plan is not the run's. */
+/* All that a run leaves, by its own counts, and the sites that were points in it. The plan is not the run's. */
 static void find_extents(const struct reuse *reuse, struct extents *extents)
 {
 	const struct area_schedule *schedule = schedule_of(reuse);
@@ -262,6 +267,8 @@ static void find_extents(const struct reuse *reuse, struct extents *extents)
 	       strnlen(schedule->uncontrolled, AREA_UNCONTROLLED_BYTES));
 	extend(extents, AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, turns),
 	       sizeof *schedule->turns * least(schedule->nturns, AREA_TURNS));
+	extend(extents, AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, sites),
+	       sizeof *schedule->sites * least(head_of(reuse)->control.nsites, AREA_POINT_SITES));
 }
 
 void reuse_clean(struct reuse *reuse)

@@ -1,44 +1,37 @@
-/* Places: sites of programs that were observed as they are. A place is an access
- * or a call of one instruction, named by the file that holds it and its address
- * there as the linker gave it. Plain C types only: the binary loom's tool has
- * nothing but its own library. */
+/* Places: accesses as a person sees them in the source. Unrolling and inlining make
+ * several sites of one access; a place is all sites of one kind at one position that
+ * access one variable. Sets of predecessors are kept by place, which is the paper's
+ * granularity (AI, section 2.1: a line of code) and stays the same when the optimiser
+ * or an edit elsewhere changes the sites.
+ */
 #ifndef MODEL_PLACE_H
 #define MODEL_PLACE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "model/site.h"
 
-#define PLACE_ATOMIC 0x100u /* in `kind` */
-
-struct code_place {
-	uint64_t address;  /* in the file */
-	uint64_t variable; /* address in the file of what it always touches; 0 = it varies */
-	uint32_t kind;     /* enum site_kind, and PLACE_ATOMIC */
-	uint32_t size;     /* bytes, 0 = varies */
+/* Which of the places in a function that are alike but for their position, and how many of them
+ * there are. That, and not the line, tells a place again after an edit. */
+struct place_rank {
+	uint32_t which, of; /* from 1; 0 for what is no access */
 };
 
-static inline uint64_t place_mix(uint64_t hash, uint64_t value)
-{
-	hash = (hash ^ value) * 0x9fb21c651e98df25u;
-	return hash ^ hash >> 29;
-}
-
-static inline uint64_t place_mix_text(uint64_t hash, const char *text)
-{
-	for (; *text; text++)
-		hash = place_mix(hash, (unsigned char)*text);
-	return hash;
-}
-
-/* The id of the site (struct site): `module` is the name of the file without folders, `what` the function that is
- * called, "" for accesses. */
-static inline uint64_t place_id(const char *module, const struct code_place *place, const char *what)
-{
-	uint64_t hash = place_mix_text(0xcbf29ce484222325u, module);
-
-	hash = place_mix(place_mix(hash, place->address), place->kind);
-	return place_mix_text(hash, what);
-}
+/* Is the site an access to memory, as against a call or a loop? */
+bool place_is_access(const struct site *site);
+/* Same file, function, kind, variable and way through a header. */
+bool place_alike(const struct site *a, const struct site *b);
+/* Alike, and at the same line and column. */
+bool place_same(const struct site *a, const struct site *b);
+/* Ranks of `n` sites of one unit. */
+void place_ranks(const struct site *sites, size_t n, struct place_rank *out);
+/* A number that does not depend on lines: file name without folders, function, kind, variable, rank. */
+uint64_t place_id(const struct site *site, struct place_rank rank);
+/* The path without folders. */
+const char *place_file_name(const char *path);
+/* How many folders two paths have in common, counted from their ends. */
+unsigned place_common_folders(const char *a, const char *b);
 
 #endif

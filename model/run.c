@@ -17,6 +17,7 @@ void observations_free(struct observations *observations)
 	free(observations->edges);
 	free(observations->events);
 	free(observations->blocks);
+	free(observations->calls);
 	*observations = (struct observations){ 0 };
 }
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/place.h"
+#include "model/code_place.h"
 #include "model/run_end.h"
 #include "model/schedule.h"
 
@@ -105,6 +105,16 @@ struct block {
 	size_t before;
 };
 
+/* A call that synchronises, done when `before` events had happened; only traced runs have them. */
+enum call_kind { CALL_ACQUIRE = 1, CALL_RELEASE, CALL_CREATE, CALL_JOIN };
+struct call {
+	enum call_kind kind;
+	uint32_t site; /* SITE_NIL when it is not known */
+	uint32_t thread;
+	uint64_t object; /* address of the lock; number of the thread that was made or joined */
+	size_t before;
+};
+
 /* A unit that was loaded in the run: its sites are first .. first + nsites - 1. On the binary loom a unit is one
  * place, which has no table: symbols_unit makes it. */
 struct run_unit {
@@ -145,6 +155,8 @@ struct observations {
 	size_t nevents;
 	struct block *blocks; /* in order of allocation, of the first process */
 	size_t nblocks;
+	struct call *calls; /* in their order, of the first process */
+	size_t ncalls;
 	uint32_t nthreads, nprocesses;
 	uint64_t dropped;                 /* observations that found no room: 0 means complete */
 	uint64_t accesses;                /* hooked accesses executed */

@@ -272,7 +272,7 @@ void symbols_unit(struct symbols *symbols, const char *path, const struct code_p
 		found.function = found.own_function;
 	}
 	take_what(place, what, &found);
-	make_unit(&found, place, place_id(base_name(path), place, what), hash, out);
+	make_unit(&found, place, code_place_id(base_name(path), place, what), hash, out);
 	free(found.own_function);
 	free(found.own_through);
 }

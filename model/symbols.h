@@ -4,7 +4,7 @@
 #ifndef MODEL_SYMBOLS_H
 #define MODEL_SYMBOLS_H
 
-#include "model/place.h"
+#include "model/code_place.h"
 #include "model/site.h"
 
 struct symbols;

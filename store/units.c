@@ -193,6 +193,20 @@ struct error *store_site(struct store *store, uint32_t number, const struct site
 	return NULL;
 }
 
+struct error *store_unit_sites(struct store *store, uint32_t number, uint32_t *first,
+			       const struct site **sites, uint32_t *n)
+{
+	const struct site *site;
+
+	TRY(store_site(store, number, &site));
+	const struct store_unit *unit = unit_of(&store->units, number);
+
+	*first = unit->base;
+	*sites = unit->unit.sites;
+	*n = unit->count;
+	return NULL;
+}
+
 struct error *store_site_unit(struct store *store, uint32_t number, uint64_t *hash, uint32_t *index)
 {
 	TRY(units_sync(store));

@@ -31,7 +31,7 @@
 #include "loom/grind/core.h"
 
 #include "loom/area.h"
-#include "model/place.h"
+#include "model/code_place.h"
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
