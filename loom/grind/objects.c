@@ -54,7 +54,7 @@ static struct area_wait wait_of(const struct agent *agent)
 				  .holder = AREA_THREAD_GONE };
 
 	site_used(agent->site);
-	if (agent->wait == WAIT_INPUT || agent->wait == WAIT_SLEEP)
+	if (agent->wait == WAIT_INPUT || agent->wait >= WAIT_SLEEP)
 		kind = agent->wait == WAIT_INPUT ? WAIT_INPUT : WAIT_NOTHING;
 	else if (kind == WAIT_NOTHING)
 		kind = WAIT_ADDRESS;

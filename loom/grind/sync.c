@@ -35,13 +35,26 @@ static uint32_t wait_kind(UWord call)
 
 static void released(Addr address)
 {
+	struct agent *me = grind.thread->agent;
+
+	for (uint32_t i = me->nlocks; i-- > 0;)
+		if (me->locks[i].object == address) {
+			for (me->nlocks--; i < me->nlocks; i++)
+				me->locks[i] = me->locks[i + 1];
+			break;
+		}
 	object_at(address)->holder = AREA_THREAD_GONE;
 }
 
 static void held(Addr address, uint32_t site)
 {
 	struct object *object = object_at(address);
+	struct agent *me = grind.thread->agent;
 
+	if (me->nlocks < LOCKS_KNOWN) {
+		me->locks[me->nlocks].object = address;
+		me->locks[me->nlocks++].site = site;
+	}
 	object->holder = grind.thread->number;
 	object->holder_site = site;
 }

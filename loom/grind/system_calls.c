@@ -142,7 +142,7 @@ static void sleep_until(const struct call *call, const char *name, uint64_t dead
 	if (deadline <= control.now)
 		control_call(me->site, 0);
 	else
-		control_wait(WAIT_SLEEP, 0, deadline);
+		control_wait(me, WAIT_SLEEP, 0, deadline);
 	answer(call, 0);
 }
 
@@ -205,7 +205,7 @@ static long futex_wait(const struct call *call, bool absolute)
 		me->site = site_of_call(SITE_SYNC, "futex");
 	if (deadline <= control.now)
 		return -E_TIMED_OUT;
-	switch (control_wait(me->calls ? me->calls : (uint32_t)WAIT_ADDRESS, a[0], deadline)) {
+	switch (control_wait(me, me->calls ? me->calls : (uint32_t)WAIT_ADDRESS, a[0], deadline)) {
 	case WAIT_TIMED_OUT:
 		return -E_TIMED_OUT;
 	case WAIT_INTERRUPTED:
@@ -221,7 +221,7 @@ static uint32_t requeue(Addr from, Addr to, uint32_t most)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < control.nblocked && n < most; i++)
-		if (control.blocked[i]->wait != WAIT_INPUT && control.blocked[i]->object == from) {
+		if (is_at_futex(control.blocked[i], from)) {
 			control.blocked[i]->object = to;
 			n++;
 		}
@@ -241,7 +241,7 @@ static bool futex_call(const struct call *call)
 		return true;
 	case FUTEX_WAKE:
 	case FUTEX_WAKE_BITSET:
-		answer(call, control_wake(WAIT_ADDRESS, a[0], (uint32_t)a[2]));
+		answer(call, control_wake_some(a[0], (uint32_t)a[2]));
 		return true;
 	case FUTEX_REQUEUE:
 	case FUTEX_CMP_REQUEUE:
@@ -249,7 +249,7 @@ static bool futex_call(const struct call *call)
 			answer(call, -VKI_EAGAIN);
 			return true;
 		}
-		uint32_t woken = control_wake(WAIT_ADDRESS, a[0], (uint32_t)a[2]);
+		uint32_t woken = control_wake_some(a[0], (uint32_t)a[2]);
 
 		answer(call, woken + requeue(a[0], a[4], (uint32_t)a[3]));
 		return true;
@@ -320,7 +320,7 @@ static bool await_input(const char *name, struct vki_pollfd *polled, uint32_t n,
 	me->polled = polled;
 	me->npolled = n;
 	me->calls = WAIT_NOTHING;
-	bool there = control_wait(WAIT_INPUT, 0, deadline) == WAIT_WOKEN;
+	bool there = control_wait(me, WAIT_INPUT, 0, deadline) == WAIT_WOKEN;
 
 	me->polled = NULL;
 	return there;

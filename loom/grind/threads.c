@@ -43,6 +43,7 @@ static struct thread *thread_new(ThreadId tid)
 	}
 	all[count] = thread;
 	thread->index = count;
+	thread->slot = count + 1 < AREA_SLOTS ? count + 1 : AREA_SLOTS - 1;
 	thread->tid = tid;
 	thread->context = 1;
 	thread->shared_low = ~(Addr)0;

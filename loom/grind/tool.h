@@ -40,6 +40,7 @@
 struct thread {
 	uint32_t number; /* run-wide */
 	uint32_t index;  /* in its process */
+	uint32_t slot;   /* the same, from 1, for tables of AREA_SLOTS */
 	ThreadId tid;    /* Valgrind's, which it uses again after the thread has ended */
 	uint64_t *order; /* accesses so far: in the area when there is room */
 	uint64_t own_order;
