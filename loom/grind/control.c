@@ -441,9 +441,12 @@ static void admit(struct thread *thread)
 	readies(agent);
 }
 
-/* The second thread of a process: the first process of the run that has one is controlled from here on. */
-static void take_control(void)
+/* The second thread of a process, or a wait that nothing but time could end: the first process of the run that
+ * has one is controlled from here on. */
+void control_engage(void)
 {
+	if (grind.controlled || control.over)
+		return;
 	if (__atomic_exchange_n(&grind.schedule->claimed, 1, __ATOMIC_ACQ_REL)) {
 		control.over = true;
 		return;
@@ -475,8 +478,7 @@ void control_created(struct thread *thread)
 {
 	if (!grind.observed || control.options.policy == POLICY_FREE || thread == grind.thread)
 		return;
-	if (!grind.controlled && !control.over)
-		take_control();
+	control_engage();
 	if (grind.controlled)
 		admit(thread);
 }

@@ -35,10 +35,7 @@ struct agent {
 	bool let_go, held_softly; /* for intervene.c */
 	/* What it waits for. */
 	uint32_t wait, result;
-	Addr object;    /* the futex, or what else it sleeps on */
-	Addr called;    /* the object of the synchronisation call that it is in */
-	uint32_t calls; /* enum area_wait_kind of that call */
-	Addr second;    /* the mutex of a wait for a condition */
+	Addr object; /* the futex, or what else it sleeps on */
 	uint64_t deadline, eager;
 	struct vki_pollfd *polled;
 	uint32_t npolled;
@@ -89,6 +86,7 @@ struct control {
 extern struct control control;
 
 void control_start(void);
+void control_engage(void);
 void control_created(struct thread *thread);
 void control_begin(struct thread *thread);
 void control_ended(struct thread *thread);

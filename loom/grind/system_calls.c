@@ -138,7 +138,7 @@ static void sleep_until(const struct call *call, const char *name, uint64_t dead
 	}
 	me->site = site_of_call(SITE_SYNC, name);
 	me->access = POINT_SYNC;
-	me->calls = WAIT_NOTHING;
+	me->thread->calls = WAIT_NOTHING;
 	if (deadline <= control.now)
 		control_call(me->site, 0);
 	else
@@ -201,11 +201,11 @@ static long futex_wait(const struct call *call, bool absolute)
 	if (time)
 		deadline = absolute ? deadline_at(a[1] & FUTEX_REALTIME ? 0 : 1, time)
 				    : deadline_in(nanoseconds(time));
-	if (me->calls == WAIT_NOTHING)
-		me->site = site_of_call(SITE_SYNC, "futex");
+	me->site = me->thread->calls ? me->thread->call_site : site_of_call(SITE_SYNC, "futex");
 	if (deadline <= control.now)
 		return -E_TIMED_OUT;
-	switch (control_wait(me, me->calls ? me->calls : (uint32_t)WAIT_ADDRESS, a[0], deadline)) {
+	switch (control_wait(me, me->thread->calls ? me->thread->calls : (uint32_t)WAIT_ADDRESS, a[0],
+			     deadline)) {
 	case WAIT_TIMED_OUT:
 		return -E_TIMED_OUT;
 	case WAIT_INTERRUPTED:
@@ -274,6 +274,57 @@ static bool is_there(struct vki_pollfd *polled, uint32_t n, long milliseconds)
 	return raw_call(__NR_poll, (long)polled, n, milliseconds, 0, 0, 0) != 0;
 }
 
+/* Ends of pipes and the like that this process made: as long as it has not forked nobody else can write there. */
+#define OWN_MOST 4096u
+static uint8_t own_descriptors[OWN_MOST];
+static bool forked;
+
+static void note_own(int fd, bool own)
+{
+	if (fd >= 0 && (uint32_t)fd < OWN_MOST)
+		own_descriptors[fd] = own;
+}
+
+static void note_descriptors(const struct call *call)
+{
+	long result = (long)guest_word(call->tid, REGISTER(RAX));
+	const int *ends = (const int *)(call->number == __NR_socketpair ? call->a[3] : call->a[0]);
+
+	if (result < 0)
+		return;
+	switch (call->number) {
+	case __NR_pipe:
+	case __NR_pipe2:
+	case __NR_socketpair:
+		note_own(ends[0], true);
+		note_own(ends[1], true);
+		break;
+	case __NR_eventfd:
+	case __NR_eventfd2:
+		note_own((int)result, true);
+		break;
+	case __NR_close:
+		note_own((int)call->a[0], false);
+		break;
+	case __NR_fork:
+	case __NR_vfork:
+	case __NR_clone:
+		forked |= call->number != __NR_clone || !(call->a[0] & CLONE_THREAD);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Could what these wait for come from outside? */
+static bool comes_from_outside(const struct vki_pollfd *polled, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (forked || (uint32_t)polled[i].fd >= OWN_MOST || !own_descriptors[polled[i].fd])
+			return true;
+	return false;
+}
+
 bool inputs_poll(bool wait)
 {
 	struct vki_pollfd all[64];
@@ -285,7 +336,7 @@ bool inputs_poll(bool wait)
 		     control.blocked[i]->wait == WAIT_INPUT && k < control.blocked[i]->npolled; k++)
 			if (n < 64)
 				all[n++] = control.blocked[i]->polled[k];
-	if (wait && n) {
+	if (wait && n && comes_from_outside(all, n)) {
 		uint64_t first = NEVER;
 
 		for (uint32_t i = 0; i < control.nblocked; i++)
@@ -319,7 +370,7 @@ static bool await_input(const char *name, struct vki_pollfd *polled, uint32_t n,
 		return false;
 	me->polled = polled;
 	me->npolled = n;
-	me->calls = WAIT_NOTHING;
+	me->thread->calls = WAIT_NOTHING;
 	bool there = control_wait(me, WAIT_INPUT, 0, deadline) == WAIT_WOKEN;
 
 	me->polled = NULL;
@@ -389,6 +440,46 @@ static bool poll_call(const struct call *call, UInt trc)
 	return true;
 }
 
+#define SELECT_MOST 64u
+
+/* The descriptors of select's sets. */
+static uint32_t polled_of_sets(const struct call *call, struct vki_pollfd *polled)
+{
+	uint32_t n = 0;
+
+	for (int fd = 0; fd < (int)call->a[0] && n < SELECT_MOST; fd++) {
+		short events = 0;
+
+		for (int set = 0; set < 2; set++) {
+			const uint64_t *bits = (const uint64_t *)call->a[1 + set];
+
+			if (bits && bits[fd / 64] >> (fd % 64) & 1)
+				events = (short)(events | (set ? POLL_OUT : VKI_POLLIN));
+		}
+		if (events)
+			polled[n++] = (struct vki_pollfd){ .fd = fd, .events = events };
+	}
+	return n;
+}
+
+static bool select_call(const struct call *call, UInt trc)
+{
+	static const struct vki_timespec at_once;
+	struct vki_pollfd polled[SELECT_MOST];
+	const struct vki_timespec *time = (const struct vki_timespec *)call->a[4];
+	uint64_t deadline = NEVER;
+
+	if (call->number != __NR_select && call->number != __NR_pselect6)
+		return false;
+	if (time)
+		deadline = deadline_in((uint64_t)time->tv_sec * SECOND +
+				       (uint64_t)time->tv_nsec * (call->number == __NR_select ? 1000 : 1));
+	if (await_input("select", polled, polled_of_sets(call, polled), deadline))
+		return false;
+	call_with(call, trc, 4, (UWord)&at_once);
+	return true;
+}
+
 static void before_descriptor(const struct call *call)
 {
 	const char *name;
@@ -432,6 +523,27 @@ static void signal_sent(const struct call *call)
 			control_interrupt(target);
 }
 
+/* In a process with one thread: its wait for a futex ends by time or never, and time is virtual. */
+static bool waits_for_time(const struct call *call)
+{
+	UWord command = call->a[1] & FUTEX_COMMAND;
+
+	switch (call->number) {
+	case __NR_futex:
+		return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
+	case __NR_poll:
+		return (int)call->a[2] > 0;
+	case __NR_select:
+	case __NR_pselect6:
+		return call->a[4] != 0;
+	case __NR_epoll_wait:
+	case __NR_epoll_pwait:
+		return (int)call->a[3] > 0;
+	default:
+		return false;
+	}
+}
+
 /* True when the call is done. */
 static bool steered_call(const struct call *call, UInt trc)
 {
@@ -442,6 +554,8 @@ static bool steered_call(const struct call *call, UInt trc)
 		answer(call, (long)call->a[1]);
 		return true;
 	}
+	if (waits_for_time(call))
+		control_engage();
 	if (!grind.controlled || !grind.thread->agent)
 		return false;
 	switch (call->number) {
@@ -455,7 +569,7 @@ static bool steered_call(const struct call *call, UInt trc)
 		control_call(site_of_call(SITE_SYNC, "wait"), 0);
 		return false;
 	default:
-		if (poll_call(call, trc))
+		if (poll_call(call, trc) || select_call(call, trc))
 			return true;
 		before_descriptor(call);
 		return false;
@@ -483,8 +597,10 @@ void __wrap_vgPlain_client_syscall(ThreadId tid, UInt trc)
 		return;
 	}
 	__real_vgPlain_client_syscall(tid, trc);
-	if (steered)
+	if (steered) {
+		note_descriptors(&call);
 		signal_sent(&call);
+	}
 }
 
 /* A signal ends the program: the others must be able to go. */

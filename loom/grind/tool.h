@@ -52,6 +52,10 @@ struct thread {
 	int lwp;
 	bool ended;
 	Addr clear_tid; /* where the kernel says that it is gone */
+	/* The synchronisation call that it is in. */
+	uint32_t calls; /* enum area_wait_kind */
+	uint32_t call_site;
+	Addr called, second; /* its object, and the mutex of a wait for a condition */
 	struct agent *agent;
 	struct recent_pairs *met, *taken; /* couples.c */
 };
