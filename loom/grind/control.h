@@ -174,7 +174,7 @@ struct object {
 struct object *object_at(Addr address);
 void control_stuck(void) __attribute__((noreturn));
 
-/* ---- calls.c ---- */
+/* ---- inputs.c ---- */
 bool inputs_poll(bool wait); /* wakes those whose input is there; waits for it in reality */
 
 /* ---- lock.c ---- */
