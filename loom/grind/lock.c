@@ -271,5 +271,6 @@ void lock_fork_child(ThreadId tid)
 	for (UInt i = 0; i < VG_N_THREADS; i++)
 		lwps[i] = 0;
 	lwps[tid] = VG_(gettid)();
+	thread_of(tid)->lwp = lwps[tid];
 	token = false;
 }
