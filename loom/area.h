@@ -117,6 +117,8 @@ struct area_pair { /* in order of first occurrence */
 	uint64_t head_order, tail_order;
 	uint64_t address;
 	struct area_loop head_loop, tail_loop;
+	uint32_t open; /* under control: once, the head's thread had passed no synchronisation call since */
+	uint32_t reserved;
 };
 
 /* Of these there may be many: sites have 22 bits, and stand beside smaller things. */

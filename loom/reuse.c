@@ -145,7 +145,7 @@ static bool look_at_process(struct reuse *reuse, uint32_t number)
 				     name_of(p, pair->tail_site),
 				     pair->head_thread,
 				     pair->tail_thread,
-				     0 };
+				     pair->open };
 
 		if (pair->state == AREA_VALID)
 			see(&batch, words, sizeof words);

@@ -275,7 +275,7 @@ static void start(int argc, char **argv, char **environment)
 	tables_start();
 	granule_start(); /* inlined hooks look at cells whether or not anyone observes */
 	runtime_map(MEMOS_START, AREA_SLOTS * MEMOS_SIZE);
-	runtime_map(MARKS_START, MARKS_SIZE);
+	runtime_map(MARKS_START, 2 * MARKS_SIZE);
 	runtime_map(BLOCKS_START, BLOCKS_SIZE);
 	readers_start();
 	memory_start();
