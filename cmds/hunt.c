@@ -23,7 +23,7 @@ struct hunt_command {
 	double timeout_s;
 	const char *budget, *check, *expect, *store;
 	unsigned policy;
-	bool keep_going, no_reduce, json;
+	bool keep_going, no_reduce, early, json;
 	/* From --budget: one of them, the other is 0. */
 	uint64_t schedules;
 	double seconds;
@@ -55,6 +55,9 @@ static const struct options_entry entries[] = {
 	  .help = "use up the budget also after a failure" },
 	{ .name = "no-reduce", .kind = OPTIONS_FLAG, AT(no_reduce),
 	  .help = "leave the failing schedule as long as it is" },
+	{ .name = "early-timeouts", .kind = OPTIONS_FLAG, AT(early),
+	  .help = "an experiment: waits with a time-out may run out while other threads can go on; a failure "
+		  "then says so" },
 	CMDS_STORE_ENTRY(struct hunt_command),
 	CMDS_JSON_ENTRY(struct hunt_command),
 	{ 0 },
@@ -179,7 +182,7 @@ static struct error *hunt_all(const struct hunt_command *command, char **argv, s
 		.area = { .observe = OBSERVE_ALL,
 			  .context = (uint32_t)command->context,
 			  .seed = command->seed },
-		.control = { .policy = POLICY_STAY },
+		.control = { .policy = POLICY_STAY, .carry = 1, .early = command->early },
 		.still = true,
 		.timeout_s = command->timeout_s,
 		.expect = command->expect,

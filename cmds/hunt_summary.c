@@ -136,6 +136,8 @@ void hunt_summary_json(const struct tally *summary, const struct story *story)
 	json_object_set_new(answer, "turns", answer_count(summary->turns));
 	json_object_set_new(answer, "passed", answer_count(summary->passed));
 	json_object_set_new(answer, "failed", answer_count(summary->failed));
+	json_object_set_new(answer, "inconclusive", answer_count(summary->slow));
+	json_object_set_new(answer, "blames_control", json_boolean(tally_blames_control(summary)));
 	json_object_set_new(answer, "recorded",
 			    json_pack("{s:o, s:o}", "passed", answer_count(summary->recorded_passed),
 				      "failed", answer_count(summary->recorded_failed)));

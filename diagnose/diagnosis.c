@@ -177,7 +177,7 @@ struct error *diagnose(const struct diagnosis_options *options, struct diagnosis
 		.launch = { .path = options->program,
 			    .argv = options->argv,
 			    .area = { .observe = OBSERVE_ALL, .context = 5, .seed = options->seed },
-			    .control = { .policy = POLICY_STAY },
+			    .control = { .policy = POLICY_STAY, .carry = 1 },
 			    .still = true,
 			    .timeout_s = options->timeout_s,
 			    .expect = options->expect,

@@ -12,8 +12,10 @@ struct launch_options retell_strictly(const struct launch_options *launch, const
 						 .nplan = (uint32_t)schedule->nturns,
 						 .strict = 1 };
 	/* A livelock ends where somebody lost patience. */
-	if (schedule->outcome == OUTCOME_LIVELOCK && schedule->points)
+	if (schedule->outcome == OUTCOME_LIVELOCK && schedule->points) {
 		options.control.most_points = schedule->points - 1;
+		options.control.still_points = schedule->points;
+	}
 	return options;
 }
 

@@ -127,7 +127,9 @@ struct error *steer_give(struct steer *steer, struct steer_order *order)
 					.carry = !order->strict,
 					.light = order->light,
 					.points = order->points,
-					.most_points = order->most_points } },
+					.slow_points = order->most_points,
+					.still_points = order->still_points,
+					.early = order->early } },
 		.plan = -1,
 	};
 

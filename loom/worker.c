@@ -347,6 +347,7 @@ static struct error *run_program(struct worker *worker, const struct worker_orde
 			done = true;
 		}
 	}
+	ending.controlled = order->control.policy != POLICY_FREE;
 	TRY(judge(worker, &ending, spool, report, result));
 	if (!report->served)
 		return NULL;

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define POINT_NS 100u        /* virtual time that a point takes */
+#define POINT_NS 5u          /* virtual time that a point takes: hardly more than without control */
 #define STREAK_READING 64u   /* known points in a row after which a thread only spins, */
 #define STREAK_WRITING 2000u /* and when it also writes */
 #define LEAN_POINTS 8192u    /* a run that lasts longer is a long one */
@@ -40,17 +40,27 @@ void control_uncontrolled(const char *what)
 	text[used + length] = '\n';
 }
 
+void control_expired_early(const struct agent *agent)
+{
+	struct area_schedule *schedule = control.schedule;
+	uint64_t now = time_of(agent);
+	if (schedule->early_ns)
+		return;
+	schedule->early_ns = agent->deadline > now ? agent->deadline - now : 1;
+	schedule->early_site = units_site_id(agent->site);
+	schedule->early_thread = agent->number;
+}
+
 /* ---- the token ---- */
 
 /* Nothing new for long. Sleepers may change that, so their time comes now; if it does not help, nothing will. */
 static void stands_still(void)
 {
-	if (control.ninputs)
+	if (control.still % STILL_PATIENCE)
 		return;
-	if (!control.ntimed || control.still > 2 * STILL_MOST)
-		control_finish(END_LIVELOCK);
-	if (control.still % STILL_PATIENCE == 0)
-		expire_first();
+	if (blocking_poll(false) || (control.still <= 2 * control.still_most && expire_first()) || outside_can_come())
+		return;
+	control_finish(END_LIVELOCK);
 }
 
 void pass_point(struct agent *me)
@@ -69,12 +79,16 @@ void pass_point(struct agent *me)
 		runtime.lean = false;
 	if (UNLIKELY(control.options.most_points && points > control.options.most_points))
 		control_finish(END_LIVELOCK);
-	if (UNLIKELY(++control.still > STILL_MOST))
+	if (UNLIKELY(control.options.slow_points && points > control.options.slow_points))
+		control_finish(END_SLOW);
+	if (UNLIKELY(++control.still > control.still_most))
 		stands_still();
 }
 
 struct agent *next_after(struct agent *last, uint32_t end)
 {
+	if (UNLIKELY(control.arrived))
+		signals_take();
 	expire_due();
 	if (control.ninputs)
 		blocking_poll(false);
@@ -87,8 +101,8 @@ struct agent *next_after(struct agent *last, uint32_t end)
 		struct agent *next = policy_next(NULL);
 		if (next)
 			return next;
-		/* Input from outside may come before the first sleeper wakes. */
-		if (!(control.ninputs && blocking_poll(true)) && !expire_first())
+		/* What comes from outside may come before the first sleeper wakes. */
+		if (!blocking_poll(true) && !expire_first())
 			control_stuck();
 	}
 }
@@ -144,6 +158,8 @@ static void note_progress(struct agent *me)
 static void arrive(struct agent *me)
 {
 	me->inside = true;
+	if (UNLIKELY(control.arrived))
+		signals_take();
 	expire_due();
 	note_progress(me);
 	uint32_t end = me->yields || me->demoted ? TURN_YIELDED : TURN_PREEMPTED;
@@ -267,8 +283,9 @@ void control_start(void)
 {
 	control.options = runtime.head->control;
 	control.schedule = runtime_schedule();
+	control.still_most = control.options.still_points > STILL_MOST ? control.options.still_points : STILL_MOST;
 	control.seed_state = runtime.options.seed * 0xd1342543de82ef95u + 1;
-	control.next_deadline = NEVER;
+	control.next_deadline = control.timer_deadline = NEVER;
 	runtime_touch_near();
 	history_touch();
 	control.pid = (int)raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);

@@ -8,6 +8,8 @@
 #define PCT_CHANGES 64u
 #define PRIORITY_HIGH (1ull << 63)
 #define SURW_POINTS 100u
+#define SHORT_NS 10000000u /* a wait that ends too early by so much is nothing special */
+#define PATIENCE_NS 200u   /* of a longer sleep, for each point that others pass */
 
 static HOT uint64_t pct_changes[PCT_CHANGES];
 
@@ -54,6 +56,19 @@ static bool may_rest(const struct agent *agent)
 	return agent->demoted && agent->demoted_until > control.contested;
 }
 
+/* A sleeper whose turn has come early must not overtake a time-out that would come before. */
+static bool may_expire(const struct agent *agent)
+{
+	if (agent->deadline == NEVER || agent->eager > control.contested)
+		return false;
+	if (agent->deadline <= control.now + SHORT_NS || control.options.early)
+		return true;
+	for (uint32_t i = 0; i < control.nblocked; i++)
+		if (control.blocked[i]->wait != WAIT_SLEEP && control.blocked[i]->deadline < agent->deadline)
+			return false;
+	return control.timer_deadline >= agent->deadline;
+}
+
 /* Those who can go on: ready ones that do not only spin, and sleepers whose turn has come early. */
 static uint32_t candidates(struct agent *me)
 {
@@ -62,7 +77,7 @@ static uint32_t candidates(struct agent *me)
 		if (!may_rest(control.ready[i]) && !(control.ready[i] == me && me->yields))
 			control.candidates[n++] = control.ready[i];
 	for (uint32_t i = 0; control.ntimed && i < control.nblocked; i++)
-		if (control.blocked[i]->deadline != NEVER && control.blocked[i]->eager <= control.contested)
+		if (may_expire(control.blocked[i]))
 			control.candidates[n++] = control.blocked[i];
 	if (n)
 		return n;
@@ -220,8 +235,11 @@ struct agent *policy_next(struct agent *me)
 	default:
 		next = random_next(me);
 	}
-	if (next && next->state == AGENT_BLOCKED)
+	if (next && next->state == AGENT_BLOCKED) {
+		if (next->wait != WAIT_SLEEP && next->deadline > control.now + SHORT_NS)
+			control_expired_early(next);
 		control_expire(next);
+	}
 	return next;
 }
 
@@ -244,13 +262,19 @@ void policy_demoted(struct agent *me)
 		me->priority = control.lowest--;
 }
 
-/* Most sleeps are there to let others go first, the longer the more surely: half of the short ones and a
- * sixteenth of the longest end early, at once or after any number of points. */
+/* Any machine may stop a thread for some milliseconds, so half of the short waits end early, at once or
+ * after any number of points. Of longer ones a sleep ends early when the others have gone on and on, since
+ * they may wait for what comes after it; a wait with a time-out never does: that it runs out is news to the
+ * program, which no correct one expects while others are at work. To let it run out all the same is an
+ * experiment that has to be asked for. */
 uint64_t policy_eager(const struct agent *agent)
 {
-	uint64_t length = agent->deadline > control.now ? agent->deadline - control.now : 0;
+	uint64_t now = time_of(agent), length = agent->deadline > now ? agent->deadline - now : 0;
+	bool sleeps = agent->wait == WAIT_SLEEP, early = control.options.early && !sleeps;
 	uint64_t dice = control_random();
-	uint32_t one_in = length <= 1000000u ? 2 : length <= 50000000u ? 4 : length <= 1000000000u ? 8 : 16;
+	if (length > SHORT_NS && !early)
+		return sleeps ? control.contested + length / PATIENCE_NS : NEVER;
+	uint32_t one_in = length <= SHORT_NS / 10 ? 2 : 4;
 	if (control.options.policy == POLICY_STAY || dice % one_in)
 		return NEVER;
 	dice >>= 8;
