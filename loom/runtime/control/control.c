@@ -293,6 +293,7 @@ void control_start(void)
 	policy_start();
 	control_created(unsnarl_self);
 	struct agent *me = &control.agents[unsnarl_self->slot];
+	agent_readies(me);
 	me->tid = control.pid;
 	me->id = pthread_self();
 	me->has_id = true;

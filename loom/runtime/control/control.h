@@ -202,7 +202,7 @@ HIDDEN void control_retract(uint32_t kind, uint64_t object);
 HIDDEN bool control_wake_one(uint32_t kind, uint64_t object);
 
 /* ---- life.c ---- */
-HIDDEN void control_created(struct thread *thread);
+HIDDEN void control_created(struct thread *thread); /* can run when it is ready (agents.c) */
 HIDDEN void control_discarded(struct thread *thread);
 /* Where the thread's stack lies, from what its creator asked for. */
 HIDDEN void control_stack(struct thread *thread);

@@ -46,6 +46,7 @@ void create_done(struct agent *me, struct thread *thread, pthread_t id, const pt
 		agent->id = id;
 		agent->has_id = true;
 		agent->detached = is_detached(attributes);
+		agent_readies(agent); /* its kernel thread is there */
 	} else {
 		control_uncontrolled("more than 1022 threads");
 	}
