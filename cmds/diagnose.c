@@ -79,6 +79,7 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 	if (command.time_s <= 0)
 		return error_new("--time takes a number of seconds above 0");
 	TRY(launch_check(operands[0], &path, &build));
+	TRY(launch_check_control(path));
 	const struct diagnosis_options options = {
 		.program = path,
 		.argv = operands,
@@ -102,7 +103,7 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 		diagnosis_json(&diagnosis);
 	else
 		diagnosis_print(&diagnosis, stdout);
-	*status = diagnosis.tally.found ? 1 : diagnosis.interrupted ? CMDS_INTERRUPTED : 0;
+	*status = diagnosis.tally.found && !tally_blames_control(&diagnosis.tally) ? 1 : diagnosis.interrupted ? CMDS_INTERRUPTED : 0;
 	return NULL;
 }
 

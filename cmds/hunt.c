@@ -218,6 +218,7 @@ static struct error *hunt_main(int argc, char **argv, int *status)
 		return error_new("no program to hunt in: give it after --, as in unsnarl hunt -- ./program");
 	TRY(read_budget(&command));
 	TRY(launch_check(operands[0], &path, &summary.build));
+	TRY(launch_check_control(path));
 	summary.store = command.store;
 	summary.program = path;
 	summary.arguments = operands + 1;
@@ -225,7 +226,7 @@ static struct error *hunt_main(int argc, char **argv, int *status)
 	summary.passes = command.passes;
 	summary.failures = command.failures;
 	TRY(hunt_all(&command, operands, &summary));
-	*status = summary.found ? 1 : summary.interrupted ? CMDS_INTERRUPTED : 0;
+	*status = summary.found && !tally_blames_control(&summary) ? 1 : summary.interrupted ? CMDS_INTERRUPTED : 0;
 	return NULL;
 }
 

@@ -164,6 +164,7 @@ static struct error *find_program(struct subject *subject, char **given)
 	if (!program)
 		return error_new("%s does not say which program it is for; give it after --", subject->name);
 	TRY(launch_check(program, &subject->path, &build));
+	TRY(launch_check_control(subject->path));
 	if (build != schedule->build)
 		return error_new(
 			"%s is not the build that %s was recorded with; a schedule fits that one only: hunt "

@@ -6,6 +6,7 @@
 
 #include "loom/watch.h"
 
+#define UNSURE 0.8 /* at most, where replays differ: something was not under control */
 #define WAIT_S 0.1
 #define PASSES 100 /* runs to compare with */
 #define REPLAYS 5
@@ -137,6 +138,9 @@ static struct error *explain(struct diagnosis *diagnosis)
 			return error;
 	}
 	weigh(&diagnosis->opinions, &diagnosis->causes);
+	for (size_t i = 0; i < diagnosis->causes.n; i++)
+		if (diagnosis->replays.identical < diagnosis->replays.runs && diagnosis->causes.items[i].confidence > UNSURE)
+			diagnosis->causes.items[i].confidence = UNSURE;
 	/* The causes' findings are those of the opinions, which are this diagnosis's own. */
 	for (size_t i = 0; i < diagnosis->causes.n && i < BLOCKS_TOLD; i++)
 		trace_name_blocks(&diagnosis->trace,
