@@ -3,8 +3,7 @@
 # BUILD names the build folder, PREFIX and DESTDIR where `make install` puts things.
 BUILD ?= build
 PREFIX ?= /usr/local
-SOURCES = $(wildcard analysis/*.[ch] analysis/*/*.[ch] base/*.[ch] cmds/*.[ch] diagnose/*.[ch] loom/*.[ch] loom/compile/*.[ch] loom/runtime/*.[ch] loom/runtime/*/*.[ch] \
-	model/*.[ch] report/*.[ch] store/*.[ch] tests/*.[ch])
+SOURCES = $(shell git ls-files '*.c' '*.h' ':!corpus' ':!bench' ':!examples')
 
 .PHONY: all install demo check check-correct bench eval-hunt eval-diagnose eval-locon eval-bugaboo sanitize format tidy packages clean
 

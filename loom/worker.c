@@ -21,6 +21,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "loom/binary.h"
 #include "loom/harvest.h"
 #include "loom/post.h"
 #include "loom/reuse.h"
@@ -42,6 +43,7 @@ struct worker {
 	uint64_t nserved;       /* runs */
 	double own_s, server_s; /* processor time at the last report */
 	int children;           /* from sweep_prepare */
+	struct binary binary;   /* what is executed, when it is not the program itself */
 	int null;
 	bool still;
 	char entry[SPAWN_ENTRY_SIZE];
@@ -118,6 +120,7 @@ static struct error *prepare(struct worker *worker)
 		return error_errno(errno, "cannot open /dev/null");
 	worker->still = worker->setup->options->still || spawn_must_be_still();
 	worker->environment = spawn_environment(worker->entry);
+	TRY(binary_prepare(worker->setup->options, &worker->binary));
 	return sweep_prepare(&worker->children);
 }
 
@@ -188,22 +191,44 @@ static double cpu_seconds(const struct rusage *usage)
 	       (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1e-6;
 }
 
+/* What comes beside an order; -1 = none. */
+struct files {
+	int plan, sites;
+};
+
+static void close_files(struct files *files)
+{
+	cleanup_close(&files->plan);
+	cleanup_close(&files->sites);
+}
+
+/* What the run is to follow, from the order's files or the options. */
+static struct error *write_orders(int area, const struct launch_options *options,
+				  const struct area_control *control, const struct files *files)
+{
+	if (files->plan < 0)
+		TRY(spawn_plan(area, options->plan, control->nplan));
+	else
+		TRY(spawn_copy_plan(area, files->plan, control->nplan));
+	return files->sites < 0 ? spawn_sites(area, options->sites, control->nsites)
+				: spawn_copy_sites(area, files->sites, control->nsites);
+}
+
 /* A program that was started for this run alone. */
-static struct error *run_alone(struct worker *worker, const struct worker_order *order, int plan,
-			       struct result *result, struct ending *ending)
+static struct error *run_alone(struct worker *worker, const struct worker_order *order,
+			       const struct files *files, struct result *result, struct ending *ending)
 {
 	const struct launch_options *options = worker->setup->options;
 
 	TRY(spawn_area(&options->area, &order->control, order->seed, &result->area));
-	if (plan < 0)
-		TRY(spawn_plan(result->area, options->plan, order->control.nplan));
-	else
-		TRY(spawn_copy_plan(result->area, plan, order->control.nplan));
+	TRY(write_orders(result->area, options, &order->control, files));
 	spawn_entry(worker->entry, result->area);
+	const struct binary *binary = &worker->binary;
+	_cleanup_free_ char **environment = binary_environment(binary, worker->environment);
 	struct spawn start = {
-		.path = options->path,
-		.argv = options->argv,
-		.environment = worker->environment,
+		.path = binary->path ? binary->path : options->path,
+		.argv = binary->path ? binary->argv : options->argv,
+		.environment = environment,
 		.in = worker->null,
 		.area = result->area,
 		.still = worker->still,
@@ -217,11 +242,13 @@ static struct error *run_alone(struct worker *worker, const struct worker_order 
 static struct error *start_server(struct worker *worker)
 {
 	const struct launch_options *options = worker->setup->options;
-	_cleanup_free_ char **environment = spawn_bound_environment(worker->environment);
+	const struct binary *binary = &worker->binary;
+	_cleanup_free_ char **environment = binary->path ? binary_environment(binary, worker->environment)
+							 : spawn_bound_environment(worker->environment);
 	struct spawn start = {
-		.path = options->path,
-		.argv = options->argv,
-		.environment = worker->lost ? worker->environment : environment,
+		.path = binary->path ? binary->path : options->path,
+		.argv = binary->path ? binary->argv : options->argv,
+		.environment = worker->lost && !binary->path ? worker->environment : environment,
 		.in = worker->null,
 		.still = worker->still,
 		.small_pages = true,
@@ -260,9 +287,9 @@ static _Noreturn void leave(struct worker *worker)
 }
 
 /* A run that the server forks. *done is false when there is no server to do so. */
-static struct error *run_served(struct worker *worker, const struct worker_order *order, int plan,
-				struct worker_report *report, struct result *result, struct ending *ending,
-				bool *done)
+static struct error *run_served(struct worker *worker, const struct worker_order *order,
+				const struct files *files, struct worker_report *report,
+				struct result *result, struct ending *ending, bool *done)
 {
 	struct watch watch = {
 		.start = watch_now(),
@@ -276,7 +303,8 @@ static struct error *run_served(struct worker *worker, const struct worker_order
 	*done = false;
 	if (!worker->server.pid)
 		TRY(start_server(worker));
-	TRY(reuse_arm(&worker->reuse, &worker->setup->options->area, &order->control, order->seed, plan));
+	TRY(reuse_arm(&worker->reuse, &worker->setup->options->area, &order->control, order->seed,
+		      files->plan, files->sites));
 	TRY(server_run(&worker->server, worker->reuse.fd, worker->reuse.number, &watch, ending, &lost));
 	if (ending->stopped)
 		leave(worker);
@@ -296,6 +324,7 @@ static struct error *run_served(struct worker *worker, const struct worker_order
 	report->contested = look.contested;
 	report->hash = look.hash;
 	report->turns = look.turns;
+	report->claim = look.claim;
 	result->novel = look.novel || look.odd;
 	return tidy(worker, look.processes);
 }
@@ -326,8 +355,9 @@ static struct error *judge(struct worker *worker, const struct ending *ending, i
 	return NULL;
 }
 
-static struct error *run_program(struct worker *worker, const struct worker_order *order, int plan,
-				 struct worker_report *report, struct result *result)
+static struct error *run_program(struct worker *worker, const struct worker_order *order,
+				 const struct files *files, struct worker_report *report,
+				 struct result *result)
 {
 	_cleanup_close_ int spool = -1;
 	struct ending ending;
@@ -341,9 +371,9 @@ static struct error *run_program(struct worker *worker, const struct worker_orde
 		output_start(&worker->err, NULL, -1);
 		output_start(&worker->check, NULL, -1);
 		if (worker->served) {
-			TRY(run_served(worker, order, plan, report, result, &ending, &done));
+			TRY(run_served(worker, order, files, report, result, &ending, &done));
 		} else {
-			TRY(run_alone(worker, order, plan, result, &ending));
+			TRY(run_alone(worker, order, files, result, &ending));
 			done = true;
 		}
 	}
@@ -402,11 +432,11 @@ static void await_order(struct worker *worker)
 		leave(worker);
 }
 
-static void next_order(struct worker *worker, struct worker_order *order, int *plan)
+static void next_order(struct worker *worker, struct worker_order *order, struct files *files)
 {
 	union {
 		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
 	} beside;
 	struct iovec part = { order, sizeof *order };
 	struct msghdr message = {
@@ -419,8 +449,14 @@ static void next_order(struct worker *worker, struct worker_order *order, int *p
 		await_order(worker);
 	if (n != (ssize_t)sizeof *order || worker->post.broken)
 		leave(worker);
-	if (CMSG_FIRSTHDR(&message) && beside.header.cmsg_type == SCM_RIGHTS)
-		memcpy(plan, CMSG_DATA(&beside.header), sizeof *plan);
+	if (!CMSG_FIRSTHDR(&message) || beside.header.cmsg_type != SCM_RIGHTS)
+		return;
+	const unsigned char *at = CMSG_DATA(&beside.header);
+
+	if (order->plan)
+		memcpy(&files->plan, at, sizeof files->plan);
+	if (order->sites)
+		memcpy(&files->sites, at + (order->plan ? sizeof files->plan : 0), sizeof files->sites);
 }
 
 _Noreturn void worker_main(const struct worker_setup *setup)
@@ -433,15 +469,15 @@ _Noreturn void worker_main(const struct worker_setup *setup)
 
 	for (;;) {
 		_cleanup_(free_result) struct result result = { .area = -1 };
-		_cleanup_close_ int plan = -1;
+		_cleanup_(close_files) struct files files = { -1, -1 };
 		struct worker_order order;
 
-		next_order(worker, &order, &plan);
+		next_order(worker, &order, &files);
 		struct worker_report report = { .index = order.index,
 						.seed = order.seed,
 						.light = order.control.light };
 		struct error *error =
-			unprepared ? unprepared : run_program(worker, &order, plan, &report, &result);
+			unprepared ? unprepared : run_program(worker, &order, &files, &report, &result);
 
 		if (error) {
 			report.is_error = true;

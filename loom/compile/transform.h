@@ -18,9 +18,14 @@ struct transform_options {
 	bool loops;         /* hook loop headers */
 	bool optimise;      /* the unit is compiled with optimisation */
 	const char *source; /* as named on the command line */
+	const struct guard_set *guard; /* a production build: only its sites are hooked; NULL else */
 };
 /* Puts hooks, site table and constructor into `module`. *nsites says how many sites it got. */
 struct error *transform(LLVMModuleRef module, const struct transform_options *options, uint32_t *nsites);
+
+/* ---- guard_weave.c ---- */
+/* Guards the sites of options->guard alone. *nsites says how many sites got hooks. */
+struct error *guard_transform(LLVMModuleRef module, const struct transform_options *options, uint32_t *nsites);
 
 /* ---- table.c: the unit's sites ---- */
 struct table {

@@ -3,7 +3,6 @@
  * atomic instruction. */
 #include "loom/runtime/control/control.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -90,6 +89,8 @@ struct agent *next_after(struct agent *last, uint32_t end)
 	if (UNLIKELY(control.arrived))
 		signals_take();
 	expire_due();
+	if (UNLIKELY(control.intervenes && !control.nready && !control.ntimed && !control.ninputs))
+		intervene_lets_go();
 	if (control.ninputs)
 		blocking_poll(false);
 	if (control.planned) {
@@ -102,7 +103,7 @@ struct agent *next_after(struct agent *last, uint32_t end)
 		if (next)
 			return next;
 		/* What comes from outside may come before the first sleeper wakes. */
-		if (!blocking_poll(true) && !expire_first())
+		if (!blocking_poll(true) && !expire_first() && !intervene_lets_go())
 			control_stuck();
 	}
 }
@@ -155,13 +156,21 @@ static void note_progress(struct agent *me)
 
 /* ---- points ---- */
 
-static void arrive(struct agent *me)
+void point_pass(struct agent *me, struct point point)
 {
+	if (UNLIKELY(control.intervenes))
+		intervene_arrives(me);
+	me->site = point.site;
+	me->access = point.access;
+	me->address = point.address;
+	me->size = point.size;
 	me->inside = true;
 	if (UNLIKELY(control.arrived))
 		signals_take();
 	expire_due();
 	note_progress(me);
+	if (UNLIKELY(control.intervenes && me->demoted && control.ndemoted >= control.nready))
+		intervene_lets_go(); /* the others only spin: they may wait for somebody who is held */
 	uint32_t end = me->yields || me->demoted ? TURN_YIELDED : TURN_PREEMPTED;
 	/* A yield may return at once, unless its thread does nothing else. */
 	if (me->yields && !me->demoted && control_random() & 1)
@@ -176,6 +185,8 @@ static void arrive(struct agent *me)
 	me->yields = false;
 	if (next != me)
 		give_token(me, next, end);
+	if (UNLIKELY(control.intervenes))
+		intervene(me);
 	pass_point(me);
 	me->inside = false;
 	if (UNLIKELY(me->signals))
@@ -195,69 +206,6 @@ struct agent *control_enter(void)
 	return me;
 }
 
-/* Has no other thread left a trace at the place so far? */
-static bool looks_private(const struct thread *self, uint64_t address, size_t size)
-{
-	return granule_is_private(self, address, size);
-}
-
-static void take_point(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access)
-{
-	struct agent *me = control_enter();
-	/* Parts of one access have one word. */
-	if (!me || word == me->word)
-		return;
-	bool second_half = access == ACCESS_WRITE && me->access == ACCESS_READ &&
-			   WORD_SITE(word) == me->site && address == me->address;
-	me->word = word;
-	me->site = WORD_SITE(word);
-	me->access = access;
-	me->address = address;
-	me->size = size;
-	if (second_half) { /* the write of an atomic update, which has happened */
-		me->wrote = true;
-		control.still = 0;
-		policy_passed(me);
-		return;
-	}
-	if (control.nready > 1 || control.ntimed)
-		policy_weigh(me, looks_private(self, address, size));
-	arrive(me);
-}
-
-/* A debugger may stop here: the calling thread is about to do the access that it was asked for. */
-EXPORT __attribute__((noinline)) void unsnarl_here(uint64_t address)
-{
-	__asm__ volatile("" : : "r"(address) : "memory");
-}
-
-void control_access(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access)
-{
-	if (UNLIKELY(address < control.stacks_high && address + size > control.stacks_low))
-		control.stacks_seen = true;
-	take_point(self, word, address, size, access);
-	if (UNLIKELY(control.options.stop_order && WORD_ORDER(word) == (uint32_t)control.options.stop_order &&
-		     self->number == control.options.stop_thread))
-		unsnarl_here(address);
-}
-
-void control_note_site(struct agent *me, const volatile void *object)
-{
-	me->site = me->thread->sync;
-	me->access = POINT_SYNC;
-	me->address = (uint64_t)object;
-	me->size = 1;
-	me->repeated = me->dull = false;
-}
-
-void control_call(struct agent *me, const volatile void *object)
-{
-	int saved = errno;
-	control_note_site(me, object);
-	arrive(me);
-	errno = saved;
-}
-
 /* ---- start ---- */
 
 /* The other threads may still do much before the last one has left: the end of main is a point, too. */
@@ -270,12 +218,12 @@ static void point_at_exit(void)
 
 void control_prepare(void)
 {
-	control.near_visits = runtime_map_near(sizeof *control.near_visits * NEAR_VISITS);
+	points_prepare();
 	/* What a short run touches of these lies together. */
 	agents_prepare();
 	control.agents = runtime_map(0, sizeof *control.agents * AREA_SLOTS);
 	token_prepare();
-	control.visits = runtime_map(0, sizeof *control.visits * (WORD_SITE_MASK + 1));
+	intervene_prepare();
 	atexit(point_at_exit);
 }
 
@@ -289,8 +237,10 @@ void control_start(void)
 	runtime_touch_near();
 	history_touch();
 	control.pid = (int)raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	points_start();
 	turns_start();
 	policy_start();
+	intervene_start();
 	control_created(unsnarl_self);
 	struct agent *me = &control.agents[unsnarl_self->slot];
 	agent_readies(me);

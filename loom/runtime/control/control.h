@@ -2,7 +2,7 @@
  * (runtime.h), and knows of synchronisation objects only what is at the end of this file.
  *
  * Controlled mode: one thread, the holder of the token, runs
- * at a time. At every point (a hooked access, a synchronisation call) the plan or
+ * at a time. At every point (points.c says what is one) the plan or
  * the policy decides who goes on. Whatever is below is touched by the holder of
  * the token only, so it needs no locks. Nothing in it may depend on addresses,
  * process numbers or real time, or the same seed would not give the same turns. */
@@ -22,8 +22,10 @@ enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
 #define POINT_SYNC 0     /* access of a point that is none: a synchronisation call */
 #define SPIN_SITES 64u
 #define FEW_AGENTS 32u
-#define NEAR_VISITS 1024u
+#define NEAR_SITES 1024u
 #define WAIT_SLEEP 100u /* beside enum area_wait_kind: ends by itself */
+#define WAIT_HELD 101u  /* for the sake of a claim (intervene.h) */
+#define LOCKS_KNOWN 16u
 
 /* A thread as the scheduler sees it; one per slot. */
 struct agent {
@@ -44,6 +46,7 @@ struct agent {
 	bool dull;       /* seldom worth a switch */
 	bool inside;     /* in the scheduler or in a call whose points do not count */
 	bool yields;
+	bool let_go, held_softly; /* for intervene.c: it need not wait here; it may be let go for nothing */
 	/* What it waits for; of a thread that was woken but has not run yet, what it waited for. */
 	uint32_t wait;
 	uint32_t result; /* enum wait_result */
@@ -67,10 +70,17 @@ struct agent {
 	uint64_t left;
 	/* Spinning: how many points in a row were known ones. */
 	uint32_t streak, demotions;
+	uint32_t patience; /* spent without a point */
 	bool wrote;
 	bool demoted;
 	uint64_t demoted_until; /* contested points */
 	uint32_t clock_reads;
+	/* Locks that it holds, in the order in which it took them; of more than so many the first. */
+	struct {
+		uint64_t object;
+		uint32_t site;
+	} locks[LOCKS_KNOWN];
+	uint32_t nlocks;
 	/* Life. */
 	uint64_t stack_low, stack_size; /* low 0: where libc puts it */
 	pthread_t id;
@@ -102,6 +112,7 @@ struct control {
 	uint64_t timer_deadline;         /* of the program's first timer */
 	uint32_t timer_files;            /* timers that are files */
 	uint32_t ndemoted;
+	bool intervenes;                /* a claim is forced or forbidden */
 	bool review;                    /* priorities or the ready ones changed: the policy must look again */
 	uint32_t child;                 /* number of the thread that lives on in the child of a fork */
 	bool outside;                   /* waits for input in reality */
@@ -127,8 +138,8 @@ struct control {
 	uint64_t interesting;              /* SURW: sites below this hash */
 	uint64_t passing;                  /* of how many dull points one may be a switch, a power of two */
 	uint32_t phase;                    /* which turns of a loop are not dull */
-	uint32_t *near_visits;             /* by site, the first NEAR_VISITS, */
-	uint32_t *visits;                  /* by site */
+	uint32_t *near_notes;              /* by site, the first NEAR_SITES: what points.c knows of them, */
+	uint32_t *notes;                   /* by site */
 	struct agent *few[4 * FEW_AGENTS]; /* all three lists as long as there are few threads */
 };
 extern HIDDEN struct control control;
@@ -179,6 +190,22 @@ INLINE struct agent *control_in_library(void)
 	struct agent *me = control.current;
 	return me && me->in_library && me->inside && me->thread == unsnarl_self ? me : NULL;
 }
+/* Where a thread stands: what it is about to do. */
+struct point {
+	uint32_t site;
+	uint32_t access; /* enum access or POINT_SYNC */
+	uint64_t address, size;
+};
+/* The one way through a point, for accesses and synchronisation calls alike: the thread is about to do
+ * this, and does it when the call returns; meanwhile others may have run. */
+HIDDEN void point_pass(struct agent *me, struct point point);
+
+/* ---- points.c: what is a point ---- */
+HIDDEN void points_prepare(void);
+HIDDEN void points_start(void);
+/* Is every access at this site a point in this run? */
+HIDDEN bool points_always(uint32_t site);
+HIDDEN uint32_t points_visit(uint32_t site); /* how many there were, this one included */
 /* A point: the call that stands at the thread's synchronisation site, on `object`. */
 HIDDEN void control_call(struct agent *me, const volatile void *object);
 /* The same without a decision of its own. */
@@ -191,6 +218,19 @@ INLINE uint64_t control_below(uint64_t n)
 {
 	return (uint64_t)((unsigned __int128)control_random() * n >> 64);
 }
+
+/* ---- intervene.c: claims are forced or forbidden ---- */
+HIDDEN void intervene_prepare(void);
+HIDDEN void intervene_start(void);
+/* Is the site one of the claim's? Accesses there are always points. */
+HIDDEN bool intervene_wants(uint32_t site);
+/* `me` has come to a point: what it did before is done. */
+HIDDEN void intervene_arrives(struct agent *me);
+/* `me` is about to do what it stands at; returns when it may. */
+HIDDEN void intervene(struct agent *me);
+/* Nobody else can run: one of those who are held may go on. False when nobody is held. */
+HIDDEN bool intervene_lets_go(void);
+HIDDEN void intervene_ended(struct agent *me);
 
 /* ---- waiting.c ---- */
 /* Blocks until somebody wakes the object's waiters, until the deadline, or until interrupted. */
@@ -257,6 +297,10 @@ HIDDEN void objects_prepare(void);
 HIDDEN struct object *object_at(uint64_t address);
 HIDDEN void object_held(struct agent *me, const volatile void *address);
 HIDDEN void object_released(const volatile void *address);
+/* The same of a lock, which is given back by whoever took it. */
+HIDDEN void object_entered(struct agent *me, const volatile void *address);
+/* `me` gives a lock back, of which others may hold a part still. */
+HIDDEN void object_left(struct agent *me, const volatile void *address);
 
 /* ---- what sync/ does when control asks for it ---- */
 HIDDEN void mutex_abandon(const struct agent *ended); /* its robust ones can be had */

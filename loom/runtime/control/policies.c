@@ -105,8 +105,7 @@ static struct agent *highest(struct agent *me)
  * 4 until their number has doubled; which ones differs from run to run. */
 void policy_weigh(struct agent *me, bool private)
 {
-	uint32_t *counts = me->site < NEAR_VISITS ? control.near_visits : control.visits;
-	uint32_t visits = ++counts[me->site];
+	uint32_t visits = points_visit(me->site);
 	uint32_t step = visits < 8 ? 1 : 1u << (31 - __builtin_clz(visits)) >> 2;
 	me->repeated = ((visits + control.phase) & (step - 1)) != 0;
 	me->dull = private || me->repeated;

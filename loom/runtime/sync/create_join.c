@@ -47,6 +47,7 @@ void create_done(struct agent *me, struct thread *thread, pthread_t id, const pt
 		agent->has_id = true;
 		agent->detached = is_detached(attributes);
 		agent_readies(agent); /* its kernel thread is there */
+		trace_call(me->thread, me->site, agent->number, AREA_CREATE);
 	} else {
 		control_uncontrolled("more than 1022 threads");
 	}
@@ -110,6 +111,7 @@ int join_wait(struct agent *me, struct agent *other, uint64_t deadline)
 	}
 	await_gone(me, other);
 	other->joined = true;
+	trace_call(me->thread, me->site, other->number, AREA_JOIN);
 	return 0;
 }
 
@@ -136,8 +138,10 @@ INTERPOSE int pthread_tryjoin_np(pthread_t id, void **value)
 	struct agent *other = agent_of(id);
 	if (other && other->state != AGENT_ENDED)
 		return EBUSY;
-	if (other)
+	if (other) {
 		other->joined = true;
+		trace_call(me->thread, me->site, other->number, AREA_JOIN);
+	}
 	return REAL(pthread_join)(id, value);
 }
 
