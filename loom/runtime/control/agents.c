@@ -78,6 +78,9 @@ void agent_blocks(struct agent *agent)
 	if (agent->deadline < control.next_deadline)
 		control.next_deadline = agent->deadline;
 	agent->eager = policy_eager(agent);
+	agent->overdue = policy_overdue(agent);
+	if (agent->overdue < control.next_overdue)
+		control.next_overdue = agent->overdue;
 }
 
 void control_unblock(struct agent *agent, enum wait_result result)

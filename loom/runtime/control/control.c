@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define POINT_NS 5u          /* virtual time that a point takes: hardly more than without control */
+#define POINT_NS 5u          /* virtual time that a point or an access takes: hardly more than without control */
 #define STREAK_READING 64u   /* known points in a row after which a thread only spins, */
 #define STREAK_WRITING 2000u /* and when it also writes */
 #define LEAN_POINTS 8192u    /* a run that lasts longer is a long one */
@@ -67,7 +67,11 @@ void pass_point(struct agent *me)
 	control.turn->points++;
 	me->passed++;
 	control.budget -= control.budget > 0;
-	control.now += POINT_NS;
+	/* Accesses that are no points are work, too, and take time. */
+	uint64_t done = me->thread->order - me->worked + 1;
+	me->worked = me->thread->order;
+	control.work += done;
+	control.now += done * POINT_NS;
 	uint64_t points = ++control.schedule->points;
 	if (!me->repeated && (control.nready > 1 || control.ntimed)) {
 		control.contested++;
@@ -233,7 +237,7 @@ void control_start(void)
 	control.schedule = runtime_schedule();
 	control.still_most = control.options.still_points > STILL_MOST ? control.options.still_points : STILL_MOST;
 	control.seed_state = runtime.options.seed * 0xd1342543de82ef95u + 1;
-	control.next_deadline = control.timer_deadline = NEVER;
+	control.next_deadline = control.timer_deadline = control.next_overdue = NEVER;
 	runtime_touch_near();
 	history_touch();
 	control.pid = (int)raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);

@@ -52,7 +52,9 @@ struct agent {
 	uint32_t result; /* enum wait_result */
 	uint64_t object;
 	uint64_t deadline;
-	uint64_t eager;        /* contested points after which the deadline may come early */
+	uint64_t eager;        /* contested points after which the deadline may come early, */
+	uint64_t overdue;      /* and accesses of all threads after which it must */
+	uint64_t worked;       /* accesses that are counted in control.work */
 	uint64_t queued;       /* when it began to wait: first come, first served */
 	struct pollfd *polled; /* WAIT_INPUT */
 	uint32_t npolled;
@@ -124,6 +126,8 @@ struct control {
 	int pid, leaving;
 	uint64_t now, next_deadline; /* virtual time in ns since the start */
 	uint64_t contested, still, waits;
+	uint64_t next_overdue; /* not later than that of any sleeper */
+	uint64_t work; /* accesses and points of all threads */
 	uint64_t still_most; /* points without news that are a livelock */
 	uint64_t seed_state;
 	/* Turns and plan. */
@@ -283,6 +287,8 @@ HIDDEN void policy_demoted(struct agent *me);
 HIDDEN void policy_weigh(struct agent *me, bool private);
 /* From which contested point on a sleeper may be chosen before its time; NEVER = only when nobody else can run. */
 HIDDEN uint64_t policy_eager(const struct agent *agent);
+/* And after how many accesses of the others it is chosen first of all. */
+HIDDEN uint64_t policy_overdue(const struct agent *agent);
 
 /* ---- objects.c: what reports say about objects ---- */
 struct object {

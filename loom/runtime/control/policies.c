@@ -9,7 +9,8 @@
 #define PRIORITY_HIGH (1ull << 63)
 #define SURW_POINTS 100u
 #define SHORT_NS 10000000u /* a wait that ends too early by so much is nothing special */
-#define PATIENCE_NS 200u   /* of a longer sleep, for each point that others pass */
+#define PATIENCE_NS 200u   /* of a sleep, for each access of the others: they may wait for what comes after it */
+#define PATIENCE_AGAIN 1000u
 
 static HOT uint64_t pct_changes[PCT_CHANGES];
 
@@ -56,17 +57,34 @@ static bool may_rest(const struct agent *agent)
 	return agent->demoted && agent->demoted_until > control.contested;
 }
 
-/* A sleeper whose turn has come early must not overtake a time-out that would come before. */
 static bool may_expire(const struct agent *agent)
 {
-	if (agent->deadline == NEVER || agent->eager > control.contested)
-		return false;
-	if (agent->deadline <= control.now + SHORT_NS || control.options.early)
-		return true;
-	for (uint32_t i = 0; i < control.nblocked; i++)
-		if (control.blocked[i]->wait != WAIT_SLEEP && control.blocked[i]->deadline < agent->deadline)
-			return false;
-	return control.timer_deadline >= agent->deadline;
+	return agent->deadline != NEVER && agent->eager <= control.contested;
+}
+
+/* A sleeper that has waited for too long while others only went on and on. It must not overtake a time-out
+ * that would come before. */
+static struct agent *overdue_sleeper(void)
+{
+	struct agent *first = NULL;
+	uint64_t before = control.timer_deadline;
+	control.next_overdue = NEVER;
+	for (uint32_t i = 0; i < control.nblocked; i++) {
+		struct agent *agent = control.blocked[i];
+		if (agent->deadline == NEVER)
+			continue;
+		if (agent->overdue == NEVER) {
+			before = agent->deadline < before ? agent->deadline : before;
+		} else if (agent->overdue > control.work) {
+			if (agent->overdue < control.next_overdue)
+				control.next_overdue = agent->overdue;
+		} else if (!first || agent->deadline < first->deadline) {
+			first = agent;
+		}
+	}
+	if (first)
+		control.next_overdue = control.work + PATIENCE_AGAIN;
+	return first && first->deadline <= before ? first : NULL;
 }
 
 /* Those who can go on: ready ones that do not only spin, and sleepers whose turn has come early. */
@@ -217,7 +235,13 @@ static struct agent *stay_next(struct agent *me)
 
 struct agent *policy_next(struct agent *me)
 {
-	struct agent *next;
+	struct agent *next = NULL;
+	if (UNLIKELY(control.work >= control.next_overdue))
+		next = overdue_sleeper();
+	if (next) {
+		control_expire(next);
+		return next;
+	}
 	switch (control.options.policy) {
 	case POLICY_PCT:
 		next = pct_next(me);
@@ -262,8 +286,7 @@ void policy_demoted(struct agent *me)
 }
 
 /* Any machine may stop a thread for some milliseconds, so half of the short waits end early, at once or
- * after any number of points. Of longer ones a sleep ends early when the others have gone on and on, since
- * they may wait for what comes after it; a wait with a time-out never does: that it runs out is news to the
+ * after any number of points. Longer ones do not: a wait with a time-out never does: that it runs out is news to the
  * program, which no correct one expects while others are at work. To let it run out all the same is an
  * experiment that has to be asked for. */
 uint64_t policy_eager(const struct agent *agent)
@@ -272,10 +295,17 @@ uint64_t policy_eager(const struct agent *agent)
 	bool sleeps = agent->wait == WAIT_SLEEP, early = control.options.early && !sleeps;
 	uint64_t dice = control_random();
 	if (length > SHORT_NS && !early)
-		return sleeps ? control.contested + length / PATIENCE_NS : NEVER;
+		return NEVER;
 	uint32_t one_in = length <= SHORT_NS / 10 ? 2 : 4;
 	if (control.options.policy == POLICY_STAY || dice % one_in)
 		return NEVER;
 	dice >>= 8;
 	return dice & 1 ? control.contested : control.contested + (1ull << (dice >> 1) % 10);
+}
+
+uint64_t policy_overdue(const struct agent *agent)
+{
+	uint64_t now = time_of(agent), length = agent->deadline > now ? agent->deadline - now : 0;
+	return agent->wait == WAIT_SLEEP || length <= SHORT_NS ? control.work + PATIENCE_AGAIN + length / PATIENCE_NS
+							       : NEVER;
 }
