@@ -5,7 +5,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 SOURCES = $(shell git ls-files '*.c' '*.h' ':!corpus' ':!bench' ':!examples')
 
-.PHONY: all install demo check bench eval-hunt eval-diagnose eval-locon eval-bugaboo sanitize fuzz format tidy packages clean
+.PHONY: all install demo check check-correct bench eval-hunt eval-diagnose eval-locon eval-bugaboo sanitize fuzz format tidy packages clean
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -27,6 +27,11 @@ check:
 	@$(MAKE) --no-print-directory all $(BUILD)-sanitize/build.ninja
 	ninja -C $(BUILD)-sanitize
 	@scripts/check.py $(BUILD) $(BUILD)-sanitize
+
+# Every correct program of tests/correct in 200 schedules with two jobs; LOAD=2 keeps the machine busy beside it.
+LOAD ?= 0
+check-correct: all
+	tests/test_correct.py $(BUILD)/unsnarl --load $(LOAD)
 
 bench:
 	@scripts/packages.sh build bench

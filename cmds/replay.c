@@ -174,6 +174,8 @@ static struct error *find_program(struct subject *subject, char **given)
 		subject->loom = LOOM_BINARY;
 		TRY(launch_check(program, &subject->loom, &subject->path, &build));
 	}
+	if (subject->loom == LOOM_COMPILED)
+		TRY(launch_check_control(subject->path));
 	if (build != schedule->build)
 		return error_new(
 			"%s is not the build that %s was recorded with; a schedule fits that one only: hunt "

@@ -118,6 +118,8 @@ void diagnosis_json(const struct diagnosis *diagnosis)
 	json_object_set_new(answer, "failed", answer_count(tally->failed));
 	json_object_set_new(answer, "compared", answer_count(tally->recorded_passed));
 	json_object_set_new(answer, "always", json_boolean(diagnosis->always));
+	json_object_set_new(answer, "blames_control", json_boolean(tally_blames_control(tally)));
+	json_object_set_new(answer, "inconclusive", answer_count(tally->slow));
 	json_object_set_new(answer, "failures", tally_json(tally->ends.items, tally->ends.n));
 	json_object_set_new(answer, "policies", tally_json(tally->arms.items, tally->arms.n));
 	json_object_set_new(answer, "uncontrolled",

@@ -394,6 +394,7 @@ static struct error *run_once(struct worker *worker, const struct worker_order *
 			done = true;
 		}
 	}
+	ending.controlled = order->control.policy != POLICY_FREE;
 	return judge(worker, &ending, spool, report, result);
 }
 

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define POINT_NS 100u        /* virtual time that a point takes */
+#define POINT_NS 5u /* virtual time that a point or an access takes: hardly more than without control */
 #define STILL_PATIENCE 1000u /* points between two sleepers that are woken for that */
 
 HOT struct control control;
@@ -33,17 +33,27 @@ void control_uncontrolled(const char *what)
 	text[used + length] = '\n';
 }
 
+void control_expired_early(const struct agent *agent)
+{
+	struct area_schedule *schedule = control.schedule;
+	uint64_t now = time_of(agent);
+	if (schedule->early_ns)
+		return;
+	schedule->early_ns = agent->deadline > now ? agent->deadline - now : 1;
+	schedule->early_site = units_site_id(agent->site);
+	schedule->early_thread = agent->number;
+}
+
 /* ---- the token ---- */
 
 /* Nothing new for long. Sleepers may change that, so their time comes now; if it does not help, nothing will. */
 static void stands_still(void)
 {
-	if (control.ninputs)
+	if (control.still % STILL_PATIENCE)
 		return;
-	if (!control.ntimed || control.still > 2 * STILL_MOST)
-		control_finish(END_LIVELOCK);
-	if (control.still % STILL_PATIENCE == 0)
-		expire_first();
+	if (blocking_poll(false) || (control.still <= 2 * control.still_most && expire_first()) || outside_can_come())
+		return;
+	control_finish(END_LIVELOCK);
 }
 
 void pass_point(struct agent *me)
@@ -51,9 +61,13 @@ void pass_point(struct agent *me)
 	control.turn->points++;
 	me->passed++;
 	control.budget -= control.budget > 0;
-	control.now += POINT_NS;
 	me->thread->patience = control.patience;
 	bool lingers = me->access == POINT_LINGER;
+	/* Accesses that are no points are work, too, and take time. */
+	uint64_t done = me->thread->order - me->worked + 1;
+	me->worked = me->thread->order;
+	control.work += done;
+	control.now += done * POINT_NS;
 	uint64_t points = control.schedule->points += !lingers;
 	if (!me->repeated && (control.nready > 1 || control.ntimed)) {
 		control.contested++;
@@ -62,13 +76,17 @@ void pass_point(struct agent *me)
 	policy_passed(me);
 	if (UNLIKELY(control.options.most_points && points > control.options.most_points))
 		control_finish(END_LIVELOCK);
+	if (UNLIKELY(control.options.slow_points && points > control.options.slow_points))
+		control_finish(END_SLOW);
 	control.still += !lingers;
-	if (UNLIKELY(control.still > STILL_MOST))
+	if (UNLIKELY(control.still > control.still_most))
 		stands_still();
 }
 
 struct agent *next_after(struct agent *last, uint32_t end)
 {
+	if (UNLIKELY(control.arrived))
+		signals_take();
 	expire_due();
 	if (UNLIKELY(control.intervenes && !control.nready && !control.ntimed && !control.ninputs))
 		intervene_lets_go();
@@ -83,8 +101,8 @@ struct agent *next_after(struct agent *last, uint32_t end)
 		struct agent *next = policy_next(NULL);
 		if (next)
 			return next;
-		/* Input from outside may come before the first sleeper wakes. */
-		if (!(control.ninputs && blocking_poll(true)) && !expire_first() && !intervene_lets_go())
+		/* What comes from outside may come before the first sleeper wakes. */
+		if (!blocking_poll(true) && !expire_first() && !intervene_lets_go())
 			control_stuck();
 	}
 }
@@ -109,6 +127,8 @@ void point_pass(struct agent *me, struct point point)
 	me->address = point.address;
 	me->size = point.size;
 	me->inside = true;
+	if (UNLIKELY(control.arrived))
+		signals_take();
 	expire_due();
 	spinning_note(me);
 	if (UNLIKELY(control.intervenes && me->demoted && control.ndemoted >= control.nready))
@@ -175,8 +195,9 @@ void control_start(void)
 {
 	control.options = runtime.head->control;
 	control.schedule = runtime_schedule();
+	control.still_most = control.options.still_points > STILL_MOST ? control.options.still_points : STILL_MOST;
 	control.seed_state = runtime.options.seed * 0xd1342543de82ef95u + 1;
-	control.next_deadline = NEVER;
+	control.next_deadline = control.timer_deadline = control.next_overdue = NEVER;
 	runtime_touch_near();
 	history_touch();
 	control.pid = (int)raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
@@ -187,6 +208,7 @@ void control_start(void)
 	intervene_start();
 	control_created(unsnarl_self);
 	struct agent *me = &control.agents[unsnarl_self->slot];
+	agent_readies(me);
 	me->tid = control.pid;
 	me->id = pthread_self();
 	me->has_id = true;

@@ -55,13 +55,21 @@ struct agent {
 	uint32_t result; /* enum wait_result */
 	uint64_t object;
 	uint64_t deadline;
-	uint64_t eager;        /* contested points after which the deadline may come early */
+	uint64_t eager;        /* contested points after which the deadline may come early, */
+	uint64_t overdue;      /* and accesses of all threads after which it must */
+	uint64_t worked;       /* accesses that are counted in control.work */
 	uint64_t queued;       /* when it began to wait: first come, first served */
 	struct pollfd *polled; /* WAIT_INPUT */
 	uint32_t npolled;
+	/* Waits that reality can end: is it over? Asked when others have moved, and while nobody can run. */
+	bool (*look)(struct agent *agent);
+	const void *looked; /* its argument */
+	bool foreign;       /* it waits for what is outside of the process by its nature */
 	bool takes_signals; /* in sigwait */
 	bool restarts;      /* the last interruption was by handlers after which calls go on */
 	uint64_t signals;   /* sent to it, a bit each: it gets them when its turn comes */
+	uint64_t handled;   /* handlers that ran in it */
+	uint64_t time;      /* it has slept until then: its clock is ahead when that is later than now */
 	/* For policies. */
 	uint64_t priority;
 	uint64_t left;
@@ -82,6 +90,8 @@ struct agent {
 	pthread_t id;
 	bool has_id, detached, joined;
 	bool cancel_disabled, cancel_asynchronous, cancelled;
+	bool in_library;    /* libc works for it inside a call of ours: locks there are waited for, but are no points */
+	bool serves_timer;  /* it only runs what a timer of the program wants run */
 	struct {
 		uint32_t site;
 		uint64_t address;
@@ -100,7 +110,11 @@ struct control {
 	struct agent **candidates;       /* twice as many: who may be chosen (policies.c) */
 	uint32_t nready, nblocked;       /* ready: by number; blocked: in the order in which they came */
 	uint32_t ntimed;                 /* blocked ones with a deadline */
-	uint32_t ninputs;                /* blocked ones that wait for input */
+	uint32_t ninputs;                /* blocked ones that reality can wake (look) */
+	uint32_t arrived;                /* signals that came to threads without the token (handlers.c) */
+	uint64_t handlers;               /* signals for which the program has a handler, a bit each */
+	uint64_t timer_deadline;         /* of the program's first timer */
+	uint32_t timer_files;            /* timers that are files */
 	uint32_t ndemoted;
 	bool intervenes;                /* a claim is forced or forbidden */
 	bool review;                    /* priorities or the ready ones changed: the policy must look again */
@@ -117,6 +131,9 @@ struct control {
 	uint32_t patience; /* of a thread from a point on: turns of waiting loops; 0 = endless */
 	uint32_t seen;     /* accesses, in a lean run */
 	bool looking;      /* no access takes a short way (spinning.c) */
+	uint64_t next_overdue; /* not later than that of any sleeper */
+	uint64_t work; /* accesses and points of all threads */
+	uint64_t still_most; /* points without news that are a livelock */
 	uint64_t seed_state;
 	/* Turns and plan. */
 	struct area_turn *turn; /* the one that goes on */
@@ -153,7 +170,10 @@ HIDDEN void agent_rises(struct agent *agent); /* it is not demoted any more */
 HIDDEN void agent_leaves_ready(struct agent *agent);
 HIDDEN void agent_blocks(struct agent *agent);
 HIDDEN void control_unblock(struct agent *agent, enum wait_result result);
-HIDDEN void control_expire(struct agent *agent); /* its deadline is now */
+/* Its deadline has come. Time passes for all when nobody else can run, else for this thread alone. */
+HIDDEN void control_expire(struct agent *agent);
+HIDDEN uint64_t first_deadline(void); /* of waits and timers; NEVER */
+INLINE uint64_t time_of(const struct agent *agent);
 HIDDEN void expire_due(void);                    /* those whose time has come are ready */
 HIDDEN bool expire_first(void); /* nobody can run: time passes until the first sleeper wakes */
 
@@ -172,6 +192,12 @@ HIDDEN struct agent *control_enter(void);
 INLINE struct agent *control_me(void)
 {
 	return LIKELY(!runtime.controlled) ? NULL : control_enter();
+}
+/* The agent of the calling thread when libc works for it inside a call of ours, else NULL. */
+INLINE struct agent *control_in_library(void)
+{
+	struct agent *me = control.current;
+	return me && me->in_library && me->inside && me->thread == unsnarl_self ? me : NULL;
 }
 /* Where a thread stands: what it is about to do. */
 struct point {
@@ -200,6 +226,8 @@ HIDDEN void control_call(struct agent *me, const volatile void *object);
 /* The same without a decision of its own. */
 HIDDEN void control_note_site(struct agent *me, const volatile void *object);
 HIDDEN void control_uncontrolled(const char *what);
+/* An experiment: a wait of the thread runs out while others could go on. The first one is what is told. */
+HIDDEN void control_expired_early(const struct agent *agent);
 HIDDEN uint64_t control_random(void);
 INLINE uint64_t control_below(uint64_t n)
 {
@@ -237,7 +265,7 @@ HIDDEN void control_retract(uint32_t kind, uint64_t object);
 HIDDEN bool control_wake_one(uint32_t kind, uint64_t object);
 
 /* ---- life.c ---- */
-HIDDEN void control_created(struct thread *thread);
+HIDDEN void control_created(struct thread *thread); /* can run when it is ready (agents.c) */
 HIDDEN void control_discarded(struct thread *thread);
 /* Where the thread's stack lies, from what its creator asked for. */
 HIDDEN void control_stack(struct thread *thread);
@@ -247,8 +275,10 @@ HIDDEN void control_ended(struct thread *thread);
 /* ---- ends.c: a run that cannot go on ---- */
 HIDDEN void control_finish(uint32_t end) __attribute__((noreturn));
 HIDDEN void control_stuck(void) __attribute__((noreturn));
+HIDDEN bool control_in_circle(void); /* do threads hold locks that they wait for? */
 /* For a thread that has waited long for its turn: does the holder of the token sleep in the kernel? */
 HIDDEN void control_watch(uint64_t *points);
+HIDDEN char control_state_of(int tid); /* the letter that the kernel gives it; 0 = not known */
 
 /* ---- turns.c: the turns of the run and those of the plan ---- */
 HIDDEN void turns_start(void);
@@ -276,6 +306,8 @@ HIDDEN void policy_demoted(struct agent *me);
 HIDDEN void policy_weigh(struct agent *me, bool private);
 /* From which contested point on a sleeper may be chosen before its time; NEVER = only when nobody else can run. */
 HIDDEN uint64_t policy_eager(const struct agent *agent);
+/* And after how many accesses of the others it is chosen first of all. */
+HIDDEN uint64_t policy_overdue(const struct agent *agent);
 
 /* ---- objects.c: what reports say about objects ---- */
 struct object {
@@ -299,5 +331,17 @@ HIDDEN void object_left(struct agent *me, const volatile void *address);
 HIDDEN void mutex_abandon(const struct agent *ended); /* its robust ones can be had */
 HIDDEN bool blocking_poll(bool wait); /* wakes those whose input is there; waits for it in reality */
 HIDDEN void signals_deliver(struct agent *me);
+HIDDEN void signals_take(void); /* those that came to threads without the token (control.arrived) */
+HIDDEN void timers_fire(void);  /* those whose time has come */
+/* Can anything from outside change what the threads wait for, be it in calls or in loops? */
+HIDDEN bool outside_can_come(void);
+/* Is somebody there who has to be given time: other processes that the program has started, other ends of its
+ * connections? */
+HIDDEN bool outside_is_at_work(void);
+
+INLINE uint64_t time_of(const struct agent *agent)
+{
+	return agent->time > control.now ? agent->time : control.now;
+}
 
 #endif
