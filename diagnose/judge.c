@@ -100,9 +100,10 @@ static void propose_opinions(struct judging *judging)
 
 			if (!claim_parts_of_finding(evidence->run, evidence->atlas, finding, &parts))
 				continue;
-			for (int last = 0; last <= (kind == CLAIM_ORDER); last++) {
-				size_t at = proposals_add(&judging->proposals, evidence,
-							  last ? CLAIM_ORDER_LAST : kind, &parts);
+			for (unsigned k = kind; k <= (kind == CLAIM_ATOMIC ? CLAIM_ATOMIC : CLAIM_ORDER_LAST);
+			     k++) {
+				size_t at = proposals_add(&judging->proposals, evidence, (enum claim_kind)k,
+							  &parts);
 
 				if (at == SIZE_MAX)
 					continue;

@@ -60,6 +60,7 @@ static void propose(const struct evidence *evidence, size_t read, const struct o
 			parts.items[1].missing = false;
 		}
 	proposals_add(list, evidence, CLAIM_ORDER, &parts);
+	proposals_add(list, evidence, CLAIM_ORDER_EACH, &parts);
 }
 
 static void compare(const struct evidence *evidence, const struct observations *passed,

@@ -108,6 +108,7 @@ static void add_order(const struct evidence *evidence, size_t early, size_t late
 					   .n = 2 };
 
 	proposals_add(list, evidence, CLAIM_ORDER, &parts);
+	proposals_add(list, evidence, CLAIM_ORDER_EACH, &parts);
 	proposals_add(list, evidence, CLAIM_ORDER_LAST, &parts);
 }
 

@@ -153,7 +153,9 @@ void point_pass(struct agent *me, struct point point)
 	me->inside = true;
 	expire_due();
 	note_progress(me);
-	if (UNLIKELY(control.intervenes && me->demoted && control.ndemoted >= control.nready))
+	if (UNLIKELY(control.intervenes) &&
+	    (me->demoted ? control.ndemoted >= control.nready
+			 : control.nready == 1 && me->streak >= STREAK_READING))
 		intervene_lets_go(); /* the others only spin: they may wait for somebody who is held */
 	uint32_t end = me->yields || me->demoted ? TURN_YIELDED : TURN_PREEMPTED;
 	/* A yield may return at once, unless its thread does nothing else. */
