@@ -13,10 +13,12 @@
 struct claim_part claim_part_of(const struct observations *run, const struct atlas *atlas, size_t event)
 {
 	const struct event *from = &run->events[event];
+	const struct site *site = atlas_number(atlas, from->site);
 
-	return (struct claim_part){ .site = atlas_number(atlas, from->site),
+	/* An atomic update is in the trace twice, but it is one access. */
+	return (struct claim_part){ .site = site,
 				    .thread = from->thread,
-				    .write = from->write,
+				    .write = from->write || (site && site->kind == SITE_UPDATE),
 				    .address = from->address,
 				    .size = from->size,
 				    .at = event };

@@ -127,6 +127,9 @@ void diagnosis_json(const struct diagnosis *diagnosis)
 			    json_pack("{s:o, s:o}", "runs", answer_count(diagnosis->replays.runs),
 				      "identical", answer_count(diagnosis->replays.identical)));
 	json_object_set_new(answer, "shortest", shortest_json(diagnosis));
+	json_object_set_new(answer, "experiments",
+			    json_pack("{s:o, s:o}", "claims", answer_count(diagnosis->causes.tried), "runs",
+				      answer_count(diagnosis->causes.runs)));
 	json_object_set_new(answer, "wall_s", json_real(diagnosis->wall_s));
 	json_object_set_new(answer, "interrupted", json_boolean(diagnosis->interrupted));
 	json_object_set_new(answer, "findings", findings);

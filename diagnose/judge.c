@@ -148,14 +148,22 @@ static bool has_group(const struct judging *judging)
 	return false;
 }
 
+/* Whole experiments, for the first few. A group that is proven needs no rival. */
 static struct error *prove_best(struct judging *judging)
 {
+	bool some = false; /* one mends the program */
+
 	causes_sort(&judging->proposals);
+	for (size_t i = 0; i < judging->proposals.n; i++)
+		some |= judging->proposals.items[i].proof.mended;
 	for (size_t i = 0; i < judging->proposals.n && i < PROVEN_MOST && !lab_is_over(&judging->lab); i++) {
 		struct proposal *proposal = &judging->proposals.items[i];
 
-		if (proposal->proof.mended)
-			TRY(lab_prove(&judging->lab, &proposal->claim, &proposal->proof));
+		if (some ? !proposal->proof.mended : !proposal->proof.clean)
+			continue;
+		TRY(lab_prove(&judging->lab, &proposal->claim, &proposal->proof));
+		if (proposal->proof.verdict == VERDICT_PROVEN && proof_has_both_orders(&proposal->proof))
+			return NULL;
 	}
 	return NULL;
 }
@@ -208,6 +216,8 @@ struct error *judge(struct diagnosis *diagnosis, struct chase *chase, double dea
 	causes_order(&judging->evidence, &diagnosis->opinions, &judging->proposals, &diagnosis->causes);
 	diagnosis->causes.any = judging->lab.any;
 	diagnosis->causes.runs = judging->lab.trials.runs;
+	for (size_t i = 0; i < judging->proposals.n; i++)
+		diagnosis->causes.tried += judging->proposals.items[i].proof.tried;
 	judging_free(judging);
 	return error;
 }

@@ -223,7 +223,7 @@ static char *proof_words(const struct diagnosis *diagnosis, const struct cause *
 	const char *fix = cause->finding->class == FINDING_ORDER
 				  ? "With the first made to wait for the second"
 				  : "With these made one step";
-	_cleanup_free_ char *forced = share(proof->forced.failed, proof->forced.runs);
+	_cleanup_free_ char *forced = share(proof->forced.failed + proof->forced.other, proof->forced.runs);
 	_cleanup_free_ char *forbidden = share(proof->any.failed + proof->near.failed, runs);
 
 	if (!proof->any.runs)
