@@ -17,6 +17,7 @@ struct judging {
 	struct diagnosis *diagnosis;
 	struct evidence evidence;
 	struct lab lab;
+	struct locations locations;
 	struct run others[SCHEDULES_MOST]; /* failing runs */
 	size_t nothers;
 	const struct schedule *schedules[SCHEDULES_MOST];
@@ -66,7 +67,9 @@ static struct error *prepare(struct judging *judging, struct chase *chase, doubl
 		.atlas = &diagnosis->retold.atlas,
 		.schedule = failure->reduced.nturns ? &failure->reduced : &failure->schedule,
 		.passed = judging->passed,
+		.locations = &judging->locations,
 	};
+	locations_read(&judging->locations, diagnosis->trace.run);
 	TRY(gather(judging));
 	for (size_t i = 0; i < judging->npasses; i++, judging->evidence.npassed++)
 		TRY(retell(&diagnosis->launch, &judging->passes[i].schedule, &judging->passed[i]));
@@ -194,6 +197,7 @@ static void judging_free(struct judging *judging)
 		run_free(&judging->passes[i]);
 	for (size_t i = 0; i < judging->evidence.npassed; i++)
 		retold_free(&judging->passed[i]);
+	locations_free(&judging->locations);
 	trials_free(&judging->lab.trials);
 	VEC_FREE(&judging->proposals);
 	free(judging);

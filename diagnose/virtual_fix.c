@@ -41,12 +41,9 @@ struct search {
 
 /* ---- what there is around a switch ---- */
 
-static bool meets_gap(const struct observations *run, const struct gap *gap, const struct event *own)
+static bool meets_gap(const struct evidence *evidence, const struct gap *gap, const struct event *own)
 {
-	for (size_t i = gap->from; i < gap->to; i++)
-		if (locations_conflict(&run->events[i], own))
-			return true;
-	return false;
+	return locations_find(evidence->locations, evidence->run, own, gap->from, gap->to, false) != SIZE_MAX;
 }
 
 static void add_own(struct own *list, size_t *n, const struct claim_part *part, const struct event *event)
@@ -71,7 +68,7 @@ static void find_own(const struct evidence *evidence, struct around *around)
 		if (run->events[i].thread != gap->thread)
 			continue;
 		seen++;
-		if (meets_gap(run, gap, &run->events[i]))
+		if (meets_gap(evidence, gap, &run->events[i]))
 			add_own(around->before, &around->nbefore, &part, &run->events[i]);
 	}
 	seen = 0;
@@ -81,7 +78,7 @@ static void find_own(const struct evidence *evidence, struct around *around)
 		if (run->events[i].thread != gap->thread)
 			continue;
 		seen++;
-		if (meets_gap(run, gap, &run->events[i]))
+		if (meets_gap(evidence, gap, &run->events[i]))
 			add_own(around->after, &around->nafter, &part, &run->events[i]);
 	}
 }
@@ -101,29 +98,40 @@ static void find_awaited(const struct evidence *evidence, struct around *around)
 				continue;
 			part.at = CLAIM_NOT_TRACED;
 			part.missing = true;
-			if (own < around->gap.own + WINDOW && meets_gap(evidence->run, &around->gap, event))
+			if (own < around->gap.own + WINDOW && meets_gap(evidence, &around->gap, event))
 				add_own(around->after, &around->nafter, &part, event);
 		}
 	}
 }
 
-/* What others did meanwhile that conflicts with these accesses of the thread's own. */
+static void add_other(const struct evidence *evidence, struct around *around, size_t event)
+{
+	const struct event *events = evidence->run->events;
+
+	for (size_t i = 0; i < around->nothers; i++)
+		if (events[around->others[i]].site == events[event].site)
+			return;
+	if (around->nothers < OTHERS_MOST)
+		around->others[around->nothers++] = event;
+}
+
+/* What others did meanwhile that conflicts with these accesses of the thread's own, nearest first. */
 static void find_others(const struct evidence *evidence, struct around *around)
 {
-	const struct observations *run = evidence->run;
+	const struct gap *gap = &around->gap;
 
 	around->nothers = 0;
-	for (size_t i = around->gap.from; i < around->gap.to && around->nothers < OTHERS_MOST; i++) {
-		bool met = false, known = false;
+	for (size_t i = 0; i < around->nbefore + around->nafter; i++) {
+		const struct own *own =
+			i < around->nbefore ? &around->before[i] : &around->after[i - around->nbefore];
 
-		for (size_t j = 0; j < around->nbefore && !met; j++)
-			met = locations_conflict(&run->events[i], &around->before[j].event);
-		for (size_t j = 0; j < around->nafter && !met; j++)
-			met = locations_conflict(&run->events[i], &around->after[j].event);
-		for (size_t j = 0; j < around->nothers; j++)
-			known |= run->events[around->others[j]].site == run->events[i].site;
-		if (met && !known)
-			around->others[around->nothers++] = i;
+		for (size_t at = gap->from; around->nothers < OTHERS_MOST;) {
+			at = locations_find(evidence->locations, evidence->run, &own->event, at, gap->to,
+					    false);
+			if (at == SIZE_MAX)
+				break;
+			add_other(evidence, around, at++);
+		}
 	}
 }
 
