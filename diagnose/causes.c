@@ -116,7 +116,7 @@ static void add_tried(const struct evidence *evidence, const struct proposal *pr
 	*VEC_PUSH(out) = (struct cause){ .finding = finding,
 					 .verdict = proposal->proof.verdict,
 					 .tried = true,
-					 .consequence = proposal->proof.verdict <= VERDICT_GUESS,
+					 .consequence = !proposal->proof.mended && !proposal->proof.clean,
 					 .claim = proposal->claim,
 					 .proof = proposal->proof,
 					 .claimed = proposal->methods };
@@ -160,6 +160,7 @@ double cause_score(const struct cause *cause)
 void causes_free(struct causes *causes)
 {
 	findings_free(&causes->told);
+	findings_free(&causes->second);
 	VEC_FREE(causes);
 }
 

@@ -43,6 +43,7 @@ static json_t *cause_json(const struct diagnosis *diagnosis, size_t i)
 	json_object_set_new(object, "score", json_real(cause_score(cause)));
 	json_object_set_new(object, "verdict",
 			    json_string(cause->consequence ? "consequence" : verdict_word(cause->verdict)));
+	json_object_set_new(object, "second", json_boolean(cause->second));
 	json_object_set_new(object, "experiment",
 			    cause->tried ? proof_json(diagnosis, &cause->proof) : json_null());
 	json_object_set_new(object, "claimed_by", methods_json(diagnosis, cause->claimed));

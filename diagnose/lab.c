@@ -45,6 +45,12 @@ static uint64_t bad(const struct trials_counts *counts, const struct trials_coun
 	return counts->failed + (usual->other ? 0 : counts->other);
 }
 
+/* Does it fail in another way instead, more often than it did anyway? */
+static bool is_spoilt(const struct trials_counts *counts, const struct trials_counts *usual)
+{
+	return statistics_is_less(usual->other, usual->runs, counts->other, counts->runs);
+}
+
 /* The quick test ends with the first failure: most claims do not get further. */
 struct error *lab_try(struct lab *lab, const struct claim *claim, struct proof *out)
 {
@@ -56,7 +62,8 @@ struct error *lab_try(struct lab *lab, const struct claim *claim, struct proof *
 	out->clean = !counts->cut && !counts->failed && counts->given_up * 2 <= counts->runs;
 	if (!counts->failed)
 		TRY(trials_run(&lab->trials, claim, CLAIM_FORBID, TRIALS_NEAR, 0, lab->enough, true, counts));
-	out->mended = !counts->cut && !bad(counts, &lab->near) && counts->given_up * 2 <= counts->runs;
+	out->mended = !counts->cut && !bad(counts, &lab->near) && !is_spoilt(counts, &lab->near) &&
+		      counts->given_up * 2 <= counts->runs;
 	out->verdict = VERDICT_GUESS;
 	return NULL;
 }
@@ -73,7 +80,8 @@ static enum verdict verdict_of(const struct lab *lab, const struct proof *proof)
 					 proof->forced.runs) ||
 		      statistics_lower(forced_failed, proof->forced.runs) > 0.5;
 
-	if (!less || (proof->near.given_up + proof->any.given_up) * 2 > runs)
+	if (!less || is_spoilt(&proof->near, &lab->near) || is_spoilt(&proof->any, &lab->any) ||
+	    (proof->near.given_up + proof->any.given_up) * 2 > runs)
 		return VERDICT_GUESS;
 	return failed == 0 && forced ? VERDICT_PROVEN : VERDICT_LIKELY;
 }

@@ -281,7 +281,9 @@ static void put_others(const struct diagnosis *diagnosis, FILE *out)
 			continue;
 		_cleanup_free_ char *order = order_words(&cause->finding->accesses);
 		_cleanup_free_ char *text = memory_format(
-			"%s: %s%s", finding_class_words(cause->finding->class), order,
+			"%s%s: %s%s",
+			cause->second ? "another fault, which stays when the first is mended: " : "",
+			finding_class_words(cause->finding->class), order,
 			cause->consequence ? " (a consequence: without it it fails all the same)" : "");
 
 		put_label(out, told++ ? "" : "Also", text);

@@ -171,9 +171,9 @@ void point_pass(struct agent *me, struct point point)
 	me->yields = false;
 	if (next != me)
 		give_token(me, next, end);
-	if (UNLIKELY(control.intervenes))
-		intervene(me);
 	pass_point(me);
+	if (UNLIKELY(control.intervenes)) /* who is held has come so far, like one that waits for a lock */
+		intervene(me);
 	me->inside = false;
 	if (UNLIKELY(me->signals))
 		signals_deliver(me);
