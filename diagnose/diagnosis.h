@@ -13,12 +13,14 @@
 #include "diagnose/causes.h"
 
 struct diagnosis_options {
+	enum loom loom;
 	const char *program; /* path, as launch_check resolved it */
 	char **argv;         /* as the user wrote it */
 	uint64_t build, seed;
 	unsigned jobs;
 	double time_s, timeout_s;
 	const char *check, *expect, *store;
+	struct world *world;            /* of all runs */
 	bool (*stop)(void);             /* Ctrl-C */
 	void (*stage)(const char *now); /* what goes on now; may be NULL */
 };

@@ -32,6 +32,8 @@ enum {
 #define AREA_EDGES (1u << 22)
 #define AREA_EVENTS (1u << 22)
 #define AREA_COUPLES (1u << 21)
+#define AREA_PLACES (1u << 18)
+#define AREA_MODULES 1024u
 
 /* In area_options.line. */
 #define AREA_MACHINE 0x100u
@@ -87,7 +89,7 @@ struct area_head {
 	uint32_t version;
 	uint32_t processes; /* claimed process areas, by atomic increment; may exceed AREA_PROCESSES */
 	uint32_t threads;   /* thread numbers given out over all processes */
-	uint32_t reserved;
+	uint32_t bound;     /* 1: a socket was bound to a port, or a name without a file, of the program's choice */
 	struct area_options options;
 	struct area_control control;
 };
@@ -174,6 +176,24 @@ struct area_unit {
 	uint32_t state;
 };
 
+/* The binary loom has no units: it numbers the places (model/code_place.h) that it meets, from 1, and the files that
+ * they are in. */
+struct area_module {
+	uint32_t path; /* offset of the file's path in area_process.paths */
+	uint32_t state;
+};
+
+struct area_place {
+	uint64_t address;  /* in the file, as the linker gave it */
+	uint64_t variable; /* address in the file of what it always touches; 0 = it varies */
+	uint32_t module;
+	uint32_t kind; /* enum site_kind, and PLACE_ATOMIC */
+	uint32_t size; /* bytes, 0 = varies */
+	uint32_t what; /* offset in area_process.paths of the name of the function that is called; 0 = none */
+	uint32_t state;
+	uint32_t reserved;
+};
+
 #define AREA_MACHINE_COUNTS 8u /* MACHINE_COUNTS of model/run.h */
 
 struct area_process {
@@ -185,6 +205,8 @@ struct area_process {
 	uint32_t created; /* threads ever created in this process */
 	uint32_t nevents;
 	uint32_t ncouples;
+	uint32_t nplaces; /* 0 unless the process was seen by the binary loom */
+	uint32_t nmodules;
 	uint32_t reserved;
 	uint64_t dropped;  /* observations without room, or lost to a signal handler inside the runtime */
 	uint64_t accesses; /* of threads that have ended; living ones: area_slot_order */
@@ -197,6 +219,8 @@ struct area_process {
 	struct area_edge edges[AREA_EDGES];
 	struct area_event events[AREA_EVENTS];
 	struct area_couple couples[AREA_COUPLES];
+	struct area_module modules[AREA_MODULES];
+	struct area_place places[AREA_PLACES];
 };
 
 /* A turn: `thread` runs for `points` points and stops before the last one's successor, at
@@ -266,7 +290,8 @@ struct area_schedule {
 	uint64_t
 		contested; /* of these: when another thread could have gone on instead; of long loops a part */
 	uint64_t diverged_site; /* where the thread stood instead */
-	uint32_t diverged_thread, reserved;
+	uint32_t diverged_thread;
+	uint32_t claimed; /* by the process that is controlled, on the binary loom */
 	struct claim_counts claim; /* what became of control.claim */
 	struct area_wait waits[AREA_SLOTS];
 	char uncontrolled[AREA_UNCONTROLLED_BYTES]; /* what was not under control, one name per line */
@@ -285,7 +310,8 @@ struct area_schedule {
 /* Fork server: a program started with this variable forks before its first constructor for
  * every order that comes over the socket it names, and never gets to main itself. First,
  * and again whenever they change, it gets four descriptors beside a byte: area, stdout,
- * stderr and a file of one page, the note; it answers with a byte. An order is a byte alone.
+ * stderr and a file of one page, the note; it answers with a byte. An order is a byte alone,
+ * or with one descriptor: the working folder from now on.
  * The run is a child of the server's parent, which waits for it itself; its number stands in
  * the note. The server answers an order only when it could not fork. */
 #define SERVER_ENVIRONMENT "UNSNARL_SERVER"

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/code_place.h"
 #include "model/run_end.h"
 #include "model/schedule.h"
 
@@ -114,11 +115,15 @@ struct call {
 	size_t before;
 };
 
-/* A unit that was loaded in the run: its sites are first .. first + nsites - 1. */
+/* A unit that was loaded in the run: its sites are first .. first + nsites - 1. On the binary loom a unit is one
+ * place, which has no table: symbols_unit makes it. */
 struct run_unit {
 	uint64_t hash;
 	uint32_t first, nsites;
-	char *path; /* ELF file that holds the unit's table */
+	char *path; /* ELF file that holds the unit's table, or the place */
+	bool is_place;
+	struct code_place place;
+	char *what; /* the function that is called at the place; NULL = none */
 };
 
 /* What a simulated machine counts (BUGABOO, Table 5). */

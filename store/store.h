@@ -83,6 +83,9 @@ struct error *store_site_by_id(struct store *store, uint64_t campaign, uint64_t 
 /* A site's unit, by its hash, and its place in there; and back. */
 struct error *store_site_unit(struct store *store, uint32_t number, uint64_t *hash, uint32_t *index);
 struct error *store_unit_site(struct store *store, uint64_t hash, uint32_t index, uint32_t *number);
+/* All sites of the unit that holds site `number`: *sites[i] has the number *first + i. They live until store_close. */
+struct error *store_unit_sites(struct store *store, uint32_t number, uint32_t *first,
+			       const struct site **sites, uint32_t *n);
 /* Numbers of the sites at FILE:LINE[:COLUMN] (file may be a suffix such as "a.c"). */
 struct error *store_sites_at(struct store *store, const char *file, uint32_t line, uint32_t column,
 			     uint32_t **out, size_t *n);

@@ -85,7 +85,7 @@ static void open_group(struct agent *me, struct group *group, uint32_t role, boo
 				 .tentative = tentative,
 				 .role = role,
 				 .door = tentative ? me->address : group->door,
-				 .order = me->thread->order };
+				 .order = agent_order(me) };
 }
 
 static bool still_holds(const struct agent *me, uint64_t object)
@@ -104,7 +104,7 @@ void forbid_arrive(struct agent *me)
 	const struct claim_role *role = &intervene_claim()->roles[group->role];
 	uint64_t limit = (uint64_t)role->reach * REACH_TIMES + REACH_MORE;
 	if (group->closing || (group->tentative && !still_holds(me, group->door)) ||
-	    (!group->tentative && me->thread->order - group->order > limit))
+	    (!group->tentative && agent_order(me) - group->order > limit))
 		close_group(group);
 }
 

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -245,7 +246,8 @@ static void observe_program(void)
 	if (!runtime_claim_process())
 		return;
 	context_start(runtime.options.context);
-	runtime.always_slow = runtime.options.line || (runtime.options.observe & OBSERVE_TRACE);
+	runtime.armed = armed_start();
+	runtime.always_slow = runtime.options.line || (runtime.options.observe & OBSERVE_TRACE) || runtime.armed;
 	if (runtime.options.line)
 		lines_start();
 	runtime.controlled = runtime.lean = runtime.head->control.policy != POLICY_FREE;
@@ -260,11 +262,16 @@ static void start(int argc, char **argv, char **environment)
 {
 	(void)argc;
 	(void)argv;
+	char *nothing[] = { NULL };
+	/* Who starts a program with more rights than his own has no say in what it writes. */
+	if (getauxval(AT_SECURE))
+		environment = nothing;
 	const char *value = NULL;
 	size_t length = sizeof AREA_ENVIRONMENT - 1;
 	for (char **entry = environment; entry && *entry; entry++)
 		if (strncmp(*entry, AREA_ENVIRONMENT, length) == 0 && (*entry)[length] == '=')
 			value = *entry + length + 1;
+	armed_find(environment);
 	tables_start();
 	granule_start(); /* inlined hooks look at cells whether or not anyone observes */
 	runtime_map(MEMOS_START, AREA_SLOTS * MEMOS_SIZE);
