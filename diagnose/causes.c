@@ -52,6 +52,8 @@ static int compare(const void *left, const void *right)
 
 	if (a->proof.mended != b->proof.mended)
 		return a->proof.mended ? -1 : 1;
+	if (a->proof.clean != b->proof.clean)
+		return a->proof.clean ? -1 : 1;
 	if (a->proof.verdict != b->proof.verdict)
 		return a->proof.verdict > b->proof.verdict ? -1 : 1;
 	if (is_group(a) != is_group(b))
@@ -114,7 +116,7 @@ static void add_tried(const struct evidence *evidence, const struct proposal *pr
 	*VEC_PUSH(out) = (struct cause){ .finding = finding,
 					 .verdict = proposal->proof.verdict,
 					 .tried = true,
-					 .consequence = !proposal->proof.mended,
+					 .consequence = !proposal->proof.mended && !proposal->proof.clean,
 					 .claim = proposal->claim,
 					 .proof = proposal->proof,
 					 .claimed = proposal->methods };
@@ -128,7 +130,7 @@ void causes_order(const struct evidence *evidence, struct opinions *opinions, st
 	out->told.room = proposals->n + 1;
 	causes_sort(proposals);
 	for (size_t i = 0; i < proposals->n; i++)
-		if (proposals->items[i].proof.mended && proposals->items[i].proof.verdict > VERDICT_GUESS)
+		if (proposals->items[i].proof.verdict > VERDICT_GUESS)
 			add_tried(evidence, &proposals->items[i], out);
 	for (size_t i = 0; i < opinions->n && i < OPINIONS_MOST; i++)
 		for (size_t j = 0; j < opinions->items[i].findings.n; j++) {
@@ -158,6 +160,7 @@ double cause_score(const struct cause *cause)
 void causes_free(struct causes *causes)
 {
 	findings_free(&causes->told);
+	findings_free(&causes->second);
 	VEC_FREE(causes);
 }
 

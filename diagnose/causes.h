@@ -32,6 +32,7 @@ struct cause {
 	enum verdict verdict;
 	bool tried;       /* there are counts */
 	bool consequence; /* forbidden it fails all the same */
+	bool second;      /* of another failure, that comes also when the first cause is forbidden */
 	struct claim claim;
 	struct proof proof;
 	uint32_t claimed; /* bits by place of the opinion */
@@ -41,6 +42,7 @@ struct causes {
 	struct cause *items;
 	size_t n, room;           /* as VEC */
 	struct findings told;     /* findings that no opinion has */
+	struct findings second;   /* of another fault, one at most */
 	struct trials_counts any; /* schedules of the program as it is */
 	uint64_t tried, runs;     /* claims, runs of all experiments */
 };

@@ -8,6 +8,7 @@
 
 #include "diagnose/claim_build.h"
 #include "diagnose/lab.h"
+#include "diagnose/locations.h"
 #include "diagnose/retell.h"
 
 struct proposal {
@@ -29,6 +30,7 @@ struct evidence {
 	const struct observations *run; /* the shortest failing run, traced */
 	struct atlas *atlas;
 	const struct schedule *schedule; /* that it followed */
+	struct locations *locations;     /* its accesses by place */
 	struct retold *passed;           /* passing runs, traced; nearest first */
 	size_t npassed;
 };

@@ -223,7 +223,7 @@ static char *proof_words(const struct diagnosis *diagnosis, const struct cause *
 	const char *fix = cause->finding->class == FINDING_ORDER
 				  ? "With the first made to wait for the second"
 				  : "With these made one step";
-	_cleanup_free_ char *forced = share(proof->forced.failed, proof->forced.runs);
+	_cleanup_free_ char *forced = share(proof->forced.failed + proof->forced.other, proof->forced.runs);
 	_cleanup_free_ char *forbidden = share(proof->any.failed + proof->near.failed, runs);
 
 	if (!proof->any.runs)
@@ -281,7 +281,9 @@ static void put_others(const struct diagnosis *diagnosis, FILE *out)
 			continue;
 		_cleanup_free_ char *order = order_words(&cause->finding->accesses);
 		_cleanup_free_ char *text = memory_format(
-			"%s: %s%s", finding_class_words(cause->finding->class), order,
+			"%s%s: %s%s",
+			cause->second ? "another fault, which stays when the first is mended: " : "",
+			finding_class_words(cause->finding->class), order,
 			cause->consequence ? " (a consequence: without it it fails all the same)" : "");
 
 		put_label(out, told++ ? "" : "Also", text);

@@ -20,6 +20,7 @@ enum claim_kind {
 	CLAIM_NONE,
 	CLAIM_ATOMIC,     /* what one role does is one step for the other roles, at these locations */
 	CLAIM_ORDER,      /* the first step came too early: it is to wait until the second was done once, */
+	CLAIM_ORDER_EACH, /* as often as itself, */
 	CLAIM_ORDER_LAST, /* or until it is not done any more */
 	CLAIM_KINDS
 };

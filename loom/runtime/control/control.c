@@ -131,7 +131,8 @@ void point_pass(struct agent *me, struct point point)
 		signals_take();
 	expire_due();
 	spinning_note(me);
-	if (UNLIKELY(control.intervenes && me->demoted && control.ndemoted >= control.nready))
+	if (UNLIKELY(control.intervenes) &&
+	    (me->demoted ? control.ndemoted >= control.nready : control.nready == 1 && spinning_repeats(me)))
 		intervene_lets_go(); /* the others only spin: they may wait for somebody who is held */
 	uint32_t end = me->yields || me->demoted ? TURN_YIELDED : TURN_PREEMPTED;
 	/* A yield may return at once, unless its thread does nothing else. */
@@ -147,9 +148,9 @@ void point_pass(struct agent *me, struct point point)
 	me->yields = false;
 	if (next != me)
 		give_token(me, next, end);
-	if (UNLIKELY(control.intervenes))
-		intervene(me);
 	pass_point(me);
+	if (UNLIKELY(control.intervenes)) /* who is held has come so far, like one that waits for a lock */
+		intervene(me);
 	if (point.access == POINT_SYNC)
 		observe_close(me->thread);
 	me->inside = false;

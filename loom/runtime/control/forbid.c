@@ -23,6 +23,7 @@ struct group {
 struct seen_at {
 	uint64_t address;
 	uint32_t thread; /* + 1 */
+	uint32_t other;  /* the last one before that was another, + 1 */
 };
 
 static struct forbidding {
@@ -34,7 +35,10 @@ static struct forbidding {
 	bool writes[CLAIM_ROLES][CLAIM_STEPS + 1]; /* does the role write at the location? */
 	/* Where the late step of an order was done. */
 	struct range done[DONE_MOST];
-	uint32_t ndone;
+	uint32_t times[DONE_MOST], ndone;
+	/* And where the early one was. */
+	struct range early[DONE_MOST];
+	uint32_t early_times[DONE_MOST], nearly;
 	/* Who was at an address last: role 0's groups, and the others' steps. */
 	struct seen_at seen[2][SEEN];
 } forbidding;
@@ -108,12 +112,33 @@ void forbid_arrive(struct agent *me)
 
 static bool late_is_done(const struct agent *me, const struct claim_step *step)
 {
-	if (forbidding.ndone > DONE_MOST || (forbidding.ndone && !step->location))
+	if (forbidding.ndone == DONE_MOST || (forbidding.ndone && !step->location))
 		return true;
 	for (uint32_t i = 0; i < forbidding.ndone; i++)
 		if (ranges_meet(&forbidding.done[i], me->address, me->size))
 			return true;
 	return false;
+}
+
+static uint32_t count_at(const struct range *ranges, const uint32_t *counts, uint32_t n,
+			 const struct agent *me)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (ranges_meet(&ranges[i], me->address, me->size))
+			return counts[i];
+	return 0;
+}
+
+static void count_one(struct range *ranges, uint32_t *counts, uint32_t *n, const struct agent *me)
+{
+	uint32_t i = 0;
+	while (i < *n && !ranges_meet(&ranges[i], me->address, me->size))
+		i++;
+	if (i == DONE_MOST)
+		return;
+	if (i == *n)
+		ranges[(*n)++] = (struct range){ me->address, me->size, true };
+	counts[i]++;
 }
 
 static enum hold order_holds(struct agent *me, uint32_t mark)
@@ -122,6 +147,12 @@ static enum hold order_holds(struct agent *me, uint32_t mark)
 	/* The late thread cannot wait for itself. */
 	if (!(mark & MARK_STEP(0)) || me->number == claim->steps[1].thread)
 		return HOLD_NOT;
+	if (claim->kind == CLAIM_ORDER_EACH)
+		return count_at(forbidding.done, forbidding.times, forbidding.ndone, me) >
+				       count_at(forbidding.early, forbidding.early_times, forbidding.nearly,
+						me)
+			       ? HOLD_NOT
+			       : HOLD_FIRMLY;
 	if (claim->kind == CLAIM_ORDER_LAST)
 		return control.nready + control.nblocked > 1 ? HOLD_FIRMLY : HOLD_NOT;
 	return late_is_done(me, &claim->steps[0]) ? HOLD_NOT : HOLD_FIRMLY;
@@ -129,11 +160,11 @@ static enum hold order_holds(struct agent *me, uint32_t mark)
 
 static void order_passes(struct agent *me, uint32_t mark)
 {
-	if (!(mark & MARK_STEP(1)) || late_is_done(me, &intervene_claim()->steps[1]))
+	if (mark & MARK_STEP(0) && me->number != intervene_claim()->steps[1].thread)
+		count_one(forbidding.early, forbidding.early_times, &forbidding.nearly, me);
+	if (!(mark & MARK_STEP(1)))
 		return;
-	if (forbidding.ndone < DONE_MOST)
-		forbidding.done[forbidding.ndone] = (struct range){ me->address, me->size, true };
-	forbidding.ndone++;
+	count_one(forbidding.done, forbidding.times, &forbidding.ndone, me);
 	intervene_changed();
 }
 
@@ -148,10 +179,14 @@ static struct seen_at *last_at(uint32_t what, uint64_t address)
 static void note_order(const struct agent *me, bool others, const struct claim_step *step)
 {
 	uint64_t address = step->location ? me->address : 0;
-	const struct seen_at *other = last_at(!others, address);
-	if (other->thread && other->address == address && other->thread != me->number + 1)
+	uint32_t who = me->number + 1;
+	const struct seen_at *past = last_at(!others, address);
+	bool known = past->thread && past->address == address;
+	if (known && (past->thread != who || past->other))
 		intervene_counts()->orders |= others ? CLAIM_AFTER : CLAIM_BEFORE;
-	*last_at(others, address) = (struct seen_at){ address, me->number + 1 };
+	struct seen_at *now = last_at(others, address);
+	uint32_t other = now->address != address ? 0 : now->thread != who ? now->thread : now->other;
+	*now = (struct seen_at){ address, who, other };
 }
 
 /* Does another thread's open group keep `me` from beginning or doing a step of `role`? */
@@ -264,7 +299,7 @@ static void atomic_passes(struct agent *me, uint32_t mark)
 	}
 	const struct claim_step *own = step_of_group(group, mark, &index);
 	for (uint32_t i = 0; i < claim->nsteps; i++)
-		if (mark & MARK_STEP(i) && claim->steps[i].role != 0 && !own)
+		if (mark & MARK_STEP(i) && claim->steps[i].role != 0 && !(own && group->role == 0))
 			note_order(me, true, &claim->steps[i]);
 	/* The first step begins a group, again if need be. */
 	for (uint32_t i = 0;

@@ -56,6 +56,11 @@ static void note_news(struct agent *me)
 	agent_rises(me);
 }
 
+bool spinning_repeats(const struct agent *me)
+{
+	return me->streak >= STREAK_READING;
+}
+
 void spinning_note(struct agent *me)
 {
 	bool lingers = me->access == POINT_LINGER;
