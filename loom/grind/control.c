@@ -221,7 +221,7 @@ static void note_progress(struct agent *me)
 	uint32_t place = me->site % KNOWN_SITES;
 	bool news = me->known[place].site != me->site || me->known[place].address != me->address;
 
-	if (me->access == POINT_WRITE) {
+	if (me->access == ACCESS_WRITE) {
 		me->wrote = true;
 		control.still = 0;
 	}
@@ -305,7 +305,7 @@ void control_access(Addr address, SizeT size, uint32_t site, bool write)
 	me->patience = 0;
 	leave_point(me);
 	me->site = site;
-	me->access = write ? POINT_WRITE : POINT_READ;
+	me->access = write ? ACCESS_WRITE : ACCESS_READ;
 	me->address = address;
 	me->size = size;
 	policy_weigh(me, private);
@@ -318,7 +318,7 @@ void control_wrote(void)
 
 	if (!me || is_alone())
 		return;
-	me->access = POINT_WRITE;
+	me->access = ACCESS_WRITE;
 	me->wrote = true;
 	control.still = 0;
 	policy_passed(me);

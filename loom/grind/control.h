@@ -17,8 +17,8 @@ enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
 #define WAIT_HELD 101u  /* for the sake of a claim (loom/runtime/control/intervene.h) */
 #define LOCKS_KNOWN 16u
 #define POINT_SYNC 0
-#define POINT_READ 1
-#define POINT_WRITE 2
+#define ACCESS_READ 1
+#define ACCESS_WRITE 2
 
 /* A thread as control sees it. */
 struct agent {

@@ -24,6 +24,7 @@ static void begin_observing(void)
 	grind.context_events = grind.head->options.context < 8 ? grind.head->options.context : 8;
 	grind.traced = grind.head->options.observe & OBSERVE_TRACE;
 	grind.pointed |= grind.traced || grind.head->control.policy != POLICY_FREE;
+	grind.faults = grind.head->control.policy != POLICY_FREE;
 	control_start();
 }
 

@@ -149,7 +149,7 @@ static bool overlap(const struct agent *a, const struct agent *b)
 /* Do the points at which two threads stand depend on each other's order? */
 static bool in_conflict(const struct agent *a, const struct agent *b)
 {
-	if (a->access == POINT_READ && b->access == POINT_READ)
+	if (a->access == ACCESS_READ && b->access == ACCESS_READ)
 		return false;
 	return overlap(a, b);
 }
