@@ -80,6 +80,7 @@ struct grind {
 	bool pointed;    /* every access goes the long way: the run may be controlled, or is traced */
 	bool traced;
 	bool faults;             /* accesses to dead memory end the run */
+	uint32_t observes;       /* OBSERVE_* */
 	uint32_t context_events; /* kept */
 	uint64_t random;
 };
