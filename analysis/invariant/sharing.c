@@ -20,6 +20,7 @@ struct granule {
 struct node {
 	uint32_t place, thread;
 	bool shared;
+	bool marked; /* UNSNARL_GUARD_ADDRESS was there */
 };
 
 struct walk {
@@ -27,7 +28,8 @@ struct walk {
 	struct map at; /* granule to its place in `granules`, plus 1 */
 	VEC(struct granule) granules;
 	VEC(struct node) nodes;
-	bool marking; /* the second walk: nodes are there in the same order */
+	const bool *marks; /* by place: it is the read of UNSNARL_GUARD_ADDRESS */
+	bool marking;      /* the second walk: nodes are there in the same order */
 	size_t next;
 };
 
@@ -83,8 +85,11 @@ static void touch(struct walk *walk, uint32_t place, const struct event *event)
 				last = *node;
 				met->shared |= met->thread != event->thread;
 				training_join(walk->training, met->place, place);
+				met->marked |= walk->marks && walk->marks[place];
 				if (walk->marking && met->shared)
 					walk->training->shared.items[place] = true;
+				if (walk->marking && met->marked)
+					walk->training->marked.items[place] = true;
 			}
 			byte++;
 		} while (byte < end && byte % GRANULE);
@@ -107,9 +112,8 @@ static void walk_over(struct walk *walk, const struct observations *traced, cons
 	}
 }
 
-/* The place of each of the run's sites, by number. */
-static uint32_t *places_of_run(struct training *training, const struct observations *traced,
-			       const struct atlas *atlas)
+uint32_t *training_places_of(struct training *training, const struct observations *traced,
+			     const struct atlas *atlas)
 {
 	uint32_t most = 0;
 
@@ -144,10 +148,30 @@ static uint32_t *places_of_run(struct training *training, const struct observati
 	return places;
 }
 
+bool *training_mark_reads(const struct guard_set *places)
+{
+	bool *marks = memory_alloc(places->sites.n + 1);
+
+	for (uint32_t m = 1; m <= places->sites.n; m++) {
+		const struct guard_site *mark = guard_set_site(places, m);
+
+		if (strcmp(mark->variable, "unsnarl_mark_address") != 0)
+			continue;
+		for (uint32_t i = 1; i <= places->sites.n; i++) {
+			const struct guard_site *site = guard_set_site(places, i);
+
+			marks[i] |= i != m && site->kind == SITE_READ && site->line == mark->line &&
+				    site->column == mark->column && strcmp(site->file, mark->file) == 0;
+		}
+	}
+	return marks;
+}
+
 void training_trace(struct training *training, const struct observations *traced, const struct atlas *atlas)
 {
-	_cleanup_free_ uint32_t *places = places_of_run(training, traced, atlas);
-	struct walk walk = { .training = training };
+	_cleanup_free_ uint32_t *places = training_places_of(training, traced, atlas);
+	_cleanup_free_ bool *marks = training_mark_reads(&training->places);
+	struct walk walk = { .training = training, .marks = marks };
 
 	for (size_t i = 0; i < traced->nevents; i++)
 		if (traced->events[i].site != SITE_NIL && places[traced->events[i].site])
