@@ -16,7 +16,7 @@ struct granule {
 	uint32_t nodes[GRANULE]; /* by byte; 0 untouched in this life */
 };
 
-/* A stretch of bytes that were touched first by the same access. */
+/* A byte, from the beginning of its life on: who touched it first. */
 struct node {
 	uint32_t place, thread;
 	bool shared;
@@ -66,10 +66,21 @@ static uint32_t new_node(struct walk *walk, uint32_t place, uint32_t thread)
 	return (uint32_t)walk->nodes.n;
 }
 
+static void meet(struct walk *walk, struct node *met, uint32_t place, uint32_t thread)
+{
+	met->shared |= met->thread != thread;
+	met->marked |= walk->marks && walk->marks[place];
+	if (met->place != place)
+		training_join(walk->training, met->place, place);
+	if (walk->marking && met->shared)
+		walk->training->shared.items[place] = true;
+	if (walk->marking && met->marked)
+		walk->training->marked.items[place] = true;
+}
+
 static void touch(struct walk *walk, uint32_t place, const struct event *event)
 {
 	uint64_t size = event->size < LONGEST ? event->size : LONGEST, end = event->address + size;
-	uint32_t fresh = 0, last = 0;
 
 	for (uint64_t byte = event->address; byte < end;) {
 		struct granule *granule = granule_of(walk, byte / GRANULE);
@@ -78,19 +89,8 @@ static void touch(struct walk *walk, uint32_t place, const struct event *event)
 			uint32_t *node = &granule->nodes[byte % GRANULE];
 
 			if (!*node)
-				*node = fresh = fresh ? fresh : new_node(walk, place, event->thread);
-			if (*node != last) {
-				struct node *met = &walk->nodes.items[*node - 1];
-
-				last = *node;
-				met->shared |= met->thread != event->thread;
-				training_join(walk->training, met->place, place);
-				met->marked |= walk->marks && walk->marks[place];
-				if (walk->marking && met->shared)
-					walk->training->shared.items[place] = true;
-				if (walk->marking && met->marked)
-					walk->training->marked.items[place] = true;
-			}
+				*node = new_node(walk, place, event->thread);
+			meet(walk, &walk->nodes.items[*node - 1], place, event->thread);
 			byte++;
 		} while (byte < end && byte % GRANULE);
 	}
