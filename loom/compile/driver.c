@@ -101,6 +101,8 @@ static void add_options(const struct driver *driver, struct command *command, bo
 	}
 	if (!arguments->debug)
 		command_add(command, "-g");
+	if (!arguments->guard) /* include/unsnarl.h: marks are for those who observe */
+		command_add(command, "-DUNSNARL_OBSERVED");
 }
 
 /* Where clang would write dependencies and of what, had it made the object itself. */
