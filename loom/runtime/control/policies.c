@@ -84,16 +84,15 @@ static struct agent *highest(struct agent *me)
 
 /* ---- the policies ---- */
 
-/* Most places that one thread alone has touched so far stay its own, and most turns of a long loop are
- * like the ones before. Switches must stay possible there, since the second thread may come between two
- * accesses of the first, but they are worth less. Of the visits to a site all of the first 8 count, then
- * 4 until their number has doubled; which ones differs from run to run. */
-void policy_weigh(struct agent *me, bool private)
+/* Most turns of a long loop are like the ones before: switches must stay possible there, but they are worth
+ * less. Of the visits to a site all of the first 8 count, then 4 until their number has doubled; which ones
+ * differs from run to run. */
+void policy_weigh(struct agent *me)
 {
 	uint32_t visits = points_visit(me->site);
 	uint32_t step = visits < 8 ? 1 : 1u << (31 - __builtin_clz(visits)) >> 2;
 	me->repeated = ((visits + control.phase) & (step - 1)) != 0;
-	me->dull = private || me->repeated;
+	me->dull = me->repeated;
 }
 
 static bool passed_over(const struct agent *me)
