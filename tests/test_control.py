@@ -106,6 +106,8 @@ def test_determinism(driver, program):
         verdict(len(turns(forked)) > 5, f"{program} {policy}: has turns")
         verdict(turns(forked) == turns(again), f"{program} {policy}: the same seed, the same turns")
         verdict(turns(forked) == turns(fresh), f"{program} {policy}: the same in a fresh process")
+        slow = drive(driver, "-l", *words)
+        verdict(turns(forked) == turns(slow), f"{program} {policy}: the same when no access takes a short way")
 
 
 def test_replay(driver, program, *more):

@@ -143,7 +143,9 @@ void point_pass(struct agent *me, struct point point)
 		next = plan_next(me, me, end);
 	if (!next) /* the plan is over */
 		next = me;
-	if (!control.planned && !control.pinned && (control.nready > 1 || control.ntimed))
+	/* Where a thread only lingers order does not matter: others go first when it has done so for long. */
+	bool chooses = point.access != POINT_LINGER || me->demoted;
+	if (chooses && !control.planned && !control.pinned && (control.nready > 1 || control.ntimed))
 		next = policy_next(me);
 	me->yields = false;
 	if (next != me)

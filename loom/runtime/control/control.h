@@ -21,7 +21,7 @@ enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
 #define NEVER UINT64_MAX    /* a deadline that does not come */
 #define POINT_SYNC 0        /* access of a point that is none: a synchronisation call, */
 #define POINT_LINGER 3      /* or a loop that may wait, at a site that is not known */
-#define PATIENCE 256u       /* turns of waiting loops without a point, after which there is one */
+#define PATIENCE 4096u      /* turns of waiting loops without a point, after which there is one */
 #define STILL_MOST 1000000u /* points without any news: everybody spins for ever */
 #define SPIN_SITES 64u
 #define FEW_AGENTS 32u
@@ -146,6 +146,7 @@ struct control {
 	struct agent *chosen;              /* SURW */
 	uint64_t interesting;              /* SURW: sites below this hash */
 	uint64_t passing;                  /* of how many dull points one may be a switch, a power of two */
+	bool by_place;                     /* a random walk among places, not threads */
 	uint32_t phase;                    /* which turns of a loop are not dull */
 	uint32_t *near_notes;              /* by site, the first NEAR_SITES: what points.c knows of them, */
 	uint32_t *notes;                   /* by site */
@@ -303,8 +304,8 @@ HIDDEN struct agent *policy_next(struct agent *me);
 /* `me` is about to do what it stands at. */
 HIDDEN void policy_passed(struct agent *me);
 HIDDEN void policy_demoted(struct agent *me);
-/* How much a switch is worth at the point where `me` stands; `private`: nobody else has touched the place. */
-HIDDEN void policy_weigh(struct agent *me, bool private);
+/* How much a switch is worth at the point where `me` stands. */
+HIDDEN void policy_weigh(struct agent *me);
 /* From which contested point on a sleeper may be chosen before its time; NEVER = only when nobody else can run. */
 HIDDEN uint64_t policy_eager(const struct agent *agent);
 /* And after how many accesses of the others it is chosen first of all. */

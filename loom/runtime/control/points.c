@@ -127,7 +127,7 @@ static void take_point(struct thread *self, uint64_t word, uint64_t address, siz
 	}
 	if (control.nready > 1 || control.ntimed) {
 		me->site = site; /* for the policy */
-		policy_weigh(me, !open);
+		policy_weigh(me);
 	}
 	point_pass(me, point);
 	self->meets_open = granule_is_open(self, address, size, access); /* others may have come */

@@ -40,6 +40,7 @@ void policy_start(void)
 	static const uint64_t passing[] = { 1, 8, 64, 1024 };
 	control.passing = passing[control_below(4)];
 	control.phase = (uint32_t)control_random();
+	control.by_place = control.options.policy == POLICY_RANDOM && control_below(2);
 }
 
 void policy_new(struct agent *agent)
@@ -117,16 +118,15 @@ static struct agent *highest(struct agent *me)
 
 /* ---- the policies ---- */
 
-/* Most places that one thread alone has touched so far stay its own, and most turns of a long loop are
- * like the ones before. Switches must stay possible there, since the second thread may come between two
- * accesses of the first, but they are worth less. Of the visits to a site all of the first 8 count, then
- * 4 until their number has doubled; which ones differs from run to run. */
-void policy_weigh(struct agent *me, bool private)
+/* Most turns of a long loop are like the ones before: switches must stay possible there, but they are worth
+ * less. Of the visits to a site all of the first 8 count, then 4 until their number has doubled; which ones
+ * differs from run to run. */
+void policy_weigh(struct agent *me)
 {
 	uint32_t visits = points_visit(me->site);
 	uint32_t step = visits < 8 ? 1 : 1u << (31 - __builtin_clz(visits)) >> 2;
 	me->repeated = ((visits + control.phase) & (step - 1)) != 0;
-	me->dull = private || me->repeated;
+	me->dull = me->repeated;
 }
 
 static bool passed_over(const struct agent *me)
@@ -135,10 +135,34 @@ static bool passed_over(const struct agent *me)
 	       (control_random() & (control.passing - 1)) != 0;
 }
 
+/* One of the distinct sites at which candidates stand, then one of those there: of many threads with the same
+ * code, the only one with another comes as often as all of them together. */
+static struct agent *one_by_place(uint32_t n)
+{
+	struct agent *chosen = NULL;
+	uint32_t places = 0, there = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct agent *agent = control.candidates[i];
+		bool first = true;
+		for (uint32_t k = 0; k < i && first; k++)
+			first = control.candidates[k]->site != agent->site;
+		if (first && control_below(++places) == 0)
+			chosen = agent;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (control.candidates[i]->site == chosen->site && control_below(++there) == 0)
+			chosen = control.candidates[i];
+	return chosen;
+}
+
 static struct agent *random_next(struct agent *me)
 {
 	if (passed_over(me))
 		return me;
+	if (control.by_place) {
+		uint32_t places = candidates(me);
+		return places ? one_by_place(places) : NULL;
+	}
 	if (!control.ndemoted && !control.ntimed && !(me && me->yields))
 		return control.nready ? control.ready[control_below(control.nready)] : NULL;
 	uint32_t n = candidates(me);

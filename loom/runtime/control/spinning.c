@@ -7,7 +7,7 @@
 
 #define STREAK_READING 64u   /* known points in a row after which a thread only spins, */
 #define STREAK_WRITING 2000u /* and when it also writes */
-#define STREAK_LINGERING 16u /* known points that a point where it lingers stands for */
+#define STREAK_LINGERING 1u  /* known points that a point where it lingers stands for */
 #define DEMOTED_MOST 4096u   /* points for which a spinning thread lets others go first */
 #define LOOK_FROM 100000u    /* points without any news, before a closer look */
 
