@@ -39,11 +39,11 @@ static bool get_claim(struct reader *reader, struct hint *out)
 	    marks > 3 || n > HINT_STEPS)
 		return false;
 	*out = (struct hint){ .n = n,
-			       .class = (enum finding_class) class,
-			       .scenario = (unsigned)scenario,
-			       .cost = (unsigned)cost,
-			       .measured = marks & 1,
-			       .exact = marks >> 1 };
+			      .class = (enum finding_class) class,
+			      .scenario = (unsigned)scenario,
+			      .cost = (unsigned)cost,
+			      .measured = marks & 1,
+			      .exact = marks >> 1 };
 	for (size_t i = 0; i < n; i++) {
 		uint64_t site = varint_get(reader), thread = varint_get(reader), what = varint_get(reader);
 

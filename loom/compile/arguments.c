@@ -279,7 +279,8 @@ static void note_value(struct arguments *arguments, const char *name, struct arg
 static bool note_joined(struct arguments *arguments, struct argument *argument, const char **language)
 {
 	char *text = argument->text;
-	if (starts_with(text, "--guard=") || starts_with(text, "--guard-log=") || starts_with(text, "--limit=")) {
+	if (starts_with(text, "--guard=") || starts_with(text, "--guard-log=") ||
+	    starts_with(text, "--limit=")) {
 		char *value = strchr(text, '=');
 		*value = '\0';
 		argument->ours = note_guard(arguments, text, value + 1);

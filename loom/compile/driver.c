@@ -24,11 +24,11 @@
 struct driver {
 	bool cxx;
 	struct arguments arguments;
-	char folder[64]; /* temporary */
-	unsigned files;  /* made in it */
-	int status;      /* of the first command that failed */
-	int signal;   /* that ended it, 0 = none */
-	int last;        /* status of the last command */
+	char folder[64];        /* temporary */
+	unsigned files;         /* made in it */
+	int status;             /* of the first command that failed */
+	int signal;             /* that ended it, 0 = none */
+	int last;               /* status of the last command */
 	struct guard_set guard; /* of a production build */
 };
 
@@ -138,9 +138,11 @@ static void add_coverage(const struct driver *driver, struct command *command, c
 	if (!arguments->coverage)
 		return;
 	command_add(command, "-Xclang");
-	command_add(command, command_own(command, memory_format("-coverage-notes-file=%s%s%s", place, slash, notes)));
+	command_add(command,
+		    command_own(command, memory_format("-coverage-notes-file=%s%s%s", place, slash, notes)));
 	command_add(command, "-Xclang");
-	command_add(command, command_own(command, memory_format("-coverage-data-file=%s%s%s", place, slash, data)));
+	command_add(command,
+		    command_own(command, memory_format("-coverage-data-file=%s%s%s", place, slash, data)));
 }
 
 /* First step: the front end and the optimiser, to bitcode. */

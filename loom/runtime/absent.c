@@ -17,16 +17,14 @@ struct thread unsnarl_nobody = {
 EXPORT __thread struct thread *unsnarl_self __attribute__((tls_model("initial-exec"))) = &unsnarl_nobody;
 
 /* Hooks that return at once; the caller may rely on any register. */
-#define ABSENT(name)                               \
-	__asm__(".text\n.globl " name "\n"         \
-		".type " name ", @function\n" name \
-		":\n\tret\n"                       \
+#define ABSENT(name)                                            \
+	__asm__(".text\n.globl " name "\n"                      \
+		".type " name ", @function\n" name ":\n\tret\n" \
 		".size " name ", . - " name "\n.previous\n")
 /* Groups are never quiet: 0. */
-#define ABSENT_QUIETLY(name)                       \
-	__asm__(".text\n.globl " name "\n"         \
-		".type " name ", @function\n" name \
-		":\n\txorl %eax, %eax\n\tret\n"    \
+#define ABSENT_QUIETLY(name)                                                       \
+	__asm__(".text\n.globl " name "\n"                                         \
+		".type " name ", @function\n" name ":\n\txorl %eax, %eax\n\tret\n" \
 		".size " name ", . - " name "\n.previous\n")
 
 ABSENT("unsnarl_unit");

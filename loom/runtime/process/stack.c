@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define AS_GOOD_AS_NONE (1ull << 40)     /* the kernel leaves that much room; also how the second start knows */
+#define AS_GOOD_AS_NONE (1ull << 40) /* the kernel leaves that much room; also how the second start knows */
 #define USUAL_THREAD_STACK (2ull << 20) /* libc's where there is no limit */
 
 static bool is_in_the_way(void)
