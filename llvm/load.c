@@ -4,13 +4,13 @@
 #include <dlfcn.h>
 
 #include "base/memory.h"
-#include "base/parts.h"
+#include "base/installed.h"
 
 struct error *llvm_load(const struct llvm_entrances **out)
 {
 	_cleanup_free_ char *path = NULL;
 
-	TRY(parts_find(LLVM_MODULE, &path));
+	TRY(installed_find(LLVM_MODULE, &path));
 	/* A second call finds it loaded. */
 	void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 

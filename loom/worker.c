@@ -107,8 +107,7 @@ static void take_core(size_t number)
 
 static struct error *prepare(struct worker *worker)
 {
-	/* What Valgrind runs is no fork server. */
-	worker->served = worker->setup->served && worker->setup->options->loom != LOOM_BINARY;
+	worker->served = worker->setup->served;
 	worker->reuse.fd = -1;
 	worker->server = SERVER_NONE;
 	if (worker->setup->served)
@@ -246,11 +245,13 @@ static struct error *run_alone(struct worker *worker, const struct worker_order 
 static struct error *start_server(struct worker *worker)
 {
 	const struct launch_options *options = worker->setup->options;
-	_cleanup_free_ char **environment = spawn_bound_environment(worker->environment);
+	const struct binary *binary = &worker->binary;
+	_cleanup_free_ char **environment = binary->path ? binary_environment(binary, worker->environment)
+							 : spawn_bound_environment(worker->environment);
 	struct spawn start = {
-		.path = options->path,
-		.argv = options->argv,
-		.environment = worker->lost ? worker->environment : environment,
+		.path = binary->path ? binary->path : options->path,
+		.argv = binary->path ? binary->argv : options->argv,
+		.environment = worker->lost && !binary->path ? worker->environment : environment,
 		.in = view_input(worker->view),
 		.still = worker->still,
 		.small_pages = true,

@@ -2,7 +2,7 @@
 # Source this file, or install it as bash-completion/completions/unsnarl.
 
 _unsnarl() {
-	local verbs="diagnose cc c++ run hunt replay runs show locate rank help" options="" i
+	local verbs="diagnose cc c++ run hunt replay runs show locate rank learn guard relax expose help" options="" i
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 
@@ -21,13 +21,13 @@ _unsnarl() {
 		return
 		;;
 	run)
-		options="-n --runs -j --jobs --jitter --timeout --check --expect --label --observe"
+		options="-n --runs -j --jobs --jitter --timeout --check --expect --input --share-files --share-network --label --observe"
 		options+=" --context --granularity --machine --seed --store --json --help"
 		;;
 	--) ;; # a program, see below
-	diagnose) options="--time -j --jobs --seed --timeout --check --expect --store --json --help" ;;
+	diagnose) options="--time -j --jobs --seed --timeout --check --expect --input --share-files --share-network --store --json --help" ;;
 	hunt)
-		options="-b --budget --passes --failures --policy --seed -j --jobs --timeout --check --expect --context"
+		options="-b --budget --passes --failures --policy --seed -j --jobs --timeout --check --expect --input --share-files --share-network --context"
 		options+=" --keep-going --no-reduce --store --json --help"
 		;;
 	replay)
@@ -41,6 +41,13 @@ _unsnarl() {
 		options="--unlabelled --top --picture --compare --export --log --interval --threshold"
 		options+=" --context --formula --campaign --store --json --help"
 		;;
+	learn)
+		options="-o --output --explain --bias --annotated --limit --campaign --traces -n --runs -j --jobs --free"
+		options+=" --jitter --seed --timeout --check --expect --input --share-files --share-network --store --json --help"
+		;;
+	guard) options="--report --only --rank --program -o --output --limit --log --json --help" ;;
+	expose) options="-n --runs --tries --stall --seed --timeout --check --expect --input --share-files --share-network --store --json --help" ;;
+	relax) options="--set -o --output --bad --json --help" ;;
 	*) return ;;
 	esac
 

@@ -16,7 +16,7 @@
 #include "loom/compile/guard.h"
 #include "loom/compile/unit.h"
 #include "llvm/llvm.h"
-#include "base/parts.h"
+#include "base/installed.h"
 
 #define CLANG "clang-19"
 #define CLANGXX "clang++-19"
@@ -210,12 +210,14 @@ static struct error *compile_input(struct driver *driver, const struct argument 
 
 static struct error *add_runtime(struct command *command)
 {
-	_cleanup_free_ char *archive = NULL, *symbols = NULL;
-	TRY(parts_find("libunsnarl_rt.a", &archive));
-	TRY(parts_find("runtime.symbols", &symbols));
+	_cleanup_free_ char *archive = NULL, *symbols = NULL, *guard = NULL;
+	TRY(installed_find("libunsnarl_rt.a", &archive));
+	TRY(installed_find("libunsnarl_guard.a", &guard));
+	TRY(installed_find("runtime.symbols", &symbols));
 	command_add(command, "-Wl,--whole-archive");
 	command_add(command, command_own(command, memory_string(archive)));
 	command_add(command, "-Wl,--no-whole-archive");
+	command_add(command, command_own(command, memory_string(guard)));
 	command_add(command, command_own(command, memory_format("-Wl,--dynamic-list=%s", symbols)));
 	command_add(command, "-pthread");
 	command_add(command, "-ldl");
@@ -239,7 +241,7 @@ static struct error *add_guard(struct driver *driver, struct command *command)
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		command_add(&compile, words[i]);
 	TRY(command_run(driver, &compile));
-	TRY(parts_find("libunsnarl_guard.a", &archive));
+	TRY(installed_find("libunsnarl_guard.a", &archive));
 	command_add(command, object);
 	command_add(command, command_own(command, memory_string(archive)));
 	command_add(command, "-Wl,--export-dynamic-symbol=unsnarl_guard*");
@@ -255,7 +257,7 @@ static struct error *add_absent(const struct driver *driver, struct command *com
 	command_add(command, "-Wl,--unresolved-symbols=ignore-all");
 	if (driver->arguments.guard || driver->arguments.no_runtime)
 		return NULL;
-	TRY(parts_find("libunsnarl_absent.so", &library));
+	TRY(installed_find("libunsnarl_absent.so", &library));
 	command_add(command, "-Wl,--push-state,--as-needed");
 	command_add(command, command_own(command, memory_string(library)));
 	command_add(command, "-Wl,--pop-state");

@@ -26,20 +26,14 @@ static uint64_t next_word(uint32_t site)
 	return (uint64_t)site << WORD_ORDER_BITS | ++*grind.thread->order;
 }
 
-/* The whole way of an access. */
-static void access_full(Addr address, SizeT size, uint32_t site, bool write)
+/* What no quick answer is known for. */
+static void missed(Addr address, SizeT size, UWord site, bool write)
 {
-	if (!site)
+	if (!site || !grind.observed)
 		return;
-	if (grind.controlled)
-		control_access(address, size, site, write);
-	else
+	if (!grind.pointed)
 		give_way(address, size);
-	uint64_t word = next_word(site);
-
-	if (grind.traced)
-		log_event(address, size, site, write ? AREA_WRITE : AREA_READ);
-	shadow_access(address, size, word, write);
+	shadow_access(address, size, next_word((uint32_t)site), write);
 }
 
 /* The granule when it is the running thread's own, in halves, and the site has nothing to tell; else NULL. */
@@ -63,7 +57,7 @@ static VG_REGPARM(2) void read_8(Addr address, UWord site)
 		   (half[1].read | half[1].write)))
 		half[0].read = half[1].read = next_word((uint32_t)site);
 	else
-		access_full(address, 8, (uint32_t)site, false);
+		missed(address, 8, site, false);
 }
 
 static VG_REGPARM(2) void write_8(Addr address, UWord site)
@@ -71,7 +65,7 @@ static VG_REGPARM(2) void write_8(Addr address, UWord site)
 	struct page *page = own_page(address, site);
 
 	if (UNLIKELY(!page || address & 7)) {
-		access_full(address, 8, (uint32_t)site, true);
+		missed(address, 8, site, true);
 		return;
 	}
 	uint32_t at = PAGE_GRANULE(address);
@@ -88,7 +82,7 @@ static VG_REGPARM(2) void read_4(Addr address, UWord site)
 	if (LIKELY(half && !(address & 3) && (half->read | half->write)))
 		half->read = next_word((uint32_t)site);
 	else
-		access_full(address, 4, (uint32_t)site, false);
+		missed(address, 4, site, false);
 }
 
 static VG_REGPARM(2) void write_4(Addr address, UWord site)
@@ -96,7 +90,7 @@ static VG_REGPARM(2) void write_4(Addr address, UWord site)
 	struct page *page = own_page(address, site);
 
 	if (UNLIKELY(!page || address & 3)) {
-		access_full(address, 4, (uint32_t)site, true);
+		missed(address, 4, site, true);
 		return;
 	}
 	uint64_t *head = &page->head[PAGE_GRANULE(address)];
@@ -127,7 +121,7 @@ static VG_REGPARM(2) void read_1(Addr address, UWord site)
 	if (LIKELY(row && (row->read[at] | row->write[at])))
 		row->read[at] = next_word((uint32_t)site);
 	else
-		access_full(address, 1, (uint32_t)site, false);
+		missed(address, 1, site, false);
 }
 
 static VG_REGPARM(2) void write_1(Addr address, UWord site)
@@ -136,7 +130,7 @@ static VG_REGPARM(2) void write_1(Addr address, UWord site)
 	uint32_t at = address & 7;
 
 	if (UNLIKELY(!row)) {
-		access_full(address, 1, (uint32_t)site, true);
+		missed(address, 1, site, true);
 		return;
 	}
 	row->write[at] = next_word((uint32_t)site);
@@ -152,7 +146,7 @@ static VG_REGPARM(2) void read_2(Addr address, UWord site)
 		   (row->read[at + 1] | row->write[at + 1])))
 		row->read[at] = row->read[at + 1] = next_word((uint32_t)site);
 	else
-		access_full(address, 2, (uint32_t)site, false);
+		missed(address, 2, site, false);
 }
 
 static VG_REGPARM(2) void write_2(Addr address, UWord site)
@@ -161,17 +155,15 @@ static VG_REGPARM(2) void write_2(Addr address, UWord site)
 	uint32_t at = address & 7;
 
 	if (UNLIKELY(!row || address & 1)) {
-		access_full(address, 2, (uint32_t)site, true);
+		missed(address, 2, site, true);
 		return;
 	}
 	row->write[at] = row->write[at + 1] = next_word((uint32_t)site);
 	row->context[at] = row->context[at + 1] = (uint16_t)grind.thread->context;
 }
 
-access_hook access_hook_of(bool write, uint32_t size)
+static access_hook quick_hook(bool write, SizeT size)
 {
-	if (grind.controlled || grind.traced)
-		return NULL;
 	switch (size) {
 	case 1:
 		return write ? write_1 : read_1;
@@ -184,6 +176,36 @@ access_hook access_hook_of(bool write, uint32_t size)
 	default:
 		return NULL;
 	}
+}
+
+access_hook access_hook_of(bool write, uint32_t size)
+{
+	return grind.pointed ? NULL : quick_hook(write, size);
+}
+
+/* The access itself is observed, after its point. */
+static void perform(Addr address, SizeT size, uint32_t site, bool write)
+{
+	access_hook quick = quick_hook(write, size);
+
+	if (grind.traced)
+		log_event(address, size, site, write ? AREA_WRITE : AREA_READ, *grind.thread->order + 1);
+	if (quick)
+		quick(address, site);
+	else
+		missed(address, size, site, write);
+}
+
+/* The whole way of an access. */
+static void access_full(Addr address, SizeT size, uint32_t site, bool write)
+{
+	if (!site || !grind.observed)
+		return;
+	if (grind.controlled)
+		control_access(address, size, site, write);
+	else if (grind.pointed)
+		give_way(address, size);
+	perform(address, size, site, write);
 }
 
 VG_REGPARM(3) void access_read_any(Addr address, UWord site, UWord size)
@@ -200,15 +222,11 @@ VG_REGPARM(3) void access_write_any(Addr address, UWord site, UWord size)
 VG_REGPARM(3) void access_update(Addr address, UWord site, UWord size)
 {
 	access_full(address, size, (uint32_t)site, false);
-	if (!site)
+	if (!site || !grind.observed)
 		return;
-	uint64_t word = next_word((uint32_t)site);
-
-	if (grind.traced)
-		log_event(address, size, (uint32_t)site, AREA_WRITE);
 	if (grind.controlled)
 		control_wrote();
-	shadow_access(address, size, word, true);
+	perform(address, size, (uint32_t)site, true);
 }
 
 VG_REGPARM(3) void access_library(Addr address, UWord size, UWord write)
@@ -242,9 +260,6 @@ void shadow_by_call(Addr address, SizeT size, bool write)
 {
 	uint32_t site = site_of_call(write ? SITE_WRITE : SITE_READ, NULL);
 
-	if (!site)
-		return;
-	if (grind.traced)
-		log_event(address, size, site, write ? AREA_WRITE : AREA_READ);
-	shadow_access(address, size, next_word(site), write);
+	if (site)
+		perform(address, size, site, write);
 }

@@ -244,7 +244,7 @@ bool log_couple(uint32_t first, uint32_t second, bool crossed, uint32_t span)
 	return true;
 }
 
-void log_event(Addr address, SizeT size, uint32_t site, uint32_t action)
+void log_event(Addr address, SizeT size, uint32_t site, uint32_t action, uint64_t order)
 {
 	uint32_t at = next_entry(&grind.process->nevents, AREA_EVENTS);
 
@@ -252,7 +252,7 @@ void log_event(Addr address, SizeT size, uint32_t site, uint32_t action)
 		return;
 	grind.process->events[at] = (struct area_event){ .address = address,
 							 .size = size,
-							 .order = *grind.thread->order,
+							 .order = order,
 							 .site = site,
 							 .thread = grind.thread->number,
 							 .action = action };

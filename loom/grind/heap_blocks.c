@@ -40,7 +40,7 @@ void heap_born(Addr start, SizeT size, const char *what)
 					   .thread = grind.thread ? grind.thread->number : 0 };
 	if (grind.traced && node->block.site) {
 		site_used(node->block.site);
-		log_event(start, size, node->block.site, AREA_FORGET);
+		log_event(start, size, node->block.site, AREA_FORGET, 0);
 	}
 }
 

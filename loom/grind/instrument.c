@@ -193,7 +193,11 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 		 const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word, IRType host_word)
 {
 	(void)closure, (void)host, (void)guest_word, (void)host_word;
-	struct weaving w = { .in = in, .kind = grind.observed ? code_kind(extents->base[0]) : CODE_NONE };
+	if (UNLIKELY(grind.serves) && code_kind(extents->base[0]) == CODE_PROGRAM)
+		server_loop();
+	struct weaving w = { .in = in,
+			     .kind = grind.observed || grind.serves ? code_kind(extents->base[0])
+								    : CODE_NONE };
 	Int i = 0;
 
 	if (w.kind == CODE_NONE && in->jumpkind != Ijk_Yield)

@@ -16,17 +16,33 @@ uint64_t grind_random(void)
 	return z ^ z >> 31;
 }
 
+static void begin_observing(void)
+{
+	if (!area_start())
+		return;
+	grind.random = grind.head->options.seed * 0xd1342543de82ef95u + 1;
+	grind.context_events = grind.head->options.context < 8 ? grind.head->options.context : 8;
+	grind.traced = grind.head->options.observe & OBSERVE_TRACE;
+	grind.pointed |= grind.traced || grind.head->control.policy != POLICY_FREE;
+	control_start();
+}
+
+void grind_take_area(void)
+{
+	grind.serves = false;
+	begin_observing();
+	threads_enter_area();
+}
+
 static void start(void)
 {
 	threads_start();
 	lock_start();
-	if (!area_start())
-		return;
 	shadow_start();
-	grind.random = grind.head->options.seed * 0xd1342543de82ef95u + 1;
-	grind.context_events = grind.head->options.context < 8 ? grind.head->options.context : 8;
-	grind.traced = grind.head->options.observe & OBSERVE_TRACE;
-	control_start();
+	grind.serves = server_prepare();
+	grind.pointed = grind.serves;
+	if (!grind.serves)
+		begin_observing();
 }
 
 static void finish(Int status)

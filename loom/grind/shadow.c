@@ -578,7 +578,7 @@ void shadow_forget(Addr address, SizeT size)
 	Addr end = address + size;
 
 	if (grind.traced)
-		log_event(address, size, 0, AREA_FORGET);
+		log_event(address, size, 0, AREA_FORGET, 0);
 	for (Addr granule = address & ~7ull; granule < end;) {
 		struct page *page = shadow_page(granule, false);
 

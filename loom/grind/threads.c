@@ -42,6 +42,8 @@ static struct thread *thread_new(ThreadId tid)
 		all = VG_(realloc)("grind.threads", all, room * sizeof(struct thread *));
 	}
 	all[count] = thread;
+	thread->index = count;
+	thread->slot = count + 1 < AREA_SLOTS ? count + 1 : AREA_SLOTS - 1;
 	thread->tid = tid;
 	thread->context = 1;
 	thread->shared_low = ~(Addr)0;
@@ -86,13 +88,16 @@ static void in_child(ThreadId tid)
 {
 	struct thread *thread = by_tid[tid];
 
+	lock_fork_child(tid);
+	if (grind.serves)
+		return;
 	count = 0;
 	area_fork_child();
 	sites_fork_child();
 	control_fork_child();
-	lock_fork_child(tid);
 	give_number(thread);
 	base = thread->number;
+	thread->index = 0;
 	all[count++] = thread;
 }
 
@@ -117,6 +122,15 @@ void threads_prepare(void)
 	VG_(track_pre_thread_ll_exit)(before_end);
 	VG_(track_pre_thread_first_insn)(before_first);
 	VG_(atfork)(NULL, NULL, in_child);
+}
+
+/* The first thread was there before the area was. */
+void threads_enter_area(void)
+{
+	struct thread *first = all[0];
+
+	give_number(first);
+	base = first->number;
 }
 
 void threads_start(void)

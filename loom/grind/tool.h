@@ -13,9 +13,10 @@
  *   threads.c     logical threads, and where each stands
  *   lock.c        Valgrind's big lock, and handing the processor from thread to thread
  *   couples.c     pairs that belong together
- *   heap.c        the allocator of the program; blocks.c: its blocks
+ *   heap.c        the allocator of the program; heap_blocks.c: its blocks
  *   sync.c        synchronisation calls, from preload.c, which lives in the program
- *   calls.c       system calls: what blocks, what the time is, what ends a run
+ *   system_calls.c  system calls; virtual_time.c, futexes.c, inputs.c: those that wait
+ *   fork_server.c  the fork server
  *   control.c     controlled runs: points and waiting; turns.c: turns and plans; policies.c: who goes on;
  *                 objects.c: what those who cannot go on wait for
  *
@@ -38,6 +39,8 @@
 /* ---- threads.c ---- */
 struct thread {
 	uint32_t number; /* run-wide */
+	uint32_t index;  /* in its process */
+	uint32_t slot;   /* the same, from 1, for tables of AREA_SLOTS */
 	ThreadId tid;    /* Valgrind's, which it uses again after the thread has ended */
 	uint64_t *order; /* accesses so far: in the area when there is room */
 	uint64_t own_order;
@@ -49,11 +52,16 @@ struct thread {
 	int lwp;
 	bool ended;
 	Addr clear_tid; /* where the kernel says that it is gone */
+	/* The synchronisation call that it is in. */
+	uint32_t calls; /* enum area_wait_kind */
+	uint32_t call_site;
+	Addr called, second; /* its object, and the mutex of a wait for a condition */
 	struct agent *agent;
 	struct recent_pairs *met, *taken; /* couples.c */
 };
 void threads_prepare(void); /* before options are read */
 void threads_start(void);
+void threads_enter_area(void);
 struct thread *thread_of(ThreadId tid);
 struct thread *thread_numbered(uint32_t number); /* NULL = not of this process */
 void thread_switched(ThreadId tid);              /* `tid` has the big lock from here on */
@@ -66,8 +74,10 @@ struct grind {
 	struct area_head *head;
 	struct area_process *process;
 	struct area_schedule *schedule;
+	bool serves;     /* a fork server: there is no run area yet */
 	bool observed;   /* there is a run area */
 	bool controlled; /* this process is: the first one that has threads */
+	bool pointed;    /* every access goes the long way: the run may be controlled, or is traced */
 	bool traced;
 	uint32_t context_events; /* kept */
 	uint64_t random;
@@ -76,14 +86,15 @@ extern struct grind grind;
 uint64_t grind_random(void);
 
 /* ---- area.c ---- */
-bool area_start(void); /* false: there is none, the program runs unobserved */
+bool area_start(void);      /* false: there is none, the program runs unobserved */
+void grind_take_area(void); /* of a run that was forked */
 void area_fork_child(void);
 uint32_t area_text(const char *text); /* offset of a copy among the paths; 0 when there is no room */
 uint32_t log_pair(uint32_t kind, uint32_t head_thread, uint64_t head, uint64_t tail, Addr address);
 void log_predecessor(uint32_t site, uint32_t before);
 void log_edge(uint32_t source, uint32_t source_context, uint32_t sink, uint32_t sink_context, bool write);
 bool log_couple(uint32_t first, uint32_t second, bool crossed, uint32_t span); /* true: it is new */
-void log_event(Addr address, SizeT size, uint32_t site, uint32_t action);
+void log_event(Addr address, SizeT size, uint32_t site, uint32_t action, uint64_t order);
 
 /* ---- sites.c ---- */
 enum code_kind {
@@ -100,6 +111,10 @@ uint32_t site_of_call(enum site_kind kind, const char *what);
 uint64_t site_id(uint32_t site);
 void site_used(uint32_t site); /* from here on the area has it */
 void sites_fork_child(void);
+
+/* ---- fork_server.c ---- */
+bool server_prepare(void); /* is this to be a fork server? */
+void server_loop(void);    /* returns in a child, once for every run */
 
 /* ---- instrument.c ---- */
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
@@ -147,7 +162,7 @@ void lock_set_free(void);             /* the run is controlled no more */
 /* ---- heap.c ---- */
 void heap_start(void);
 
-/* ---- blocks.c ---- */
+/* ---- heap_blocks.c ---- */
 struct heap_block {
 	Addr start;
 	SizeT size;
@@ -158,7 +173,7 @@ void heap_born(Addr start, SizeT size, const char *what);
 bool heap_dies(Addr start, const char *what); /* false: it was not a living block */
 SizeT heap_size(Addr start);
 
-/* ---- sync.c, calls.c ---- */
+/* ---- sync.c, system_calls.c ---- */
 void grind_abort(const char *message); /* the program gets SIGABRT, as from libc's own checks */
 Bool sync_request(ThreadId tid, UWord *request, UWord *result);
 void calls_start(void);

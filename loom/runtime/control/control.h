@@ -195,6 +195,12 @@ INLINE uint64_t control_below(uint64_t n)
 	return (uint64_t)((unsigned __int128)control_random() * n >> 64);
 }
 
+/* Accesses that the agent's thread has made. */
+INLINE uint64_t agent_order(const struct agent *agent)
+{
+	return agent->thread->order;
+}
+
 /* ---- intervene.c: claims are forced or forbidden ---- */
 HIDDEN void intervene_prepare(void);
 HIDDEN void intervene_start(void);

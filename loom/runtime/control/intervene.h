@@ -5,7 +5,12 @@
 #ifndef RUNTIME_INTERVENE_H
 #define RUNTIME_INTERVENE_H
 
+/* The binary loom's tool has the same engine, on its own threads. */
+#ifdef GRIND_TOOL
+#include "loom/grind/control.h"
+#else
 #include "loom/runtime/control/control.h"
+#endif
 
 /* What a site is to the claim. */
 #define MARK_KNOWN 0x8000u

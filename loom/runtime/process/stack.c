@@ -12,7 +12,7 @@
 #define AS_GOOD_AS_NONE (1ull << 40) /* the kernel leaves that much room; also how the second start knows */
 #define USUAL_THREAD_STACK (2ull << 20) /* libc's where there is no limit */
 
-static bool is_in_the_way(void)
+static bool libraries_lie_low(void)
 {
 	return (uint64_t)&getrlimit < (CELLS_START & ~4095ull) + UPPER_DISPLACEMENT + CELLS_SIZE;
 }
@@ -38,7 +38,7 @@ void stack_settle(char **argv, char **environment)
 		return;
 	if (limit.rlim_cur == AS_GOOD_AS_NONE && limit.rlim_max == RLIM_INFINITY)
 		take_limit_away(&limit);
-	else if (limit.rlim_cur == RLIM_INFINITY && is_in_the_way()) {
+	else if (limit.rlim_cur == RLIM_INFINITY && libraries_lie_low()) {
 		ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
 		limit.rlim_cur = AS_GOOD_AS_NONE;
 		if (n <= 0 || setrlimit(RLIMIT_STACK, &limit) != 0)

@@ -1,5 +1,5 @@
 /* Found from where the tool itself lies, so that an installation can be moved. */
-#include "base/parts.h"
+#include "base/installed.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static char *own_folder(void)
 	}
 }
 
-struct error *parts_find(const char *name, char **path)
+struct error *installed_find(const char *name, char **path)
 {
 	static const char *const places[] = { "", "/llvm", "/loom/guard", "/../lib/unsnarl" };
 	_cleanup_free_ char *folder = own_folder();
