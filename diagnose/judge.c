@@ -131,16 +131,6 @@ static struct error *try_all(struct judging *judging, enum claim_kind from, enum
 		if (proposal->proof.tried || proposal->claim.kind < from || proposal->claim.kind > to)
 			continue;
 		TRY(lab_try(&judging->lab, &proposal->claim, &proposal->proof));
-		if (getenv("DEBUG_JUDGE")) {
-			claim_write(stderr, &proposal->claim, atlas_find, judging->evidence.atlas);
-			fprintf(stderr,
-				"=> runs %lu failed %lu other %lu given %lu held %lu before %lu after %lu "
-				"%s\n\n",
-				proposal->proof.along.runs, proposal->proof.along.failed,
-				proposal->proof.along.other, proposal->proof.along.given_up,
-				proposal->proof.along.held, proposal->proof.along.before,
-				proposal->proof.along.after, proposal->proof.mended ? "MENDED" : "");
-		}
 	}
 	return NULL;
 }

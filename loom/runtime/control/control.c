@@ -144,12 +144,12 @@ static void note_progress(struct agent *me)
 
 void point_pass(struct agent *me, struct point point)
 {
-	if (UNLIKELY(control.intervenes))
-		intervene_arrives(me);
 	me->site = point.site;
 	me->access = point.access;
 	me->address = point.address;
 	me->size = point.size;
+	if (UNLIKELY(control.intervenes))
+		intervene_arrives(me);
 	me->inside = true;
 	expire_due();
 	note_progress(me);
