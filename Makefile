@@ -5,7 +5,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 SOURCES = $(shell git ls-files '*.c' '*.h' ':!corpus' ':!bench' ':!examples')
 
-.PHONY: all install demo check bench eval-hunt eval-diagnose eval-locon eval-bugaboo eval-invariants sanitize format tidy packages clean
+.PHONY: all install demo check check-correct bench eval-hunt eval-diagnose eval-locon eval-bugaboo eval-invariants sanitize fuzz format tidy packages clean
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -27,6 +27,11 @@ check:
 	@$(MAKE) --no-print-directory all $(BUILD)-sanitize/build.ninja
 	ninja -C $(BUILD)-sanitize
 	@scripts/check.py $(BUILD) $(BUILD)-sanitize
+
+# Every correct program of tests/correct in 200 schedules with two jobs; LOAD=2 keeps the machine busy beside it.
+LOAD ?= 0
+check-correct: all
+	tests/test_correct.py $(BUILD)/unsnarl --load $(LOAD)
 
 bench:
 	@scripts/packages.sh build bench
@@ -69,6 +74,16 @@ sanitize: $(BUILD)-sanitize/build.ninja
 $(BUILD)-sanitize/build.ninja:
 	CC=clang-19 meson setup -Db_sanitize=address,undefined -Db_lundef=false $(BUILD)-sanitize .
 
+# Every reader of files that others may have written, FUZZ seconds each; FUZZED names targets.
+FUZZ ?= 60
+fuzz: all $(BUILD)-fuzz/build.ninja
+	ninja -C $(BUILD)-fuzz fuzzers
+	@scripts/fuzz.py --tool $(BUILD)/unsnarl --seconds $(FUZZ) $(BUILD)-fuzz $(FUZZED)
+
+$(BUILD)-fuzz/build.ninja:
+	CC=clang-19 meson setup -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
+		-Dc_args=-fsanitize=fuzzer-no-link $(BUILD)-fuzz .
+
 format:
 	clang-format-19 -i $(SOURCES)
 
@@ -79,4 +94,4 @@ packages:
 	@scripts/packages.sh build check bench tools
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-sanitize
+	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz

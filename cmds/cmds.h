@@ -85,6 +85,34 @@ extern const char *const cmds_observers[];
 		  "(default: by its hooks if it has some)" }
 extern const char *const cmds_looms[];
 
+/* The world that runs start in, for the verbs that run programs; `type` has a member `world`. */
+struct cmds_world {
+	bool share_files, share_network;
+	const char *input;
+};
+#define CMDS_WORLD_ENTRIES(type)                                                                         \
+	{ .name = "input",                                                                               \
+	  .value = "FILE",                                                                               \
+	  .kind = OPTIONS_STRING,                                                                        \
+	  .offset = offsetof(type, world.input),                                                         \
+	  .help = "what every run reads from standard input (default: all that comes through unsnarl's " \
+		  "own; "                                                                                \
+		  "nothing when that is a terminal; - waits for its end however long it takes)" },       \
+		{ .name = "share-files",                                                                 \
+		  .kind = OPTIONS_FLAG,                                                                  \
+		  .offset = offsetof(type, world.share_files),                                           \
+		  .help = "runs write to the folders themselves, not to a private view of them that is " \
+			  "thrown away" },                                                               \
+		{ .name = "share-network",                                                               \
+		  .kind = OPTIONS_FLAG,                                                                  \
+		  .offset = offsetof(type, world.share_network),                                         \
+		  .help = "runs use the network of the machine also when they bind ports by number" }
+struct world;
+/* Makes the world that the options ask for; reads standard input. */
+struct error *cmds_world_open(const char *verb, const struct cmds_world *options, struct world *world);
+/* Says on stderr what of it could not be had, and with `wrote` that what was written is gone. */
+void cmds_world_tell(const char *verb, const struct world *world, bool wrote);
+
 #define CMDS_INTERRUPTED 130 /* exit status */
 /* Ctrl-C, a hang-up and a plain kill are noted from now on. */
 void cmds_catch_interrupts(void);

@@ -196,7 +196,7 @@ static char *names(const struct diagnosis *diagnosis, uint32_t bits)
 {
 	char *text = memory_string("");
 
-	for (size_t i = 0; i < diagnosis->opinions.n && i < WEIGH_MOST; i++) {
+	for (size_t i = 0; i < diagnosis->opinions.n && i < OPINIONS_MOST; i++) {
 		if (!(bits >> i & 1))
 			continue;
 		char *longer =
@@ -208,16 +208,38 @@ static char *names(const struct diagnosis *diagnosis, uint32_t bits)
 	return text;
 }
 
+/* "0 of 192" */
+static char *share(uint64_t part, uint64_t all)
+{
+	return memory_format("%llu of %llu", (unsigned long long)part, (unsigned long long)all);
+}
+
+/* The counts in sentences. */
+static char *proof_words(const struct diagnosis *diagnosis, const struct cause *cause)
+{
+	const struct proof *proof = &cause->proof;
+	const struct trials_counts *usual = &diagnosis->causes.any;
+	uint64_t runs = proof->any.runs + proof->near.runs;
+	const char *fix = cause->finding->class == FINDING_ORDER
+				  ? "With the first made to wait for the second"
+				  : "With these made one step";
+	_cleanup_free_ char *forced = share(proof->forced.failed + proof->forced.other, proof->forced.runs);
+	_cleanup_free_ char *forbidden = share(proof->any.failed + proof->near.failed, runs);
+
+	if (!proof->any.runs)
+		return memory_format("%s it fails all the same.", fix);
+	return memory_format("Forced it fails in %s runs. %s %s schedules fail (%.0f %% before).", forced,
+			     fix, forbidden,
+			     usual->runs ? 100.0 * (double)usual->failed / (double)usual->runs : 0.0);
+}
+
 static void put_sure(const struct diagnosis *diagnosis, const struct cause *cause, FILE *out)
 {
-	const struct finding *finding = cause->part ? cause->part : cause->finding;
-	_cleanup_free_ char *for_it = names(diagnosis, cause->claimed | cause->agreed);
-	_cleanup_free_ char *against = names(diagnosis, cause->disagreed);
-	_cleanup_free_ char *text =
-		memory_format("%s (%.0f %%). %s%sFor it: %s.%s%s%s", weigh_words(cause->confidence),
-			      cause->confidence * 100, finding->evidence ? finding->evidence : "",
-			      finding->evidence ? " " : "", for_it, *against ? " Otherwise: " : "", against,
-			      *against ? "." : "");
+	_cleanup_free_ char *for_it = names(diagnosis, cause->claimed);
+	_cleanup_free_ char *proof = cause->tried ? proof_words(diagnosis, cause) : NULL;
+	_cleanup_free_ char *text = memory_format(
+		"%s. %s%s%s%s", verdict_word(cause->verdict), proof ? proof : "It was not tried.",
+		*for_it ? " Proposed by: " : "", for_it, *for_it ? "." : "");
 
 	text[0] = (char)(text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0]);
 	put_label(out, "How sure", text);
@@ -244,7 +266,7 @@ static void put_replays(const struct diagnosis *diagnosis, FILE *out)
 	options_fill(out, text, LABEL, LABEL);
 }
 
-/* Other suspects; often what the cause led to. */
+/* Another fault with a proof of its own, then what follows from the cause. */
 static void put_others(const struct diagnosis *diagnosis, FILE *out)
 {
 	const struct causes *causes = &diagnosis->causes;
@@ -254,12 +276,15 @@ static void put_others(const struct diagnosis *diagnosis, FILE *out)
 		const struct cause *cause = &causes->items[i];
 
 		/* Another word on the same accesses is no other cause. */
-		if (cause->confidence < 0.3 || cause->confidence < causes->items[0].confidence / 2 ||
-		    weigh_touches(causes->items[0].finding, cause->finding))
+		if (causes_touch(causes->items[0].finding, cause->finding) ||
+		    (cause->verdict < VERDICT_LIKELY && !cause->consequence))
 			continue;
 		_cleanup_free_ char *order = order_words(&cause->finding->accesses);
-		_cleanup_free_ char *text =
-			memory_format("%s: %s", finding_class_words(cause->finding->class), order);
+		_cleanup_free_ char *text = memory_format(
+			"%s%s: %s%s",
+			cause->second ? "another fault, which stays when the first is mended: " : "",
+			finding_class_words(cause->finding->class), order,
+			cause->consequence ? " (a consequence: without it it fails all the same)" : "");
 
 		put_label(out, told++ ? "" : "Also", text);
 	}
@@ -267,13 +292,19 @@ static void put_others(const struct diagnosis *diagnosis, FILE *out)
 
 /* ---- what now ---- */
 
+/* Was it seen to be the same each time? */
+static bool replays_exactly(const struct diagnosis *diagnosis)
+{
+	return diagnosis->replays.runs && diagnosis->replays.identical == diagnosis->replays.runs;
+}
+
 static void put_again(const struct diagnosis *diagnosis, FILE *out)
 {
 	unsigned long long number = diagnosis->tally.failure.number;
 	_cleanup_free_ char *option = store_option(diagnosis);
 	struct {
 		const char *rest, *what;
-	} lines[] = { { "", "the same again, exactly" },
+	} lines[] = { { "", replays_exactly(diagnosis) ? "the same again, exactly" : "the same turns again" },
 		      { " --shortest --story", "the shortest way, told" },
 		      { " --gdb", "in gdb, stopped where it fails" } };
 
@@ -309,7 +340,7 @@ static void put_cause(const struct diagnosis *diagnosis, struct excerpts *excerp
 	fputc('\n', out);
 	finding_draw(cause->finding, excerpts, out);
 	fputc('\n', out);
-	put_passing(cause->part && !cause->finding->instead ? cause->part : cause->finding, out);
+	put_passing(cause->finding, out);
 	put_blocks(cause->finding, out);
 	if (in_library(cause->finding))
 		put_switches(diagnosis, out);
@@ -323,7 +354,11 @@ static void put_cause(const struct diagnosis *diagnosis, struct excerpts *excerp
 /* A failure without a cause: what is known is how to get there. */
 static void put_story(const struct diagnosis *diagnosis, FILE *out)
 {
-	if (diagnosis->always) {
+	if (tally_blames_control(&diagnosis->tally)) {
+		put_label(out, "Cause",
+			  "not found. It passes when it runs as it is and fails in every schedule, so until "
+			  "shown otherwise the control is to blame, not the program.");
+	} else if (diagnosis->always) {
 		put_label(out, "Cause",
 			  "not found. It failed in every schedule, so the order of threads does not matter: "
 			  "this is for a debugger.");
@@ -358,6 +393,12 @@ static void put_nothing(const struct diagnosis *diagnosis, FILE *out)
 			      (unsigned long long)tally->predecessors, (unsigned long long)tally->edges);
 
 	options_fill(out, head, 2, 2);
+	if (tally->slow) {
+		_cleanup_free_ char *slow = memory_format("%llu of them were too slow under control: inconclusive.",
+							  (unsigned long long)tally->slow);
+
+		put_label(out, "But", slow);
+	}
 	if (diagnosis->has_plain && diagnosis->plain.label == LABEL_FAIL) {
 		_cleanup_free_ char *alone =
 			memory_format("the program failed when it ran as it is (%s), but in no schedule: "
@@ -391,7 +432,7 @@ void diagnosis_print(const struct diagnosis *diagnosis, FILE *out)
 	} else {
 		put_failure(diagnosis, out);
 		fputc('\n', out);
-		if (diagnosis->causes.n)
+		if (diagnosis->causes.n && !tally_blames_control(&diagnosis->tally))
 			put_cause(diagnosis, &excerpts, out);
 		else
 			put_story(diagnosis, out);

@@ -11,9 +11,10 @@ struct hunt_options {
 	const struct launch_options *launch;
 	unsigned jobs;
 	uint64_t seed;
-	unsigned arms;   /* of explore */
-	uint64_t budget; /* schedules, 0 = no limit */
-	bool keep;       /* harvest all runs at first, until hunt_keep says otherwise */
+	unsigned arms;             /* of explore */
+	uint64_t budget;           /* schedules, 0 = no limit */
+	const struct claim *claim; /* in every schedule, used as it says; NULL: none */
+	bool keep;                 /* harvest all runs at first, until hunt_keep says otherwise */
 };
 
 struct hunt_seen { /* distinct, over all schedules */
@@ -35,6 +36,8 @@ struct error *hunt_next(struct hunt *hunt, double wait_s, struct hunt_result *re
 void hunt_keep(struct hunt *hunt, bool keep);
 /* Whether failing runs that show nothing new need not be harvested from now on. */
 void hunt_spare(struct hunt *hunt, bool spare);
+/* How many points without any news are a livelock from now on. */
+void hunt_patience(struct hunt *hunt, uint64_t still_points);
 struct hunt_seen hunt_seen(const struct hunt *hunt);
 uint64_t hunt_tried(const struct hunt *hunt, enum explore_arm arm);
 /* The workers, when nothing of the hunt is to come any more. */

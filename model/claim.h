@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #define CLAIM_STEPS 6u
-#define CLAIM_SITES 16u   /* of one step: an unrolled or inlined line has several */
+#define CLAIM_SITES 32u   /* of one step: an unrolled or inlined line has several */
 #define CLAIM_ROLES 3u    /* threads that take part */
 #define CLAIM_DOORS 8u    /* lock calls before which a role is held */
 #define CLAIM_ANYWHERE 0u /* location of a step that may be at any address */
@@ -20,6 +20,7 @@ enum claim_kind {
 	CLAIM_NONE,
 	CLAIM_ATOMIC,     /* what one role does is one step for the other roles, at these locations */
 	CLAIM_ORDER,      /* the first step came too early: it is to wait until the second was done once, */
+	CLAIM_ORDER_EACH, /* as often as itself, */
 	CLAIM_ORDER_LAST, /* or until it is not done any more */
 	CLAIM_KINDS
 };

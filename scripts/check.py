@@ -6,7 +6,7 @@ usage: check.py BUILD [BUILD-SANITIZE]
        check.py --sanitize BUILD-SANITIZE
 
 A test program that says how many of its cases passed counts with those, any
-other as one. The last line reads `N passed, N failed`; the exit status is 0 when
+other as one; cases that were skipped count as such. The last line reads `N passed, N failed`; the exit status is 0 when
 nothing failed.
 """
 
@@ -23,10 +23,11 @@ SLOWEST = 5
 
 class Tally:
     def __init__(self):
-        self.passed = self.failed = 0
+        self.passed = self.failed = self.skipped = 0
         self.times = []  # (seconds, name)
 
     def add(self, name, good, output, seconds):
+        self.skipped += skips(output)
         passed, failed = cases(output)
         if good:
             failed, passed = 0, max(passed, 1)
@@ -45,6 +46,12 @@ def cases(output):
         passed.append(int(good))
         failed.append(int(bad))
     return sum(passed), sum(failed)
+
+
+def skips(output):
+    """Cases that were not tried: by cmocka, and by our scripts."""
+    counts = re.findall(r"^\[  SKIPPED \] (\d+) test", output, re.M) + re.findall(r"^(\d+) skipped$", output, re.M)
+    return sum(int(n) for n in counts)
 
 
 def meson_tests(build):
@@ -69,7 +76,9 @@ def run_meson(tally, build, prefix, wanted):
         result = json.loads(line)
         output = result.get("stdout", "") + "\n" + result.get("stderr", "")
         name = result["name"].split(" / ")[-1].split(":")[-1]
-        if result["result"] != "SKIP":
+        if result["result"] == "SKIP":
+            tally.skipped += 1
+        else:
             tally.add(prefix + name, result["result"] == "OK", output, result["duration"])
     for _ in range(len(names) - len(lines)):
         tally.add(prefix + "a test that never ended", False, "", 0)
@@ -135,6 +144,7 @@ def main(words):
     print("\nslowest:")
     for seconds, name in sorted(tally.times, reverse=True)[:SLOWEST]:
         print(f"{seconds:8.1f} s  {name}")
+    print(f"{tally.skipped} skipped")
     print(f"{tally.passed} passed, {tally.failed} failed")
     return 1 if tally.failed else 0
 

@@ -28,7 +28,7 @@ _unsnarl() {
 	diagnose) options="--time -j --jobs --seed --timeout --check --expect --store --json --help" ;;
 	hunt)
 		options="-b --budget --passes --failures --policy --seed -j --jobs --timeout --check --expect --context"
-		options+=" --keep-going --no-reduce --store --json --help"
+		options+=" --keep-going --no-reduce --early-timeouts --store --json --help"
 		;;
 	replay)
 		options="-n --runs -j --jobs --until --gdb --at --gdb-commands --export --shortest --story --timeout"
