@@ -126,6 +126,7 @@ struct control {
 	int pid, leaving;
 	uint64_t now, next_deadline; /* virtual time in ns since the start */
 	uint64_t contested, still, waits;
+	uint64_t fair_at;      /* points after which nobody may be kept waiting any longer */
 	uint64_t next_overdue; /* not later than that of any sleeper */
 	uint64_t work; /* accesses and points of all threads */
 	uint64_t still_most; /* points without news that are a livelock */

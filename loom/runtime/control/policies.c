@@ -11,6 +11,7 @@
 #define SHORT_NS 10000000u /* a wait that ends too early by so much is nothing special */
 #define PATIENCE_NS 200u   /* of a sleep, for each access of the others: they may wait for what comes after it */
 #define PATIENCE_AGAIN 1000u
+#define FAIR_POINTS 65536u
 
 static HOT uint64_t pct_changes[PCT_CHANGES];
 
@@ -40,6 +41,7 @@ void policy_start(void)
 	static const uint64_t passing[] = { 1, 8, 64, 1024 };
 	control.passing = passing[control_below(4)];
 	control.phase = (uint32_t)control_random();
+	control.fair_at = FAIR_POINTS;
 }
 
 void policy_new(struct agent *agent)
@@ -233,6 +235,24 @@ static struct agent *stay_next(struct agent *me)
 	return n ? control.candidates[0] : NULL;
 }
 
+/* Who waits for what a thread of low priority has yet to do would go on for ever. A yield asks for others to
+ * be let go, and so does whoever has gone on for very long. */
+static void be_fair(struct agent *me)
+{
+	bool long_enough = control.schedule->points >= control.fair_at;
+	if (long_enough)
+		control.fair_at = control.schedule->points + FAIR_POINTS;
+	if (!long_enough && !me->yields)
+		return;
+	if (control.options.policy == POLICY_POS)
+		for (uint32_t i = 0; i < control.nready; i++)
+			control.ready[i]->priority = control_random();
+	if (control.options.policy == POLICY_PCT && long_enough) {
+		me->priority = control.lowest--;
+		control.review = true;
+	}
+}
+
 struct agent *policy_next(struct agent *me)
 {
 	struct agent *next = NULL;
@@ -242,6 +262,8 @@ struct agent *policy_next(struct agent *me)
 		control_expire(next);
 		return next;
 	}
+	if (me)
+		be_fair(me);
 	switch (control.options.policy) {
 	case POLICY_PCT:
 		next = pct_next(me);
