@@ -139,7 +139,8 @@ static struct error *explain(struct diagnosis *diagnosis)
 	}
 	weigh(&diagnosis->opinions, &diagnosis->causes);
 	for (size_t i = 0; i < diagnosis->causes.n; i++)
-		if (diagnosis->replays.identical < diagnosis->replays.runs && diagnosis->causes.items[i].confidence > UNSURE)
+		if (diagnosis->replays.identical < diagnosis->replays.runs &&
+		    diagnosis->causes.items[i].confidence > UNSURE)
 			diagnosis->causes.items[i].confidence = UNSURE;
 	/* The causes' findings are those of the opinions, which are this diagnosis's own. */
 	for (size_t i = 0; i < diagnosis->causes.n && i < BLOCKS_TOLD; i++)

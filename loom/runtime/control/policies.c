@@ -9,7 +9,8 @@
 #define PRIORITY_HIGH (1ull << 63)
 #define SURW_POINTS 100u
 #define SHORT_NS 10000000u /* a wait that ends too early by so much is nothing special */
-#define PATIENCE_NS 200u   /* of a sleep, for each access of the others: they may wait for what comes after it */
+#define PATIENCE_NS \
+	200u /* of a sleep, for each access of the others: they may wait for what comes after it */
 #define PATIENCE_AGAIN 1000u
 #define FAIR_POINTS 65536u
 
@@ -328,6 +329,7 @@ uint64_t policy_eager(const struct agent *agent)
 uint64_t policy_overdue(const struct agent *agent)
 {
 	uint64_t now = time_of(agent), length = agent->deadline > now ? agent->deadline - now : 0;
-	return agent->wait == WAIT_SLEEP || length <= SHORT_NS ? control.work + PATIENCE_AGAIN + length / PATIENCE_NS
-							       : NEVER;
+	return agent->wait == WAIT_SLEEP || length <= SHORT_NS
+		       ? control.work + PATIENCE_AGAIN + length / PATIENCE_NS
+		       : NEVER;
 }
