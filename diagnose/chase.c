@@ -242,11 +242,18 @@ static struct error *begin(struct chase *chase)
 		.jobs = options->jobs,
 		.seed = options->seed,
 		.arms = options->arms,
+		.claim = options->claim,
 		.keep = chase->tally->passes > 0,
 		.budget = options->schedules > 1 ? options->schedules - 1 : options->schedules,
 	};
 
-	TRY(doubt_first(&chase->doubt, &chase->launch, &first));
+	struct launch_options launch = chase->launch;
+
+	if (options->claim)
+		launch.control.claim = *options->claim;
+	TRY(doubt_first(&chase->doubt, &launch, &first));
+	launch.control.claim = chase->launch.control.claim;
+	chase->launch = launch;
 	TRY(tally_check(&first, chase->tally->program));
 	TRY(hunt_start(&hunt, &first, &chase->hunt));
 	struct steer_report report = { .label = first.label,
@@ -254,6 +261,7 @@ static struct error *begin(struct chase *chase)
 				       .code = first.code,
 				       .hash = schedule_hash(first.schedule.turns, first.schedule.nturns),
 				       .harvested = true,
+				       .claim = first.schedule.counts,
 				       .run = first };
 
 	first = (struct run){ 0 };
@@ -277,6 +285,11 @@ struct error *chase_start(const struct chase_options *options, struct store *sto
 	*out = chase;
 	chase = NULL;
 	return NULL;
+}
+
+struct error *chase_steer(struct chase *chase, struct steer **out)
+{
+	return hunt_steer(chase->hunt, out);
 }
 
 void chase_stop(struct chase *chase)
