@@ -309,6 +309,8 @@ HIDDEN void policy_weigh(struct agent *me, bool private);
 HIDDEN uint64_t policy_eager(const struct agent *agent);
 /* And after how many accesses of the others it is chosen first of all. */
 HIDDEN uint64_t policy_overdue(const struct agent *agent);
+/* May a plan that is no replay let its time come now? */
+HIDDEN bool policy_lets_expire(const struct agent *agent);
 
 /* ---- objects.c: what reports say about objects ---- */
 struct object {

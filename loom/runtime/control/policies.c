@@ -333,3 +333,9 @@ uint64_t policy_overdue(const struct agent *agent)
 		       ? control.work + PATIENCE_AGAIN + length / PATIENCE_NS
 		       : NEVER;
 }
+
+bool policy_lets_expire(const struct agent *agent)
+{
+	return !control.nready || control.options.early || agent->deadline <= control.now + SHORT_NS ||
+	       agent->overdue <= control.work;
+}

@@ -111,7 +111,8 @@ static struct agent *plan_takes(const struct area_turn *turn)
 	while (agent && agent->state == AGENT_BLOCKED)
 		if (!(may_be_woken(agent) && blocking_poll(control.options.strict)) && !timer_comes_next())
 			break;
-	if (agent && agent->state == AGENT_BLOCKED && agent->deadline != NEVER)
+	if (agent && agent->state == AGENT_BLOCKED && agent->deadline != NEVER &&
+	    (control.options.strict || policy_lets_expire(agent)))
 		control_expire(agent);
 	return agent && agent->state == AGENT_READY ? agent : NULL;
 }
