@@ -171,7 +171,9 @@ struct reuse_look reuse_look(struct reuse *reuse)
 {
 	const struct area_schedule *schedule = schedule_of(reuse);
 	const struct area_head *head = head_of(reuse);
-	struct reuse_look look = { .end = schedule->end <= END_DIVERGED ? schedule->end : END_NONE,
+	struct reuse_look look = { .end = schedule->end <= END_MEMORY ? schedule->end : END_NONE,
+				   .fault = schedule->fault.kind <= FAULT_BEYOND ? schedule->fault.kind
+										 : FAULT_NONE,
 				   .points = schedule->points,
 				   .contested = schedule->contested,
 				   .processes = least(head->processes, AREA_PROCESSES),

@@ -14,15 +14,15 @@
 void verdict_outcome(const struct ending *ending, enum outcome *outcome, int *code)
 {
 	static const enum outcome controlled[] = {
-		[END_DEADLOCK] = OUTCOME_DEADLOCK,
-		[END_LOST_WAKEUP] = OUTCOME_LOST_WAKEUP,
-		[END_LIVELOCK] = OUTCOME_LIVELOCK,
-		[END_DIVERGED] = OUTCOME_DIVERGED,
+		[END_DEADLOCK] = OUTCOME_DEADLOCK, [END_LOST_WAKEUP] = OUTCOME_LOST_WAKEUP,
+		[END_LIVELOCK] = OUTCOME_LIVELOCK, [END_DIVERGED] = OUTCOME_DIVERGED,
+		[END_MEMORY] = OUTCOME_MEMORY,
 	};
 
 	*code = 0;
-	if (ending->end > END_NONE && ending->end <= END_DIVERGED) {
+	if (ending->end > END_NONE && ending->end <= END_MEMORY) {
 		*outcome = controlled[ending->end];
+		*code = ending->end == END_MEMORY ? (int)ending->fault : 0;
 	} else if (ending->timed_out) {
 		*outcome = OUTCOME_TIMEOUT;
 	} else if (WIFSIGNALED(ending->status)) {
@@ -57,6 +57,10 @@ static char *how_ended(const struct ending *ending, double timeout_s)
 		return memory_string("livelock: it runs on and on without an end");
 	if (outcome == OUTCOME_DIVERGED)
 		return memory_string("it could not follow its schedule");
+	if (outcome == OUTCOME_MEMORY)
+		return memory_string(code == MEMORY_USE_AFTER_FREE ? "use of a heap block after it was freed"
+				     : code == MEMORY_DOUBLE_FREE  ? "a heap block is freed twice"
+								   : "access beyond a heap block");
 	const char *name = sigabbrev_np(code);
 
 	return name ? memory_format("killed by SIG%s", name) : memory_format("killed by signal %d", code);

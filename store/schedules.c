@@ -99,6 +99,40 @@ static void put_points(struct bytes *out, const struct schedule *schedule)
 		varint_put(out, schedule->sites[i] - (i ? schedule->sites[i - 1] : 0));
 }
 
+/* Nothing when there was none. */
+static void put_fault(struct bytes *out, const struct schedule_fault *fault)
+{
+	const uint64_t numbers[] = { fault->kind,        (uint64_t)fault->write,  fault->thread,
+				     fault->site,        (uint64_t)fault->offset, fault->size,
+				     fault->block,       fault->born_site,        fault->freed_site,
+				     fault->born_thread, fault->freed_thread };
+
+	for (size_t i = 0; fault->kind && i < sizeof numbers / sizeof *numbers; i++)
+		varint_put(out, numbers[i]);
+}
+
+static bool get_fault(struct reader *reader, struct schedule_fault *fault)
+{
+	uint64_t numbers[11] = { 0 };
+
+	for (size_t i = 0; i < 11 && reader->at != reader->end; i++)
+		numbers[i] = varint_get(reader);
+	*fault = (struct schedule_fault){
+		.kind = (enum memory_fault)numbers[0],
+		.write = numbers[1],
+		.thread = (uint32_t)numbers[2],
+		.site = numbers[3],
+		.offset = (int64_t)numbers[4],
+		.size = numbers[5],
+		.block = numbers[6],
+		.born_site = numbers[7],
+		.freed_site = numbers[8],
+		.born_thread = (uint32_t)numbers[9],
+		.freed_thread = (uint32_t)numbers[10],
+	};
+	return !reader->bad && reader->at == reader->end && numbers[0] < MEMORY_FAULTS;
+}
+
 void codec_put_schedule(struct bytes *out, const struct schedule *schedule)
 {
 	size_t text = schedule->uncontrolled ? strlen(schedule->uncontrolled) : 0;
@@ -123,6 +157,7 @@ void codec_put_schedule(struct bytes *out, const struct schedule *schedule)
 		varint_put(out, schedule->turns[i].points);
 	put_sites(out, schedule->turns, schedule->nturns);
 	put_points(out, schedule);
+	put_fault(out, &schedule->fault);
 }
 
 static bool get_head(struct reader *reader, struct schedule *out)
@@ -195,7 +230,7 @@ static bool get_points(struct reader *reader, struct schedule *out)
 			return false;
 		out->sites[out->nsites] = last += step;
 	}
-	return reader->at == reader->end;
+	return get_fault(reader, &out->fault);
 }
 
 bool codec_get_schedule(const void *bytes, size_t size, struct schedule *out)

@@ -125,5 +125,9 @@ HIDDEN void raw_wake(uint32_t *place);
 enum access { ACCESS_READ = 1, ACCESS_WRITE = 2 };
 HIDDEN void control_access(struct thread *self, uint64_t word, uint64_t address, size_t size,
 			   enum access access);
+/* ---- control/heap.c: ends the run when the access, which was recorded, does not keep to a heap block ---- */
+HIDDEN void heap_check(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access);
+/* Of the calling thread's next access only the first byte is certain. */
+HIDDEN void heap_only_first_byte(bool only);
 
 #endif
