@@ -24,7 +24,7 @@ struct verb {
 
 extern const struct verb verb_diagnose, verb_cc, verb_cxx, verb_run, verb_hunt, verb_replay, verb_runs,
 	verb_show, verb_locate, verb_rank, verb_exec, verb_help;
-extern const struct verb verb_learn;
+extern const struct verb verb_learn, verb_guard, verb_relax;
 
 /* All verbs, NULL-terminated. */
 extern const struct verb *const cmds_verbs[];
@@ -74,6 +74,16 @@ extern const char *const cmds_observers[];
 	  .offset = offsetof(type, context), \
 	  .high = 8,                         \
 	  .help = "events of context on edges, 0 to 8 (default 5)" }
+/* `type` has a member `unsigned loom`, an enum loom. */
+#define CMDS_LOOM_ENTRY(type)             \
+	{ .name = "loom",                 \
+	  .value = "L",                   \
+	  .kind = OPTIONS_WORD,           \
+	  .offset = offsetof(type, loom), \
+	  .words = cmds_looms,            \
+	  .help = "how to see the program: compiled (by its hooks), binary (as it is, under Valgrind), or any " \
+		  "(default: by its hooks if it has some)" }
+extern const char *const cmds_looms[];
 
 #define CMDS_INTERRUPTED 130 /* exit status */
 /* Ctrl-C, a hang-up and a plain kill are noted from now on. */

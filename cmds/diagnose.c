@@ -13,6 +13,7 @@ struct diagnose_command {
 	uint64_t seed, jobs;
 	double time_s, timeout_s;
 	const char *check, *expect, *store;
+	unsigned loom;
 	bool json;
 };
 
@@ -22,6 +23,7 @@ struct diagnose_command {
 static const struct options_entry entries[] = {
 	{ .name = "time", .value = "S", .kind = OPTIONS_SECONDS, AT(time_s),
 	  .help = "how long it may take, about; mostly it takes less when the program fails (default 60 seconds)" },
+	CMDS_LOOM_ENTRY(struct diagnose_command),
 	{ 'j', "jobs", "J", OPTIONS_NUMBER, AT(jobs), .low = 1, .high = 1024,
 	  .help = "schedules at a time (default: one per processor)" },
 	{ .name = "seed", .value = "S", .kind = OPTIONS_NUMBER, AT(seed), .high = UINT64_MAX,
@@ -78,8 +80,11 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 		return error_new("no program to diagnose: give it after --, as in unsnarl -- ./program");
 	if (command.time_s <= 0)
 		return error_new("--time takes a number of seconds above 0");
-	TRY(launch_check(operands[0], &path, &build));
+	enum loom loom = (enum loom)command.loom;
+
+	TRY(launch_check(operands[0], &loom, &path, &build));
 	const struct diagnosis_options options = {
+		.loom = loom,
 		.program = path,
 		.argv = operands,
 		.build = build,

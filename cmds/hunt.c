@@ -22,7 +22,7 @@ struct hunt_command {
 	uint64_t passes, failures, seed, jobs, context;
 	double timeout_s;
 	const char *budget, *check, *expect, *store;
-	unsigned policy;
+	unsigned policy, loom;
 	bool keep_going, no_reduce, json;
 	/* From --budget: one of them, the other is 0. */
 	uint64_t schedules;
@@ -51,6 +51,7 @@ static const struct options_entry entries[] = {
 	  .help = "schedules at a time (default: one per processor); changes nothing but the time it takes" },
 	CMDS_VERDICT_ENTRIES(struct hunt_command),
 	CMDS_CONTEXT_ENTRY(struct hunt_command),
+	CMDS_LOOM_ENTRY(struct hunt_command),
 	{ .name = "keep-going", .kind = OPTIONS_FLAG, AT(keep_going),
 	  .help = "use up the budget also after a failure" },
 	{ .name = "no-reduce", .kind = OPTIONS_FLAG, AT(no_reduce),
@@ -120,7 +121,7 @@ static struct error *read_budget(struct hunt_command *command)
 static struct error *keep_claims(const struct launch_options *launch, const struct run *failure,
 				 struct retold *retold, const struct windows *windows, struct store *store)
 {
-	struct claims claims = { 0 };
+	struct hints claims = { 0 };
 	struct error *error = experiment_claims(launch, &failure->reduced, retold, windows, &claims);
 
 	/* Who was not moved, because it did not fail again, proves nothing. */
@@ -174,6 +175,7 @@ static struct error *hunt_all(const struct hunt_command *command, char **argv, s
 	_cleanup_(store_closep) struct store *store = NULL;
 	_cleanup_(windows_free) struct windows windows = { 0 };
 	const struct launch_options launch = {
+		.loom = (enum loom)command->loom,
 		.path = summary->program,
 		.argv = argv,
 		.area = { .observe = OBSERVE_ALL,
@@ -214,7 +216,10 @@ static struct error *hunt_main(int argc, char **argv, int *status)
 	if (!operands[0])
 		return error_new("no program to hunt in: give it after --, as in unsnarl hunt -- ./program");
 	TRY(read_budget(&command));
-	TRY(launch_check(operands[0], &path, &summary.build));
+	enum loom loom = (enum loom)command.loom;
+
+	TRY(launch_check(operands[0], &loom, &path, &summary.build));
+	command.loom = loom;
 	summary.store = command.store;
 	summary.program = path;
 	summary.arguments = operands + 1;

@@ -12,7 +12,7 @@ struct learn_options {
 	uint64_t runs, jobs, jitter_us, campaign, traces, limit_ms, seed;
 	double timeout_s;
 	const char *check, *expect, *store, *out, *explain, *bias;
-	bool json;
+	bool json, free;
 };
 
 #define RUNS_UNTIL_CONVERGED 1000u /* without -n: at most */
@@ -38,9 +38,12 @@ static const struct options_entry entries[] = {
 	  .help = "with a program: how many runs (default: until nothing new comes, 1000 at most)" },
 	{ 'j', "jobs", "J", OPTIONS_NUMBER, AT(jobs), .low = 1, .high = 1024,
 	  .help = "with a program: how many at a time (default 1)" },
+	{ .name = "free", .kind = OPTIONS_FLAG, AT(free),
+	  .help = "let threads run freely, and learn from recorded free runs too; controlled runs, the default, "
+		  "are exact where threads meet in the same moment" },
 	{ .name = "jitter", .value = "US", .kind = OPTIONS_NUMBER, AT(jitter_us), .high = 10000000,
 	  .bare = "200",
-	  .help = "with a program: random delays of up to US microseconds at shared accesses (200 if not given)" },
+	  .help = "with --free: random delays of up to US microseconds at shared accesses (200 if not given)" },
 	{ .name = "seed", .value = "S", .kind = OPTIONS_NUMBER, AT(seed), .high = UINT64_MAX,
 	  .help = "of the random delays (default: a new one)" },
 	CMDS_VERDICT_ENTRIES(struct learn_options),
@@ -96,11 +99,13 @@ static struct error *train(const struct learn_options *options, struct store *st
 	struct launch_options launch = launch_of(options);
 	struct learn_runs runs = { .most = options->runs ? options->runs : RUNS_UNTIL_CONVERGED,
 				   .until_converged = !options->runs,
+				   .free = options->free,
 				   .jobs = options->jobs,
 				   .store = options->store };
+	enum loom loom = LOOM_COMPILED; /* guards are built from source */
 	uint64_t build;
 
-	TRY(launch_check(argv[0], path, &build));
+	TRY(launch_check(argv[0], &loom, path, &build));
 	launch.path = *path;
 	launch.argv = argv;
 	TRY(learn_run(store, &launch, build, &runs));
@@ -126,7 +131,7 @@ static struct error *choose(const struct learn_options *options, struct store *s
 		if (!program || strcmp(campaigns->items[i].program, program) == 0) {
 			const struct launch_options oracle = launch_of(options);
 
-			TRY(training_add(training, store, campaigns->items[i].number));
+			TRY(training_add(training, store, campaigns->items[i].number, options->free));
 			if (training->campaigns.items[training->campaigns.n - 1].used)
 				TRY(learn_trace(&campaigns->items[i], &oracle, options->traces, training));
 			else

@@ -9,6 +9,7 @@
 struct learn_runs {
 	uint64_t most, jobs;  /* runs at most, at a time */
 	bool until_converged; /* stop as soon as nothing new comes */
+	bool free;            /* not controlled */
 	const char *store;
 	uint64_t done, failed; /* out */
 	bool interrupted;      /* out */

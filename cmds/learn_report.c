@@ -36,6 +36,8 @@ static void say_campaigns(const struct training *training)
 			printf(", %" PRIu64 " failed left out", campaign->failed);
 		if (campaign->skipped)
 			printf(", %" PRIu64 " without predecessors left out", campaign->skipped);
+		if (campaign->free)
+			printf(", %" PRIu64 " free ones left out", campaign->free);
 		printf("; the last %" PRIu64 " taught nothing new\n", campaign->quiet);
 	}
 }

@@ -10,6 +10,7 @@
 #include "cmds/learn.h"
 
 #define WAIT_S 0.1
+#define ROUND 30u     /* runs of one policy */
 #define TRACED_S 20.0 /* a trace holds four million events: what comes later is not kept */
 
 /* Have the last runs of the campaign, TRAINING_QUIET of those that passed, taught nothing? Interned
@@ -33,47 +34,79 @@ static struct error *look(struct store *store, uint64_t campaign, struct quiet *
 	return NULL;
 }
 
-static struct error *drain(struct launch_pool *pool, struct store *store, uint64_t campaign,
-			   struct learn_runs *runs)
+struct series {
+	struct store *store;
+	uint64_t campaign;
+	struct learn_runs *runs;
+	struct progress *progress;
+	struct quiet quiet;
+};
+
+static bool is_enough(const struct series *series)
 {
-	_cleanup_(progress_stopp) struct progress *progress = progress_start(STDERR_FILENO, runs->most);
-	struct quiet quiet = { 0 };
+	return series->runs->done >= series->runs->most || cmds_interrupted() ||
+	       (series->runs->until_converged && series->quiet.runs > TRAINING_QUIET);
+}
+
+/* The runs of one pool. */
+static struct error *drain(struct series *series, struct launch_pool *pool)
+{
 	bool done = false;
 
-	while (!done && !cmds_interrupted()) {
+	while (!done && !is_enough(series)) {
 		_cleanup_(run_free) struct run run = { 0 };
-		_cleanup_free_ char *words =
-			memory_format("%llu in a row taught nothing new", (unsigned long long)quiet.runs);
+		_cleanup_free_ char *words = memory_format("%llu in a row taught nothing new",
+							   (unsigned long long)series->quiet.runs);
 		bool got = false;
 
-		progress_show(progress, runs->done, words);
+		progress_show(series->progress, series->runs->done, words);
 		TRY(launch_pool_next(pool, WAIT_S, &run, &got, &done));
 		if (!got)
 			continue;
-		TRY(store_add(store, campaign, &run));
-		TRY(look(store, campaign, &quiet, run.label == LABEL_PASS));
-		runs->done++;
-		runs->failed += run.label == LABEL_FAIL;
-		if (runs->until_converged && quiet.runs > TRAINING_QUIET)
-			break;
+		TRY(store_add(series->store, series->campaign, &run));
+		TRY(look(series->store, series->campaign, &series->quiet, run.label == LABEL_PASS));
+		series->runs->done++;
+		series->runs->failed += run.label == LABEL_FAIL;
 	}
-	runs->interrupted = cmds_interrupted();
 	return NULL;
+}
+
+/* Controlled runs take the policies in turn: each shows interleavings that others rarely do. */
+static struct area_control policy_of(uint64_t round)
+{
+	static const struct area_control policies[] = { { .policy = POLICY_POS },
+							{ .policy = POLICY_RANDOM },
+							{ .policy = POLICY_PCT, .depth = 3 } };
+
+	return policies[round % 3];
 }
 
 struct error *learn_run(struct store *store, const struct launch_options *launch, uint64_t build,
 			struct learn_runs *runs)
 {
-	struct launch_pool *pool = NULL;
-	uint64_t campaign;
+	_cleanup_(progress_stopp) struct progress *progress = progress_start(STDERR_FILENO, runs->most);
+	struct series series = { .store = store, .runs = runs, .progress = progress };
+	struct launch_options options = *launch;
 
-	TRY(store_campaign(store, launch->path, launch->argv + 1, build, &campaign));
+	TRY(store_campaign(store, launch->path, launch->argv + 1, build, &series.campaign));
 	cmds_catch_interrupts();
-	TRY(launch_pool_start(launch, (unsigned)runs->jobs, runs->most, &pool));
-	struct error *error = drain(pool, store, campaign, runs);
+	for (uint64_t round = 0; !is_enough(&series); round++) {
+		struct launch_pool *pool = NULL;
+		uint64_t left = runs->most - runs->done;
 
-	launch_pool_stop(pool);
-	return error;
+		if (!runs->free) {
+			options.control = policy_of(round);
+			options.still = true;
+		}
+		options.area.seed = launch->area.seed + round * ROUND;
+		TRY(launch_pool_start(&options, (unsigned)runs->jobs, left < ROUND ? left : ROUND, &pool));
+		struct error *error = drain(&series, pool);
+
+		launch_pool_stop(pool);
+		TRY(error);
+	}
+	runs->interrupted = cmds_interrupted();
+	return NULL;
 }
 
 static struct error *trace_once(const struct launch_options *launch, struct training *training)
@@ -94,7 +127,8 @@ struct error *learn_trace(const struct campaign *campaign, const struct launch_o
 	_cleanup_free_ char *path = NULL;
 	uint64_t build;
 	size_t narguments = 0;
-	struct error *gone = launch_check(campaign->program, &path, &build);
+	enum loom loom = LOOM_COMPILED;
+	struct error *gone = launch_check(campaign->program, &loom, &path, &build);
 
 	if (gone || build != campaign->build) {
 		error_free(gone);

@@ -81,6 +81,7 @@ static const struct options_page page = {
 /* What is to be followed, and with which program. */
 struct subject {
 	struct schedule schedule;
+	enum loom loom;
 	char *path;      /* of the program */
 	char **argv;     /* argv[0] is the program as it was named; items are borrowed */
 	char *name;      /* for people: "run 17", "bug.schedule" */
@@ -163,7 +164,13 @@ static struct error *find_program(struct subject *subject, char **given)
 
 	if (!program)
 		return error_new("%s does not say which program it is for; give it after --", subject->name);
-	TRY(launch_check(program, &subject->path, &build));
+	TRY(launch_check(program, &subject->loom, &subject->path, &build));
+	if (build != schedule->build && subject->loom == LOOM_COMPILED) {
+		/* It has hooks, but was seen as it is. */
+		cleanup_free(&subject->path);
+		subject->loom = LOOM_BINARY;
+		TRY(launch_check(program, &subject->loom, &subject->path, &build));
+	}
 	if (build != schedule->build)
 		return error_new(
 			"%s is not the build that %s was recorded with; a schedule fits that one only: hunt "
@@ -315,6 +322,7 @@ static struct error *replay_main(int argc, char **argv, int *status)
 	if (command.export)
 		return export(&subject, command.export);
 	struct launch_options launch = {
+		.loom = subject.loom,
 		.path = subject.path,
 		.argv = subject.argv,
 		.area = { .observe = OBSERVE_ALL, .context = 5 },

@@ -17,7 +17,7 @@ struct run_options {
 	uint64_t runs, jobs, jitter_us, context, seed, machine;
 	double timeout_s;
 	const char *check, *expect, *store;
-	unsigned label, observe, granularity;
+	unsigned label, observe, granularity, loom;
 	bool json;
 };
 
@@ -42,6 +42,7 @@ static const struct options_entry entries[] = {
 	  .help = "what to observe: pairs, predecessors, edges, several of them with commas, all or none "
 		  "(default all)" },
 	CMDS_CONTEXT_ENTRY(struct run_options),
+	CMDS_LOOM_ENTRY(struct run_options),
 	{ .name = "granularity", .value = "word|line", .kind = OPTIONS_WORD, AT(granularity),
 	  .words = granularities,
 	  .help = "edges between exact locations or between cache lines of 64 bytes (default word)" },
@@ -126,6 +127,7 @@ static struct error *run_all(const struct run_options *options, char **argv, str
 {
 	_cleanup_(store_closep) struct store *store = NULL;
 	const struct launch_options launch = {
+		.loom = (enum loom)options->loom,
 		.path = summary->program,
 		.argv = argv,
 		.area = { .observe = options->observe,
@@ -173,7 +175,10 @@ static struct error *run_main(int argc, char **argv, int *status)
 		return NULL;
 	if (!operands[0])
 		return error_new("no program to run: give it after --, as in unsnarl run -- ./program");
-	TRY(launch_check(operands[0], &path, &summary.build));
+	enum loom loom = (enum loom)options.loom;
+
+	TRY(launch_check(operands[0], &loom, &path, &summary.build));
+	options.loom = loom;
 	summary.wanted = options.runs;
 	summary.store = options.store;
 	summary.program = path;

@@ -174,7 +174,8 @@ struct error *diagnose(const struct diagnosis_options *options, struct diagnosis
 
 	*out = (struct diagnosis){
 		.options = options,
-		.launch = { .path = options->program,
+		.launch = { .loom = options->loom,
+			    .path = options->program,
 			    .argv = options->argv,
 			    .area = { .observe = OBSERVE_ALL, .context = 5, .seed = options->seed },
 			    .control = { .policy = POLICY_STAY },

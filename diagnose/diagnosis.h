@@ -13,6 +13,7 @@
 #include "diagnose/weigh.h"
 
 struct diagnosis_options {
+	enum loom loom;
 	const char *program; /* path, as launch_check resolved it */
 	char **argv;         /* as the user wrote it */
 	uint64_t build, seed;
@@ -36,7 +37,7 @@ struct diagnosis {
 	bool has_story;
 	struct trace trace;
 	struct windows windows; /* of its forced switches */
-	struct claims claims;   /* what these point at */
+	struct hints claims;   /* what these point at */
 	uint64_t shortest;      /* its number in the store, 0 = not recorded */
 	struct opinions opinions;
 	struct causes causes;

@@ -7,7 +7,7 @@
 #define EXACT_TRUST 0.6
 #define HALF_FAR 16.0 /* accesses away from the switch at which a claim counts half */
 
-static void tell(const struct diagnosis *diagnosis, const struct claim *claim, struct opinion *opinion)
+static void tell(const struct diagnosis *diagnosis, const struct hint *claim, struct opinion *opinion)
 {
 	struct finding *finding = VEC_PUSH(&opinion->findings);
 
@@ -19,7 +19,7 @@ static void tell(const struct diagnosis *diagnosis, const struct claim *claim, s
 	finding->run = diagnosis->tally.failure.number;
 	finding->runs.failed = 1;
 	for (size_t i = 0; i < claim->n; i++) {
-		const struct claim_step *step = &claim->steps[i];
+		const struct hint_step *step = &claim->steps[i];
 		struct finding_access *access =
 			finding_add_access(&finding->accesses, FINDING_NO_SITE,
 					   atlas_find((void *)(uintptr_t)diagnosis->trace.atlas, step->site));

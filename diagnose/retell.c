@@ -14,6 +14,8 @@ struct launch_options retell_strictly(const struct launch_options *launch, const
 						 .nsites = (uint32_t)schedule->nsites,
 						 .everywhere = schedule->everywhere,
 						 .strict = 1 };
+	if (schedule->claim)
+		options.control.claim = *schedule->claim;
 	/* A livelock ends where somebody lost patience. */
 	if (schedule->outcome == OUTCOME_LIVELOCK && schedule->points)
 		options.control.most_points = schedule->points - 1;

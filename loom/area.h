@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "model/claim.h"
+
 #define AREA_ENVIRONMENT "UNSNARL_AREA" /* number of the inherited descriptor */
 #define AREA_MAGIC 0x61657261736e75ull  /* "unsarea" */
 #define AREA_VERSION 8u
@@ -30,6 +32,8 @@ enum {
 #define AREA_EDGES (1u << 22)
 #define AREA_EVENTS (1u << 22)
 #define AREA_COUPLES (1u << 21)
+#define AREA_PLACES (1u << 18)
+#define AREA_MODULES 1024u
 
 /* In area_options.line. */
 #define AREA_MACHINE 0x100u
@@ -76,6 +80,7 @@ struct area_control {
 	uint32_t thread_points
 		[CONTROL_THREADS]; /* points expected of each thread (the sum over its turns), 0 =
 						    unknown: for SURW */
+	struct claim claim; /* forced or forbidden, when it says so */
 };
 
 /* First page of the file. */
@@ -143,7 +148,17 @@ struct area_couple {
 _Static_assert(AREA_PAIRS <= 1u << 24, "a couple names any pair");
 
 /* AREA_FORGET: a range began a new life; `site`, if not 0, is the call that allocated it. */
-enum area_action { AREA_READ = 1, AREA_WRITE, AREA_FORGET };
+/* Calls, under control only: a lock was taken or given back (its address), a thread was made or joined (its
+ * number instead of an address). */
+enum area_action {
+	AREA_READ = 1,
+	AREA_WRITE,
+	AREA_FORGET,
+	AREA_ACQUIRE,
+	AREA_RELEASE,
+	AREA_CREATE,
+	AREA_JOIN
+};
 
 struct area_event {
 	uint64_t address, size;
@@ -161,6 +176,24 @@ struct area_unit {
 	uint32_t state;
 };
 
+/* The binary loom has no units: it numbers the places (model/code_place.h) that it meets, from 1, and the files that
+ * they are in. */
+struct area_module {
+	uint32_t path; /* offset of the file's path in area_process.paths */
+	uint32_t state;
+};
+
+struct area_place {
+	uint64_t address;  /* in the file, as the linker gave it */
+	uint64_t variable; /* address in the file of what it always touches; 0 = it varies */
+	uint32_t module;
+	uint32_t kind; /* enum site_kind, and PLACE_ATOMIC */
+	uint32_t size; /* bytes, 0 = varies */
+	uint32_t what; /* offset in area_process.paths of the name of the function that is called; 0 = none */
+	uint32_t state;
+	uint32_t reserved;
+};
+
 #define AREA_MACHINE_COUNTS 8u /* MACHINE_COUNTS of model/run.h */
 
 struct area_process {
@@ -172,6 +205,8 @@ struct area_process {
 	uint32_t created; /* threads ever created in this process */
 	uint32_t nevents;
 	uint32_t ncouples;
+	uint32_t nplaces; /* 0 unless the process was seen by the binary loom */
+	uint32_t nmodules;
 	uint32_t reserved;
 	uint64_t dropped;  /* observations without room, or lost to a signal handler inside the runtime */
 	uint64_t accesses; /* of threads that have ended; living ones: area_slot_order */
@@ -184,6 +219,8 @@ struct area_process {
 	struct area_edge edges[AREA_EDGES];
 	struct area_event events[AREA_EVENTS];
 	struct area_couple couples[AREA_COUPLES];
+	struct area_module modules[AREA_MODULES];
+	struct area_place places[AREA_PLACES];
 };
 
 /* A turn: `thread` runs for `points` points and stops before the last one's successor, at
@@ -266,7 +303,9 @@ struct area_schedule {
 	uint64_t
 		contested; /* of these: when another thread could have gone on instead; of long loops a part */
 	uint64_t diverged_site; /* where the thread stood instead */
-	uint32_t diverged_thread, reserved;
+	uint32_t diverged_thread;
+	uint32_t claimed; /* by the process that is controlled, on the binary loom */
+	struct claim_counts claim; /* what became of control.claim */
 	struct area_fault fault;
 	struct area_wait waits[AREA_SLOTS];
 	char uncontrolled[AREA_UNCONTROLLED_BYTES]; /* what was not under control, one name per line */

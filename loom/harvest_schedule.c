@@ -133,6 +133,11 @@ struct error *harvest_schedule(int fd, struct schedule *out, uint32_t *end)
 	out->diverged_turn = front->diverged_turn;
 	out->diverged_thread = front->diverged_thread;
 	out->diverged_site = front->diverged_site;
+	out->counts = front->claim;
+	if (head.control.claim.use != CLAIM_UNUSED && claim_is_sound(&head.control.claim)) {
+		out->claim = memory_alloc(sizeof *out->claim);
+		*out->claim = head.control.claim;
+	}
 	if (front->uncontrolled[0])
 		out->uncontrolled =
 			strndup(front->uncontrolled, strnlen(front->uncontrolled, AREA_UNCONTROLLED_BYTES));

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "loom/binary.h"
 #include "loom/spawn.h"
 
 #define AS_LONG_AS_IT_TAKES 1e8
@@ -56,10 +57,16 @@ struct error *launch_under(const struct launch_options *options, char *const *ar
 struct error *launch_exec(const struct launch_options *options)
 {
 	char entry[SPAWN_ENTRY_SIZE];
-	_cleanup_free_ char **environment = spawn_environment(entry);
+	_cleanup_free_ char **own = spawn_environment(entry), **environment = NULL;
+	_cleanup_(binary_free) struct binary binary = { 0 };
 	_cleanup_close_ int area = -1;
 
+	TRY(binary_prepare(options, &binary));
+	environment = binary_environment(&binary, own);
 	TRY(ready(options, entry, &area));
-	execve(options->path ? options->path : options->argv[0], options->argv, environment);
+	if (binary.path)
+		execve(binary.path, binary.argv, environment);
+	else
+		execve(options->path ? options->path : options->argv[0], options->argv, environment);
 	return error_errno(errno, "cannot start %s", options->argv[0]);
 }

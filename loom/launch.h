@@ -10,7 +10,11 @@
 #include "loom/area.h"
 #include "model/run.h"
 
+/* How a program is seen: by the hooks that unsnarl cc put in, or as it is, under Valgrind. */
+enum loom { LOOM_ANY, LOOM_COMPILED, LOOM_BINARY };
+
 struct launch_options {
+	enum loom loom;    /* as launch_check found it; LOOM_ANY means compiled */
 	const char *path;  /* of the program, as launch_check resolved it; NULL = argv[0] */
 	char *const *argv; /* what the program gets, argv[0] as the user wrote it */
 	struct area_options area;
@@ -25,8 +29,10 @@ struct launch_options {
 };
 
 /* Resolves `program` through PATH; says in a sentence when it is missing, not
- * executable or built without hooks. *build is the hash of its bytes. */
-struct error *launch_check(const char *program, char **path, uint64_t *build);
+ * executable or cannot be observed. *loom is what is wanted, and then what it is:
+ * programs without hooks need the binary loom. *build is the hash of its bytes, and
+ * another one on the binary loom, where its sites are others. */
+struct error *launch_check(const char *program, enum loom *loom, char **path, uint64_t *build);
 
 /* Runs once and fills *run, which the caller frees. */
 struct error *launch_run(const struct launch_options *options, struct run *run);

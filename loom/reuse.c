@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "loom/harvest.h"
+#include "model/place.h"
 #include "loom/spawn.h"
 
 #define WIPE_MOST ((size_t)8 << 20)   /* beyond this a new area is cheaper */
@@ -114,7 +115,19 @@ static void see(struct batch *batch, const uint32_t *words, size_t size)
 	batch->hashes[batch->n++] = hash_bytes(HASH_START, words, size);
 }
 
-/* Site numbers are those of the process; all runs of one program number alike. */
+/* Site numbers are those of the process. Programs with hooks number alike in all runs; on the binary loom sites
+ * are numbered as they come, so their places name them. */
+static uint32_t name_of(const struct area_process *p, uint32_t site)
+{
+	if (!site || site > least(p->nplaces, AREA_PLACES))
+		return site;
+	const struct area_place *place = &p->places[site - 1];
+	uint64_t hash =
+		code_place_mix(code_place_mix(code_place_mix(place->module, place->address), place->kind), place->what);
+
+	return (uint32_t)(hash ^ hash >> 32);
+}
+
 static bool look_at_process(struct reuse *reuse, uint32_t number)
 {
 	const struct area_process *p = process_of(reuse, number);
@@ -128,8 +141,8 @@ static bool look_at_process(struct reuse *reuse, uint32_t number)
 		uint32_t words[] = { 1,
 				     number,
 				     pair->kind,
-				     pair->head_site,
-				     pair->tail_site,
+				     name_of(p, pair->head_site),
+				     name_of(p, pair->tail_site),
 				     pair->head_thread,
 				     pair->tail_thread,
 				     0 };
@@ -138,17 +151,20 @@ static bool look_at_process(struct reuse *reuse, uint32_t number)
 			see(&batch, words, sizeof words);
 	}
 	for (uint32_t i = 0, n = least(p->npredecessors, AREA_PREDECESSORS); i < n; i++) {
-		uint32_t words[] = { 2, number, p->predecessors[i].site, p->predecessors[i].before };
+		uint32_t words[] = { 2, number, name_of(p, p->predecessors[i].site),
+				     name_of(p, p->predecessors[i].before) };
 
 		if (p->predecessors[i].state == AREA_VALID)
 			see(&batch, words, sizeof words);
 	}
 	for (uint32_t i = 0, n = least(p->nedges, AREA_EDGES); i < n; i++) {
 		const struct area_edge *edge = &p->edges[i];
-		uint32_t words[] = {
-			3,          number,      edge->source,
-			edge->sink, edge->write, (uint32_t)edge->source_context << 16 | edge->sink_context
-		};
+		uint32_t words[] = { 3,
+				     number,
+				     name_of(p, edge->source),
+				     name_of(p, edge->sink),
+				     edge->write,
+				     (uint32_t)edge->source_context << 16 | edge->sink_context };
 
 		if (edge->state == AREA_VALID)
 			see(&batch, words, sizeof words);
@@ -177,7 +193,8 @@ struct reuse_look reuse_look(struct reuse *reuse)
 				   .points = schedule->points,
 				   .contested = schedule->contested,
 				   .processes = least(head->processes, AREA_PROCESSES),
-				   .turns = least(schedule->nturns, AREA_TURNS) };
+				   .turns = least(schedule->nturns, AREA_TURNS),
+				   .claim = schedule->claim };
 
 	look.odd = head->magic != AREA_MAGIC || head->processes > AREA_PROCESSES;
 	for (uint32_t i = 0; i < look.processes; i++)
@@ -191,7 +208,7 @@ struct extent {
 	uint64_t offset;
 	size_t size;
 };
-#define EXTENTS_MOST (1 + 8 * AREA_PROCESSES + 5)
+#define EXTENTS_MOST (1 + 10 * AREA_PROCESSES + 5)
 struct extents {
 	struct extent items[EXTENTS_MOST];
 	size_t n, bytes;
@@ -227,6 +244,8 @@ static void extend_process(struct extents *extents, const struct area_process *p
 		{ offsetof(struct area_process, edges), sizeof *p->edges, p->nedges, AREA_EDGES },
 		{ offsetof(struct area_process, events), sizeof *p->events, p->nevents, AREA_EVENTS },
 		{ offsetof(struct area_process, couples), sizeof *p->couples, p->ncouples, AREA_COUPLES },
+		{ offsetof(struct area_process, modules), sizeof *p->modules, p->nmodules, AREA_MODULES },
+		{ offsetof(struct area_process, places), sizeof *p->places, p->nplaces, AREA_PLACES },
 	};
 
 	extend(extents, offset, front_size(p, offset == AREA_PROCESS_OFFSET(0)));

@@ -25,6 +25,7 @@ struct reuse_look {
 	uint32_t end, fault, processes;
 	uint64_t points, contested, hash; /* of the schedule */
 	uint64_t turns;
+	struct claim_counts claim;
 };
 
 /* Ready for a run with these settings; makes an area when there is none. `plan`

@@ -231,12 +231,13 @@ char **spawn_bound_environment(char *const *environment)
 
 void spawn_entry(char entry[SPAWN_ENTRY_SIZE], int area)
 {
-	snprintf(entry, SPAWN_ENTRY_SIZE, "%s=%d", AREA_ENVIRONMENT, area);
+	/* As long as a server's entry, which takes its place: a program's stack lies alike in all runs. */
+	snprintf(entry, SPAWN_ENTRY_SIZE, "%s=%06d", AREA_ENVIRONMENT, area);
 }
 
 void spawn_server_entry(char entry[SPAWN_ENTRY_SIZE], int socket)
 {
-	snprintf(entry, SPAWN_ENTRY_SIZE, "%s=%d", SERVER_ENVIRONMENT, socket);
+	snprintf(entry, SPAWN_ENTRY_SIZE, "%s=%04d", SERVER_ENVIRONMENT, socket);
 }
 
 /* Only root may read the setting. Others can tell by their own addresses: with

@@ -130,7 +130,8 @@ struct error *steer_give(struct steer *steer, struct steer_order *order)
 					.carry = !order->strict,
 					.light = order->light,
 					.points = order->points,
-					.most_points = order->most_points } },
+					.most_points = order->most_points,
+					.claim = order->claim } },
 		.plan = -1,
 		.file = -1,
 	};
@@ -177,6 +178,7 @@ struct error *steer_take(struct steer *steer, double wait_s, struct steer_report
 		.hash = from.report.hash,
 		.harvested = from.area >= 0,
 		.light = from.report.light,
+		.claim = from.report.claim,
 		.cpu_s = from.report.cpu_s + from.report.beside_s,
 	};
 	TRY(member_run(&from, &steer->options, &report->run));
@@ -184,6 +186,7 @@ struct error *steer_take(struct steer *steer, double wait_s, struct steer_report
 		report->points = report->run.schedule.points;
 		report->contested = report->run.schedule.contested;
 		report->turns = report->run.schedule.nturns;
+		report->claim = report->run.schedule.counts;
 		report->hash = schedule_hash(report->run.schedule.turns, report->run.schedule.nturns);
 	}
 	*got = true;

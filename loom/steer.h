@@ -27,6 +27,7 @@ struct steer_order {
 	bool keep;                               /* harvest the run even if it passes and shows nothing new */
 	uint64_t points, most_points;            /* contested points that are likely; all that are allowed */
 	uint32_t thread_points[CONTROL_THREADS]; /* points of each thread that are likely */
+	struct claim claim;                      /* forced or forbidden, as it says */
 };
 void steer_order_free(struct steer_order *order);
 
@@ -39,6 +40,7 @@ struct steer_report {
 	double cpu_s;   /* of the program, the worker and its server */
 	bool harvested; /* `run` is filled */
 	bool light;     /* its observations are not all that there are */
+	struct claim_counts claim;
 	struct run run;
 };
 void steer_report_free(struct steer_report *report);

@@ -21,6 +21,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "loom/binary.h"
 #include "loom/harvest.h"
 #include "loom/post.h"
 #include "loom/reuse.h"
@@ -42,6 +43,7 @@ struct worker {
 	uint64_t nserved;       /* runs */
 	double own_s, server_s; /* processor time at the last report */
 	int children;           /* from sweep_prepare */
+	struct binary binary;   /* what is executed, when it is not the program itself */
 	int null;
 	bool still;
 	char entry[SPAWN_ENTRY_SIZE];
@@ -118,6 +120,7 @@ static struct error *prepare(struct worker *worker)
 		return error_errno(errno, "cannot open /dev/null");
 	worker->still = worker->setup->options->still || spawn_must_be_still();
 	worker->environment = spawn_environment(worker->entry);
+	TRY(binary_prepare(worker->setup->options, &worker->binary));
 	return sweep_prepare(&worker->children);
 }
 
@@ -220,10 +223,12 @@ static struct error *run_alone(struct worker *worker, const struct worker_order 
 	TRY(spawn_area(&options->area, &order->control, order->seed, &result->area));
 	TRY(write_orders(result->area, options, &order->control, files));
 	spawn_entry(worker->entry, result->area);
+	const struct binary *binary = &worker->binary;
+	_cleanup_free_ char **environment = binary_environment(binary, worker->environment);
 	struct spawn start = {
-		.path = options->path,
-		.argv = options->argv,
-		.environment = worker->environment,
+		.path = binary->path ? binary->path : options->path,
+		.argv = binary->path ? binary->argv : options->argv,
+		.environment = environment,
 		.in = worker->null,
 		.area = result->area,
 		.still = worker->still,
@@ -239,11 +244,13 @@ static struct error *run_alone(struct worker *worker, const struct worker_order 
 static struct error *start_server(struct worker *worker)
 {
 	const struct launch_options *options = worker->setup->options;
-	_cleanup_free_ char **environment = spawn_bound_environment(worker->environment);
+	const struct binary *binary = &worker->binary;
+	_cleanup_free_ char **environment = binary->path ? binary_environment(binary, worker->environment)
+							 : spawn_bound_environment(worker->environment);
 	struct spawn start = {
-		.path = options->path,
-		.argv = options->argv,
-		.environment = worker->lost ? worker->environment : environment,
+		.path = binary->path ? binary->path : options->path,
+		.argv = binary->path ? binary->argv : options->argv,
+		.environment = worker->lost && !binary->path ? worker->environment : environment,
 		.in = worker->null,
 		.still = worker->still,
 		.small_pages = true,
@@ -320,6 +327,7 @@ static struct error *run_served(struct worker *worker, const struct worker_order
 	report->contested = look.contested;
 	report->hash = look.hash;
 	report->turns = look.turns;
+	report->claim = look.claim;
 	result->novel = look.novel || look.odd;
 	return tidy(worker, look.processes);
 }

@@ -48,6 +48,7 @@ struct worker_report {
 	int64_t started;
 	uint64_t output_hash;
 	uint64_t points, contested, hash, turns; /* of the schedule; filled when served */
+	struct claim_counts claim;               /* what became of it; filled when served */
 	uint32_t reason_size, output_size;       /* bytes with NUL; output 0 = none */
 };
 

@@ -19,6 +19,7 @@ void schedule_free(struct schedule *schedule)
 	free(schedule->waits);
 	free(schedule->sites);
 	free(schedule->uncontrolled);
+	free(schedule->claim);
 	*schedule = (struct schedule){ 0 };
 }
 
@@ -46,6 +47,7 @@ struct schedule schedule_copy(const struct schedule *schedule)
 	copy.waits = copy_of(schedule->waits, schedule->nwaits * sizeof *schedule->waits);
 	copy.sites = copy_of(schedule->sites, schedule->nsites * sizeof *schedule->sites);
 	copy.uncontrolled = schedule->uncontrolled ? memory_string(schedule->uncontrolled) : NULL;
+	copy.claim = copy_of(schedule->claim, schedule->claim ? sizeof *schedule->claim : 0);
 	return copy;
 }
 

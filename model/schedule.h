@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "model/claim.h"
 #include "model/run_end.h"
 
 enum schedule_policy {
@@ -114,6 +115,8 @@ struct schedule {
 	uint64_t diverged_turn;
 	uint32_t diverged_thread;
 	uint64_t diverged_site;
+	struct claim *claim;        /* that was forced or forbidden; NULL: none */
+	struct claim_counts counts; /* what became of it */
 };
 
 void schedule_free(struct schedule *schedule); /* what it holds, not the struct */

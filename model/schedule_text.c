@@ -95,6 +95,11 @@ static void put_head(FILE *out, const struct schedule *schedule)
 	if (schedule->outcome > 0 && schedule->outcome < OUTCOME_BEYOND)
 		fprintf(out, "ended %s %d\n", outcomes[schedule->outcome], schedule->code);
 	fprintf(out, "output 0x%016" PRIx64 "\n", schedule->output);
+	if (schedule->claim) {
+		_cleanup_free_ char *text = claim_text(schedule->claim);
+
+		put_name(out, "claim", text);
+	}
 	fprintf(out, "hash 0x%016" PRIx64 "\n", schedule_hash(schedule->turns, schedule->nturns));
 }
 
@@ -433,6 +438,19 @@ static bool get_argument(struct reading *reading)
 	return argument != NULL;
 }
 
+static bool get_claim(struct text *text, struct schedule *out)
+{
+	_cleanup_free_ char *claim = get_text(text);
+
+	free(out->claim);
+	out->claim = memory_alloc(sizeof *out->claim);
+	struct error *error = claim ? claim_parse(claim, strlen(claim), "claim", out->claim) : NULL;
+	bool good = claim && !error;
+
+	error_free(error);
+	return good;
+}
+
 /* One field of the head, the key already read. */
 static bool get_field(struct reading *reading, const char *key, struct schedule *out)
 {
@@ -460,6 +478,8 @@ static bool get_field(struct reading *reading, const char *key, struct schedule 
 	}
 	if (!strcmp(key, "output"))
 		return get_number(text, UINT64_MAX, &out->output);
+	if (!strcmp(key, "claim"))
+		return get_claim(text, out);
 	if (!strcmp(key, "hash"))
 		return reading->hashed = get_number(text, UINT64_MAX, &reading->hash);
 	return false;

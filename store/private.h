@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "model/symbols.h"
 #include "store/codec.h"
 #include "store/pack.h"
 #include "store/store.h"
@@ -100,6 +101,7 @@ struct store {
 	sqlite3_stmt *statements[SQL_STATEMENTS];
 	struct packer *packer;
 	struct units units;
+	struct symbols *symbols; /* NULL until a place must be looked up */
 	struct intern intern;
 	struct sets sets;
 	struct loaded loaded;

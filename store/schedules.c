@@ -157,7 +157,34 @@ void codec_put_schedule(struct bytes *out, const struct schedule *schedule)
 		varint_put(out, schedule->turns[i].points);
 	put_sites(out, schedule->turns, schedule->nturns);
 	put_points(out, schedule);
-	put_fault(out, &schedule->fault);
+	if (schedule->claim || schedule->fault.kind) {
+		_cleanup_free_ char *claim =
+			schedule->claim ? claim_text(schedule->claim) : memory_string("");
+
+		varint_put(out, strlen(claim));
+		bytes_put(out, claim, strlen(claim));
+		put_fault(out, &schedule->fault);
+	}
+}
+
+/* At the end, when there is one or a fault follows. */
+static bool get_claim(struct reader *reader, struct schedule *out)
+{
+	if (reader->at == reader->end)
+		return true;
+	uint64_t size = varint_get(reader);
+
+	if (reader->bad || size > (size_t)(reader->end - reader->at))
+		return false;
+	if (!size)
+		return true;
+	out->claim = memory_alloc(sizeof *out->claim);
+	struct error *error = claim_parse((const char *)reader->at, size, "claim", out->claim);
+	bool good = !error;
+
+	error_free(error);
+	reader->at += size;
+	return good;
 }
 
 static bool get_head(struct reader *reader, struct schedule *out)
@@ -230,7 +257,7 @@ static bool get_points(struct reader *reader, struct schedule *out)
 			return false;
 		out->sites[out->nsites] = last += step;
 	}
-	return get_fault(reader, &out->fault);
+	return get_claim(reader, out) && get_fault(reader, &out->fault);
 }
 
 bool codec_get_schedule(const void *bytes, size_t size, struct schedule *out)

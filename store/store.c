@@ -145,6 +145,7 @@ void store_close(struct store *store)
 		return;
 	disconnect(store);
 	units_forget(&store->units, true);
+	symbols_free(store->symbols);
 	intern_forget(&store->intern);
 	sets_forget(&store->sets);
 	loaded_forget(&store->loaded);

@@ -10,7 +10,7 @@
 #include <roaring/roaring.h>
 
 #include "base/error.h"
-#include "model/claim.h"
+#include "model/hint.h"
 #include "model/run.h"
 #include "model/site.h"
 
@@ -58,9 +58,9 @@ struct error *store_runs(struct store *store, uint64_t campaign, struct run **ou
 struct error *store_reduce(struct store *store, uint64_t run, const struct schedule *reduced);
 
 /* Gives a stored run what its forced switches point at. */
-struct error *store_claim(struct store *store, uint64_t run, const struct claims *claims);
+struct error *store_claim(struct store *store, uint64_t run, const struct hints *claims);
 /* That again, best first; none when nobody looked. The caller frees it with VEC_FREE. */
-struct error *store_claims(struct store *store, uint64_t run, struct claims *out);
+struct error *store_claims(struct store *store, uint64_t run, struct hints *out);
 /* Numbers of a campaign's runs that have claims, newest first. The caller frees the array. */
 struct error *store_claimed(struct store *store, uint64_t campaign, uint64_t **out, size_t *n);
 

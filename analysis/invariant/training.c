@@ -148,8 +148,13 @@ static void add_run(struct training *training, const roaring_bitmap_t *had, cons
 	roaring_free_uint32_iterator(at);
 }
 
+static bool is_controlled(const struct run *run)
+{
+	return run->schedule.policy != SCHEDULE_FREE;
+}
+
 static struct error *take_run(struct training *training, struct store *store, const struct run *run,
-			      const uint32_t *members, size_t npredecessors)
+			      const uint32_t *members, size_t npredecessors, bool controlled_only)
 {
 	uint32_t campaign = (uint32_t)training->campaigns.n - 1;
 	struct training_campaign *counts = &training->campaigns.items[campaign];
@@ -157,6 +162,10 @@ static struct error *take_run(struct training *training, struct store *store, co
 
 	if (run->label != LABEL_PASS) {
 		counts->failed++;
+		return NULL;
+	}
+	if (controlled_only && !is_controlled(run)) {
+		counts->free++;
 		return NULL;
 	}
 	TRY(store_predecessor_set(store, run->number, &had));
@@ -172,8 +181,9 @@ static struct error *take_run(struct training *training, struct store *store, co
 	return NULL;
 }
 
-struct error *training_add(struct training *training, struct store *store, uint64_t campaign)
+struct error *training_add(struct training *training, struct store *store, uint64_t campaign, bool free_too)
 {
+	bool controlled_only = false;
 	struct interned interned = { 0 };
 	struct run *runs = NULL;
 	size_t n = 0;
@@ -185,9 +195,12 @@ struct error *training_add(struct training *training, struct store *store, uint6
 	*VEC_PUSH(&training->campaigns) = (struct training_campaign){ .number = campaign };
 	if (!error)
 		error = store_runs(store, campaign, &runs, &n);
+	for (size_t i = 0; i < n; i++)
+		controlled_only |= !free_too && runs[i].label == LABEL_PASS && is_controlled(&runs[i]);
 	for (size_t i = 0; i < n; i++) {
 		if (!error)
-			error = take_run(training, store, &runs[i], members, interned.npredecessors);
+			error = take_run(training, store, &runs[i], members, interned.npredecessors,
+					 controlled_only);
 		run_free(&runs[i]);
 	}
 	free(runs);

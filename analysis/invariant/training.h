@@ -19,6 +19,7 @@ struct training_campaign {
 	uint64_t number;
 	uint64_t used;    /* passing runs with predecessors */
 	uint64_t skipped; /* passing runs in which predecessors were not observed */
+	uint64_t free;    /* passing runs that were not controlled, left out because others were */
 	uint64_t failed;
 	uint64_t quiet; /* of the used ones, how many came after the last that taught something */
 };
@@ -50,8 +51,10 @@ struct training {
 void training_start(struct training *training);
 void training_free(struct training *training);
 
-/* Takes in the passing runs of one campaign. */
-struct error *training_add(struct training *training, struct store *store, uint64_t campaign);
+/* Takes in the passing runs of one campaign. A hook stands before its access, so in free runs two accesses in
+ * the same moment may be seen the wrong way round; with controlled runs in the campaign only those count,
+ * unless `free_too`. */
+struct error *training_add(struct training *training, struct store *store, uint64_t campaign, bool free_too);
 /* Takes in who shares memory with whom in a traced run, and how often each access ran. */
 void training_trace(struct training *training, const struct observations *traced, const struct atlas *atlas);
 /* Says of each place whether it is shared, and joins those that meet in a set. Call it before what follows. */

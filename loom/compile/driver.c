@@ -199,12 +199,14 @@ static struct error *find_runtime(char path[PATH_MAX], const char *name)
 
 static struct error *add_runtime(struct command *command)
 {
-	char archive[PATH_MAX], symbols[PATH_MAX];
+	char archive[PATH_MAX], symbols[PATH_MAX], guard[PATH_MAX];
 	TRY(find_runtime(archive, "libunsnarl_rt.a"));
+	TRY(find_runtime(guard, "libunsnarl_guard.a"));
 	TRY(find_runtime(symbols, "runtime.symbols"));
 	command_add(command, "-Wl,--whole-archive");
 	command_add(command, command_own(command, memory_string(archive)));
 	command_add(command, "-Wl,--no-whole-archive");
+	command_add(command, command_own(command, memory_string(guard)));
 	command_add(command, command_own(command, memory_format("-Wl,--dynamic-list=%s", symbols)));
 	command_add(command, "-pthread");
 	command_add(command, "-ldl");

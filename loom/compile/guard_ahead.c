@@ -133,7 +133,8 @@ static void look_ahead(struct weave *weave, LLVMValueRef lock, const struct guar
 	weave_before(weave, lock);
 	LLVMValueRef pointer = known_at(weave, guarded->access.pointer, lock, DEPTH_MOST);
 	if (pointer && !site->any && !guarded->access.extent) {
-		LLVMValueRef mutex = LLVMBuildPtrToInt(weave->builder, LLVMGetOperand(lock, 0), weave->i64, "");
+		LLVMValueRef mutex =
+			LLVMBuildPtrToInt(weave->builder, LLVMGetOperand(lock, 0), weave->i64, "");
 		LLVMValueRef arguments[] = { guard_address(weave, pointer, site->grain),
 					     weave_constant(weave, guarded->site), mutex };
 		guard_call(weave, "unsnarl_guard_ahead", arguments, 3);

@@ -128,12 +128,14 @@ static void put_rules(FILE *out, const struct guard_set *set)
 }
 
 /* The types are those of loom/guard/guard.h, which an installation does not have. */
-static const char types[] =
-	"struct name { unsigned long id; const char *kind, *file, *function, *variable; unsigned line, column; };\n"
-	"struct rule { unsigned short kind, apart, first, second; };\n"
-	"struct data { unsigned long hash; unsigned nsites, nrules, limit_us, words; const unsigned long *rows;\n"
-	"const unsigned *starts; const unsigned short *members; const unsigned char *any; const struct name *names;\n"
-	"const struct rule *rules; const char *log; };\n";
+static const char types[] = "struct name { unsigned long id; const char *kind, *file, *function, *variable; "
+			    "unsigned line, column; };\n"
+			    "struct rule { unsigned short kind, apart, first, second; };\n"
+			    "struct data { unsigned long hash; unsigned nsites, nrules, limit_us, words; "
+			    "const unsigned long *rows;\n"
+			    "const unsigned *starts; const unsigned short *members; const unsigned char "
+			    "*any; const struct name *names;\n"
+			    "const struct rule *rules; const char *log; };\n";
 
 void guard_data_write(FILE *out, const struct guard_set *set, const char *log)
 {
@@ -150,7 +152,7 @@ void guard_data_write(FILE *out, const struct guard_set *set, const char *log)
 	guard_symbol(set, symbol);
 	fprintf(out, "const char %s = 1;\n", symbol);
 	fprintf(out,
-		"const struct data unsnarl_guard_data = {0x%" PRIx64 "ul, %zu, %zu, %u, %u, %s, %s, %s, any, names, "
+		"static const struct data data = {0x%" PRIx64 "ul, %zu, %zu, %u, %u, %s, %s, %s, any, names, "
 		"rules, ",
 		guard_set_hash(set), set->sites.n, set->rules.n, set->limit_ms * 1000, words,
 		words ? "rows" : "0", words ? "0" : "starts", words ? "0" : "members");
@@ -158,5 +160,5 @@ void guard_data_write(FILE *out, const struct guard_set *set, const char *log)
 		put_path(out, log);
 	else
 		fprintf(out, "0");
-	fprintf(out, "};\n");
+	fprintf(out, "};\nconst struct data *unsnarl_guard_data = &data;\n");
 }

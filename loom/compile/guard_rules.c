@@ -86,7 +86,8 @@ void guard_rules_leave(struct weave *weave, const struct guarded_unit *unit)
 			if (!has_site(unit, f, rule->first) || !has_site(unit, f, rule->second))
 				continue;
 			weave->function = f;
-			for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+			for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b;
+			     b = LLVMGetNextBasicBlock(b)) {
 				LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
 				LLVMValueRef before = end ? LLVMGetPreviousInstruction(end) : NULL;
 				if (!end || !LLVMIsAReturnInst(end))

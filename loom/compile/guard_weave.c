@@ -53,7 +53,8 @@ static void guard_access(struct weave *weave, const struct access *access, const
 			 uint32_t number)
 {
 	weave_before(weave, access->instruction);
-	LLVMValueRef size = access->extent ? size_of_call(weave, access) : weave_constant(weave, access->size);
+	LLVMValueRef size =
+		access->extent ? size_of_call(weave, access) : weave_constant(weave, access->size);
 	bool fits = !access->extent && access->size <= site->grain && access->alignment >= access->size;
 	if (fits || !size) {
 		LLVMValueRef arguments[] = { guard_address(weave, access->pointer, site->grain),
@@ -74,9 +75,8 @@ static void fresh_blocks(struct weave *weave)
 	weave_allocs_collect(weave);
 	for (size_t i = 0; i < weave->allocs.n; i++) {
 		LLVMValueRef call = weave->allocs.items[i];
-		LLVMValueRef next = LLVMIsAInvokeInst(call)
-					    ? LLVMGetFirstInstruction(LLVMGetNormalDest(call))
-					    : LLVMGetNextInstruction(call);
+		LLVMValueRef next = LLVMIsAInvokeInst(call) ? LLVMGetFirstInstruction(LLVMGetNormalDest(call))
+							    : LLVMGetNextInstruction(call);
 		while (next && (LLVMIsAPHINode(next) || LLVMIsALandingPadInst(next)))
 			next = LLVMGetNextInstruction(next);
 		/* Behind an invoke others may arrive as well: then its result need not be there. */
@@ -148,7 +148,8 @@ static void collect_unit(struct weave *weave, struct guarded_unit *unit)
 		for (size_t i = 0; i < weave->accesses.n; i++) {
 			const struct access *access = &weave->accesses.items[i];
 			weave_site(weave, access->instruction, access->kind, access->size, access->pointer);
-			*VEC_PUSH(&unit->accesses) = (struct guarded_access){ .access = *access, .function = f };
+			*VEC_PUSH(&unit->accesses) =
+				(struct guarded_access){ .access = *access, .function = f };
 		}
 	}
 }

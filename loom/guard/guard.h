@@ -28,20 +28,20 @@ struct guard_rule_data {
 };
 
 struct guard_data {
-	uint64_t hash;            /* of the set's text */
-	uint32_t nsites, nrules;  /* sites are numbered from 1; 0 is nil */
-	uint32_t limit_us;        /* longest stall */
-	uint32_t words;           /* of a row; 0: lists instead of rows */
-	const uint64_t *rows;     /* bit `before` of row `site`: may come before it */
-	const uint32_t *starts;   /* lists: of site s from starts[s] to starts[s + 1] */
-	const uint16_t *members;  /* rising */
-	const uint8_t *any;       /* by site: anything may come before */
+	uint64_t hash;                  /* of the set's text */
+	uint32_t nsites, nrules;        /* sites are numbered from 1; 0 is nil */
+	uint32_t limit_us;              /* longest stall */
+	uint32_t words;                 /* of a row; 0: lists instead of rows */
+	const uint64_t *rows;           /* bit `before` of row `site`: may come before it */
+	const uint32_t *starts;         /* lists: of site s from starts[s] to starts[s + 1] */
+	const uint16_t *members;        /* rising */
+	const uint8_t *any;             /* by site: anything may come before */
 	const struct guard_name *names; /* by site */
 	const struct guard_rule_data *rules;
 	const char *log; /* NULL: the environment names one, or there is none */
 };
 
-extern const struct guard_data unsnarl_guard_data;
+extern const struct guard_data *unsnarl_guard_data;
 
 /* ---- hooks: what guarded code calls ---- */
 
@@ -84,6 +84,7 @@ uint64_t guard_now_us(void);
 #define GUARD_UNKNOWN UINT32_MAX /* nobody knows who came before: nothing is said then */
 /* Site and thread of the last access by another thread; 0 when there was none. */
 uint32_t guard_predecessor(uint64_t address);
+bool guard_note(uint64_t address, uint32_t site, bool must);
 void guard_forget(uint64_t address, uint64_t size);
 static inline uint32_t guard_word(uint32_t site, uint32_t thread)
 {
@@ -109,10 +110,11 @@ void guard_pace_start(struct guard_pace *pace, uint64_t limit_us);
 bool guard_pace_step(struct guard_pace *pace);
 /* One more moment: who let us go has been at its access, but may not have done it yet. */
 void guard_pace_settle(const struct guard_pace *pace);
-/* Waits until who came before `site` is in its set, within the limit. */
+/* Waits until who came before `site` is in its set, within the limit; then notes the access. */
 void guard_stall(uint64_t address, uint32_t site);
 /* The same before `mutex` is taken. While others have it, who came before may well be in the middle of what it
- * has it for: that is waited for as well, but it is no violation. */
+ * has it for: that is waited for as well, but it is no violation. After a violation the access is noted here
+ * already, so that of several that waited for the same only one goes on. */
 void guard_stall_ahead(uint64_t address, uint32_t site, const int *mutex);
 
 /* tally.c: violations by site and predecessor. */
@@ -126,7 +128,8 @@ uint64_t guard_tally_limit(uint32_t site, uint32_t before);
 void guard_tally(const struct guard_violation *violation);
 void guard_tally_forget(void); /* in a forked child */
 void guard_tally_end(void);    /* logs what has not been logged */
-void guard_tally_begin(const struct guard_violation *violation); /* a stall begins: known if the process ends */
+void guard_tally_begin(
+	const struct guard_violation *violation); /* a stall begins: known if the process ends */
 void guard_tally_ended(void);
 
 /* log.c */

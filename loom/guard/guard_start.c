@@ -35,15 +35,16 @@ __attribute__((constructor(101))) static void start(void)
 	const char *log = secure_getenv("UNSNARL_GUARD_LOG"), *limit = secure_getenv("UNSNARL_GUARD_LIMIT");
 	const char *state = secure_getenv("UNSNARL_GUARD");
 
-	if (__atomic_exchange_n(&started, 1, __ATOMIC_RELAXED))
+	/* An observed program that nobody armed has an empty set. */
+	if (!unsnarl_guard_data->nsites || __atomic_exchange_n(&started, 1, __ATOMIC_RELAXED))
 		return;
-	guard_settings.limit_us = unsnarl_guard_data.limit_us;
+	guard_settings.limit_us = unsnarl_guard_data->limit_us;
 	if (limit && *limit >= '0' && *limit <= '9') {
 		unsigned long ms = strtoul(limit, NULL, 10);
 
 		guard_settings.limit_us = ms > MOST_US / 1000 ? MOST_US : (uint32_t)ms * 1000;
 	}
-	log = log ? log : unsnarl_guard_data.log;
+	log = log ? log : unsnarl_guard_data->log;
 	if (log && strlen(log) < sizeof guard_settings.log)
 		memcpy(guard_settings.log, log, strlen(log) + 1);
 	guard_settings.off = state && strcmp(state, "off") == 0;
@@ -52,7 +53,7 @@ __attribute__((constructor(101))) static void start(void)
 
 __attribute__((destructor(101))) static void end(void)
 {
-	if (!guard_settings.off)
+	if (last_thread && !guard_settings.off)
 		guard_tally_end();
 }
 

@@ -44,7 +44,7 @@ static void put_number(struct line *line, const char *before, uint64_t number)
 
 static void put_access(struct line *line, uint32_t word)
 {
-	const struct guard_name *name = &unsnarl_guard_data.names[guard_word_site(word)];
+	const struct guard_name *name = &unsnarl_guard_data->names[guard_word_site(word)];
 
 	put_number(line, " thread ", guard_word_thread(word));
 	put(line, " site 0x");
@@ -113,7 +113,7 @@ void guard_log(const struct guard_violation *violation, uint64_t times, const ch
 	put_time(&line);
 	put_number(&line, " pid ", (uint64_t)syscall(SYS_getpid));
 	put(&line, " set 0x");
-	put_digits(&line, unsnarl_guard_data.hash, 16);
+	put_digits(&line, unsnarl_guard_data->hash, 16);
 	put(&line, " ");
 	put(&line, outcome);
 	put_number(&line, " waited ", violation->waited_us);

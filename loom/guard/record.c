@@ -40,7 +40,7 @@ static inline uint32_t *line_of(uint64_t address)
 
 bool guard_allows(uint32_t site, uint32_t before)
 {
-	const struct guard_data *data = &unsnarl_guard_data;
+	const struct guard_data *data = unsnarl_guard_data;
 
 	if (data->any[site])
 		return true;
@@ -107,8 +107,9 @@ static void take_over(struct cell *cell, uint64_t address, uint32_t word)
 		__atomic_fetch_sub(line_of(old.address), 1, __ATOMIC_RELAXED);
 }
 
-/* Notes the access whatever came before it. */
-static void note(uint64_t address, uint32_t site)
+/* Notes the access if it may follow what came before, or in any case with `must`. To look and to note is one
+ * step: of two threads that wait for the same, one goes on and the other sees it. */
+bool guard_note(uint64_t address, uint32_t site, bool must)
 {
 	struct cell *cell = cell_of(address);
 	uint32_t word = guard_word(site, guard_self);
@@ -118,14 +119,18 @@ static void note(uint64_t address, uint32_t site)
 		uint64_t pair = __atomic_load_n(&cell->pair, __ATOMIC_ACQUIRE);
 
 		if (held != address) {
+			if (!held && !must && !guard_allows(site, 0))
+				return false;
 			take_over(cell, address, word);
-			return;
+			return true;
 		}
-		uint64_t fresh = (uint64_t)remote(pair, guard_self) << 32 | word;
+		uint32_t before = remote(pair, guard_self);
 
-		if (__atomic_compare_exchange_n(&cell->pair, &pair, fresh, false, __ATOMIC_ACQ_REL,
-						__ATOMIC_RELAXED))
-			return;
+		if (!must && !may_follow(site, before))
+			return false;
+		if (__atomic_compare_exchange_n(&cell->pair, &pair, (uint64_t)before << 32 | word, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			return true;
 	}
 }
 
@@ -134,11 +139,8 @@ static __attribute__((noinline)) void access_slowly(uint64_t address, uint32_t s
 {
 	if (!guard_self)
 		guard_register();
-	if (guard_settings.off)
-		return;
-	if (!may_follow(site, guard_predecessor(address)))
+	if (!guard_settings.off && !guard_note(address, site, false))
 		guard_stall(address, site);
-	note(address, site);
 }
 
 GUARD_HOOK void unsnarl_guard(uint64_t address, uint64_t site)
@@ -206,7 +208,8 @@ void guard_forget(uint64_t address, uint64_t size)
 	for (uint64_t line = address & ~(uint64_t)(LINE - 1); line < address + size; line += LINE) {
 		if (!__atomic_load_n(line_of(line), __ATOMIC_RELAXED))
 			continue;
-		for (uint64_t at = line < address ? address : line; at < line + LINE && at < address + size; at++)
+		for (uint64_t at = line < address ? address : line; at < line + LINE && at < address + size;
+		     at++)
 			forget_cell(at);
 	}
 }
@@ -214,7 +217,7 @@ void guard_forget(uint64_t address, uint64_t size)
 GUARD_HOOK void unsnarl_guard_fresh_stack(uint64_t address, uint64_t size)
 {
 	guard_forget(address, size);
-	if (unsnarl_guard_data.nrules)
+	if (unsnarl_guard_data->nrules)
 		guard_rules_forget(address, size);
 }
 

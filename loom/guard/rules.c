@@ -26,14 +26,14 @@ static bool is_ready(uint64_t rule)
 {
 	if (!guard_self)
 		guard_register();
-	return rule < RULES && rule < unsnarl_guard_data.nrules && !guard_settings.off;
+	return rule < RULES && rule < unsnarl_guard_data->nrules && !guard_settings.off;
 }
 
 /* The thread that is in the group at `address`; 0 when there is none but ourselves. Claims older than the limit
  * are of threads that left on another way. */
 static uint32_t holder(uint64_t rule, uint64_t address)
 {
-	bool apart = unsnarl_guard_data.rules[rule].apart;
+	bool apart = unsnarl_guard_data->rules[rule].apart;
 	uint64_t now = 0;
 
 	if (!__atomic_load_n(&rules[rule].claimed, __ATOMIC_ACQUIRE))
@@ -55,7 +55,7 @@ static uint32_t holder(uint64_t rule, uint64_t address)
 
 static void wait_for_group(uint64_t rule, uint64_t address, uint32_t site)
 {
-	uint32_t first = unsnarl_guard_data.rules[rule].first, thread = holder(rule, address);
+	uint32_t first = unsnarl_guard_data->rules[rule].first, thread = holder(rule, address);
 	struct guard_violation violation = { .site = guard_word(site, guard_self),
 					     .before = guard_word(first, thread) };
 	struct guard_pace pace;
@@ -98,8 +98,8 @@ static struct claim *claim_free(uint64_t rule, uint64_t address)
 		if ((thread && !stale) || old)
 			continue;
 		/* Who takes the claim is alone in writing it: others only compare what they read. */
-		if (__atomic_compare_exchange_n(&claim->thread, &expected, guard_self, false, __ATOMIC_ACQ_REL,
-						__ATOMIC_RELAXED)) {
+		if (__atomic_compare_exchange_n(&claim->thread, &expected, guard_self, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
 			if (!thread)
 				__atomic_fetch_add(&rules[rule].claimed, 1, __ATOMIC_ACQ_REL);
 			old = claim;
@@ -126,8 +126,8 @@ static void give_up(uint64_t rule)
 	for (unsigned i = 0; i < CLAIMS; i++) {
 		uint32_t self = guard_self;
 
-		if (__atomic_compare_exchange_n(&rules[rule].claims[i].thread, &self, 0, false, __ATOMIC_ACQ_REL,
-						__ATOMIC_RELAXED)) {
+		if (__atomic_compare_exchange_n(&rules[rule].claims[i].thread, &self, 0, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
 			__atomic_fetch_sub(&rules[rule].claimed, 1, __ATOMIC_ACQ_REL);
 			return;
 		}
@@ -138,7 +138,7 @@ GUARD_HOOK void unsnarl_guard_enter(uint64_t rule, uint64_t address)
 {
 	if (!is_ready(rule))
 		return;
-	uint32_t first = unsnarl_guard_data.rules[rule].first;
+	uint32_t first = unsnarl_guard_data->rules[rule].first;
 
 	wait_for_group(rule, address, first);
 	claim_free(rule, address);
@@ -186,7 +186,7 @@ GUARD_HOOK void unsnarl_guard_await(uint64_t rule, uint64_t address)
 {
 	if (!is_ready(rule) || is_done(rule, address))
 		return;
-	const struct guard_rule_data *data = &unsnarl_guard_data.rules[rule];
+	const struct guard_rule_data *data = &unsnarl_guard_data->rules[rule];
 	struct guard_violation violation = { .site = guard_word(data->second, guard_self) };
 	struct guard_pace pace;
 
@@ -201,7 +201,7 @@ GUARD_HOOK void unsnarl_guard_await(uint64_t rule, uint64_t address)
 
 void guard_rules_forget(uint64_t address, uint64_t size)
 {
-	for (uint64_t rule = 0; rule < RULES && rule < unsnarl_guard_data.nrules; rule++)
+	for (uint64_t rule = 0; rule < RULES && rule < unsnarl_guard_data->nrules; rule++)
 		for (unsigned i = 0; i < PLACES; i++) {
 			uint64_t held = __atomic_load_n(&rules[rule].done[i], __ATOMIC_RELAXED);
 

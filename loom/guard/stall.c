@@ -79,25 +79,47 @@ void guard_stall(uint64_t address, uint32_t site)
 {
 	uint32_t before = guard_predecessor(address);
 	struct guard_violation violation = { .site = guard_word(site, guard_self), .before = before };
+	bool waited = waited_ahead.address == address && waited_ahead.site == site;
 	struct guard_pace pace;
 
-	if (before == GUARD_UNKNOWN)
-		return;
-	if (waited_ahead.address == address && waited_ahead.site == site) {
-		waited_ahead.address = 0;
-		violation.waited_us = waited_ahead.waited_us;
-		guard_tally(&violation);
+	if (before == GUARD_UNKNOWN) {
+		guard_note(address, site, true);
 		return;
 	}
-	guard_pace_start(&pace, guard_tally_limit(site, guard_word_site(before)));
+	guard_pace_start(&pace, waited ? 0 : guard_tally_limit(site, guard_word_site(before)));
 	guard_tally_begin(&violation);
-	while (!violation.resolved && guard_pace_step(&pace))
-		violation.resolved = is_resolved(address, site);
+	do
+		violation.resolved = guard_note(address, site, false);
+	while (!violation.resolved && guard_pace_step(&pace));
 	if (violation.resolved)
 		guard_pace_settle(&pace);
-	violation.waited_us = guard_now_us() - pace.started_us;
+	else
+		guard_note(address, site, true);
+	violation.waited_us = guard_now_us() - pace.started_us + (waited ? waited_ahead.waited_us : 0);
+	waited_ahead.address = 0;
 	guard_tally_ended();
 	guard_tally(&violation);
+}
+
+/* Has nobody the mutex? Its first word is 0 then. */
+static bool is_free(const int *mutex)
+{
+	return __atomic_load_n(mutex, __ATOMIC_ACQUIRE) == 0;
+}
+
+/* One look before the mutex is taken. *violated from the moment on when it was free, not resolved, free and
+ * still not resolved: then nobody was in the middle of anything. */
+static bool look_ahead(uint64_t address, uint32_t site, const int *mutex, bool *violated)
+{
+	bool was_free = is_free(mutex);
+
+	if (*violated)
+		return was_free && guard_note(address, site, false);
+	if (is_resolved(address, site))
+		return true;
+	if (was_free && is_free(mutex))
+		*violated = !is_resolved(address, site);
+	return false;
 }
 
 void guard_stall_ahead(uint64_t address, uint32_t site, const int *mutex)
@@ -105,28 +127,22 @@ void guard_stall_ahead(uint64_t address, uint32_t site, const int *mutex)
 	uint32_t before = guard_predecessor(address);
 	struct guard_violation violation = { .site = guard_word(site, guard_self), .before = before };
 	struct guard_pace pace;
-	bool was_free = false;
+	bool violated = false;
 
 	if (before == GUARD_UNKNOWN)
 		return;
 	guard_pace_start(&pace, guard_tally_limit(site, guard_word_site(before)));
 	guard_tally_begin(&violation);
-	do {
-		/* The first word of a mutex is 0 when nobody has it. Free, then not resolved, then free, and still
-		 * not resolved: nobody was in the middle of anything. */
-		bool is_free = __atomic_load_n(mutex, __ATOMIC_ACQUIRE) == 0;
-
-		violation.resolved = is_resolved(address, site);
-		if (is_free && !violation.resolved && __atomic_load_n(mutex, __ATOMIC_ACQUIRE) == 0)
-			was_free |= !is_resolved(address, site);
-	} while (!violation.resolved && guard_pace_step(&pace));
+	do
+		violation.resolved = look_ahead(address, site, mutex, &violated);
+	while (!violation.resolved && guard_pace_step(&pace));
 	guard_tally_ended();
 	violation.waited_us = guard_now_us() - pace.started_us;
 	if (!violation.resolved) {
 		waited_ahead.address = address;
 		waited_ahead.site = site;
 		waited_ahead.waited_us = violation.waited_us;
-	} else if (was_free) {
+	} else if (violated) {
 		guard_pace_settle(&pace);
 		guard_tally(&violation);
 	}

@@ -61,6 +61,7 @@ struct runtime {
 	uint32_t context_mask;               /* two bits per kept event */
 	uint32_t context_full, context_most; /* bit above a full context, largest context (context.c) */
 	bool always_slow;                    /* line granularity or trace: every access must be seen */
+	bool armed;                          /* under guard: a guard set came with the environment */
 	bool serves;                         /* a fork server that has not begun to fork */
 	bool controlled;                     /* one thread runs at a time (control.c) */
 	bool lean;                           /* so far a short run, which touches as few pages as it can */
@@ -76,6 +77,11 @@ extern HIDDEN struct runtime runtime;
 
 /* ---- process/start.c ---- */
 /* Zeroed memory that costs nothing until touched; never fails to return (it ends the process with a sentence). */
+/* armed.c: a guard set holds an observed program. */
+HIDDEN void armed_find(char **environment); /* getenv does not work yet when a program starts */
+HIDDEN bool armed_start(void);
+HIDDEN void armed_access(uint32_t site, uint64_t address, size_t size);
+HIDDEN void armed_forget(uint64_t address, size_t size);
 HIDDEN void *runtime_map(uint64_t at, size_t size);
 /* The same for tables, or beginnings of such, that most runs write: a few pages that come together. */
 HIDDEN void *runtime_map_near(size_t size);

@@ -75,6 +75,8 @@ void pass_point(struct agent *me)
 struct agent *next_after(struct agent *last, uint32_t end)
 {
 	expire_due();
+	if (UNLIKELY(control.intervenes && !control.nready && !control.ntimed && !control.ninputs))
+		intervene_lets_go();
 	if (control.ninputs)
 		blocking_poll(false);
 	if (control.planned) {
@@ -87,7 +89,7 @@ struct agent *next_after(struct agent *last, uint32_t end)
 		if (next)
 			return next;
 		/* Input from outside may come before the first sleeper wakes. */
-		if (!(control.ninputs && blocking_poll(true)) && !expire_first())
+		if (!(control.ninputs && blocking_poll(true)) && !expire_first() && !intervene_lets_go())
 			control_stuck();
 	}
 }
@@ -142,6 +144,8 @@ static void note_progress(struct agent *me)
 
 void point_pass(struct agent *me, struct point point)
 {
+	if (UNLIKELY(control.intervenes))
+		intervene_arrives(me);
 	me->site = point.site;
 	me->access = point.access;
 	me->address = point.address;
@@ -149,6 +153,8 @@ void point_pass(struct agent *me, struct point point)
 	me->inside = true;
 	expire_due();
 	note_progress(me);
+	if (UNLIKELY(control.intervenes && me->demoted && control.ndemoted >= control.nready))
+		intervene_lets_go(); /* the others only spin: they may wait for somebody who is held */
 	uint32_t end = me->yields || me->demoted ? TURN_YIELDED : TURN_PREEMPTED;
 	/* A yield may return at once, unless its thread does nothing else. */
 	if (me->yields && !me->demoted && control_random() & 1)
@@ -163,6 +169,8 @@ void point_pass(struct agent *me, struct point point)
 	me->yields = false;
 	if (next != me)
 		give_token(me, next, end);
+	if (UNLIKELY(control.intervenes))
+		intervene(me);
 	pass_point(me);
 	me->inside = false;
 	if (UNLIKELY(me->signals))
@@ -199,6 +207,7 @@ void control_prepare(void)
 	agents_prepare();
 	control.agents = runtime_map(0, sizeof *control.agents * AREA_SLOTS);
 	token_prepare();
+	intervene_prepare();
 	atexit(point_at_exit);
 }
 
@@ -214,6 +223,7 @@ void control_start(void)
 	points_start();
 	turns_start();
 	policy_start();
+	intervene_start();
 	control_created(unsnarl_self);
 	struct agent *me = &control.agents[unsnarl_self->slot];
 	me->tid = control.pid;

@@ -24,6 +24,8 @@ enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
 #define FEW_AGENTS 32u
 #define NEAR_SITES 1024u
 #define WAIT_SLEEP 100u /* beside enum area_wait_kind: ends by itself */
+#define WAIT_HELD 101u  /* for the sake of a claim (intervene.h) */
+#define LOCKS_KNOWN 16u
 
 /* A thread as the scheduler sees it; one per slot. */
 struct agent {
@@ -44,6 +46,7 @@ struct agent {
 	bool dull;       /* seldom worth a switch */
 	bool inside;     /* in the scheduler or in a call whose points do not count */
 	bool yields;
+	bool let_go, held_softly; /* for intervene.c: it need not wait here; it may be let go for nothing */
 	/* What it waits for; of a thread that was woken but has not run yet, what it waited for. */
 	uint32_t wait;
 	uint32_t result; /* enum wait_result */
@@ -70,6 +73,12 @@ struct agent {
 	uint64_t checked_read;
 	uint64_t demoted_until; /* contested points */
 	uint32_t clock_reads;
+	/* Locks that it holds, in the order in which it took them; of more than so many the first. */
+	struct {
+		uint64_t object;
+		uint32_t site;
+	} locks[LOCKS_KNOWN];
+	uint32_t nlocks;
 	/* Life. */
 	uint64_t stack_low, stack_size; /* low 0: where libc puts it */
 	pthread_t id;
@@ -95,6 +104,7 @@ struct control {
 	uint32_t ntimed;                 /* blocked ones with a deadline */
 	uint32_t ninputs;                /* blocked ones that wait for input */
 	uint32_t ndemoted;
+	bool intervenes;                /* a claim is forced or forbidden */
 	bool review;                    /* priorities or the ready ones changed: the policy must look again */
 	uint32_t child;                 /* number of the thread that lives on in the child of a fork */
 	bool outside;                   /* waits for input in reality */
@@ -189,6 +199,19 @@ INLINE uint64_t control_below(uint64_t n)
 	return (uint64_t)((unsigned __int128)control_random() * n >> 64);
 }
 
+/* ---- intervene.c: claims are forced or forbidden ---- */
+HIDDEN void intervene_prepare(void);
+HIDDEN void intervene_start(void);
+/* Is the site one of the claim's? Accesses there are always points. */
+HIDDEN bool intervene_wants(uint32_t site);
+/* `me` has come to a point: what it did before is done. */
+HIDDEN void intervene_arrives(struct agent *me);
+/* `me` is about to do what it stands at; returns when it may. */
+HIDDEN void intervene(struct agent *me);
+/* Nobody else can run: one of those who are held may go on. False when nobody is held. */
+HIDDEN bool intervene_lets_go(void);
+HIDDEN void intervene_ended(struct agent *me);
+
 /* ---- waiting.c ---- */
 /* Blocks until somebody wakes the object's waiters, until the deadline, or until interrupted. */
 HIDDEN enum wait_result control_wait(struct agent *me, uint32_t kind, uint64_t object, uint64_t deadline);
@@ -252,6 +275,10 @@ HIDDEN void objects_prepare(void);
 HIDDEN struct object *object_at(uint64_t address);
 HIDDEN void object_held(struct agent *me, const volatile void *address);
 HIDDEN void object_released(const volatile void *address);
+/* The same of a lock, which is given back by whoever took it. */
+HIDDEN void object_entered(struct agent *me, const volatile void *address);
+/* `me` gives a lock back, of which others may hold a part still. */
+HIDDEN void object_left(struct agent *me, const volatile void *address);
 
 /* ---- heap.c: blocks of the heap ---- */
 #define HEAP_TAIL 56u /* bytes that a block that is followed has beyond what was asked for */

@@ -54,7 +54,7 @@ void control_watch(uint64_t *points)
 static struct area_wait wait_of(const struct agent *agent)
 {
 	struct area_wait wait = { .thread = agent->number,
-				  .kind = agent->wait == WAIT_SLEEP ? WAIT_NOTHING : agent->wait,
+				  .kind = agent->wait >= WAIT_SLEEP ? WAIT_NOTHING : agent->wait,
 				  .site = units_site_id(agent->site),
 				  .address = agent->object,
 				  .holder = AREA_THREAD_GONE,

@@ -58,6 +58,8 @@ void control_ended(struct thread *thread)
 	if (control.current != me)
 		return;
 	me->inside = true;
+	if (UNLIKELY(control.intervenes))
+		intervene_ended(me);
 	token_go_home(me);
 	agent_leaves_ready(me);
 	me->state = AGENT_ENDED;

@@ -46,6 +46,27 @@ void object_held(struct agent *me, const volatile void *address)
 	object->holder_site = me->site;
 }
 
+void object_entered(struct agent *me, const volatile void *address)
+{
+	object_held(me, address);
+	trace_call(me->thread, me->site, (uint64_t)address, AREA_ACQUIRE);
+	if (me->nlocks < LOCKS_KNOWN) {
+		me->locks[me->nlocks].object = (uint64_t)address;
+		me->locks[me->nlocks++].site = me->site;
+	}
+}
+
+void object_left(struct agent *me, const volatile void *address)
+{
+	trace_call(me->thread, me->site, (uint64_t)address, AREA_RELEASE);
+	for (uint32_t i = me->nlocks; i-- > 0;)
+		if (me->locks[i].object == (uint64_t)address) {
+			for (me->nlocks--; i < me->nlocks; i++)
+				me->locks[i] = me->locks[i + 1];
+			return;
+		}
+}
+
 void object_released(const volatile void *address)
 {
 	object_at((uint64_t)address)->holder = AREA_THREAD_GONE;

@@ -71,7 +71,8 @@ static void take_point(struct thread *self, uint64_t word, uint64_t address, siz
 	bool second_half = access == ACCESS_WRITE && me->access == ACCESS_READ && site == me->site &&
 			   address == me->address;
 	bool private = granule_is_private(self, address, size);
-	if (private && !points_always(site) && ++me->patience < PATIENCE)
+	if (private && !points_always(site) && !(control.intervenes && intervene_wants(site)) &&
+	    ++me->patience < PATIENCE)
 		return;
 	me->patience = 0;
 	me->word = word;

@@ -46,6 +46,15 @@ void trace_forget(struct thread *self, uint64_t address, size_t size)
 		append(self, self->order, self->allocating, address, size, AREA_FORGET);
 }
 
+void trace_call(struct thread *self, uint32_t site, uint64_t object, enum area_action action)
+{
+	if (!(runtime.options.observe & OBSERVE_TRACE))
+		return;
+	lock();
+	append(self, self->order, site, object, 1, action);
+	trace_end();
+}
+
 void trace_end(void)
 {
 	__atomic_store_n(&runtime.trace_lock, 0, __ATOMIC_RELEASE);

@@ -41,6 +41,8 @@ static void access_slowly(struct thread *self, uint64_t word, uint64_t address, 
 {
 	if (UNLIKELY(runtime.controlled))
 		control_access(self, word, address, size, access);
+	if (UNLIKELY(runtime.armed))
+		armed_access(WORD_SITE(word), address, size);
 	/* What is this thread's own is here only because every access must be seen. */
 	if (UNLIKELY(runtime.options.jitter_us &&
 		     !(runtime.always_slow && granule_is_own(self, address, size))))

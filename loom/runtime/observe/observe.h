@@ -49,6 +49,8 @@ INLINE uint64_t row_low(uint32_t slot)
 HIDDEN bool granule_is_private(const struct thread *self, uint64_t address, size_t size);
 HIDDEN void granule_forget(struct thread *self, uint64_t address, size_t size, bool stack);
 HIDDEN void trace_forget(struct thread *self, uint64_t address, size_t size);
+/* A call that synchronises was done, in a traced run. */
+HIDDEN void trace_call(struct thread *self, uint32_t site, uint64_t object, enum area_action action);
 HIDDEN void trace_end(void);
 
 #endif

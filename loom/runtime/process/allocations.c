@@ -26,6 +26,8 @@ void runtime_forget(struct thread *self, uint64_t address, size_t size, bool sta
 	if (runtime.always_slow)
 		trace_forget(self, address, size);
 	granule_forget(self, address, size, stack);
+	if (runtime.armed)
+		armed_forget(address, size);
 	if (runtime.always_slow)
 		trace_end();
 }

@@ -246,7 +246,8 @@ static void observe_program(void)
 	if (!runtime_claim_process())
 		return;
 	context_start(runtime.options.context);
-	runtime.always_slow = runtime.options.line || (runtime.options.observe & OBSERVE_TRACE);
+	runtime.armed = armed_start();
+	runtime.always_slow = runtime.options.line || (runtime.options.observe & OBSERVE_TRACE) || runtime.armed;
 	if (runtime.options.line)
 		lines_start();
 	runtime.controlled = runtime.lean = runtime.head->control.policy != POLICY_FREE;
@@ -266,6 +267,7 @@ static void start(int argc, char **argv, char **environment)
 	for (char **entry = environment; entry && *entry; entry++)
 		if (strncmp(*entry, AREA_ENVIRONMENT, length) == 0 && (*entry)[length] == '=')
 			value = *entry + length + 1;
+	armed_find(environment);
 	tables_start();
 	granule_start(); /* inlined hooks look at cells whether or not anyone observes */
 	runtime_map(MEMOS_START, AREA_SLOTS * MEMOS_SIZE);

@@ -45,6 +45,7 @@ void create_done(struct agent *me, struct thread *thread, pthread_t id, const pt
 		agent->id = id;
 		agent->has_id = true;
 		agent->detached = is_detached(attributes);
+		trace_call(me->thread, me->site, agent->number, AREA_CREATE);
 	} else {
 		control_uncontrolled("more than 1022 threads");
 	}
@@ -88,6 +89,7 @@ int join_wait(struct agent *me, struct agent *other, uint64_t deadline)
 		cancel_point(me);
 	}
 	other->joined = true;
+	trace_call(me->thread, me->site, other->number, AREA_JOIN);
 	return 0;
 }
 
@@ -114,8 +116,10 @@ INTERPOSE int pthread_tryjoin_np(pthread_t id, void **value)
 	struct agent *other = agent_of(id);
 	if (other && other->state != AGENT_ENDED)
 		return EBUSY;
-	if (other)
+	if (other) {
 		other->joined = true;
+		trace_call(me->thread, me->site, other->number, AREA_JOIN);
+	}
 	return REAL(pthread_join)(id, value);
 }
 

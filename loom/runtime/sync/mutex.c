@@ -28,7 +28,7 @@ static int mutex_take(struct agent *me, pthread_mutex_t *mutex)
 		return ENOTRECOVERABLE;
 	int result = REAL(pthread_mutex_trylock)(mutex);
 	if (result == 0 || result == EOWNERDEAD) {
-		object_held(me, mutex);
+		object_entered(me, mutex);
 		control_retract(WAIT_MUTEX, (uint64_t)mutex);
 	}
 	return result;
@@ -52,6 +52,8 @@ int mutex_acquire(struct agent *me, pthread_mutex_t *mutex, uint64_t deadline)
 int mutex_release(struct agent *me, pthread_mutex_t *mutex)
 {
 	int result = REAL(pthread_mutex_unlock)(mutex);
+	if (result == 0)
+		object_left(me, mutex);
 	if (result == 0 && !owned_by(me, mutex)) {
 		object_released(mutex);
 		control_wake(WAIT_MUTEX, (uint64_t)mutex);
@@ -149,7 +151,7 @@ INTERPOSE int pthread_spin_lock(pthread_spinlock_t *lock)
 		object_at((uint64_t)lock);
 		control_wait(me, WAIT_SPINLOCK, (uint64_t)lock, NEVER);
 	}
-	object_held(me, lock);
+	object_entered(me, lock);
 	control_retract(WAIT_SPINLOCK, (uint64_t)lock);
 	return 0;
 }
@@ -161,7 +163,7 @@ INTERPOSE int pthread_spin_trylock(pthread_spinlock_t *lock)
 		control_call(me, lock);
 	int result = REAL(pthread_spin_trylock)(lock);
 	if (me && result == 0) {
-		object_held(me, lock);
+		object_entered(me, lock);
 		control_retract(WAIT_SPINLOCK, (uint64_t)lock);
 	}
 	return result;
@@ -174,6 +176,7 @@ INTERPOSE int pthread_spin_unlock(pthread_spinlock_t *lock)
 		control_call(me, lock);
 	int result = REAL(pthread_spin_unlock)(lock);
 	if (me) {
+		object_left(me, lock);
 		object_released(lock);
 		control_wake(WAIT_SPINLOCK, (uint64_t)lock);
 	}

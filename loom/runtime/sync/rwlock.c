@@ -22,7 +22,7 @@ static int rwlock_try(struct agent *me, pthread_rwlock_t *lock, bool write)
 		     : !writer_first(lock) ? REAL(pthread_rwlock_tryrdlock)(lock)
 					   : EBUSY;
 	if (result == 0)
-		object_held(me, lock);
+		object_entered(me, lock);
 	return result;
 }
 
@@ -105,6 +105,7 @@ INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 		jitter_at_call();
 		return result;
 	}
+	object_left(me, lock);
 	if (lock->__data.__cur_writer == 0 && lock->__data.__readers >> 3 == 0)
 		object_released(lock);
 	control_wake(WAIT_WRITE_LOCK, (uint64_t)lock);
