@@ -1,5 +1,6 @@
 /* From facts to a label: the label given by the user, else how the program
- * ended, then what it printed, then what the check command says.
+ * ended, then what it printed, then what the check command says. Where output or
+ * check decide, the exit status does not.
  */
 #include "loom/verdict.h"
 
@@ -36,7 +37,10 @@ void verdict_outcome(const struct ending *ending, enum outcome *outcome, int *co
 
 bool verdict_open(const struct launch_options *options, const struct ending *ending)
 {
-	return !options->force && !ending->timed_out && ending->status == 0 && ending->end == END_NONE;
+	bool ended = !ending->timed_out && ending->end == END_NONE && WIFEXITED(ending->status);
+	bool asked = options->check || options->expect;
+
+	return !options->force && ended && (asked || WEXITSTATUS(ending->status) == 0);
 }
 
 static char *how_ended(const struct ending *ending, double timeout_s)
