@@ -10,7 +10,7 @@
 #include "diagnose/replays.h"
 #include "diagnose/retell.h"
 #include "diagnose/shown_accesses.h"
-#include "diagnose/weigh.h"
+#include "diagnose/causes.h"
 
 struct diagnosis_options {
 	enum loom loom;
@@ -37,7 +37,7 @@ struct diagnosis {
 	bool has_story;
 	struct trace trace;
 	struct windows windows; /* of its forced switches */
-	struct hints claims;   /* what these point at */
+	struct hints claims;    /* what these point at */
 	uint64_t shortest;      /* its number in the store, 0 = not recorded */
 	struct opinions opinions;
 	struct causes causes;
@@ -55,7 +55,7 @@ struct method {
 	struct error *(*ask)(struct diagnosis *diagnosis, struct opinion *opinion);
 };
 extern const struct method method_waits, method_fault, method_locate, method_locate_shortest, method_rank,
-	method_switches, method_wakes, method_shortest, method_crash;
+	method_switches, method_wakes;
 
 /* screen.c, answer.c */
 void diagnosis_print(const struct diagnosis *diagnosis, FILE *out);

@@ -12,10 +12,25 @@ static json_t *methods_json(const struct diagnosis *diagnosis, uint32_t bits)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; i < diagnosis->opinions.n && i < WEIGH_MOST; i++)
+	for (size_t i = 0; i < diagnosis->opinions.n && i < OPINIONS_MOST; i++)
 		if (bits >> i & 1)
 			json_array_append_new(array, json_string(diagnosis->opinions.items[i].method));
 	return array;
+}
+
+static json_t *counts_json(const struct trials_counts *counts)
+{
+	return json_pack("{s:o, s:o, s:o, s:o}", "runs", answer_count(counts->runs), "failed",
+			 answer_count(counts->failed), "failed_otherwise", answer_count(counts->other),
+			 "given_up", answer_count(counts->given_up));
+}
+
+static json_t *proof_json(const struct diagnosis *diagnosis, const struct proof *proof)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "as_it_is", counts_json(&diagnosis->causes.any),
+			 "forbidden", counts_json(&proof->any), "forbidden_near", counts_json(&proof->near),
+			 "forbidden_along", counts_json(&proof->along), "forced",
+			 counts_json(&proof->forced));
 }
 
 static json_t *cause_json(const struct diagnosis *diagnosis, size_t i)
@@ -25,10 +40,12 @@ static json_t *cause_json(const struct diagnosis *diagnosis, size_t i)
 	_cleanup_free_ char *advice = advice_for(cause->finding);
 
 	json_object_set_new(object, "rank", json_integer((json_int_t)i + 1));
-	json_object_set_new(object, "score", json_real(cause->confidence));
+	json_object_set_new(object, "score", json_real(cause_score(cause)));
+	json_object_set_new(object, "verdict",
+			    json_string(cause->consequence ? "consequence" : verdict_word(cause->verdict)));
+	json_object_set_new(object, "experiment",
+			    cause->tried ? proof_json(diagnosis, &cause->proof) : json_null());
 	json_object_set_new(object, "claimed_by", methods_json(diagnosis, cause->claimed));
-	json_object_set_new(object, "agreed_by", methods_json(diagnosis, cause->agreed));
-	json_object_set_new(object, "disagreed_by", methods_json(diagnosis, cause->disagreed));
 	json_object_set_new(object, "advice", answer_text(advice));
 	json_object_set_new(object, "run", answer_count(diagnosis->tally.failure.number));
 	json_object_set_new(object, "schedule", answer_count(diagnosis->tally.failure.number));
@@ -55,10 +72,8 @@ static json_t *opinions_json(const struct diagnosis *diagnosis)
 	for (size_t i = 0; i < diagnosis->opinions.n; i++) {
 		const struct opinion *opinion = &diagnosis->opinions.items[i];
 
-		if (opinion->kind != OPINION_WITNESS)
-			json_array_append_new(array,
-					      json_pack("{s:s, s:o}", "method", opinion->method, "findings",
-							findings_json(&opinion->findings)));
+		json_array_append_new(array, json_pack("{s:s, s:o}", "method", opinion->method, "findings",
+						       findings_json(&opinion->findings)));
 	}
 	return array;
 }

@@ -1,11 +1,9 @@
-/* The shortest failing run, access by access, as a witness: does it hold the
- * interleaving that a finding claims? What the failure needs is still there when all
- * that it does not need is gone. Also where the run stood when it crashed.
- */
+/* The shortest failing run, access by access: who did what there, and where it stood when
+ * it ended. */
 #ifndef DIAGNOSE_TRACE_H
 #define DIAGNOSE_TRACE_H
 
-#include "diagnose/weigh.h"
+#include "model/finding.h"
 #include "model/atlas.h"
 #include "model/run.h"
 
@@ -13,12 +11,6 @@ struct trace {
 	const struct observations *run; /* with events; NULL: there is no trace */
 	const struct atlas *atlas;      /* of the same run */
 };
-
-/* As a witness; `context` is a struct trace. */
-enum opinion_word trace_word(const void *context, const struct finding *finding);
-
-/* As a witness, for a run that crashed: is the access that crashed one of the finding's? */
-enum opinion_word trace_crash_word(const void *context, const struct finding *finding);
 
 /* Names the threads of accesses whose thread is not known, by who did them last in the run;
  * neighbours are of different threads. */

@@ -411,20 +411,20 @@ static void look_at_switch(struct scene *scene, struct guesses *out)
 static struct hint settle(const struct atlas *atlas, const struct guess *guess)
 {
 	struct hint claim = { .n = guess->n,
-			       .class = guess->class,
-			       .scenario = guess->scenario,
-			       .cost = guess->cost,
-			       .measured = guess->measured,
-			       .exact = guess->exact };
+			      .class = guess->class,
+			      .scenario = guess->scenario,
+			      .cost = guess->cost,
+			      .measured = guess->measured,
+			      .exact = guess->exact };
 
 	for (size_t i = 0; i < guess->n; i++) {
 		const struct event *event = guess->steps[i];
 		const struct site *site = atlas_number(atlas, event->site);
 
 		claim.steps[i] = (struct hint_step){ .site = site ? site->id : 0,
-						      .thread = event->thread,
-						      .write = event->write,
-						      .missing = guess->missing && i + 1 == guess->n };
+						     .thread = event->thread,
+						     .write = event->write,
+						     .missing = guess->missing && i + 1 == guess->n };
 	}
 	return claim;
 }

@@ -26,9 +26,10 @@ struct hunt {
 	struct point_sites *sites[EXPLORE_ROUND * ROUNDS]; /* that they were ordered with */
 	struct point_collector collector;
 	uint64_t budget;
-	uint64_t given;  /* orders */
-	uint64_t learnt; /* results */
-	uint64_t handed; /* results that the caller has */
+	struct claim claim; /* in every order */
+	uint64_t given;     /* orders */
+	uint64_t learnt;    /* results */
+	uint64_t handed;    /* results that the caller has */
 	bool keep, spare;
 };
 
@@ -100,6 +101,7 @@ static struct error *give_round(struct hunt *hunt)
 		struct steer_order order;
 
 		explore_next(hunt->explore, hunt->given, &order);
+		order.claim = hunt->claim;
 		order.keep = hunt->keep;
 		order.light = !hunt->keep;
 		order.spare = hunt->spare;
@@ -121,6 +123,8 @@ struct error *hunt_start(const struct hunt_options *options, const struct run *f
 	hunt->jobs = options->jobs;
 	hunt->budget = options->budget;
 	hunt->keep = options->keep;
+	if (options->claim)
+		hunt->claim = *options->claim;
 	hunt->explore = explore_new(options->seed, options->arms);
 	struct explore_news news =
 		news_of(first, first->label, first->schedule.points, first->schedule.contested,

@@ -96,6 +96,8 @@ static struct error *try_steered(void *context, const struct schedule_turn *plan
 	struct steer_report report;
 	bool got;
 
+	if (failed->schedule.claim)
+		order.claim = *failed->schedule.claim;
 	if (n)
 		memcpy(order.plan, plan, n * sizeof *plan);
 	TRY(steer_give(steered->steer, &order));
@@ -128,6 +130,8 @@ static struct error *give_batch(struct steered *steered, unsigned from)
 			.most_points = most_points(known),
 		};
 
+		if (known->claim)
+			order.claim = *known->claim;
 		TRY(steer_give(steered->steer, &order));
 	}
 	return NULL;

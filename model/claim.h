@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #define CLAIM_STEPS 6u
-#define CLAIM_SITES 16u   /* of one step: an unrolled or inlined line has several */
+#define CLAIM_SITES 32u   /* of one step: an unrolled or inlined line has several */
 #define CLAIM_ROLES 3u    /* threads that take part */
 #define CLAIM_DOORS 8u    /* lock calls before which a role is held */
 #define CLAIM_ANYWHERE 0u /* location of a step that may be at any address */

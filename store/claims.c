@@ -39,11 +39,11 @@ static bool get_claim(struct reader *reader, struct hint *out)
 	    marks > 3 || n > HINT_STEPS)
 		return false;
 	*out = (struct hint){ .n = n,
-			       .class = (enum finding_class) class,
-			       .scenario = (unsigned)scenario,
-			       .cost = (unsigned)cost,
-			       .measured = marks & 1,
-			       .exact = marks >> 1 };
+			      .class = (enum finding_class) class,
+			      .scenario = (unsigned)scenario,
+			      .cost = (unsigned)cost,
+			      .measured = marks & 1,
+			      .exact = marks >> 1 };
 	for (size_t i = 0; i < n; i++) {
 		uint64_t site = varint_get(reader), thread = varint_get(reader), what = varint_get(reader);
 
@@ -121,4 +121,42 @@ struct error *store_claimed(struct store *store, uint64_t campaign, uint64_t **o
 	*out = runs.items;
 	*n = runs.n;
 	return NULL;
+}
+
+struct error *store_causes(struct store *store, uint64_t campaign, const struct claim *claims, size_t n)
+{
+	_cleanup_(sql_done) sqlite3_stmt *drop = NULL;
+
+	TRY(sql_statement(store, SQL_CAUSE_DROP, &drop));
+	sqlite3_bind_int64(drop, 1, (int64_t)campaign);
+	TRY(sql_execute(store, drop));
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_(sql_done) sqlite3_stmt *sql = NULL;
+
+		if (claims[i].kind == CLAIM_NONE)
+			continue;
+		_cleanup_free_ char *text = claim_text(&claims[i]);
+
+		TRY(sql_statement(store, SQL_CAUSE_ADD, &sql));
+		sqlite3_bind_int64(sql, 1, (int64_t)campaign);
+		sqlite3_bind_int64(sql, 2, (int64_t)i + 1);
+		sqlite3_bind_text(sql, 3, text, -1, SQLITE_TRANSIENT);
+		TRY(sql_execute(store, sql));
+	}
+	return NULL;
+}
+
+struct error *store_cause(struct store *store, uint64_t campaign, uint64_t rank, struct claim *out)
+{
+	_cleanup_(sql_done) sqlite3_stmt *sql = NULL;
+	bool row;
+
+	*out = (struct claim){ 0 };
+	TRY(sql_statement(store, SQL_CAUSE_GET, &sql));
+	sqlite3_bind_int64(sql, 1, (int64_t)campaign);
+	sqlite3_bind_int64(sql, 2, (int64_t)rank);
+	TRY(sql_step(store, sql, &row));
+	const char *text = row ? (const char *)sqlite3_column_text(sql, 0) : NULL;
+
+	return text ? claim_parse(text, strlen(text), store->path, out) : NULL;
 }

@@ -20,7 +20,7 @@
 #include "store/store.h"
 
 #define STORE_APPLICATION 0x756e736eu /* "unsn", SQLite's application_id */
-#define STORE_VERSION 4u              /* user_version; changes with the schema */
+#define STORE_VERSION 5u              /* user_version; changes with the schema */
 #define STORE_WAIT_MS 5000            /* patience with another writer */
 
 enum statement {
@@ -49,6 +49,9 @@ enum statement {
 	SQL_CLAIM_SET,
 	SQL_CLAIM_GET,
 	SQL_CLAIM_LIST,
+	SQL_CAUSE_DROP,
+	SQL_CAUSE_ADD,
+	SQL_CAUSE_GET,
 	SQL_STATEMENTS
 };
 

@@ -86,6 +86,12 @@ static const char *const upgrades[] = {
 	"CREATE TABLE claim("
 	" run INTEGER PRIMARY KEY REFERENCES run,"
 	" claims BLOB NOT NULL) STRICT;",
+
+	"CREATE TABLE cause("
+	" campaign INTEGER NOT NULL REFERENCES campaign,"
+	" rank INTEGER NOT NULL,"
+	" claim TEXT NOT NULL,"
+	" PRIMARY KEY(campaign, rank)) STRICT, WITHOUT ROWID;",
 };
 _Static_assert(sizeof upgrades / sizeof *upgrades == STORE_VERSION - 1, "a step for every version");
 /* clang-format on */
@@ -139,6 +145,9 @@ static const char *const statements[SQL_STATEMENTS] = {
 	[SQL_LOADED_ADD] = "INSERT OR IGNORE INTO loaded(campaign, unit) VALUES(?, ?)",
 	[SQL_LOADED_LIST] = "SELECT unit FROM loaded WHERE campaign = ?",
 	[SQL_CLAIM_SET] = "INSERT OR REPLACE INTO claim(run, claims) VALUES(?, ?)",
+	[SQL_CAUSE_DROP] = "DELETE FROM cause WHERE campaign = ?",
+	[SQL_CAUSE_ADD] = "INSERT OR REPLACE INTO cause(campaign, rank, claim) VALUES(?, ?, ?)",
+	[SQL_CAUSE_GET] = "SELECT claim FROM cause WHERE campaign = ? AND rank = ?",
 	[SQL_CLAIM_GET] = "SELECT claims FROM claim WHERE run = ?",
 	[SQL_CLAIM_LIST] = "SELECT c.run FROM claim c JOIN run r ON r.number = c.run WHERE r.campaign = ?"
 			   " ORDER BY c.run DESC",

@@ -10,6 +10,7 @@
 #include <roaring/roaring.h>
 
 #include "base/error.h"
+#include "model/claim.h"
 #include "model/hint.h"
 #include "model/run.h"
 #include "model/site.h"
@@ -63,6 +64,12 @@ struct error *store_claim(struct store *store, uint64_t run, const struct hints 
 struct error *store_claims(struct store *store, uint64_t run, struct hints *out);
 /* Numbers of a campaign's runs that have claims, newest first. The caller frees the array. */
 struct error *store_claimed(struct store *store, uint64_t campaign, uint64_t **out, size_t *n);
+
+/* Keeps what a diagnosis of the campaign found, as claims that can be forced and forbidden, in place of what
+ * was kept before. Claim i has rank i + 1; those of kind CLAIM_NONE are left out. */
+struct error *store_causes(struct store *store, uint64_t campaign, const struct claim *claims, size_t n);
+/* One of them again; kind CLAIM_NONE when there is none of that rank. */
+struct error *store_cause(struct store *store, uint64_t campaign, uint64_t rank, struct claim *out);
 
 /* The number of the last failed run (of a campaign, 0 = any); 0 when there is none. */
 struct error *store_last_failed(struct store *store, uint64_t campaign, uint64_t *number);

@@ -31,6 +31,7 @@ static struct forbidding {
 	uint32_t steps[CLAIM_ROLES], first[CLAIM_ROLES],
 		last[CLAIM_ROLES]; /* of each role: how many, which */
 	bool conflict[CLAIM_ROLES][CLAIM_ROLES];
+	bool writes[CLAIM_ROLES][CLAIM_STEPS + 1]; /* does the role write at the location? */
 	/* Where the late step of an order was done. */
 	struct range done[DONE_MOST];
 	uint32_t ndone;
@@ -51,6 +52,7 @@ void forbid_start(void)
 		if (forbidding.steps[role]++ == 0)
 			forbidding.last[role] = i;
 		forbidding.first[role] = i;
+		forbidding.writes[role][claim->steps[i].location] |= claim->steps[i].write;
 	}
 	for (uint32_t i = 0; i < claim->nsteps; i++)
 		for (uint32_t j = 0; j < claim->nsteps; j++)
@@ -174,6 +176,23 @@ static bool is_kept_out(const struct agent *me, uint32_t role, const struct clai
 	return false;
 }
 
+/* Does it come to a place of another thread's open group that one of the two writes? Such an access is held
+ * whether or not the claim knows it: a lock that the program lacks would be held around all of them. */
+static bool is_in_the_way(const struct agent *me)
+{
+	for (uint32_t slot = 1, left = forbidding.nopen; left && slot < AREA_SLOTS; slot++) {
+		const struct group *group = &forbidding.groups[slot];
+		if (!group->open)
+			continue;
+		left--;
+		for (uint32_t i = 1; slot != me->thread->slot && i <= CLAIM_STEPS; i++)
+			if (group->ranges[i].known && ranges_meet(&group->ranges[i], me->address, me->size) &&
+			    (me->access == ACCESS_WRITE || forbidding.writes[group->role][i]))
+				return true;
+	}
+	return false;
+}
+
 /* The step at which `me` stands as one of its own open group; NULL when it is none. */
 static const struct claim_step *step_of_group(const struct group *group, uint32_t mark, uint32_t *index)
 {
@@ -195,7 +214,9 @@ static enum hold atomic_holds(struct agent *me, uint32_t mark)
 		for (uint32_t role = 0; role < claim->nroles && !group->open; role++)
 			if (mark & MARK_DOOR(role) && is_kept_out(me, role, NULL))
 				return HOLD_FIRMLY;
-		return HOLD_NOT;
+		return forbidding.nopen && me->access != POINT_SYNC && !group->open && is_in_the_way(me)
+			       ? HOLD_FIRMLY
+			       : HOLD_NOT;
 	}
 	if (step_of_group(group, mark, &index) && !group->tentative)
 		return HOLD_NOT;
@@ -252,7 +273,7 @@ static void atomic_passes(struct agent *me, uint32_t mark)
 
 enum hold forbid_holds(struct agent *me, uint32_t mark)
 {
-	if (!mark)
+	if (!mark && !forbidding.nopen)
 		return HOLD_NOT;
 	return intervene_claim()->kind == CLAIM_ATOMIC ? atomic_holds(me, mark) : order_holds(me, mark);
 }

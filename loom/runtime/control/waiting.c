@@ -7,6 +7,8 @@
 enum wait_result control_wait(struct agent *me, uint32_t kind, uint64_t object, uint64_t deadline)
 {
 	int saved = errno;
+	if (UNLIKELY(control.intervenes && kind != WAIT_HELD))
+		intervene_arrives(me);
 	me->inside = true;
 	me->wait = kind;
 	me->object = object;
@@ -18,6 +20,10 @@ enum wait_result control_wait(struct agent *me, uint32_t kind, uint64_t object, 
 	pass_point(me);
 	me->inside = false;
 	enum wait_result result = me->result;
+	/* Whoever waited before a lock may have to wait there for another reason now. */
+	if (UNLIKELY(control.intervenes) &&
+	    (kind == WAIT_MUTEX || kind == WAIT_READ_LOCK || kind == WAIT_WRITE_LOCK || kind == WAIT_SPINLOCK))
+		intervene(me);
 	if (UNLIKELY(me->signals))
 		signals_deliver(me);
 	errno = saved;
