@@ -147,8 +147,10 @@ static struct error *explain(struct diagnosis *diagnosis, struct chase *chase)
 	for (size_t i = 0; i < kept; i++)
 		claims[i] = diagnosis->causes.items[i].claim;
 	TRY(store_causes(diagnosis->store, diagnosis->tally.campaign, claims, kept));
-	for (size_t i = 0; i < diagnosis->causes.n && i < BLOCKS_TOLD; i++)
+	for (size_t i = 0; i < diagnosis->causes.n && i < BLOCKS_TOLD; i++) {
 		trace_name_blocks(&diagnosis->trace, diagnosis->causes.items[i].finding);
+		trace_name_locks(&diagnosis->trace, diagnosis->causes.items[i].finding);
+	}
 	return NULL;
 }
 

@@ -137,6 +137,9 @@ static void accesses_free(struct finding_accesses *list)
 		free(list->items[i].function);
 		free(list->items[i].variable);
 		free(list->items[i].through);
+		for (size_t l = 0; l < list->items[i].locks.n; l++)
+			free(list->items[i].locks.items[l].file);
+		VEC_FREE(&list->items[i].locks);
 	}
 	VEC_FREE(list);
 }
