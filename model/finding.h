@@ -104,7 +104,6 @@ const char *finding_class_words(enum finding_class class); /* for people */
 /* The kinds of unserialisable or reversed interleavings of LOCON's Table 1:
  * 1-3 order, 4-7 one variable, 8-15 two variables. "" for others. */
 const char *finding_scenario_pattern(unsigned scenario); /* "R-W-R" */
-const char *finding_scenario_words(unsigned scenario);
 
 void finding_free(struct finding *finding); /* what it holds, not the struct */
 void findings_free(struct findings *findings);

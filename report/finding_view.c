@@ -278,7 +278,9 @@ json_t *finding_json(const struct finding *finding)
 	json_object_set_new(object, "variables", names);
 	json_object_set_new(object, "blocks", blocks);
 	json_object_set_new(object, "accesses", accesses_json(&finding->accesses));
-	json_object_set_new(object, "summary", answer_text(finding->summary));
+	_cleanup_free_ char *sentence = sentence_for(finding);
+
+	json_object_set_new(object, "summary", answer_text(*sentence ? sentence : finding->summary));
 	json_object_set_new(object, "instead", answer_text(finding->instead));
 	json_object_set_new(object, "passing_order", accesses_json(&finding->otherwise));
 	json_object_set_new(object, "evidence", answer_text(finding->evidence));

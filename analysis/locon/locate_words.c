@@ -68,8 +68,6 @@ char *locon_summary(const struct finding *finding)
 	}
 	if (finding->accesses.n > 8)
 		put(&text, " and so on");
-	if (*finding_scenario_words(finding->scenario))
-		put(&text, ": %s", finding_scenario_words(finding->scenario));
 	put(&text, ".");
 	return text.bytes;
 }
