@@ -5,7 +5,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 SOURCES = $(shell git ls-files '*.c' '*.h' ':!corpus' ':!bench' ':!examples')
 
-.PHONY: all install demo check bench eval-hunt eval-diagnose eval-locon eval-bugaboo sanitize format tidy packages clean
+.PHONY: all install demo check bench eval-hunt eval-diagnose eval-locon eval-bugaboo sanitize fuzz format tidy packages clean
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -63,6 +63,16 @@ sanitize: $(BUILD)-sanitize/build.ninja
 $(BUILD)-sanitize/build.ninja:
 	CC=clang-19 meson setup -Db_sanitize=address,undefined -Db_lundef=false $(BUILD)-sanitize .
 
+# Every reader of files that others may have written, FUZZ seconds each; FUZZED names targets.
+FUZZ ?= 60
+fuzz: all $(BUILD)-fuzz/build.ninja
+	ninja -C $(BUILD)-fuzz fuzzers
+	@scripts/fuzz.py --tool $(BUILD)/unsnarl --seconds $(FUZZ) $(BUILD)-fuzz $(FUZZED)
+
+$(BUILD)-fuzz/build.ninja:
+	CC=clang-19 meson setup -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
+		-Dc_args=-fsanitize=fuzzer-no-link $(BUILD)-fuzz .
+
 format:
 	clang-format-19 -i $(SOURCES)
 
@@ -73,4 +83,4 @@ packages:
 	@scripts/packages.sh build check bench tools
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-sanitize
+	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz

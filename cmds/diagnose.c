@@ -8,11 +8,13 @@
 #include "cmds/cmds.h"
 #include "diagnose/diagnosis.h"
 #include "loom/launch.h"
+#include "loom/world/world.h"
 
 struct diagnose_command {
 	uint64_t seed, jobs;
 	double time_s, timeout_s;
 	const char *check, *expect, *store;
+	struct cmds_world world;
 	unsigned loom;
 	bool json;
 };
@@ -29,6 +31,7 @@ static const struct options_entry entries[] = {
 	{ .name = "seed", .value = "S", .kind = OPTIONS_NUMBER, AT(seed), .high = UINT64_MAX,
 	  .help = "of the search for a failure (default: a new one)" },
 	CMDS_VERDICT_ENTRIES(struct diagnose_command),
+	CMDS_WORLD_ENTRIES(struct diagnose_command),
 	CMDS_STORE_ENTRY(struct diagnose_command),
 	CMDS_JSON_ENTRY(struct diagnose_command),
 	{ 0 },
@@ -81,9 +84,13 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 	if (command.time_s <= 0)
 		return error_new("--time takes a number of seconds above 0");
 	enum loom loom = (enum loom)command.loom;
+	_cleanup_(world_close) struct world world;
 
 	TRY(launch_check(operands[0], &loom, &path, &build));
+	cmds_catch_interrupts();
+	TRY(cmds_world_open("diagnose", &command.world, &world));
 	const struct diagnosis_options options = {
+		.world = &world,
 		.loom = loom,
 		.program = path,
 		.argv = operands,
@@ -99,8 +106,8 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 		.stage = stage,
 	};
 
-	cmds_catch_interrupts();
 	TRY(diagnose(&options, &diagnosis));
+	cmds_world_tell("diagnose", &world, false);
 	if (diagnosis.interrupted)
 		fprintf(stderr, "unsnarl diagnose: interrupted; this is what is known so far\n");
 	if (command.json)

@@ -13,6 +13,7 @@
 #include "diagnose/experiment.h"
 #include "diagnose/retell.h"
 #include "loom/launch.h"
+#include "loom/world/world.h"
 
 #define USUAL_BUDGET 10000
 #define MEASURE_SECONDS 20
@@ -25,6 +26,7 @@ struct hunt_command {
 	struct claim claim; /* from --force or --forbid */
 	unsigned policy, loom;
 	bool keep_going, no_reduce, json;
+	struct cmds_world world;
 	/* From --budget: one of them, the other is 0. */
 	uint64_t schedules;
 	double seconds;
@@ -51,6 +53,7 @@ static const struct options_entry entries[] = {
 	{ 'j', "jobs", "J", OPTIONS_NUMBER, AT(jobs), .low = 1, .high = 1024,
 	  .help = "schedules at a time (default: one per processor); changes nothing but the time it takes" },
 	CMDS_VERDICT_ENTRIES(struct hunt_command),
+	CMDS_WORLD_ENTRIES(struct hunt_command),
 	CMDS_CONTEXT_ENTRY(struct hunt_command),
 	CMDS_LOOM_ENTRY(struct hunt_command),
 	{ .name = "force", .value = "FINDING", .kind = OPTIONS_STRING, AT(force),
@@ -206,7 +209,9 @@ static struct error *hunt_all(struct hunt_command *command, char **argv, struct 
 {
 	_cleanup_(store_closep) struct store *store = NULL;
 	_cleanup_(windows_free) struct windows windows = { 0 };
+	_cleanup_(world_close) struct world world;
 	const struct launch_options launch = {
+		.world = &world,
 		.loom = (enum loom)command->loom,
 		.path = summary->program,
 		.argv = argv,
@@ -220,12 +225,14 @@ static struct error *hunt_all(struct hunt_command *command, char **argv, struct 
 		.check = command->check,
 	};
 
+	cmds_catch_interrupts();
+	TRY(cmds_world_open("hunt", &command->world, &world));
 	TRY(store_open(command->store, true, &store));
 	TRY(store_campaign(store, summary->program, summary->arguments, summary->build, &summary->campaign));
 	TRY(find_claim(command, store, summary->campaign));
 	summary->claim = (enum claim_use)command->claim.use;
-	cmds_catch_interrupts();
 	TRY(chase(command, &launch, store, summary, &windows));
+	cmds_world_tell("hunt", &world, false);
 	return tell(command, &launch, summary, &windows, store);
 }
 

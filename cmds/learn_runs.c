@@ -74,9 +74,11 @@ static struct error *drain(struct series *series, struct launch_pool *pool)
 /* Controlled runs take the policies in turn: each shows interleavings that others rarely do. */
 static struct area_control policy_of(uint64_t round)
 {
-	static const struct area_control policies[] = { { .policy = POLICY_POS },
-							{ .policy = POLICY_RANDOM },
-							{ .policy = POLICY_PCT, .depth = 3 } };
+	static const struct area_control policies[] = {
+		{ .policy = POLICY_POS, .everywhere = 1 },
+		{ .policy = POLICY_RANDOM, .everywhere = 1 },
+		{ .policy = POLICY_PCT, .depth = 3, .everywhere = 1 }
+	};
 
 	return policies[round % 3];
 }

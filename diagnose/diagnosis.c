@@ -192,6 +192,7 @@ struct error *diagnose(const struct diagnosis_options *options, struct diagnosis
 			    .control = { .policy = POLICY_STAY },
 			    .still = true,
 			    .timeout_s = options->timeout_s,
+			    .world = options->world,
 			    .expect = options->expect,
 			    .check = options->check },
 		.tally = { .passes = PASSES,

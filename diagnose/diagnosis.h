@@ -20,6 +20,7 @@ struct diagnosis_options {
 	unsigned jobs;
 	double time_s, timeout_s;
 	const char *check, *expect, *store;
+	struct world *world;            /* of all runs */
 	bool (*stop)(void);             /* Ctrl-C */
 	void (*stage)(const char *now); /* what goes on now; may be NULL */
 };

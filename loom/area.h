@@ -89,7 +89,7 @@ struct area_head {
 	uint32_t version;
 	uint32_t processes; /* claimed process areas, by atomic increment; may exceed AREA_PROCESSES */
 	uint32_t threads;   /* thread numbers given out over all processes */
-	uint32_t reserved;
+	uint32_t bound;     /* 1: a socket was bound to a port, or a name without a file, of the program's choice */
 	struct area_options options;
 	struct area_control control;
 };
@@ -117,6 +117,8 @@ struct area_pair { /* in order of first occurrence */
 	uint64_t head_order, tail_order;
 	uint64_t address;
 	struct area_loop head_loop, tail_loop;
+	uint32_t open; /* under control: once, the head's thread had passed no synchronisation call since */
+	uint32_t reserved;
 };
 
 /* Of these there may be many: sites have 22 bits, and stand beside smaller things. */
@@ -324,7 +326,8 @@ struct area_schedule {
 /* Fork server: a program started with this variable forks before its first constructor for
  * every order that comes over the socket it names, and never gets to main itself. First,
  * and again whenever they change, it gets four descriptors beside a byte: area, stdout,
- * stderr and a file of one page, the note; it answers with a byte. An order is a byte alone.
+ * stderr and a file of one page, the note; it answers with a byte. An order is a byte alone,
+ * or with one descriptor: the working folder from now on.
  * The run is a child of the server's parent, which waits for it itself; its number stands in
  * the note. The server answers an order only when it could not fork. */
 #define SERVER_ENVIRONMENT "UNSNARL_SERVER"

@@ -131,7 +131,7 @@ struct error *hunt_start(const struct hunt_options *options, const struct run *f
 			count_new(hunt, &first->observations), NULL);
 
 	explore_begin(hunt->explore, &news);
-	point_collector_add(&hunt->collector, &first->observations);
+	point_collector_begin(&hunt->collector, &first->observations);
 	TRY(steer_start(options->launch, options->jobs, &hunt->steer));
 	for (int i = 0; i < ROUNDS; i++)
 		TRY(give_round(hunt));

@@ -5,7 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <unistd.h>
 
@@ -43,6 +46,36 @@ static struct error *ready(const struct launch_options *options, char entry[SPAW
 	return NULL;
 }
 
+/* Gives back the pages of one loaded file that can be read again. */
+static int give_back(struct dl_phdr_info *loaded, size_t size, void *unused)
+{
+	const uintptr_t page = 4095;
+
+	(void)size;
+	(void)unused;
+	for (int i = 0; i < loaded->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &loaded->dlpi_phdr[i];
+		uintptr_t from = (loaded->dlpi_addr + part->p_vaddr) & ~page;
+
+		if (part->p_type == PT_LOAD && !(part->p_flags & PF_W))
+			madvise((void *)from,
+				(loaded->dlpi_addr + part->p_vaddr + part->p_memsz - from + page) & ~page,
+				MADV_DONTNEED);
+	}
+	return 0;
+}
+
+/* The kernel keeps the largest amount of memory that a process has had through exec: what the tool itself
+ * took would be said of the program. */
+static void forget_peak(void)
+{
+	_cleanup_close_ int marks = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+
+	dl_iterate_phdr(give_back, NULL);
+	if (marks >= 0 && write(marks, "5", 1) != 1)
+		return; /* an old kernel: the peak stays */
+}
+
 struct error *launch_under(const struct launch_options *options, char *const *argv)
 {
 	char entry[SPAWN_ENTRY_SIZE];
@@ -64,6 +97,7 @@ struct error *launch_exec(const struct launch_options *options)
 	TRY(binary_prepare(options, &binary));
 	environment = binary_environment(&binary, own);
 	TRY(ready(options, entry, &area));
+	forget_peak();
 	if (binary.path)
 		execve(binary.path, binary.argv, environment);
 	else

@@ -10,6 +10,8 @@
 #include "loom/area.h"
 #include "model/run.h"
 
+struct world; /* loom/world/world.h */
+
 /* How a program is seen: by the hooks that unsnarl cc put in, or as it is, under Valgrind. */
 enum loom { LOOM_ANY, LOOM_COMPILED, LOOM_BINARY };
 
@@ -26,6 +28,8 @@ struct launch_options {
 	const char *check; /* shell command: stdin is the program's stdout, exit 0 = pass; NULL = none */
 	enum label force;  /* 0 = judge, else every run gets this label */
 	bool still;        /* without address randomisation, where that is allowed */
+	struct world
+		*world; /* files, network and input of the runs; NULL = all of them the caller's, no input */
 };
 
 /* Resolves `program` through PATH; says in a sentence when it is missing, not

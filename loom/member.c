@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "loom/harvest.h"
+#include "loom/world/world.h"
 
 #define PATIENCE_MS 45000 /* a worker itself gives up on unkillable processes earlier */
 
@@ -235,6 +236,10 @@ struct error *member_run(struct member_report *from, const struct launch_options
 	struct error *error = NULL;
 	uint32_t end;
 
+	if (options->world) {
+		options->world->met |= report->met;
+		options->world->binds |= report->binds;
+	}
 	*run = (struct run){
 		.outcome = report->outcome,
 		.code = report->code,

@@ -98,11 +98,39 @@ static void know_units(struct point_collector *collector, const struct observati
 	collector->units = units;
 }
 
+/* On the binary loom runs differ in their units, each of which is one site; an id needs no table there. */
+static uint64_t id_of_place(const struct observations *seen, uint32_t number)
+{
+	size_t low = 0, high = seen->nunits;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (seen->units[middle].first < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == seen->nunits || seen->units[low].first != number || !seen->units[low].is_place)
+		return 0;
+	const struct run_unit *unit = &seen->units[low];
+	const char *slash = strrchr(unit->path, '/');
+
+	return code_place_id(slash ? slash + 1 : unit->path, &unit->place, unit->what ? unit->what : "");
+}
+
 /* Is it the first pair of a site? */
-static bool add_end(struct point_collector *collector, uint32_t number)
+static bool add_end(struct point_collector *collector, const struct observations *seen, uint32_t number)
 {
 	bool fresh;
 
+	if (seen->units[0].is_place) {
+		uint64_t id = id_of_place(seen, number);
+
+		if (id)
+			map_put(&collector->ids, id, &fresh);
+		return id && fresh;
+	}
 	map_put(&collector->numbers, number, &fresh);
 	const struct site *site = fresh ? atlas_number(&collector->atlas, number) : NULL;
 
@@ -112,25 +140,53 @@ static bool add_end(struct point_collector *collector, uint32_t number)
 	return fresh;
 }
 
+#define SHORT_RUN 100000u /* accesses of a run in which those of any site may be points */
+
+/* The ids in a table as a set. */
+static void make_set(struct point_collector *collector, const struct map *known)
+{
+	_cleanup_free_ uint64_t *ids = memory_alloc((known->n + 1) * sizeof *ids);
+	size_t n = 0;
+
+	for (size_t i = 0; i < known->room; i++)
+		if (known->slots[i].used)
+			ids[n++] = known->slots[i].key;
+	point_sites_drop(collector->sites);
+	collector->sites = point_sites_new(ids, n, false);
+}
+
+void point_collector_begin(struct point_collector *collector, const struct observations *first)
+{
+	_cleanup_(map_free) struct map ids = { 0 };
+
+	if (!first->npairs || first->accesses > SHORT_RUN)
+		return;
+	know_units(collector, first);
+	for (size_t i = 0; i < 2 * first->npairs; i++) {
+		const struct pair *pair = &first->pairs[i / 2];
+		const struct site *site =
+			atlas_number(&collector->atlas, i % 2 ? pair->tail_site : pair->head_site);
+
+		if (site)
+			map_put(&ids, site->id, NULL);
+	}
+	make_set(collector, &ids);
+}
+
 void point_collector_add(struct point_collector *collector, const struct observations *seen)
 {
 	bool fresh = false;
 
-	if (!seen->npairs)
+	if (!seen->npairs || !seen->nunits)
 		return;
-	know_units(collector, seen);
+	if (!seen->units[0].is_place)
+		know_units(collector, seen);
 	for (size_t i = 0; i < seen->npairs; i++) {
-		fresh |= add_end(collector, seen->pairs[i].head_site);
-		fresh |= add_end(collector, seen->pairs[i].tail_site);
+		if (!seen->pairs[i].open)
+			continue;
+		fresh |= add_end(collector, seen, seen->pairs[i].head_site);
+		fresh |= add_end(collector, seen, seen->pairs[i].tail_site);
 	}
-	if (!fresh)
-		return;
-	_cleanup_free_ uint64_t *ids = memory_alloc((collector->ids.n + 1) * sizeof *ids);
-	size_t n = 0;
-
-	for (size_t i = 0; i < collector->ids.room; i++)
-		if (collector->ids.slots[i].used)
-			ids[n++] = collector->ids.slots[i].key;
-	point_sites_drop(collector->sites);
-	collector->sites = point_sites_new(ids, n, false);
+	if (fresh)
+		make_set(collector, &collector->ids);
 }

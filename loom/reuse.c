@@ -145,7 +145,7 @@ static bool look_at_process(struct reuse *reuse, uint32_t number)
 				     name_of(p, pair->tail_site),
 				     pair->head_thread,
 				     pair->tail_thread,
-				     0 };
+				     pair->open };
 
 		if (pair->state == AREA_VALID)
 			see(&batch, words, sizeof words);
@@ -192,6 +192,7 @@ struct reuse_look reuse_look(struct reuse *reuse)
 										 : FAULT_NONE,
 				   .points = schedule->points,
 				   .contested = schedule->contested,
+				   .bound = head->bound != 0,
 				   .processes = least(head->processes, AREA_PROCESSES),
 				   .turns = least(schedule->nturns, AREA_TURNS),
 				   .claim = schedule->claim };

@@ -1,7 +1,8 @@
 /* Inside a worker process: waits for an order, makes the area ready, starts the
  * program or has it forked by its server, watches it, has its output checked,
- * reports. The worker stands in a session of its own, so that Ctrl-C on the
- * terminal reaches neither it nor the program.
+ * reports. Between runs the files are made as they were (loom/world). The worker
+ * stands in a session of its own, so that Ctrl-C on the terminal reaches neither
+ * it nor the program.
  */
 #include "loom/worker.h"
 
@@ -30,6 +31,7 @@
 #include "loom/sweep.h"
 #include "loom/verdict.h"
 #include "loom/watch.h"
+#include "loom/world/view.h"
 
 #define LOOK_EVERY 64  /* runs between two looks for processes that were left behind */
 #define SERVERS_MOST 3 /* servers in a row that may die without a run */
@@ -43,8 +45,8 @@ struct worker {
 	uint64_t nserved;       /* runs */
 	double own_s, server_s; /* processor time at the last report */
 	int children;           /* from sweep_prepare */
+	struct view *view;
 	struct binary binary;   /* what is executed, when it is not the program itself */
-	int null;
 	bool still;
 	char entry[SPAWN_ENTRY_SIZE];
 	char **environment;
@@ -56,6 +58,7 @@ struct worker {
 struct result {
 	int area;
 	bool novel; /* it showed what no run of this worker had shown */
+	bool bound; /* a port by its number */
 	char *reason, *output;
 };
 
@@ -111,13 +114,7 @@ static struct error *prepare(struct worker *worker)
 		take_core(worker->setup->number);
 	setsid();
 	reset_signals();
-	/* Above 2, so that no descriptor made later is in the way of the program's
-	 * three, even when the tool was started with these closed. */
-	do {
-		worker->null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	} while (worker->null >= 0 && worker->null <= STDERR_FILENO);
-	if (worker->null < 0)
-		return error_errno(errno, "cannot open /dev/null");
+	TRY(view_open(worker->setup->options->world, &worker->view));
 	worker->still = worker->setup->options->still || spawn_must_be_still();
 	worker->environment = spawn_environment(worker->entry);
 	TRY(binary_prepare(worker->setup->options, &worker->binary));
@@ -157,8 +154,10 @@ static struct error *run_process(struct worker *worker, struct spawn *start, str
 	cleanup_close(&err_end);
 	out_end = err_end = -1;
 	TRY(watch_end(&watch, ending));
-	if (ending->stopped)
+	if (ending->stopped) {
+		view_close(worker->view);
 		_exit(0);
+	}
 	return NULL;
 }
 
@@ -229,12 +228,16 @@ static struct error *run_alone(struct worker *worker, const struct worker_order 
 		.path = binary->path ? binary->path : options->path,
 		.argv = binary->path ? binary->argv : options->argv,
 		.environment = environment,
-		.in = worker->null,
+		.in = view_input(worker->view),
 		.area = result->area,
 		.still = worker->still,
 	};
 
 	TRY(run_process(worker, &start, &worker->out, &worker->err, ending));
+	uint32_t bound;
+
+	TRY(harvest_read(result->area, offsetof(struct area_head, bound), &bound, sizeof bound));
+	result->bound = bound != 0;
 	TRY(harvest_read(result->area, AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, end),
 			 &ending->end, sizeof ending->end));
 	return harvest_read(result->area, AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, fault.kind),
@@ -251,12 +254,16 @@ static struct error *start_server(struct worker *worker)
 		.path = binary->path ? binary->path : options->path,
 		.argv = binary->path ? binary->argv : options->argv,
 		.environment = worker->lost && !binary->path ? worker->environment : environment,
-		.in = worker->null,
+		.in = view_input(worker->view),
 		.still = worker->still,
 		.small_pages = true,
 	};
+	unsigned folder;
 
-	return server_start(&worker->server, &start);
+	view_folder(worker->view, &folder);
+	TRY(server_start(&worker->server, &start));
+	worker->server.folder = folder;
+	return NULL;
 }
 
 /* What a run has left behind becomes this process's child when its parent ends. The
@@ -285,6 +292,7 @@ static _Noreturn void leave(struct worker *worker)
 
 	if (worker->server.pid > 0)
 		error_free(sweep(worker->server.pid, &status, &usage));
+	view_close(worker->view);
 	_exit(0);
 }
 
@@ -307,7 +315,13 @@ static struct error *run_served(struct worker *worker, const struct worker_order
 		TRY(start_server(worker));
 	TRY(reuse_arm(&worker->reuse, &worker->setup->options->area, &order->control, order->seed,
 		      files->plan, files->sites));
-	TRY(server_run(&worker->server, worker->reuse.fd, worker->reuse.number, &watch, ending, &lost));
+	unsigned number;
+	int folder = view_folder(worker->view, &number);
+	bool moved = number != worker->server.folder;
+
+	worker->server.folder = number;
+	TRY(server_run(&worker->server, worker->reuse.fd, worker->reuse.number, moved ? folder : -1, &watch,
+		       ending, &lost));
 	if (ending->stopped)
 		leave(worker);
 	if (lost) {
@@ -329,6 +343,7 @@ static struct error *run_served(struct worker *worker, const struct worker_order
 	report->turns = look.turns;
 	report->claim = look.claim;
 	result->novel = look.novel || look.odd;
+	result->bound = look.bound;
 	return tidy(worker, look.processes);
 }
 
@@ -358,9 +373,9 @@ static struct error *judge(struct worker *worker, const struct ending *ending, i
 	return NULL;
 }
 
-static struct error *run_program(struct worker *worker, const struct worker_order *order,
-				 const struct files *files, struct worker_report *report,
-				 struct result *result)
+/* One run and what is to be said of it, in whatever way it can be made. */
+static struct error *run_once(struct worker *worker, const struct worker_order *order, const struct files *files,
+			      struct worker_report *report, struct result *result)
 {
 	_cleanup_close_ int spool = -1;
 	struct ending ending;
@@ -369,10 +384,12 @@ static struct error *run_program(struct worker *worker, const struct worker_orde
 	if (worker->setup->options->check)
 		TRY(output_spool(&spool));
 	report->started = microseconds_now();
+	report->served = false;
 	while (!done) {
 		output_start(&worker->out, worker->setup->expect, spool);
 		output_start(&worker->err, NULL, -1);
 		output_start(&worker->check, NULL, -1);
+		TRY(view_begin(worker->view));
 		if (worker->served) {
 			TRY(run_served(worker, order, files, report, result, &ending, &done));
 		} else {
@@ -380,7 +397,40 @@ static struct error *run_program(struct worker *worker, const struct worker_orde
 			done = true;
 		}
 	}
-	TRY(judge(worker, &ending, spool, report, result));
+	return judge(worker, &ending, spool, report, result);
+}
+
+/* Makes the view as it was before the run; *again when the run does not count, and nothing is left of it. */
+static struct error *settle(struct worker *worker, const struct worker_report *report, struct result *result,
+			    bool *again)
+{
+	enum view_next next;
+
+	TRY(view_end(worker->view, result->bound, &next));
+	*again = next != VIEW_GO_ON;
+	if (next == VIEW_REPEAT_AFRESH && worker->server.pid)
+		server_stop(&worker->server);
+	if (!*again)
+		return NULL;
+	if (report->served)
+		reuse_clean(&worker->reuse);
+	free_result(result);
+	*result = (struct result){ .area = -1 };
+	return NULL;
+}
+
+static struct error *run_program(struct worker *worker, const struct worker_order *order,
+				 const struct files *files, struct worker_report *report,
+				 struct result *result)
+{
+	bool again = true;
+
+	while (again) {
+		TRY(run_once(worker, order, files, report, result));
+		TRY(settle(worker, report, result, &again));
+	}
+	report->met = view_met(worker->view);
+	report->binds = view_binds(worker->view);
 	if (!report->served)
 		return NULL;
 	if (order->keep || result->novel || (report->label == LABEL_FAIL && !order->spare))

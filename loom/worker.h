@@ -37,8 +37,10 @@ struct worker_report {
 	uint64_t index, seed;
 	bool is_error; /* `reason` is the error's message, the rest is void */
 	bool sent;
-	bool served; /* the run was forked from a server */
-	bool light;  /* as it was ordered */
+	bool served;  /* the run was forked from a server */
+	bool light;   /* as it was ordered */
+	bool binds;   /* the program binds ports by number (struct world) */
+	unsigned met; /* bits of enum world_met */
 	enum outcome outcome;
 	int code;
 	enum label label;

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "store/private.h"
@@ -185,12 +186,8 @@ static struct error *image(const char *path, unsigned char **out, sqlite3_int64 
 	return error;
 }
 
-static struct error *write_file(const char *path, const unsigned char *bytes, size_t size)
+static struct error *write_file(int fd, const char *path, const unsigned char *bytes, size_t size)
 {
-	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-
-	if (fd < 0)
-		return error_errno(errno, "cannot make the store %s", path);
 	while (size) {
 		ssize_t n = write(fd, bytes, size);
 
@@ -206,18 +203,23 @@ static struct error *write_file(const char *path, const unsigned char *bytes, si
 
 struct error *schema_create(const char *path)
 {
-	_cleanup_free_ char *fresh = memory_format("%s-new-%ld", path, (long)getpid());
+	_cleanup_free_ char *fresh = memory_format("%s-new-XXXXXX", path);
 	unsigned char *bytes = NULL;
 	sqlite3_int64 size = 0;
 
 	TRY(image(path, &bytes, &size));
-	struct error *error = write_file(fresh, bytes, (size_t)size);
+	/* A new file, whatever lies in the folder, and for its owner alone: SQLite's further files are as
+	 * this one is. */
+	_cleanup_close_ int fd = mkostemp(fresh, O_CLOEXEC);
+	struct error *error = fd < 0 ? error_errno(errno, "cannot make the store %s", path)
+				     : write_file(fd, path, bytes, (size_t)size);
 
 	sqlite3_free(bytes);
 	/* link, unlike rename, leaves a store that someone else has just made. */
 	if (!error && link(fresh, path) && errno != EEXIST && rename(fresh, path))
 		error = error_errno(errno, "cannot make the store %s", path);
-	unlink(fresh);
+	if (fd >= 0)
+		unlink(fresh);
 	return error;
 }
 

@@ -106,7 +106,7 @@ static struct error *connect_checked(struct store *store, bool writable)
 
 static struct error *make(const char *folder, const char *path)
 {
-	bool made = mkdir(folder, 0777) == 0;
+	bool made = mkdir(folder, 0700) == 0;
 
 	if (!made && errno != EEXIST)
 		return error_errno(errno, "cannot make the store's folder %s", folder);

@@ -19,8 +19,10 @@ SOURCE = Path(os.environ.get("SOURCE", Path(__file__).resolve().parent.parent))
 BELOW = {
     "base": [],
     "model": ["base"],
-    "loom/runtime": ["model", "loom/area.h", "loom/armed_format.h", "loom/guard", "base"],
-    "loom/compile": ["base", "model", "loom/runtime"],
+    "loom/runtime": ["model", "loom/area.h", "loom/armed_format.h", "loom/guard", "base",
+                     "loom/grind/control.h"],  # force and forbid are one engine for both looms
+    "llvm": ["base", "loom/compile", "static"],
+    "loom/compile": ["base", "model", "loom/runtime", "llvm/llvm.h"],
     "loom": ["base", "model"],
     "store": ["base", "model"],
     "analysis": ["base", "model", "store"],

@@ -2,7 +2,7 @@
 # Source this file, or install it as bash-completion/completions/unsnarl.
 
 _unsnarl() {
-	local verbs="diagnose cc c++ run hunt replay runs show locate rank help" options="" i
+	local verbs="diagnose cc c++ run hunt replay runs show locate rank learn guard relax expose help" options="" i
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 
@@ -41,6 +41,13 @@ _unsnarl() {
 		options="--unlabelled --top --picture --compare --export --log --interval --threshold"
 		options+=" --context --formula --campaign --store --json --help"
 		;;
+	learn)
+		options="-o --output --explain --bias --annotated --limit --campaign --traces -n --runs -j --jobs --free"
+		options+=" --jitter --seed --timeout --check --expect --store --json --help"
+		;;
+	guard) options="--report --only --rank --program -o --output --limit --log --json --help" ;;
+	expose) options="-n --runs --tries --stall --seed --timeout --check --expect --store --json --help" ;;
+	relax) options="--set -o --output --bad --json --help" ;;
 	*) return ;;
 	esac
 

@@ -14,6 +14,8 @@
 #include "loom/compile/arguments.h"
 #include "loom/compile/guard.h"
 #include "loom/compile/unit.h"
+#include "llvm/llvm.h"
+#include "base/installed.h"
 
 #define CLANG "clang-19"
 #define CLANGXX "clang++-19"
@@ -156,7 +158,9 @@ static struct error *compile_source(struct driver *driver, const struct argument
 					     .optimise = driver->arguments.optimise,
 					     .source = source->text,
 					     .guard = driver->arguments.guard ? &driver->guard : NULL };
-	TRY(unit_weave(plain, woven, &options));
+	const struct llvm_entrances *llvm;
+	TRY(llvm_load(&llvm));
+	TRY(llvm->unit_weave(plain, woven, &options));
 	return to_object(driver, woven, object);
 }
 
@@ -179,30 +183,12 @@ static struct error *compile_input(struct driver *driver, const struct argument 
 
 /* ---- linking ---- */
 
-/* The runtime lies beside the tool in a build folder, or in lib/unsnarl of an installation. */
-static struct error *find_runtime(char path[PATH_MAX], const char *name)
-{
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	if (n < 0)
-		return error_errno(errno, "cannot find my own program file");
-	self[n] = '\0';
-	*strrchr(self, '/') = '\0';
-	static const char *const places[] = { "", "/loom/guard", "/../lib/unsnarl" };
-	for (size_t i = 0; i < 3; i++) {
-		int length = snprintf(path, PATH_MAX, "%s%s/%s", self, places[i], name);
-		if (length < PATH_MAX && access(path, R_OK) == 0)
-			return NULL;
-	}
-	return error_new("%s is missing beside %s and in ../lib/unsnarl: install unsnarl again", name, self);
-}
-
 static struct error *add_runtime(struct command *command)
 {
-	char archive[PATH_MAX], symbols[PATH_MAX], guard[PATH_MAX];
-	TRY(find_runtime(archive, "libunsnarl_rt.a"));
-	TRY(find_runtime(guard, "libunsnarl_guard.a"));
-	TRY(find_runtime(symbols, "runtime.symbols"));
+	_cleanup_free_ char *archive = NULL, *symbols = NULL, *guard = NULL;
+	TRY(installed_find("libunsnarl_rt.a", &archive));
+	TRY(installed_find("libunsnarl_guard.a", &guard));
+	TRY(installed_find("runtime.symbols", &symbols));
 	command_add(command, "-Wl,--whole-archive");
 	command_add(command, command_own(command, memory_string(archive)));
 	command_add(command, "-Wl,--no-whole-archive");
@@ -216,7 +202,7 @@ static struct error *add_runtime(struct command *command)
 /* Of a guarded program: the set as an object, and the small runtime. */
 static struct error *add_guard(struct driver *driver, struct command *command)
 {
-	char archive[PATH_MAX];
+	_cleanup_free_ char *archive = NULL;
 	const char *source = command_own(command, temporary(driver, ".c"));
 	const char *object = command_own(command, temporary(driver, ".o"));
 	FILE *out = fopen(source, "we");
@@ -230,7 +216,7 @@ static struct error *add_guard(struct driver *driver, struct command *command)
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		command_add(&compile, words[i]);
 	TRY(command_run(driver, &compile));
-	TRY(find_runtime(archive, "libunsnarl_guard.a"));
+	TRY(installed_find("libunsnarl_guard.a", &archive));
 	command_add(command, object);
 	command_add(command, command_own(command, memory_string(archive)));
 	command_add(command, "-Wl,--export-dynamic-symbol=unsnarl_guard*");

@@ -1,12 +1,14 @@
 /* Hoisting: a thread that stalls inside a lock keeps out whoever would resolve it. So an
  * access that certainly comes after a lock is taken, at an address that is known before,
  * is looked at before the lock is taken (AI, section 4.1, does so to expose; here it is to
- * tolerate). Only straight code counts: what may not be executed must not stall anybody. */
+ * tolerate). For sets only straight code counts: what may not be executed must not stall
+ * anybody. Rules are for one known fault, and somebody waits only while a thread is in the
+ * middle of it; there all ways from the lock on count. */
 #include <string.h>
 
 #include "loom/compile/guard_weave.h"
 
-#define BLOCKS_MOST 16u /* followed from a lock on */
+#define BLOCKS_MOST 64u /* followed from a lock on */
 #define DEPTH_MOST 4u   /* steps of address arithmetic that are done over before the lock */
 
 static const char *callee_name(LLVMValueRef instruction)
@@ -128,55 +130,73 @@ static bool is_other(const struct guard_rule *rule, uint32_t site)
 /* Hooks before the lock for an access behind it. */
 static void look_ahead(struct weave *weave, LLVMValueRef lock, const struct guarded_access *guarded)
 {
-	const struct guard_set *set = weave->options->guard;
-	const struct guard_site *site = guard_set_site(set, guarded->site);
+	const struct guard_site *site = guard_set_site(weave->options->guard, guarded->site);
 	weave_before(weave, lock);
 	LLVMValueRef pointer = known_at(weave, guarded->access.pointer, lock, DEPTH_MOST);
-	if (pointer && !site->any && !guarded->access.extent) {
-		LLVMValueRef mutex =
-			LLVMBuildPtrToInt(weave->builder, LLVMGetOperand(lock, 0), weave->i64, "");
-		LLVMValueRef arguments[] = { guard_address(weave, pointer, site->grain),
-					     weave_constant(weave, guarded->site), mutex };
-		guard_call(weave, "unsnarl_guard_ahead", arguments, 3);
-	}
+	if (!pointer || site->any || guarded->access.extent)
+		return;
+	LLVMValueRef mutex = LLVMBuildPtrToInt(weave->builder, LLVMGetOperand(lock, 0), weave->i64, "");
+	LLVMValueRef arguments[] = { guard_address(weave, pointer, site->grain),
+				     weave_constant(weave, guarded->site), mutex };
+	guard_call(weave, "unsnarl_guard_ahead", arguments, 3);
+}
+
+static void wait_ahead(struct weave *weave, LLVMValueRef lock, const struct guarded_access *guarded)
+{
+	const struct guard_set *set = weave->options->guard;
 	for (size_t i = 0; i < set->rules.n; i++) {
 		const struct guard_rule *rule = &set->rules.items[i];
-		bool waits = guarded->site == rule->first || is_other(rule, guarded->site);
-		if (rule->kind != GUARD_ATOMIC || !waits || (!pointer && !rule->apart))
+		if (rule->kind != GUARD_ATOMIC ||
+		    (guarded->site != rule->first && !is_other(rule, guarded->site)))
 			continue;
-		LLVMValueRef arguments[] = { weave_constant(weave, i),
-					     pointer ? guard_address(weave, pointer, site->grain)
-						     : weave_constant(weave, 0),
-					     weave_constant(weave, guarded->site) };
-		guard_call(weave, "unsnarl_guard_wait", arguments, 3);
+		weave_before(weave, lock);
+		LLVMValueRef pointer = known_at(weave, guarded->access.pointer, lock, DEPTH_MOST);
+		if (!pointer && !rule->apart)
+			continue;
+		LLVMValueRef address = pointer ? LLVMBuildPtrToInt(weave->builder, pointer, weave->i64, "")
+					       : weave_constant(weave, 0);
+		guard_call_rule(weave, "unsnarl_guard_wait", i, address, guard_rule_size(&guarded->access),
+				guarded->site);
 	}
 }
 
-static bool wants_look(const struct guarded_access *guarded)
+/* The guarded accesses of a block from `at` on; false when the lock is given back in it. */
+static bool follow_block(struct weave *weave, const struct guarded_unit *unit, LLVMValueRef lock,
+			 LLVMValueRef at, bool straight)
 {
-	return guarded && guarded->site;
+	size_t from = 0;
+	for (; at; at = LLVMGetNextInstruction(at)) {
+		if (gives_lock(at) || takes_lock(at))
+			return false;
+		const struct guarded_access *guarded = guarded_at(unit, &from, at);
+		if (!guarded || !guarded->site)
+			continue;
+		if (straight)
+			look_ahead(weave, lock, guarded);
+		wait_ahead(weave, lock, guarded);
+	}
+	return true;
 }
 
-/* The guarded accesses from `lock` on, until it is given back or the way divides. */
+/* All ways from `lock` on, until it is given back. */
 static void follow(struct weave *weave, const struct guarded_unit *unit, LLVMValueRef lock)
 {
-	LLVMValueRef at = LLVMIsAInvokeInst(lock) ? LLVMGetFirstInstruction(LLVMGetNormalDest(lock))
-						  : LLVMGetNextInstruction(lock);
-	size_t from = 0;
-	for (unsigned blocks = 0; at && blocks < BLOCKS_MOST;) {
-		LLVMValueRef next = LLVMGetNextInstruction(at);
-		if (gives_lock(at) || takes_lock(at))
-			return;
-		const struct guarded_access *guarded = guarded_at(unit, &from, at);
-		if (wants_look(guarded))
-			look_ahead(weave, lock, guarded);
-		if (!next) {
-			if (LLVMGetNumSuccessors(at) != 1)
-				return;
-			next = LLVMGetFirstInstruction(LLVMGetSuccessor(at, 0));
-			blocks++;
-		}
-		at = next;
+	struct reach reach = { .n = 0 };
+	LLVMBasicBlockRef straight = LLVMGetInstructionParent(lock);
+	LLVMValueRef first = LLVMIsAInvokeInst(lock) ? NULL : LLVMGetNextInstruction(lock);
+	if (!follow_block(weave, unit, lock, first, true))
+		return;
+	for (unsigned at = 0; at <= reach.n && at < BLOCKS_MOST; at++) {
+		LLVMBasicBlockRef block = at ? reach.blocks[at - 1] : LLVMGetInstructionParent(lock);
+		LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+		bool is_straight = block == straight && (LLVMGetNumSuccessors(end) == 1 || end == lock);
+		if (at && !follow_block(weave, unit, lock, LLVMGetFirstInstruction(block), block == straight))
+			continue;
+		for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++)
+			visit(&reach, LLVMGetSuccessor(end, i));
+		straight = is_straight ? LLVMIsAInvokeInst(end) ? LLVMGetNormalDest(end)
+								: LLVMGetSuccessor(end, 0)
+				       : NULL;
 	}
 }
 

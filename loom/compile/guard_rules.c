@@ -4,10 +4,12 @@
 
 #include "loom/compile/guard_weave.h"
 
-static void call_rule(struct weave *weave, const char *name, size_t rule, LLVMValueRef address, uint32_t site)
+void guard_call_rule(struct weave *weave, const char *name, size_t rule, LLVMValueRef address, uint64_t size,
+		     uint32_t site)
 {
-	LLVMValueRef arguments[] = { weave_constant(weave, rule), address, weave_constant(weave, site) };
-	guard_call(weave, name, arguments, site ? 3 : address ? 2 : 1);
+	LLVMValueRef arguments[] = { weave_constant(weave, rule), address, weave_constant(weave, size),
+				     weave_constant(weave, site) };
+	guard_call(weave, name, arguments, site ? 4 : address ? 3 : 1);
 }
 
 /* Puts the builder behind an access; false behind a call that may throw. */
@@ -30,38 +32,45 @@ static bool holds(const struct guard_rule *rule, uint32_t site)
 }
 
 static void weave_atomic(struct weave *weave, const struct guarded_access *guarded, size_t number,
-			 LLVMValueRef address)
+			 LLVMValueRef address, uint64_t size)
 {
 	const struct guard_rule *rule = &weave->options->guard->rules.items[number];
 	if (guarded->site == rule->first)
-		call_rule(weave, "unsnarl_guard_enter", number, address, 0);
+		guard_call_rule(weave, "unsnarl_guard_enter", number, address, size, 0);
 	else if (holds(rule, guarded->site))
-		call_rule(weave, "unsnarl_guard_wait", number, address, guarded->site);
+		guard_call_rule(weave, "unsnarl_guard_wait", number, address, size, guarded->site);
 	if (guarded->site == rule->second && after(weave, guarded->access.instruction))
-		call_rule(weave, "unsnarl_guard_leave", number, NULL, 0);
+		guard_call_rule(weave, "unsnarl_guard_leave", number, NULL, 0, 0);
 }
 
 static void weave_order(struct weave *weave, const struct guarded_access *guarded, size_t number,
-			LLVMValueRef address)
+			LLVMValueRef address, uint64_t size)
 {
 	const struct guard_rule *rule = &weave->options->guard->rules.items[number];
 	if (guarded->site == rule->second)
-		call_rule(weave, "unsnarl_guard_await", number, address, 0);
+		guard_call_rule(weave, "unsnarl_guard_await", number, address, size, 0);
 	if (guarded->site == rule->first && after(weave, guarded->access.instruction))
-		call_rule(weave, "unsnarl_guard_done", number, address, 0);
+		guard_call_rule(weave, "unsnarl_guard_done", number, address, size, 0);
+}
+
+/* Library calls are taken by the first word of what they access. */
+uint64_t guard_rule_size(const struct access *access)
+{
+	return access->extent || !access->size ? 1 : access->size;
 }
 
 void guard_rules_weave(struct weave *weave, const struct guarded_access *guarded)
 {
 	const struct guard_set *set = weave->options->guard;
-	const struct guard_site *site = guard_set_site(set, guarded->site);
+	uint64_t size = guard_rule_size(&guarded->access);
 	for (size_t i = 0; i < set->rules.n; i++) {
 		weave_before(weave, guarded->access.instruction);
-		LLVMValueRef address = guard_address(weave, guarded->access.pointer, site->grain);
+		LLVMValueRef address =
+			LLVMBuildPtrToInt(weave->builder, guarded->access.pointer, weave->i64, "");
 		if (set->rules.items[i].kind == GUARD_ATOMIC)
-			weave_atomic(weave, guarded, i, address);
+			weave_atomic(weave, guarded, i, address, size);
 		else
-			weave_order(weave, guarded, i, address);
+			weave_order(weave, guarded, i, address, size);
 	}
 }
 
@@ -96,7 +105,7 @@ void guard_rules_leave(struct weave *weave, const struct guarded_unit *unit)
 				if (before && LLVMIsACallInst(before) && LLVMIsTailCall(before))
 					end = before;
 				weave_before(weave, end);
-				call_rule(weave, "unsnarl_guard_leave", r, NULL, 0);
+				guard_call_rule(weave, "unsnarl_guard_leave", r, NULL, 0, 0);
 			}
 		}
 	}

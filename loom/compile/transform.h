@@ -11,21 +11,17 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "loom/compile/unit.h" /* struct transform_options */
 #include "model/site.h"
 
 /* ---- transform.c ---- */
-struct transform_options {
-	bool loops;         /* hook loop headers */
-	bool optimise;      /* the unit is compiled with optimisation */
-	const char *source; /* as named on the command line */
-	const struct guard_set *guard; /* a production build: only its sites are hooked; NULL else */
-};
 /* Puts hooks, site table and constructor into `module`. *nsites says how many sites it got. */
 struct error *transform(LLVMModuleRef module, const struct transform_options *options, uint32_t *nsites);
 
 /* ---- guard_weave.c ---- */
 /* Guards the sites of options->guard alone. *nsites says how many sites got hooks. */
-struct error *guard_transform(LLVMModuleRef module, const struct transform_options *options, uint32_t *nsites);
+struct error *guard_transform(LLVMModuleRef module, const struct transform_options *options,
+			      uint32_t *nsites);
 
 /* ---- table.c: the unit's sites ---- */
 struct table {
@@ -119,6 +115,7 @@ struct loop {
 	int32_t parent;  /* innermost enclosing loop, -1 = none */
 	uint32_t depth;
 	bool hooked; /* its body may run hooks */
+	bool waits;  /* it is left on nothing but what it loads or is told */
 };
 struct loops {
 	LLVMBasicBlockRef *blocks; /* in reverse postorder; unreachable ones are missing */

@@ -1,6 +1,6 @@
 /* Bitcode in, bitcode with hooks out: reads, transforms, tidies up after the
  * inlining of hooks, verifies. */
-#include "loom/compile/unit.h"
+#include "loom/compile/transform.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitReader.h>

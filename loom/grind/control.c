@@ -12,6 +12,7 @@
 #define STILL_PATIENCE 1000u /* points between two sleepers that are woken for that */
 #define DEMOTED_MOST 4096u   /* points for which a spinning thread lets others go first */
 #define KNOWN_SITES 64u
+#define PATIENCE 256u /* accesses without a point, after which one is a point: it may wait for others */
 
 struct control control;
 
@@ -182,6 +183,8 @@ static void pass_point(struct agent *me)
 static struct agent *next_after(struct agent *last, uint32_t end)
 {
 	expire_due();
+	if (control.intervenes && !control.nready && !control.ntimed && !control.ninputs)
+		intervene_lets_go();
 	if (control.ninputs)
 		inputs_poll(false);
 	if (control.planned) {
@@ -196,7 +199,7 @@ static struct agent *next_after(struct agent *last, uint32_t end)
 		if (next)
 			return next;
 		/* Input from outside may come before the first sleeper wakes. */
-		if (!(control.ninputs && inputs_poll(true)) && !expire_first())
+		if (!(control.ninputs && inputs_poll(true)) && !expire_first() && !intervene_lets_go())
 			control_stuck();
 	}
 }
@@ -218,7 +221,7 @@ static void note_progress(struct agent *me)
 	uint32_t place = me->site % KNOWN_SITES;
 	bool news = me->known[place].site != me->site || me->known[place].address != me->address;
 
-	if (me->access == POINT_WRITE) {
+	if (me->access == ACCESS_WRITE) {
 		me->wrote = true;
 		control.still = 0;
 	}
@@ -253,6 +256,8 @@ static void arrive(struct agent *me)
 {
 	expire_due();
 	note_progress(me);
+	if (control.intervenes && me->demoted && control.ndemoted >= control.nready)
+		intervene_lets_go(); /* the others only spin: they may wait for somebody who is held */
 	uint32_t end = me->yields || me->demoted ? TURN_YIELDED : TURN_PREEMPTED;
 
 	/* A yield may return at once, unless its thread does nothing else. */
@@ -269,7 +274,16 @@ static void arrive(struct agent *me)
 	me->yields = false;
 	if (next != me)
 		give_turn(me, next, end);
+	if (control.intervenes)
+		intervene(me);
 	pass_point(me);
+}
+
+/* Before a thread comes to stand at another point. */
+static void leave_point(struct agent *me)
+{
+	if (control.intervenes)
+		intervene_arrives(me);
 }
 
 static bool is_alone(void)
@@ -285,11 +299,13 @@ void control_access(Addr address, SizeT size, uint32_t site, bool write)
 		return;
 	bool private = shadow_is_private(address, size);
 
-	/* What lies on a thread's own stack and was never seen by others. */
-	if (private && address < grind.thread->stack_high && address >= VG_(get_SP)(grind.thread->tid) - 128)
+	if (private && !points_always(site) && !(control.intervenes && intervene_wants(site)) &&
+	    ++me->patience < PATIENCE)
 		return;
+	me->patience = 0;
+	leave_point(me);
 	me->site = site;
-	me->access = write ? POINT_WRITE : POINT_READ;
+	me->access = write ? ACCESS_WRITE : ACCESS_READ;
 	me->address = address;
 	me->size = size;
 	policy_weigh(me, private);
@@ -302,7 +318,7 @@ void control_wrote(void)
 
 	if (!me || is_alone())
 		return;
-	me->access = POINT_WRITE;
+	me->access = ACCESS_WRITE;
 	me->wrote = true;
 	control.still = 0;
 	policy_passed(me);
@@ -314,6 +330,7 @@ void control_call(uint32_t site, Addr object)
 
 	if (!me)
 		return;
+	leave_point(me);
 	me->site = site;
 	me->access = POINT_SYNC;
 	me->address = object;
@@ -335,10 +352,8 @@ void control_yield(void)
 
 /* ---- waiting ---- */
 
-enum wait_result control_wait(uint32_t kind, Addr object, uint64_t deadline)
+enum wait_result control_wait(struct agent *me, uint32_t kind, Addr object, uint64_t deadline)
 {
-	struct agent *me = grind.thread->agent;
-
 	me->wait = kind;
 	me->object = object;
 	me->deadline = deadline;
@@ -350,18 +365,23 @@ enum wait_result control_wait(uint32_t kind, Addr object, uint64_t deadline)
 	return me->result;
 }
 
-static struct agent *choose_waiter(uint32_t kind, Addr object)
+bool is_at_futex(const struct agent *agent, Addr object)
+{
+	return agent->wait != WAIT_INPUT && agent->wait != WAIT_HELD && agent->object == object;
+}
+
+static struct agent *choose_waiter(Addr object)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < control.nblocked; i++)
-		if (control.blocked[i]->wait != WAIT_INPUT && control.blocked[i]->object == object)
+		if (is_at_futex(control.blocked[i], object))
 			control.candidates[n++] = control.blocked[i];
 	if (n == 0)
 		return NULL;
 	if (n == 1)
 		return control.candidates[0];
-	struct agent *chosen = control.planned ? plan_wake(kind, object) : NULL;
+	struct agent *chosen = control.planned ? plan_wake(object) : NULL;
 
 	if (!chosen)
 		chosen = control.candidates[control.options.policy != POLICY_STAY ? control_below(n) : 0];
@@ -369,14 +389,34 @@ static struct agent *choose_waiter(uint32_t kind, Addr object)
 	return chosen;
 }
 
-uint32_t control_wake(uint32_t kind, Addr object, uint32_t most)
+void control_interrupt(struct thread *thread)
+{
+	struct agent *agent = thread->agent;
+
+	if (grind.controlled && agent && agent->state == AGENT_BLOCKED)
+		control_unblock(agent, WAIT_INTERRUPTED);
+}
+
+void control_wake(uint32_t kind, Addr object)
+{
+	for (uint32_t i = 0; i < control.nblocked;) {
+		struct agent *agent = control.blocked[i];
+
+		if (agent->wait == kind && agent->object == object)
+			control_unblock(agent, WAIT_WOKEN);
+		else
+			i++;
+	}
+}
+
+uint32_t control_wake_some(Addr object, uint32_t most)
 {
 	uint32_t woken = 0;
 
 	if (!object)
 		return 0;
 	for (; woken < most; woken++) {
-		struct agent *chosen = choose_waiter(kind, object);
+		struct agent *chosen = choose_waiter(object);
 
 		if (!chosen)
 			break;
@@ -394,21 +434,29 @@ static void admit(struct thread *thread)
 	make_room();
 	control.nagents++;
 	agent->thread = thread;
+	agent->number = thread->number;
 	agent->deadline = NEVER;
 	thread->agent = agent;
 	policy_new(agent);
 	readies(agent);
 }
 
-/* The second thread of a process: the first process of the run that has one is controlled from here on. */
-static void take_control(void)
+/* The second thread of a process, or a wait that nothing but time could end: the first process of the run that
+ * has one is controlled from here on. */
+void control_engage(void)
 {
-	if (__atomic_exchange_n(&grind.schedule->claimed, 1, __ATOMIC_ACQ_REL))
+	if (grind.controlled || control.over)
 		return;
+	if (__atomic_exchange_n(&grind.schedule->claimed, 1, __ATOMIC_ACQ_REL)) {
+		control.over = true;
+		return;
+	}
 	grind.controlled = true;
-	control.visits = VG_(calloc)("grind.visits", AREA_PLACES, sizeof *control.visits);
+	control.notes = VG_(calloc)("grind.notes", AREA_PLACES, sizeof *control.notes);
 	turns_start();
 	policy_start();
+	intervene_prepare();
+	intervene_start();
 	admit(grind.thread);
 	control.turn->thread = grind.thread->number;
 	control.current = grind.thread->agent;
@@ -418,14 +466,19 @@ static void take_control(void)
 void control_start(void)
 {
 	control.options = grind.head->control;
+	control.schedule = grind.schedule;
+	if (control.options.nsites > AREA_POINT_SITES)
+		control.options.nsites = AREA_POINT_SITES;
+	/* Until somebody makes a second thread, the run is one turn of the first. */
+	if (control.options.policy != POLICY_FREE && !grind.schedule->nturns)
+		turns_start();
 }
 
 void control_created(struct thread *thread)
 {
 	if (!grind.observed || control.options.policy == POLICY_FREE || thread == grind.thread)
 		return;
-	if (!grind.controlled && !control.over)
-		take_control();
+	control_engage();
 	if (grind.controlled)
 		admit(thread);
 }
@@ -447,9 +500,11 @@ void control_ended(struct thread *thread)
 	leaves_ready(me);
 	me->state = AGENT_ENDED;
 	me->site = 0;
+	if (control.intervenes)
+		intervene_ended(me);
 	if (thread->clear_tid) {
 		*(uint32_t *)thread->clear_tid = 0;
-		control_wake(WAIT_JOIN, thread->clear_tid, UINT32_MAX);
+		control_wake_some(thread->clear_tid, UINT32_MAX);
 	}
 	if (control.nready + control.nblocked == 0) {
 		turns_close(me, TURN_ENDED);

@@ -14,27 +14,28 @@ enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
 
 #define NEVER UINT64_MAX
 #define WAIT_SLEEP 100u /* beside enum area_wait_kind: ends by itself */
+#define WAIT_HELD 101u  /* for the sake of a claim (loom/runtime/control/intervene.h) */
+#define LOCKS_KNOWN 16u
 #define POINT_SYNC 0
-#define POINT_READ 1
-#define POINT_WRITE 2
+#define ACCESS_READ 1
+#define ACCESS_WRITE 2
 
 /* A thread as control sees it. */
 struct agent {
 	uint32_t go; /* futex: changes when it may be its turn */
 	uint32_t state;
 	struct thread *thread;
+	uint32_t number; /* run-wide */
 	/* The point at which it stands. */
 	uint32_t site, access;
 	Addr address;
 	SizeT size;
 	uint64_t passed; /* points */
 	bool repeated, dull, yields;
+	bool let_go, held_softly; /* for intervene.c */
 	/* What it waits for. */
 	uint32_t wait, result;
-	Addr object;    /* the futex, or what else it sleeps on */
-	Addr called;    /* the object of the synchronisation call that it is in */
-	uint32_t calls; /* enum area_wait_kind of that call */
-	Addr second;    /* the mutex of a wait for a condition */
+	Addr object; /* the futex, or what else it sleeps on */
 	uint64_t deadline, eager;
 	struct vki_pollfd *polled;
 	uint32_t npolled;
@@ -42,9 +43,16 @@ struct agent {
 	uint64_t priority, left;
 	/* Spinning. */
 	uint32_t streak, demotions;
+	uint32_t patience; /* spent without a point */
 	bool wrote, demoted;
 	uint64_t demoted_until;
 	uint32_t clock_reads;
+	/* Locks that it holds, in the order in which it took them; of more than so many the first. */
+	struct {
+		uint64_t object;
+		uint32_t site;
+	} locks[LOCKS_KNOWN];
+	uint32_t nlocks;
 	struct {
 		uint32_t site;
 		Addr address;
@@ -53,6 +61,9 @@ struct agent {
 
 struct control {
 	struct area_control options;
+	struct area_schedule *schedule;
+	bool intervenes;       /* a claim is forced or forbidden */
+	uint32_t pinned;       /* locks inside of which nobody may be held */
 	struct agent *current; /* has the turn */
 	int leaving;           /* kernel's number of a thread that is ending */
 	bool over;             /* the process ends: nobody takes control any more */
@@ -70,11 +81,12 @@ struct control {
 	uint64_t lowest, interesting, passing;
 	uint32_t phase;
 	struct agent *chosen;
-	uint32_t *visits; /* by site */
+	uint32_t *notes; /* by site: how often it was visited, and whether it is always a point */
 };
 extern struct control control;
 
 void control_start(void);
+void control_engage(void);
 void control_created(struct thread *thread);
 void control_begin(struct thread *thread);
 void control_ended(struct thread *thread);
@@ -90,12 +102,20 @@ void control_finish(uint32_t end) __attribute__((noreturn));
 void control_uncontrolled(const char *what);
 
 /* The running thread waits. */
-enum wait_result control_wait(uint32_t kind, Addr object, uint64_t deadline);
-/* Lets up to `most` of those go on that wait there; how many. */
-uint32_t control_wake(uint32_t kind, Addr object, uint32_t most);
+enum wait_result control_wait(struct agent *me, uint32_t kind, Addr object, uint64_t deadline);
+/* Lets up to `most` of those go on that wait at the futex; how many. */
+uint32_t control_wake_some(Addr object, uint32_t most);
+/* Lets all go on that wait for this. */
+void control_wake(uint32_t kind, Addr object);
+bool is_at_futex(const struct agent *agent, Addr object); /* it waits there */
+void control_interrupt(struct thread *thread);            /* a signal comes for it */
 void control_unblock(struct agent *agent, enum wait_result result);
 void control_expire(struct agent *agent);
 uint64_t control_below(uint64_t n);
+static inline uint64_t control_random(void)
+{
+	return grind_random();
+}
 
 /* ---- turns.c ---- */
 void turns_start(void);
@@ -103,7 +123,7 @@ void turns_open(const struct agent *next);
 void turns_close(const struct agent *me, uint32_t end);
 void turns_wake(const struct agent *chosen);
 struct agent *plan_next(struct agent *me, struct agent *last, uint32_t end);
-struct agent *plan_wake(uint32_t kind, Addr object);
+struct agent *plan_wake(Addr object);
 
 /* ---- policies.c ---- */
 void policy_start(void);
@@ -113,6 +133,34 @@ void policy_passed(struct agent *me);
 void policy_demoted(struct agent *me);
 void policy_weigh(struct agent *me, bool private);
 uint64_t policy_eager(const struct agent *agent);
+
+/* ---- points.c: which accesses are points ---- */
+bool points_always(uint32_t site); /* it is in the run's set */
+uint32_t points_visit(uint32_t site);
+
+/* ---- the engine of loom/runtime/control/intervene.h, compiled for this tool ---- */
+#define HIDDEN
+#define INLINE static inline
+#define WORD_SITE_MASK (AREA_PLACES - 1)
+static inline void *runtime_map_far(SizeT size)
+{
+	return VG_(calloc)("grind.claim", 1, size);
+}
+static inline uint64_t units_site_id(uint32_t site)
+{
+	return site_id(site);
+}
+static inline uint64_t agent_order(const struct agent *agent)
+{
+	return *agent->thread->order;
+}
+void intervene_prepare(void);
+void intervene_start(void);
+bool intervene_wants(uint32_t site);
+void intervene_arrives(struct agent *me);
+void intervene(struct agent *me);
+bool intervene_lets_go(void);
+void intervene_ended(struct agent *me);
 
 /* ---- objects.c ---- */
 struct object {
@@ -126,7 +174,7 @@ struct object {
 struct object *object_at(Addr address);
 void control_stuck(void) __attribute__((noreturn));
 
-/* ---- calls.c ---- */
+/* ---- inputs.c ---- */
 bool inputs_poll(bool wait); /* wakes those whose input is there; waits for it in reality */
 
 /* ---- lock.c ---- */

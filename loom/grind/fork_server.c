@@ -121,6 +121,9 @@ static void begin_run(long parent)
 	if (raw_call(__NR_getppid, 0, 0, 0, 0, 0, 0) != parent)
 		VG_(exit)(0);
 	VG_(do_atfork_child)(grind.thread->tid);
+	/* libc keeps the number of its thread there. */
+	if (grind.thread->clear_tid)
+		*(uint32_t *)grind.thread->clear_tid = (uint32_t)VG_(gettid)();
 	grind_take_area();
 }
 

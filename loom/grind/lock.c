@@ -167,6 +167,7 @@ void __wrap_vgPlain_acquire_BigLock(ThreadId tid, const HChar *who);
 void __wrap_vgPlain_acquire_BigLock(ThreadId tid, const HChar *who)
 {
 	lwps[tid] = VG_(gettid)();
+	thread_of(tid)->lwp = lwps[tid];
 	__real_vgPlain_acquire_BigLock(tid, who);
 }
 
@@ -201,6 +202,15 @@ static void step_in(const struct inside *inside)
 	VG_(in_generated_code) = inside->generated;
 }
 
+/* The process ends: the thread goes back to the core at the end of the block that it is in. */
+static void leave_soon(ThreadId tid)
+{
+	UInt none = 0;
+
+	VG_(set_shadow_regs_area)(tid, 0, offsetof(VexGuestAMD64State, host_EvC_COUNTER), sizeof none,
+				  (const UChar *)&none);
+}
+
 static void let_go(ThreadId tid)
 {
 	struct inside inside = step_out();
@@ -208,6 +218,8 @@ static void let_go(ThreadId tid)
 	VG_(release_BigLock)(tid, CORE_YIELDS, "unsnarl");
 	__real_vgPlain_acquire_BigLock(tid, "unsnarl");
 	step_in(&inside);
+	if (UNLIKELY(control.over))
+		leave_soon(tid);
 }
 
 void lock_give_way(void)
@@ -259,5 +271,6 @@ void lock_fork_child(ThreadId tid)
 	for (UInt i = 0; i < VG_N_THREADS; i++)
 		lwps[i] = 0;
 	lwps[tid] = VG_(gettid)();
+	thread_of(tid)->lwp = lwps[tid];
 	token = false;
 }

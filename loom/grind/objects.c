@@ -45,16 +45,17 @@ static uint32_t thread_ending_at(Addr place)
 /* Within a wait for a condition a thread may already wait for the mutex again. */
 static struct area_wait wait_of(const struct agent *agent)
 {
-	bool inside = agent->calls == WAIT_CONDITION && agent->object - agent->second < MUTEX_SIZE;
-	uint32_t kind = inside ? WAIT_MUTEX : agent->calls;
-	Addr address = inside ? agent->second : agent->called;
+	bool inside =
+		agent->thread->calls == WAIT_CONDITION && agent->object - agent->thread->second < MUTEX_SIZE;
+	uint32_t kind = inside ? WAIT_MUTEX : agent->thread->calls;
+	Addr address = inside ? agent->thread->second : agent->thread->called;
 	struct area_wait wait = { .thread = agent->thread->number,
 				  .site = site_id(agent->site),
 				  .missed_thread = AREA_THREAD_GONE,
 				  .holder = AREA_THREAD_GONE };
 
 	site_used(agent->site);
-	if (agent->wait == WAIT_INPUT || agent->wait == WAIT_SLEEP)
+	if (agent->wait == WAIT_INPUT || agent->wait >= WAIT_SLEEP)
 		kind = agent->wait == WAIT_INPUT ? WAIT_INPUT : WAIT_NOTHING;
 	else if (kind == WAIT_NOTHING)
 		kind = WAIT_ADDRESS;

@@ -93,7 +93,7 @@ static struct agent *highest(struct agent *me)
  * 4 until their number has doubled; which ones differs from run to run. */
 void policy_weigh(struct agent *me, bool private)
 {
-	uint32_t visits = ++control.visits[me->site];
+	uint32_t visits = points_visit(me->site);
 	uint32_t step = visits < 8 ? 1 : 1u << (31 - __builtin_clz(visits)) >> 2;
 	me->repeated = ((visits + control.phase) & (step - 1)) != 0;
 	me->dull = private || me->repeated;
@@ -149,7 +149,7 @@ static bool overlap(const struct agent *a, const struct agent *b)
 /* Do the points at which two threads stand depend on each other's order? */
 static bool in_conflict(const struct agent *a, const struct agent *b)
 {
-	if (a->access == POINT_READ && b->access == POINT_READ)
+	if (a->access == ACCESS_READ && b->access == ACCESS_READ)
 		return false;
 	return overlap(a, b);
 }

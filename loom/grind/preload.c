@@ -3,7 +3,7 @@
  * Loaded into the program by Valgrind, which sends calls of synchronisation
  * functions here. Each tells the tool that it begins, calls the real function,
  * and tells the tool how that ended. Names are coded as Valgrind asks for:
- * I_WRAP_SONAME_FNNAME_ZU, 'Zu' for '_', 'Za' for '*', 'Zd' for '.', 'ZAZa' for '@*'.
+ * I_WRAP_SONAME_FNNAME_ZZ, 'Zu' for '_', 'Za' for '*', 'Zd' for '.', 'ZAZa' for '@*'.
  *
  * Valgrind finds the functions by their symbols, so each has to be written out; a
  * macro writes the frame around what differs. */
@@ -25,7 +25,7 @@ static void returned(enum sync_call call, const volatile void *object, unsigned 
 typedef unsigned long word;
 
 /* One function with so many arguments; `object` and `second` are among them. */
-#define WRAPPED(coded) I_WRAP_SONAME_FNNAME_ZU(libcZdsoZa, coded)
+#define WRAPPED(coded) I_WRAP_SONAME_FNNAME_ZZ(libcZdsoZa, coded)
 
 #define SYNC_1(coded, name, call)                    \
 	word WRAPPED(coded)(word a);                 \

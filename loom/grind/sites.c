@@ -152,7 +152,8 @@ static uint32_t add(uint64_t key, uint32_t module, const struct code_place *plac
 
 uint32_t site_at(Addr pc, enum site_kind kind, bool atomic, uint32_t size, Addr variable, const char *what)
 {
-	uint64_t key = code_place_mix_text(code_place_mix(code_place_mix(pc, kind), atomic), what ? what : "");
+	uint64_t key =
+		code_place_mix_text(code_place_mix(code_place_mix(pc, kind), atomic), what ? what : "");
 
 	for (uint32_t at = *bucket_of(key); at; at = sites[at].next)
 		if (sites[at].key == key)
@@ -180,7 +181,8 @@ uint64_t site_id(uint32_t site)
 {
 	const struct site_info *info = &sites[site];
 
-	return site ? code_place_id(modules[info->module].name, &info->place, info->what ? info->what : "") : 0;
+	return site ? code_place_id(modules[info->module].name, &info->place, info->what ? info->what : "")
+		    : 0;
 }
 
 static uint32_t show_module(struct module *module)

@@ -2,7 +2,7 @@
  *
  * Synchronisation calls of the program, as preload.c tells of them. The calls
  * themselves are libc's own; what they come down to, waiting and waking, is in
- * calls.c. Here they become points of a controlled run, and it is noted who holds
+ * system_calls.c. Here they become points of a controlled run, and it is noted who holds
  * what, for the report of a run that cannot go on. */
 #include "loom/grind/control.h"
 #include "loom/grind/requests.h"
@@ -35,13 +35,26 @@ static uint32_t wait_kind(UWord call)
 
 static void released(Addr address)
 {
+	struct agent *me = grind.thread->agent;
+
+	for (uint32_t i = me ? me->nlocks : 0; i-- > 0;)
+		if (me->locks[i].object == address) {
+			for (me->nlocks--; i < me->nlocks; i++)
+				me->locks[i] = me->locks[i + 1];
+			break;
+		}
 	object_at(address)->holder = AREA_THREAD_GONE;
 }
 
 static void held(Addr address, uint32_t site)
 {
 	struct object *object = object_at(address);
+	struct agent *me = grind.thread->agent;
 
+	if (me && me->nlocks < LOCKS_KNOWN) {
+		me->locks[me->nlocks].object = address;
+		me->locks[me->nlocks++].site = site;
+	}
 	object->holder = grind.thread->number;
 	object->holder_site = site;
 }
@@ -53,7 +66,8 @@ static void note_signal(Addr address, uint32_t site)
 
 	object->missed = true;
 	for (uint32_t i = 0; i < control.nblocked; i++)
-		if (control.blocked[i]->wait == WAIT_CONDITION && control.blocked[i]->called == address)
+		if (control.blocked[i]->wait == WAIT_CONDITION &&
+		    control.blocked[i]->thread->called == address)
 			object->missed = false;
 	object->missed_thread = grind.thread->number;
 	object->missed_site = site;
@@ -61,12 +75,13 @@ static void note_signal(Addr address, uint32_t site)
 
 static void call_begins(UWord call, Addr object, Addr second, const char *name)
 {
-	struct agent *me = grind.thread->agent;
+	struct thread *me = grind.thread;
 	uint32_t site = site_of_call(SITE_SYNC, name);
 
 	site_used(site);
 	control_call(site, object);
 	me->calls = wait_kind(call);
+	me->call_site = site;
 	me->called = object;
 	me->second = second;
 	switch (call) {
@@ -90,7 +105,7 @@ static void call_begins(UWord call, Addr object, Addr second, const char *name)
 
 static void call_returned(UWord call, Addr object, UWord result)
 {
-	struct agent *me = grind.thread->agent;
+	struct thread *me = grind.thread;
 	bool got = (int)result == 0;
 
 	switch (call) {
@@ -103,10 +118,10 @@ static void call_returned(UWord call, Addr object, UWord result)
 	case SYNC_SPIN_LOCK:
 	case SYNC_SPIN_TRY:
 		if (got)
-			held(object, me->site);
+			held(object, me->call_site);
 		break;
 	case SYNC_CONDITION_WAIT:
-		held(me->second, me->site);
+		held(me->second, me->call_site);
 		break;
 	default:
 		break;
@@ -121,7 +136,7 @@ Bool sync_request(ThreadId tid, UWord *request, UWord *result)
 	if (request[0] != SYNC_BEGINS && request[0] != SYNC_RETURNED)
 		return False;
 	*result = 0;
-	if (!grind.controlled || !grind.thread->agent)
+	if (!grind.observed || grind.head->control.policy == POLICY_FREE)
 		return True;
 	if (request[0] == SYNC_BEGINS)
 		call_begins(request[1], request[2], request[3], (const char *)request[4]);

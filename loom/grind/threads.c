@@ -42,6 +42,8 @@ static struct thread *thread_new(ThreadId tid)
 		all = VG_(realloc)("grind.threads", all, room * sizeof(struct thread *));
 	}
 	all[count] = thread;
+	thread->index = count;
+	thread->slot = count + 1 < AREA_SLOTS ? count + 1 : AREA_SLOTS - 1;
 	thread->tid = tid;
 	thread->context = 1;
 	thread->shared_low = ~(Addr)0;
@@ -95,6 +97,7 @@ static void in_child(ThreadId tid)
 	control_fork_child();
 	give_number(thread);
 	base = thread->number;
+	thread->index = 0;
 	all[count++] = thread;
 }
 

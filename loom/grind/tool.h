@@ -13,10 +13,10 @@
  *   threads.c     logical threads, and where each stands
  *   lock.c        Valgrind's big lock, and handing the processor from thread to thread
  *   couples.c     pairs that belong together
- *   heap.c        the allocator of the program; blocks.c: its blocks
+ *   heap.c        the allocator of the program; heap_blocks.c: its blocks
  *   sync.c        synchronisation calls, from preload.c, which lives in the program
- *   calls.c       system calls: what blocks, what the time is, what ends a run
- *   server.c      the fork server
+ *   system_calls.c  system calls; virtual_time.c, futexes.c, inputs.c: those that wait
+ *   fork_server.c  the fork server
  *   control.c     controlled runs: points and waiting; turns.c: turns and plans; policies.c: who goes on;
  *                 objects.c: what those who cannot go on wait for
  *
@@ -39,6 +39,8 @@
 /* ---- threads.c ---- */
 struct thread {
 	uint32_t number; /* run-wide */
+	uint32_t index;  /* in its process */
+	uint32_t slot;   /* the same, from 1, for tables of AREA_SLOTS */
 	ThreadId tid;    /* Valgrind's, which it uses again after the thread has ended */
 	uint64_t *order; /* accesses so far: in the area when there is room */
 	uint64_t own_order;
@@ -50,6 +52,10 @@ struct thread {
 	int lwp;
 	bool ended;
 	Addr clear_tid; /* where the kernel says that it is gone */
+	/* The synchronisation call that it is in. */
+	uint32_t calls; /* enum area_wait_kind */
+	uint32_t call_site;
+	Addr called, second; /* its object, and the mutex of a wait for a condition */
 	struct agent *agent;
 	struct recent_pairs *met, *taken; /* couples.c */
 };
@@ -106,7 +112,7 @@ uint64_t site_id(uint32_t site);
 void site_used(uint32_t site); /* from here on the area has it */
 void sites_fork_child(void);
 
-/* ---- server.c ---- */
+/* ---- fork_server.c ---- */
 bool server_prepare(void); /* is this to be a fork server? */
 void server_loop(void);    /* returns in a child, once for every run */
 
@@ -156,7 +162,7 @@ void lock_set_free(void);             /* the run is controlled no more */
 /* ---- heap.c ---- */
 void heap_start(void);
 
-/* ---- blocks.c ---- */
+/* ---- heap_blocks.c ---- */
 struct heap_block {
 	Addr start;
 	SizeT size;
@@ -167,7 +173,7 @@ void heap_born(Addr start, SizeT size, const char *what);
 bool heap_dies(Addr start, const char *what); /* false: it was not a living block */
 SizeT heap_size(Addr start);
 
-/* ---- sync.c, calls.c ---- */
+/* ---- sync.c, system_calls.c ---- */
 void grind_abort(const char *message); /* the program gets SIGABRT, as from libc's own checks */
 Bool sync_request(ThreadId tid, UWord *request, UWord *result);
 void calls_start(void);

@@ -175,16 +175,15 @@ struct agent *plan_next(struct agent *me, struct agent *last, uint32_t end)
 	return plan_advance(running);
 }
 
-struct agent *plan_wake(uint32_t kind, Addr object)
+struct agent *plan_wake(Addr object)
 {
 	uint32_t at = control.cursor + 1 + control.wakes;
 
-	(void)kind;
 	if (at < control.options.nplan && grind.schedule->plan[at].kind == TURN_WAKE) {
 		control.wakes++;
 		struct agent *agent = agent_numbered(grind.schedule->plan[at].thread);
 
-		if (agent && agent->state == AGENT_BLOCKED && agent->object == object)
+		if (agent && agent->state == AGENT_BLOCKED && is_at_futex(agent, object))
 			return agent;
 	}
 	if (control.options.strict)

@@ -60,12 +60,14 @@ GUARD_HOOK void unsnarl_guard_fresh(uint64_t block);
 GUARD_HOOK void unsnarl_guard_fresh_stack(uint64_t address, uint64_t size);
 /* Before a mutex is taken inside which the access stands: waits there instead, without the mutex. */
 GUARD_HOOK void unsnarl_guard_ahead(uint64_t address, uint64_t site, uint64_t mutex);
-/* Rules, by number. */
-GUARD_HOOK void unsnarl_guard_enter(uint64_t rule, uint64_t address); /* before the first of a group */
-GUARD_HOOK void unsnarl_guard_leave(uint64_t rule);                   /* behind the last */
-GUARD_HOOK void unsnarl_guard_wait(uint64_t rule, uint64_t address, uint64_t site);
-GUARD_HOOK void unsnarl_guard_done(uint64_t rule, uint64_t address); /* behind what has to come first */
-GUARD_HOOK void unsnarl_guard_await(uint64_t rule, uint64_t address);
+/* Rules, by number; sizes are in bytes. */
+GUARD_HOOK void unsnarl_guard_enter(uint64_t rule, uint64_t address,
+				    uint64_t size); /* before the first of a group */
+GUARD_HOOK void unsnarl_guard_leave(uint64_t rule); /* behind the last */
+GUARD_HOOK void unsnarl_guard_wait(uint64_t rule, uint64_t address, uint64_t size, uint64_t site);
+GUARD_HOOK void unsnarl_guard_done(uint64_t rule, uint64_t address,
+				   uint64_t size); /* behind what has to come first */
+GUARD_HOOK void unsnarl_guard_await(uint64_t rule, uint64_t address, uint64_t size);
 
 /* ---- rooms of the runtime ---- */
 

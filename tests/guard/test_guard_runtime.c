@@ -174,7 +174,7 @@ static void test_unresolved(void **unused)
 static void *enter_group(void *address)
 {
 	guard_self = 0;
-	unsnarl_guard_enter(0, (uint64_t)(uintptr_t)address);
+	unsnarl_guard_enter(0, (uint64_t)(uintptr_t)address, 8);
 	stage = 1;
 	while (stage < 2)
 		;
@@ -196,10 +196,10 @@ static void test_atomic_rule(void **unused)
 	pthread_create(&thread, NULL, enter_group, &location[0]);
 	while (stage < 1)
 		;
-	unsnarl_guard_wait(0, (uint64_t)(uintptr_t)&location[1], 2);
+	unsnarl_guard_wait(0, (uint64_t)(uintptr_t)&location[1], 8, 2);
 	assert_int_equal(stage, 1);
 	stage = 2;
-	unsnarl_guard_wait(0, (uint64_t)(uintptr_t)&location[0], 2);
+	unsnarl_guard_wait(0, (uint64_t)(uintptr_t)&location[0], 4, 2);
 	assert_int_equal(stage, 3);
 	pthread_join(thread, NULL);
 }
@@ -210,7 +210,7 @@ static void *enter_often(void *address)
 {
 	guard_self = 0;
 	for (unsigned i = 0; i < 2000; i++) {
-		unsnarl_guard_enter(0, (uint64_t)(uintptr_t)address);
+		unsnarl_guard_enter(0, (uint64_t)(uintptr_t)address, 8);
 		long now = ++inside;
 		if (now > most_inside)
 			most_inside = now;
@@ -240,7 +240,7 @@ static void *do_late(void *address)
 	while (stage < 1)
 		;
 	stage = 2;
-	unsnarl_guard_done(1, (uint64_t)(uintptr_t)address);
+	unsnarl_guard_done(1, (uint64_t)(uintptr_t)address, 8);
 	return NULL;
 }
 
@@ -254,16 +254,16 @@ static void test_order_rule(void **unused)
 	stage = 0;
 	pthread_create(&thread, NULL, do_late, &location[0]);
 	stage = 1;
-	unsnarl_guard_await(1, (uint64_t)(uintptr_t)&location[0]);
+	unsnarl_guard_await(1, (uint64_t)(uintptr_t)&location[0], 8);
 	assert_int_equal(stage, 2);
 	pthread_join(thread, NULL);
 	/* Once it is done nobody waits, until the memory begins a new life. */
 	guard_settings.limit_us = 1000;
 	uint64_t before = guard_now_us();
-	unsnarl_guard_await(1, (uint64_t)(uintptr_t)&location[0]);
+	unsnarl_guard_await(1, (uint64_t)(uintptr_t)&location[0], 8);
 	unsnarl_guard_fresh_stack((uint64_t)(uintptr_t)&location[0], 8);
 	assert_true(guard_now_us() - before < 10000000);
-	unsnarl_guard_await(1, (uint64_t)(uintptr_t)&location[0]);
+	unsnarl_guard_await(1, (uint64_t)(uintptr_t)&location[0], 8);
 	assert_true(guard_now_us() - before >= 1000);
 }
 

@@ -1,5 +1,4 @@
-/* The points at which the token may change hands, and what tells that a run goes in
- * circles. As long as the same thread goes on, a point costs no system call and no
+/* The points at which the token may change hands. As long as the same thread goes on, a point costs no system call and no
  * atomic instruction. */
 #include "loom/runtime/control/control.h"
 
@@ -10,12 +9,7 @@
 #include <unistd.h>
 
 #define POINT_NS 100u        /* virtual time that a point takes */
-#define STREAK_READING 64u   /* known points in a row after which a thread only spins, */
-#define STREAK_WRITING 2000u /* and when it also writes */
-#define LEAN_POINTS 8192u    /* a run that lasts longer is a long one */
-#define STILL_MOST 1000000u  /* points without any news: everybody spins for ever */
 #define STILL_PATIENCE 1000u /* points between two sleepers that are woken for that */
-#define DEMOTED_MOST 4096u   /* points for which a spinning thread lets others go first */
 
 HOT struct control control;
 
@@ -58,17 +52,18 @@ void pass_point(struct agent *me)
 	me->passed++;
 	control.budget -= control.budget > 0;
 	control.now += POINT_NS;
-	uint64_t points = ++control.schedule->points;
+	me->thread->patience = control.patience;
+	bool lingers = me->access == POINT_LINGER;
+	uint64_t points = control.schedule->points += !lingers;
 	if (!me->repeated && (control.nready > 1 || control.ntimed)) {
 		control.contested++;
 		control.schedule->contested++;
 	}
 	policy_passed(me);
-	if (UNLIKELY(points == LEAN_POINTS)) /* the caches of its threads are worth their pages */
-		runtime.lean = false;
 	if (UNLIKELY(control.options.most_points && points > control.options.most_points))
 		control_finish(END_LIVELOCK);
-	if (UNLIKELY(++control.still > STILL_MOST))
+	control.still += !lingers;
+	if (UNLIKELY(control.still > STILL_MOST))
 		stands_still();
 }
 
@@ -103,43 +98,6 @@ void give_token(struct agent *me, struct agent *next, uint32_t end)
 	token_give(me, next);
 }
 
-/* ---- spinning ---- */
-
-/* Does this point tell that the thread goes in circles? Looks only at where it stands: tables are
- * indexed by site, since addresses differ from run to run. */
-static void note_progress(struct agent *me)
-{
-	uint32_t place = me->site % SPIN_SITES;
-	bool news = me->known[place].site != me->site || me->known[place].address != me->address;
-	if (me->access == ACCESS_WRITE) {
-		me->wrote = true;
-		control.still = 0;
-	}
-	if (news) {
-		me->known[place].site = me->site;
-		me->known[place].address = me->address;
-		me->streak = 0;
-		me->demotions = 0;
-		me->wrote = false;
-		control.still = 0;
-		agent_rises(me);
-		return;
-	}
-	me->streak++;
-	if (me->streak < (me->wrote ? STREAK_WRITING : STREAK_READING) || control.nready < 2)
-		return;
-	uint32_t shift = me->demotions < 8 ? me->demotions : 8;
-	uint64_t length = 16ull << shift;
-	me->demotions++;
-	me->streak = STREAK_READING / 2;
-	me->demoted_until = control.contested + (length < DEMOTED_MOST ? length : DEMOTED_MOST);
-	if (!me->demoted)
-		control.ndemoted++;
-	me->demoted = true;
-	control.review = true;
-	policy_demoted(me);
-}
-
 /* ---- points ---- */
 
 void point_pass(struct agent *me, struct point point)
@@ -152,7 +110,7 @@ void point_pass(struct agent *me, struct point point)
 	me->size = point.size;
 	me->inside = true;
 	expire_due();
-	note_progress(me);
+	spinning_note(me);
 	if (UNLIKELY(control.intervenes && me->demoted && control.ndemoted >= control.nready))
 		intervene_lets_go(); /* the others only spin: they may wait for somebody who is held */
 	uint32_t end = me->yields || me->demoted ? TURN_YIELDED : TURN_PREEMPTED;
@@ -172,6 +130,8 @@ void point_pass(struct agent *me, struct point point)
 	if (UNLIKELY(control.intervenes))
 		intervene(me);
 	pass_point(me);
+	if (point.access == POINT_SYNC)
+		observe_close(me->thread);
 	me->inside = false;
 	if (UNLIKELY(me->signals))
 		signals_deliver(me);
@@ -221,6 +181,7 @@ void control_start(void)
 	history_touch();
 	control.pid = (int)raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	points_start();
+	unsnarl_self->patience = control.patience;
 	turns_start();
 	policy_start();
 	intervene_start();
@@ -250,5 +211,6 @@ void control_after_fork(void)
 	if (!runtime.controlled)
 		return;
 	runtime.controlled = false;
+	unsnarl_self->meets_open = false;
 	unsnarl_self->number = control.child;
 }

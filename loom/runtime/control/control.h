@@ -18,8 +18,11 @@
 enum agent_state { AGENT_NONE, AGENT_READY, AGENT_BLOCKED, AGENT_ENDED };
 enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
 
-#define NEVER UINT64_MAX /* a deadline that does not come */
-#define POINT_SYNC 0     /* access of a point that is none: a synchronisation call */
+#define NEVER UINT64_MAX    /* a deadline that does not come */
+#define POINT_SYNC 0        /* access of a point that is none: a synchronisation call, */
+#define POINT_LINGER 3      /* or a loop that may wait, at a site that is not known */
+#define PATIENCE 256u       /* turns of waiting loops without a point, after which there is one */
+#define STILL_MOST 1000000u /* points without any news: everybody spins for ever */
 #define SPIN_SITES 64u
 #define FEW_AGENTS 32u
 #define NEAR_SITES 1024u
@@ -38,7 +41,7 @@ struct agent {
 	uint64_t pointer; /* libc's, to its thread-local memory */
 	/* The point at which it stands. */
 	uint32_t site;
-	uint32_t access; /* enum access or POINT_SYNC */
+	uint32_t access; /* enum access, POINT_SYNC or POINT_LINGER */
 	uint64_t address, size;
 	uint64_t word;   /* of the last access, to know its parts again */
 	uint64_t passed; /* points */
@@ -64,11 +67,11 @@ struct agent {
 	uint64_t left;
 	/* Spinning: how many points in a row were known ones. */
 	uint32_t streak, demotions;
-	uint32_t patience; /* spent without a point */
 	bool wrote;
 	bool demoted;
 	/* The access that is looked at: how much of it is certain, and the last one, for heap_check. */
 	enum { EXTENT_WHOLE, EXTENT_FIRST_BYTE, EXTENT_FREED_BLOCK } extent;
+	uint64_t certain; /* with EXTENT_FIRST_BYTE: the address of that byte */
 	uint32_t checked_site;
 	uint64_t checked_read;
 	uint64_t demoted_until; /* contested points */
@@ -116,6 +119,9 @@ struct control {
 	int pid, leaving;
 	uint64_t now, next_deadline; /* virtual time in ns since the start */
 	uint64_t contested, still, waits;
+	uint32_t patience; /* of a thread from a point on: turns of waiting loops; 0 = endless */
+	uint32_t seen;     /* accesses, in a lean run */
+	bool looking;      /* no access takes a short way (spinning.c) */
 	uint64_t seed_state;
 	/* Turns and plan. */
 	struct area_turn *turn; /* the one that goes on */
@@ -175,18 +181,24 @@ INLINE struct agent *control_me(void)
 /* Where a thread stands: what it is about to do. */
 struct point {
 	uint32_t site;
-	uint32_t access; /* enum access or POINT_SYNC */
+	uint32_t access; /* enum access, POINT_SYNC or POINT_LINGER */
 	uint64_t address, size;
 };
 /* The one way through a point, for accesses and synchronisation calls alike: the thread is about to do
  * this, and does it when the call returns; meanwhile others may have run. */
 HIDDEN void point_pass(struct agent *me, struct point point);
 
+/* ---- spinning.c: threads that go in circles ---- */
+HIDDEN void spinning_note(struct agent *me); /* it stands at a point */
+/* An access that is no point, while control.looking. */
+HIDDEN void spinning_look(struct agent *me, uint32_t site, uint64_t address, enum access access);
+
 /* ---- points.c: what is a point ---- */
 HIDDEN void points_prepare(void);
 HIDDEN void points_start(void);
 /* Is every access at this site a point in this run? */
 HIDDEN bool points_always(uint32_t site);
+HIDDEN void points_look(bool on);            /* short ways are closed, or open again */
 HIDDEN uint32_t points_visit(uint32_t site); /* how many there were, this one included */
 /* A point: the call that stands at the thread's synchronisation site, on `object`. */
 HIDDEN void control_call(struct agent *me, const volatile void *object);
@@ -199,11 +211,19 @@ INLINE uint64_t control_below(uint64_t n)
 	return (uint64_t)((unsigned __int128)control_random() * n >> 64);
 }
 
+/* Accesses that the agent's thread has made. */
+INLINE uint64_t agent_order(const struct agent *agent)
+{
+	return agent->thread->order;
+}
+
 /* ---- intervene.c: claims are forced or forbidden ---- */
 HIDDEN void intervene_prepare(void);
 HIDDEN void intervene_start(void);
 /* Is the site one of the claim's? Accesses there are always points. */
 HIDDEN bool intervene_wants(uint32_t site);
+/* Has another thread a group open that holds this place? Then an access to it may have to wait. */
+HIDDEN bool intervene_covers(const struct thread *self, uint64_t address, size_t size);
 /* `me` has come to a point: what it did before is done. */
 HIDDEN void intervene_arrives(struct agent *me);
 /* `me` is about to do what it stands at; returns when it may. */

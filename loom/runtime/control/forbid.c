@@ -81,7 +81,7 @@ static void open_group(struct agent *me, struct group *group, uint32_t role, boo
 				 .tentative = tentative,
 				 .role = role,
 				 .door = tentative ? me->address : group->door,
-				 .order = me->thread->order };
+				 .order = agent_order(me) };
 }
 
 static bool still_holds(const struct agent *me, uint64_t object)
@@ -100,7 +100,7 @@ void forbid_arrive(struct agent *me)
 	const struct claim_role *role = &intervene_claim()->roles[group->role];
 	uint64_t limit = (uint64_t)role->reach * REACH_TIMES + REACH_MORE;
 	if (group->closing || (group->tentative && !still_holds(me, group->door)) ||
-	    (!group->tentative && me->thread->order - group->order > limit))
+	    (!group->tentative && agent_order(me) - group->order > limit))
 		close_group(group);
 }
 
@@ -188,6 +188,20 @@ static bool is_in_the_way(const struct agent *me)
 		for (uint32_t i = 1; slot != me->thread->slot && i <= CLAIM_STEPS; i++)
 			if (group->ranges[i].known && ranges_meet(&group->ranges[i], me->address, me->size) &&
 			    (me->access == ACCESS_WRITE || forbidding.writes[group->role][i]))
+				return true;
+	}
+	return false;
+}
+
+bool forbid_covers(const struct thread *self, uint64_t address, uint64_t size)
+{
+	for (uint32_t slot = 1, left = forbidding.nopen; left && slot < AREA_SLOTS; slot++) {
+		const struct group *group = &forbidding.groups[slot];
+		if (!group->open)
+			continue;
+		left--;
+		for (uint32_t i = 1; slot != self->slot && i <= CLAIM_STEPS; i++)
+			if (group->ranges[i].known && ranges_meet(&group->ranges[i], address, size))
 				return true;
 	}
 	return false;

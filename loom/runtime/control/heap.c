@@ -270,7 +270,9 @@ void heap_check(struct thread *self, uint64_t word, uint64_t address, size_t siz
 	me->checked_read = access == ACCESS_READ ? address : 0;
 	me->checked_site = site;
 	uint64_t end = address + (me->extent == EXTENT_FIRST_BYTE ? 1 : size);
-	uint64_t wrong = known || end < address ? end : first_forbidden(address, end);
+	/* A long string comes in parts. */
+	bool uncertain = me->extent == EXTENT_FIRST_BYTE && address != me->certain;
+	uint64_t wrong = known || uncertain || end < address ? end : first_forbidden(address, end);
 	if (LIKELY(wrong == end))
 		return;
 	const struct tail *tail = tail_near(wrong);
@@ -282,11 +284,13 @@ void heap_check(struct thread *self, uint64_t word, uint64_t address, size_t siz
 	control_finish(END_MEMORY);
 }
 
-void heap_only_first_byte(bool only)
+void heap_only_first_byte(uint64_t address)
 {
 	struct agent *me = holder();
-	if (me)
-		me->extent = only ? EXTENT_FIRST_BYTE : EXTENT_WHOLE;
+	if (!me)
+		return;
+	me->extent = address ? EXTENT_FIRST_BYTE : EXTENT_WHOLE;
+	me->certain = address;
 }
 
 /* ---- freed blocks ---- */

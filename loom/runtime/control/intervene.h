@@ -5,7 +5,12 @@
 #ifndef RUNTIME_INTERVENE_H
 #define RUNTIME_INTERVENE_H
 
+/* The binary loom's tool has the same engine, on its own threads. */
+#ifdef GRIND_TOOL
+#include "loom/grind/control.h"
+#else
 #include "loom/runtime/control/control.h"
+#endif
 
 /* What a site is to the claim. */
 #define MARK_KNOWN 0x8000u
@@ -33,6 +38,7 @@ HIDDEN void intervene_changed(void); /* those who are held look again */
 HIDDEN void forbid_start(void);
 HIDDEN void forbid_arrive(struct agent *me); /* at any point, before it is asked who is held */
 HIDDEN enum hold forbid_holds(struct agent *me, uint32_t mark);
+HIDDEN bool forbid_covers(const struct thread *self, uint64_t address, uint64_t size);
 HIDDEN void forbid_passes(struct agent *me, uint32_t mark); /* does what it stands at */
 HIDDEN bool forbid_lets_go(struct agent *held);             /* true: that is giving up */
 HIDDEN void forbid_ended(struct agent *me);

@@ -233,7 +233,7 @@ void monitor_after_fork(void)
 static struct monitor_block *block_new(void)
 {
 	struct stat st;
-	int fd = raw_open(monitor.log, O_RDWR | O_CREAT);
+	int fd = raw_open(monitor.log, O_RDWR | O_CREAT | O_NOFOLLOW);
 	void *block = MAP_FAILED;
 	if (fd >= 0 && flock(fd, LOCK_EX) == 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
 		uint64_t at = ((uint64_t)st.st_size + MONITOR_BLOCK - 1) / MONITOR_BLOCK * MONITOR_BLOCK;

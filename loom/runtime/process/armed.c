@@ -23,7 +23,7 @@ static uint16_t *armed_numbers; /* by site of the process: number in the set plu
 static __thread struct {
 	uint32_t n;
 	struct armed_role roles[4];
-	uint64_t addresses[4];
+	uint64_t addresses[4], sizes[4];
 } pending_roles __attribute__((tls_model("initial-exec")));
 
 static bool fits(uint32_t at, uint64_t size)
@@ -131,12 +131,13 @@ static void do_behind(void)
 		if (pending_roles.roles[i].kind == ARMED_LEAVE)
 			unsnarl_guard_leave(pending_roles.roles[i].rule);
 		else
-			unsnarl_guard_done(pending_roles.roles[i].rule, pending_roles.addresses[i]);
+			unsnarl_guard_done(pending_roles.roles[i].rule, pending_roles.addresses[i],
+					   pending_roles.sizes[i]);
 	}
 	pending_roles.n = 0;
 }
 
-static void do_roles(uint32_t number, uint64_t address)
+static void do_roles(uint32_t number, uint64_t address, size_t size)
 {
 	const struct armed_role *roles = part(armed->roles);
 
@@ -144,13 +145,14 @@ static void do_roles(uint32_t number, uint64_t address)
 		if (roles[i].site != number)
 			continue;
 		if (roles[i].kind == ARMED_ENTER)
-			unsnarl_guard_enter(roles[i].rule, address);
+			unsnarl_guard_enter(roles[i].rule, address, size);
 		else if (roles[i].kind == ARMED_WAIT)
-			unsnarl_guard_wait(roles[i].rule, address, number);
+			unsnarl_guard_wait(roles[i].rule, address, size, number);
 		else if (roles[i].kind == ARMED_AWAIT)
-			unsnarl_guard_await(roles[i].rule, address);
+			unsnarl_guard_await(roles[i].rule, address, size);
 		else if (pending_roles.n < 4) {
 			pending_roles.roles[pending_roles.n] = roles[i];
+			pending_roles.sizes[pending_roles.n] = size;
 			pending_roles.addresses[pending_roles.n++] = address;
 		}
 	}
@@ -171,7 +173,7 @@ void armed_access(uint32_t site, uint64_t address, size_t size)
 	if (!armed_data.any[number])
 		unsnarl_guard_range(address, size ? size : 1, number, (uint64_t)__builtin_ctzll(grain));
 	if (armed->nroles)
-		do_roles(number, address & ~(grain - 1));
+		do_roles(number, address, size ? size : 1);
 }
 
 void armed_forget(uint64_t address, size_t size)

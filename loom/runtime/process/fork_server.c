@@ -49,8 +49,9 @@ static const char *take_variable(char **environment, const char *name)
 
 enum { AREA, OUT, ERR, NOTE };
 
-/* An order, or descriptors for those to come. False when there will be no more. */
-static bool receive(int socket, int descriptors[SERVER_DESCRIPTORS], bool *fresh)
+/* An order, perhaps with a working folder, or descriptors for those to come; *n says how many came. False
+ * when there will be no more. */
+static bool receive(int socket, int descriptors[SERVER_DESCRIPTORS], size_t *n)
 {
 	union {
 		struct cmsghdr header;
@@ -62,16 +63,15 @@ static bool receive(int socket, int descriptors[SERVER_DESCRIPTORS], bool *fresh
 				  .msg_iovlen = 1,
 				  .msg_control = &ancillary,
 				  .msg_controllen = sizeof ancillary };
-	long n;
+	long bytes;
 	do {
-		n = raw_call(SYS_recvmsg, socket, (long)&message, MSG_CMSG_CLOEXEC, 0, 0, 0);
-	} while (n == -EINTR);
-	const struct cmsghdr *header = n == 1 ? CMSG_FIRSTHDR(&message) : NULL;
-	*fresh = header && header->cmsg_type == SCM_RIGHTS &&
-		 header->cmsg_len == CMSG_LEN(SERVER_DESCRIPTORS * sizeof(int));
-	if (*fresh)
-		memcpy(descriptors, CMSG_DATA(header), SERVER_DESCRIPTORS * sizeof(int));
-	return n == 1;
+		bytes = raw_call(SYS_recvmsg, socket, (long)&message, MSG_CMSG_CLOEXEC, 0, 0, 0);
+	} while (bytes == -EINTR);
+	const struct cmsghdr *header = bytes == 1 ? CMSG_FIRSTHDR(&message) : NULL;
+	*n = header && header->cmsg_type == SCM_RIGHTS ? (header->cmsg_len - CMSG_LEN(0)) / sizeof(int) : 0;
+	if (*n)
+		memcpy(descriptors, CMSG_DATA(header), *n * sizeof(int));
+	return bytes == 1;
 }
 
 static void raw_close(int fd)
@@ -184,11 +184,11 @@ void server_loop(void)
 	long parent = raw_call(SYS_getppid, 0, 0, 0, 0, 0, 0);
 	int descriptors[SERVER_DESCRIPTORS];
 	struct server_note *note = NULL;
-	bool fresh;
+	size_t n;
 	if (!find_places())
 		_exit(0); /* each run is then started alone */
-	while (receive(server_socket, descriptors, &fresh)) {
-		if (fresh) {
+	while (receive(server_socket, descriptors, &n)) {
+		if (n == SERVER_DESCRIPTORS) {
 			note = map_note(descriptors[NOTE]);
 			put_descriptor(descriptors[OUT], STDOUT_FILENO);
 			put_descriptor(descriptors[ERR], STDERR_FILENO);
@@ -199,6 +199,10 @@ void server_loop(void)
 		}
 		if (!note)
 			break;
+		if (n == 1) {
+			raw_call(SYS_fchdir, descriptors[0], 0, 0, 0, 0, 0);
+			raw_close(descriptors[0]);
+		}
 		int pid = fork_run(note);
 		if (pid == 0) {
 			begin_run(parent);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -262,6 +263,10 @@ static void start(int argc, char **argv, char **environment)
 {
 	(void)argc;
 	(void)argv;
+	char *nothing[] = { NULL };
+	/* Who starts a program with more rights than his own has no say in what it writes. */
+	if (getauxval(AT_SECURE))
+		environment = nothing;
 	const char *value = NULL;
 	size_t length = sizeof AREA_ENVIRONMENT - 1;
 	for (char **entry = environment; entry && *entry; entry++)
@@ -271,7 +276,7 @@ static void start(int argc, char **argv, char **environment)
 	tables_start();
 	granule_start(); /* inlined hooks look at cells whether or not anyone observes */
 	runtime_map(MEMOS_START, AREA_SLOTS * MEMOS_SIZE);
-	runtime_map(MARKS_START, MARKS_SIZE);
+	runtime_map(MARKS_START, 2 * MARKS_SIZE);
 	runtime_map(BLOCKS_START, BLOCKS_SIZE);
 	readers_start();
 	memory_start();
