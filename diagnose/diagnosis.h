@@ -33,6 +33,8 @@ struct diagnosis {
 	struct run plain;   /* alone, not controlled */
 	bool has_plain;
 	bool always; /* no schedule passed: the order of threads does not matter */
+	bool timing; /* even the shortest schedule that was found needs too many switches to be explained */
+	double deadline;
 	struct replays replays;
 	struct retold retold; /* the shortest failing run, traced */
 	bool has_story;

@@ -347,6 +347,18 @@ static void put_story(const struct diagnosis *diagnosis, FILE *out)
 		put_label(out, "Cause",
 			  "not found. It failed in every schedule, so the order of threads does not matter: "
 			  "this is for a debugger.");
+	} else if (diagnosis->timing) {
+		const struct schedule *reduced = &diagnosis->tally.failure.reduced;
+		_cleanup_free_ char *text =
+			memory_format("timing. Even the shortest schedule that was found needs %zu forced "
+				      "switches: it fails when things take long or short, not by an order "
+				      "of a few accesses. The end of one way to get there:",
+				      schedule_preemptions(reduced->turns, reduced->nturns));
+
+		put_label(out, "Cause", text);
+		fputc('\n', out);
+		if (diagnosis->has_story)
+			story_print(&diagnosis->retold.story, out);
 	} else if (diagnosis->interrupted && !diagnosis->opinions.n) {
 		put_label(out, "Cause", "not looked for: interrupted.");
 	} else {
