@@ -30,8 +30,8 @@
 #define TIMING_SWITCHES 100
 
 static const struct method *const methods[] = {
-	&method_waits, &method_fault,    &method_locate, &method_locate_shortest,
-	&method_rank,  &method_switches, &method_wakes,
+	&method_waits,           &method_memory, &method_fault,    &method_locate,
+	&method_locate_shortest, &method_rank,   &method_switches, &method_wakes,
 };
 
 static void say(const struct diagnosis *diagnosis, const char *now)

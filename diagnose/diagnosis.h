@@ -57,8 +57,8 @@ struct method {
 	struct opinion head;
 	struct error *(*ask)(struct diagnosis *diagnosis, struct opinion *opinion);
 };
-extern const struct method method_waits, method_fault, method_locate, method_locate_shortest, method_rank,
-	method_switches, method_wakes;
+extern const struct method method_waits, method_memory, method_fault, method_locate, method_locate_shortest,
+	method_rank, method_switches, method_wakes;
 
 /* screen.c, answer.c */
 void diagnosis_print(const struct diagnosis *diagnosis, FILE *out);
