@@ -13,6 +13,12 @@
 /* Where the brackets begin of the call or declaration that the lock is in. */
 static const char *brackets(const char *line)
 {
+	/* A wait on a condition takes its mutex, the second of its arguments, again. */
+	const char *wait = strstr(line, "cond_wait(");
+
+	wait = wait ? wait : strstr(line, "cond_timedwait(");
+	if (wait && strchr(wait, ','))
+		return strchr(wait, ',');
 	static const char *const calls[] = { "lock(",       "wrlock(",     "rdlock(",    "lock_guard",
 					     "unique_lock", "scoped_lock", "shared_lock" };
 

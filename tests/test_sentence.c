@@ -256,6 +256,7 @@ static void test_names(void **state)
 		{ "std::unique_lock<std::mutex> hold{ mutex_ };", "mutex_" },
 		{ "pthread_rwlock_rdlock(&names);", "names" },
 		{ "self->big.lock();", "self->big" },
+		{ "pthread_cond_wait(&q->full, &q->lock);", "q->lock" },
 		{ "enter();", "" },
 	};
 
