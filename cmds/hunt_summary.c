@@ -134,6 +134,7 @@ static json_t *json_finding(const struct tally *summary, const struct story *sto
 	json_t *finding = json_object();
 	const char *class = run->outcome == OUTCOME_DEADLOCK      ? "deadlock"
 			    : run->outcome == OUTCOME_LOST_WAKEUP ? "lost-wakeup"
+			    : run->outcome == OUTCOME_MEMORY      ? "memory-error"
 								  : NULL;
 
 	json_object_set_new(finding, "rank", json_integer(1));

@@ -77,6 +77,11 @@ struct agent {
 	uint32_t streak, demotions;
 	bool wrote;
 	bool demoted;
+	/* The access that is looked at: how much of it is certain, and the last one, for heap_check. */
+	enum { EXTENT_WHOLE, EXTENT_FIRST_BYTE, EXTENT_FREED_BLOCK } extent;
+	uint64_t certain; /* with EXTENT_FIRST_BYTE: the address of that byte */
+	uint32_t checked_site;
+	uint64_t checked_read;
 	uint64_t demoted_until; /* contested points */
 	uint32_t clock_reads;
 	/* Locks that it holds, in the order in which it took them; of more than so many the first. */
@@ -331,6 +336,28 @@ HIDDEN void object_released(const volatile void *address);
 HIDDEN void object_entered(struct agent *me, const volatile void *address);
 /* `me` gives a lock back, of which others may hold a part still. */
 HIDDEN void object_left(struct agent *me, const volatile void *address);
+
+/* ---- heap.c: blocks of the heap ---- */
+#define HEAP_TAIL 56u /* bytes that a block that is followed has beyond what was asked for */
+HIDDEN void heap_prepare(void);
+HIDDEN bool heap_follows(void); /* are blocks followed that the calling thread allocates? */
+/* libc gave out a block of `usable` bytes, of which the program asked for `size`. */
+HIDDEN void heap_born(void *block, size_t size, size_t usable);
+/* How much of a block the program may use; `usable` for those that are not followed. */
+HIDDEN size_t heap_size(const void *block, size_t usable);
+HIDDEN void heap_gone(void *block, size_t usable); /* it goes back to libc */
+/* Between these the write that stands for freeing is recorded. */
+HIDDEN void heap_about_to_free(bool begins);
+/* What the calling thread frees next, at which site. */
+HIDDEN void heap_freeing(uint64_t block, uint32_t site);
+/* A freed block is kept from libc; false when it must go back at once. Freed before, the run ends. */
+HIDDEN bool heap_keep(void *block, size_t usable);
+HIDDEN bool heap_keeps(const void *block, size_t usable); /* would it be, or is it too large? */
+/* The block has another size from here on; false when libc must see to that. */
+HIDDEN bool heap_resize(void *block, size_t size, size_t usable);
+/* A block kept long enough, or any; NULL when there is none. It counts until heap_returned. */
+HIDDEN void *heap_surplus(bool all);
+HIDDEN void heap_returned(size_t usable);
 
 /* ---- what sync/ does when control asks for it ---- */
 HIDDEN void mutex_abandon(const struct agent *ended); /* its robust ones can be had */
