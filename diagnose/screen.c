@@ -237,9 +237,12 @@ static void put_sure(const struct diagnosis *diagnosis, const struct cause *caus
 {
 	_cleanup_free_ char *for_it = names(diagnosis, cause->claimed);
 	_cleanup_free_ char *proof = cause->tried ? proof_words(diagnosis, cause) : NULL;
-	_cleanup_free_ char *text = memory_format(
-		"%s. %s%s%s%s", verdict_word(cause->verdict), proof ? proof : "It was not tried.",
-		*for_it ? " Proposed by: " : "", for_it, *for_it ? "." : "");
+	_cleanup_free_ char *text =
+		memory_format("%s. %s%s%s%s", verdict_word(cause->verdict),
+			      proof         ? proof
+			      : cause->seen ? "It was seen when the run could not go on."
+					    : "It was not tried.",
+			      *for_it ? " Proposed by: " : "", for_it, *for_it ? "." : "");
 
 	text[0] = (char)(text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0]);
 	put_label(out, "How sure", text);

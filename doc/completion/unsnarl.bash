@@ -45,7 +45,10 @@ _unsnarl() {
 		options="-o --output --explain --bias --annotated --limit --campaign --traces -n --runs -j --jobs --free"
 		options+=" --jitter --seed --timeout --check --expect --input --share-files --share-network --store --json --help"
 		;;
-	guard) options="--report --only --rank --program -o --output --limit --log --json --help" ;;
+	guard)
+		options="--report --only --rank --program -o --output --limit --log -n --runs --jitter --timeout"
+		options+=" --check --expect --json --help"
+		;;
 	expose) options="-n --runs --tries --stall --seed --timeout --check --expect --input --share-files --share-network --store --json --help" ;;
 	relax) options="--set -o --output --bad --json --help" ;;
 	*) return ;;

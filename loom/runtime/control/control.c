@@ -120,12 +120,12 @@ void give_token(struct agent *me, struct agent *next, uint32_t end)
 
 void point_pass(struct agent *me, struct point point)
 {
-	if (UNLIKELY(control.intervenes))
-		intervene_arrives(me);
 	me->site = point.site;
 	me->access = point.access;
 	me->address = point.address;
 	me->size = point.size;
+	if (UNLIKELY(control.intervenes))
+		intervene_arrives(me);
 	me->inside = true;
 	if (UNLIKELY(control.arrived))
 		signals_take();
