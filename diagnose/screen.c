@@ -397,8 +397,9 @@ static void put_nothing(const struct diagnosis *diagnosis, FILE *out)
 
 	options_fill(out, head, 2, 2);
 	if (tally->slow) {
-		_cleanup_free_ char *slow = memory_format("%llu of them were too slow under control: inconclusive.",
-							  (unsigned long long)tally->slow);
+		_cleanup_free_ char *slow =
+			memory_format("%llu of them were too slow under control: inconclusive.",
+				      (unsigned long long)tally->slow);
 
 		put_label(out, "But", slow);
 	}
