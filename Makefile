@@ -24,9 +24,10 @@ demo:
 
 check:
 	@scripts/packages.sh build check
-	@$(MAKE) --no-print-directory all $(BUILD)-sanitize/build.ninja
+	@$(MAKE) --no-print-directory all $(BUILD)-sanitize/build.ninja $(BUILD)-fuzz/build.ninja
 	ninja -C $(BUILD)-sanitize
-	@scripts/check.py $(BUILD) $(BUILD)-sanitize
+	ninja -C $(BUILD)-fuzz fuzzers
+	@scripts/check.py $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz
 
 # Every correct program of tests/correct in 200 schedules with two jobs; LOAD=2 keeps the machine busy beside it.
 LOAD ?= 0

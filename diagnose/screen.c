@@ -237,9 +237,12 @@ static void put_sure(const struct diagnosis *diagnosis, const struct cause *caus
 {
 	_cleanup_free_ char *for_it = names(diagnosis, cause->claimed);
 	_cleanup_free_ char *proof = cause->tried ? proof_words(diagnosis, cause) : NULL;
-	_cleanup_free_ char *text = memory_format(
-		"%s. %s%s%s%s", verdict_word(cause->verdict), proof ? proof : "It was not tried.",
-		*for_it ? " Proposed by: " : "", for_it, *for_it ? "." : "");
+	_cleanup_free_ char *text =
+		memory_format("%s. %s%s%s%s", verdict_word(cause->verdict),
+			      proof         ? proof
+			      : cause->seen ? "It was seen when the run could not go on."
+					    : "It was not tried.",
+			      *for_it ? " Proposed by: " : "", for_it, *for_it ? "." : "");
 
 	text[0] = (char)(text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0]);
 	put_label(out, "How sure", text);
@@ -394,8 +397,9 @@ static void put_nothing(const struct diagnosis *diagnosis, FILE *out)
 
 	options_fill(out, head, 2, 2);
 	if (tally->slow) {
-		_cleanup_free_ char *slow = memory_format("%llu of them were too slow under control: inconclusive.",
-							  (unsigned long long)tally->slow);
+		_cleanup_free_ char *slow =
+			memory_format("%llu of them were too slow under control: inconclusive.",
+				      (unsigned long long)tally->slow);
 
 		put_label(out, "But", slow);
 	}

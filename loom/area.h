@@ -75,8 +75,8 @@ struct area_control {
 	uint32_t everywhere;  /* 1: every hooked access is a point */
 	uint32_t nsites;      /* in area_schedule.sites */
 	uint32_t reserved;
-	uint64_t points;      /* contested points expected in a run, from earlier ones; 0 = unknown */
-	uint64_t most_points; /* the run ends as a livelock beyond this; 0 = no limit */
+	uint64_t points;       /* contested points expected in a run, from earlier ones; 0 = unknown */
+	uint64_t most_points;  /* the run ends as a livelock beyond this; 0 = no limit */
 	uint64_t slow_points;  /* the run ends as too slow beyond this; 0 = no limit */
 	uint64_t still_points; /* points without any news that are a livelock; at least a million */
 	uint32_t early;        /* 1, an experiment: long waits may run out while others can go on */
@@ -84,7 +84,7 @@ struct area_control {
 	uint32_t thread_points
 		[CONTROL_THREADS]; /* points expected of each thread (the sum over its turns), 0 =
 						    unknown: for SURW */
-	struct claim claim; /* forced or forbidden, when it says so */
+	struct claim claim;        /* forced or forbidden, when it says so */
 };
 
 /* First page of the file. */
@@ -297,11 +297,12 @@ struct area_schedule {
 	uint64_t
 		contested; /* of these: when another thread could have gone on instead; of long loops a part */
 	uint64_t diverged_site; /* where the thread stood instead */
-	uint64_t early_ns;      /* the first long wait that ran out while others could go on: what was left of it, */
-	uint64_t early_site;    /* its call, */
+	uint64_t
+		early_ns; /* the first long wait that ran out while others could go on: what was left of it, */
+	uint64_t early_site;                   /* its call, */
 	uint32_t early_thread, reserved_early; /* its thread; early_ns 0 = none */
 	uint32_t diverged_thread;
-	uint32_t claimed; /* by the process that is controlled, on the binary loom */
+	uint32_t claimed;          /* by the process that is controlled, on the binary loom */
 	struct claim_counts claim; /* what became of control.claim */
 	struct area_wait waits[AREA_SLOTS];
 	char uncontrolled[AREA_UNCONTROLLED_BYTES]; /* what was not under control, one name per line */

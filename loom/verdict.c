@@ -14,10 +14,8 @@
 void verdict_outcome(const struct ending *ending, enum outcome *outcome, int *code)
 {
 	static const enum outcome controlled[] = {
-		[END_DEADLOCK] = OUTCOME_DEADLOCK,
-		[END_LOST_WAKEUP] = OUTCOME_LOST_WAKEUP,
-		[END_LIVELOCK] = OUTCOME_LIVELOCK,
-		[END_DIVERGED] = OUTCOME_DIVERGED,
+		[END_DEADLOCK] = OUTCOME_DEADLOCK, [END_LOST_WAKEUP] = OUTCOME_LOST_WAKEUP,
+		[END_LIVELOCK] = OUTCOME_LIVELOCK, [END_DIVERGED] = OUTCOME_DIVERGED,
 		[END_SLOW] = OUTCOME_SLOW,
 	};
 

@@ -2,7 +2,7 @@
 """Runs every test and counts: the unit tests, the test scripts, the corpus, and
 the unit tests and the verbs once more in a build with sanitizers.
 
-usage: check.py BUILD [BUILD-SANITIZE]
+usage: check.py BUILD [BUILD-SANITIZE [BUILD-FUZZ]]
        check.py --sanitize BUILD-SANITIZE
 
 A test program that says how many of its cases passed counts with those, any
@@ -19,6 +19,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent
 SLOWEST = 5
+FUZZ_SECONDS = 10
 
 
 class Tally:
@@ -127,12 +128,20 @@ def sanitize(tally, build):
     run_command(tally, "sanitized " + verbs.stem, ["bash", str(verbs)], surroundings(build))
 
 
+def fuzz(tally, build, tool):
+    """Every fuzz target for a moment, from all that it once found."""
+    command = [str(SOURCE / "scripts" / "fuzz.py"), "--seconds", str(FUZZ_SECONDS), "--tool",
+               str(Path(tool) / "unsnarl"), build]
+    run_command(tally, "fuzz", command, {})
+
+
 def main(words):
     if words[:1] == ["--sanitize"]:
         plain, sanitized = None, words[1:]
     else:
-        plain, sanitized = words[:1], words[1:]
-    if len(sanitized) > 1 or not (plain or sanitized):
+        plain, sanitized = words[:1], words[1:2]
+    fuzzed = words[2:] if plain else []
+    if len(fuzzed) > 1 or len(sanitized) > 1 or not (plain or sanitized):
         sys.exit(__doc__)
     for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"):
         os.environ.pop(name, None)  # tests that call make want one of their own
@@ -141,6 +150,8 @@ def main(words):
         check(tally, plain[0])
     if sanitized:
         sanitize(tally, sanitized[0])
+    if fuzzed:
+        fuzz(tally, fuzzed[0], plain[0])
     print("\nslowest:")
     for seconds, name in sorted(tally.times, reverse=True)[:SLOWEST]:
         print(f"{seconds:8.1f} s  {name}")

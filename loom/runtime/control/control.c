@@ -51,7 +51,8 @@ static void stands_still(void)
 {
 	if (control.still % STILL_PATIENCE)
 		return;
-	if (blocking_poll(false) || (control.still <= 2 * control.still_most && expire_first()) || outside_can_come())
+	if (blocking_poll(false) || (control.still <= 2 * control.still_most && expire_first()) ||
+	    outside_can_come())
 		return;
 	control_finish(END_LIVELOCK);
 }
@@ -120,12 +121,12 @@ void give_token(struct agent *me, struct agent *next, uint32_t end)
 
 void point_pass(struct agent *me, struct point point)
 {
-	if (UNLIKELY(control.intervenes))
-		intervene_arrives(me);
 	me->site = point.site;
 	me->access = point.access;
 	me->address = point.address;
 	me->size = point.size;
+	if (UNLIKELY(control.intervenes))
+		intervene_arrives(me);
 	me->inside = true;
 	if (UNLIKELY(control.arrived))
 		signals_take();
@@ -198,7 +199,8 @@ void control_start(void)
 {
 	control.options = runtime.head->control;
 	control.schedule = runtime_schedule();
-	control.still_most = control.options.still_points > STILL_MOST ? control.options.still_points : STILL_MOST;
+	control.still_most =
+		control.options.still_points > STILL_MOST ? control.options.still_points : STILL_MOST;
 	control.seed_state = runtime.options.seed * 0xd1342543de82ef95u + 1;
 	control.next_deadline = control.timer_deadline = control.next_overdue = NEVER;
 	runtime_touch_near();

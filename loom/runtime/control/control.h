@@ -90,8 +90,8 @@ struct agent {
 	pthread_t id;
 	bool has_id, detached, joined;
 	bool cancel_disabled, cancel_asynchronous, cancelled;
-	bool in_library;    /* libc works for it inside a call of ours: locks there are waited for, but are no points */
-	bool serves_timer;  /* it only runs what a timer of the program wants run */
+	bool in_library; /* libc works for it inside a call of ours: locks there are waited for, but are no points */
+	bool serves_timer; /* it only runs what a timer of the program wants run */
 	struct {
 		uint32_t site;
 		uint64_t address;
@@ -128,12 +128,13 @@ struct control {
 	int pid, leaving;
 	uint64_t now, next_deadline; /* virtual time in ns since the start */
 	uint64_t contested, still, waits;
+	uint64_t fair_at;      /* points after which nobody may be kept waiting any longer */
 	uint32_t patience; /* of a thread from a point on: turns of waiting loops; 0 = endless */
 	uint32_t seen;     /* accesses, in a lean run */
 	bool looking;      /* no access takes a short way (spinning.c) */
 	uint64_t next_overdue; /* not later than that of any sleeper */
-	uint64_t work; /* accesses and points of all threads */
-	uint64_t still_most; /* points without news that are a livelock */
+	uint64_t work;         /* accesses and points of all threads */
+	uint64_t still_most;   /* points without news that are a livelock */
 	uint64_t seed_state;
 	/* Turns and plan. */
 	struct area_turn *turn; /* the one that goes on */
@@ -175,7 +176,7 @@ HIDDEN void control_unblock(struct agent *agent, enum wait_result result);
 HIDDEN void control_expire(struct agent *agent);
 HIDDEN uint64_t first_deadline(void); /* of waits and timers; NEVER */
 INLINE uint64_t time_of(const struct agent *agent);
-HIDDEN void expire_due(void);                    /* those whose time has come are ready */
+HIDDEN void expire_due(void);   /* those whose time has come are ready */
 HIDDEN bool expire_first(void); /* nobody can run: time passes until the first sleeper wakes */
 
 /* ---- control.c ---- */
@@ -310,6 +311,8 @@ HIDDEN void policy_weigh(struct agent *me);
 HIDDEN uint64_t policy_eager(const struct agent *agent);
 /* And after how many accesses of the others it is chosen first of all. */
 HIDDEN uint64_t policy_overdue(const struct agent *agent);
+/* May a plan that is no replay let its time come now? */
+HIDDEN bool policy_lets_expire(const struct agent *agent);
 
 /* ---- objects.c: what reports say about objects ---- */
 struct object {

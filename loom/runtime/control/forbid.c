@@ -96,15 +96,25 @@ static bool still_holds(const struct agent *me, uint64_t object)
 	return false;
 }
 
-void forbid_arrive(struct agent *me)
+/* Is the group over, now that its thread has come here? It also is when the thread begins anew. */
+static bool is_over_at(const struct agent *me, const struct group *group, uint32_t mark)
+{
+	const struct claim_role *role = &intervene_claim()->roles[group->role];
+	uint32_t first = forbidding.first[group->role], last = forbidding.last[group->role];
+	if (group->closing)
+		return true;
+	if (group->tentative)
+		return !still_holds(me, group->door);
+	if (mark & MARK_STEP(last))
+		return false;
+	return mark & (MARK_EXIT(group->role) | MARK_DOOR(group->role) | MARK_STEP(first)) ||
+	       agent_order(me) - group->order > (uint64_t)role->reach * REACH_TIMES + REACH_MORE;
+}
+
+void forbid_arrive(struct agent *me, uint32_t mark)
 {
 	struct group *group = group_of(me);
-	if (!group->open)
-		return;
-	const struct claim_role *role = &intervene_claim()->roles[group->role];
-	uint64_t limit = (uint64_t)role->reach * REACH_TIMES + REACH_MORE;
-	if (group->closing || (group->tentative && !still_holds(me, group->door)) ||
-	    (!group->tentative && agent_order(me) - group->order > limit))
+	if (group->open && is_over_at(me, group, mark))
 		close_group(group);
 }
 
@@ -246,7 +256,8 @@ bool forbid_covers(const struct thread *self, uint64_t address, uint64_t size)
 static const struct claim_step *step_of_group(const struct group *group, uint32_t mark, uint32_t *index)
 {
 	const struct claim *claim = intervene_claim();
-	for (uint32_t i = 0; group->open && i < claim->nsteps; i++)
+	for (uint32_t i = claim->nsteps;
+	     group->open && i-- > 0;) /* a place may be its first and its last step */
 		if (mark & MARK_STEP(i) && claim->steps[i].role == group->role) {
 			*index = i;
 			return &claim->steps[i];

@@ -261,7 +261,7 @@ static void observe_program(void)
 static void start(int argc, char **argv, char **environment)
 {
 	(void)argc;
-	(void)argv;
+	stack_settle(argv, environment);
 	char *nothing[] = { NULL };
 	/* Who starts a program with more rights than his own has no say in what it writes. */
 	if (getauxval(AT_SECURE))
