@@ -87,6 +87,7 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 	_cleanup_(world_close) struct world world;
 
 	TRY(launch_check(operands[0], &loom, &path, &build));
+	cmds_tell_loom(operands[0], loom);
 	cmds_catch_interrupts();
 	TRY(cmds_world_open("diagnose", &command.world, &world));
 	const struct diagnosis_options options = {

@@ -262,6 +262,7 @@ static struct error *hunt_main(int argc, char **argv, int *status)
 
 	TRY(launch_check(operands[0], &loom, &path, &summary.build));
 	command.loom = loom;
+	cmds_tell_loom(operands[0], loom);
 	summary.store = command.store;
 	summary.program = path;
 	summary.arguments = operands + 1;

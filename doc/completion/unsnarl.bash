@@ -22,12 +22,12 @@ _unsnarl() {
 		;;
 	run)
 		options="-n --runs -j --jobs --jitter --timeout --check --expect --label --observe"
-		options+=" --context --granularity --machine --seed --store --json --help"
+		options+=" --loom --context --granularity --machine --seed --store --json --help"
 		;;
 	--) ;; # a program, see below
 	diagnose) options="--time -j --jobs --seed --timeout --check --expect --store --json --help" ;;
 	hunt)
-		options="-b --budget --passes --failures --policy --seed -j --jobs --timeout --check --expect --context"
+		options="-b --budget --passes --failures --policy --seed -j --jobs --timeout --check --expect --loom --context"
 		options+=" --keep-going --no-reduce --store --json --help"
 		;;
 	replay)
