@@ -180,7 +180,8 @@ uint32_t log_pair(uint32_t kind, uint32_t head_thread, uint64_t head, uint64_t t
 						       .tail_thread = me,
 						       .head_order = WORD_ORDER(head),
 						       .tail_order = WORD_ORDER(tail),
-						       .address = address };
+						       .address = address,
+						       .open = 1 /* not told apart here */ };
 	__atomic_store_n(&grind.process->pairs[at].state, AREA_VALID, __ATOMIC_RELEASE);
 	return at;
 }

@@ -91,11 +91,17 @@ static struct agent *agent_numbered(uint32_t number)
 	return NULL;
 }
 
+/* By what comes from outside: input, or a signal in a wait that has no end of its own. */
+static bool may_be_woken(const struct agent *agent)
+{
+	return agent->look || (control.options.strict && control.handlers && agent->deadline == NEVER);
+}
+
 /* The agent if it can run now; one that sleeps or waits for a limited time can, by its time coming. */
 static struct agent *plan_takes(const struct area_turn *turn)
 {
 	struct agent *agent = agent_numbered(turn->thread);
-	while (agent && agent->state == AGENT_BLOCKED && agent->wait == WAIT_INPUT)
+	while (agent && agent->state == AGENT_BLOCKED && may_be_woken(agent))
 		if (!blocking_poll(control.options.strict))
 			break;
 	if (agent && agent->state == AGENT_BLOCKED && agent->deadline != NEVER)
