@@ -264,6 +264,7 @@ static struct error *hunt_main(int argc, char **argv, int *status)
 
 	TRY(launch_check(operands[0], &loom, &path, &summary.build));
 	command.loom = loom;
+	cmds_tell_loom(operands[0], loom);
 	if (loom == LOOM_COMPILED)
 		TRY(launch_check_control(path));
 	summary.store = command.store;

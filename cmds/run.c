@@ -186,6 +186,7 @@ static struct error *run_main(int argc, char **argv, int *status)
 
 	TRY(launch_check(operands[0], &loom, &path, &summary.build));
 	options.loom = loom;
+	cmds_tell_loom(operands[0], loom);
 	summary.wanted = options.runs;
 	summary.store = options.store;
 	summary.program = path;
