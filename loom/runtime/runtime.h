@@ -129,6 +129,7 @@ HIDDEN void raw_wake(uint32_t *place);
 
 /* ---- control/control.c: the door from hooks, where one thread runs at a time ---- */
 enum access { ACCESS_READ = 1, ACCESS_WRITE = 2 };
+HIDDEN void control_forget(uint64_t address, size_t size); /* memory begins a new life */
 HIDDEN void control_access(struct thread *self, uint64_t word, uint64_t address, size_t size,
 			   enum access access);
 
