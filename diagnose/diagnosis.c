@@ -24,9 +24,10 @@
 #define MEASURE_MOST 3.0
 #define SHORTEN_MOST 6.0 /* seconds: what is short is found early or not at all */
 
+/* Also the order in which their findings stand that no experiment could try. */
 static const struct method *const methods[] = {
-	&method_waits, &method_fault,    &method_locate, &method_locate_shortest,
-	&method_rank,  &method_switches, &method_wakes,
+	&method_waits,           &method_fault,    &method_wakes, &method_locate,
+	&method_locate_shortest, &method_switches, &method_rank,
 };
 
 static void say(const struct diagnosis *diagnosis, const char *now)
