@@ -130,6 +130,7 @@ HIDDEN void raw_wake(uint32_t *place);
 
 /* ---- control/points.c: the door from hooks, where one thread runs at a time ---- */
 enum access { ACCESS_READ = 1, ACCESS_WRITE = 2 };
+HIDDEN void control_forget(uint64_t address, size_t size); /* memory begins a new life */
 HIDDEN void control_access(struct thread *self, uint64_t word, uint64_t address, size_t size,
 			   enum access access);
 /* ---- control/heap.c: ends the run when the access, which was recorded, does not keep to a heap block ---- */

@@ -1,6 +1,6 @@
 /* The points at which the token may change hands. As long as the same thread goes on, a point costs no system call and no
  * atomic instruction. */
-#include "loom/runtime/control/control.h"
+#include "loom/runtime/control/intervene.h" /* forbid_forgets */
 
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +159,12 @@ void point_pass(struct agent *me, struct point point)
 	me->inside = false;
 	if (UNLIKELY(me->signals))
 		signals_deliver(me);
+}
+
+void control_forget(uint64_t address, size_t size)
+{
+	if (UNLIKELY(control.intervenes))
+		forbid_forgets(address, size);
 }
 
 struct agent *control_enter(void)

@@ -28,6 +28,8 @@ void runtime_forget(struct thread *self, uint64_t address, size_t size, bool sta
 	granule_forget(self, address, size, stack);
 	if (runtime.armed)
 		armed_forget(address, size);
+	if (UNLIKELY(runtime.controlled))
+		control_forget(address, size);
 	if (runtime.always_slow)
 		trace_end();
 }
