@@ -175,7 +175,10 @@ static void pass_point(struct agent *me)
 	policy_passed(me);
 	if (control.options.most_points && schedule->points > control.options.most_points)
 		control_finish(END_LIVELOCK);
-	if (++control.still > STILL_MOST)
+	if (control.options.slow_points && schedule->points > control.options.slow_points)
+		control_finish(END_SLOW);
+	if (++control.still >
+	    (control.options.still_points > STILL_MOST ? control.options.still_points : STILL_MOST))
 		stands_still();
 }
 
@@ -308,7 +311,7 @@ void control_access(Addr address, SizeT size, uint32_t site, bool write)
 	me->access = write ? ACCESS_WRITE : ACCESS_READ;
 	me->address = address;
 	me->size = size;
-	policy_weigh(me, private);
+	policy_weigh(me);
 	arrive(me);
 }
 

@@ -132,7 +132,7 @@ void policy_new(struct agent *agent);
 struct agent *policy_next(struct agent *me);
 void policy_passed(struct agent *me);
 void policy_demoted(struct agent *me);
-void policy_weigh(struct agent *me, bool private);
+void policy_weigh(struct agent *me);
 uint64_t policy_eager(const struct agent *agent);
 
 /* ---- points.c: which accesses are points ---- */
