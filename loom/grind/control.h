@@ -158,6 +158,7 @@ static inline uint64_t agent_order(const struct agent *agent)
 void intervene_prepare(void);
 void intervene_start(void);
 bool intervene_wants(uint32_t site);
+bool intervene_covers(const struct thread *self, uint64_t address, size_t size);
 void intervene_arrives(struct agent *me);
 void intervene(struct agent *me);
 bool intervene_lets_go(void);
