@@ -173,7 +173,7 @@ static struct error *try_turned(struct judging *judging)
 		struct claim other = turned(&proposal->claim);
 
 		TRY(lab_try(&judging->lab, &other, &proof));
-		if (proof.mended)
+		if (proof.mended && !proof.along.given_up)
 			proposal->proof.mended = proposal->proof.clean = false;
 		else
 			n++;

@@ -138,6 +138,12 @@ def table2(names, options, folder):
         rows.append((pattern, name, f"{learned['runs']}{'' if learned['converged'] else ' (not converged)'}",
                      f"{plain}/{options.runs}", f"{held}/{options.runs}", patched, *cells))
         print(" | ".join(rows[-1]), flush=True)
+        if options.write:
+            write("table2", table2_lines(rows, options))
+    return table2_lines(rows, options)
+
+
+def table2_lines(rows, options):
     head = ["pattern", "program", "trained on", "fails", "guarded", "patched"]
     for family in FAMILY:
         head += [f"{family} detect", "tolerate"]

@@ -519,7 +519,7 @@ test_mistakes() {
 	expect_mistake 'budget' hunt --budget 0 -- ./good
 	expect_mistake 'budget' hunt --budget 5x -- ./good
 	expect_mistake 'policy' hunt --policy best -- ./good
-	expect_mistake 'built without hooks' hunt -- ./plain
+	expect_mistake 'built without hooks' hunt --loom compiled -- ./plain
 	expect_mistake 'cannot find' hunt -- ./missing
 	expect_mistake 'nothing-here' hunt --expect nothing-here -- ./good
 	expect_mistake 'replay what' replay

@@ -1,6 +1,6 @@
 /* The points at which the token may change hands. As long as the same thread goes on, a point costs no system call and no
  * atomic instruction. */
-#include "loom/runtime/control/control.h"
+#include "loom/runtime/control/intervene.h" /* forbid_forgets */
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,8 @@ static void stands_still(void)
 {
 	if (control.still % STILL_PATIENCE)
 		return;
-	if (blocking_poll(false) || (control.still <= 2 * control.still_most && expire_first()) || outside_can_come())
+	if (blocking_poll(false) || (control.still <= 2 * control.still_most && expire_first()) ||
+	    outside_can_come())
 		return;
 	control_finish(END_LIVELOCK);
 }
@@ -160,6 +161,12 @@ void point_pass(struct agent *me, struct point point)
 		signals_deliver(me);
 }
 
+void control_forget(uint64_t address, size_t size)
+{
+	if (UNLIKELY(control.intervenes))
+		forbid_forgets(address, size);
+}
+
 struct agent *control_enter(void)
 {
 	struct thread *self = unsnarl_self;
@@ -198,7 +205,8 @@ void control_start(void)
 {
 	control.options = runtime.head->control;
 	control.schedule = runtime_schedule();
-	control.still_most = control.options.still_points > STILL_MOST ? control.options.still_points : STILL_MOST;
+	control.still_most =
+		control.options.still_points > STILL_MOST ? control.options.still_points : STILL_MOST;
 	control.seed_state = runtime.options.seed * 0xd1342543de82ef95u + 1;
 	control.next_deadline = control.timer_deadline = control.next_overdue = NEVER;
 	runtime_touch_near();

@@ -154,8 +154,7 @@ static void count_one(struct range *ranges, uint32_t *counts, uint32_t *n, const
 static enum hold order_holds(struct agent *me, uint32_t mark)
 {
 	const struct claim *claim = intervene_claim();
-	/* The late thread cannot wait for itself. */
-	if (!(mark & MARK_STEP(0)) || me->number == claim->steps[1].thread)
+	if (!(mark & MARK_STEP(0)))
 		return HOLD_NOT;
 	if (claim->kind == CLAIM_ORDER_EACH)
 		return count_at(forbidding.done, forbidding.times, forbidding.ndone, me) >
@@ -163,6 +162,8 @@ static enum hold order_holds(struct agent *me, uint32_t mark)
 						me)
 			       ? HOLD_NOT
 			       : HOLD_FIRMLY;
+	if (claim->kind == CLAIM_ORDER_LAST && me->number == claim->steps[1].thread)
+		return HOLD_NOT; /* the late thread cannot wait for its own end */
 	if (claim->kind == CLAIM_ORDER_LAST)
 		return control.nready + control.nblocked > 1 ? HOLD_FIRMLY : HOLD_NOT;
 	return late_is_done(me, &claim->steps[0]) ? HOLD_NOT : HOLD_FIRMLY;
@@ -170,7 +171,7 @@ static enum hold order_holds(struct agent *me, uint32_t mark)
 
 static void order_passes(struct agent *me, uint32_t mark)
 {
-	if (mark & MARK_STEP(0) && me->number != intervene_claim()->steps[1].thread)
+	if (mark & MARK_STEP(0))
 		count_one(forbidding.early, forbidding.early_times, &forbidding.nearly, me);
 	if (!(mark & MARK_STEP(1)))
 		return;
@@ -356,4 +357,24 @@ bool forbid_lets_go(struct agent *held)
 void forbid_ended(struct agent *me)
 {
 	close_group(group_of(me));
+}
+
+/* What was done there in an earlier life of the memory is not done. */
+static void forget_range(struct range *ranges, uint32_t *times, uint32_t *n, uint64_t address, uint64_t size)
+{
+	for (uint32_t i = 0; i < *n;) {
+		if (!ranges_meet(&ranges[i], address, size)) {
+			i++;
+			continue;
+		}
+		ranges[i] = ranges[--*n];
+		times[i] = times[*n];
+		times[*n] = 0;
+	}
+}
+
+void forbid_forgets(uint64_t address, uint64_t size)
+{
+	forget_range(forbidding.done, forbidding.times, &forbidding.ndone, address, size);
+	forget_range(forbidding.early, forbidding.early_times, &forbidding.nearly, address, size);
 }

@@ -43,6 +43,7 @@ HIDDEN bool forbid_covers(const struct thread *self, uint64_t address, uint64_t 
 HIDDEN void forbid_passes(struct agent *me, uint32_t mark); /* does what it stands at */
 HIDDEN bool forbid_lets_go(struct agent *held);             /* true: that is giving up */
 HIDDEN void forbid_ended(struct agent *me);
+HIDDEN void forbid_forgets(uint64_t address, uint64_t size); /* memory begins a new life */
 
 /* force.c */
 HIDDEN void force_start(void);
