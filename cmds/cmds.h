@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "loom/launch.h"
 #include "store/store.h"
 
 #define CMDS_STORE ".unsnarl" /* where runs are kept unless --store says otherwise */
@@ -24,7 +25,7 @@ struct verb {
 
 extern const struct verb verb_diagnose, verb_cc, verb_cxx, verb_run, verb_hunt, verb_replay, verb_runs,
 	verb_show, verb_locate, verb_rank, verb_exec, verb_help;
-extern const struct verb verb_learn, verb_guard, verb_relax, verb_expose;
+extern const struct verb verb_learn, verb_guard, verb_relax, verb_expose, verb_detect;
 
 /* All verbs, NULL-terminated. */
 extern const struct verb *const cmds_verbs[];
@@ -84,6 +85,8 @@ extern const char *const cmds_observers[];
 	  .help = "how to see the program: compiled (by its hooks), binary (as it is, under Valgrind), or any " \
 		  "(default: by its hooks if it has some)" }
 extern const char *const cmds_looms[];
+/* Says on stderr when the program is seen as it is, and what that means. */
+void cmds_tell_loom(const char *program, enum loom loom);
 
 /* The world that runs start in, for the verbs that run programs; `type` has a member `world`. */
 struct cmds_world {

@@ -2,8 +2,8 @@
  */
 #include <string.h>
 
-#include "diagnose/advice.h"
 #include "diagnose/diagnosis.h"
+#include "report/advice.h"
 #include "report/answer.h"
 #include "report/finding.h"
 #include "report/text.h"
@@ -36,8 +36,9 @@ static json_t *proof_json(const struct diagnosis *diagnosis, const struct proof 
 static json_t *cause_json(const struct diagnosis *diagnosis, size_t i)
 {
 	const struct cause *cause = &diagnosis->causes.items[i];
+	_cleanup_(excerpt_free) struct excerpts excerpts = { 0 };
 	json_t *object = finding_json(cause->finding);
-	_cleanup_free_ char *advice = advice_for(cause->finding);
+	_cleanup_free_ char *advice = advice_for(cause->finding, &excerpts);
 
 	json_object_set_new(object, "rank", json_integer((json_int_t)i + 1));
 	json_object_set_new(object, "score", json_real(cause_score(cause)));
@@ -119,6 +120,8 @@ void diagnosis_json(const struct diagnosis *diagnosis)
 	json_object_set_new(answer, "failed", answer_count(tally->failed));
 	json_object_set_new(answer, "compared", answer_count(tally->recorded_passed));
 	json_object_set_new(answer, "always", json_boolean(diagnosis->always));
+	json_object_set_new(answer, "blames_control", json_boolean(tally_blames_control(tally)));
+	json_object_set_new(answer, "inconclusive", answer_count(tally->slow));
 	json_object_set_new(answer, "failures", tally_json(tally->ends.items, tally->ends.n));
 	json_object_set_new(answer, "policies", tally_json(tally->arms.items, tally->arms.n));
 	json_object_set_new(answer, "uncontrolled",

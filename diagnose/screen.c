@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "base/options.h"
-#include "diagnose/advice.h"
 #include "diagnose/diagnosis.h"
+#include "report/advice.h"
 #include "report/finding.h"
 #include "report/said.h"
+#include "report/sentence.h"
 #include "report/text.h"
 #include "report/words.h"
 
@@ -105,14 +106,10 @@ static void put_title(const struct cause *cause, FILE *out)
 	}
 	put_label(out, "Cause", text);
 	free(text);
-	const char *words = finding_scenario_words(finding->scenario);
+	_cleanup_free_ char *words = sentence_for(finding);
 
-	if (*words || finding->summary) {
-		fprintf(out, "%*s", LABEL, "");
-		_cleanup_free_ char *clean = text_clean(*words ? words : finding->summary);
-
-		options_fill(out, clean, LABEL, LABEL);
-	}
+	if (*words)
+		put_label(out, "", words);
 }
 
 /* Heap blocks by where they were allocated: members say which field, not of which object. */
@@ -295,13 +292,19 @@ static void put_others(const struct diagnosis *diagnosis, FILE *out)
 
 /* ---- what now ---- */
 
+/* Was it seen to be the same each time? */
+static bool replays_exactly(const struct diagnosis *diagnosis)
+{
+	return diagnosis->replays.runs && diagnosis->replays.identical == diagnosis->replays.runs;
+}
+
 static void put_again(const struct diagnosis *diagnosis, FILE *out)
 {
 	unsigned long long number = diagnosis->tally.failure.number;
 	_cleanup_free_ char *option = store_option(diagnosis);
 	struct {
 		const char *rest, *what;
-	} lines[] = { { "", "the same again, exactly" },
+	} lines[] = { { "", replays_exactly(diagnosis) ? "the same again, exactly" : "the same turns again" },
 		      { " --shortest --story", "the shortest way, told" },
 		      { " --gdb", "in gdb, stopped where it fails" } };
 
@@ -331,7 +334,7 @@ static void put_uncontrolled(const struct diagnosis *diagnosis, FILE *out)
 static void put_cause(const struct diagnosis *diagnosis, struct excerpts *excerpts, FILE *out)
 {
 	const struct cause *cause = &diagnosis->causes.items[0];
-	_cleanup_free_ char *advice = advice_for(cause->finding);
+	_cleanup_free_ char *advice = advice_for(cause->finding, excerpts);
 
 	put_title(cause, out);
 	fputc('\n', out);
@@ -351,10 +354,26 @@ static void put_cause(const struct diagnosis *diagnosis, struct excerpts *excerp
 /* A failure without a cause: what is known is how to get there. */
 static void put_story(const struct diagnosis *diagnosis, FILE *out)
 {
-	if (diagnosis->always) {
+	if (tally_blames_control(&diagnosis->tally)) {
+		put_label(out, "Cause",
+			  "not found. It passes when it runs as it is and fails in every schedule, so until "
+			  "shown otherwise the control is to blame, not the program.");
+	} else if (diagnosis->always) {
 		put_label(out, "Cause",
 			  "not found. It failed in every schedule, so the order of threads does not matter: "
 			  "this is for a debugger.");
+	} else if (diagnosis->timing) {
+		const struct schedule *reduced = &diagnosis->tally.failure.reduced;
+		_cleanup_free_ char *text =
+			memory_format("timing. Even the shortest schedule that was found needs %zu forced "
+				      "switches: it fails when things take long or short, not by an order "
+				      "of a few accesses. The end of one way to get there:",
+				      schedule_preemptions(reduced->turns, reduced->nturns));
+
+		put_label(out, "Cause", text);
+		fputc('\n', out);
+		if (diagnosis->has_story)
+			story_print(&diagnosis->retold.story, out);
 	} else if (diagnosis->interrupted && !diagnosis->opinions.n) {
 		put_label(out, "Cause", "not looked for: interrupted.");
 	} else {
@@ -386,6 +405,13 @@ static void put_nothing(const struct diagnosis *diagnosis, FILE *out)
 			      (unsigned long long)tally->predecessors, (unsigned long long)tally->edges);
 
 	options_fill(out, head, 2, 2);
+	if (tally->slow) {
+		_cleanup_free_ char *slow =
+			memory_format("%llu of them were too slow under control: inconclusive.",
+				      (unsigned long long)tally->slow);
+
+		put_label(out, "But", slow);
+	}
 	if (diagnosis->has_plain && diagnosis->plain.label == LABEL_FAIL) {
 		_cleanup_free_ char *alone =
 			memory_format("the program failed when it ran as it is (%s), but in no schedule: "
@@ -419,7 +445,7 @@ void diagnosis_print(const struct diagnosis *diagnosis, FILE *out)
 	} else {
 		put_failure(diagnosis, out);
 		fputc('\n', out);
-		if (diagnosis->causes.n)
+		if (diagnosis->causes.n && !tally_blames_control(&diagnosis->tally))
 			put_cause(diagnosis, &excerpts, out);
 		else
 			put_story(diagnosis, out);

@@ -3,10 +3,11 @@
  * and prints how it ended and its turns. For the tests of the runtime.
  *
  * control_driver [-p policy] [-s seed] [-n runs] [-d depth] [-m most points]
- *                [-t seconds] [-x file] [-r] [-f] [-T] [-q] [-v] [-e] [-g] PROGRAM ARGUMENTS...
+ *                [-t seconds] [-x file] [-r] [-f] [-T] [-q] [-v] [-e] [-g] [-l] PROGRAM ARGUMENTS...
  * -x: a good run prints this; -r: replays each run from its turns, strictly, in a fresh process, and compares;
  * -f: fresh process for every run; -T: every thread on its own kernel thread; -q: counts only; -v: turns too;
- * -e: every access is a point; -g: the set of sites that are points grows by the pairs of each run. */
+ * -e: every access is a point; -g: the set of sites that are points grows by the open pairs of each run;
+ * -l: no access takes a short way. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -26,11 +27,12 @@
 #include "model/site.h"
 
 static const char *const policies[] = { "free", "random", "pct", "pos", "surw", "stay" };
-static const char *const ends[] = { "none", "deadlock", "lost-wakeup", "livelock", "diverged" };
+static const char *const ends[] = { "none", "deadlock", "lost-wakeup", "livelock", "diverged", "memory" };
 
 static struct area_control control = {
 	.policy = POLICY_RANDOM, .depth = 3, .carry = 1, .most_points = 2000000
 };
+static uint32_t line; /* of area_options */
 static bool replays, fresh, quiet, verbose, grows;
 static uint64_t sites[AREA_POINT_SITES]; /* rising; control.nsites of them */
 static int server = -1, server_pid;
@@ -84,10 +86,12 @@ static void area_reset(struct area *area, uint64_t seed)
 	schedule->nturns = schedule->end = schedule->nwaits = 0;
 	schedule->points = schedule->contested = 0;
 	memset(schedule->uncontrolled, 0, sizeof schedule->uncontrolled);
-	*area->head = (struct area_head){ .magic = AREA_MAGIC,
-					  .version = AREA_VERSION,
-					  .options = { .observe = OBSERVE_ALL, .context = 5, .seed = seed },
-					  .control = control };
+	*area->head = (struct area_head){
+		.magic = AREA_MAGIC,
+		.version = AREA_VERSION,
+		.options = { .observe = OBSERVE_ALL, .context = 5, .line = line, .seed = seed },
+		.control = control
+	};
 	memcpy(schedule->sites, sites, control.nsites * sizeof *sites);
 }
 
@@ -133,6 +137,8 @@ static void add_site(uint64_t id)
 static void grow_sites(const struct area_process *process)
 {
 	for (uint32_t i = 0; i < process->npairs && i < AREA_PAIRS; i++) {
+		if (!process->pairs[i].open)
+			continue;
 		add_site(id_of(process, process->pairs[i].head_site));
 		add_site(id_of(process, process->pairs[i].tail_site));
 	}
@@ -321,7 +327,7 @@ int main(int argc, char **argv)
 {
 	uint64_t seed = 1, runs = 1;
 	int option;
-	while ((option = getopt(argc, argv, "+p:s:n:d:m:k:t:x:rfTqveg")) >= 0) {
+	while ((option = getopt(argc, argv, "+p:s:n:d:m:k:t:x:rfTqvegl")) >= 0) {
 		switch (option) {
 		case 'p':
 			for (uint32_t i = 0; i < 6; i++)
@@ -367,6 +373,9 @@ int main(int argc, char **argv)
 		case 'e':
 			control.everywhere = 1;
 			break;
+		case 'l':
+			line = 1;
+			break;
 		case 'g':
 			grows = true;
 			break;
@@ -397,7 +406,7 @@ int main(int argc, char **argv)
 		*(good ? &passed : &failed) += 1;
 		if (!good && !first)
 			first = i + 1;
-		ended[area.schedule->end % 5]++;
+		ended[area.schedule->end % 6]++;
 		points += area.schedule->points;
 		turns += area.schedule->nturns;
 		if (control.points == 0)
@@ -410,12 +419,13 @@ int main(int argc, char **argv)
 	}
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	double seconds = (double)(now.tv_sec - start.tv_sec) + (double)(now.tv_nsec - start.tv_nsec) * 1e-9;
-	printf("%s: %llu passed %llu failed: deadlock %llu lost-wakeup %llu livelock %llu diverged %llu; "
+	printf("%s: %llu passed %llu failed: deadlock %llu lost-wakeup %llu livelock %llu diverged %llu "
+	       "memory %llu; "
 	       "%.0f runs/s %.0f points %.0f turns",
 	       policies[control.policy], (unsigned long long)passed, (unsigned long long)failed,
 	       (unsigned long long)ended[1], (unsigned long long)ended[2], (unsigned long long)ended[3],
-	       (unsigned long long)ended[4], (double)runs / seconds, (double)points / (double)runs,
-	       (double)turns / (double)runs);
+	       (unsigned long long)ended[4], (unsigned long long)ended[5], (double)runs / seconds,
+	       (double)points / (double)runs, (double)turns / (double)runs);
 	if (first)
 		printf("; first %llu", (unsigned long long)first);
 	if (replays)

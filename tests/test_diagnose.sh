@@ -205,7 +205,7 @@ test_atomicity() {
 	expect out '^Passing ' "what passing runs do"
 	expect out '^How sure +(Proven|Likely)' "how sure"
 	expect out '5 of 5 replays identical' "replays"
-	expect out '^Fix +.*one step' "what fits"
+	expect out '^Fix +.*section is too short: T[12] gives lock back' "what fits"
 	expect out '^Again +unsnarl replay [0-9]+' "how to replay"
 	expect out 'unsnarl replay [0-9]+ --gdb' "how to debug"
 	number=$(grep -oE '^Again +unsnarl replay [0-9]+' out | grep -oE '[0-9]+$')

@@ -250,6 +250,20 @@ static bool is_in_the_way(const struct agent *me)
 	return false;
 }
 
+bool forbid_covers(const struct thread *self, uint64_t address, uint64_t size)
+{
+	for (uint32_t slot = 1, left = forbidding.nopen; left && slot < AREA_SLOTS; slot++) {
+		const struct group *group = &forbidding.groups[slot];
+		if (!group->open)
+			continue;
+		left--;
+		for (uint32_t i = 1; slot != self->slot && i <= CLAIM_STEPS; i++)
+			if (group->ranges[i].known && ranges_meet(&group->ranges[i], address, size))
+				return true;
+	}
+	return false;
+}
+
 /* The step at which `me` stands as one of its own open group; NULL when it is none. */
 static const struct claim_step *step_of_group(const struct group *group, uint32_t mark, uint32_t *index)
 {

@@ -67,6 +67,11 @@ bool intervene_wants(uint32_t site)
 	return claim_mark_of(site) != 0;
 }
 
+bool intervene_covers(const struct thread *self, uint64_t address, size_t size)
+{
+	return intervene_claim()->use == CLAIM_FORBID && forbid_covers(self, address, size);
+}
+
 void intervene_changed(void)
 {
 	control_wake(WAIT_HELD, 0);

@@ -39,6 +39,7 @@ HIDDEN void intervene_changed(void); /* those who are held look again */
 HIDDEN void forbid_start(void);
 HIDDEN void forbid_arrive(struct agent *me, uint32_t mark); /* at any point, before it is asked who is held */
 HIDDEN enum hold forbid_holds(struct agent *me, uint32_t mark);
+HIDDEN bool forbid_covers(const struct thread *self, uint64_t address, uint64_t size);
 HIDDEN void forbid_passes(struct agent *me, uint32_t mark); /* does what it stands at */
 HIDDEN bool forbid_lets_go(struct agent *held);             /* true: that is giving up */
 HIDDEN void forbid_ended(struct agent *me);

@@ -17,6 +17,9 @@ enum wait_result control_wait(struct agent *me, uint32_t kind, uint64_t object, 
 	agent_blocks(me);
 	give_token(me, next_after(me, TURN_BLOCKED), TURN_BLOCKED);
 	me->wait = WAIT_NOTHING;
+	me->look = NULL;
+	me->looked = NULL;
+	me->foreign = false;
 	pass_point(me);
 	me->inside = false;
 	enum wait_result result = me->result;
