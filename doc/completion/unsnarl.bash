@@ -2,7 +2,7 @@
 # Source this file, or install it as bash-completion/completions/unsnarl.
 
 _unsnarl() {
-	local verbs="diagnose cc c++ run hunt replay runs show locate rank help" options="" i
+	local verbs="diagnose cc c++ run hunt replay runs show locate rank scan help" options="" i
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 
@@ -41,6 +41,7 @@ _unsnarl() {
 		options="--unlabelled --top --picture --compare --export --log --interval --threshold"
 		options+=" --context --formula --campaign --store --json --help"
 		;;
+	scan) options="-n --top --all --why-pruned --why --store --json --help" ;;
 	*) return ;;
 	esac
 
