@@ -3,7 +3,7 @@
 # BUILD names the build folder, PREFIX and DESTDIR where `make install` puts things.
 BUILD ?= build
 PREFIX ?= /usr/local
-SOURCES = $(wildcard static/*.[ch] analysis/*.[ch] analysis/*/*.[ch] base/*.[ch] cmds/*.[ch] diagnose/*.[ch] loom/*.[ch] loom/compile/*.[ch] loom/runtime/*.[ch] \
+SOURCES = $(wildcard static/*.[ch] loom/active/*.[ch] analysis/*.[ch] analysis/*/*.[ch] base/*.[ch] cmds/*.[ch] diagnose/*.[ch] loom/*.[ch] loom/compile/*.[ch] loom/runtime/*.[ch] \
 	model/*.[ch] report/*.[ch] store/*.[ch] tests/*.[ch])
 
 .PHONY: all install demo check bench eval-hunt eval-diagnose eval-locon eval-bugaboo sanitize format tidy packages clean

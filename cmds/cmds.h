@@ -23,7 +23,7 @@ struct verb {
 };
 
 extern const struct verb verb_diagnose, verb_cc, verb_cxx, verb_run, verb_hunt, verb_replay, verb_runs,
-	verb_show, verb_locate, verb_rank, verb_scan, verb_exec, verb_help;
+	verb_show, verb_locate, verb_rank, verb_scan, verb_verify, verb_exec, verb_help;
 
 /* All verbs, NULL-terminated. */
 extern const struct verb *const cmds_verbs[];

@@ -140,6 +140,28 @@ static void weigh(struct search *search, struct events *events, const struct eve
 	score(search, events, first, second, again, out);
 }
 
+/* Which lock keeps the sides from each other, for each access. */
+static void set_locks(struct scanner *scanner, const struct event *first, const struct event *second,
+		      const struct between *between, size_t n, struct candidate *out)
+{
+	const struct lockset *one = &access_of(scanner, first->access)->held;
+	const struct lockset *two = &access_of(scanner, second->access)->held;
+
+	for (size_t i = 0; i < n && i < OTHERS_MOST; i++) {
+		const struct lockset *other = &access_of(scanner, between[i].access)->held;
+		uint32_t with_first = locks_common(one, other), with_second = locks_common(two, other);
+		uint32_t lock = with_first != WHOLE_NONE ? with_first : with_second;
+
+		if (i > 0) {
+			out->others.items[i - 1].lock = lock;
+			continue;
+		}
+		out->accesses.items[0].lock = with_first;
+		out->accesses.items[1].lock = lock;
+		out->accesses.items[2].lock = with_second;
+	}
+}
+
 static void make(struct search *search, struct events *events, const struct event *first,
 		 const struct event *second, bool again, const struct between *between, size_t n,
 		 struct candidate *out)
@@ -153,6 +175,7 @@ static void make(struct search *search, struct events *events, const struct even
 	scanner_describe(scanner, second->access, 1, between[0].roots[0], VEC_PUSH(&out->accesses));
 	for (size_t i = 1; i < n && i < OTHERS_MOST; i++)
 		scanner_describe(scanner, between[i].access, 2, between[i].roots[1], VEC_PUSH(&out->others));
+	set_locks(scanner, first, second, between, n, out);
 	out->parallel = score_parallel(scanner, between[0].roots);
 	const char *name = out->accesses.items[0].variable;
 

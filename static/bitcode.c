@@ -251,6 +251,8 @@ struct error *bitcode_read(const char *path, struct bitcodes *out)
 		TRY(read_file(file, out));
 		if (out->items.n == before)
 			*VEC_PUSH(&out->skipped) = memory_string(file);
+		else
+			*VEC_PUSH(&out->merged) = memory_string(out->libraries.items[next]);
 	}
 	return NULL;
 }
@@ -271,6 +273,7 @@ void bitcode_free(struct bitcodes *bitcodes)
 	free(bitcodes->items.items);
 	free_strings(bitcodes->libraries.items, bitcodes->libraries.n);
 	free_strings(bitcodes->folders.items, bitcodes->folders.n);
+	free_strings(bitcodes->merged.items, bitcodes->merged.n);
 	free_strings(bitcodes->skipped.items, bitcodes->skipped.n);
 	*bitcodes = (struct bitcodes){ 0 };
 }

@@ -20,6 +20,7 @@ struct bitcodes {
 	VEC(struct bitcode) items;
 	VEC(char *) libraries; /* shared libraries that the files name as needed, as they are named there */
 	VEC(char *) folders;   /* where the files say that these lie */
+	VEC(char *) merged;    /* libraries whose bitcode is among the items, as they are named */
 	VEC(char *) skipped;   /* libraries that were found and hold no bitcode */
 };
 

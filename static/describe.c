@@ -184,7 +184,9 @@ void scanner_describe(struct scanner *scanner, uint32_t number, unsigned thread,
 					  .kind = access->kind,
 					  .atomic = access->atomic,
 					  .frees = access->frees,
-					  .instruction = access->instruction };
+					  .instruction = access->instruction,
+					  .statement = scanner->statement_of[number],
+					  .lock = UINT32_MAX };
 	fill(&scanner->statements.items[scanner->statement_of[number]], out);
 	out->root = memory_string(scanner_root(scanner, root));
 	out->locks = scanner_locks(scanner, &access->held);
@@ -193,7 +195,9 @@ void scanner_describe(struct scanner *scanner, uint32_t number, unsigned thread,
 void scanner_describe_call(struct scanner *scanner, uint32_t instruction, unsigned thread, uint32_t root,
 			   const struct lockset *held, const char *variable, struct candidate_access *out)
 {
-	*out = (struct candidate_access){ .thread = thread, .kind = SITE_SYNC, .instruction = instruction };
+	*out = (struct candidate_access){
+		.thread = thread, .kind = SITE_SYNC, .instruction = instruction, .statement = UINT32_MAX
+	};
 	fill(call_statement(scanner, instruction), out);
 	free(out->variable);
 	out->variable = memory_string(variable);

@@ -88,6 +88,8 @@ static void fill_pair(struct pairing *pairing, uint32_t a, uint32_t b, const uin
 	score_pair(scanner, a, b, roots, out);
 	scanner_describe(scanner, a, 1, roots[0], VEC_PUSH(&out->accesses));
 	scanner_describe(scanner, b, 2, roots[1], VEC_PUSH(&out->accesses));
+	for (size_t i = 0; i < 2; i++)
+		out->accesses.items[i].lock = locks_common(&left->held, &right->held);
 	out->parallel = score_parallel(scanner, roots);
 	const char *name = out->accesses.items[0].variable;
 

@@ -154,6 +154,24 @@ void scan_rank(struct scan *scan, scan_observed *observed, void *context)
 	sort(scan);
 }
 
+/* Every access, alone and with each lock that its own function took for it. */
+static void list_parts(struct scanner *scanner, struct scan *out)
+{
+	for (uint32_t i = 0; i < scanner->accesses.items.n; i++) {
+		const struct access_at *access = &scanner->accesses.items.items[i];
+
+		*VEC_PUSH(&out->parts) =
+			(struct scan_instruction){ scanner->statement_of[i], access->instruction, UINT32_MAX,
+						   UINT32_MAX };
+		for (uint32_t h = 0; h < access->held.n; h++)
+			if (access->held.items[h].section < LOCKS_ENTRY - 1)
+				*VEC_PUSH(&out->parts) = (struct scan_instruction){
+					scanner->statement_of[i], access->instruction,
+					access->held.items[h].lock, access->held.items[h].section
+				};
+	}
+}
+
 static void sum_up(struct scanner *scanner, struct scan *out)
 {
 	for (uint32_t r = 0; r < scanner->threads.n; r++)
@@ -167,6 +185,7 @@ static void sum_up(struct scanner *scanner, struct scan *out)
 	out->units = scanner->whole.bitcodes.items.n;
 	for (size_t i = 0; i < scanner->whole.bitcodes.skipped.n; i++)
 		*VEC_PUSH(&out->skipped) = memory_string(scanner->whole.bitcodes.skipped.items[i]);
+	list_parts(scanner, out);
 	for (size_t i = 0; i < out->candidates.n; i++)
 		out->candidates.items[i].id = identity(&out->candidates.items[i]);
 }
@@ -227,4 +246,5 @@ void scan_free(struct scan *scan)
 	VEC_FREE(&scan->candidates);
 	VEC_FREE(&scan->roots);
 	VEC_FREE(&scan->skipped);
+	VEC_FREE(&scan->parts);
 }

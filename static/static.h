@@ -21,8 +21,7 @@ enum candidate_kind {
 };
 
 struct candidate_access {
-	unsigned
-		thread; /* 1 or 2: which of the candidate's threads does it; a circle of locks may have more */
+	unsigned thread;     /* of the candidate's, from 1 */
 	enum site_kind kind; /* READ, WRITE, UPDATE; SYNC for a call that locks */
 	bool atomic, frees;
 	uint32_t line, column;
@@ -30,6 +29,8 @@ struct candidate_access {
 	char *root;           /* the thread, in words: "main", "worker created at pool.c:12" */
 	char *locks;          /* held there, in words; "" for none */
 	uint32_t instruction; /* number in the whole program: for slices and verify builds */
+	uint32_t statement;   /* that all instructions of one statement share; UINT32_MAX: only this one */
+	uint32_t lock;        /* a lock that the other side holds as well; UINT32_MAX none */
 };
 
 struct candidate {
@@ -58,14 +59,22 @@ enum pruned {
 };
 const char *pruned_words(enum pruned rule);
 
+/* An instruction that touches shared memory, and the statement that it is part of. With a lock: the instruction
+ * that took it for this access. */
+struct scan_instruction {
+	uint32_t statement, instruction;
+	uint32_t lock, section; /* UINT32_MAX: none */
+};
+
 struct scan {
 	VEC(struct candidate) candidates; /* best first */
 	uint64_t pruned[PRUNED_RULES];    /* pairs of statements */
 	VEC(char *) roots;                /* the program's threads, in words */
 	size_t functions, instructions, accesses, private_accesses, objects, locks, units;
-	bool cut;            /* more candidates than are kept */
-	uint64_t dropped;    /* how many these are */
-	VEC(char *) skipped; /* libraries without bitcode */
+	bool cut;                           /* more candidates than are kept */
+	uint64_t dropped;                   /* how many these are */
+	VEC(char *) skipped;                /* libraries without bitcode */
+	VEC(struct scan_instruction) parts; /* of all statements */
 };
 
 /* What recorded runs saw at a line: asked for each access; NULL: nothing is known. */
@@ -92,5 +101,41 @@ struct error *static_why(const struct scan_options *options, const char *first, 
 void candidate_free(struct candidate *candidate);           /* what it holds, not the struct */
 const char *candidate_kind_name(enum candidate_kind kind);  /* "race", "atomicity" … */
 const char *candidate_kind_words(enum candidate_kind kind); /* for people */
+
+/* ---- programs made of the bitcode ---- */
+
+/* A place that a build hooks: the instructions of one statement. Where two sides hold the same lock, a thread that
+ * is held inside would keep the other out: it is held before it takes the lock (hoisting). */
+struct build_part {
+	uint32_t instruction, hoisted; /* hoisted: the call that takes the lock; UINT32_MAX none */
+};
+struct build_site {
+	VEC(struct build_part) parts;
+	enum site_kind kind; /* READ, WRITE, UPDATE; SYNC for a call that locks */
+	bool frees;
+	unsigned thread; /* of the candidate */
+};
+
+struct build_sites {
+	struct build_site *items;
+	size_t n, room; /* as VEC */
+};
+
+/* The places of a candidate, at most `most`; those that could come between last. */
+void build_sites_of(const struct scan *scan, const struct candidate *candidate, size_t most,
+		    struct build_sites *out);
+void build_sites_free(struct build_sites *sites);
+
+struct build_options {
+	const char *const *paths; /* as for the scan */
+	size_t npaths;
+	const struct build_sites *sites; /* hooked for the active tester; NULL for none */
+	char *const *link;               /* further arguments for the linker, NULL-terminated; may be NULL */
+	const char *folder;              /* for files on the way */
+	const char *output;
+};
+
+/* The whole program once more, without the hooks of unsnarl cc. */
+struct error *static_build(const struct build_options *options);
 
 #endif

@@ -42,4 +42,8 @@ const char *whole_name(LLVMValueRef value);
 bool whole_is_call(LLVMValueRef instruction);
 unsigned whole_arguments(LLVMValueRef call);
 
+/* hooks.c: calls of the active tester before and after the instructions of these places. */
+struct build_sites;
+void whole_hook(struct whole *whole, const struct build_sites *sites);
+
 #endif

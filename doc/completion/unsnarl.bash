@@ -2,7 +2,7 @@
 # Source this file, or install it as bash-completion/completions/unsnarl.
 
 _unsnarl() {
-	local verbs="diagnose cc c++ run hunt replay runs show locate rank scan help" options="" i
+	local verbs="diagnose cc c++ run hunt replay runs show locate rank scan verify help" options="" i
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 
@@ -42,6 +42,9 @@ _unsnarl() {
 		options+=" --context --formula --campaign --store --json --help"
 		;;
 	scan) options="-n --top --all --why-pruned --why --store --json --help" ;;
+	verify)
+		options="--all --first -b --budget --timeout --check --expect --no-hunt --link --seed --store --json --help"
+		;;
 	*) return ;;
 	esac
 
