@@ -3,10 +3,9 @@
 # BUILD names the build folder, PREFIX and DESTDIR where `make install` puts things.
 BUILD ?= build
 PREFIX ?= /usr/local
-SOURCES = $(wildcard static/*.[ch] loom/active/*.[ch] analysis/*.[ch] analysis/*/*.[ch] base/*.[ch] cmds/*.[ch] diagnose/*.[ch] loom/*.[ch] loom/compile/*.[ch] loom/runtime/*.[ch] \
-	model/*.[ch] report/*.[ch] store/*.[ch] tests/*.[ch])
+SOURCES = $(shell git ls-files '*.c' '*.h' ':!corpus' ':!bench' ':!examples')
 
-.PHONY: all install demo check bench eval-hunt eval-diagnose eval-locon eval-bugaboo sanitize format tidy packages clean
+.PHONY: all install demo check bench eval-hunt eval-diagnose eval-locon eval-bugaboo sanitize fuzz format tidy packages clean
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -64,6 +63,16 @@ sanitize: $(BUILD)-sanitize/build.ninja
 $(BUILD)-sanitize/build.ninja:
 	CC=clang-19 meson setup -Db_sanitize=address,undefined -Db_lundef=false $(BUILD)-sanitize .
 
+# Every reader of files that others may have written, FUZZ seconds each; FUZZED names targets.
+FUZZ ?= 60
+fuzz: all $(BUILD)-fuzz/build.ninja
+	ninja -C $(BUILD)-fuzz fuzzers
+	@scripts/fuzz.py --tool $(BUILD)/unsnarl --seconds $(FUZZ) $(BUILD)-fuzz $(FUZZED)
+
+$(BUILD)-fuzz/build.ninja:
+	CC=clang-19 meson setup -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
+		-Dc_args=-fsanitize=fuzzer-no-link $(BUILD)-fuzz .
+
 format:
 	clang-format-19 -i $(SOURCES)
 
@@ -74,4 +83,4 @@ packages:
 	@scripts/packages.sh build check bench tools
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-sanitize
+	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz

@@ -23,7 +23,9 @@ struct verb {
 };
 
 extern const struct verb verb_diagnose, verb_cc, verb_cxx, verb_run, verb_hunt, verb_replay, verb_runs,
-	verb_show, verb_locate, verb_rank, verb_scan, verb_verify, verb_exec, verb_help;
+	verb_show, verb_locate, verb_rank, verb_exec, verb_help;
+extern const struct verb verb_learn, verb_guard, verb_relax, verb_expose;
+extern const struct verb verb_scan, verb_verify;
 
 /* All verbs, NULL-terminated. */
 extern const struct verb *const cmds_verbs[];
@@ -73,6 +75,44 @@ extern const char *const cmds_observers[];
 	  .offset = offsetof(type, context), \
 	  .high = 8,                         \
 	  .help = "events of context on edges, 0 to 8 (default 5)" }
+/* `type` has a member `unsigned loom`, an enum loom. */
+#define CMDS_LOOM_ENTRY(type)             \
+	{ .name = "loom",                 \
+	  .value = "L",                   \
+	  .kind = OPTIONS_WORD,           \
+	  .offset = offsetof(type, loom), \
+	  .words = cmds_looms,            \
+	  .help = "how to see the program: compiled (by its hooks), binary (as it is, under Valgrind), or any " \
+		  "(default: by its hooks if it has some)" }
+extern const char *const cmds_looms[];
+
+/* The world that runs start in, for the verbs that run programs; `type` has a member `world`. */
+struct cmds_world {
+	bool share_files, share_network;
+	const char *input;
+};
+#define CMDS_WORLD_ENTRIES(type)                                                                         \
+	{ .name = "input",                                                                               \
+	  .value = "FILE",                                                                               \
+	  .kind = OPTIONS_STRING,                                                                        \
+	  .offset = offsetof(type, world.input),                                                         \
+	  .help = "what every run reads from standard input (default: all that comes through unsnarl's " \
+		  "own; "                                                                                \
+		  "nothing when that is a terminal; - waits for its end however long it takes)" },       \
+		{ .name = "share-files",                                                                 \
+		  .kind = OPTIONS_FLAG,                                                                  \
+		  .offset = offsetof(type, world.share_files),                                           \
+		  .help = "runs write to the folders themselves, not to a private view of them that is " \
+			  "thrown away" },                                                               \
+		{ .name = "share-network",                                                               \
+		  .kind = OPTIONS_FLAG,                                                                  \
+		  .offset = offsetof(type, world.share_network),                                         \
+		  .help = "runs use the network of the machine also when they bind ports by number" }
+struct world;
+/* Makes the world that the options ask for; reads standard input. */
+struct error *cmds_world_open(const char *verb, const struct cmds_world *options, struct world *world);
+/* Says on stderr what of it could not be had, and with `wrote` that what was written is gone. */
+void cmds_world_tell(const char *verb, const struct world *world, bool wrote);
 
 #define CMDS_INTERRUPTED 130 /* exit status */
 /* Ctrl-C, a hang-up and a plain kill are noted from now on. */

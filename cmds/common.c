@@ -14,6 +14,7 @@
 #include "loom/area.h"
 #include "report/text.h"
 
+const char *const cmds_looms[] = { "any", "compiled", "binary", NULL };
 const char *const cmds_observers[] = { "pairs", "predecessors", "edges", NULL };
 _Static_assert(OBSERVE_PAIRS == 1 && OBSERVE_PREDECESSORS == 2 && OBSERVE_EDGES == 4,
 	       "bits follow the names");

@@ -8,11 +8,14 @@
 #include "cmds/cmds.h"
 #include "diagnose/diagnosis.h"
 #include "loom/launch.h"
+#include "loom/world/world.h"
 
 struct diagnose_command {
 	uint64_t seed, jobs;
 	double time_s, timeout_s;
 	const char *check, *expect, *store;
+	struct cmds_world world;
+	unsigned loom;
 	bool json;
 };
 
@@ -22,11 +25,13 @@ struct diagnose_command {
 static const struct options_entry entries[] = {
 	{ .name = "time", .value = "S", .kind = OPTIONS_SECONDS, AT(time_s),
 	  .help = "how long it may take, about; mostly it takes less when the program fails (default 60 seconds)" },
+	CMDS_LOOM_ENTRY(struct diagnose_command),
 	{ 'j', "jobs", "J", OPTIONS_NUMBER, AT(jobs), .low = 1, .high = 1024,
 	  .help = "schedules at a time (default: one per processor)" },
 	{ .name = "seed", .value = "S", .kind = OPTIONS_NUMBER, AT(seed), .high = UINT64_MAX,
 	  .help = "of the search for a failure (default: a new one)" },
 	CMDS_VERDICT_ENTRIES(struct diagnose_command),
+	CMDS_WORLD_ENTRIES(struct diagnose_command),
 	CMDS_STORE_ENTRY(struct diagnose_command),
 	CMDS_JSON_ENTRY(struct diagnose_command),
 	{ 0 },
@@ -78,8 +83,15 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 		return error_new("no program to diagnose: give it after --, as in unsnarl -- ./program");
 	if (command.time_s <= 0)
 		return error_new("--time takes a number of seconds above 0");
-	TRY(launch_check(operands[0], &path, &build));
+	enum loom loom = (enum loom)command.loom;
+	_cleanup_(world_close) struct world world;
+
+	TRY(launch_check(operands[0], &loom, &path, &build));
+	cmds_catch_interrupts();
+	TRY(cmds_world_open("diagnose", &command.world, &world));
 	const struct diagnosis_options options = {
+		.world = &world,
+		.loom = loom,
 		.program = path,
 		.argv = operands,
 		.build = build,
@@ -94,8 +106,8 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 		.stage = stage,
 	};
 
-	cmds_catch_interrupts();
 	TRY(diagnose(&options, &diagnosis));
+	cmds_world_tell("diagnose", &world, false);
 	if (diagnosis.interrupted)
 		fprintf(stderr, "unsnarl diagnose: interrupted; this is what is known so far\n");
 	if (command.json)

@@ -8,6 +8,7 @@
 struct exec_options {
 	unsigned observe;
 	uint64_t context;
+	unsigned loom;
 };
 
 /* clang-format off */
@@ -16,6 +17,7 @@ static const struct options_entry entries[] = {
 	  .offset = offsetof(struct exec_options, observe), .words = cmds_observers,
 	  .help = "what to observe: pairs, predecessors, edges, all or none (default all)" },
 	CMDS_CONTEXT_ENTRY(struct exec_options),
+	CMDS_LOOM_ENTRY(struct exec_options),
 	{ 0 },
 };
 /* clang-format on */
@@ -43,8 +45,11 @@ static struct error *exec_main(int argc, char **argv, int *status)
 		return NULL;
 	if (!operands[0])
 		return error_new("no program to run: give it after --, as in unsnarl exec -- ./program");
-	TRY(launch_check(operands[0], &path, &build));
+	enum loom loom = (enum loom)options.loom;
+
+	TRY(launch_check(operands[0], &loom, &path, &build));
 	struct launch_options launch = {
+		.loom = loom,
 		.path = path,
 		.argv = operands,
 		.area = { .observe = options.observe, .context = (uint32_t)options.context },

@@ -13,6 +13,7 @@
 #include "diagnose/experiment.h"
 #include "diagnose/retell.h"
 #include "loom/launch.h"
+#include "loom/world/world.h"
 
 #define USUAL_BUDGET 10000
 #define MEASURE_SECONDS 20
@@ -21,9 +22,11 @@
 struct hunt_command {
 	uint64_t passes, failures, seed, jobs, context;
 	double timeout_s;
-	const char *budget, *check, *expect, *store;
-	unsigned policy;
+	const char *budget, *check, *expect, *store, *force, *forbid;
+	struct claim claim; /* from --force or --forbid */
+	unsigned policy, loom;
 	bool keep_going, no_reduce, json;
+	struct cmds_world world;
 	/* From --budget: one of them, the other is 0. */
 	uint64_t schedules;
 	double seconds;
@@ -50,7 +53,14 @@ static const struct options_entry entries[] = {
 	{ 'j', "jobs", "J", OPTIONS_NUMBER, AT(jobs), .low = 1, .high = 1024,
 	  .help = "schedules at a time (default: one per processor); changes nothing but the time it takes" },
 	CMDS_VERDICT_ENTRIES(struct hunt_command),
+	CMDS_WORLD_ENTRIES(struct hunt_command),
 	CMDS_CONTEXT_ENTRY(struct hunt_command),
+	CMDS_LOOM_ENTRY(struct hunt_command),
+	{ .name = "force", .value = "FINDING", .kind = OPTIONS_STRING, AT(force),
+	  .help = "hold threads so that this interleaving happens: the number of a finding of the last "
+		  "diagnosis of this program, or a file with a claim" },
+	{ .name = "forbid", .value = "FINDING", .kind = OPTIONS_STRING, AT(forbid),
+	  .help = "hold threads so that it cannot happen, as if the program were mended" },
 	{ .name = "keep-going", .kind = OPTIONS_FLAG, AT(keep_going),
 	  .help = "use up the budget also after a failure" },
 	{ .name = "no-reduce", .kind = OPTIONS_FLAG, AT(no_reduce),
@@ -75,6 +85,7 @@ static const struct options_page page = {
 		"The exit status is 1 when a failure was found, 0 when not.",
 	.examples = "  unsnarl hunt -- ./program file\n"
 		    "  unsnarl hunt --budget 5m --expect right.txt -- ./program\n"
+		    "  unsnarl hunt --forbid 1 --budget 2000 -- ./program\n"
 		    "  unsnarl hunt --policy pct3 --seed 7 --passes 0 -- ./program\n",
 	.entries = entries,
 	.program = true,
@@ -120,7 +131,7 @@ static struct error *read_budget(struct hunt_command *command)
 static struct error *keep_claims(const struct launch_options *launch, const struct run *failure,
 				 struct retold *retold, const struct windows *windows, struct store *store)
 {
-	struct claims claims = { 0 };
+	struct hints claims = { 0 };
 	struct error *error = experiment_claims(launch, &failure->reduced, retold, windows, &claims);
 
 	/* Who was not moved, because it did not fail again, proves nothing. */
@@ -158,6 +169,7 @@ static struct error *chase(const struct hunt_command *command, const struct laun
 		.schedules = command->schedules,
 		.seconds = command->seconds,
 		.keep_going = command->keep_going,
+		.claim = command->claim.use ? &command->claim : NULL,
 		.stop = cmds_interrupted,
 	};
 
@@ -169,11 +181,39 @@ static struct error *chase(const struct hunt_command *command, const struct laun
 	return chase_measure(chase, MEASURE_SECONDS, windows);
 }
 
-static struct error *hunt_all(const struct hunt_command *command, char **argv, struct tally *summary)
+/* What is to be forced or forbidden: a finding of the last diagnosis, or a claim in a file. */
+static struct error *find_claim(struct hunt_command *command, struct store *store, uint64_t campaign)
+{
+	const char *name = command->force ? command->force : command->forbid;
+	char *end;
+
+	if (!name)
+		return NULL;
+	if (command->force && command->forbid)
+		return error_new("--force and --forbid exclude each other: one hunt does one of them");
+	uint64_t rank = strtoull(name, &end, 10);
+
+	if (!*name || *end || !isdigit((unsigned char)*name)) {
+		TRY(claim_read(name, &command->claim));
+	} else {
+		TRY(store_cause(store, campaign, rank, &command->claim));
+		if (command->claim.kind == CLAIM_NONE)
+			return error_new("no finding %s that could be forced or forbidden is kept in %s for "
+					 "this program and these arguments; unsnarl diagnose makes them",
+					 name, command->store);
+	}
+	command->claim.use = command->force ? CLAIM_FORCE : CLAIM_FORBID;
+	return NULL;
+}
+
+static struct error *hunt_all(struct hunt_command *command, char **argv, struct tally *summary)
 {
 	_cleanup_(store_closep) struct store *store = NULL;
 	_cleanup_(windows_free) struct windows windows = { 0 };
+	_cleanup_(world_close) struct world world;
 	const struct launch_options launch = {
+		.world = &world,
+		.loom = (enum loom)command->loom,
 		.path = summary->program,
 		.argv = argv,
 		.area = { .observe = OBSERVE_ALL,
@@ -186,10 +226,14 @@ static struct error *hunt_all(const struct hunt_command *command, char **argv, s
 		.check = command->check,
 	};
 
+	cmds_catch_interrupts();
+	TRY(cmds_world_open("hunt", &command->world, &world));
 	TRY(store_open(command->store, true, &store));
 	TRY(store_campaign(store, summary->program, summary->arguments, summary->build, &summary->campaign));
-	cmds_catch_interrupts();
+	TRY(find_claim(command, store, summary->campaign));
+	summary->claim = (enum claim_use)command->claim.use;
 	TRY(chase(command, &launch, store, summary, &windows));
+	cmds_world_tell("hunt", &world, false);
 	return tell(command, &launch, summary, &windows, store);
 }
 
@@ -214,7 +258,10 @@ static struct error *hunt_main(int argc, char **argv, int *status)
 	if (!operands[0])
 		return error_new("no program to hunt in: give it after --, as in unsnarl hunt -- ./program");
 	TRY(read_budget(&command));
-	TRY(launch_check(operands[0], &path, &summary.build));
+	enum loom loom = (enum loom)command.loom;
+
+	TRY(launch_check(operands[0], &loom, &path, &summary.build));
+	command.loom = loom;
 	summary.store = command.store;
 	summary.program = path;
 	summary.arguments = operands + 1;

@@ -15,6 +15,24 @@
 
 #define MESSAGE_LINES 4 /* of what the program said */
 
+/* What became of the claim that was forced or forbidden in all schedules. */
+static void print_claim(const struct tally *summary)
+{
+	unsigned long long all = summary->schedules, held = summary->held, given_up = summary->given_up;
+	_cleanup_free_ char *text =
+		summary->claim == CLAIM_FORCE
+			? memory_format(
+				  "Forced: it came about in %llu of %llu schedules; in %llu threads had to "
+				  "be let go before.",
+				  (unsigned long long)summary->occurred, all, given_up)
+			: memory_format(
+				  "Forbidden: threads were held for it in %llu of %llu schedules; in %llu "
+				  "one had to be let go, because nobody else could run.",
+				  held, all, given_up);
+
+	options_fill(stdout, text, 0, 0);
+}
+
 static void print_tried(const struct tally *summary)
 {
 	_cleanup_free_ char *time = words_seconds(summary->wall_s);
@@ -32,6 +50,8 @@ static void print_tried(const struct tally *summary)
 			      (unsigned long long)summary->predecessors, (unsigned long long)summary->edges);
 
 	options_fill(stdout, text, 0, 0);
+	if (summary->claim != CLAIM_UNUSED)
+		print_claim(summary);
 	if (summary->found && !summary->passed)
 		printf("No schedule passed: the failure does not depend on the order of threads.\n");
 	if (summary->uncontrolled.n) {

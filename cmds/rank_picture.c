@@ -3,7 +3,9 @@
 #include "cmds/rank.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,9 +17,10 @@
 #define MOST_EDGES 2  /* of each kind, per point */
 #define NOT_FOUND 127
 
-static struct error *write_dot(const struct rank_view *view, const char *file)
+/* To `out`, which is closed; NULL with errno when it could not be opened. */
+static struct error *write_dot(const struct rank_view *view, FILE *opened, const char *file)
 {
-	_cleanup_fclose_ FILE *out = fopen(file, "we");
+	_cleanup_fclose_ FILE *out = opened;
 	struct rank_view small = *view;
 
 	if (!out)
@@ -37,16 +40,25 @@ struct error *rank_picture(const struct rank_view *view, const char *file)
 		return error_new("what kind of picture is %s? Give it a name that ends with .svg or .dot",
 				 file);
 	if (!strcmp(dot, ".dot"))
-		return write_dot(view, file);
-	_cleanup_free_ char *source = memory_format("%s.dot-%ld", file, (long)getpid());
+		return write_dot(view, fopen(file, "we"), file);
+	_cleanup_free_ char *source = memory_format("%s.dot-XXXXXX", file);
 	_cleanup_free_ char *format = memory_format("-T%s", dot + 1);
 	char *const argv[] = { "dot", format, "-o", (char *)(uintptr_t)file, source, NULL };
 	int status = 0;
 
-	TRY(write_dot(view, source));
-	struct error *error = process_run(argv, &status);
+	/* A new file, whatever others have put into the folder. */
+	int fd = mkostemp(source, O_CLOEXEC);
+	struct error *error = write_dot(view, fd < 0 ? NULL : fdopen(fd, "w"), file);
 
-	unlink(source);
+	if (!error)
+		error = process_run(argv, &status);
+
+	bool written = fd >= 0;
+
+	if (written)
+		unlink(source);
+	if (error && !written)
+		return error;
 	if (error || status == NOT_FOUND) {
 		error_free(error);
 		return error_new(

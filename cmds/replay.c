@@ -13,6 +13,7 @@
 #include "cmds/replay_report.h"
 #include "diagnose/retell.h"
 #include "loom/launch.h"
+#include "loom/world/world.h"
 
 #define WAIT_S 0.1
 #define UNTIL_MOST 1000 /* tries of --until failure unless -n says otherwise */
@@ -23,6 +24,7 @@ struct replay_command {
 	const char *store, *export, *commands, *at;
 	unsigned until;
 	bool gdb, shortest, story, json;
+	struct cmds_world world;
 };
 
 static const char *const untils[] = { "failure", NULL };
@@ -52,6 +54,7 @@ static const struct options_entry entries[] = {
 	{ .name = "story", .kind = OPTIONS_FLAG, AT(story), .help = "tell it as an interleaving of source lines" },
 	{ .name = "timeout", .value = "S", .kind = OPTIONS_SECONDS, AT(timeout_s),
 	  .help = "a run that lasts longer has hung (default 10 seconds; 0: wait for ever)" },
+	CMDS_WORLD_ENTRIES(struct replay_command),
 	CMDS_STORE_ENTRY(struct replay_command),
 	CMDS_JSON_ENTRY(struct replay_command),
 	{ 0 },
@@ -81,6 +84,7 @@ static const struct options_page page = {
 /* What is to be followed, and with which program. */
 struct subject {
 	struct schedule schedule;
+	enum loom loom;
 	char *path;      /* of the program */
 	char **argv;     /* argv[0] is the program as it was named; items are borrowed */
 	char *name;      /* for people: "run 17", "bug.schedule" */
@@ -163,7 +167,13 @@ static struct error *find_program(struct subject *subject, char **given)
 
 	if (!program)
 		return error_new("%s does not say which program it is for; give it after --", subject->name);
-	TRY(launch_check(program, &subject->path, &build));
+	TRY(launch_check(program, &subject->loom, &subject->path, &build));
+	if (build != schedule->build && subject->loom == LOOM_COMPILED) {
+		/* It has hooks, but was seen as it is. */
+		cleanup_free(&subject->path);
+		subject->loom = LOOM_BINARY;
+		TRY(launch_check(program, &subject->loom, &subject->path, &build));
+	}
 	if (build != schedule->build)
 		return error_new(
 			"%s is not the build that %s was recorded with; a schedule fits that one only: hunt "
@@ -314,7 +324,13 @@ static struct error *replay_main(int argc, char **argv, int *status)
 	TRY(find_program(&subject, operands + 1));
 	if (command.export)
 		return export(&subject, command.export);
+	_cleanup_(world_close) struct world world;
+
+	cmds_catch_interrupts();
+	TRY(cmds_world_open("replay", &command.world, &world));
 	struct launch_options launch = {
+		.world = &world,
+		.loom = subject.loom,
 		.path = subject.path,
 		.argv = subject.argv,
 		.area = { .observe = OBSERVE_ALL, .context = 5 },
@@ -323,8 +339,8 @@ static struct error *replay_main(int argc, char **argv, int *status)
 
 	if (command.gdb || command.commands || command.at)
 		return debug(&command, &launch, &subject);
-	cmds_catch_interrupts();
 	TRY(replay_all(&command, &launch, &subject, status));
+	cmds_world_tell("replay", &world, false);
 	return command.story && !command.json ? tell(&launch, &subject) : NULL;
 }
 

@@ -9,6 +9,7 @@
 #include "cmds/cmds.h"
 #include "cmds/run_summary.h"
 #include "loom/launch.h"
+#include "loom/world/world.h"
 
 #define LABEL_JUDGED UINT_MAX /* no --label */
 #define WAIT_S 0.1            /* how often the progress bar is looked after */
@@ -17,7 +18,8 @@ struct run_options {
 	uint64_t runs, jobs, jitter_us, context, seed, machine;
 	double timeout_s;
 	const char *check, *expect, *store;
-	unsigned label, observe, granularity;
+	unsigned label, observe, granularity, loom;
+	struct cmds_world world;
 	bool json;
 };
 
@@ -36,12 +38,14 @@ static const struct options_entry entries[] = {
 	  .bare = "200",
 	  .help = "random delays of up to US microseconds at shared accesses (200 if not given)" },
 	CMDS_VERDICT_ENTRIES(struct run_options),
+	CMDS_WORLD_ENTRIES(struct run_options),
 	{ .name = "label", .value = "pass|fail", .kind = OPTIONS_WORD, AT(label), .words = labels,
 	  .help = "label every run so, whatever it does" },
 	{ .name = "observe", .value = "LIST", .kind = OPTIONS_WORDS, AT(observe), .words = cmds_observers,
 	  .help = "what to observe: pairs, predecessors, edges, several of them with commas, all or none "
 		  "(default all)" },
 	CMDS_CONTEXT_ENTRY(struct run_options),
+	CMDS_LOOM_ENTRY(struct run_options),
 	{ .name = "granularity", .value = "word|line", .kind = OPTIONS_WORD, AT(granularity),
 	  .words = granularities,
 	  .help = "edges between exact locations or between cache lines of 64 bytes (default word)" },
@@ -125,7 +129,10 @@ static struct error *record(struct launch_pool *pool, struct store *store, struc
 static struct error *run_all(const struct run_options *options, char **argv, struct run_summary *summary)
 {
 	_cleanup_(store_closep) struct store *store = NULL;
+	_cleanup_(world_close) struct world world;
 	const struct launch_options launch = {
+		.world = &world,
+		.loom = (enum loom)options->loom,
 		.path = summary->program,
 		.argv = argv,
 		.area = { .observe = options->observe,
@@ -144,13 +151,15 @@ static struct error *run_all(const struct run_options *options, char **argv, str
 	struct launch_pool *pool = NULL;
 	double started = cmds_now();
 
-	TRY(store_open(options->store, true, &store));
 	cmds_catch_interrupts();
+	TRY(cmds_world_open("run", &options->world, &world));
+	TRY(store_open(options->store, true, &store));
 	TRY(launch_pool_start(&launch, (unsigned)options->jobs, options->runs, &pool));
 	struct error *error = record(pool, store, summary);
 
 	launch_pool_stop(pool);
 	summary->wall_s = cmds_now() - started;
+	cmds_world_tell("run", &world, true);
 	return error;
 }
 
@@ -173,7 +182,10 @@ static struct error *run_main(int argc, char **argv, int *status)
 		return NULL;
 	if (!operands[0])
 		return error_new("no program to run: give it after --, as in unsnarl run -- ./program");
-	TRY(launch_check(operands[0], &path, &summary.build));
+	enum loom loom = (enum loom)options.loom;
+
+	TRY(launch_check(operands[0], &loom, &path, &summary.build));
+	options.loom = loom;
 	summary.wanted = options.runs;
 	summary.store = options.store;
 	summary.program = path;

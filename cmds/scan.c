@@ -11,6 +11,7 @@
 #include "report/candidate.h"
 #include "report/text.h"
 #include "report/words.h"
+#include "llvm/llvm.h"
 #include "static/static.h"
 
 struct scan_command {
@@ -128,7 +129,8 @@ static void print_json(const struct scan_command *command, const char *program, 
 	answer_print(answer);
 }
 
-static struct error *explain(const struct scan_options *options, const char *why)
+static struct error *explain(const struct llvm_entrances *llvm, const struct scan_options *options,
+			     const char *why)
 {
 	const char *comma = strchr(why, ',');
 	_cleanup_free_ char *sentences = NULL;
@@ -137,7 +139,7 @@ static struct error *explain(const struct scan_options *options, const char *why
 		return error_new("--why takes two places, as in --why queue.c:41,queue.c:77; not %s", why);
 	_cleanup_free_ char *first = memory_format("%.*s", (int)(comma - why), why);
 
-	TRY(static_why(options, first, comma + 1, &sentences));
+	TRY(llvm->static_why(options, first, comma + 1, &sentences));
 	fputs(sentences, stdout);
 	return NULL;
 }
@@ -161,7 +163,11 @@ static struct error *scan_main(int argc, char **argv, int *status)
 
 	while (operands[options.npaths])
 		options.npaths++;
-	struct error *error = command.why ? explain(&options, command.why) : static_scan(&options, &scan);
+	const struct llvm_entrances *llvm;
+
+	TRY(llvm_load(&llvm));
+	struct error *error =
+		command.why ? explain(llvm, &options, command.why) : llvm->static_scan(&options, &scan);
 
 	progress_stop(showing.bar);
 	if (error || command.why)

@@ -12,6 +12,8 @@
 #include "cmds/cmds.h"
 #include "cmds/verify.h"
 #include "diagnose/chase.h"
+#include "llvm/llvm.h"
+#include "loom/world/world.h"
 #include "report/text.h"
 
 #define USUAL_CANDIDATES 10
@@ -24,6 +26,7 @@ struct verify_command {
 	uint64_t seed, jobs, context;
 	double timeout_s, budget_s;
 	const char *check, *expect, *store, *link;
+	struct cmds_world world;
 	bool all, first, no_hunt, json;
 	char **chosen;  /* candidates by rank, id or lines; NULL-terminated */
 	char **program; /* and its arguments */
@@ -39,6 +42,7 @@ static const struct options_entry entries[] = {
 	{ 'b', "budget", "S", OPTIONS_SECONDS, AT(budget_s),
 	  .help = "seconds for all candidates together (default 300; 0: no limit)" },
 	CMDS_VERDICT_ENTRIES(struct verify_command),
+	CMDS_WORLD_ENTRIES(struct verify_command),
 	{ .name = "no-hunt", .kind = OPTIONS_FLAG, AT(no_hunt),
 	  .help = "do not look for a schedule that replay can follow" },
 	{ .name = "link", .value = "ARG", .kind = OPTIONS_STRING, AT(link),
@@ -75,6 +79,9 @@ static const struct options_page page = {
 
 struct session {
 	const struct verify_command *command;
+	const struct llvm_entrances *llvm;
+	struct world world;
+	bool world_open;
 	struct scan scan;
 	const char *path; /* of the program */
 	uint64_t build;
@@ -200,6 +207,7 @@ static struct error *try_sites(struct session *session, const struct build_sites
 						 .frees = sites->items[i].frees,
 						 .cross = cross };
 	return tester_run(&(struct tester_options){ .launch = { .path = program,
+								.world = &session->world,
 								.argv = command->program,
 								.timeout_s = command->timeout_s,
 								.expect = command->expect,
@@ -230,12 +238,12 @@ static struct error *try_candidate(struct session *session, struct verified *ver
 
 	build_sites_of(&session->scan, verified->candidate, ACTIVE_SITES, &sites);
 	if (access(program, X_OK) < 0)
-		TRY(static_build(&(struct build_options){ .paths = &session->path,
-							  .npaths = 1,
-							  .sites = &sites,
-							  .link = command->link ? link : NULL,
-							  .folder = session->folder,
-							  .output = program }));
+		TRY(session->llvm->static_build(&(struct build_options){ .paths = &session->path,
+									 .npaths = 1,
+									 .sites = &sites,
+									 .link = command->link ? link : NULL,
+									 .folder = session->folder,
+									 .output = program }));
 	TRY(try_sites(session, &sites, program, steps, verified->candidate->kind == CANDIDATE_DEADLOCK,
 		      &verified->result));
 	verified->tried = verified->result.runs || verified->result.plain;
@@ -260,6 +268,7 @@ static struct error *hunt(struct session *session, struct verified *verified)
 						     .arguments = command->program + 1,
 						     .build = session->build };
 	const struct launch_options launch = {
+		.world = &session->world,
 		.path = session->path,
 		.argv = command->program,
 		.area = { .observe = OBSERVE_ALL, .context = 5, .seed = command->seed },
@@ -370,6 +379,8 @@ static void remove_folder(const char *folder)
 
 static void session_free(struct session *session)
 {
+	if (session->world_open)
+		world_close(&session->world);
 	progress_stop(session->bar);
 	verified_free(&session->list);
 	scan_free(&session->scan);
@@ -389,8 +400,10 @@ static struct error *start(struct session *session)
 		session->folder[0] = '\0';
 		return error;
 	}
-	TRY(static_scan(&(struct scan_options){ .paths = &session->path, .npaths = 1, .most = 20000 },
-			&session->scan));
+	TRY(llvm_load(&session->llvm));
+	TRY(session->llvm->static_scan(
+		&(struct scan_options){ .paths = &session->path, .npaths = 1, .most = 20000 },
+		&session->scan));
 	TRY(choose(session));
 	session->bar = progress_start(STDERR_FILENO, session->list.n);
 	return NULL;
@@ -424,9 +437,13 @@ static struct error *verify_main(int argc, char **argv, int *status)
 		return NULL;
 	if (!given)
 		return error_new("no program to try: give it after --, as in unsnarl verify -- ./program");
-	TRY(launch_check(command.program[0], &path, &session.build));
+	enum loom loom = LOOM_COMPILED;
+
+	TRY(launch_check(command.program[0], &loom, &path, &session.build));
 	session.path = path;
 	cmds_catch_interrupts();
+	TRY(cmds_world_open("verify", &command.world, &session.world));
+	session.world_open = true;
 	TRY(start(&session));
 	TRY(verify_all(&session));
 	progress_stop(session.bar);

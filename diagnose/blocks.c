@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "diagnose/trace.h"
+#include "diagnose/shown_accesses.h"
 
 /* The last event that is this access, by its thread if that did it; run->nevents: none. */
 static size_t find_event(const struct trace *trace, const struct finding_access *access)

@@ -225,11 +225,16 @@ static struct error *begin(struct chase *chase)
 		.jobs = options->jobs,
 		.seed = options->seed,
 		.arms = options->arms,
+		.claim = options->claim,
 		.keep = chase->tally->passes > 0,
 		.budget = options->schedules > 1 ? options->schedules - 1 : options->schedules,
 	};
 
-	TRY(launch_run(options->launch, &first));
+	struct launch_options launch = *options->launch;
+
+	if (options->claim)
+		launch.control.claim = *options->claim;
+	TRY(launch_run(&launch, &first));
 	TRY(tally_check(&first, chase->tally->program));
 	TRY(hunt_start(&hunt, &first, &chase->hunt));
 	struct steer_report report = { .label = first.label,
@@ -237,6 +242,7 @@ static struct error *begin(struct chase *chase)
 				       .code = first.code,
 				       .hash = schedule_hash(first.schedule.turns, first.schedule.nturns),
 				       .harvested = true,
+				       .claim = first.schedule.counts,
 				       .run = first };
 
 	first = (struct run){ 0 };
@@ -259,6 +265,11 @@ struct error *chase_start(const struct chase_options *options, struct store *sto
 	*out = chase;
 	chase = NULL;
 	return NULL;
+}
+
+struct error *chase_steer(struct chase *chase, struct steer **out)
+{
+	return hunt_steer(chase->hunt, out);
 }
 
 void chase_stop(struct chase *chase)

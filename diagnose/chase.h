@@ -13,11 +13,12 @@
 struct chase_options {
 	const struct launch_options *launch;
 	unsigned jobs, arms;
-	uint64_t seed, schedules; /* at most; 0: as the time allows */
-	double seconds;           /* at most; 0: no limit */
-	double patience_s;        /* for enough passing runs after a failure; 0: no limit */
-	bool keep_going;          /* use all up also after a failure */
-	bool (*stop)(void);       /* Ctrl-C; may be NULL */
+	uint64_t seed, schedules;  /* at most; 0: as the time allows */
+	double seconds;            /* at most; 0: no limit */
+	double patience_s;         /* for enough passing runs after a failure; 0: no limit */
+	const struct claim *claim; /* in every schedule; NULL: none */
+	bool keep_going;           /* use all up also after a failure */
+	bool (*stop)(void);        /* Ctrl-C; may be NULL */
 };
 
 #define CHASE_NEAR 40 /* runs that pass while the schedule is made short: as many are recorded, as a rule */
@@ -35,6 +36,8 @@ struct error *chase_shorten(struct chase *chase, double seconds, uint64_t near);
 /* How far the forced switches of tally->failure.reduced can be moved, for `seconds` at most. The
  * caller frees *out, also after an error. */
 struct error *chase_measure(struct chase *chase, double seconds, struct windows *out);
+/* The workers, when nothing of the hunt is to come any more. */
+struct error *chase_steer(struct chase *chase, struct steer **out);
 void chase_stop(struct chase *chase);
 void chase_stopp(struct chase **chase);
 

@@ -4,12 +4,14 @@
 
 #include <string.h>
 
+#include "diagnose/judge.h"
 #include "loom/watch.h"
 
 #define WAIT_S 0.1
 #define PASSES 100 /* runs to compare with */
 #define REPLAYS 5
-#define BLOCKS_TOLD 3 /* causes whose heap blocks are looked up */
+#define CAUSES_KEPT 16 /* that can be forced and forbidden later */
+#define BLOCKS_TOLD 3  /* causes whose heap blocks are looked up */
 
 /* Shares of the whole time. What a stage leaves goes to the next. */
 #define HUNT_SHARE 0.95     /* as long as nothing has failed there is nothing else to do */
@@ -17,13 +19,14 @@
 #define PATIENCE_MOST 15.0  /* seconds */
 #define REPLAY_SHARE 0.1
 #define SHORTEN_SHARE 0.2
+#define JUDGE_SHARE 0.4
 #define MEASURE_SHARE 0.1
 #define MEASURE_MOST 3.0
 #define SHORTEN_MOST 6.0 /* seconds: what is short is found early or not at all */
 
 static const struct method *const methods[] = {
-	&method_waits,    &method_fault, &method_locate,   &method_locate_shortest, &method_rank,
-	&method_switches, &method_wakes, &method_shortest, &method_crash,
+	&method_waits, &method_fault,    &method_locate, &method_locate_shortest,
+	&method_rank,  &method_switches, &method_wakes,
 };
 
 static void say(const struct diagnosis *diagnosis, const char *now)
@@ -119,8 +122,8 @@ static struct error *retell_shortest(struct diagnosis *diagnosis)
 	return NULL;
 }
 
-/* All of them also after Ctrl-C: they only compute, and what is known is wanted. */
-static struct error *explain(struct diagnosis *diagnosis)
+/* All methods also after Ctrl-C: they only compute, and what is known is wanted. */
+static struct error *explain(struct diagnosis *diagnosis, struct chase *chase)
 {
 	say(diagnosis, "finding out why");
 	if (!diagnosis->has_story)
@@ -136,11 +139,16 @@ static struct error *explain(struct diagnosis *diagnosis)
 		if (error)
 			return error;
 	}
-	weigh(&diagnosis->opinions, &diagnosis->causes);
-	/* The causes' findings are those of the opinions, which are this diagnosis's own. */
+	say(diagnosis, "forcing and forbidding what may be the cause");
+	TRY(judge(diagnosis, chase, watch_now() + diagnosis->options->time_s * JUDGE_SHARE));
+	struct claim claims[CAUSES_KEPT] = { 0 };
+	size_t kept = diagnosis->causes.n < CAUSES_KEPT ? diagnosis->causes.n : CAUSES_KEPT;
+
+	for (size_t i = 0; i < kept; i++)
+		claims[i] = diagnosis->causes.items[i].claim;
+	TRY(store_causes(diagnosis->store, diagnosis->tally.campaign, claims, kept));
 	for (size_t i = 0; i < diagnosis->causes.n && i < BLOCKS_TOLD; i++)
-		trace_name_blocks(&diagnosis->trace,
-				  (struct finding *)(uintptr_t)diagnosis->causes.items[i].finding);
+		trace_name_blocks(&diagnosis->trace, diagnosis->causes.items[i].finding);
 	return NULL;
 }
 
@@ -165,7 +173,8 @@ static struct error *run_stages(struct diagnosis *diagnosis)
 		TRY(chase_measure(chase, least(options->time_s * MEASURE_SHARE, MEASURE_MOST),
 				  &diagnosis->windows));
 	}
-	return retell_shortest(diagnosis);
+	TRY(retell_shortest(diagnosis));
+	return explain(diagnosis, chase);
 }
 
 struct error *diagnose(const struct diagnosis_options *options, struct diagnosis *out)
@@ -174,12 +183,14 @@ struct error *diagnose(const struct diagnosis_options *options, struct diagnosis
 
 	*out = (struct diagnosis){
 		.options = options,
-		.launch = { .path = options->program,
+		.launch = { .loom = options->loom,
+			    .path = options->program,
 			    .argv = options->argv,
 			    .area = { .observe = OBSERVE_ALL, .context = 5, .seed = options->seed },
 			    .control = { .policy = POLICY_STAY },
 			    .still = true,
 			    .timeout_s = options->timeout_s,
+			    .world = options->world,
 			    .expect = options->expect,
 			    .check = options->check },
 		.tally = { .passes = PASSES,
@@ -200,15 +211,13 @@ struct error *diagnose(const struct diagnosis_options *options, struct diagnosis
 		error_free(error);
 		error = NULL;
 	}
-	if (!error && out->tally.found)
-		error = explain(out);
 	out->wall_s = watch_now() - started;
 	return error;
 }
 
 void diagnosis_free(struct diagnosis *diagnosis)
 {
-	VEC_FREE(&diagnosis->causes);
+	causes_free(&diagnosis->causes);
 	VEC_FREE(&diagnosis->claims);
 	windows_free(&diagnosis->windows);
 	opinions_free(&diagnosis->opinions);

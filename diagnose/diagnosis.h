@@ -9,16 +9,18 @@
 #include "diagnose/experiment.h"
 #include "diagnose/replays.h"
 #include "diagnose/retell.h"
-#include "diagnose/trace.h"
-#include "diagnose/weigh.h"
+#include "diagnose/shown_accesses.h"
+#include "diagnose/causes.h"
 
 struct diagnosis_options {
+	enum loom loom;
 	const char *program; /* path, as launch_check resolved it */
 	char **argv;         /* as the user wrote it */
 	uint64_t build, seed;
 	unsigned jobs;
 	double time_s, timeout_s;
 	const char *check, *expect, *store;
+	struct world *world;            /* of all runs */
 	bool (*stop)(void);             /* Ctrl-C */
 	void (*stage)(const char *now); /* what goes on now; may be NULL */
 };
@@ -36,7 +38,7 @@ struct diagnosis {
 	bool has_story;
 	struct trace trace;
 	struct windows windows; /* of its forced switches */
-	struct claims claims;   /* what these point at */
+	struct hints claims;    /* what these point at */
 	uint64_t shortest;      /* its number in the store, 0 = not recorded */
 	struct opinions opinions;
 	struct causes causes;
@@ -54,7 +56,7 @@ struct method {
 	struct error *(*ask)(struct diagnosis *diagnosis, struct opinion *opinion);
 };
 extern const struct method method_waits, method_fault, method_locate, method_locate_shortest, method_rank,
-	method_switches, method_wakes, method_shortest, method_crash;
+	method_switches, method_wakes;
 
 /* screen.c, answer.c */
 void diagnosis_print(const struct diagnosis *diagnosis, FILE *out);

@@ -98,7 +98,7 @@ static struct error *move_gap(const struct launch_options *launch, const struct 
 }
 
 struct error *experiment_claims(const struct launch_options *launch, const struct schedule *schedule,
-				struct retold *retold, const struct windows *windows, struct claims *out)
+				struct retold *retold, const struct windows *windows, struct hints *out)
 {
 	const struct observations *run = &retold->run.observations;
 	struct switches_moved moved = { 0 };

@@ -7,10 +7,10 @@
 
 #include "diagnose/retell.h"
 #include "loom/window.h"
-#include "model/claim.h"
+#include "model/hint.h"
 
 /* Claims of a traced run that followed `schedule`, best first. The caller frees them with VEC_FREE. */
 struct error *experiment_claims(const struct launch_options *launch, const struct schedule *schedule,
-				struct retold *retold, const struct windows *windows, struct claims *out);
+				struct retold *retold, const struct windows *windows, struct hints *out);
 
 #endif

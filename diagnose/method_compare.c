@@ -49,9 +49,7 @@ static struct error *ask_locate(struct diagnosis *diagnosis, struct opinion *opi
 
 const struct method method_locate = {
 	.head = { .method = "locate",
-		  .words = "comparison with passing runs",
-		  .kind = OPINION_CLAIM,
-		  .trust = 0.7 },
+		  .words = "comparison with passing runs", },
 	.ask = ask_locate,
 };
 
@@ -62,9 +60,7 @@ static struct error *ask_locate_shortest(struct diagnosis *diagnosis, struct opi
 
 const struct method method_locate_shortest = {
 	.head = { .method = "locate-shortest",
-		  .words = "comparison of the shortest failing run",
-		  .kind = OPINION_CLAIM,
-		  .trust = 0.7 },
+		  .words = "comparison of the shortest failing run", },
 	.ask = ask_locate_shortest,
 };
 
@@ -127,8 +123,6 @@ static struct error *ask_rank(struct diagnosis *diagnosis, struct opinion *opini
 
 const struct method method_rank = {
 	.head = { .method = "rank",
-		  .words = "graphs of communication",
-		  .kind = OPINION_POINTS,
-		  .trust = 0.7 },
+		  .words = "graphs of communication", },
 	.ask = ask_rank,
 };

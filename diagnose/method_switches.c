@@ -4,10 +4,9 @@
  */
 #include "diagnose/diagnosis.h"
 
-#define EXACT_TRUST 0.6
 #define HALF_FAR 16.0 /* accesses away from the switch at which a claim counts half */
 
-static void tell(const struct diagnosis *diagnosis, const struct claim *claim, struct opinion *opinion)
+static void tell(const struct diagnosis *diagnosis, const struct hint *claim, struct opinion *opinion)
 {
 	struct finding *finding = VEC_PUSH(&opinion->findings);
 
@@ -19,7 +18,7 @@ static void tell(const struct diagnosis *diagnosis, const struct claim *claim, s
 	finding->run = diagnosis->tally.failure.number;
 	finding->runs.failed = 1;
 	for (size_t i = 0; i < claim->n; i++) {
-		const struct claim_step *step = &claim->steps[i];
+		const struct hint_step *step = &claim->steps[i];
 		struct finding_access *access =
 			finding_add_access(&finding->accesses, FINDING_NO_SITE,
 					   atlas_find((void *)(uintptr_t)diagnosis->trace.atlas, step->site));
@@ -36,9 +35,6 @@ static void tell(const struct diagnosis *diagnosis, const struct claim *claim, s
 
 static struct error *ask_switches(struct diagnosis *diagnosis, struct opinion *opinion)
 {
-	/* An experiment on the program itself is worth as much as a comparison of runs. */
-	if (diagnosis->claims.n && diagnosis->claims.items[0].exact)
-		opinion->trust = EXACT_TRUST;
 	for (size_t i = 0; i < diagnosis->claims.n; i++)
 		tell(diagnosis, &diagnosis->claims.items[i], opinion);
 	return NULL;
@@ -46,8 +42,6 @@ static struct error *ask_switches(struct diagnosis *diagnosis, struct opinion *o
 
 const struct method method_switches = {
 	.head = { .method = "switches",
-		  .words = "the switches that the failure needs",
-		  .kind = OPINION_CLAIM,
-		  .trust = 0.5 },
+		  .words = "the switches that the failure needs", },
 	.ask = ask_switches,
 };

@@ -190,7 +190,7 @@ static struct error *ask_waits(struct diagnosis *diagnosis, struct opinion *opin
 }
 
 const struct method method_waits = {
-	.head = { .method = "waits", .words = "who waits for whom", .kind = OPINION_CLAIM, .trust = 0.97 },
+	.head = { .method = "waits", .words = "who waits for whom", },
 	.ask = ask_waits,
 };
 
@@ -236,46 +236,6 @@ static struct error *ask_fault(struct diagnosis *diagnosis, struct opinion *opin
 
 const struct method method_fault = {
 	.head = { .method = "fault",
-		  .words = "the access that crashes",
-		  .kind = OPINION_CLAIM,
-		  .trust = 0.9 },
+		  .words = "the access that crashes", },
 	.ask = ask_fault,
-};
-
-static struct error *ask_shortest(struct diagnosis *diagnosis, struct opinion *opinion)
-{
-	opinion->witness = trace_word;
-	opinion->context = &diagnosis->trace;
-	return NULL;
-}
-
-const struct method method_shortest = {
-	.head = { .method = "shortest",
-		  .words = "the shortest failing run",
-		  .kind = OPINION_WITNESS,
-		  .trust = 1 },
-	.ask = ask_shortest,
-};
-
-static enum opinion_word say_nothing(const void *context, const struct finding *finding)
-{
-	(void)context;
-	(void)finding;
-	return WORD_NOTHING;
-}
-
-static struct error *ask_crash(struct diagnosis *diagnosis, struct opinion *opinion)
-{
-	opinion->witness =
-		is_crash(&diagnosis->tally.failure) && !diagnosis->always ? trace_crash_word : say_nothing;
-	opinion->context = &diagnosis->trace;
-	return NULL;
-}
-
-const struct method method_crash = {
-	.head = { .method = "crash",
-		  .words = "the access that crashes",
-		  .kind = OPINION_WITNESS,
-		  .trust = 1 },
-	.ask = ask_crash,
 };

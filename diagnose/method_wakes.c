@@ -187,8 +187,6 @@ static struct error *ask_wakes(struct diagnosis *diagnosis, struct opinion *opin
 
 const struct method method_wakes = {
 	.head = { .method = "wakes",
-		  .words = "what a thread did after it was woken",
-		  .kind = OPINION_CLAIM,
-		  .trust = 0.9 },
+		  .words = "what a thread did after it was woken", },
 	.ask = ask_wakes,
 };

@@ -8,9 +8,14 @@ struct launch_options retell_strictly(const struct launch_options *launch, const
 
 	options.area.seed = schedule->seed;
 	options.plan = schedule->turns;
+	options.sites = schedule->sites;
 	options.control = (struct area_control){ .policy = POLICY_STAY,
 						 .nplan = (uint32_t)schedule->nturns,
+						 .nsites = (uint32_t)schedule->nsites,
+						 .everywhere = schedule->everywhere,
 						 .strict = 1 };
+	if (schedule->claim)
+		options.control.claim = *schedule->claim;
 	/* A livelock ends where somebody lost patience. */
 	if (schedule->outcome == OUTCOME_LIVELOCK && schedule->points)
 		options.control.most_points = schedule->points - 1;

@@ -196,7 +196,7 @@ static char *names(const struct diagnosis *diagnosis, uint32_t bits)
 {
 	char *text = memory_string("");
 
-	for (size_t i = 0; i < diagnosis->opinions.n && i < WEIGH_MOST; i++) {
+	for (size_t i = 0; i < diagnosis->opinions.n && i < OPINIONS_MOST; i++) {
 		if (!(bits >> i & 1))
 			continue;
 		char *longer =
@@ -208,16 +208,38 @@ static char *names(const struct diagnosis *diagnosis, uint32_t bits)
 	return text;
 }
 
+/* "0 of 192" */
+static char *share(uint64_t part, uint64_t all)
+{
+	return memory_format("%llu of %llu", (unsigned long long)part, (unsigned long long)all);
+}
+
+/* The counts in sentences. */
+static char *proof_words(const struct diagnosis *diagnosis, const struct cause *cause)
+{
+	const struct proof *proof = &cause->proof;
+	const struct trials_counts *usual = &diagnosis->causes.any;
+	uint64_t runs = proof->any.runs + proof->near.runs;
+	const char *fix = cause->finding->class == FINDING_ORDER
+				  ? "With the first made to wait for the second"
+				  : "With these made one step";
+	_cleanup_free_ char *forced = share(proof->forced.failed, proof->forced.runs);
+	_cleanup_free_ char *forbidden = share(proof->any.failed + proof->near.failed, runs);
+
+	if (!proof->any.runs)
+		return memory_format("%s it fails all the same.", fix);
+	return memory_format("Forced it fails in %s runs. %s %s schedules fail (%.0f %% before).", forced,
+			     fix, forbidden,
+			     usual->runs ? 100.0 * (double)usual->failed / (double)usual->runs : 0.0);
+}
+
 static void put_sure(const struct diagnosis *diagnosis, const struct cause *cause, FILE *out)
 {
-	const struct finding *finding = cause->part ? cause->part : cause->finding;
-	_cleanup_free_ char *for_it = names(diagnosis, cause->claimed | cause->agreed);
-	_cleanup_free_ char *against = names(diagnosis, cause->disagreed);
-	_cleanup_free_ char *text =
-		memory_format("%s (%.0f %%). %s%sFor it: %s.%s%s%s", weigh_words(cause->confidence),
-			      cause->confidence * 100, finding->evidence ? finding->evidence : "",
-			      finding->evidence ? " " : "", for_it, *against ? " Otherwise: " : "", against,
-			      *against ? "." : "");
+	_cleanup_free_ char *for_it = names(diagnosis, cause->claimed);
+	_cleanup_free_ char *proof = cause->tried ? proof_words(diagnosis, cause) : NULL;
+	_cleanup_free_ char *text = memory_format(
+		"%s. %s%s%s%s", verdict_word(cause->verdict), proof ? proof : "It was not tried.",
+		*for_it ? " Proposed by: " : "", for_it, *for_it ? "." : "");
 
 	text[0] = (char)(text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0]);
 	put_label(out, "How sure", text);
@@ -244,7 +266,7 @@ static void put_replays(const struct diagnosis *diagnosis, FILE *out)
 	options_fill(out, text, LABEL, LABEL);
 }
 
-/* Other suspects; often what the cause led to. */
+/* Another fault with a proof of its own, then what follows from the cause. */
 static void put_others(const struct diagnosis *diagnosis, FILE *out)
 {
 	const struct causes *causes = &diagnosis->causes;
@@ -254,12 +276,13 @@ static void put_others(const struct diagnosis *diagnosis, FILE *out)
 		const struct cause *cause = &causes->items[i];
 
 		/* Another word on the same accesses is no other cause. */
-		if (cause->confidence < 0.3 || cause->confidence < causes->items[0].confidence / 2 ||
-		    weigh_touches(causes->items[0].finding, cause->finding))
+		if (causes_touch(causes->items[0].finding, cause->finding) ||
+		    (cause->verdict < VERDICT_LIKELY && !cause->consequence))
 			continue;
 		_cleanup_free_ char *order = order_words(&cause->finding->accesses);
-		_cleanup_free_ char *text =
-			memory_format("%s: %s", finding_class_words(cause->finding->class), order);
+		_cleanup_free_ char *text = memory_format(
+			"%s: %s%s", finding_class_words(cause->finding->class), order,
+			cause->consequence ? " (a consequence: without it it fails all the same)" : "");
 
 		put_label(out, told++ ? "" : "Also", text);
 	}
@@ -309,7 +332,7 @@ static void put_cause(const struct diagnosis *diagnosis, struct excerpts *excerp
 	fputc('\n', out);
 	finding_draw(cause->finding, excerpts, out);
 	fputc('\n', out);
-	put_passing(cause->part && !cause->finding->instead ? cause->part : cause->finding, out);
+	put_passing(cause->finding, out);
 	put_blocks(cause->finding, out);
 	if (in_library(cause->finding))
 		put_switches(diagnosis, out);

@@ -38,7 +38,7 @@ struct clashes {
 
 /* A claim by events. */
 struct guess {
-	const struct event *steps[CLAIM_STEPS];
+	const struct event *steps[HINT_STEPS];
 	size_t n;
 	bool missing; /* the last step */
 	enum finding_class class;
@@ -408,32 +408,32 @@ static void look_at_switch(struct scene *scene, struct guesses *out)
 		     out);
 }
 
-static struct claim settle(const struct atlas *atlas, const struct guess *guess)
+static struct hint settle(const struct atlas *atlas, const struct guess *guess)
 {
-	struct claim claim = { .n = guess->n,
-			       .class = guess->class,
-			       .scenario = guess->scenario,
-			       .cost = guess->cost,
-			       .measured = guess->measured,
-			       .exact = guess->exact };
+	struct hint claim = { .n = guess->n,
+			      .class = guess->class,
+			      .scenario = guess->scenario,
+			      .cost = guess->cost,
+			      .measured = guess->measured,
+			      .exact = guess->exact };
 
 	for (size_t i = 0; i < guess->n; i++) {
 		const struct event *event = guess->steps[i];
 		const struct site *site = atlas_number(atlas, event->site);
 
-		claim.steps[i] = (struct claim_step){ .site = site ? site->id : 0,
-						      .thread = event->thread,
-						      .write = event->write,
-						      .missing = guess->missing && i + 1 == guess->n };
+		claim.steps[i] = (struct hint_step){ .site = site ? site->id : 0,
+						     .thread = event->thread,
+						     .write = event->write,
+						     .missing = guess->missing && i + 1 == guess->n };
 	}
 	return claim;
 }
 
 /* Has a better claim all its accesses, in this order? */
-static bool is_told(const struct claims *better, const struct claim *claim)
+static bool is_told(const struct hints *better, const struct hint *claim)
 {
 	for (size_t i = 0; i < better->n; i++) {
-		const struct claim *other = &better->items[i];
+		const struct hint *other = &better->items[i];
 		size_t at = 0;
 
 		for (size_t j = 0; j < other->n && at < claim->n; j++)
@@ -472,7 +472,7 @@ static void look_at_switches(const struct observations *run, struct atlas *atlas
 }
 
 void switches_claim(const struct observations *run, struct atlas *atlas, const struct schedule *schedule,
-		    const struct switches_moved *moved, struct claims *out)
+		    const struct switches_moved *moved, struct hints *out)
 {
 	struct guesses guesses = { 0 };
 
@@ -481,8 +481,8 @@ void switches_claim(const struct observations *run, struct atlas *atlas, const s
 		look_at_switches(run, atlas, schedule, NULL, &guesses);
 	if (guesses.n)
 		qsort(guesses.items, guesses.n, sizeof *guesses.items, by_cost);
-	for (size_t i = 0; i < guesses.n && out->n < CLAIMS_MOST; i++) {
-		struct claim claim = settle(atlas, &guesses.items[i]);
+	for (size_t i = 0; i < guesses.n && out->n < HINTS_MOST; i++) {
+		struct hint claim = settle(atlas, &guesses.items[i]);
 
 		if (!is_told(out, &claim))
 			*VEC_PUSH(out) = claim;

@@ -9,7 +9,7 @@
 #define DIAGNOSE_SWITCHES_H
 
 #include "model/atlas.h"
-#include "model/claim.h"
+#include "model/hint.h"
 #include "model/run.h"
 
 /* What moving a switch has shown, in accesses (loom/window.h in points). */
@@ -39,8 +39,8 @@ struct gap {
 bool switches_gap(const struct observations *run, const struct schedule *schedule, size_t turn,
 		  struct gap *out);
 
-/* Claims, best first, CLAIMS_MOST at most. `run` is traced and followed `schedule`; `moved` may be NULL. */
+/* Claims, best first, HINTS_MOST at most. `run` is traced and followed `schedule`; `moved` may be NULL. */
 void switches_claim(const struct observations *run, struct atlas *atlas, const struct schedule *schedule,
-		    const struct switches_moved *moved, struct claims *out);
+		    const struct switches_moved *moved, struct hints *out);
 
 #endif

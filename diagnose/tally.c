@@ -53,6 +53,9 @@ void tally_add(struct tally *tally, const struct steer_report *report, const cha
 	tally->points += report->points;
 	tally->turns += report->turns;
 	tally->cpu_s += report->cpu_s;
+	tally->held += report->claim.held > 0;
+	tally->given_up += report->claim.given_up > 0;
+	tally->occurred += report->claim.occurred > 0;
 	COUNT(&tally->arms, arm);
 	if (report->harvested)
 		count_uncontrolled(tally, report->run.schedule.uncontrolled);

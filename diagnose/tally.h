@@ -27,6 +27,8 @@ struct tally {
 	uint64_t failure_at; /* it was this schedule, from 1 */
 	char *failure_arm;
 	uint64_t pairs, predecessors, edges; /* distinct */
+	enum claim_use claim;                /* of all schedules */
+	uint64_t held, given_up, occurred;   /* schedules, of a claim that is used in all of them */
 	double wall_s, cpu_s;                /* cpu_s: of all schedules, everything included */
 	uint64_t seed, campaign, build;
 	const char *store, *program;

@@ -8,9 +8,11 @@
 
 #include <stdint.h>
 
+#include "model/claim.h"
+
 #define AREA_ENVIRONMENT "UNSNARL_AREA" /* number of the inherited descriptor */
 #define AREA_MAGIC 0x61657261736e75ull  /* "unsarea" */
-#define AREA_VERSION 6u
+#define AREA_VERSION 7u
 
 /* Bits of area_options.observe. */
 enum {
@@ -30,6 +32,8 @@ enum {
 #define AREA_EDGES (1u << 22)
 #define AREA_EVENTS (1u << 22)
 #define AREA_COUPLES (1u << 21)
+#define AREA_PLACES (1u << 18)
+#define AREA_MODULES 1024u
 
 /* In area_options.line. */
 #define AREA_MACHINE 0x100u
@@ -45,8 +49,10 @@ struct area_options {
 	uint64_t seed;      /* of the random delays */
 };
 
-/* Controlled mode: one thread runs at a time, and at every point (a hooked access or a
- * synchronisation call) the policy decides who goes on. */
+/* Controlled mode: one thread runs at a time, and at every point the policy decides who goes on. A
+ * point is a synchronisation call, an access to a place that another thread has touched in this run,
+ * and an access at one of the sites in area_schedule.sites. Nobody else's access depends on the order
+ * of the others. */
 enum area_policy {
 	POLICY_FREE,   /* not controlled */
 	POLICY_RANDOM, /* random walk: any thread that can run, at every point */
@@ -66,12 +72,15 @@ struct area_control {
 	uint32_t light;  /* 1: nobody looks for couples, which takes the most time of all observations */
 	uint64_t stop_order;  /* for debuggers: unsnarl_here is called before this access, from 1 on, */
 	uint32_t stop_thread; /* of this thread; order 0 = nowhere */
+	uint32_t everywhere;  /* 1: every hooked access is a point */
+	uint32_t nsites;      /* in area_schedule.sites */
 	uint32_t reserved;
 	uint64_t points;      /* contested points expected in a run, from earlier ones; 0 = unknown */
 	uint64_t most_points; /* the run ends as a livelock beyond this; 0 = no limit */
 	uint32_t thread_points
 		[CONTROL_THREADS]; /* points expected of each thread (the sum over its turns), 0 =
 						    unknown: for SURW */
+	struct claim claim; /* forced or forbidden, when it says so */
 };
 
 /* First page of the file. */
@@ -80,7 +89,7 @@ struct area_head {
 	uint32_t version;
 	uint32_t processes; /* claimed process areas, by atomic increment; may exceed AREA_PROCESSES */
 	uint32_t threads;   /* thread numbers given out over all processes */
-	uint32_t reserved;
+	uint32_t bound;     /* 1: a socket was bound to a port, or a name without a file, of the program's choice */
 	struct area_options options;
 	struct area_control control;
 };
@@ -139,7 +148,17 @@ struct area_couple {
 _Static_assert(AREA_PAIRS <= 1u << 24, "a couple names any pair");
 
 /* AREA_FORGET: a range began a new life; `site`, if not 0, is the call that allocated it. */
-enum area_action { AREA_READ = 1, AREA_WRITE, AREA_FORGET };
+/* Calls, under control only: a lock was taken or given back (its address), a thread was made or joined (its
+ * number instead of an address). */
+enum area_action {
+	AREA_READ = 1,
+	AREA_WRITE,
+	AREA_FORGET,
+	AREA_ACQUIRE,
+	AREA_RELEASE,
+	AREA_CREATE,
+	AREA_JOIN
+};
 
 struct area_event {
 	uint64_t address, size;
@@ -157,6 +176,24 @@ struct area_unit {
 	uint32_t state;
 };
 
+/* The binary loom has no units: it numbers the places (model/code_place.h) that it meets, from 1, and the files that
+ * they are in. */
+struct area_module {
+	uint32_t path; /* offset of the file's path in area_process.paths */
+	uint32_t state;
+};
+
+struct area_place {
+	uint64_t address;  /* in the file, as the linker gave it */
+	uint64_t variable; /* address in the file of what it always touches; 0 = it varies */
+	uint32_t module;
+	uint32_t kind; /* enum site_kind, and PLACE_ATOMIC */
+	uint32_t size; /* bytes, 0 = varies */
+	uint32_t what; /* offset in area_process.paths of the name of the function that is called; 0 = none */
+	uint32_t state;
+	uint32_t reserved;
+};
+
 #define AREA_MACHINE_COUNTS 8u /* MACHINE_COUNTS of model/run.h */
 
 struct area_process {
@@ -168,6 +205,8 @@ struct area_process {
 	uint32_t created; /* threads ever created in this process */
 	uint32_t nevents;
 	uint32_t ncouples;
+	uint32_t nplaces; /* 0 unless the process was seen by the binary loom */
+	uint32_t nmodules;
 	uint32_t reserved;
 	uint64_t dropped;  /* observations without room, or lost to a signal handler inside the runtime */
 	uint64_t accesses; /* of threads that have ended; living ones: area_slot_order */
@@ -180,6 +219,8 @@ struct area_process {
 	struct area_edge edges[AREA_EDGES];
 	struct area_event events[AREA_EVENTS];
 	struct area_couple couples[AREA_COUPLES];
+	struct area_module modules[AREA_MODULES];
+	struct area_place places[AREA_PLACES];
 };
 
 /* A turn: `thread` runs for `points` points and stops before the last one's successor, at
@@ -239,6 +280,7 @@ struct area_wait {
 enum area_end { END_NONE, END_DEADLOCK, END_LOST_WAKEUP, END_LIVELOCK, END_DIVERGED };
 
 #define AREA_TURNS (1u << 22)
+#define AREA_POINT_SITES (1u << 16)
 #define AREA_UNCONTROLLED_BYTES 4096u
 struct area_schedule {
 	uint32_t end; /* enum area_end */
@@ -248,11 +290,14 @@ struct area_schedule {
 	uint64_t
 		contested; /* of these: when another thread could have gone on instead; of long loops a part */
 	uint64_t diverged_site; /* where the thread stood instead */
-	uint32_t diverged_thread, reserved;
+	uint32_t diverged_thread;
+	uint32_t claimed; /* by the process that is controlled, on the binary loom */
+	struct claim_counts claim; /* what became of control.claim */
 	struct area_wait waits[AREA_SLOTS];
 	char uncontrolled[AREA_UNCONTROLLED_BYTES]; /* what was not under control, one name per line */
 	struct area_turn turns[AREA_TURNS];
 	struct area_turn plan[AREA_TURNS];
+	uint64_t sites[AREA_POINT_SITES]; /* ids in rising order: accesses there are always points */
 };
 
 #define AREA_HEAD_SIZE 4096u
@@ -265,7 +310,8 @@ struct area_schedule {
 /* Fork server: a program started with this variable forks before its first constructor for
  * every order that comes over the socket it names, and never gets to main itself. First,
  * and again whenever they change, it gets four descriptors beside a byte: area, stdout,
- * stderr and a file of one page, the note; it answers with a byte. An order is a byte alone.
+ * stderr and a file of one page, the note; it answers with a byte. An order is a byte alone,
+ * or with one descriptor: the working folder from now on.
  * The run is a child of the server's parent, which waits for it itself; its number stands in
  * the note. The server answers an order only when it could not fork. */
 #define SERVER_ENVIRONMENT "UNSNARL_SERVER"

@@ -33,6 +33,7 @@ struct arm {
 struct kept {
 	struct schedule_turn *turns;
 	size_t nturns;
+	struct point_sites *sites; /* its turns are counted with these */
 	uint64_t points, chosen;
 };
 
@@ -90,12 +91,18 @@ struct explore *explore_new(uint64_t seed, unsigned arms)
 	return explore;
 }
 
+static void kept_free(struct kept *kept)
+{
+	free(kept->turns);
+	point_sites_drop(kept->sites);
+}
+
 void explore_free(struct explore *explore)
 {
 	if (!explore)
 		return;
 	for (size_t i = 0; i < explore->kept.n; i++)
-		free(explore->kept.items[i].turns);
+		kept_free(&explore->kept.items[i]);
 	VEC_FREE(&explore->kept);
 	free(explore);
 }
@@ -176,6 +183,7 @@ static void change(const struct kept *kept, struct dice *dice, struct steer_orde
 	uint64_t point = below(dice, kept->points ? kept->points : 1);
 	size_t at = 0, n = 0;
 
+	order->sites = point_sites_hold(kept->sites);
 	order->plan = memory_alloc((kept->nturns + 2) * sizeof *order->plan);
 	while (at + 1 < kept->nturns && (kept->turns[at].wake || kept->turns[at].points <= point)) {
 		point -= kept->turns[at].wake ? 0 : kept->turns[at].points;
@@ -267,10 +275,11 @@ static void keep(struct explore *explore, const struct explore_news *news)
 		for (size_t i = 1; i < explore->kept.n; i++)
 			if (explore->kept.items[i].chosen > kept->chosen)
 				kept = &explore->kept.items[i];
-		free(kept->turns);
+		kept_free(kept);
 	}
 	*kept = (struct kept){ .turns = memory_alloc(news->nturns * sizeof *kept->turns),
-			       .nturns = news->nturns };
+			       .nturns = news->nturns,
+			       .sites = point_sites_hold(news->sites) };
 	memcpy(kept->turns, news->turns, news->nturns * sizeof *kept->turns);
 	for (size_t i = 0; i < news->nturns; i++)
 		kept->points += news->turns[i].wake ? 0 : news->turns[i].points;

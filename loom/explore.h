@@ -29,6 +29,7 @@ struct explore_news {
 	uint64_t points, contested;
 	const struct schedule_turn *turns; /* NULL = not known */
 	size_t nturns;
+	struct point_sites *sites; /* with which the turns are counted; NULL = none */
 };
 
 struct explore;

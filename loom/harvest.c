@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "loom/area.h"
+#include "model/symbols.h"
 
 #define CHUNK_BYTES 65536u
 #define FRONT_BYTES offsetof(struct area_process, paths)
@@ -24,6 +25,12 @@
 /* Numbers first .. last of the process at hand are common, common + 1, … of the run. */
 struct span {
 	uint32_t first, last, common;
+};
+
+/* A file in which there are places. */
+struct module {
+	const char *path; /* NULL: unsound */
+	uint64_t build;
 };
 
 struct harvest {
@@ -40,6 +47,7 @@ struct harvest {
 	VEC(struct edge) edges;
 	VEC(struct event) events;
 	VEC(struct block) blocks;
+	VEC(struct call) calls;
 	/* Index + 1 of what is already listed: by unit hash, by identity. */
 	struct map unit_at, pair_at, predecessor_at, edge_at;
 	/* The process at hand: all in front of its arrays, paths, numbering. */
@@ -49,8 +57,9 @@ struct harvest {
 	size_t item;      /* number of the entry at hand in its array */
 	uint32_t *places; /* of its pairs by number: where they are listed, UINT32_MAX = nowhere */
 	size_t nplaces;
-	VEC(struct span) spans; /* ascending, apart from each other */
-	struct span recent;     /* the span of the last number looked up */
+	VEC(struct module) modules; /* of the binary loom */
+	VEC(struct span) spans;     /* ascending, apart from each other */
+	struct span recent;         /* the span of the last number looked up */
 };
 
 static void add(uint64_t *sum, uint64_t value)
@@ -103,13 +112,13 @@ static bool is_valid(struct harvest *h, uint32_t state)
 	return state == AREA_VALID;
 }
 
-/* The unit's path, NULL when it does not end where it should. */
-static const char *path_of(const struct harvest *h, const struct area_unit *unit)
+/* The text at an offset of the paths, NULL when it does not end where it should. */
+static const char *text_at(const struct harvest *h, uint32_t offset)
 {
-	if (unit->path >= h->path_bytes)
+	if (offset >= h->path_bytes)
 		return NULL;
-	const char *path = h->paths + unit->path;
-	size_t room = h->path_bytes - unit->path;
+	const char *path = h->paths + offset;
+	size_t room = h->path_bytes - offset;
 
 	return memchr(path, '\0', room < PATH_MAX ? room : PATH_MAX) ? path : NULL;
 }
@@ -117,7 +126,7 @@ static const char *path_of(const struct harvest *h, const struct area_unit *unit
 /* The run's unit for one of a process, listed when new; NULL when unsound. */
 static const struct run_unit *unit_of(struct harvest *h, const struct area_unit *unit)
 {
-	const char *path = path_of(h, unit);
+	const char *path = text_at(h, unit->path);
 
 	if (!path || unit->first == 0 || unit->nsites > UINT32_MAX - unit->first)
 		return NULL;
@@ -154,6 +163,70 @@ static void take_unit(struct harvest *h, const void *item)
 	else if (unit->nsites)
 		*VEC_PUSH(&h->spans) =
 			(struct span){ unit->first, unit->first + unit->nsites - 1, common->first };
+}
+
+/* ---- places of the binary loom ---- */
+
+static void take_module(struct harvest *h, const void *item)
+{
+	const struct area_module *module = item;
+	const char *path = module->state == AREA_VALID ? text_at(h, module->path) : NULL;
+
+	*VEC_PUSH(&h->modules) = (struct module){ path, path ? symbols_build(path) : 0 };
+}
+
+/* The run's unit for a place, listed when new; NULL when the place is unsound. */
+static const struct run_unit *unit_of_place(struct harvest *h, const struct area_place *place)
+{
+	uint32_t kind = place->kind & ~PLACE_ATOMIC;
+	const struct module *module = place->module < h->modules.n ? &h->modules.items[place->module] : NULL;
+	const char *what = place->what ? text_at(h, place->what) : "";
+
+	if (!module || !module->path || !what || kind < SITE_READ || kind > SITE_ALLOCATION)
+		return NULL;
+	struct code_place own = { place->address, place->variable, place->kind, place->size };
+	uint64_t hash = code_place_mix(code_place_mix_text(code_place_id("", &own, what), module->path), module->build);
+	uint64_t *known = map_get(&h->unit_at, hash);
+
+	if (known)
+		return &h->units.items[*known - 1];
+	if (h->next == UINT32_MAX)
+		return NULL;
+	struct run_unit *new = VEC_PUSH(&h->units);
+
+	*new = (struct run_unit){ .hash = hash,
+				  .first = h->next++,
+				  .nsites = 1,
+				  .path = memory_string(module->path),
+				  .is_place = true,
+				  .place = own,
+				  .what = *what ? memory_string(what) : NULL };
+	*map_put(&h->unit_at, hash, NULL) = h->units.n;
+	return new;
+}
+
+static void take_place(struct harvest *h, const void *item)
+{
+	const struct area_place *place = item;
+
+	if (!is_valid(h, place->state))
+		return;
+	const struct run_unit *common = unit_of_place(h, place);
+	uint32_t number = (uint32_t)h->item + 1;
+
+	if (common)
+		*VEC_PUSH(&h->spans) = (struct span){ number, number, common->first };
+	else
+		add(&h->dropped, 1);
+}
+
+static struct error *take_places(struct harvest *h, const struct area_process *p, uint64_t base)
+{
+	h->modules.n = 0;
+	TRY(each(h, base + offsetof(struct area_process, modules), sizeof(struct area_module), p->nmodules,
+		 AREA_MODULES, take_module));
+	return each(h, base + offsetof(struct area_process, places), sizeof(struct area_place), p->nplaces,
+		    AREA_PLACES, take_place);
 }
 
 static int compare_spans(const void *a, const void *b)
@@ -377,6 +450,19 @@ static void take_event(struct harvest *h, const void *item)
 								.before = h->events.n };
 		return;
 	}
+	if (from->action >= AREA_ACQUIRE && from->action <= AREA_JOIN) {
+		if (!from->site || !site_of(h, from->site, &event.site))
+			event.site = SITE_NIL;
+		if (is_thread(h, from->thread))
+			*VEC_PUSH(&h->calls) = (struct call){
+				.kind = (enum call_kind)(from->action - AREA_ACQUIRE + CALL_ACQUIRE),
+				.site = event.site,
+				.thread = from->thread,
+				.object = from->address,
+				.before = h->events.n
+			};
+		return;
+	}
 	if (from->action > AREA_FORGET || !is_thread(h, from->thread) || !site_of(h, from->site, &event.site))
 		add(&h->dropped, 1);
 	else
@@ -416,6 +502,7 @@ static struct error *take_process(struct harvest *h, uint64_t base, bool first)
 	h->spans.n = 0;
 	TRY(each(h, base + offsetof(struct area_process, units), sizeof(struct area_unit), p->nunits,
 		 AREA_UNITS, take_unit));
+	TRY(take_places(h, p, base));
 	join_spans(h);
 	expect(&h->pair_at, p->npairs);
 	expect(&h->predecessor_at, p->npredecessors);
@@ -460,6 +547,7 @@ static void release(struct harvest *h)
 	free(h->paths);
 	free(h->places);
 	VEC_FREE(&h->spans);
+	VEC_FREE(&h->modules);
 	map_free(&h->unit_at);
 	map_free(&h->pair_at);
 	map_free(&h->predecessor_at);
@@ -489,6 +577,8 @@ struct error *harvest(int fd, struct observations *out)
 		.nevents = h.events.n,
 		.blocks = h.blocks.items,
 		.nblocks = h.blocks.n,
+		.calls = h.calls.items,
+		.ncalls = h.calls.n,
 		.nthreads = head.threads,
 		.nprocesses = head.processes,
 		.dropped = h.dropped,

@@ -43,6 +43,20 @@ static struct error *take_turns(int fd, size_t n, struct schedule *out)
 	return NULL;
 }
 
+/* The sites whose accesses were always points; up to the first that does not rise. */
+static struct error *take_sites(int fd, const struct area_control *control, struct schedule *out)
+{
+	size_t n = control->nsites < AREA_POINT_SITES ? control->nsites : AREA_POINT_SITES;
+
+	out->everywhere = control->everywhere;
+	out->sites = memory_alloc((n + 1) * sizeof *out->sites);
+	TRY(harvest_read(fd, AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, sites), out->sites,
+			 n * sizeof *out->sites));
+	while (out->nsites < n && (!out->nsites || out->sites[out->nsites] > out->sites[out->nsites - 1]))
+		out->nsites++;
+	return NULL;
+}
+
 static void take_waits(const struct area_schedule *from, struct schedule *out)
 {
 	size_t n = from->nwaits < AREA_SLOTS ? from->nwaits : AREA_SLOTS;
@@ -98,12 +112,19 @@ struct error *harvest_schedule(int fd, struct schedule *out, uint32_t *end)
 	out->diverged_turn = front->diverged_turn;
 	out->diverged_thread = front->diverged_thread;
 	out->diverged_site = front->diverged_site;
+	out->counts = front->claim;
+	if (head.control.claim.use != CLAIM_UNUSED && claim_is_sound(&head.control.claim)) {
+		out->claim = memory_alloc(sizeof *out->claim);
+		*out->claim = head.control.claim;
+	}
 	if (front->uncontrolled[0])
 		out->uncontrolled =
 			strndup(front->uncontrolled, strnlen(front->uncontrolled, AREA_UNCONTROLLED_BYTES));
 	take_waits(front, out);
 	struct error *error = take_turns(fd, front->nturns < AREA_TURNS ? front->nturns : AREA_TURNS, out);
 
+	if (!error)
+		error = take_sites(fd, &head.control, out);
 	if (error)
 		schedule_free(out);
 	return error;

@@ -23,10 +23,13 @@ struct hunt {
 	struct hunt_seen counts;
 	struct hunt_result results[EXPLORE_ROUND * ROUNDS]; /* by index, as they came */
 	bool here[EXPLORE_ROUND * ROUNDS];
+	struct point_sites *sites[EXPLORE_ROUND * ROUNDS]; /* that they were ordered with */
+	struct point_collector collector;
 	uint64_t budget;
-	uint64_t given;  /* orders */
-	uint64_t learnt; /* results */
-	uint64_t handed; /* results that the caller has */
+	struct claim claim; /* in every order */
+	uint64_t given;     /* orders */
+	uint64_t learnt;    /* results */
+	uint64_t handed;    /* results that the caller has */
 	bool keep, spare;
 };
 
@@ -72,7 +75,7 @@ static bool is_whole(enum outcome outcome)
 }
 
 static struct explore_news news_of(const struct run *run, enum label label, uint64_t points,
-				   uint64_t contested, uint64_t gain)
+				   uint64_t contested, uint64_t gain, struct point_sites *sites)
 {
 	bool whole = is_whole(run->outcome);
 
@@ -83,6 +86,7 @@ static struct explore_news news_of(const struct run *run, enum label label, uint
 		.contested = whole ? contested : 0,
 		.turns = whole ? run->schedule.turns : NULL,
 		.nturns = whole ? run->schedule.nturns : 0,
+		.sites = sites,
 	};
 }
 
@@ -97,9 +101,14 @@ static struct error *give_round(struct hunt *hunt)
 		struct steer_order order;
 
 		explore_next(hunt->explore, hunt->given, &order);
+		order.claim = hunt->claim;
 		order.keep = hunt->keep;
 		order.light = !hunt->keep;
 		order.spare = hunt->spare;
+		/* A plan is counted with the sites of the schedule that it was made from. */
+		if (!order.nplan)
+			order.sites = point_sites_hold(hunt->collector.sites);
+		hunt->sites[hunt->given % (EXPLORE_ROUND * ROUNDS)] = point_sites_hold(order.sites);
 		TRY(steer_give(hunt->steer, &order));
 		hunt->given++;
 	}
@@ -114,11 +123,15 @@ struct error *hunt_start(const struct hunt_options *options, const struct run *f
 	hunt->jobs = options->jobs;
 	hunt->budget = options->budget;
 	hunt->keep = options->keep;
+	if (options->claim)
+		hunt->claim = *options->claim;
 	hunt->explore = explore_new(options->seed, options->arms);
-	struct explore_news news = news_of(first, first->label, first->schedule.points,
-					   first->schedule.contested, count_new(hunt, &first->observations));
+	struct explore_news news =
+		news_of(first, first->label, first->schedule.points, first->schedule.contested,
+			count_new(hunt, &first->observations), NULL);
 
 	explore_begin(hunt->explore, &news);
+	point_collector_add(&hunt->collector, &first->observations);
 	TRY(steer_start(options->launch, options->jobs, &hunt->steer));
 	for (int i = 0; i < ROUNDS; i++)
 		TRY(give_round(hunt));
@@ -132,13 +145,18 @@ static void learn_next(struct hunt *hunt)
 {
 	struct hunt_result *result = place(hunt, hunt->learnt);
 	struct steer_report *report = &result->report;
+	struct point_sites **sites = &hunt->sites[hunt->learnt % (EXPLORE_ROUND * ROUNDS)];
 
 	result->arm = explore_arm_of(hunt->explore, hunt->learnt);
 	result->gain = report->harvested ? count_new(hunt, &report->run.observations) : 0;
 	struct explore_news news =
-		news_of(&report->run, report->label, report->points, report->contested, result->gain);
+		news_of(&report->run, report->label, report->points, report->contested, result->gain, *sites);
 
+	if (report->harvested)
+		point_collector_add(&hunt->collector, &report->run.observations);
 	explore_learn(hunt->explore, hunt->learnt++, &news);
+	point_sites_drop(*sites);
+	*sites = NULL;
 }
 
 struct error *hunt_next(struct hunt *hunt, double wait_s, struct hunt_result *result, bool *got, bool *done)
@@ -217,6 +235,9 @@ void hunt_stop(struct hunt *hunt)
 	map_free(&hunt->seen);
 	for (size_t i = 0; i < EXPLORE_ROUND * ROUNDS; i++)
 		steer_report_free(&hunt->results[i].report);
+	for (size_t i = 0; i < EXPLORE_ROUND * ROUNDS; i++)
+		point_sites_drop(hunt->sites[i]);
+	point_collector_free(&hunt->collector);
 	free(hunt);
 }
 

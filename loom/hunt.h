@@ -11,9 +11,10 @@ struct hunt_options {
 	const struct launch_options *launch;
 	unsigned jobs;
 	uint64_t seed;
-	unsigned arms;   /* of explore */
-	uint64_t budget; /* schedules, 0 = no limit */
-	bool keep;       /* harvest all runs at first, until hunt_keep says otherwise */
+	unsigned arms;             /* of explore */
+	uint64_t budget;           /* schedules, 0 = no limit */
+	const struct claim *claim; /* in every schedule, used as it says; NULL: none */
+	bool keep;                 /* harvest all runs at first, until hunt_keep says otherwise */
 };
 
 struct hunt_seen { /* distinct, over all schedules */

@@ -5,11 +5,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "loom/binary.h"
 #include "loom/spawn.h"
 
 #define AS_LONG_AS_IT_TAKES 1e8
@@ -33,12 +37,43 @@ static struct error *ready(const struct launch_options *options, char entry[SPAW
 {
 	TRY(spawn_area(&options->area, &options->control, options->area.seed, area));
 	TRY(spawn_plan(*area, options->plan, options->control.nplan));
+	TRY(spawn_sites(*area, options->sites, options->control.nsites));
 	spawn_entry(entry, *area);
 	if (fcntl(*area, F_SETFD, 0) < 0)
 		return error_errno(errno, "cannot hand the run area to %s", options->argv[0]);
 	if (options->still || spawn_must_be_still())
 		personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
 	return NULL;
+}
+
+/* Gives back the pages of one loaded file that can be read again. */
+static int give_back(struct dl_phdr_info *loaded, size_t size, void *unused)
+{
+	const uintptr_t page = 4095;
+
+	(void)size;
+	(void)unused;
+	for (int i = 0; i < loaded->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &loaded->dlpi_phdr[i];
+		uintptr_t from = (loaded->dlpi_addr + part->p_vaddr) & ~page;
+
+		if (part->p_type == PT_LOAD && !(part->p_flags & PF_W))
+			madvise((void *)from,
+				(loaded->dlpi_addr + part->p_vaddr + part->p_memsz - from + page) & ~page,
+				MADV_DONTNEED);
+	}
+	return 0;
+}
+
+/* The kernel keeps the largest amount of memory that a process has had through exec: what the tool itself
+ * took would be said of the program. */
+static void forget_peak(void)
+{
+	_cleanup_close_ int marks = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+
+	dl_iterate_phdr(give_back, NULL);
+	if (marks >= 0 && write(marks, "5", 1) != 1)
+		return; /* an old kernel: the peak stays */
 }
 
 struct error *launch_under(const struct launch_options *options, char *const *argv)
@@ -55,10 +90,17 @@ struct error *launch_under(const struct launch_options *options, char *const *ar
 struct error *launch_exec(const struct launch_options *options)
 {
 	char entry[SPAWN_ENTRY_SIZE];
-	_cleanup_free_ char **environment = spawn_environment(entry);
+	_cleanup_free_ char **own = spawn_environment(entry), **environment = NULL;
+	_cleanup_(binary_free) struct binary binary = { 0 };
 	_cleanup_close_ int area = -1;
 
+	TRY(binary_prepare(options, &binary));
+	environment = binary_environment(&binary, own);
 	TRY(ready(options, entry, &area));
-	execve(options->path ? options->path : options->argv[0], options->argv, environment);
+	forget_peak();
+	if (binary.path)
+		execve(binary.path, binary.argv, environment);
+	else
+		execve(options->path ? options->path : options->argv[0], options->argv, environment);
 	return error_errno(errno, "cannot start %s", options->argv[0]);
 }

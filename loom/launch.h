@@ -10,22 +10,33 @@
 #include "loom/area.h"
 #include "model/run.h"
 
+struct world; /* loom/world/world.h */
+
+/* How a program is seen: by the hooks that unsnarl cc put in, or as it is, under Valgrind. */
+enum loom { LOOM_ANY, LOOM_COMPILED, LOOM_BINARY };
+
 struct launch_options {
+	enum loom loom;    /* as launch_check found it; LOOM_ANY means compiled */
 	const char *path;  /* of the program, as launch_check resolved it; NULL = argv[0] */
 	char *const *argv; /* what the program gets, argv[0] as the user wrote it */
 	struct area_options area;
 	struct area_control control;      /* policy POLICY_FREE = not controlled */
 	const struct schedule_turn *plan; /* control.nplan turns */
+	const uint64_t *sites;            /* control.nsites ids, rising: accesses there are always points */
 	double timeout_s;                 /* 0 = none */
 	const char *expect;               /* stdout must equal this file; NULL = no such check */
 	const char *check; /* shell command: stdin is the program's stdout, exit 0 = pass; NULL = none */
 	enum label force;  /* 0 = judge, else every run gets this label */
 	bool still;        /* without address randomisation, where that is allowed */
+	struct world
+		*world; /* files, network and input of the runs; NULL = all of them the caller's, no input */
 };
 
 /* Resolves `program` through PATH; says in a sentence when it is missing, not
- * executable or built without hooks. *build is the hash of its bytes. */
-struct error *launch_check(const char *program, char **path, uint64_t *build);
+ * executable or cannot be observed. *loom is what is wanted, and then what it is:
+ * programs without hooks need the binary loom. *build is the hash of its bytes, and
+ * another one on the binary loom, where its sites are others. */
+struct error *launch_check(const char *program, enum loom *loom, char **path, uint64_t *build);
 
 /* Runs once and fills *run, which the caller frees. */
 struct error *launch_run(const struct launch_options *options, struct run *run);

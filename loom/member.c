@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "loom/harvest.h"
+#include "loom/world/world.h"
 
 #define PATIENCE_MS 45000 /* a worker itself gives up on unkillable processes earlier */
 
@@ -122,25 +123,33 @@ void members_stop(struct members *members)
 	*members = (struct members){ 0 };
 }
 
-/* Room for one descriptor beside a message. */
+/* Room for two descriptors beside a message. */
 union beside {
 	struct cmsghdr header;
-	char bytes[CMSG_SPACE(sizeof(int))];
+	char bytes[CMSG_SPACE(2 * sizeof(int))];
 };
 
-void member_give(struct member *member, const struct worker_order *order, int plan)
+void member_give(struct member *member, struct worker_order *order, int plan, int sites)
 {
 	union beside beside = { .bytes = { 0 } };
-	struct iovec part = { (void *)(uintptr_t)order, sizeof *order };
+	struct iovec part = { order, sizeof *order };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	int files[2];
+	size_t n = 0;
 
-	if (plan >= 0) {
-		beside.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
+	order->plan = plan >= 0;
+	order->sites = sites >= 0;
+	if (order->plan)
+		files[n++] = plan;
+	if (order->sites)
+		files[n++] = sites;
+	if (n) {
+		beside.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(n * sizeof *files),
 						  .cmsg_level = SOL_SOCKET,
 						  .cmsg_type = SCM_RIGHTS };
-		memcpy(CMSG_DATA(&beside.header), &plan, sizeof plan);
+		memcpy(CMSG_DATA(&beside.header), files, n * sizeof *files);
 		message.msg_control = &beside;
-		message.msg_controllen = sizeof beside;
+		message.msg_controllen = CMSG_SPACE(n * sizeof *files);
 	}
 	while (sendmsg(member->socket, &message, MSG_NOSIGNAL) < 0 && errno == EINTR)
 		;
@@ -227,6 +236,10 @@ struct error *member_run(struct member_report *from, const struct launch_options
 	struct error *error = NULL;
 	uint32_t end;
 
+	if (options->world) {
+		options->world->met |= report->met;
+		options->world->binds |= report->binds;
+	}
 	*run = (struct run){
 		.outcome = report->outcome,
 		.code = report->code,

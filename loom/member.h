@@ -33,8 +33,9 @@ struct member *members_wait(struct members *members, double wait_s);
 void members_stop(struct members *members);
 
 /* A worker that cannot be reached any more is noticed when its answer is missed.
- * `plan` is the descriptor of a plan, -1 = none. */
-void member_give(struct member *member, const struct worker_order *order, int plan);
+ * `plan` and `sites` are the descriptors of a plan and of a set of sites, -1 = none; order->plan and
+ * order->sites are filled in. */
+void member_give(struct member *member, struct worker_order *order, int plan, int sites);
 
 struct member_report {
 	struct worker_report report;

@@ -28,7 +28,7 @@ static void give_job(struct launch_pool *pool, struct member *member)
 				      .keep = true };
 
 	pool->given++;
-	member_give(member, &order, -1);
+	member_give(member, &order, -1, -1);
 }
 
 struct error *launch_pool_start(const struct launch_options *options, unsigned jobs, uint64_t runs,

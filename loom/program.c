@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "loom/area.h"         /* AREA_VERSION */
+#include "loom/binary.h"
 #include "model/unit_format.h" /* names of the sections */
 
 #define ADVICE "build it with: unsnarl cc"
@@ -150,14 +151,22 @@ static bool has_hooks(const struct image *image, const Elf64_Ehdr *head, uint32_
 	return found;
 }
 
-static struct error *check_image(const char *path, const struct image *image)
+/* Without hooks: seen as it is, if that is wanted and possible. */
+static struct error *take_binary(const char *path, const char *why, enum loom *loom)
+{
+	if (*loom == LOOM_COMPILED)
+		return error_new("%s %s; " ADVICE, path, why);
+	*loom = LOOM_BINARY;
+	return binary_check();
+}
+
+static struct error *check_image(const char *path, const struct image *image, enum loom *loom)
 {
 	Elf64_Ehdr head;
 	uint32_t version;
 
 	if (image->size >= 2 && memcmp(image->bytes, "#!", 2) == 0)
-		return error_new("%s is a script; give the program that it starts, built with: unsnarl cc",
-				 path);
+		return take_binary(path, "is a script; give the program that it starts", loom);
 	if (image->size < SELFMAG || memcmp(image->bytes, ELFMAG, SELFMAG) != 0)
 		return error_new("%s is not a program for this system (no ELF file); " ADVICE, path);
 	if (image->size < EI_NIDENT || image->bytes[EI_CLASS] != ELFCLASS64 ||
@@ -165,8 +174,9 @@ static struct error *check_image(const char *path, const struct image *image)
 		return error_new("%s is not a 64-bit x86 program; " ADVICE, path);
 	if (head.e_type != ET_EXEC && head.e_type != ET_DYN)
 		return error_new("%s is not linked; link it with: unsnarl cc", path);
-	if (!has_hooks(image, &head, &version))
-		return error_new("%s was built without hooks; " ADVICE, path);
+	if (!has_hooks(image, &head, &version) || *loom == LOOM_BINARY)
+		return take_binary(path, "was built without hooks", loom);
+	*loom = LOOM_COMPILED;
 	if (version && version != AREA_VERSION)
 		return error_new(
 			"%s was built with another version of unsnarl (its runtime has number %u, not %u), "
@@ -175,7 +185,7 @@ static struct error *check_image(const char *path, const struct image *image)
 	return NULL;
 }
 
-struct error *launch_check(const char *program, char **path, uint64_t *build)
+struct error *launch_check(const char *program, enum loom *loom, char **path, uint64_t *build)
 {
 	_cleanup_free_ char *found = NULL;
 	_cleanup_(unmap) struct image image = { 0 };
@@ -184,8 +194,8 @@ struct error *launch_check(const char *program, char **path, uint64_t *build)
 		return error_new("the name of the program is empty");
 	TRY(resolve(program, &found));
 	TRY(map_file(found, &image));
-	TRY(check_image(found, &image));
-	*build = hash_bytes(HASH_START, image.bytes, image.size);
+	TRY(check_image(found, &image, loom));
+	*build = hash_bytes(HASH_START + (*loom == LOOM_BINARY), image.bytes, image.size);
 	*path = found;
 	found = NULL;
 	return NULL;

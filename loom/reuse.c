@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "loom/harvest.h"
+#include "model/place.h"
 #include "loom/spawn.h"
 
 #define WIPE_MOST ((size_t)8 << 20)   /* beyond this a new area is cheaper */
@@ -67,7 +68,7 @@ static struct error *make(struct reuse *reuse, const struct area_options *option
 }
 
 struct error *reuse_arm(struct reuse *reuse, const struct area_options *options,
-			const struct area_control *control, uint64_t seed, int plan)
+			const struct area_control *control, uint64_t seed, int plan, int sites)
 {
 	if (!reuse->at)
 		TRY(make(reuse, options, control, seed));
@@ -78,6 +79,10 @@ struct error *reuse_arm(struct reuse *reuse, const struct area_options *options,
 	head->control = *control;
 	if (control->nplan > AREA_TURNS)
 		return error_new("a plan of %u turns is too long", control->nplan);
+	if (control->nsites > AREA_POINT_SITES)
+		return error_new("a set of %u sites is too large", control->nsites);
+	if (control->nsites)
+		TRY(harvest_read(sites, 0, schedule_of(reuse)->sites, control->nsites * sizeof(uint64_t)));
 	return control->nplan ? harvest_read(plan, 0, schedule_of(reuse)->plan,
 					     control->nplan * sizeof(struct area_turn))
 			      : NULL;
@@ -110,7 +115,19 @@ static void see(struct batch *batch, const uint32_t *words, size_t size)
 	batch->hashes[batch->n++] = hash_bytes(HASH_START, words, size);
 }
 
-/* Site numbers are those of the process; all runs of one program number alike. */
+/* Site numbers are those of the process. Programs with hooks number alike in all runs; on the binary loom sites
+ * are numbered as they come, so their places name them. */
+static uint32_t name_of(const struct area_process *p, uint32_t site)
+{
+	if (!site || site > least(p->nplaces, AREA_PLACES))
+		return site;
+	const struct area_place *place = &p->places[site - 1];
+	uint64_t hash =
+		code_place_mix(code_place_mix(code_place_mix(place->module, place->address), place->kind), place->what);
+
+	return (uint32_t)(hash ^ hash >> 32);
+}
+
 static bool look_at_process(struct reuse *reuse, uint32_t number)
 {
 	const struct area_process *p = process_of(reuse, number);
@@ -124,8 +141,8 @@ static bool look_at_process(struct reuse *reuse, uint32_t number)
 		uint32_t words[] = { 1,
 				     number,
 				     pair->kind,
-				     pair->head_site,
-				     pair->tail_site,
+				     name_of(p, pair->head_site),
+				     name_of(p, pair->tail_site),
 				     pair->head_thread,
 				     pair->tail_thread,
 				     0 };
@@ -134,17 +151,20 @@ static bool look_at_process(struct reuse *reuse, uint32_t number)
 			see(&batch, words, sizeof words);
 	}
 	for (uint32_t i = 0, n = least(p->npredecessors, AREA_PREDECESSORS); i < n; i++) {
-		uint32_t words[] = { 2, number, p->predecessors[i].site, p->predecessors[i].before };
+		uint32_t words[] = { 2, number, name_of(p, p->predecessors[i].site),
+				     name_of(p, p->predecessors[i].before) };
 
 		if (p->predecessors[i].state == AREA_VALID)
 			see(&batch, words, sizeof words);
 	}
 	for (uint32_t i = 0, n = least(p->nedges, AREA_EDGES); i < n; i++) {
 		const struct area_edge *edge = &p->edges[i];
-		uint32_t words[] = {
-			3,          number,      edge->source,
-			edge->sink, edge->write, (uint32_t)edge->source_context << 16 | edge->sink_context
-		};
+		uint32_t words[] = { 3,
+				     number,
+				     name_of(p, edge->source),
+				     name_of(p, edge->sink),
+				     edge->write,
+				     (uint32_t)edge->source_context << 16 | edge->sink_context };
 
 		if (edge->state == AREA_VALID)
 			see(&batch, words, sizeof words);
@@ -170,8 +190,10 @@ struct reuse_look reuse_look(struct reuse *reuse)
 	struct reuse_look look = { .end = schedule->end <= END_DIVERGED ? schedule->end : END_NONE,
 				   .points = schedule->points,
 				   .contested = schedule->contested,
+				   .bound = head->bound != 0,
 				   .processes = least(head->processes, AREA_PROCESSES),
-				   .turns = least(schedule->nturns, AREA_TURNS) };
+				   .turns = least(schedule->nturns, AREA_TURNS),
+				   .claim = schedule->claim };
 
 	look.odd = head->magic != AREA_MAGIC || head->processes > AREA_PROCESSES;
 	for (uint32_t i = 0; i < look.processes; i++)
@@ -185,7 +207,7 @@ struct extent {
 	uint64_t offset;
 	size_t size;
 };
-#define EXTENTS_MOST (1 + 8 * AREA_PROCESSES + 4)
+#define EXTENTS_MOST (1 + 10 * AREA_PROCESSES + 5)
 struct extents {
 	struct extent items[EXTENTS_MOST];
 	size_t n, bytes;
@@ -221,6 +243,8 @@ static void extend_process(struct extents *extents, const struct area_process *p
 		{ offsetof(struct area_process, edges), sizeof *p->edges, p->nedges, AREA_EDGES },
 		{ offsetof(struct area_process, events), sizeof *p->events, p->nevents, AREA_EVENTS },
 		{ offsetof(struct area_process, couples), sizeof *p->couples, p->ncouples, AREA_COUPLES },
+		{ offsetof(struct area_process, modules), sizeof *p->modules, p->nmodules, AREA_MODULES },
+		{ offsetof(struct area_process, places), sizeof *p->places, p->nplaces, AREA_PLACES },
 	};
 
 	extend(extents, offset, front_size(p, offset == AREA_PROCESS_OFFSET(0)));
@@ -228,7 +252,7 @@ static void extend_process(struct extents *extents, const struct area_process *p
 		extend(extents, offset + logs[i].at, logs[i].item * least(logs[i].n, logs[i].most));
 }
 
-/* All that a run leaves, by its own counts. The plan is not the run's. */
+/* All that a run leaves, by its own counts, and the sites that were points in it. The plan is not the run's. */
 static void find_extents(const struct reuse *reuse, struct extents *extents)
 {
 	const struct area_schedule *schedule = schedule_of(reuse);
@@ -244,6 +268,8 @@ static void find_extents(const struct reuse *reuse, struct extents *extents)
 	       strnlen(schedule->uncontrolled, AREA_UNCONTROLLED_BYTES));
 	extend(extents, AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, turns),
 	       sizeof *schedule->turns * least(schedule->nturns, AREA_TURNS));
+	extend(extents, AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, sites),
+	       sizeof *schedule->sites * least(head_of(reuse)->control.nsites, AREA_POINT_SITES));
 }
 
 void reuse_clean(struct reuse *reuse)

@@ -22,15 +22,17 @@ struct reuse {
 struct reuse_look {
 	bool novel; /* it showed a pair, predecessor or edge for the first time */
 	bool odd;   /* it wrote what no run writes */
+	bool bound; /* a port by its number */
 	uint32_t end, processes;
 	uint64_t points, contested, hash; /* of the schedule */
 	uint64_t turns;
+	struct claim_counts claim;
 };
 
 /* Ready for a run with these settings; makes an area when there is none. `plan`
- * is a file that holds control->nplan turns. */
+ * is a file that holds control->nplan turns, `sites` one that holds control->nsites ids. */
 struct error *reuse_arm(struct reuse *reuse, const struct area_options *options,
-			const struct area_control *control, uint64_t seed, int plan);
+			const struct area_control *control, uint64_t seed, int plan, int sites);
 
 /* Looks at what the run left; call once per run. */
 struct reuse_look reuse_look(struct reuse *reuse);

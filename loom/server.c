@@ -111,31 +111,43 @@ double server_cpu_s(const struct server *server)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* An order, or with an area what it needs for those to come. */
-static bool tell(const struct server *server, int area)
+/* A byte with descriptors beside it. */
+static bool send_descriptors(const struct server *server, const int *fds, size_t n)
 {
-	int fds[SERVER_DESCRIPTORS] = { area, server->out[1], server->err[1], server->note_fd };
 	union {
 		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof fds)];
+		char bytes[CMSG_SPACE(SERVER_DESCRIPTORS * sizeof(int))];
 	} beside = { .bytes = { 0 } };
 	char byte = 1;
 	struct iovec part = { &byte, 1 };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-	ssize_t n;
+	ssize_t sent;
 
-	if (area >= 0) {
-		beside.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof fds),
+	if (n) {
+		beside.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN(n * sizeof *fds),
 						  .cmsg_level = SOL_SOCKET,
 						  .cmsg_type = SCM_RIGHTS };
-		memcpy(CMSG_DATA(&beside.header), fds, sizeof fds);
+		memcpy(CMSG_DATA(&beside.header), fds, n * sizeof *fds);
 		message.msg_control = &beside;
-		message.msg_controllen = sizeof beside;
+		message.msg_controllen = CMSG_SPACE(n * sizeof *fds);
 	}
 	do {
-		n = sendmsg(server->socket, &message, MSG_NOSIGNAL);
-	} while (n < 0 && errno == EINTR);
-	return n == 1;
+		sent = sendmsg(server->socket, &message, MSG_NOSIGNAL);
+	} while (sent < 0 && errno == EINTR);
+	return sent == 1;
+}
+
+/* What it needs for the orders to come. */
+static bool tell_area(const struct server *server, int area)
+{
+	const int fds[SERVER_DESCRIPTORS] = { area, server->out[1], server->err[1], server->note_fd };
+
+	return send_descriptors(server, fds, SERVER_DESCRIPTORS);
+}
+
+static bool tell_order(const struct server *server, int folder)
+{
+	return send_descriptors(server, &folder, folder >= 0);
 }
 
 static bool hear(const struct server *server)
@@ -244,7 +256,7 @@ static bool follow(struct server *server, struct watch *watch, struct ending *en
 /* Gives it the area; a new server may take long to come so far. */
 static bool introduce(struct server *server, int area, struct watch *watch, struct ending *ending)
 {
-	if (!tell(server, area))
+	if (!tell_area(server, area))
 		return false;
 	enum heard heard = listen_to(server, watch, watch_now() + START_MS / 1e3, ending);
 
@@ -253,7 +265,7 @@ static bool introduce(struct server *server, int area, struct watch *watch, stru
 	return heard == STOPPED || (heard == SPOKE && hear(server));
 }
 
-struct error *server_run(struct server *server, int area, uint64_t number, struct watch *watch,
+struct error *server_run(struct server *server, int area, uint64_t number, int folder, struct watch *watch,
 			 struct ending *ending, bool *lost)
 {
 	*ending = (struct ending){ 0 };
@@ -262,7 +274,7 @@ struct error *server_run(struct server *server, int area, uint64_t number, struc
 	if (server->area != number && !introduce(server, area, watch, ending))
 		return NULL;
 	server->area = number;
-	*lost = !ending->stopped && (!tell(server, -1) || !follow(server, watch, ending));
+	*lost = !ending->stopped && (!tell_order(server, folder) || !follow(server, watch, ending));
 	if (*lost && server->note->pid < 0 && hear(server)) {
 		*lost = false;
 		return error_errno(-server->note->pid, "the program cannot be forked");

@@ -20,6 +20,7 @@ struct server {
 	int note_fd;              /* -1 */
 	struct server_note *note; /* shared with the server; NULL */
 	uint64_t area;            /* number of the area that it has, 0 = none */
+	unsigned folder;          /* number of the working folder that it is in */
 	clockid_t clock;          /* its processor time */
 };
 
@@ -29,10 +30,11 @@ struct server {
 /* Starts the program as a server; start->out, err and area are filled in here. */
 struct error *server_start(struct server *server, struct spawn *start);
 
-/* One run with this area, of which each has a number of its own. `watch` says how long it may
+/* One run with this area, of which each has a number of its own. `folder` is the working folder to change to,
+ * -1 = it stays where it is. `watch` says how long it may
  * take, where its output goes and what stops it; its `children` must be those of this process.
  * *lost when the server did not survive it. */
-struct error *server_run(struct server *server, int area, uint64_t number, struct watch *watch,
+struct error *server_run(struct server *server, int area, uint64_t number, int folder, struct watch *watch,
 			 struct ending *ending, bool *lost);
 
 /* Seconds of processor time that the server itself has taken. */

@@ -27,6 +27,7 @@ struct steered {
 	uint64_t points; /* that may still be passed */
 	double deadline; /* watch_now() */
 	const struct reduce_watch *watch;
+	struct point_sites *sites; /* of the failure: its turns are counted with these */
 };
 
 static bool is_stopped(const struct steered *steered)
@@ -87,6 +88,7 @@ static struct error *try_steered(void *context, const struct schedule_turn *plan
 		.seed = failed->schedule.seed,
 		.plan = memory_alloc((n + 1) * sizeof *plan),
 		.nplan = n,
+		.sites = point_sites_hold(steered->sites),
 		.keep = true,
 		.light = !steered->watch || !steered->watch->passed,
 		.most_points = most_points(&failed->schedule),
@@ -94,6 +96,8 @@ static struct error *try_steered(void *context, const struct schedule_turn *plan
 	struct steer_report report;
 	bool got;
 
+	if (failed->schedule.claim)
+		order.claim = *failed->schedule.claim;
 	if (n)
 		memcpy(order.plan, plan, n * sizeof *plan);
 	TRY(steer_give(steered->steer, &order));
@@ -120,11 +124,14 @@ static struct error *give_batch(struct steered *steered, unsigned from)
 			.policy = SCHEDULE_PCT,
 			.depth = 2 + i % 3,
 			.seed = known->seed + i + 1,
+			.sites = point_sites_hold(steered->sites),
 			.light = true,
 			.points = known->contested,
 			.most_points = most_points(known),
 		};
 
+		if (known->claim)
+			order.claim = *known->claim;
 		TRY(steer_give(steered->steer, &order));
 	}
 	return NULL;
@@ -176,8 +183,10 @@ struct error *reduce_steered(struct steer *steer, const struct run *failed, unsi
 				   .points = POINTS_MOST,
 				   .deadline = watch_now() + seconds,
 				   .watch = watch };
+	_cleanup_(point_sites_dropp) struct point_sites *sites = point_sites_of(&failed->schedule);
 	_cleanup_(schedule_free) struct schedule start = schedule_copy(&failed->schedule);
 
+	steered.sites = sites;
 	TRY(search(&steered, &start));
 	if (is_stopped(&steered)) {
 		*best = start;
@@ -196,6 +205,8 @@ struct error *windows_steered(struct steer *steer, const struct run *failed, con
 				   .points = POINTS_MOST,
 				   .deadline = watch_now() + seconds,
 				   .watch = &watch };
+	_cleanup_(point_sites_dropp) struct point_sites *sites = point_sites_of(schedule);
 
+	steered.sites = sites;
 	return windows_measure(schedule, try_steered, &steered, WINDOW_TRIES, out);
 }

@@ -113,11 +113,13 @@ struct error *spawn_area(const struct area_options *options, const struct area_c
 
 #define PLAN_OFFSET (AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, plan))
 
-static struct error *write_turns(int fd, uint64_t offset, const struct area_turn *turns, size_t n)
-{
-	const char *at = (const char *)turns;
+#define SITES_OFFSET (AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, sites))
 
-	for (size_t left = n * sizeof *turns; left;) {
+static struct error *write_part(int fd, uint64_t offset, const void *from, size_t size)
+{
+	const char *at = from;
+
+	for (size_t left = size; left;) {
 		ssize_t done = pwrite(fd, at, left, (off_t)offset);
 
 		if (done < 0 && errno != EINTR)
@@ -144,7 +146,7 @@ struct error *spawn_write_turns(int fd, uint64_t offset, const struct schedule_t
 					      .end = (uint16_t)turns[i].stop,
 					      .points = turns[i].points,
 					      .site = turns[i].site };
-	return write_turns(fd, offset, plan, n);
+	return write_part(fd, offset, plan, n * sizeof *plan);
 }
 
 struct error *spawn_plan(int fd, const struct schedule_turn *turns, size_t n)
@@ -157,7 +159,37 @@ struct error *spawn_copy_plan(int fd, int from, size_t n)
 	_cleanup_free_ struct area_turn *plan = memory_alloc(n * sizeof *plan);
 
 	TRY(harvest_read(from, 0, plan, n * sizeof *plan));
-	return write_turns(fd, PLAN_OFFSET, plan, n);
+	return write_part(fd, PLAN_OFFSET, plan, n * sizeof *plan);
+}
+
+struct error *spawn_sites(int fd, const uint64_t *sites, size_t n)
+{
+	if (n > AREA_POINT_SITES)
+		return error_new("the schedule names too many sites: %zu, at most %u can be followed", n,
+				 AREA_POINT_SITES);
+	return write_part(fd, SITES_OFFSET, sites, n * sizeof *sites);
+}
+
+struct error *spawn_copy_sites(int fd, int from, size_t n)
+{
+	_cleanup_free_ uint64_t *sites = memory_alloc((n + 1) * sizeof *sites);
+
+	TRY(harvest_read(from, 0, sites, n * sizeof *sites));
+	return spawn_sites(fd, sites, n);
+}
+
+struct error *spawn_sites_file(const uint64_t *sites, size_t n, int *fd)
+{
+	*fd = memfd_create("unsnarl-sites", MFD_CLOEXEC);
+	if (*fd < 0)
+		return error_errno(errno, "cannot make a file for a set of sites");
+	struct error *error = write_part(*fd, 0, sites, n * sizeof *sites);
+
+	if (error) {
+		close(*fd);
+		*fd = -1;
+	}
+	return error;
 }
 
 static bool is_ours(const char *entry)
@@ -199,12 +231,13 @@ char **spawn_bound_environment(char *const *environment)
 
 void spawn_entry(char entry[SPAWN_ENTRY_SIZE], int area)
 {
-	snprintf(entry, SPAWN_ENTRY_SIZE, "%s=%d", AREA_ENVIRONMENT, area);
+	/* As long as a server's entry, which takes its place: a program's stack lies alike in all runs. */
+	snprintf(entry, SPAWN_ENTRY_SIZE, "%s=%06d", AREA_ENVIRONMENT, area);
 }
 
 void spawn_server_entry(char entry[SPAWN_ENTRY_SIZE], int socket)
 {
-	snprintf(entry, SPAWN_ENTRY_SIZE, "%s=%d", SERVER_ENVIRONMENT, socket);
+	snprintf(entry, SPAWN_ENTRY_SIZE, "%s=%04d", SERVER_ENVIRONMENT, socket);
 }
 
 /* Only root may read the setting. Others can tell by their own addresses: with

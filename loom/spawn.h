@@ -35,6 +35,11 @@ struct error *spawn_write_turns(int fd, uint64_t offset, const struct schedule_t
 
 /* Copies a plan from a file that holds it as it stands in an area. */
 struct error *spawn_copy_plan(int fd, int from, size_t n);
+/* Writes the sites that control.nsites announces, or copies them from a file. */
+struct error *spawn_sites(int fd, const uint64_t *sites, size_t n);
+struct error *spawn_copy_sites(int fd, int from, size_t n);
+/* A file that holds so many ids. */
+struct error *spawn_sites_file(const uint64_t *sites, size_t n, int *fd);
 
 /* The environment of this process with room for AREA_ENVIRONMENT or SERVER_ENVIRONMENT
  * in front: entry 0 points to `entry`, the rest starts at entry 1. The array is the

@@ -18,7 +18,8 @@
 
 struct waiting {
 	struct worker_order order;
-	int plan;
+	int plan, file; /* of the sites, which are held meanwhile */
+	struct point_sites *sites;
 };
 
 struct steer {
@@ -32,6 +33,7 @@ struct steer {
 void steer_order_free(struct steer_order *order)
 {
 	free(order->plan);
+	point_sites_drop(order->sites);
 	*order = (struct steer_order){ 0 };
 }
 
@@ -92,8 +94,9 @@ static void feed(struct steer *steer)
 			return;
 		struct waiting *next = &steer->queue[steer->head];
 
-		member_give(idle, &next->order, next->plan);
+		member_give(idle, &next->order, next->plan, next->file);
 		cleanup_close(&next->plan);
+		point_sites_drop(next->sites);
 		steer->head = (steer->head + 1) % steer->room;
 		steer->n--;
 		steer->out++;
@@ -127,13 +130,21 @@ struct error *steer_give(struct steer *steer, struct steer_order *order)
 					.carry = !order->strict,
 					.light = order->light,
 					.points = order->points,
-					.most_points = order->most_points } },
+					.most_points = order->most_points,
+					.claim = order->claim } },
 		.plan = -1,
+		.file = -1,
 	};
 
 	memcpy(waiting.order.control.thread_points, order->thread_points, sizeof order->thread_points);
+	if (order->sites) {
+		waiting.order.control.everywhere = order->sites->everywhere;
+		waiting.order.control.nsites = (uint32_t)order->sites->n;
+		TRY(point_sites_file(order->sites, &waiting.file));
+	}
 	if (order->nplan)
 		TRY(plan_file(order->plan, order->nplan, &waiting.plan));
+	waiting.sites = point_sites_hold(order->sites);
 	steer_order_free(order);
 	push(steer, &waiting);
 	feed(steer);
@@ -167,6 +178,7 @@ struct error *steer_take(struct steer *steer, double wait_s, struct steer_report
 		.hash = from.report.hash,
 		.harvested = from.area >= 0,
 		.light = from.report.light,
+		.claim = from.report.claim,
 		.cpu_s = from.report.cpu_s + from.report.beside_s,
 	};
 	TRY(member_run(&from, &steer->options, &report->run));
@@ -174,6 +186,7 @@ struct error *steer_take(struct steer *steer, double wait_s, struct steer_report
 		report->points = report->run.schedule.points;
 		report->contested = report->run.schedule.contested;
 		report->turns = report->run.schedule.nturns;
+		report->claim = report->run.schedule.counts;
 		report->hash = schedule_hash(report->run.schedule.turns, report->run.schedule.nturns);
 	}
 	*got = true;
@@ -185,8 +198,10 @@ void steer_stop(struct steer *steer)
 	if (!steer)
 		return;
 	members_stop(&steer->members);
-	for (size_t i = 0; i < steer->n; i++)
+	for (size_t i = 0; i < steer->n; i++) {
 		cleanup_close(&steer->queue[(steer->head + i) % steer->room].plan);
+		point_sites_drop(steer->queue[(steer->head + i) % steer->room].sites);
+	}
 	free(steer->queue);
 	free(steer);
 }

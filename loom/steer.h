@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "loom/launch.h"
+#include "loom/point_sites.h"
 #include "model/run.h"
 #include "model/schedule.h"
 
@@ -19,12 +20,14 @@ struct steer_order {
 	uint64_t seed;
 	struct schedule_turn *plan; /* owned; followed before the policy decides */
 	size_t nplan;
+	struct point_sites *sites;               /* owned: one hold of it; NULL = none */
 	bool strict;                             /* the plan is all */
 	bool light;                              /* without couples: fast, not for recording */
 	bool spare;                              /* also a failing run only if it shows something new */
 	bool keep;                               /* harvest the run even if it passes and shows nothing new */
 	uint64_t points, most_points;            /* contested points that are likely; all that are allowed */
 	uint32_t thread_points[CONTROL_THREADS]; /* points of each thread that are likely */
+	struct claim claim;                      /* forced or forbidden, as it says */
 };
 void steer_order_free(struct steer_order *order);
 
@@ -37,6 +40,7 @@ struct steer_report {
 	double cpu_s;   /* of the program, the worker and its server */
 	bool harvested; /* `run` is filled */
 	bool light;     /* its observations are not all that there are */
+	struct claim_counts claim;
 	struct run run;
 };
 void steer_report_free(struct steer_report *report);

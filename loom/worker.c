@@ -1,7 +1,8 @@
 /* Inside a worker process: waits for an order, makes the area ready, starts the
  * program or has it forked by its server, watches it, has its output checked,
- * reports. The worker stands in a session of its own, so that Ctrl-C on the
- * terminal reaches neither it nor the program.
+ * reports. Between runs the files are made as they were (loom/world). The worker
+ * stands in a session of its own, so that Ctrl-C on the terminal reaches neither
+ * it nor the program.
  */
 #include "loom/worker.h"
 
@@ -21,6 +22,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "loom/binary.h"
 #include "loom/harvest.h"
 #include "loom/post.h"
 #include "loom/reuse.h"
@@ -29,6 +31,7 @@
 #include "loom/sweep.h"
 #include "loom/verdict.h"
 #include "loom/watch.h"
+#include "loom/world/view.h"
 
 #define LOOK_EVERY 64  /* runs between two looks for processes that were left behind */
 #define SERVERS_MOST 3 /* servers in a row that may die without a run */
@@ -42,7 +45,8 @@ struct worker {
 	uint64_t nserved;       /* runs */
 	double own_s, server_s; /* processor time at the last report */
 	int children;           /* from sweep_prepare */
-	int null;
+	struct view *view;
+	struct binary binary;   /* what is executed, when it is not the program itself */
 	bool still;
 	char entry[SPAWN_ENTRY_SIZE];
 	char **environment;
@@ -54,6 +58,7 @@ struct worker {
 struct result {
 	int area;
 	bool novel; /* it showed what no run of this worker had shown */
+	bool bound; /* a port by its number */
 	char *reason, *output;
 };
 
@@ -109,15 +114,10 @@ static struct error *prepare(struct worker *worker)
 		take_core(worker->setup->number);
 	setsid();
 	reset_signals();
-	/* Above 2, so that no descriptor made later is in the way of the program's
-	 * three, even when the tool was started with these closed. */
-	do {
-		worker->null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	} while (worker->null >= 0 && worker->null <= STDERR_FILENO);
-	if (worker->null < 0)
-		return error_errno(errno, "cannot open /dev/null");
+	TRY(view_open(worker->setup->options->world, &worker->view));
 	worker->still = worker->setup->options->still || spawn_must_be_still();
 	worker->environment = spawn_environment(worker->entry);
+	TRY(binary_prepare(worker->setup->options, &worker->binary));
 	return sweep_prepare(&worker->children);
 }
 
@@ -154,8 +154,10 @@ static struct error *run_process(struct worker *worker, struct spawn *start, str
 	cleanup_close(&err_end);
 	out_end = err_end = -1;
 	TRY(watch_end(&watch, ending));
-	if (ending->stopped)
+	if (ending->stopped) {
+		view_close(worker->view);
 		_exit(0);
+	}
 	return NULL;
 }
 
@@ -188,28 +190,54 @@ static double cpu_seconds(const struct rusage *usage)
 	       (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1e-6;
 }
 
+/* What comes beside an order; -1 = none. */
+struct files {
+	int plan, sites;
+};
+
+static void close_files(struct files *files)
+{
+	cleanup_close(&files->plan);
+	cleanup_close(&files->sites);
+}
+
+/* What the run is to follow, from the order's files or the options. */
+static struct error *write_orders(int area, const struct launch_options *options,
+				  const struct area_control *control, const struct files *files)
+{
+	if (files->plan < 0)
+		TRY(spawn_plan(area, options->plan, control->nplan));
+	else
+		TRY(spawn_copy_plan(area, files->plan, control->nplan));
+	return files->sites < 0 ? spawn_sites(area, options->sites, control->nsites)
+				: spawn_copy_sites(area, files->sites, control->nsites);
+}
+
 /* A program that was started for this run alone. */
-static struct error *run_alone(struct worker *worker, const struct worker_order *order, int plan,
-			       struct result *result, struct ending *ending)
+static struct error *run_alone(struct worker *worker, const struct worker_order *order,
+			       const struct files *files, struct result *result, struct ending *ending)
 {
 	const struct launch_options *options = worker->setup->options;
 
 	TRY(spawn_area(&options->area, &order->control, order->seed, &result->area));
-	if (plan < 0)
-		TRY(spawn_plan(result->area, options->plan, order->control.nplan));
-	else
-		TRY(spawn_copy_plan(result->area, plan, order->control.nplan));
+	TRY(write_orders(result->area, options, &order->control, files));
 	spawn_entry(worker->entry, result->area);
+	const struct binary *binary = &worker->binary;
+	_cleanup_free_ char **environment = binary_environment(binary, worker->environment);
 	struct spawn start = {
-		.path = options->path,
-		.argv = options->argv,
-		.environment = worker->environment,
-		.in = worker->null,
+		.path = binary->path ? binary->path : options->path,
+		.argv = binary->path ? binary->argv : options->argv,
+		.environment = environment,
+		.in = view_input(worker->view),
 		.area = result->area,
 		.still = worker->still,
 	};
 
 	TRY(run_process(worker, &start, &worker->out, &worker->err, ending));
+	uint32_t bound;
+
+	TRY(harvest_read(result->area, offsetof(struct area_head, bound), &bound, sizeof bound));
+	result->bound = bound != 0;
 	return harvest_read(result->area, AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, end),
 			    &ending->end, sizeof ending->end);
 }
@@ -217,17 +245,23 @@ static struct error *run_alone(struct worker *worker, const struct worker_order 
 static struct error *start_server(struct worker *worker)
 {
 	const struct launch_options *options = worker->setup->options;
-	_cleanup_free_ char **environment = spawn_bound_environment(worker->environment);
+	const struct binary *binary = &worker->binary;
+	_cleanup_free_ char **environment = binary->path ? binary_environment(binary, worker->environment)
+							 : spawn_bound_environment(worker->environment);
 	struct spawn start = {
-		.path = options->path,
-		.argv = options->argv,
-		.environment = worker->lost ? worker->environment : environment,
-		.in = worker->null,
+		.path = binary->path ? binary->path : options->path,
+		.argv = binary->path ? binary->argv : options->argv,
+		.environment = worker->lost && !binary->path ? worker->environment : environment,
+		.in = view_input(worker->view),
 		.still = worker->still,
 		.small_pages = true,
 	};
+	unsigned folder;
 
-	return server_start(&worker->server, &start);
+	view_folder(worker->view, &folder);
+	TRY(server_start(&worker->server, &start));
+	worker->server.folder = folder;
+	return NULL;
 }
 
 /* What a run has left behind becomes this process's child when its parent ends. The
@@ -256,13 +290,14 @@ static _Noreturn void leave(struct worker *worker)
 
 	if (worker->server.pid > 0)
 		error_free(sweep(worker->server.pid, &status, &usage));
+	view_close(worker->view);
 	_exit(0);
 }
 
 /* A run that the server forks. *done is false when there is no server to do so. */
-static struct error *run_served(struct worker *worker, const struct worker_order *order, int plan,
-				struct worker_report *report, struct result *result, struct ending *ending,
-				bool *done)
+static struct error *run_served(struct worker *worker, const struct worker_order *order,
+				const struct files *files, struct worker_report *report,
+				struct result *result, struct ending *ending, bool *done)
 {
 	struct watch watch = {
 		.start = watch_now(),
@@ -276,8 +311,15 @@ static struct error *run_served(struct worker *worker, const struct worker_order
 	*done = false;
 	if (!worker->server.pid)
 		TRY(start_server(worker));
-	TRY(reuse_arm(&worker->reuse, &worker->setup->options->area, &order->control, order->seed, plan));
-	TRY(server_run(&worker->server, worker->reuse.fd, worker->reuse.number, &watch, ending, &lost));
+	TRY(reuse_arm(&worker->reuse, &worker->setup->options->area, &order->control, order->seed,
+		      files->plan, files->sites));
+	unsigned number;
+	int folder = view_folder(worker->view, &number);
+	bool moved = number != worker->server.folder;
+
+	worker->server.folder = number;
+	TRY(server_run(&worker->server, worker->reuse.fd, worker->reuse.number, moved ? folder : -1, &watch,
+		       ending, &lost));
 	if (ending->stopped)
 		leave(worker);
 	if (lost) {
@@ -296,7 +338,9 @@ static struct error *run_served(struct worker *worker, const struct worker_order
 	report->contested = look.contested;
 	report->hash = look.hash;
 	report->turns = look.turns;
+	report->claim = look.claim;
 	result->novel = look.novel || look.odd;
+	result->bound = look.bound;
 	return tidy(worker, look.processes);
 }
 
@@ -326,8 +370,9 @@ static struct error *judge(struct worker *worker, const struct ending *ending, i
 	return NULL;
 }
 
-static struct error *run_program(struct worker *worker, const struct worker_order *order, int plan,
-				 struct worker_report *report, struct result *result)
+/* One run and what is to be said of it, in whatever way it can be made. */
+static struct error *run_once(struct worker *worker, const struct worker_order *order, const struct files *files,
+			      struct worker_report *report, struct result *result)
 {
 	_cleanup_close_ int spool = -1;
 	struct ending ending;
@@ -336,18 +381,53 @@ static struct error *run_program(struct worker *worker, const struct worker_orde
 	if (worker->setup->options->check)
 		TRY(output_spool(&spool));
 	report->started = microseconds_now();
+	report->served = false;
 	while (!done) {
 		output_start(&worker->out, worker->setup->expect, spool);
 		output_start(&worker->err, NULL, -1);
 		output_start(&worker->check, NULL, -1);
+		TRY(view_begin(worker->view));
 		if (worker->served) {
-			TRY(run_served(worker, order, plan, report, result, &ending, &done));
+			TRY(run_served(worker, order, files, report, result, &ending, &done));
 		} else {
-			TRY(run_alone(worker, order, plan, result, &ending));
+			TRY(run_alone(worker, order, files, result, &ending));
 			done = true;
 		}
 	}
-	TRY(judge(worker, &ending, spool, report, result));
+	return judge(worker, &ending, spool, report, result);
+}
+
+/* Makes the view as it was before the run; *again when the run does not count, and nothing is left of it. */
+static struct error *settle(struct worker *worker, const struct worker_report *report, struct result *result,
+			    bool *again)
+{
+	enum view_next next;
+
+	TRY(view_end(worker->view, result->bound, &next));
+	*again = next != VIEW_GO_ON;
+	if (next == VIEW_REPEAT_AFRESH && worker->server.pid)
+		server_stop(&worker->server);
+	if (!*again)
+		return NULL;
+	if (report->served)
+		reuse_clean(&worker->reuse);
+	free_result(result);
+	*result = (struct result){ .area = -1 };
+	return NULL;
+}
+
+static struct error *run_program(struct worker *worker, const struct worker_order *order,
+				 const struct files *files, struct worker_report *report,
+				 struct result *result)
+{
+	bool again = true;
+
+	while (again) {
+		TRY(run_once(worker, order, files, report, result));
+		TRY(settle(worker, report, result, &again));
+	}
+	report->met = view_met(worker->view);
+	report->binds = view_binds(worker->view);
 	if (!report->served)
 		return NULL;
 	if (order->keep || result->novel || (report->label == LABEL_FAIL && !order->spare))
@@ -401,11 +481,11 @@ static void await_order(struct worker *worker)
 		leave(worker);
 }
 
-static void next_order(struct worker *worker, struct worker_order *order, int *plan)
+static void next_order(struct worker *worker, struct worker_order *order, struct files *files)
 {
 	union {
 		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
 	} beside;
 	struct iovec part = { order, sizeof *order };
 	struct msghdr message = {
@@ -418,8 +498,14 @@ static void next_order(struct worker *worker, struct worker_order *order, int *p
 		await_order(worker);
 	if (n != (ssize_t)sizeof *order || worker->post.broken)
 		leave(worker);
-	if (CMSG_FIRSTHDR(&message) && beside.header.cmsg_type == SCM_RIGHTS)
-		memcpy(plan, CMSG_DATA(&beside.header), sizeof *plan);
+	if (!CMSG_FIRSTHDR(&message) || beside.header.cmsg_type != SCM_RIGHTS)
+		return;
+	const unsigned char *at = CMSG_DATA(&beside.header);
+
+	if (order->plan)
+		memcpy(&files->plan, at, sizeof files->plan);
+	if (order->sites)
+		memcpy(&files->sites, at + (order->plan ? sizeof files->plan : 0), sizeof files->sites);
 }
 
 _Noreturn void worker_main(const struct worker_setup *setup)
@@ -432,15 +518,15 @@ _Noreturn void worker_main(const struct worker_setup *setup)
 
 	for (;;) {
 		_cleanup_(free_result) struct result result = { .area = -1 };
-		_cleanup_close_ int plan = -1;
+		_cleanup_(close_files) struct files files = { -1, -1 };
 		struct worker_order order;
 
-		next_order(worker, &order, &plan);
+		next_order(worker, &order, &files);
 		struct worker_report report = { .index = order.index,
 						.seed = order.seed,
 						.light = order.control.light };
 		struct error *error =
-			unprepared ? unprepared : run_program(worker, &order, plan, &report, &result);
+			unprepared ? unprepared : run_program(worker, &order, &files, &report, &result);
 
 		if (error) {
 			report.is_error = true;

@@ -19,13 +19,15 @@ struct worker_setup {
 	bool served;                 /* runs are forked from a server, on a core of their own */
 };
 
-/* Parent to worker, with the descriptor of the plan beside it: a file of turns as
- * they stand in an area. Without one the plan of the options is followed. */
+/* Parent to worker, with up to two descriptors beside it: a file of turns as they stand in an
+ * area, the plan, and one of the ids of sites that are always points. Without them those of the
+ * options are meant. */
 struct worker_order {
 	uint64_t index, seed;
 	struct area_control control;
-	bool keep;  /* send the area also when the run passes and shows nothing new */
-	bool spare; /* and only when it shows something new, also when it fails */
+	bool keep;        /* send the area also when the run passes and shows nothing new */
+	bool spare;       /* and only when it shows something new, also when it fails */
+	bool plan, sites; /* which descriptors come, in this order */
 };
 
 /* Worker to parent: this, then both texts with their NUL. Several of them may come in one
@@ -35,8 +37,10 @@ struct worker_report {
 	uint64_t index, seed;
 	bool is_error; /* `reason` is the error's message, the rest is void */
 	bool sent;
-	bool served; /* the run was forked from a server */
-	bool light;  /* as it was ordered */
+	bool served;  /* the run was forked from a server */
+	bool light;   /* as it was ordered */
+	bool binds;   /* the program binds ports by number (struct world) */
+	unsigned met; /* bits of enum world_met */
 	enum outcome outcome;
 	int code;
 	enum label label;
@@ -46,6 +50,7 @@ struct worker_report {
 	int64_t started;
 	uint64_t output_hash;
 	uint64_t points, contested, hash, turns; /* of the schedule; filled when served */
+	struct claim_counts claim;               /* what became of it; filled when served */
 	uint32_t reason_size, output_size;       /* bytes with NUL; output 0 = none */
 };
 

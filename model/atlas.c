@@ -10,6 +10,7 @@
 static void take_unit(struct atlas *atlas, struct unit *unit)
 {
 	atlas->units = memory_resize(atlas->units, (atlas->nunits + 1) * sizeof *atlas->units);
+	*map_put(&atlas->by_hash, unit->hash, NULL) = atlas->nunits;
 	atlas->units[atlas->nunits++] = *unit;
 	for (uint32_t i = 0; i < unit->nsites; i++)
 		*map_put(&atlas->by_id, unit->sites[i].id, NULL) = (uint64_t)(uintptr_t)&unit->sites[i];
@@ -26,12 +27,23 @@ void atlas_read_file(struct atlas *atlas, const char *path)
 	free(units);
 }
 
+static void take_place(struct atlas *atlas, const struct run_unit *place)
+{
+	struct unit unit;
+
+	if (!atlas->symbols)
+		atlas->symbols = symbols_new();
+	symbols_unit(atlas->symbols, place->path, &place->place, place->what ? place->what : "", place->hash,
+		     &unit);
+	take_unit(atlas, &unit);
+}
+
 static const struct unit *unit_of(const struct atlas *atlas, const struct run_unit *wanted)
 {
-	for (size_t i = 0; i < atlas->nunits; i++)
-		if (atlas->units[i].hash == wanted->hash && atlas->units[i].nsites == wanted->nsites)
-			return &atlas->units[i];
-	return NULL;
+	const uint64_t *at = map_get(&atlas->by_hash, wanted->hash);
+	const struct unit *unit = at ? &atlas->units[*at] : NULL;
+
+	return unit && unit->nsites == wanted->nsites ? unit : NULL;
 }
 
 static size_t numbers_of(const struct observations *o)
@@ -51,7 +63,10 @@ void atlas_read(struct atlas *atlas, const struct observations *o)
 	for (size_t i = 0; i < o->nunits; i++) {
 		const struct unit *unit = unit_of(atlas, &o->units[i]);
 
-		if (!unit) {
+		if (!unit && o->units[i].is_place) {
+			take_place(atlas, &o->units[i]);
+			unit = unit_of(atlas, &o->units[i]);
+		} else if (!unit) {
 			atlas_read_file(atlas, o->units[i].path);
 			unit = unit_of(atlas, &o->units[i]);
 		}
@@ -79,5 +94,7 @@ void atlas_free(struct atlas *atlas)
 	free(atlas->units);
 	free(atlas->numbered);
 	map_free(&atlas->by_id);
+	map_free(&atlas->by_hash);
+	symbols_free(atlas->symbols);
 	*atlas = (struct atlas){ 0 };
 }

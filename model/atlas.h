@@ -6,13 +6,16 @@
 #include "base/hash.h"
 #include "model/run.h"
 #include "model/site.h"
+#include "model/symbols.h"
 
 struct atlas {
 	struct unit *units;
 	size_t nunits;
+	struct map by_hash;           /* to the index of the unit */
 	const struct site **numbered; /* by the run's number; NULL = not known */
 	size_t nnumbered;
-	struct map by_id; /* to the address of the site */
+	struct map by_id;        /* to the address of the site */
+	struct symbols *symbols; /* NULL until a place must be looked up */
 };
 
 /* Reads what can be read; a file that is gone or has changed is left out. */

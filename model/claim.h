@@ -1,34 +1,79 @@
-/* What forced switches of a failing run point at: a few accesses of two or more
- * threads that had to come in this order for the failure. Sites are ids, so a claim
- * can be kept apart from the run's numbering. */
+/* An interleaving claim: a few accesses (or calls) of two or three threads that came in
+ * this order, and are said to be why a run failed. Control can force a claim, so that it
+ * happens, and forbid it, so that it cannot, as if the program were mended. Plain fixed
+ * arrays: the runtime reads a claim as it stands in the run area. Text form: claim_text.c
+ * (doc/formats.md, "Claim"). */
 #ifndef MODEL_CLAIM_H
 #define MODEL_CLAIM_H
 
-#include "model/finding.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 
-#define CLAIM_STEPS 4u
-#define CLAIMS_MOST 3u /* that are kept of a run, best first */
+#define CLAIM_STEPS 6u
+#define CLAIM_SITES 32u   /* of one step: an unrolled or inlined line has several */
+#define CLAIM_ROLES 3u    /* threads that take part */
+#define CLAIM_DOORS 8u    /* lock calls before which a role is held */
+#define CLAIM_ANYWHERE 0u /* location of a step that may be at any address */
+
+enum claim_kind {
+	CLAIM_NONE,
+	CLAIM_ATOMIC,     /* what one role does is one step for the other roles, at these locations */
+	CLAIM_ORDER,      /* the first step came too early: it is to wait until the second was done once, */
+	CLAIM_ORDER_LAST, /* or until it is not done any more */
+	CLAIM_KINDS
+};
+
+enum claim_use { CLAIM_UNUSED, CLAIM_FORBID, CLAIM_FORCE };
 
 struct claim_step {
-	uint64_t site; /* an id */
-	uint32_t thread;
-	bool write;
-	bool missing; /* the run ended before it */
+	uint64_t sites[CLAIM_SITES]; /* ids */
+	uint32_t nsites;
+	uint32_t role;       /* threads take roles as they come; role 0 is that of the first step */
+	uint32_t location;   /* steps of one location, from 1, meet at overlapping addresses */
+	uint32_t thread;     /* number of the thread that did it in the run before */
+	uint32_t occurrence; /* it was its so many-th time there, from 1; 0 not known */
+	uint32_t write;      /* 1: it writes, or is a call */
+};
+
+struct claim_role {
+	uint64_t doors[CLAIM_DOORS]; /* ids of lock calls: it is held there instead of inside */
+	uint32_t ndoors;
+	uint32_t reach; /* accesses of its thread from its first to its last step, in the run before */
 };
 
 struct claim {
+	uint32_t kind; /* enum claim_kind */
+	uint32_t use;  /* enum claim_use */
+	uint32_t nsteps, nroles;
 	struct claim_step steps[CLAIM_STEPS]; /* in the order of the failing run */
-	size_t n;
-	enum finding_class class;
-	unsigned scenario;
-	unsigned cost; /* accesses between what is claimed and the switch, or the edges of its window */
-	bool measured; /* the switch was moved: `cost` counts from the edges */
-	bool exact;    /* moving it over one of these accesses makes the failure go away */
+	struct claim_role roles[CLAIM_ROLES];
 };
 
-struct claims {
-	struct claim *items;
-	size_t n, room; /* as VEC */
+/* What a run in which a claim was used tells of it. */
+struct claim_counts {
+	uint32_t held;     /* times a thread was held */
+	uint32_t given_up; /* times one was let go because nobody else could run */
+	uint32_t occurred; /* forced: times that the whole interleaving came about */
+	uint32_t orders;   /* forbidden: CLAIM_BEFORE, CLAIM_AFTER */
 };
+#define CLAIM_BEFORE 1u /* another role's step came before a whole group of role 0, */
+#define CLAIM_AFTER 2u  /* and after one */
+
+/* No number in it leads out of its arrays; roles and steps make sense. */
+bool claim_is_sound(const struct claim *claim);
+
+/* Does the set of a step hold the site? */
+bool claim_has_site(const struct claim_step *step, uint64_t id);
+
+struct error;
+struct site;
+/* Writes the text; `find` (as schedule_lookup) may be NULL. */
+void claim_write(FILE *out, const struct claim *claim, const struct site *(*find)(void *, uint64_t),
+		 void *context);
+char *claim_text(const struct claim *claim); /* the same as a string */
+/* Reads a text of any origin; the error names the line. `name` is for the error. */
+struct error *claim_parse(const char *text, size_t size, const char *name, struct claim *out);
+struct error *claim_read(const char *path, struct claim *out);
 
 #endif

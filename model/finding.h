@@ -1,7 +1,7 @@
 /* A finding: an answer for a person. Which accesses of which threads, in the
  * order in which they went wrong, on which variables, why it is believed, and
  * what runs that passed did instead. Whatever method found it fills the same
- * struct; report/finding.c shows it. It owns copies of all its strings, so that
+ * struct; report/finding_view.c shows it. It owns copies of all its strings, so that
  * it outlives stores and tables.
  */
 #ifndef MODEL_FINDING_H

@@ -6,8 +6,10 @@
 
 void observations_free(struct observations *observations)
 {
-	for (size_t i = 0; i < observations->nunits; i++)
+	for (size_t i = 0; i < observations->nunits; i++) {
 		free(observations->units[i].path);
+		free(observations->units[i].what);
+	}
 	free(observations->units);
 	free(observations->pairs);
 	free(observations->couples);
@@ -15,6 +17,7 @@ void observations_free(struct observations *observations)
 	free(observations->edges);
 	free(observations->events);
 	free(observations->blocks);
+	free(observations->calls);
 	*observations = (struct observations){ 0 };
 }
 

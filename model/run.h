@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/code_place.h"
 #include "model/run_end.h"
 #include "model/schedule.h"
 
@@ -104,11 +105,25 @@ struct block {
 	size_t before;
 };
 
-/* A unit that was loaded in the run: its sites are first .. first + nsites - 1. */
+/* A call that synchronises, done when `before` events had happened; only traced runs have them. */
+enum call_kind { CALL_ACQUIRE = 1, CALL_RELEASE, CALL_CREATE, CALL_JOIN };
+struct call {
+	enum call_kind kind;
+	uint32_t site; /* SITE_NIL when it is not known */
+	uint32_t thread;
+	uint64_t object; /* address of the lock; number of the thread that was made or joined */
+	size_t before;
+};
+
+/* A unit that was loaded in the run: its sites are first .. first + nsites - 1. On the binary loom a unit is one
+ * place, which has no table: symbols_unit makes it. */
 struct run_unit {
 	uint64_t hash;
 	uint32_t first, nsites;
-	char *path; /* ELF file that holds the unit's table */
+	char *path; /* ELF file that holds the unit's table, or the place */
+	bool is_place;
+	struct code_place place;
+	char *what; /* the function that is called at the place; NULL = none */
 };
 
 /* What a simulated machine counts (BUGABOO, Table 5). */
@@ -140,6 +155,8 @@ struct observations {
 	size_t nevents;
 	struct block *blocks; /* in order of allocation, of the first process */
 	size_t nblocks;
+	struct call *calls; /* in their order, of the first process */
+	size_t ncalls;
 	uint32_t nthreads, nprocesses;
 	uint64_t dropped;                 /* observations that found no room: 0 means complete */
 	uint64_t accesses;                /* hooked accesses executed */

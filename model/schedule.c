@@ -17,7 +17,9 @@ void schedule_free(struct schedule *schedule)
 	free(schedule->program);
 	free(schedule->turns);
 	free(schedule->waits);
+	free(schedule->sites);
 	free(schedule->uncontrolled);
+	free(schedule->claim);
 	*schedule = (struct schedule){ 0 };
 }
 
@@ -43,7 +45,9 @@ struct schedule schedule_copy(const struct schedule *schedule)
 		copy.arguments[i] = memory_string(schedule->arguments[i]);
 	copy.turns = copy_of(schedule->turns, schedule->nturns * sizeof *schedule->turns);
 	copy.waits = copy_of(schedule->waits, schedule->nwaits * sizeof *schedule->waits);
+	copy.sites = copy_of(schedule->sites, schedule->nsites * sizeof *schedule->sites);
 	copy.uncontrolled = schedule->uncontrolled ? memory_string(schedule->uncontrolled) : NULL;
+	copy.claim = copy_of(schedule->claim, schedule->claim ? sizeof *schedule->claim : 0);
 	return copy;
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "model/claim.h"
 #include "model/run_end.h"
 
 enum schedule_policy {
@@ -88,6 +89,11 @@ struct schedule {
 	uint64_t output; /* hash of what it printed, 0 = not known */
 	struct schedule_turn *turns;
 	size_t nturns;
+	/* What counts as a point besides synchronisation and what other threads have touched: every access,
+	 * as in schedules of version 1, or those at the sites with these ids, which rise. */
+	bool everywhere;
+	uint64_t *sites;
+	size_t nsites;
 	struct schedule_wait *waits;
 	size_t nwaits;
 	char *uncontrolled; /* what was not under control, one name per line; may be NULL */
@@ -95,6 +101,8 @@ struct schedule {
 	uint64_t diverged_turn;
 	uint32_t diverged_thread;
 	uint64_t diverged_site;
+	struct claim *claim;        /* that was forced or forbidden; NULL: none */
+	struct claim_counts counts; /* what became of it */
 };
 
 void schedule_free(struct schedule *schedule); /* what it holds, not the struct */

@@ -16,9 +16,10 @@
 #include "model/site.h"
 
 #define TITLE "unsnarl schedule"
-#define VERSION 1
+#define VERSION 2
 #define MOST_TURNS (1u << 22)
 #define MOST_WAITS 1024u
+#define MOST_SITES (1u << 22)
 #define MOST_THREADS 1000000000u
 #define MOST_BYTES ((size_t)1 << 30)
 
@@ -92,12 +93,30 @@ static void put_head(FILE *out, const struct schedule *schedule)
 	if (schedule->outcome > 0 && schedule->outcome < OUTCOME_BEYOND)
 		fprintf(out, "ended %s %d\n", outcomes[schedule->outcome], schedule->code);
 	fprintf(out, "output 0x%016" PRIx64 "\n", schedule->output);
+	if (schedule->claim) {
+		_cleanup_free_ char *text = claim_text(schedule->claim);
+
+		put_name(out, "claim", text);
+	}
 	fprintf(out, "hash 0x%016" PRIx64 "\n", schedule_hash(schedule->turns, schedule->nturns));
+}
+
+/* Where every access is a point no sites need be named. */
+static void put_sites(FILE *out, const struct schedule *schedule)
+{
+	if (schedule->everywhere) {
+		fprintf(out, "everywhere 1\n");
+		return;
+	}
+	fprintf(out, "sites %zu\n# accesses at these are points, too\n", schedule->nsites);
+	for (size_t i = 0; i < schedule->nsites; i++)
+		fprintf(out, "0x%016" PRIx64 "\n", schedule->sites[i]);
 }
 
 void schedule_write(FILE *out, const struct schedule *schedule, schedule_lookup *find, void *context)
 {
 	put_head(out, schedule);
+	put_sites(out, schedule);
 	fprintf(out, "turns %zu\n# thread, points, why it stopped, before which site\n", schedule->nturns);
 	for (size_t i = 0; i < schedule->nturns; i++) {
 		const struct schedule_turn *turn = &schedule->turns[i];
@@ -267,6 +286,7 @@ struct reading {
 	VEC(char *) arguments;
 	VEC(struct schedule_turn) turns;
 	VEC(struct schedule_wait) waits;
+	VEC(uint64_t) sites;
 	uint64_t hash;
 	bool hashed;
 };
@@ -338,6 +358,23 @@ static struct error *get_waits(struct reading *reading)
 	return NULL;
 }
 
+static struct error *get_sites(struct reading *reading)
+{
+	uint64_t n;
+
+	if (!get_number(&reading->text, MOST_SITES, &n))
+		return wrong(&reading->text, "not a number of sites");
+	for (uint64_t i = 0; i < n; i++) {
+		if (!next_line(&reading->text))
+			return wrong(&reading->text, "it ends before its last site");
+		uint64_t *site = VEC_PUSH(&reading->sites);
+
+		if (!get_number(&reading->text, UINT64_MAX, site) || (i && *site <= site[-1]))
+			return wrong(&reading->text, "not a site, or not behind the one before");
+	}
+	return NULL;
+}
+
 static bool get_policy(struct text *text, struct schedule *out)
 {
 	const char *word = next_word(text);
@@ -378,6 +415,19 @@ static bool get_argument(struct reading *reading)
 	return argument != NULL;
 }
 
+static bool get_claim(struct text *text, struct schedule *out)
+{
+	_cleanup_free_ char *claim = get_text(text);
+
+	free(out->claim);
+	out->claim = memory_alloc(sizeof *out->claim);
+	struct error *error = claim ? claim_parse(claim, strlen(claim), "claim", out->claim) : NULL;
+	bool good = claim && !error;
+
+	error_free(error);
+	return good;
+}
+
 /* One field of the head, the key already read. */
 static bool get_field(struct reading *reading, const char *key, struct schedule *out)
 {
@@ -397,14 +447,22 @@ static bool get_field(struct reading *reading, const char *key, struct schedule 
 		return get_number(text, UINT64_MAX, &out->points);
 	if (!strcmp(key, "ended"))
 		return get_ended(text, out);
+	if (!strcmp(key, "everywhere")) {
+		uint64_t value;
+
+		out->everywhere = get_number(text, 1, &value) && value;
+		return out->everywhere;
+	}
 	if (!strcmp(key, "output"))
 		return get_number(text, UINT64_MAX, &out->output);
+	if (!strcmp(key, "claim"))
+		return get_claim(text, out);
 	if (!strcmp(key, "hash"))
 		return reading->hashed = get_number(text, UINT64_MAX, &reading->hash);
 	return false;
 }
 
-static struct error *get_title(struct text *text)
+static struct error *get_title(struct text *text, struct schedule *out)
 {
 	uint64_t version;
 
@@ -417,6 +475,7 @@ static struct error *get_title(struct text *text)
 		return error_new("%s is a schedule of version %" PRIu64
 				 ", this unsnarl knows version %d; use a newer unsnarl",
 				 text->name, version, VERSION);
+	out->everywhere = version == 1;
 	return NULL;
 }
 
@@ -424,7 +483,7 @@ static struct error *get_all(struct reading *reading, struct schedule *out)
 {
 	struct text *text = &reading->text;
 
-	TRY(get_title(text));
+	TRY(get_title(text, out));
 	for (;;) {
 		if (!next_line(text))
 			return wrong(text, "it ends before its last line, \"end\"");
@@ -436,6 +495,8 @@ static struct error *get_all(struct reading *reading, struct schedule *out)
 			TRY(get_turns(reading));
 		else if (!strcmp(key, "waits") && !reading->waits.n)
 			TRY(get_waits(reading));
+		else if (!strcmp(key, "sites") && !reading->sites.n)
+			TRY(get_sites(reading));
 		else if (!get_field(reading, key, out))
 			return wrong(text, "a field that is not known or has no such value");
 	}
@@ -459,6 +520,8 @@ struct error *schedule_parse(const char *text, size_t size, const char *name, st
 	out->nturns = reading.turns.n;
 	out->waits = reading.waits.items;
 	out->nwaits = reading.waits.n;
+	out->sites = reading.sites.items;
+	out->nsites = reading.sites.n;
 	free(reading.text.words);
 	if (error)
 		schedule_free(out);

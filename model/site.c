@@ -107,6 +107,7 @@ void unit_free(struct unit *unit)
 {
 	cleanup_free(&unit->sites);
 	cleanup_free(&unit->table);
+	*unit = (struct unit){ 0 };
 }
 
 struct image {

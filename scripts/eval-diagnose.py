@@ -3,7 +3,7 @@
 right, is nothing claimed for a control, how long does it take.
 
 usage: eval-diagnose.py [--build DIR] [--time S] [--jobs J] [--repeat N] [--seed S]
-                        [--controls N] [--keep DIR] [--json FILE] [--methods] [--write] [NAME...]
+                        [--controls N] [--keep DIR] [--json FILE] [--methods] [--gcc FLAGS] [--write] [NAME...]
 
 What is right is said in judging.py. With --write the table goes into doc/results.md, between its markers.
 The exit status is 0 when all bars are met.
@@ -125,6 +125,7 @@ def main():
     parser.add_argument("--keep", type=pathlib.Path, help="folder for programs and stores, kept")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--methods", action="store_true", help="rank of the right answer in each opinion (!: other class)")
+    parser.add_argument("--gcc", metavar="FLAGS", help="build with gcc FLAGS, without hooks: the binary loom")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
@@ -133,7 +134,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         for name in judging.corpus(options.names):
             program = judging.Program(unsnarl, name, (options.keep or pathlib.Path(scratch)).resolve())
-            program.build()
+            program.build(options.gcc)
             done = []
             control = program.truth["class"] == "none"
             for repetition in range(options.controls or options.repeat if control else options.repeat):

@@ -81,10 +81,15 @@ class Program:
                                  capture_output=True, text=True, timeout=timeout)
         return process.returncode, process.stdout, process.stderr
 
-    def build(self):
+    def build(self, flags=None):
+        """By unsnarl cc; with flags by gcc, without hooks."""
         shutil.rmtree(self.home, ignore_errors=True)
         self.home.mkdir(parents=True)
         plain = all(s.endswith(".c") for s in self.truth["sources"])
+        if flags is not None:
+            subprocess.run(["gcc" if plain else "g++", *flags.split(), "-pthread", *self.truth["sources"], "-o",
+                            self.program, "-lm"], cwd=self.folder, check=True)
+            return
         code, _, errors = self.call("cc" if plain else "c++", "-O2", "-g", "-pthread", *self.truth["sources"],
                                     "-o", self.program)
         if code:

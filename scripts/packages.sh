@@ -7,7 +7,7 @@ set -eu
 
 # clang-19 brings the linker and the headers of C and C++.
 build="clang-19 llvm-19-dev meson ninja-build pkg-config python3
-	libcmocka-dev libjansson-dev libroaring-dev libsqlite3-dev libzstd-dev"
+	libcmocka-dev libdw-dev libjansson-dev libroaring-dev libsqlite3-dev libzstd-dev valgrind"
 check="cmake graphviz libclang-rt-19-dev lld-19 procps"
 bench="gcc libc6-dev libclang-rt-19-dev"
 tools="clang-format-19 clang-tidy-19"

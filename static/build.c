@@ -1,7 +1,5 @@
 /* Makes a program of the whole program's bitcode: code generation and linking are
  * clang's, with the libraries that the original needs. */
-#include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,65 +7,10 @@
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitWriter.h>
 
+#include "base/installed.h"
 #include "base/process.h"
 #include "static/static.h"
 #include "static/whole.h"
-
-/* ---- places ---- */
-
-/* An access alone comes first, then the same with the locks that were taken for it. */
-static void add_part(struct build_site *site, const struct scan_instruction *part, uint32_t lock)
-{
-	if (part->lock == UINT32_MAX) {
-		*VEC_PUSH(&site->parts) = (struct build_part){ part->instruction, UINT32_MAX };
-		return;
-	}
-	for (size_t i = 0; i < site->parts.n && part->lock == lock; i++)
-		if (site->parts.items[i].instruction == part->instruction)
-			site->parts.items[i].hoisted = part->section;
-}
-
-static void add_site(const struct scan *scan, const struct candidate_access *access, struct build_sites *out)
-{
-	struct build_site site = { .kind = access->kind, .frees = access->frees, .thread = access->thread };
-
-	for (size_t i = 0; i < scan->parts.n && access->statement != UINT32_MAX; i++) {
-		const struct scan_instruction *part = &scan->parts.items[i];
-
-		if (part->statement == access->statement)
-			add_part(&site, part, access->lock);
-	}
-	if (!site.parts.n)
-		*VEC_PUSH(&site.parts) = (struct build_part){ access->instruction, UINT32_MAX };
-	/* Both threads may do the same at one line. */
-	for (size_t i = 0; i < out->n; i++)
-		if (out->items[i].parts.items[0].instruction == site.parts.items[0].instruction &&
-		    out->items[i].kind == site.kind) {
-			VEC_FREE(&site.parts);
-			return;
-		}
-	*VEC_PUSH(out) = site;
-}
-
-void build_sites_of(const struct scan *scan, const struct candidate *candidate, size_t most,
-		    struct build_sites *out)
-{
-	bool locks = candidate->kind == CANDIDATE_DEADLOCK;
-
-	/* Of a circle, only the locks that are taken while another is held: the last two. */
-	for (size_t i = locks ? candidate->accesses.n / 2 : 0; i < candidate->accesses.n && out->n < most;
-	     i++)
-		add_site(scan, &candidate->accesses.items[i], out);
-	for (size_t i = 0; i < candidate->others.n && out->n < most; i++)
-		add_site(scan, &candidate->others.items[i], out);
-}
-
-void build_sites_free(struct build_sites *sites)
-{
-	for (size_t i = 0; i < sites->n; i++)
-		VEC_FREE(&sites->items[i].parts);
-	VEC_FREE(sites);
-}
 
 /* ---- the linker's command line ---- */
 
@@ -93,28 +36,6 @@ static void command_free(struct command *command)
 		free(command->owned.items[i]);
 	VEC_FREE(&command->owned);
 	VEC_FREE(&command->words);
-}
-
-/* The runtime lies beside the tool in a build folder, or in lib/unsnarl of an installation. */
-static struct error *find_runtime(char path[PATH_MAX])
-{
-	static const char *const places[] = { "/loom/active", "", "/../lib/unsnarl" };
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-
-	if (n < 0)
-		return error_errno(errno, "cannot find my own program file");
-	self[n] = '\0';
-	*strrchr(self, '/') = '\0';
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		int length = snprintf(path, PATH_MAX, "%s%s/libunsnarl_active.a", self, places[i]);
-
-		if (length < PATH_MAX && access(path, R_OK) == 0)
-			return NULL;
-	}
-	return error_new(
-		"libunsnarl_active.a is missing beside %s and in ../lib/unsnarl: install unsnarl again",
-		self);
 }
 
 static bool is_among(char *const *items, size_t n, const char *name)
@@ -162,10 +83,10 @@ static struct error *compile(const struct build_options *options, const struct w
 			     const char *bitcode)
 {
 	_cleanup_(command_free) struct command command = { 0 };
-	char runtime[PATH_MAX];
+	_cleanup_free_ char *runtime = NULL;
 	int status;
 
-	TRY(find_runtime(runtime));
+	TRY(installed_find("libunsnarl_active.a", &runtime));
 	const char *first[] = { needs_cxx(&whole->bitcodes) ? "clang++-19" : "clang-19",
 				"-O2",
 				"-w",

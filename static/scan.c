@@ -4,44 +4,6 @@
 
 #include "static/scanner.h"
 
-const char *pruned_words(enum pruned rule)
-{
-	static const char *const words[PRUNED_RULES] = {
-		[PRUNED_ONE_THREAD] = "only one thread ever does both",
-		[PRUNED_BEFORE] = "one is done before the other's thread is created",
-		[PRUNED_AFTER] = "one is done after the other's thread was joined",
-		[PRUNED_APART] = "one thread has ended when the other begins",
-		[PRUNED_ELSEWHERE] = "each thread was given a place of its own",
-		[PRUNED_TYPES] = "by C's rules for types they touch different things",
-	};
-
-	return words[rule];
-}
-
-const char *candidate_kind_name(enum candidate_kind kind)
-{
-	static const char *const names[CANDIDATE_KINDS] = {
-		[CANDIDATE_RACE] = "race",           [CANDIDATE_ORDER] = "order",
-		[CANDIDATE_ATOMICITY] = "atomicity", [CANDIDATE_MULTI_ATOMICITY] = "multi-variable-atomicity",
-		[CANDIDATE_DEADLOCK] = "deadlock",
-	};
-
-	return names[kind];
-}
-
-const char *candidate_kind_words(enum candidate_kind kind)
-{
-	static const char *const words[CANDIDATE_KINDS] = {
-		[CANDIDATE_RACE] = "data race",
-		[CANDIDATE_ORDER] = "order",
-		[CANDIDATE_ATOMICITY] = "atomicity",
-		[CANDIDATE_MULTI_ATOMICITY] = "atomicity of two variables",
-		[CANDIDATE_DEADLOCK] = "deadlock",
-	};
-
-	return words[kind];
-}
-
 /* ---- analysis ---- */
 
 static void tell(const struct scan_options *options, const char *stage, unsigned done)
@@ -99,21 +61,6 @@ void scanner_free(struct scanner *scanner)
 
 /* ---- ranking ---- */
 
-static int by_score(const void *a, const void *b)
-{
-	const struct candidate *left = a, *right = b;
-
-	if (left->score != right->score)
-		return left->score < right->score ? 1 : -1;
-	int files = strcmp(left->accesses.items[0].file, right->accesses.items[0].file);
-
-	if (files)
-		return files;
-	if (left->accesses.items[0].line != right->accesses.items[0].line)
-		return left->accesses.items[0].line < right->accesses.items[0].line ? -1 : 1;
-	return (left->id > right->id) - (left->id < right->id);
-}
-
 static uint64_t identity(const struct candidate *candidate)
 {
 	uint64_t hash = hash_bytes(HASH_START, &candidate->kind, sizeof candidate->kind);
@@ -128,30 +75,6 @@ static uint64_t identity(const struct candidate *candidate)
 		hash = hash_string(hash, access->variable);
 	}
 	return hash;
-}
-
-static void sort(struct scan *scan)
-{
-	qsort(scan->candidates.items, scan->candidates.n, sizeof *scan->candidates.items, by_score);
-	for (size_t i = 0; i < scan->candidates.n; i++)
-		scan->candidates.items[i].rank = (unsigned)i + 1;
-}
-
-void scan_rank(struct scan *scan, scan_observed *observed, void *context)
-{
-	for (size_t i = 0; i < scan->candidates.n; i++) {
-		struct candidate *candidate = &scan->candidates.items[i];
-
-		candidate->observed = true;
-		for (size_t a = 0; a < candidate->accesses.n; a++)
-			if (candidate->accesses.items[a].kind != SITE_SYNC)
-				candidate->observed &= observed(context, candidate->accesses.items[a].file,
-								candidate->accesses.items[a].line);
-		/* Never seen shared: behind all that was, in the same order. */
-		if (!candidate->observed)
-			candidate->score /= 4;
-	}
-	sort(scan);
 }
 
 /* Every access, alone and with each lock that its own function took for it. */
@@ -201,50 +124,11 @@ struct error *static_scan(const struct scan_options *options, struct scan *out)
 	atomic_find(&scanner, out);
 	cycles_find(&scanner, out);
 	sum_up(&scanner, out);
-	sort(out);
+	scan_sort(out);
 	while (options->most && out->candidates.n > options->most) {
 		candidate_free(&out->candidates.items[--out->candidates.n]);
 		out->cut = true;
 		out->dropped++;
 	}
 	return NULL;
-}
-
-static void access_free(struct candidate_access *access)
-{
-	free(access->file);
-	free(access->function);
-	free(access->variable);
-	free(access->through);
-	free(access->root);
-	free(access->locks);
-}
-
-void candidate_free(struct candidate *candidate)
-{
-	for (size_t i = 0; i < candidate->accesses.n; i++)
-		access_free(&candidate->accesses.items[i]);
-	for (size_t i = 0; i < candidate->others.n; i++)
-		access_free(&candidate->others.items[i]);
-	for (size_t i = 0; i < candidate->notes.n; i++)
-		free(candidate->notes.items[i]);
-	VEC_FREE(&candidate->accesses);
-	VEC_FREE(&candidate->others);
-	VEC_FREE(&candidate->notes);
-	free(candidate->variable);
-	free(candidate->parallel);
-}
-
-void scan_free(struct scan *scan)
-{
-	for (size_t i = 0; i < scan->candidates.n; i++)
-		candidate_free(&scan->candidates.items[i]);
-	for (size_t i = 0; i < scan->roots.n; i++)
-		free(scan->roots.items[i]);
-	for (size_t i = 0; i < scan->skipped.n; i++)
-		free(scan->skipped.items[i]);
-	VEC_FREE(&scan->candidates);
-	VEC_FREE(&scan->roots);
-	VEC_FREE(&scan->skipped);
-	VEC_FREE(&scan->parts);
 }

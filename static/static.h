@@ -91,6 +91,7 @@ struct scan_options {
 struct error *static_scan(const struct scan_options *options, struct scan *out);
 /* Candidates whose memory no run saw shared go last. */
 void scan_rank(struct scan *scan, scan_observed *observed, void *context);
+void scan_sort(struct scan *scan); /* best first, with new ranks */
 void scan_free(struct scan *scan);
 
 /* Whether and why a pair of lines was pruned or kept: sentences, one to a line, owned by the caller. Each place

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/claim.h"
+#include "model/hint.h"
 #include "model/run.h"
 #include "store/varint.h"
 
@@ -57,8 +57,8 @@ bool codec_get_details(const void *bytes, size_t size, const uint32_t *rows, siz
 void codec_put_schedule(struct bytes *out, const struct schedule *schedule);
 bool codec_get_schedule(const void *bytes, size_t size, struct schedule *out);
 
-/* The first CLAIMS_MOST claims. The caller frees them with VEC_FREE. */
-void codec_put_claims(struct bytes *out, const struct claims *claims);
-bool codec_get_claims(const void *bytes, size_t size, struct claims *out);
+/* The first HINTS_MOST claims. The caller frees them with VEC_FREE. */
+void codec_put_claims(struct bytes *out, const struct hints *claims);
+bool codec_get_claims(const void *bytes, size_t size, struct hints *out);
 
 #endif

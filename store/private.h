@@ -14,12 +14,13 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "model/symbols.h"
 #include "store/codec.h"
 #include "store/pack.h"
 #include "store/store.h"
 
 #define STORE_APPLICATION 0x756e736eu /* "unsn", SQLite's application_id */
-#define STORE_VERSION 4u              /* user_version; changes with the schema */
+#define STORE_VERSION 5u              /* user_version; changes with the schema */
 #define STORE_WAIT_MS 5000            /* patience with another writer */
 
 enum statement {
@@ -48,6 +49,9 @@ enum statement {
 	SQL_CLAIM_SET,
 	SQL_CLAIM_GET,
 	SQL_CLAIM_LIST,
+	SQL_CAUSE_DROP,
+	SQL_CAUSE_ADD,
+	SQL_CAUSE_GET,
 	SQL_STATEMENTS
 };
 
@@ -100,6 +104,7 @@ struct store {
 	sqlite3_stmt *statements[SQL_STATEMENTS];
 	struct packer *packer;
 	struct units units;
+	struct symbols *symbols; /* NULL until a place must be looked up */
 	struct intern intern;
 	struct sets sets;
 	struct loaded loaded;

@@ -90,6 +90,15 @@ static bool get_wait(struct reader *reader, struct schedule_wait *wait)
 	return !reader->bad && numbers[1] < WAITING_KINDS;
 }
 
+/* What else is a point: 1 for every access, or 0 and the ids of sites, each as the difference to the last. */
+static void put_points(struct bytes *out, const struct schedule *schedule)
+{
+	varint_put(out, schedule->everywhere);
+	varint_put(out, schedule->nsites);
+	for (size_t i = 0; i < schedule->nsites; i++)
+		varint_put(out, schedule->sites[i] - (i ? schedule->sites[i - 1] : 0));
+}
+
 void codec_put_schedule(struct bytes *out, const struct schedule *schedule)
 {
 	size_t text = schedule->uncontrolled ? strlen(schedule->uncontrolled) : 0;
@@ -113,6 +122,31 @@ void codec_put_schedule(struct bytes *out, const struct schedule *schedule)
 	for (size_t i = 0; i < schedule->nturns; i++)
 		varint_put(out, schedule->turns[i].points);
 	put_sites(out, schedule->turns, schedule->nturns);
+	put_points(out, schedule);
+	if (schedule->claim) {
+		_cleanup_free_ char *claim = claim_text(schedule->claim);
+
+		varint_put(out, strlen(claim));
+		bytes_put(out, claim, strlen(claim));
+	}
+}
+
+/* At the end, when there is one. */
+static bool get_claim(struct reader *reader, struct schedule *out)
+{
+	if (reader->at == reader->end)
+		return true;
+	uint64_t size = varint_get(reader);
+
+	if (reader->bad || size != (size_t)(reader->end - reader->at))
+		return false;
+	out->claim = memory_alloc(sizeof *out->claim);
+	struct error *error = claim_parse((const char *)reader->at, size, "claim", out->claim);
+	bool good = !error;
+
+	error_free(error);
+	reader->at = reader->end;
+	return good;
 }
 
 static bool get_head(struct reader *reader, struct schedule *out)
@@ -166,7 +200,26 @@ static bool get_turns(struct reader *reader, struct schedule *out)
 	}
 	for (size_t i = 0; i < n; i++)
 		out->turns[i].points = varint_get(reader);
-	return get_sites(reader, out->turns, n) && reader->at == reader->end && !reader->bad;
+	return get_sites(reader, out->turns, n) && !reader->bad;
+}
+
+/* Schedules of older stores end before this: every access is a point in them. */
+static bool get_points(struct reader *reader, struct schedule *out)
+{
+	out->everywhere = reader->at == reader->end || varint_get(reader);
+	uint64_t n = reader->at == reader->end ? 0 : varint_get(reader), last = 0;
+
+	if (reader->bad || n > (size_t)(reader->end - reader->at))
+		return false;
+	out->sites = memory_alloc((n + 1) * sizeof *out->sites);
+	for (; out->nsites < n; out->nsites++) {
+		uint64_t step = varint_get(reader);
+
+		if (reader->bad || (out->nsites && !step) || last + step < last)
+			return false;
+		out->sites[out->nsites] = last += step;
+	}
+	return get_claim(reader, out) && !reader->bad;
 }
 
 bool codec_get_schedule(const void *bytes, size_t size, struct schedule *out)
@@ -174,7 +227,7 @@ bool codec_get_schedule(const void *bytes, size_t size, struct schedule *out)
 	struct reader reader = reader_of(bytes, size);
 
 	*out = (struct schedule){ 0 };
-	if (get_head(&reader, out) && get_turns(&reader, out))
+	if (get_head(&reader, out) && get_turns(&reader, out) && get_points(&reader, out))
 		return true;
 	schedule_free(out);
 	return false;

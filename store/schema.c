@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "store/private.h"
@@ -86,6 +87,12 @@ static const char *const upgrades[] = {
 	"CREATE TABLE claim("
 	" run INTEGER PRIMARY KEY REFERENCES run,"
 	" claims BLOB NOT NULL) STRICT;",
+
+	"CREATE TABLE cause("
+	" campaign INTEGER NOT NULL REFERENCES campaign,"
+	" rank INTEGER NOT NULL,"
+	" claim TEXT NOT NULL,"
+	" PRIMARY KEY(campaign, rank)) STRICT, WITHOUT ROWID;",
 };
 _Static_assert(sizeof upgrades / sizeof *upgrades == STORE_VERSION - 1, "a step for every version");
 /* clang-format on */
@@ -139,6 +146,9 @@ static const char *const statements[SQL_STATEMENTS] = {
 	[SQL_LOADED_ADD] = "INSERT OR IGNORE INTO loaded(campaign, unit) VALUES(?, ?)",
 	[SQL_LOADED_LIST] = "SELECT unit FROM loaded WHERE campaign = ?",
 	[SQL_CLAIM_SET] = "INSERT OR REPLACE INTO claim(run, claims) VALUES(?, ?)",
+	[SQL_CAUSE_DROP] = "DELETE FROM cause WHERE campaign = ?",
+	[SQL_CAUSE_ADD] = "INSERT OR REPLACE INTO cause(campaign, rank, claim) VALUES(?, ?, ?)",
+	[SQL_CAUSE_GET] = "SELECT claim FROM cause WHERE campaign = ? AND rank = ?",
 	[SQL_CLAIM_GET] = "SELECT claims FROM claim WHERE run = ?",
 	[SQL_CLAIM_LIST] = "SELECT c.run FROM claim c JOIN run r ON r.number = c.run WHERE r.campaign = ?"
 			   " ORDER BY c.run DESC",
@@ -176,12 +186,8 @@ static struct error *image(const char *path, unsigned char **out, sqlite3_int64 
 	return error;
 }
 
-static struct error *write_file(const char *path, const unsigned char *bytes, size_t size)
+static struct error *write_file(int fd, const char *path, const unsigned char *bytes, size_t size)
 {
-	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-
-	if (fd < 0)
-		return error_errno(errno, "cannot make the store %s", path);
 	while (size) {
 		ssize_t n = write(fd, bytes, size);
 
@@ -197,18 +203,23 @@ static struct error *write_file(const char *path, const unsigned char *bytes, si
 
 struct error *schema_create(const char *path)
 {
-	_cleanup_free_ char *fresh = memory_format("%s-new-%ld", path, (long)getpid());
+	_cleanup_free_ char *fresh = memory_format("%s-new-XXXXXX", path);
 	unsigned char *bytes = NULL;
 	sqlite3_int64 size = 0;
 
 	TRY(image(path, &bytes, &size));
-	struct error *error = write_file(fresh, bytes, (size_t)size);
+	/* A new file, whatever lies in the folder, and for its owner alone: SQLite's further files are as
+	 * this one is. */
+	_cleanup_close_ int fd = mkostemp(fresh, O_CLOEXEC);
+	struct error *error = fd < 0 ? error_errno(errno, "cannot make the store %s", path)
+				     : write_file(fd, path, bytes, (size_t)size);
 
 	sqlite3_free(bytes);
 	/* link, unlike rename, leaves a store that someone else has just made. */
 	if (!error && link(fresh, path) && errno != EEXIST && rename(fresh, path))
 		error = error_errno(errno, "cannot make the store %s", path);
-	unlink(fresh);
+	if (fd >= 0)
+		unlink(fresh);
 	return error;
 }
 

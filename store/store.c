@@ -106,7 +106,7 @@ static struct error *connect_checked(struct store *store, bool writable)
 
 static struct error *make(const char *folder, const char *path)
 {
-	bool made = mkdir(folder, 0777) == 0;
+	bool made = mkdir(folder, 0700) == 0;
 
 	if (!made && errno != EEXIST)
 		return error_errno(errno, "cannot make the store's folder %s", folder);
@@ -145,6 +145,7 @@ void store_close(struct store *store)
 		return;
 	disconnect(store);
 	units_forget(&store->units, true);
+	symbols_free(store->symbols);
 	intern_forget(&store->intern);
 	sets_forget(&store->sets);
 	loaded_forget(&store->loaded);

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "model/claim.h"
+#include "model/hint.h"
 #include "model/run.h"
 #include "model/site.h"
 
@@ -58,11 +59,17 @@ struct error *store_runs(struct store *store, uint64_t campaign, struct run **ou
 struct error *store_reduce(struct store *store, uint64_t run, const struct schedule *reduced);
 
 /* Gives a stored run what its forced switches point at. */
-struct error *store_claim(struct store *store, uint64_t run, const struct claims *claims);
+struct error *store_claim(struct store *store, uint64_t run, const struct hints *claims);
 /* That again, best first; none when nobody looked. The caller frees it with VEC_FREE. */
-struct error *store_claims(struct store *store, uint64_t run, struct claims *out);
+struct error *store_claims(struct store *store, uint64_t run, struct hints *out);
 /* Numbers of a campaign's runs that have claims, newest first. The caller frees the array. */
 struct error *store_claimed(struct store *store, uint64_t campaign, uint64_t **out, size_t *n);
+
+/* Keeps what a diagnosis of the campaign found, as claims that can be forced and forbidden, in place of what
+ * was kept before. Claim i has rank i + 1; those of kind CLAIM_NONE are left out. */
+struct error *store_causes(struct store *store, uint64_t campaign, const struct claim *claims, size_t n);
+/* One of them again; kind CLAIM_NONE when there is none of that rank. */
+struct error *store_cause(struct store *store, uint64_t campaign, uint64_t rank, struct claim *out);
 
 /* The number of the last failed run (of a campaign, 0 = any); 0 when there is none. */
 struct error *store_last_failed(struct store *store, uint64_t campaign, uint64_t *number);
@@ -76,6 +83,9 @@ struct error *store_site_by_id(struct store *store, uint64_t campaign, uint64_t 
 /* A site's unit, by its hash, and its place in there; and back. */
 struct error *store_site_unit(struct store *store, uint32_t number, uint64_t *hash, uint32_t *index);
 struct error *store_unit_site(struct store *store, uint64_t hash, uint32_t index, uint32_t *number);
+/* All sites of the unit that holds site `number`: *sites[i] has the number *first + i. They live until store_close. */
+struct error *store_unit_sites(struct store *store, uint32_t number, uint32_t *first,
+			       const struct site **sites, uint32_t *n);
 /* Numbers of the sites at FILE:LINE[:COLUMN] (file may be a suffix such as "a.c"). */
 struct error *store_sites_at(struct store *store, const char *file, uint32_t line, uint32_t column,
 			     uint32_t **out, size_t *n);

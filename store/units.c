@@ -104,6 +104,18 @@ static struct error *add_units_of(struct store *store, const char *path)
 	return error;
 }
 
+/* A place has no table in its file: it is made. */
+static struct error *add_place(struct store *store, const struct run_unit *place)
+{
+	_cleanup_(unit_free) struct unit unit = { 0 };
+
+	if (!store->symbols)
+		store->symbols = symbols_new();
+	symbols_unit(store->symbols, place->path, &place->place, place->what ? place->what : "", place->hash,
+		     &unit);
+	return add_unit(store, &unit);
+}
+
 struct error *units_learn(struct store *store, const struct observations *observations)
 {
 	for (size_t i = 0; i < observations->nunits; i++) {
@@ -111,7 +123,7 @@ struct error *units_learn(struct store *store, const struct observations *observ
 		const uint64_t *at = map_get(&store->units.by_hash, unit->hash);
 
 		if (!at) {
-			TRY(add_units_of(store, unit->path));
+			TRY(unit->is_place ? add_place(store, unit) : add_units_of(store, unit->path));
 			at = map_get(&store->units.by_hash, unit->hash);
 		}
 		if (!at || store->units.list.items[*at].count != unit->nsites)
@@ -178,6 +190,20 @@ struct error *store_site(struct store *store, uint32_t number, const struct site
 		return error_new("the store %s has no site #%u", store->path, number);
 	TRY(parse(store, unit));
 	*out = &unit->unit.sites[number - unit->base];
+	return NULL;
+}
+
+struct error *store_unit_sites(struct store *store, uint32_t number, uint32_t *first,
+			       const struct site **sites, uint32_t *n)
+{
+	const struct site *site;
+
+	TRY(store_site(store, number, &site));
+	const struct store_unit *unit = unit_of(&store->units, number);
+
+	*first = unit->base;
+	*sites = unit->unit.sites;
+	*n = unit->count;
 	return NULL;
 }
 

@@ -27,6 +27,7 @@
 #include "loom/spawn.h"
 #include "loom/sweep.h"
 #include "loom/watch.h"
+#include "model/place.h"
 #include "model/run.h"
 #include "model/site.h"
 #include "tests/reference.h"
@@ -73,6 +74,36 @@ static struct error *run(const struct settings *settings, int children, int area
 	return watch_end(&watch, ending);
 }
 
+/* The binary loom numbers sites as they come, differently in each run: here their places number them. */
+static uint32_t number_of(const struct area_process *p, uint32_t site)
+{
+	if (!site || site > p->nplaces)
+		return site;
+	const struct area_place *place = &p->places[site - 1];
+	uint64_t hash = code_place_mix_text(code_place_mix(code_place_mix(place->module, place->address), place->kind),
+				       p->paths + place->what);
+
+	return (uint32_t)(hash >> 40) | 1;
+}
+
+static void name_by_place(struct area_process *p)
+{
+	for (uint32_t i = 0; i < p->npairs; i++) {
+		p->pairs[i].head_site = number_of(p, p->pairs[i].head_site);
+		p->pairs[i].tail_site = number_of(p, p->pairs[i].tail_site);
+	}
+	for (uint32_t i = 0; i < p->npredecessors; i++) {
+		p->predecessors[i].site = number_of(p, p->predecessors[i].site) & 0xffffff;
+		p->predecessors[i].before = number_of(p, p->predecessors[i].before);
+	}
+	for (uint32_t i = 0; i < p->nedges; i++) {
+		p->edges[i].source = number_of(p, p->edges[i].source) & 0xffffff;
+		p->edges[i].sink = number_of(p, p->edges[i].sink) & 0xffffff;
+	}
+	for (uint32_t i = 0; i < p->nevents; i++)
+		p->events[i].site = number_of(p, p->events[i].site);
+}
+
 static struct error *trace(const struct settings *settings, uint32_t observe, bool light, int children,
 			   struct traced *out)
 {
@@ -89,11 +120,13 @@ static struct error *trace(const struct settings *settings, uint32_t observe, bo
 		return error_errno(errno, "cannot read the run area");
 	out->processes = head.processes;
 	out->threads = head.threads;
-	out->process = mmap(NULL, AREA_PROCESS_SIZE, PROT_READ, MAP_SHARED, area, AREA_PROCESS_OFFSET(0));
+	out->process = mmap(NULL, AREA_PROCESS_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, area,
+			    AREA_PROCESS_OFFSET(0));
 	if (out->process == MAP_FAILED)
 		return error_errno(errno, "cannot map the run area");
 	if (!out->process->started)
 		return error_new("%s has no runtime or did not start", settings->argv[0]);
+	name_by_place(out->process);
 	out->cut_off = out->process->live != 1 || ending.timed_out || WIFSIGNALED(ending.status);
 	return NULL;
 }

@@ -3,9 +3,10 @@
  * and prints how it ended and its turns. For the tests of the runtime.
  *
  * control_driver [-p policy] [-s seed] [-n runs] [-d depth] [-m most points]
- *                [-t seconds] [-x file] [-r] [-f] [-T] [-q] [-v] PROGRAM ARGUMENTS...
+ *                [-t seconds] [-x file] [-r] [-f] [-T] [-q] [-v] [-e] [-g] PROGRAM ARGUMENTS...
  * -x: a good run prints this; -r: replays each run from its turns, strictly, in a fresh process, and compares;
- * -f: fresh process for every run; -T: every thread on its own kernel thread; -q: counts only; -v: turns too. */
+ * -f: fresh process for every run; -T: every thread on its own kernel thread; -q: counts only; -v: turns too;
+ * -e: every access is a point; -g: the set of sites that are points grows by the pairs of each run. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -20,7 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "loom/area.h"
+#include "model/site.h"
 
 static const char *const policies[] = { "free", "random", "pct", "pos", "surw", "stay" };
 static const char *const ends[] = { "none", "deadlock", "lost-wakeup", "livelock", "diverged" };
@@ -28,7 +31,8 @@ static const char *const ends[] = { "none", "deadlock", "lost-wakeup", "livelock
 static struct area_control control = {
 	.policy = POLICY_RANDOM, .depth = 3, .carry = 1, .most_points = 2000000
 };
-static bool replays, fresh, quiet, verbose;
+static bool replays, fresh, quiet, verbose, grows;
+static uint64_t sites[AREA_POINT_SITES]; /* rising; control.nsites of them */
 static int server = -1, server_pid;
 static struct server_note *note;
 static unsigned timeout_s = 10;
@@ -84,6 +88,54 @@ static void area_reset(struct area *area, uint64_t seed)
 					  .version = AREA_VERSION,
 					  .options = { .observe = OBSERVE_ALL, .context = 5, .seed = seed },
 					  .control = control };
+	memcpy(schedule->sites, sites, control.nsites * sizeof *sites);
+}
+
+/* ---- sites ---- */
+
+static struct unit *units;
+static size_t nunits;
+
+static void read_units(const char *path)
+{
+	struct error *error = unit_read_elf(path, &units, &nunits);
+	if (error)
+		die(error->message);
+}
+
+/* The id of a site that the process numbered so; 0 when it is not known. */
+static uint64_t id_of(const struct area_process *process, uint32_t number)
+{
+	for (uint32_t i = 0; i < process->nunits; i++) {
+		const struct area_unit *loaded = &process->units[i];
+		if (number - loaded->first >= loaded->nsites)
+			continue;
+		for (size_t u = 0; u < nunits; u++)
+			if (units[u].hash == loaded->hash)
+				return units[u].sites[number - loaded->first].id;
+	}
+	return 0;
+}
+
+static void add_site(uint64_t id)
+{
+	uint32_t at = 0;
+	while (at < control.nsites && sites[at] < id)
+		at++;
+	if (!id || (at < control.nsites && sites[at] == id) || control.nsites == AREA_POINT_SITES)
+		return;
+	memmove(sites + at + 1, sites + at, (control.nsites - at) * sizeof *sites);
+	sites[at] = id;
+	control.nsites++;
+}
+
+/* Both ends of each pair are points in the runs to come. */
+static void grow_sites(const struct area_process *process)
+{
+	for (uint32_t i = 0; i < process->npairs && i < AREA_PAIRS; i++) {
+		add_site(id_of(process, process->pairs[i].head_site));
+		add_site(id_of(process, process->pairs[i].tail_site));
+	}
 }
 
 static void start_server(void)
@@ -269,7 +321,7 @@ int main(int argc, char **argv)
 {
 	uint64_t seed = 1, runs = 1;
 	int option;
-	while ((option = getopt(argc, argv, "+p:s:n:d:m:k:t:x:rfTqv")) >= 0) {
+	while ((option = getopt(argc, argv, "+p:s:n:d:m:k:t:x:rfTqveg")) >= 0) {
 		switch (option) {
 		case 'p':
 			for (uint32_t i = 0; i < 6; i++)
@@ -312,11 +364,19 @@ int main(int argc, char **argv)
 		case 'v':
 			verbose = true;
 			break;
+		case 'e':
+			control.everywhere = 1;
+			break;
+		case 'g':
+			grows = true;
+			break;
 		default:
 			return 2;
 		}
 	}
 	program = argv + optind;
+	if (grows)
+		read_units(program[0]);
 	if (!fresh)
 		start_server();
 	struct area area = area_new(), again = area_new();
@@ -344,6 +404,8 @@ int main(int argc, char **argv)
 			control.points = area.schedule->contested;
 		if (replays)
 			identical += replay(&area, &again, status, text, size, out);
+		if (grows)
+			grow_sites(area.process);
 		free(text);
 	}
 	clock_gettime(CLOCK_MONOTONIC, &now);

@@ -124,8 +124,10 @@ static void naive_units(const struct process *p, struct observations *o)
 		if (known)
 			continue;
 		o->units = memory_resize(o->units, (o->nunits + 1) * sizeof *o->units);
-		o->units[o->nunits++] = (struct run_unit){ unit->hash, first, unit->nsites,
-							   memory_string(p->paths + unit->path) };
+		o->units[o->nunits++] = (struct run_unit){ .hash = unit->hash,
+							   .first = first,
+							   .nsites = unit->nsites,
+							   .path = memory_string(p->paths + unit->path) };
 	}
 }
 

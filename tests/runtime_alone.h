@@ -4,7 +4,7 @@
 
 #include <sys/mman.h>
 
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 struct runtime runtime;
 

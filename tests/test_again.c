@@ -1,4 +1,4 @@
-/* Reads that are passed over (loom/runtime/calm.h, again.c) against a naive twin that knows
+/* Reads that are passed over (loom/runtime/observe/calm.h, again.c) against a naive twin that knows
  * where each thread read each value last: more values than threads keep at hand, several sites,
  * values that are written anew. Whoever asks for a last site gets the right one at any time, and
  * the blocks of readers have it when it is put there.
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loom/runtime/calm.h"
-#include "loom/runtime/readers.h"
+#include "loom/runtime/observe/calm.h"
+#include "loom/runtime/observe/readers.h"
 #include "tests/runtime_alone.h"
 
 /* ---- what these rooms need of the runtime ---- */

@@ -1,4 +1,4 @@
-/* Contexts (loom/runtime/context.c) against a naive twin that keeps every event in lists:
+/* Contexts (loom/runtime/observe/context.c) against a naive twin that keeps every event in lists:
  * threads that become busy, whose events wait in an inbox, and events that travel together.
  * Then two threads at once, step by step: whatever one does between a look of the other at
  * what they share and its next step, no event is lost, and nobody but the thread itself
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 /* Every look may be followed by a moment in which another thread acts. */
 static void (*meanwhile)(void);
@@ -31,7 +31,7 @@ static void moment(void)
 		moment();                                                        \
 		there;                                                           \
 	})
-#include "loom/runtime/context.c"
+#include "loom/runtime/observe/context.c"
 
 struct runtime runtime;
 

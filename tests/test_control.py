@@ -81,7 +81,7 @@ def test_interleavings(unsnarl, driver):
     wanted = reachable()
     together = set()
     for policy in POLICIES:
-        text = drive(driver, "-p", policy, "-n", "400", "-d", "4", "./sums")
+        text = drive(driver, "-p", policy, "-n", "400", "-d", "4", "-g", "./sums")
         found = {int(value) for value in re.findall(r"^sum (\d+)$", text, re.M)}
         verdict(found <= wanted, f"{policy}: values that no interleaving gives: {found - wanted}")
         verdict(len(found) > 2, f"{policy}: finds only {found}")
@@ -101,7 +101,7 @@ def turns(text):
 
 def test_determinism(driver, program):
     for policy in POLICIES + ["stay"]:
-        words = ["-v", "-p", policy, "-n", "5", "-s", "7", "-k", "100", program]
+        words = ["-v", "-g", "-p", policy, "-n", "5", "-s", "7", "-k", "100", program]
         forked, again, fresh = drive(driver, *words), drive(driver, *words), drive(driver, "-f", *words)
         verdict(len(turns(forked)) > 5, f"{program} {policy}: has turns")
         verdict(turns(forked) == turns(again), f"{program} {policy}: the same seed, the same turns")
@@ -110,7 +110,7 @@ def test_determinism(driver, program):
 
 def test_replay(driver, program, *more):
     for policy in POLICIES + ["stay"]:
-        text = drive(driver, "-q", "-r", "-p", policy, "-n", "10", *more, program)
+        text = drive(driver, "-q", "-r", "-g", "-p", policy, "-n", "10", *more, program)
         verdict("10 of 10 identical" in text, f"{program} {policy}: replays: {text[-300:]}")
 
 
@@ -206,7 +206,7 @@ def test_programs(unsnarl, driver, only):
                               capture_output=True, text=True)
         verdict(done.returncode == 0, f"{source.stem}: built")
         for policy in ("random", "pos"):
-            text = drive(driver, "-q", "-r", "-p", policy, "-n", "4", f"./{source.stem}")
+            text = drive(driver, "-q", "-r", "-g", "-p", policy, "-n", "4", f"./{source.stem}")
             verdict(f"{policy}: 4 passed 0 failed" in text, f"{source.stem} {policy}: passes: {text[-300:]}")
             verdict("4 of 4 identical" in text, f"{source.stem} {policy}: replays: {text[-300:]}")
 

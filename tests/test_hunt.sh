@@ -417,7 +417,7 @@ test_replay() {
 	expect out '^1 of 1 identical' "replay of a run that passed"
 	call replay last --store s --export a.schedule
 	expect_status 0 "--export"
-	expect a.schedule '^unsnarl schedule 1$' "--export"
+	expect a.schedule '^unsnarl schedule 2$' "--export"
 	expect a.schedule '(get|set|add|main) counter.c:[0-9]+' "--export names places"
 	call replay a.schedule -n 3
 	[ "$(tail -n1 out)" = "3 of 3 identical" ]

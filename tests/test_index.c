@@ -1,4 +1,4 @@
-/* The index of append-only logs (loom/runtime/index.c) against a plain search: what was
+/* The index of append-only logs (loom/runtime/observe/index.c) against a plain search: what was
  * put in is found, what was not is not, in small logs and in large ones, with hashes that
  * tell little apart; threads that log the same at the same time; and how much memory an
  * entry takes.
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "loom/runtime/runtime.h"
+#include "loom/runtime/observe/cells.h"
 
 /* ---- what it needs of the runtime ---- */
 

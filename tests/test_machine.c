@@ -1,4 +1,4 @@
-/* The simulated machine (loom/runtime/cache.c) against a naive twin on random accesses,
+/* The simulated machine (loom/runtime/observe/cache.c) against a naive twin on random accesses,
  * and by hand on what the paper says of it.
  */
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "loom/runtime/cache.h"
+#include "loom/runtime/observe/cache.h"
 
 static uint64_t seed = 7;
 

@@ -23,12 +23,19 @@ static char *make_file(const char *name, const void *bytes, size_t size, mode_t 
 	return path;
 }
 
+static struct error *check(const char *program, char **path, uint64_t *build)
+{
+	enum loom loom = LOOM_COMPILED;
+
+	return launch_check(program, &loom, path, build);
+}
+
 static void assert_refused(const char *program, const char *words)
 {
 	char *path = NULL;
 	uint64_t build;
 
-	assert_fails_with(launch_check(program, &path, &build), words);
+	assert_fails_with(check(program, &path, &build), words);
 	assert_null(path);
 }
 
@@ -64,7 +71,7 @@ static void test_found(void **state)
 	uint64_t build, same;
 
 	(void)state;
-	assert_none(launch_check(program, &first, &build));
+	assert_none(check(program, &first, &build));
 	for_folder = memory_string(program);
 	_cleanup_free_ char *old = memory_string(getenv("PATH"));
 	/* A folder of that name and an empty entry come first. */
@@ -73,7 +80,7 @@ static void test_found(void **state)
 
 	mkdir(trap, 0755);
 	setenv("PATH", path, 1);
-	assert_none(launch_check("ends", &again, &same));
+	assert_none(check("ends", &again, &same));
 	setenv("PATH", old, 1);
 	rmdir(trap);
 	assert_int_equal(build, same);
@@ -119,7 +126,7 @@ static void test_other_version(void **state)
 
 	(void)state;
 	_cleanup_free_ char *same = make_file("same", bytes, size, 0755);
-	assert_none(launch_check(same, &found, &build));
+	assert_none(check(same, &found, &build));
 	memcpy(bytes + place, &other, sizeof other);
 	_cleanup_free_ char *old = make_file("old", bytes, size, 0755);
 	assert_refused(old, "built with another version of unsnarl");
@@ -144,7 +151,7 @@ static void test_damaged(void **state)
 		memcpy(damaged, "\177ELF\2", 5);
 		_cleanup_free_ char *path = make_file("damaged", damaged, kept, 0755), *found = NULL;
 		uint64_t build;
-		_cleanup_(error_freep) struct error *error = launch_check(path, &found, &build);
+		_cleanup_(error_freep) struct error *error = check(path, &found, &build);
 
 		refused += error != NULL;
 	}

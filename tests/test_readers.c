@@ -1,4 +1,4 @@
-/* Blocks of readers (loom/runtime/readers.c, lists.c) against a naive twin that keeps
+/* Blocks of readers (loom/runtime/observe/readers.c, lists.c) against a naive twin that keeps
  * every reader's last read in a plain array: few sites, where lists are shared; so many that
  * there are no numbers left; more readers than a list names; slots that are given away; threads
  * that read at the same time. And what a block costs.
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loom/runtime/readers.h"
-#include "loom/runtime/spare.h"
+#include "loom/runtime/observe/readers.h"
+#include "loom/runtime/observe/spare.h"
 #include "tests/runtime_alone.h"
 
 enum { THREADS = 12, CELLS = 64, SITES = 16 };

@@ -41,7 +41,12 @@ static void random_schedule(struct schedule *out)
 		.output = below(UINT64_MAX),
 		.nturns = below(40),
 		.nwaits = below(4),
+		.everywhere = below(4) == 0,
 	};
+	out->nsites = out->everywhere ? 0 : below(30);
+	out->sites = memory_alloc((out->nsites + 1) * sizeof *out->sites);
+	for (size_t i = 0; i < out->nsites; i++)
+		out->sites[i] = (i ? out->sites[i - 1] : 0) + 1 + below(UINT64_MAX / 40);
 	for (size_t i = 0; i < below(3); i++)
 		out->arguments[i] = memory_string(below(2) ? "" : " two words\x01");
 	out->turns = memory_alloc((out->nturns + 1) * sizeof *out->turns);
@@ -96,6 +101,10 @@ static void assert_same(const struct schedule *a, const struct schedule *b)
 		assert_int_equal(a->turns[i].stop, b->turns[i].stop);
 		assert_true(a->turns[i].points == b->turns[i].points && a->turns[i].site == b->turns[i].site);
 	}
+	assert_int_equal(a->everywhere, b->everywhere);
+	assert_int_equal(a->nsites, b->nsites);
+	for (size_t i = 0; i < a->nsites; i++)
+		assert_true(a->sites[i] == b->sites[i]);
 	assert_int_equal(a->nwaits, b->nwaits);
 	for (size_t i = 0; i < a->nwaits; i++) {
 		assert_int_equal(a->waits[i].kind, b->waits[i].kind);
@@ -146,7 +155,9 @@ static void test_refusals(void **unused)
 	(void)unused;
 	assert_refused("", "not a schedule");
 	assert_refused("hello\n", "not a schedule");
-	assert_refused("unsnarl schedule 2\n", "version 2");
+	assert_refused("unsnarl schedule 3\n", "version 3");
+	assert_refused("unsnarl schedule 2\nsites 2\n0x5\n0x5\nend\n", "line 4: not a site");
+	assert_refused("unsnarl schedule 2\nsites 2\n0x5\n", "line 4: it ends before its last site");
 	assert_refused("unsnarl schedule x\n", "line 1");
 	assert_refused("unsnarl schedule 1\nseed 1\n", "line 3: it ends before");
 	assert_refused("unsnarl schedule 1\n\n# note\nfoo 1\n", "line 4");
@@ -157,6 +168,22 @@ static void test_refusals(void **unused)
 	assert_refused("unsnarl schedule 1\nhash 0x1\nturns 1\n0 1 blocked 0x0\nend\n", "hash");
 	assert_refused("unsnarl schedule 1\nprogram a\\x0\nend\n", "line 2");
 	assert_refused("unsnarl schedule 1\nended exit -1\nend\n", "line 2");
+}
+
+/* In those of version 1, and in blobs that end before the sites, every access is a point. */
+static void test_older(void **unused)
+{
+	static const char text[] = "unsnarl schedule 1\nhash 0x0\nend\n";
+	_cleanup_(schedule_free) struct schedule read = { 0 }, made = { .everywhere = false };
+	_cleanup_(bytes_free) struct bytes bytes = { 0 };
+
+	(void)unused;
+	assert_null(schedule_parse(text, strlen(text), "t", &read));
+	assert_true(read.everywhere);
+	schedule_free(&read);
+	codec_put_schedule(&bytes, &made);
+	assert_true(codec_get_schedule(bytes.data, bytes.n - 2, &read));
+	assert_true(read.everywhere);
 }
 
 static void mutate(char *bytes, size_t *size)
@@ -247,9 +274,9 @@ static void test_counts(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),      cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_mutations), cmocka_unit_test(test_blobs),
-		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_text),  cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_older), cmocka_unit_test(test_mutations),
+		cmocka_unit_test(test_blobs), cmocka_unit_test(test_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Spare blocks (loom/runtime/spare.c) against a map of all memory that says who has what:
+/* Spare blocks (loom/runtime/observe/spare.c) against a map of all memory that says who has what:
  * no two blocks overlap, whatever their kinds; none is handed out again before its thread
  * has freed a good many more; memory of one kind that is free serves the smaller ones, also
  * when the thread that freed it has ended; and threads at the same time.
@@ -14,8 +14,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "loom/runtime/runtime.h"
-#include "loom/runtime/spare.h"
+#include "loom/runtime/observe/cells.h"
+#include "loom/runtime/observe/spare.h"
 
 struct runtime runtime;
 

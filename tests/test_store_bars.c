@@ -68,8 +68,9 @@ static void tiny_run(struct world *world, uint64_t i, struct run *out)
 	};
 	seen->units = memory_alloc(sizeof *seen->units);
 	seen->nunits = 1;
-	seen->units[0] = (struct run_unit){ world_unit_hash(0, 0), 0, world->nsites[0][0],
-					    memory_string(world->programs[0]) };
+	seen->units[0] = (struct run_unit){ .hash = world_unit_hash(0, 0),
+					    .nsites = world->nsites[0][0],
+					    .path = memory_string(world->programs[0]) };
 	seen->nthreads = 3;
 	seen->nprocesses = 1;
 	seen->accesses = 80000 + world_below(world, 30);

@@ -1,4 +1,4 @@
-/* The token changes hands (loom/runtime/token.c) among threads that do nothing but
+/* The token changes hands (loom/runtime/control/token.c) among threads that do nothing but
  * pass it on. What they share is plain memory: built with ThreadSanitizer, which sees
  * no other synchronisation than the token's, this shows that a hand-over orders all
  * that the last holder did before all that the next one does. With `carry` threads run
@@ -13,10 +13,10 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "loom/runtime/control.h"
+#include "loom/runtime/control/control.h"
 
-#include "loom/runtime/system.c"
-#include "loom/runtime/token.c"
+#include "loom/runtime/process/system.c"
+#include "loom/runtime/control/token.c"
 
 #define THREADS_MOST 64u
 

@@ -235,7 +235,7 @@ static void stage_play(struct stage *stage, const char *text)
 	}
 }
 
-static void assert_claim(const struct claim *claim, enum finding_class class, size_t n, const uint64_t *sites)
+static void assert_claim(const struct hint *claim, enum finding_class class, size_t n, const uint64_t *sites)
 {
 	assert_int_equal(claim->class, class);
 	assert_int_equal(claim->n, n);
@@ -247,7 +247,7 @@ static void assert_claim(const struct claim *claim, enum finding_class class, si
 static void test_moved(void **unused)
 {
 	struct stage stage;
-	struct claims blind = { 0 }, seeing = { 0 };
+	struct hints blind = { 0 }, seeing = { 0 };
 	/*                0   1   2    3   4   5    6   7   8  */
 	const char *text = "1r5 1r6 1r7 2w7 2w6 2w5 1r6 1r7 1w5";
 	struct switch_moved one = { .turn = 0,
@@ -290,7 +290,7 @@ static void test_moved(void **unused)
 static void test_at_edges(void **unused)
 {
 	struct stage stage;
-	struct claims claims = { 0 };
+	struct hints claims = { 0 };
 	struct switch_moved one = { .turn = 0,
 				    .meanwhile = 1,
 				    .early = true,
@@ -325,7 +325,7 @@ static void test_at_edges(void **unused)
 static void test_signal(void **unused)
 {
 	struct stage stage;
-	struct claims claims = { 0 };
+	struct hints claims = { 0 };
 
 	(void)unused;
 	stage_make(&stage);
@@ -344,7 +344,7 @@ static void test_signal(void **unused)
 static void test_missing(void **unused)
 {
 	struct stage stage;
-	struct claims claims = { 0 };
+	struct hints claims = { 0 };
 	struct switch_moved one = {
 		.turn = 0,
 		.meanwhile = SIZE_MAX,
@@ -370,7 +370,7 @@ static void test_missing(void **unused)
 static void test_ranges(void **unused)
 {
 	struct stage stage;
-	struct claims claims = { 0 };
+	struct hints claims = { 0 };
 
 	(void)unused;
 	stage_make(&stage);
@@ -417,7 +417,7 @@ static void test_nearest(void **unused)
 	(void)unused;
 	for (int round = 0; round < 1000; round++) {
 		struct stage stage;
-		struct claims claims = { 0 };
+		struct hints claims = { 0 };
 		size_t from = 1 + below(8), to = from + 1 + below(8), n = to + 1 + below(8);
 
 		stage_make(&stage);
@@ -432,7 +432,7 @@ static void test_nearest(void **unused)
 		unsigned naive = naive_triple(&stage, from, to), found = UINT_MAX;
 
 		for (size_t i = 0; i < claims.n; i++) {
-			const struct claim *claim = &claims.items[i];
+			const struct hint *claim = &claims.items[i];
 
 			assert_true(i == 0 || claim->cost >= claims.items[i - 1].cost);
 			if (claim->class == FINDING_ATOMICITY && found == UINT_MAX)
@@ -442,7 +442,7 @@ static void test_nearest(void **unused)
 		if (found != UINT_MAX)
 			assert_int_equal(found, naive);
 		else if (naive != UINT_MAX)
-			assert_true(claims.n == CLAIMS_MOST && claims.items[claims.n - 1].cost <= naive);
+			assert_true(claims.n == HINTS_MOST && claims.items[claims.n - 1].cost <= naive);
 		VEC_FREE(&claims);
 		map_free(&stage.atlas.by_id);
 	}
@@ -450,20 +450,20 @@ static void test_nearest(void **unused)
 
 /* ---- in stores ---- */
 
-static void random_claims(struct claims *out)
+static void random_claims(struct hints *out)
 {
-	*out = (struct claims){ 0 };
-	for (size_t n = below(CLAIMS_MOST + 1); n > 0; n--) {
-		struct claim *claim = VEC_PUSH(out);
+	*out = (struct hints){ 0 };
+	for (size_t n = below(HINTS_MOST + 1); n > 0; n--) {
+		struct hint *claim = VEC_PUSH(out);
 
-		*claim = (struct claim){ .n = below(CLAIM_STEPS + 1),
+		*claim = (struct hint){ .n = below(HINT_STEPS + 1),
 					 .class = (enum finding_class)below(FINDING_CLASSES),
 					 .scenario = (unsigned)below(FINDING_SCENARIOS + 1),
 					 .cost = (unsigned)below(1000),
 					 .measured = below(2),
 					 .exact = below(2) };
 		for (size_t i = 0; i < claim->n; i++)
-			claim->steps[i] = (struct claim_step){ .site = below(UINT64_MAX),
+			claim->steps[i] = (struct hint_step){ .site = below(UINT64_MAX),
 							       .thread = (uint32_t)below(1000),
 							       .write = below(2),
 							       .missing = below(2) };
@@ -474,7 +474,7 @@ static void test_codec(void **unused)
 {
 	(void)unused;
 	for (int round = 0; round < 500; round++) {
-		struct claims claims, read;
+		struct hints claims, read;
 		_cleanup_(bytes_free) struct bytes bytes = { 0 };
 
 		random_claims(&claims);
@@ -501,7 +501,7 @@ static void test_codec(void **unused)
 		bytes.data[below(bytes.n)] = (unsigned char)below(256);
 		if (codec_get_claims(bytes.data, bytes.n, &read))
 			for (size_t i = 0; i < read.n; i++)
-				assert_true(read.items[i].n <= CLAIM_STEPS &&
+				assert_true(read.items[i].n <= HINT_STEPS &&
 					    read.items[i].class < FINDING_CLASSES);
 		VEC_FREE(&read);
 		VEC_FREE(&claims);

@@ -16,7 +16,7 @@ static const struct run *find(const struct run *runs, size_t n, uint64_t number)
 	return NULL;
 }
 
-static struct error *choose(struct store *store, uint64_t campaign, uint64_t *run, struct claims *out)
+static struct error *choose(struct store *store, uint64_t campaign, uint64_t *run, struct hints *out)
 {
 	_cleanup_free_ uint64_t *claimed = NULL;
 	struct run *runs = NULL;
@@ -47,7 +47,7 @@ static struct error *choose(struct store *store, uint64_t campaign, uint64_t *ru
 	return error;
 }
 
-static char *evidence(const struct claim *claim)
+static char *evidence(const struct hint *claim)
 {
 	return memory_format("In the shortest failing run the switch of threads was moved step by step: %s. "
 			     "Passing runs show the same pairs, so comparing them tells nothing.",
@@ -55,7 +55,7 @@ static char *evidence(const struct claim *claim)
 					  : "it fails as long as the switch stays between these accesses");
 }
 
-static struct error *tell(struct store *store, uint64_t campaign, uint64_t run, const struct claim *claim,
+static struct error *tell(struct store *store, uint64_t campaign, uint64_t run, const struct hint *claim,
 			  struct locon_answer *out)
 {
 	struct finding *finding = VEC_PUSH(&out->findings);
@@ -68,7 +68,7 @@ static struct error *tell(struct store *store, uint64_t campaign, uint64_t run, 
 	finding->run = run;
 	finding->runs.failed = 1;
 	for (size_t i = 0; i < claim->n; i++) {
-		const struct claim_step *step = &claim->steps[i];
+		const struct hint_step *step = &claim->steps[i];
 		const struct site *site;
 
 		TRY(store_site_by_id(store, campaign, step->site, &site));
@@ -88,7 +88,7 @@ static struct error *tell(struct store *store, uint64_t campaign, uint64_t run, 
 struct error *locon_forced(struct store *store, uint64_t campaign, uint64_t *run,
 			   const struct locon_request *request, struct locon_answer *out)
 {
-	struct claims claims = { 0 };
+	struct hints claims = { 0 };
 	uint64_t chosen = *run;
 	struct error *error = choose(store, campaign, &chosen, &claims);
 

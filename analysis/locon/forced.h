@@ -1,5 +1,5 @@
 /* When comparing runs tells nothing: what the forced switches of a failed run point at
- * (struct claim), if a hunt has made its schedule short. Where only a value decides
+ * (struct hint), if a hunt has made its schedule short. Where only a value decides
  * whether an interleaving does harm, passing runs show it too, but the failure still
  * needs its switch. Findings of the same form as the procedures'.
  */

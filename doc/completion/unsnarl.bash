@@ -2,7 +2,7 @@
 # Source this file, or install it as bash-completion/completions/unsnarl.
 
 _unsnarl() {
-	local verbs="diagnose cc c++ run hunt replay runs show locate rank scan verify help" options="" i
+	local verbs="diagnose cc c++ run hunt replay runs show locate rank scan verify learn guard relax expose help" options="" i
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 
@@ -45,6 +45,13 @@ _unsnarl() {
 	verify)
 		options="--all --first -b --budget --timeout --check --expect --no-hunt --link --seed --store --json --help"
 		;;
+	learn)
+		options="-o --output --explain --bias --annotated --limit --campaign --traces -n --runs -j --jobs --free"
+		options+=" --jitter --seed --timeout --check --expect --store --json --help"
+		;;
+	guard) options="--report --only --rank --program -o --output --limit --log --json --help" ;;
+	expose) options="-n --runs --tries --stall --seed --timeout --check --expect --store --json --help" ;;
+	relax) options="--set -o --output --bad --json --help" ;;
 	*) return ;;
 	esac
 

@@ -72,6 +72,9 @@ static const char *const with_value[] = {
 	"-include-pch",
 	"-imacros",
 	"-fplugin-arg",
+	"--guard",
+	"--guard-log",
+	"--limit",
 };
 
 /* Requests in which no object of ours comes to be. */
@@ -220,11 +223,25 @@ static void note_option(struct arguments *arguments, struct argument *argument, 
 	}
 }
 
+/* A guarded build: its options are ours alone. */
+static bool note_guard(struct arguments *arguments, const char *name, const char *value)
+{
+	const char **place = strcmp(name, "--guard") == 0       ? &arguments->guard
+			     : strcmp(name, "--guard-log") == 0 ? &arguments->guard_log
+			     : strcmp(name, "--limit") == 0     ? &arguments->guard_limit
+								: NULL;
+	if (place)
+		*place = value;
+	return place != NULL;
+}
+
 /* The value of option `name` in the word `value`. */
 static void note_value(struct arguments *arguments, const char *name, struct argument *first,
 		       struct argument *value, const char **language)
 {
-	if (strcmp(name, "-o") == 0) {
+	if (note_guard(arguments, name, value->text)) {
+		first->ours = value->ours = true;
+	} else if (strcmp(name, "-o") == 0) {
 		first->output = value->output = true;
 		arguments->output = value->text;
 	} else if (strcmp(name, "-x") == 0) {
@@ -241,7 +258,12 @@ static void note_value(struct arguments *arguments, const char *name, struct arg
 static bool note_joined(struct arguments *arguments, struct argument *argument, const char **language)
 {
 	char *text = argument->text;
-	if (starts_with(text, "-o") && text[2]) {
+	if (starts_with(text, "--guard=") || starts_with(text, "--guard-log=") || starts_with(text, "--limit=")) {
+		char *value = strchr(text, '=');
+		*value = '\0';
+		argument->ours = note_guard(arguments, text, value + 1);
+		*value = '=';
+	} else if (starts_with(text, "-o") && text[2]) {
 		argument->output = true;
 		arguments->output = text + 2;
 	} else if (starts_with(text, "-x") && text[2]) {

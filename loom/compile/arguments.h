@@ -35,6 +35,8 @@ struct arguments {
 	bool dependencies, dependency_file, dependency_target; /* -MD or -MMD, -MF, -MT or -MQ */
 	bool shared, is_static, no_runtime;                    /* -shared, -static, -r or -nostdlib */
 	bool loops;                                            /* --loops */
+	const char *guard, *guard_log;                         /* --guard FILE, --guard-log FILE */
+	const char *guard_limit;                               /* --limit MS */
 	bool header;                                           /* a header is to be precompiled */
 	unsigned sources, inputs;
 };

@@ -12,7 +12,10 @@
 
 #include "base/process.h"
 #include "loom/compile/arguments.h"
+#include "loom/compile/guard.h"
 #include "loom/compile/unit.h"
+#include "llvm/llvm.h"
+#include "base/installed.h"
 
 #define CLANG "clang-19"
 #define CLANGXX "clang++-19"
@@ -24,6 +27,7 @@ struct driver {
 	unsigned files;  /* made in it */
 	int status;      /* of the first command that failed */
 	int last;        /* status of the last command */
+	struct guard_set guard; /* of a production build */
 };
 
 struct command {
@@ -152,8 +156,11 @@ static struct error *compile_source(struct driver *driver, const struct argument
 		return NULL;
 	struct transform_options options = { .loops = driver->arguments.loops,
 					     .optimise = driver->arguments.optimise,
-					     .source = source->text };
-	TRY(unit_weave(plain, woven, &options));
+					     .source = source->text,
+					     .guard = driver->arguments.guard ? &driver->guard : NULL };
+	const struct llvm_entrances *llvm;
+	TRY(llvm_load(&llvm));
+	TRY(llvm->unit_weave(plain, woven, &options));
 	return to_object(driver, woven, object);
 }
 
@@ -176,35 +183,44 @@ static struct error *compile_input(struct driver *driver, const struct argument 
 
 /* ---- linking ---- */
 
-/* The runtime lies beside the tool in a build folder, or in lib/unsnarl of an installation. */
-static struct error *find_runtime(char path[PATH_MAX], const char *name)
-{
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	if (n < 0)
-		return error_errno(errno, "cannot find my own program file");
-	self[n] = '\0';
-	*strrchr(self, '/') = '\0';
-	static const char *const places[] = { "", "/../lib/unsnarl" };
-	for (size_t i = 0; i < 2; i++) {
-		int length = snprintf(path, PATH_MAX, "%s%s/%s", self, places[i], name);
-		if (length < PATH_MAX && access(path, R_OK) == 0)
-			return NULL;
-	}
-	return error_new("%s is missing beside %s and in ../lib/unsnarl: install unsnarl again", name, self);
-}
-
 static struct error *add_runtime(struct command *command)
 {
-	char archive[PATH_MAX], symbols[PATH_MAX];
-	TRY(find_runtime(archive, "libunsnarl_rt.a"));
-	TRY(find_runtime(symbols, "runtime.symbols"));
+	_cleanup_free_ char *archive = NULL, *symbols = NULL, *guard = NULL;
+	TRY(installed_find("libunsnarl_rt.a", &archive));
+	TRY(installed_find("libunsnarl_guard.a", &guard));
+	TRY(installed_find("runtime.symbols", &symbols));
 	command_add(command, "-Wl,--whole-archive");
 	command_add(command, command_own(command, memory_string(archive)));
 	command_add(command, "-Wl,--no-whole-archive");
+	command_add(command, command_own(command, memory_string(guard)));
 	command_add(command, command_own(command, memory_format("-Wl,--dynamic-list=%s", symbols)));
 	command_add(command, "-pthread");
 	command_add(command, "-ldl");
+	return NULL;
+}
+
+/* Of a guarded program: the set as an object, and the small runtime. */
+static struct error *add_guard(struct driver *driver, struct command *command)
+{
+	_cleanup_free_ char *archive = NULL;
+	const char *source = command_own(command, temporary(driver, ".c"));
+	const char *object = command_own(command, temporary(driver, ".o"));
+	FILE *out = fopen(source, "we");
+	if (!out)
+		return error_errno(errno, "cannot write %s", source);
+	guard_data_write(out, &driver->guard, driver->arguments.guard_log);
+	if (fclose(out))
+		return error_errno(errno, "cannot write %s", source);
+	_cleanup_(command_free) struct command compile = { 0 };
+	const char *words[] = { CLANG, "-w", "-O1", "-fPIC", "-c", "-o", object, source };
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		command_add(&compile, words[i]);
+	TRY(command_run(driver, &compile));
+	TRY(installed_find("libunsnarl_guard.a", &archive));
+	command_add(command, object);
+	command_add(command, command_own(command, memory_string(archive)));
+	command_add(command, "-Wl,--export-dynamic-symbol=unsnarl_guard*");
+	command_add(command, "-pthread");
 	return NULL;
 }
 
@@ -220,7 +236,7 @@ static struct error *link_all(struct driver *driver, char *const *objects)
 			command_add(&command, objects[i] ? objects[i] : a->text);
 	}
 	if (!arguments->shared && !arguments->no_runtime)
-		TRY(add_runtime(&command));
+		TRY(arguments->guard ? add_guard(driver, &command) : add_runtime(&command));
 	else if (arguments->shared) /* also with -z defs: the program brings the runtime */
 		command_add(&command, "-Wl,--unresolved-symbols=ignore-all");
 	return command_run(driver, &command);
@@ -229,7 +245,7 @@ static struct error *link_all(struct driver *driver, char *const *objects)
 static struct error *compile_and_link(struct driver *driver)
 {
 	const struct arguments *arguments = &driver->arguments;
-	if (arguments->is_static)
+	if (arguments->is_static && !arguments->guard)
 		return error_new("a statically linked program cannot be observed: leave out -static");
 	char **objects = memory_alloc((arguments->items.n + 1) * sizeof *objects);
 	struct error *e = NULL;
@@ -291,11 +307,15 @@ struct error *compile_main(bool cxx, int argc, char **argv, int *status)
 {
 	struct driver driver = { .cxx = cxx };
 	TRY(arguments_parse(cxx, argc, argv, &driver.arguments));
-	struct error *e;
+	struct error *e = driver.arguments.guard ? guard_load(driver.arguments.guard,
+							      driver.arguments.guard_limit, &driver.guard)
+						 : NULL;
 	const char *place = getenv("TMPDIR");
 	snprintf(driver.folder, sizeof driver.folder, "%s/unsnarl-cc-XXXXXX",
 		 place && strlen(place) < 40 ? place : "/tmp");
-	if (driver.arguments.mode == MODE_PLAIN) {
+	if (e) {
+		/* nothing is compiled with a set that cannot be read */
+	} else if (driver.arguments.mode == MODE_PLAIN) {
 		e = pass_on(&driver);
 	} else if (!mkdtemp(driver.folder)) {
 		e = error_errno(errno, "cannot make a temporary folder in %s", place ? place : "/tmp");
@@ -304,6 +324,7 @@ struct error *compile_main(bool cxx, int argc, char **argv, int *status)
 		remove_folder(driver.folder);
 	}
 	*status = driver.status;
+	guard_set_free(&driver.guard);
 	arguments_free(&driver.arguments);
 	return e;
 }

@@ -1,6 +1,6 @@
 /* Puts hooks before the accesses of a module: reads, writes, atomics, memory
  * intrinsics, library calls and loop headers. Each access becomes a site; each
- * function looks up its thread once. See loom/runtime/hooks.c for what gets
+ * function looks up its thread once. See loom/runtime/observe/hooks.c for what gets
  * inlined. */
 #include "loom/compile/transform.h"
 
@@ -102,8 +102,7 @@ static bool moves_order(LLVMValueRef instruction)
 	return !LLVMIsAFunction(callee) || !LLVMGetIntrinsicID(callee);
 }
 
-/* Accesses in program order, with the first one of each stretch without calls marked. */
-static void collect(struct weave *weave)
+void weave_collect(struct weave *weave)
 {
 	weave->accesses.n = 0;
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(weave->function); b; b = LLVMGetNextBasicBlock(b)) {
@@ -123,7 +122,7 @@ static void collect(struct weave *weave)
 
 /* ---- one function ---- */
 
-static bool wants_hooks(LLVMValueRef function)
+bool weave_wants_hooks(LLVMValueRef function)
 {
 	static unsigned naked, disabled;
 	if (!naked) {
@@ -178,7 +177,7 @@ static void weave_function(struct weave *weave, LLVMValueRef function)
 {
 	weave->function = function;
 	weave->ordinal = 0;
-	collect(weave);
+	weave_collect(weave);
 	weave_syncs_collect(weave);
 	weave_allocs_collect(weave);
 	bool empty = weave->accesses.n == 0 && weave->syncs.n == 0 && weave->allocs.n == 0;
@@ -262,7 +261,7 @@ struct error *transform(LLVMModuleRef module, const struct transform_options *op
 	weave_start(&weave);
 	weave_syncs_start(&weave);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-		if (wants_hooks(f))
+		if (weave_wants_hooks(f))
 			weave_function(&weave, f);
 	weave_finish(&weave);
 	bind_early(module);

@@ -11,16 +11,16 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "loom/compile/unit.h" /* struct transform_options */
 #include "model/site.h"
 
 /* ---- transform.c ---- */
-struct transform_options {
-	bool loops;         /* hook loop headers */
-	bool optimise;      /* the unit is compiled with optimisation */
-	const char *source; /* as named on the command line */
-};
 /* Puts hooks, site table and constructor into `module`. *nsites says how many sites it got. */
 struct error *transform(LLVMModuleRef module, const struct transform_options *options, uint32_t *nsites);
+
+/* ---- guard_weave.c ---- */
+/* Guards the sites of options->guard alone. *nsites says how many sites got hooks. */
+struct error *guard_transform(LLVMModuleRef module, const struct transform_options *options, uint32_t *nsites);
 
 /* ---- table.c: the unit's sites ---- */
 struct table {

@@ -1,6 +1,6 @@
 /* Bitcode in, bitcode with hooks out: reads, transforms, tidies up after the
  * inlining of hooks, verifies. */
-#include "loom/compile/unit.h"
+#include "loom/compile/transform.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitReader.h>
@@ -67,13 +67,15 @@ static struct error *weave_module(LLVMModuleRef module, const char *bytes, size_
 				  const struct transform_options *options)
 {
 	uint32_t nsites;
-	TRY(transform(module, options, &nsites));
+	TRY((options->guard ? guard_transform : transform)(module, options, &nsites));
 	char *message = NULL;
 	if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message))
 		return message_error(message, "the hooks made unsound code of", options->source);
 	LLVMDisposeMessage(message);
-	TRY(inline_hooks(module, options->source, options->optimise));
-	embed_bitcode(module, bytes, size, hash_bytes(HASH_START, bytes, size));
+	if (!options->guard) {
+		TRY(inline_hooks(module, options->source, options->optimise));
+		embed_bitcode(module, bytes, size, hash_bytes(HASH_START, bytes, size));
+	}
 	if (LLVMWriteBitcodeToFile(module, to) != 0)
 		return error_new("cannot write %s: is the disk full?", to);
 	return NULL;

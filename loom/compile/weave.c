@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "loom/runtime/layout.h"
+#include "loom/runtime/observe/layout.h"
 
 #define PRESERVE_MOST 14 /* LLVM's number of the calling convention */
 

@@ -5,7 +5,7 @@
 
 #include "loom/compile/transform.h"
 
-/* loom/runtime/hooks.c as bitcode. */
+/* loom/runtime/observe/hooks.c as bitcode. */
 extern const char hooks_bitcode[], hooks_bitcode_end[];
 
 struct access {
@@ -68,6 +68,10 @@ struct weave {
 	uint32_t order_used;
 };
 
+/* Is the function the program's own, and may it be changed? */
+bool weave_wants_hooks(LLVMValueRef function);
+/* The accesses of weave->function in program order, the first one of each stretch without calls marked. */
+void weave_collect(struct weave *weave);
 void weave_start(struct weave *weave);
 void weave_entry(struct weave *weave);
 void weave_access(struct weave *weave, uint32_t index);
@@ -76,6 +80,7 @@ void weave_syncs_start(struct weave *weave);
 void weave_syncs_collect(struct weave *weave);
 void weave_syncs(struct weave *weave);
 void weave_allocs_collect(struct weave *weave);
+const char *weave_allocator(LLVMValueRef call); /* NULL when the call allocates nothing */
 void weave_allocs(struct weave *weave);
 /* Keeps the number of the unit's site `index` in a field of the thread while the call goes on. */
 void weave_number(struct weave *weave, LLVMValueRef call, uint32_t index, size_t field);

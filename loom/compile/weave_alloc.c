@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "loom/runtime/layout.h" /* struct thread */
+#include "loom/runtime/observe/layout.h" /* struct thread */
 
 static const char *const allocators[][2] = {
 	{ "malloc", "malloc" },
@@ -26,8 +26,8 @@ static const char *const allocators[][2] = {
 	{ "_ZnamRKSt9nothrow_t", "new[]" },
 };
 
-/* What a person calls the allocator that is called, NULL for all other instructions. */
-static const char *allocator_of(LLVMValueRef instruction)
+/* What a person calls the allocator that is called. */
+const char *weave_allocator(LLVMValueRef instruction)
 {
 	if (!LLVMIsACallInst(instruction) && !LLVMIsAInvokeInst(instruction))
 		return NULL;
@@ -47,7 +47,7 @@ void weave_allocs_collect(struct weave *weave)
 	weave->allocs.n = 0;
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(weave->function); b; b = LLVMGetNextBasicBlock(b))
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-			if (allocator_of(i))
+			if (weave_allocator(i))
 				*VEC_PUSH(&weave->allocs) = i;
 }
 
@@ -55,7 +55,7 @@ void weave_allocs_collect(struct weave *weave)
 static uint32_t add_site(struct weave *weave, LLVMValueRef call, uint32_t ordinal)
 {
 	char scratch[4096], through[512];
-	struct site site = { .kind = SITE_ALLOCATION, .variable = allocator_of(call) };
+	struct site site = { .kind = SITE_ALLOCATION, .variable = weave_allocator(call) };
 	source_position(&weave->source, call, &site, scratch, through);
 	size_t length;
 	uint32_t identity[2] = { ordinal, SITE_ALLOCATION };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loom/runtime/layout.h"
+#include "loom/runtime/observe/layout.h"
 
 /* What a loop's steps are made of, as values of the function. */
 struct steps {

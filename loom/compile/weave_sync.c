@@ -8,7 +8,7 @@
 #include <llvm-c/DebugInfo.h> /* subprograms */
 #include <stddef.h>
 
-#include "loom/runtime/layout.h"
+#include "loom/runtime/observe/layout.h"
 
 static uint64_t key(const void *function)
 {

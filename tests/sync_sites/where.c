@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "loom/runtime/layout.h"
+#include "loom/runtime/observe/layout.h"
 
 extern __thread struct thread *unsnarl_self;
 

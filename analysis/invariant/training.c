@@ -1,0 +1,290 @@
+/* Belonging sets from the store: which accesses came before which in passing runs. */
+#include "analysis/invariant/training.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void training_start(struct training *training)
+{
+	*training = (struct training){ .places.limit_ms = GUARD_LIMIT_MS };
+	*VEC_PUSH(&training->shared) = false; /* number 0 is nobody */
+	*VEC_PUSH(&training->parents) = 0;
+}
+
+void training_free(struct training *training)
+{
+	guard_set_free(&training->places);
+	map_free(&training->by_id);
+	numbers_free(&training->keys);
+	VEC_FREE(&training->members);
+	VEC_FREE(&training->shared);
+	VEC_FREE(&training->campaigns);
+	VEC_FREE(&training->runs);
+	VEC_FREE(&training->of);
+	VEC_FREE(&training->parents);
+}
+
+/* ---- places ---- */
+
+uint32_t training_place(struct training *training, const struct site *site, struct place_rank rank)
+{
+	bool fresh;
+	uint64_t *number = map_put(&training->by_id, place_id(site, rank), &fresh);
+
+	if (fresh) {
+		*number = guard_set_add(&training->places, site, rank);
+		*VEC_PUSH(&training->shared) = false;
+		*VEC_PUSH(&training->parents) = (uint32_t)*number;
+		return (uint32_t)*number;
+	}
+	/* Builds differ in lines: the last one is what people have before them. */
+	struct guard_site *known = guard_set_site(&training->places, (uint32_t)*number);
+
+	known->line = site->line;
+	known->column = site->column;
+	known->rank = rank;
+	if (!site->size || (known->size && site->size < known->size))
+		known->size = site->size;
+	return (uint32_t)*number;
+}
+
+uint32_t training_group(struct training *training, uint32_t place)
+{
+	uint32_t *parents = training->parents.items;
+
+	while (parents[place] != place)
+		place = parents[place] = parents[parents[place]];
+	return place;
+}
+
+void training_join(struct training *training, uint32_t a, uint32_t b)
+{
+	uint32_t root_a = training_group(training, a), root_b = training_group(training, b);
+
+	/* The smaller number leads: few places, so ranks would not pay. */
+	training->parents.items[root_a > root_b ? root_a : root_b] = root_a > root_b ? root_b : root_a;
+}
+
+/* Sites of a store to places, unit by unit. */
+struct site_places {
+	struct map known; /* site to place */
+};
+
+static struct error *place_of(struct training *training, struct store *store, struct site_places *places,
+			      uint32_t site, uint32_t *out)
+{
+	const uint64_t *known = map_get(&places->known, site);
+
+	if (!known) {
+		const struct site *sites;
+		uint32_t first, n;
+
+		TRY(store_unit_sites(store, site, &first, &sites, &n));
+		_cleanup_free_ struct place_rank *ranks = memory_alloc((n + 1) * sizeof *ranks);
+
+		place_ranks(sites, n, ranks);
+		for (uint32_t i = 0; i < n; i++)
+			*map_put(&places->known, first + i, NULL) =
+				ranks[i].of ? training_place(training, &sites[i], ranks[i]) : 0;
+		known = map_get(&places->known, site);
+	}
+	*out = (uint32_t)*known;
+	return NULL;
+}
+
+/* ---- runs ---- */
+
+#define NO_MEMBER UINT32_MAX
+
+static uint32_t member_of(struct training *training, uint32_t place, uint32_t before)
+{
+	uint32_t index = numbers_put(&training->keys, (uint64_t)place << 32 | before);
+
+	if (index == training->members.n)
+		*VEC_PUSH(&training->members) =
+			(struct training_member){ .place = place, .before = before, .first = UINT32_MAX };
+	return index;
+}
+
+/* The member that each of a campaign's interned predecessors stands for. */
+static struct error *members_of(struct training *training, struct store *store,
+				const struct interned *interned, uint32_t *out)
+{
+	struct site_places places = { 0 };
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < interned->npredecessors && !error; i++) {
+		const struct predecessor *predecessor = &interned->predecessors[i];
+		uint32_t place = 0, before = GUARD_NIL;
+
+		error = place_of(training, store, &places, predecessor->site, &place);
+		if (!error && predecessor->before != SITE_NIL)
+			error = place_of(training, store, &places, predecessor->before, &before);
+		bool known = place && (before || predecessor->before == SITE_NIL);
+
+		out[i] = known ? member_of(training, place, before) : NO_MEMBER;
+	}
+	map_free(&places.known);
+	return error;
+}
+
+static void add_run(struct training *training, const roaring_bitmap_t *had, const uint32_t *members)
+{
+	roaring_uint32_iterator_t *at = roaring_create_iterator(had);
+	uint32_t run = (uint32_t)training->runs.n;
+
+	for (; at->has_value; roaring_advance_uint32_iterator(at)) {
+		if (members[at->current_value] == NO_MEMBER)
+			continue;
+		struct training_member *member = &training->members.items[members[at->current_value]];
+
+		if (member->first == UINT32_MAX)
+			member->first = run;
+		else if (member->last == run)
+			continue; /* another site of the same place */
+		member->last = run;
+		member->runs++;
+	}
+	roaring_free_uint32_iterator(at);
+}
+
+static bool is_controlled(const struct run *run)
+{
+	return run->schedule.policy != SCHEDULE_FREE;
+}
+
+static struct error *take_run(struct training *training, struct store *store, const struct run *run,
+			      const uint32_t *members, size_t npredecessors, bool controlled_only)
+{
+	uint32_t campaign = (uint32_t)training->campaigns.n - 1;
+	struct training_campaign *counts = &training->campaigns.items[campaign];
+	roaring_bitmap_t *had = NULL;
+
+	if (run->label != LABEL_PASS) {
+		counts->failed++;
+		return NULL;
+	}
+	if (controlled_only && !is_controlled(run)) {
+		counts->free++;
+		return NULL;
+	}
+	TRY(store_predecessor_set(store, run->number, &had));
+	if (roaring_bitmap_is_empty(had) || roaring_bitmap_maximum(had) >= npredecessors) {
+		counts->skipped++;
+	} else {
+		counts->used++;
+		add_run(training, had, members);
+		*VEC_PUSH(&training->runs) = run->number;
+		*VEC_PUSH(&training->of) = campaign;
+	}
+	roaring_bitmap_free(had);
+	return NULL;
+}
+
+struct error *training_add(struct training *training, struct store *store, uint64_t campaign, bool free_too)
+{
+	bool controlled_only = false;
+	struct interned interned = { 0 };
+	struct run *runs = NULL;
+	size_t n = 0;
+
+	TRY(store_interned(store, campaign, &interned));
+	_cleanup_free_ uint32_t *members = memory_alloc((interned.npredecessors + 1) * sizeof *members);
+	struct error *error = members_of(training, store, &interned, members);
+
+	*VEC_PUSH(&training->campaigns) = (struct training_campaign){ .number = campaign };
+	if (!error)
+		error = store_runs(store, campaign, &runs, &n);
+	for (size_t i = 0; i < n; i++)
+		controlled_only |= !free_too && runs[i].label == LABEL_PASS && is_controlled(&runs[i]);
+	for (size_t i = 0; i < n; i++) {
+		if (!error)
+			error = take_run(training, store, &runs[i], members, interned.npredecessors,
+					 controlled_only);
+		run_free(&runs[i]);
+	}
+	free(runs);
+	interned_free(&interned);
+	return error;
+}
+
+/* ---- what came of it ---- */
+
+static bool was_seen(const struct training_member *member)
+{
+	return member->runs > 0; /* else only failed runs had it */
+}
+
+void training_settle(struct training *training)
+{
+	for (size_t i = 0; i < training->members.n; i++) {
+		const struct training_member *member = &training->members.items[i];
+
+		if (!was_seen(member) || member->before == GUARD_NIL)
+			continue;
+		training->shared.items[member->place] = training->shared.items[member->before] = true;
+		training_join(training, member->place, member->before);
+	}
+}
+
+void training_curve(const struct training *training, uint64_t *out)
+{
+	memset(out, 0, training->runs.n * sizeof *out);
+	for (size_t i = 0; i < training->members.n; i++) {
+		const struct training_member *member = &training->members.items[i];
+
+		if (was_seen(member) && training->shared.items[member->place])
+			out[member->first]++;
+	}
+	for (size_t i = 1; i < training->runs.n; i++)
+		out[i] += out[i - 1];
+}
+
+bool training_converged(struct training *training)
+{
+	_cleanup_free_ uint64_t *curve = memory_alloc((training->runs.n + 1) * sizeof *curve);
+	bool enough = training->campaigns.n > 0;
+
+	training_curve(training, curve);
+	for (size_t i = 0; i < training->campaigns.n; i++)
+		training->campaigns.items[i].quiet = 0;
+	for (size_t i = 0; i < training->runs.n; i++) {
+		uint64_t *quiet = &training->campaigns.items[training->of.items[i]].quiet;
+
+		*quiet = curve[i] > (i ? curve[i - 1] : 0) ? 0 : *quiet + 1;
+	}
+	for (size_t i = 0; i < training->campaigns.n; i++)
+		enough &= training->campaigns.items[i].quiet >= TRAINING_QUIET;
+	return enough;
+}
+
+/* Accesses that meet are told apart by bytes as small as the smallest of them. */
+static void settle_grains(struct training *training, struct guard_set *set)
+{
+	_cleanup_free_ uint32_t *grains = memory_alloc((training->places.sites.n + 1) * sizeof *grains);
+
+	for (uint32_t number = 1; number <= set->sites.n; number++) {
+		const struct guard_site *site = guard_set_site(set, number);
+
+		if (!grains[site->group] || site->grain < grains[site->group])
+			grains[site->group] = site->grain;
+	}
+	for (uint32_t number = 1; number <= set->sites.n; number++)
+		guard_set_site(set, number)->grain = grains[guard_set_site(set, number)->group];
+}
+
+void training_set(struct training *training, struct guard_set *out)
+{
+	struct guard_set *places = &training->places;
+
+	places->runs = training->runs.n;
+	places->converged = training_converged(training);
+	for (uint32_t number = 1; number <= places->sites.n; number++)
+		guard_set_site(places, number)->group = training_group(training, number);
+	for (size_t i = 0; i < training->members.n; i++)
+		if (was_seen(&training->members.items[i]))
+			guard_set_allow(places, training->members.items[i].place,
+					training->members.items[i].before);
+	guard_set_choose(places, training->shared.items, out);
+	settle_grains(training, out);
+}

@@ -1,0 +1,75 @@
+/* Training (AI, section 3.2): belonging sets from the passing runs of any number of
+ * campaigns, who shares memory with whom from traces, and whether more runs would
+ * teach more. Pure: reads a store or a trace, makes a guard set.
+ */
+#ifndef ANALYSIS_INVARIANT_TRAINING_H
+#define ANALYSIS_INVARIANT_TRAINING_H
+
+#include "base/hash.h"
+#include "base/numbers.h"
+#include "model/atlas.h"
+#include "model/guard_set.h"
+#include "store/store.h"
+
+/* With so many runs in a row that teach nothing, fewer than one run in twenty would, at a confidence of
+ * 95 percent: 0.95 ^ 59 < 0.05. */
+#define TRAINING_QUIET 59u
+
+struct training_campaign {
+	uint64_t number;
+	uint64_t used;    /* passing runs with predecessors */
+	uint64_t skipped; /* passing runs in which predecessors were not observed */
+	uint64_t free;    /* passing runs that were not controlled, left out because others were */
+	uint64_t failed;
+	uint64_t quiet; /* of the used ones, how many came after the last that taught something */
+};
+
+/* A member of a set: `before` came before `place` in another thread. */
+struct training_member {
+	uint32_t place, before; /* before: GUARD_NIL or a place */
+	uint32_t first;         /* index of the first run that had it */
+	uint32_t last;          /* the last that had it */
+	uint32_t runs;          /* how many had it */
+};
+
+struct training {
+	struct guard_set places; /* all accesses seen, their sets empty; numbers are those of `members` */
+	struct map by_id;        /* place_id to number */
+	struct numbers keys;     /* of members: place << 32 | before */
+	VEC(struct training_member) members;
+	VEC(bool) shared; /* by number: touches memory that several threads use */
+	VEC(struct training_campaign) campaigns;
+	VEC(uint64_t) runs; /* numbers of the runs used, in order */
+	VEC(uint32_t) of;   /* their campaigns, as places in `campaigns` */
+	uint64_t traces;    /* that told who shares what */
+	bool cut;           /* a trace was longer than could be kept */
+
+	/* union-find over places, by number: accesses of different groups never met */
+	VEC(uint32_t) parents;
+};
+
+void training_start(struct training *training);
+void training_free(struct training *training);
+
+/* Takes in the passing runs of one campaign. A hook stands before its access, so in free runs two accesses in
+ * the same moment may be seen the wrong way round; with controlled runs in the campaign only those count,
+ * unless `free_too`. */
+struct error *training_add(struct training *training, struct store *store, uint64_t campaign, bool free_too);
+/* Takes in who shares memory with whom in a traced run, and how often each access ran. */
+void training_trace(struct training *training, const struct observations *traced, const struct atlas *atlas);
+/* Says of each place whether it is shared, and joins those that meet in a set. Call it before what follows. */
+void training_settle(struct training *training);
+
+/* How many members the sets of shared accesses have after each run; `out` has room for runs.n. */
+void training_curve(const struct training *training, uint64_t *out);
+/* Counts the quiet runs of each campaign; true when every campaign has enough of them. */
+bool training_converged(struct training *training);
+/* The guard set of all shared accesses. */
+void training_set(struct training *training, struct guard_set *out);
+
+/* The number of the place of a site, made when it is new. */
+uint32_t training_place(struct training *training, const struct site *site, struct place_rank rank);
+uint32_t training_group(struct training *training, uint32_t place);
+void training_join(struct training *training, uint32_t a, uint32_t b);
+
+#endif

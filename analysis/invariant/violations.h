@@ -1,0 +1,40 @@
+/* Violations that guarded programs logged (doc/formats.md, "Guard log"): read, added up by
+ * what came after what, told as findings, and let into a guard set when the runs were good. */
+#ifndef ANALYSIS_INVARIANT_VIOLATIONS_H
+#define ANALYSIS_INVARIANT_VIOLATIONS_H
+
+#include "model/finding.h"
+#include "model/guard_set.h"
+
+struct violation_access {
+	uint64_t id;
+	enum site_kind kind;
+	char *file, *function, *variable;
+	uint32_t line, column, thread;
+};
+
+struct violation {                              /* all lines with the same two accesses */
+	struct violation_access access, before; /* before.id 0: nobody had been there */
+	uint64_t resolved, unresolved, unfinished;
+	double waited_s, longest_s;
+	double first, last; /* Unix time */
+	uint64_t set;       /* hash of the guard set */
+};
+
+struct violations {
+	VEC(struct violation) list; /* the most frequent first */
+	uint64_t damaged;           /* lines that could not be read */
+};
+
+/* Adds what is in a log. Text of any origin: a line that is not as it should be is counted and left out. */
+struct error *violations_read(const char *path, struct violations *out);
+void violations_parse(const char *text, size_t size, struct violations *out);
+void violations_sort(struct violations *violations);
+void violations_free(struct violations *violations);
+
+void violations_findings(const struct violations *violations, struct findings *out);
+/* Lets what came before into the sets; *unknown: violations whose accesses the set does not have. Returns how
+ * many members were added. */
+size_t violations_relax(const struct violations *violations, struct guard_set *set, size_t *unknown);
+
+#endif

@@ -1,0 +1,270 @@
+/* unsnarl guard: holds a program to a guard set without building it again, tells what
+ * guarded programs logged, and makes a guard set of one finding.
+ */
+#include <jansson.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/invariant/emergency.h"
+#include "cmds/cmds.h"
+#include "cmds/guard_log.h"
+#include "loom/arm.h"
+#include "loom/launch.h"
+#include "report/answer.h"
+#include "report/text.h"
+
+struct guard_options {
+	const char *report, *only, *out, *log, *program;
+	uint64_t rank, limit_ms;
+	bool json;
+};
+
+#define LIMIT_OF_SET UINT64_MAX
+#define AT(member) .offset = offsetof(struct guard_options, member)
+
+/* clang-format off */
+static const struct options_entry entries[] = {
+	{ .name = "report", .value = "LOG", .kind = OPTIONS_STRING, AT(report),
+	  .help = "tell what a guarded program logged" },
+	{ .name = "only", .value = "FINDING", .kind = OPTIONS_STRING, AT(only),
+	  .help = "make a guard set that holds down one finding: a file with the JSON answer of any verb, or - for "
+		  "stdin" },
+	{ .name = "rank", .value = "N", .kind = OPTIONS_NUMBER, AT(rank), .low = 1, .high = 1000000,
+	  .help = "with --only: the finding of this rank (default 1)" },
+	{ .name = "program", .value = "FILE", .kind = OPTIONS_STRING, AT(program),
+	  .help = "with --only: the program, built with unsnarl cc (default: as the answer says)" },
+	{ 'o', "output", "FILE", OPTIONS_STRING, AT(out),
+	  .help = "with --only: write the guard set to FILE" },
+	{ .name = "limit", .value = "MS", .kind = OPTIONS_NUMBER, AT(limit_ms), .high = GUARD_MOST_MS,
+	  .help = "longest stall, in milliseconds (default: as the set says)" },
+	{ .name = "log", .value = "LOG", .kind = OPTIONS_STRING, AT(log),
+	  .help = "with a program: append violations to LOG" },
+	CMDS_JSON_ENTRY(struct guard_options),
+	{ 0 },
+};
+/* clang-format on */
+
+static const struct options_page page = {
+	.verb = "guard",
+	.operands = "[options] FILE -- PROGRAM ARGS",
+	.summary = "hold a program to a guard set; tell what guarded programs logged",
+	.text = "Runs a program that was built with unsnarl cc under the guard set FILE: an access that "
+		"would come "
+		"after one it never came after in training waits a little. Every access is looked at then, "
+		"so the "
+		"program runs many times slower than one built with unsnarl cc --guard FILE. With --report "
+		"it "
+		"tells the violations in a log; the exit status is 1 when there are any. With --only it "
+		"makes an "
+		"emergency patch: a guard set that holds down one fault and nothing else.",
+	.examples = "  unsnarl guard --log guard.log program.guard -- ./program input\n"
+		    "  unsnarl guard --report guard.log\n"
+		    "  unsnarl diagnose --json -- ./program > found.json\n"
+		    "  unsnarl guard --only found.json -o patch.guard\n"
+		    "  unsnarl cc --guard patch.guard -O2 -pthread -o program program.c\n",
+	.entries = entries,
+	.program = true,
+};
+
+/* ---- a program under guard ---- */
+
+static struct error *run_guarded(const struct guard_options *options, char **operands)
+{
+	_cleanup_(guard_set_free) struct guard_set set = { 0 };
+	_cleanup_free_ char *path = NULL, *log = NULL;
+	char **argv = operands[1] && strcmp(operands[1], "--") == 0 ? operands + 2 : operands + 1;
+	struct arm_counts counts;
+	uint64_t build;
+
+	TRY(guard_set_read(operands[0], &set));
+	if (!argv[0])
+		return error_new(
+			"no program to guard: give it after the guard set, as in unsnarl guard %s -- "
+			"./program",
+			operands[0]);
+	enum loom loom = LOOM_COMPILED; /* only hooks can be armed */
+	TRY(launch_check(argv[0], &loom, &path, &build));
+	if (options->limit_ms != LIMIT_OF_SET)
+		set.limit_ms = (uint32_t)options->limit_ms;
+	if (options->log) { /* the program may change folder */
+		char folder[PATH_MAX];
+
+		log = options->log[0] == '/' || !realpath(".", folder)
+			      ? memory_string(options->log)
+			      : memory_format("%s/%s", folder, options->log);
+	}
+	TRY(arm_program(path, &set, log, &counts));
+	if (counts.found < set.sites.n)
+		fprintf(stderr,
+			"unsnarl guard: %zu of the set's %zu accesses are not in %s any more; learn again to "
+			"guard "
+			"what took their place\n",
+			set.sites.n - counts.found, set.sites.n, argv[0]);
+	const struct launch_options launch = { .path = path, .argv = argv };
+
+	return launch_exec(&launch);
+}
+
+/* ---- one finding ---- */
+
+static const char *text_of(json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+static enum finding_class class_of(const char *name)
+{
+	for (enum finding_class class = FINDING_NONE; class < FINDING_CLASSES; class ++)
+		if (strcmp(name, finding_class_name(class)) == 0)
+			return class;
+	return FINDING_NONE;
+}
+
+static void read_access(json_t *from, struct finding *finding)
+{
+	const char *kind = text_of(from, "kind");
+	const struct site site = { .kind = strcmp(kind, "write") == 0    ? SITE_WRITE
+					   : strcmp(kind, "update") == 0 ? SITE_UPDATE
+					   : strcmp(kind, "read") == 0   ? SITE_READ
+									 : SITE_SYNC,
+				   .line = (uint32_t)json_integer_value(json_object_get(from, "line")),
+				   .column = (uint32_t)json_integer_value(json_object_get(from, "column")),
+				   .file = text_of(from, "file"),
+				   .function = text_of(from, "function"),
+				   .variable = text_of(from, "variable") };
+	struct finding_access *access = finding_add_access(&finding->accesses, FINDING_NO_SITE, &site);
+
+	access->thread = (uint32_t)json_integer_value(json_object_get(from, "thread"));
+}
+
+/* The finding of a rank in an answer; *program is what the answer is about. */
+static struct error *read_finding(const char *path, uint64_t rank, struct finding *out, char **program)
+{
+	json_error_t wrong;
+	json_t *answer =
+		strcmp(path, "-") == 0 ? json_loadf(stdin, 0, &wrong) : json_load_file(path, 0, &wrong);
+	json_t *list = json_object_get(answer, "findings"), *found = NULL, *entry;
+	size_t i;
+
+	if (!answer)
+		return error_new("%s is no JSON answer: %s (line %d)", path, wrong.text, wrong.line);
+	json_array_foreach(list, i,
+			   entry) if ((uint64_t)json_integer_value(json_object_get(entry, "rank")) == rank &&
+				      !found) found = entry;
+	if (!found && rank <= json_array_size(list))
+		found = json_array_get(list, (size_t)rank - 1);
+	if (found) {
+		out->class = class_of(text_of(found, "class"));
+		json_array_foreach(json_object_get(found, "accesses"), i, entry) read_access(entry, out);
+		*program = memory_string(text_of(answer, "program"));
+	}
+	json_decref(answer);
+	if (!found)
+		return error_new("%s has no finding of rank %llu", path, (unsigned long long)rank);
+	if (!out->accesses.n)
+		return error_new("the finding in %s names no accesses, so there is nothing to guard", path);
+	return NULL;
+}
+
+static struct error *make_patch(const struct finding *finding, const char *program, struct guard_set *set)
+{
+	struct unit *units = NULL;
+	size_t n = 0;
+
+	TRY(unit_read_elf(program, &units, &n));
+	struct error *error =
+		n ? emergency_set(finding, units, n, set)
+		  : error_new("%s has no hooks: build it with unsnarl cc, so that its accesses can be named",
+			      program);
+
+	for (size_t i = 0; i < n; i++)
+		unit_free(&units[i]);
+	free(units);
+	return error;
+}
+
+static void say_patch(const struct guard_set *set, const char *file)
+{
+	_cleanup_free_ char *clean = text_clean(file);
+
+	for (size_t i = 0; i < set->rules.n; i++) {
+		const struct guard_rule *rule = &set->rules.items[i];
+		const struct guard_site *first = guard_set_site(set, rule->first),
+					*second = guard_set_site(set, rule->second);
+
+		if (rule->kind == GUARD_ORDER)
+			printf("%s:%u waits until %s:%u has been done.\n", place_file_name(second->file),
+			       second->line, place_file_name(first->file), first->line);
+		else
+			printf("From %s:%u to %s:%u is one step for other threads.\n",
+			       place_file_name(first->file), first->line, place_file_name(second->file),
+			       second->line);
+	}
+	printf("The patch is in %s. Next:\n  unsnarl cc --guard %s ...  builds the program with it\n", clean,
+	       clean);
+}
+
+static struct error *patch(const struct guard_options *options)
+{
+	_cleanup_(guard_set_free) struct guard_set set = { 0 };
+	_cleanup_(finding_free) struct finding finding = { 0 };
+	_cleanup_free_ char *program = NULL;
+
+	if (!options->out)
+		return error_new("where to? --only wants -o FILE for the guard set");
+	TRY(read_finding(options->only, options->rank, &finding, &program));
+	if (!options->program && !*program)
+		return error_new("the answer does not say which program it is about: name it with --program");
+	TRY(make_patch(&finding, options->program ? options->program : program, &set));
+	if (options->limit_ms != LIMIT_OF_SET)
+		set.limit_ms = (uint32_t)options->limit_ms;
+	TRY(guard_set_save(options->out, &set));
+	if (options->json) {
+		json_t *answer = answer_new("guard");
+
+		json_object_set_new(answer, "guard_set", answer_text(options->out));
+		json_object_set_new(answer, "accesses", answer_count(set.sites.n));
+		json_object_set_new(answer, "rules", answer_count(set.rules.n));
+		answer_print(answer);
+		return NULL;
+	}
+	say_patch(&set, options->out);
+	return NULL;
+}
+
+static struct error *report(const struct guard_options *options, char **operands, int *status)
+{
+	_cleanup_(violations_free) struct violations violations = { 0 };
+	char *first[] = { (char *)options->report, NULL };
+
+	TRY(guard_log_read("guard", first, &violations));
+	TRY(guard_log_read("guard", operands, &violations));
+	(void)(options->json ? guard_log_json("guard", &violations) : guard_log_print(&violations));
+	*status = violations.list.n > 0;
+	return NULL;
+}
+
+static struct error *guard_main(int argc, char **argv, int *status)
+{
+	struct guard_options options = { .rank = 1, .limit_ms = LIMIT_OF_SET };
+	char **operands;
+
+	TRY(options_parse(&page, argc, argv, &options, &operands));
+	if (!operands)
+		return NULL;
+	if (options.report)
+		return report(&options, operands, status);
+	if (options.only)
+		return patch(&options);
+	if (!operands[0])
+		return error_new(
+			"guard what? Give a guard set and a program, as in unsnarl guard program.guard -- "
+			"./program");
+	return run_guarded(&options, operands);
+}
+
+const struct verb verb_guard = { .page = &page, .main = guard_main };

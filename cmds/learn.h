@@ -1,0 +1,32 @@
+/* The parts of unsnarl learn: the runs that teach, and what is said of them. */
+#ifndef CMDS_LEARN_H
+#define CMDS_LEARN_H
+
+#include "analysis/invariant/bias.h"
+#include "analysis/invariant/training.h"
+#include "loom/launch.h"
+
+struct learn_runs {
+	uint64_t most, jobs;  /* runs at most, at a time */
+	bool until_converged; /* stop as soon as nothing new comes */
+	bool free;            /* not controlled */
+	const char *store;
+	uint64_t done, failed; /* out */
+	bool interrupted;      /* out */
+};
+
+/* Runs the program, records each run, and stops when the sets have converged. */
+struct error *learn_run(struct store *store, const struct launch_options *launch, uint64_t build,
+			struct learn_runs *runs);
+/* Traces the campaign's command line `n` times, if its program is still the one that ran. */
+struct error *learn_trace(const struct campaign *campaign, const struct launch_options *oracle, uint64_t n,
+			  struct training *training);
+
+/* learn_report.c */
+void learn_report(struct training *training, const struct guard_set *set);
+void learn_groups(const struct guard_set *set, const struct bias *bias);
+struct error *learn_explain(struct training *training, const char *where);
+void learn_json(struct training *training, const struct guard_set *set, const struct bias *bias,
+		const char *file);
+
+#endif

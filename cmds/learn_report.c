@@ -1,0 +1,237 @@
+/* What unsnarl learn says: how much was learned, whether more runs would teach more, what
+ * is hot, and the set of one line of source.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmds/cmds.h"
+#include "cmds/learn.h"
+#include "report/answer.h"
+#include "report/plot.h"
+#include "report/text.h"
+
+static uint64_t members_of(const struct guard_set *set)
+{
+	uint64_t n = 0;
+
+	for (uint32_t number = 1; number <= set->sites.n; number++)
+		n += guard_set_site(set, number)->before.n;
+	return n;
+}
+
+static uint64_t plural_s(uint64_t n)
+{
+	return n != 1;
+}
+
+static void say_campaigns(const struct training *training)
+{
+	for (size_t i = 0; i < training->campaigns.n; i++) {
+		const struct training_campaign *campaign = &training->campaigns.items[i];
+
+		printf("campaign %" PRIu64 ": %" PRIu64 " passing run%.*s", campaign->number, campaign->used,
+		       (int)plural_s(campaign->used), "s");
+		if (campaign->failed)
+			printf(", %" PRIu64 " failed left out", campaign->failed);
+		if (campaign->skipped)
+			printf(", %" PRIu64 " without predecessors left out", campaign->skipped);
+		if (campaign->free)
+			printf(", %" PRIu64 " free ones left out", campaign->free);
+		printf("; the last %" PRIu64 " taught nothing new\n", campaign->quiet);
+	}
+}
+
+static void say_verdict(const struct training *training, bool converged)
+{
+	if (converged) {
+		printf("Converged: at a confidence of 95 %% fewer than one run in twenty would teach "
+		       "more.\n");
+		return;
+	}
+	printf("Not converged yet:");
+	for (size_t i = 0; i < training->campaigns.n; i++) {
+		const struct training_campaign *campaign = &training->campaigns.items[i];
+
+		if (campaign->quiet < TRAINING_QUIET)
+			printf(" campaign %" PRIu64 " needs %" PRIu64 " more passing runs without news%s",
+			       campaign->number, TRAINING_QUIET - campaign->quiet,
+			       i + 1 < training->campaigns.n ? ";" : ".");
+	}
+	printf("\nA guard made of it may stall where nothing is wrong.\n");
+}
+
+void learn_report(struct training *training, const struct guard_set *set)
+{
+	_cleanup_free_ uint64_t *curve = memory_alloc((training->runs.n + 1) * sizeof *curve);
+
+	say_campaigns(training);
+	training_curve(training, curve);
+	if (training->runs.n > 1) {
+		const struct plot_curve plot = { .title = "members of sets", .values = curve };
+
+		plot_print(&plot, 1, training->runs.n, 1, training->runs.n, stdout);
+	}
+	printf("%zu shared accesses, %" PRIu64 " members in their sets.\n", set->sites.n, members_of(set));
+	if (!training->traces)
+		printf("No run could be traced, so an access that shares memory but came before no other "
+		       "thread's is not guarded.\n");
+	if (training->cut)
+		printf("A trace was too long to be kept whole: shares are of its beginning.\n");
+	say_verdict(training, set->converged);
+}
+
+/* "write of balance at account.c:67 in withdraw" */
+static char *words_of(const struct guard_site *site)
+{
+	_cleanup_free_ char *variable = text_clean(site->variable), *function = text_clean(site->function),
+			    *file = text_clean(place_file_name(site->file));
+	const char *kind = site->kind == SITE_READ ? "read" : site->kind == SITE_WRITE ? "write" : "update";
+
+	return memory_format("%s%s%s at %s:%u in %s", kind, *variable ? " of " : "", variable, file,
+			     site->line, *function ? function : "?");
+}
+
+void learn_groups(const struct guard_set *set, const struct bias *bias)
+{
+	printf("group  share   accesses  most frequent\n");
+	for (size_t i = 0; i < bias->groups.n; i++) {
+		const struct bias_group *group = &bias->groups.items[i];
+		_cleanup_free_ char *words = words_of(guard_set_site(set, group->sample));
+
+		if (i >= 20 && !group->left_out) {
+			printf("       and %zu smaller groups\n", bias->groups.n - i);
+			break;
+		}
+		_cleanup_free_ char *cut = text_cut_line(words, 40);
+
+		printf("%5zu  %5.1f %%  %8u  %s%s\n", i + 1, 100 * group->share, group->sites, cut,
+		       group->left_out ? "  (left unguarded)" : "");
+	}
+}
+
+/* ---- one line of source ---- */
+
+static bool is_there(const struct guard_site *site, const char *file, uint32_t line, uint32_t column)
+{
+	size_t length = strlen(file), whole = strlen(site->file);
+	bool ends = length <= whole && strcmp(site->file + whole - length, file) == 0 &&
+		    (length == whole || site->file[whole - length - 1] == '/');
+
+	return ends && site->line == line && (!column || site->column == column);
+}
+
+static void explain_place(struct training *training, uint32_t number)
+{
+	const struct guard_site *site = guard_set_site(&training->places, number);
+	_cleanup_free_ char *words = words_of(site);
+
+	printf("%s, column %u\n", words, site->column);
+	if (!training->shared.items[number]) {
+		printf("  only ever one thread's: not guarded\n");
+		return;
+	}
+	printf("  may come right after\n");
+	for (size_t i = 0; i < training->members.n; i++) {
+		const struct training_member *member = &training->members.items[i];
+
+		if (member->place != number || !member->runs)
+			continue;
+		_cleanup_free_ char *before =
+			member->before ? words_of(guard_set_site(&training->places, member->before))
+				       : memory_string("nobody: no other thread has been there");
+
+		printf("    %-58s  %" PRIu32 " of %zu runs\n", before, member->runs, training->runs.n);
+	}
+}
+
+/* FILE:LINE[:COLUMN] taken apart; `file` is the caller's to free. */
+static bool take_apart(const char *where, char **file, uint32_t *line, uint32_t *column)
+{
+	char *copy = memory_string(where), *last = strrchr(copy, ':'), *end;
+
+	*file = copy;
+	*column = 0;
+	if (!last || !last[1])
+		return false;
+	*last = '\0';
+	unsigned long number = strtoul(last + 1, &end, 10);
+	bool good = !*end && number && number <= UINT32_MAX;
+	char *middle = strrchr(copy, ':');
+
+	if (good && middle && middle[1] && strspn(middle + 1, "0123456789") == strlen(middle + 1)) {
+		*column = (uint32_t)number;
+		number = strtoul(middle + 1, NULL, 10);
+		*middle = '\0';
+	}
+	*line = (uint32_t)number;
+	return good && *copy;
+}
+
+struct error *learn_explain(struct training *training, const char *where)
+{
+	_cleanup_free_ char *file = NULL;
+	uint32_t line = 0, column, found = 0;
+
+	if (!take_apart(where, &file, &line, &column))
+		return error_new("%s is no place: --explain wants FILE:LINE or FILE:LINE:COLUMN", where);
+	for (uint32_t number = 1; number <= training->places.sites.n; number++)
+		if (is_there(guard_set_site(&training->places, number), file, line, column)) {
+			explain_place(training, number);
+			found++;
+		}
+	if (!found)
+		return error_new("no recorded run has an access at %s; unsnarl show FILE:LINE tells what is "
+				 "known of a line",
+				 where);
+	return NULL;
+}
+
+/* ---- JSON ---- */
+
+static json_t *groups_json(const struct guard_set *set, const struct bias *bias)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < bias->groups.n; i++) {
+		const struct bias_group *group = &bias->groups.items[i];
+		const struct guard_site *sample = guard_set_site(set, group->sample);
+
+		json_array_append_new(list, json_pack("{s:f,s:I,s:o,s:o,s:i,s:b}", "share", group->share,
+						      "accesses", (json_int_t)group->sites, "variable",
+						      answer_text(sample->variable), "file",
+						      answer_text(sample->file), "line", (int)sample->line,
+						      "left_out", group->left_out));
+	}
+	return list;
+}
+
+void learn_json(struct training *training, const struct guard_set *set, const struct bias *bias,
+		const char *file)
+{
+	_cleanup_free_ uint64_t *curve = memory_alloc((training->runs.n + 1) * sizeof *curve);
+	json_t *answer = answer_new("learn"), *values = json_array(), *campaigns = json_array();
+
+	training_curve(training, curve);
+	for (size_t i = 0; i < training->runs.n; i++)
+		json_array_append_new(values, answer_count(curve[i]));
+	for (size_t i = 0; i < training->campaigns.n; i++) {
+		const struct training_campaign *campaign = &training->campaigns.items[i];
+
+		json_array_append_new(campaigns, json_pack("{s:o,s:o,s:o,s:o}", "campaign",
+							   answer_count(campaign->number), "passed",
+							   answer_count(campaign->used), "failed",
+							   answer_count(campaign->failed), "quiet",
+							   answer_count(campaign->quiet)));
+	}
+	json_object_set_new(answer, "guard_set", answer_text(file));
+	json_object_set_new(answer, "converged", json_boolean(set->converged));
+	json_object_set_new(answer, "runs", answer_count(training->runs.n));
+	json_object_set_new(answer, "accesses", answer_count(set->sites.n));
+	json_object_set_new(answer, "members", answer_count(members_of(set)));
+	json_object_set_new(answer, "traces", answer_count(training->traces));
+	json_object_set_new(answer, "curve", values);
+	json_object_set_new(answer, "campaigns", campaigns);
+	json_object_set_new(answer, "groups", groups_json(set, bias));
+	answer_print(answer);
+}

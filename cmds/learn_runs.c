@@ -1,0 +1,154 @@
+/* The runs of unsnarl learn: free runs with predecessors, recorded as any others, until
+ * the sets have converged; and traced ones, that tell who shares memory with whom.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/progress.h"
+#include "cmds/cmds.h"
+#include "cmds/learn.h"
+
+#define WAIT_S 0.1
+#define ROUND 30u     /* runs of one policy */
+#define TRACED_S 20.0 /* a trace holds four million events: what comes later is not kept */
+
+/* Have the last runs of the campaign, TRAINING_QUIET of those that passed, taught nothing? Interned
+ * predecessors are as exact as sets or finer, so what is quiet here is quiet there. */
+struct quiet {
+	size_t predecessors;
+	uint64_t runs;
+};
+
+static struct error *look(struct store *store, uint64_t campaign, struct quiet *quiet, bool passed)
+{
+	struct interned interned = { 0 };
+
+	TRY(store_interned(store, campaign, &interned));
+	if (interned.npredecessors != quiet->predecessors)
+		quiet->runs = 0;
+	else if (passed)
+		quiet->runs++;
+	quiet->predecessors = interned.npredecessors;
+	interned_free(&interned);
+	return NULL;
+}
+
+struct series {
+	struct store *store;
+	uint64_t campaign;
+	struct learn_runs *runs;
+	struct progress *progress;
+	struct quiet quiet;
+};
+
+static bool is_enough(const struct series *series)
+{
+	return series->runs->done >= series->runs->most || cmds_interrupted() ||
+	       (series->runs->until_converged && series->quiet.runs > TRAINING_QUIET);
+}
+
+/* The runs of one pool. */
+static struct error *drain(struct series *series, struct launch_pool *pool)
+{
+	bool done = false;
+
+	while (!done && !is_enough(series)) {
+		_cleanup_(run_free) struct run run = { 0 };
+		_cleanup_free_ char *words = memory_format("%llu in a row taught nothing new",
+							   (unsigned long long)series->quiet.runs);
+		bool got = false;
+
+		progress_show(series->progress, series->runs->done, words);
+		TRY(launch_pool_next(pool, WAIT_S, &run, &got, &done));
+		if (!got)
+			continue;
+		TRY(store_add(series->store, series->campaign, &run));
+		TRY(look(series->store, series->campaign, &series->quiet, run.label == LABEL_PASS));
+		series->runs->done++;
+		series->runs->failed += run.label == LABEL_FAIL;
+	}
+	return NULL;
+}
+
+/* Controlled runs take the policies in turn: each shows interleavings that others rarely do. */
+static struct area_control policy_of(uint64_t round)
+{
+	static const struct area_control policies[] = {
+		{ .policy = POLICY_POS, .everywhere = 1 },
+		{ .policy = POLICY_RANDOM, .everywhere = 1 },
+		{ .policy = POLICY_PCT, .depth = 3, .everywhere = 1 }
+	};
+
+	return policies[round % 3];
+}
+
+struct error *learn_run(struct store *store, const struct launch_options *launch, uint64_t build,
+			struct learn_runs *runs)
+{
+	_cleanup_(progress_stopp) struct progress *progress = progress_start(STDERR_FILENO, runs->most);
+	struct series series = { .store = store, .runs = runs, .progress = progress };
+	struct launch_options options = *launch;
+
+	TRY(store_campaign(store, launch->path, launch->argv + 1, build, &series.campaign));
+	cmds_catch_interrupts();
+	for (uint64_t round = 0; !is_enough(&series); round++) {
+		struct launch_pool *pool = NULL;
+		uint64_t left = runs->most - runs->done;
+
+		if (!runs->free) {
+			options.control = policy_of(round);
+			options.still = true;
+		}
+		options.area.seed = launch->area.seed + round * ROUND;
+		TRY(launch_pool_start(&options, (unsigned)runs->jobs, left < ROUND ? left : ROUND, &pool));
+		struct error *error = drain(&series, pool);
+
+		launch_pool_stop(pool);
+		TRY(error);
+	}
+	runs->interrupted = cmds_interrupted();
+	return NULL;
+}
+
+static struct error *trace_once(const struct launch_options *launch, struct training *training)
+{
+	_cleanup_(run_free) struct run run = { 0 };
+	_cleanup_(atlas_free) struct atlas atlas = { 0 };
+
+	TRY(launch_run(launch, &run));
+	atlas_read(&atlas, &run.observations);
+	training_trace(training, &run.observations, &atlas);
+	return NULL;
+}
+
+struct error *learn_trace(const struct campaign *campaign, const struct launch_options *oracle, uint64_t n,
+			  struct training *training)
+{
+	struct launch_options launch = *oracle;
+	_cleanup_free_ char *path = NULL;
+	uint64_t build;
+	size_t narguments = 0;
+	enum loom loom = LOOM_COMPILED;
+	struct error *gone = launch_check(campaign->program, &loom, &path, &build);
+
+	if (gone || build != campaign->build) {
+		error_free(gone);
+		return NULL; /* another build by now, or none: its runs taught what they could */
+	}
+	while (campaign->arguments && campaign->arguments[narguments])
+		narguments++;
+	_cleanup_free_ char **argv = memory_alloc((narguments + 2) * sizeof *argv);
+
+	argv[0] = campaign->program;
+	for (size_t i = 0; i < narguments; i++)
+		argv[i + 1] = campaign->arguments[i];
+	launch.path = path;
+	launch.argv = argv;
+	launch.area.observe = OBSERVE_TRACE;
+	if (launch.timeout_s == 0 || launch.timeout_s > TRACED_S)
+		launch.timeout_s = TRACED_S;
+	for (uint64_t i = 0; i < n && !cmds_interrupted(); i++)
+		TRY(trace_once(&launch, training));
+	return NULL;
+}

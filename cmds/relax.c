@@ -1,0 +1,111 @@
+/* unsnarl relax: lets violations of runs that were right into a guard set.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmds/cmds.h"
+#include "cmds/guard_log.h"
+#include "report/answer.h"
+#include "report/text.h"
+
+struct relax_options {
+	const char *set, *out;
+	bool bad, json;
+};
+
+#define AT(member) .offset = offsetof(struct relax_options, member)
+
+/* clang-format off */
+static const struct options_entry entries[] = {
+	{ .name = "set", .value = "FILE", .kind = OPTIONS_STRING, AT(set),
+	  .help = "the guard set; also the first operand when that is one" },
+	{ 'o', "output", "FILE", OPTIONS_STRING, AT(out),
+	  .help = "where to write the wider set (default: over the old one)" },
+	{ .name = "bad", .kind = OPTIONS_FLAG, AT(bad),
+	  .help = "the runs went wrong: change nothing, tell their violations as findings" },
+	CMDS_JSON_ENTRY(struct relax_options),
+	{ 0 },
+};
+/* clang-format on */
+
+static const struct options_page page = {
+	.verb = "relax",
+	.operands = "[options] [SET] LOG...",
+	.summary = "widen a guard set by the violations of runs that were right",
+	.text = "A guarded program logs every access that came after one it never came after in training. "
+		"When "
+		"the run was right all the same, that was no fault: its sets are widened so that it is not "
+		"stalled there again. Build the program again with the new set. With --bad the runs are "
+		"known to "
+		"have gone wrong, and the violations are told as findings.",
+	.examples = "  unsnarl relax program.guard guard.log\n"
+		    "  unsnarl relax --set program.guard -o wider.guard monday.log tuesday.log\n"
+		    "  unsnarl relax --bad guard.log\n",
+	.entries = entries,
+};
+
+static struct error *relax(const struct relax_options *options, const struct violations *violations)
+{
+	_cleanup_(guard_set_free) struct guard_set set = { 0 };
+	const char *out = options->out ? options->out : options->set;
+	size_t unknown;
+
+	if (!options->set)
+		return error_new("which guard set? Give it first, as in unsnarl relax program.guard LOG");
+	TRY(guard_set_read(options->set, &set));
+	size_t added = violations_relax(violations, &set, &unknown);
+
+	TRY(guard_set_save(out, &set));
+	if (options->json) {
+		json_t *answer = answer_new("relax");
+
+		json_object_set_new(answer, "guard_set", answer_text(out));
+		json_object_set_new(answer, "added", answer_count(added));
+		json_object_set_new(answer, "unknown", answer_count(unknown));
+		answer_print(answer);
+		return NULL;
+	}
+	_cleanup_free_ char *file = text_clean(out);
+
+	printf("%s: %zu members added by %zu violations", file, added, violations->list.n);
+	if (unknown)
+		printf("; %zu are of accesses that the set does not have", unknown);
+	printf(".\n");
+	if (added)
+		printf("Build the program again with it: unsnarl cc --guard %s ...\n", file);
+	return NULL;
+}
+
+static bool is_set(const char *path)
+{
+	struct guard_set set = { 0 };
+	struct error *error = guard_set_read(path, &set);
+	bool good = !error;
+
+	error_free(error);
+	guard_set_free(&set);
+	return good;
+}
+
+static struct error *relax_main(int argc, char **argv, int *status)
+{
+	struct relax_options options = { 0 };
+	_cleanup_(violations_free) struct violations violations = { 0 };
+	char **operands;
+
+	TRY(options_parse(&page, argc, argv, &options, &operands));
+	if (!operands)
+		return NULL;
+	if (!options.set && operands[0] && is_set(operands[0]))
+		options.set = *operands++;
+	if (!operands[0])
+		return error_new("no log to learn from: name the file that the guarded program logged to");
+	TRY(guard_log_read("relax", operands, &violations));
+	if (!options.bad)
+		return relax(&options, &violations);
+	(void)(options.json ? guard_log_json("relax", &violations) : guard_log_print(&violations));
+	*status = violations.list.n > 0;
+	return NULL;
+}
+
+const struct verb verb_relax = { .page = &page, .main = relax_main };

@@ -1,0 +1,169 @@
+/* The order of causes. No weights: comparisons in the order that causes.h states.
+ */
+#include "diagnose/causes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool same_place(const struct finding_access *a, const struct finding_access *b)
+{
+	return a->line == b->line && a->line && !strcmp(a->file, b->file);
+}
+
+bool causes_same(const struct finding *a, const struct finding *b)
+{
+	if (a->accesses.n != b->accesses.n || a->class != b->class)
+		return false;
+	for (size_t i = 0; i < a->accesses.n; i++)
+		if (!same_place(&a->accesses.items[i], &b->accesses.items[i]) ||
+		    a->accesses.items[i].kind != b->accesses.items[i].kind)
+			return false;
+	return true;
+}
+
+bool causes_touch(const struct finding *a, const struct finding *b)
+{
+	for (size_t i = 0; i < a->accesses.n; i++)
+		for (size_t j = 0; j < b->accesses.n; j++)
+			if (same_place(&a->accesses.items[i], &b->accesses.items[j]))
+				return true;
+	return false;
+}
+
+/* ---- the order ---- */
+
+static bool is_group(const struct proposal *proposal)
+{
+	return proposal->claim.kind == CLAIM_ATOMIC && proof_has_both_orders(&proposal->proof);
+}
+
+static uint32_t reach_of(const struct proposal *proposal)
+{
+	uint32_t reach = 0;
+
+	for (uint32_t i = 0; i < proposal->claim.nroles; i++)
+		reach += proposal->claim.roles[i].reach;
+	return reach;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct proposal *a = left, *b = right;
+
+	if (a->proof.mended != b->proof.mended)
+		return a->proof.mended ? -1 : 1;
+	if (a->proof.verdict != b->proof.verdict)
+		return a->proof.verdict > b->proof.verdict ? -1 : 1;
+	if (is_group(a) != is_group(b))
+		return is_group(a) ? -1 : 1;
+	if (proof_is_forced_better(&a->proof, &b->proof))
+		return -1;
+	if (proof_is_forced_better(&b->proof, &a->proof))
+		return 1;
+	if (a->last != b->last)
+		return a->last < b->last ? -1 : 1;
+	if (a->claim.nsteps != b->claim.nsteps)
+		return a->claim.nsteps < b->claim.nsteps ? -1 : 1;
+	uint32_t one = reach_of(a), other = reach_of(b);
+
+	if (one != other)
+		return one < other ? -1 : 1;
+	return a->claim.kind < b->claim.kind ? -1 : a->claim.kind > b->claim.kind;
+}
+
+/* By insertion: what 'clearly more often' orders is no strict order, and the list is short. */
+void causes_sort(struct proposals *proposals)
+{
+	for (size_t i = 1; i < proposals->n; i++)
+		for (size_t j = i; j > 0 && compare(&proposals->items[j], &proposals->items[j - 1]) < 0;
+		     j--) {
+			struct proposal swap = proposals->items[j];
+
+			proposals->items[j] = proposals->items[j - 1];
+			proposals->items[j - 1] = swap;
+		}
+}
+
+/* ---- causes ---- */
+
+static struct finding *finding_of(const struct evidence *evidence, const struct proposal *proposal,
+				  struct causes *out)
+{
+	if (proposal->told)
+		return (struct finding *)(uintptr_t)proposal->told;
+	struct finding *finding = VEC_PUSH(&out->told);
+
+	causes_tell(evidence, proposal, finding);
+	return finding;
+}
+
+static bool is_listed(const struct causes *causes, const struct finding *finding)
+{
+	for (size_t i = 0; i < causes->n; i++)
+		if (causes->items[i].finding == finding || causes_same(causes->items[i].finding, finding))
+			return true;
+	return false;
+}
+
+static void add_tried(const struct evidence *evidence, const struct proposal *proposal, struct causes *out)
+{
+	struct finding *finding = finding_of(evidence, proposal, out);
+
+	if (is_listed(out, finding))
+		return;
+	*VEC_PUSH(out) = (struct cause){ .finding = finding,
+					 .verdict = proposal->proof.verdict,
+					 .tried = true,
+					 .consequence = !proposal->proof.mended,
+					 .claim = proposal->claim,
+					 .proof = proposal->proof,
+					 .claimed = proposal->methods };
+}
+
+void causes_order(const struct evidence *evidence, struct opinions *opinions, struct proposals *proposals,
+		  struct causes *out)
+{
+	/* Pointers to what is told must last. */
+	out->told.items = memory_alloc((proposals->n + 1) * sizeof *out->told.items);
+	out->told.room = proposals->n + 1;
+	causes_sort(proposals);
+	for (size_t i = 0; i < proposals->n; i++)
+		if (proposals->items[i].proof.mended && proposals->items[i].proof.verdict > VERDICT_GUESS)
+			add_tried(evidence, &proposals->items[i], out);
+	for (size_t i = 0; i < opinions->n && i < OPINIONS_MOST; i++)
+		for (size_t j = 0; j < opinions->items[i].findings.n; j++) {
+			struct finding *finding = &opinions->items[i].findings.items[j];
+			const struct proposal *proposal = NULL;
+
+			for (size_t k = 0; k < proposals->n; k++)
+				if (proposals->items[k].told == finding)
+					proposal = &proposals->items[k];
+			if (proposal && proposal->proof.tried)
+				add_tried(evidence, proposal, out);
+			else if (!is_listed(out, finding))
+				*VEC_PUSH(out) = (struct cause){ .finding = finding,
+								 .verdict = VERDICT_GUESS,
+								 .claimed = 1u << i };
+		}
+}
+
+double cause_score(const struct cause *cause)
+{
+	return cause->verdict == VERDICT_PROVEN   ? 0.99
+	       : cause->verdict == VERDICT_LIKELY ? 0.8
+	       : cause->consequence               ? 0.1
+						  : 0.4;
+}
+
+void causes_free(struct causes *causes)
+{
+	findings_free(&causes->told);
+	VEC_FREE(causes);
+}
+
+void opinions_free(struct opinions *opinions)
+{
+	for (size_t i = 0; i < opinions->n; i++)
+		findings_free(&opinions->items[i].findings);
+	VEC_FREE(opinions);
+}

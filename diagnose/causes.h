@@ -1,0 +1,67 @@
+/* From proposals to causes. Methods give opinions: findings that they claim. Experiments
+ * decide which of these, or of what nobody claimed, is the cause: the order of causes
+ * follows from their counts (lab.h) and from the run alone:
+ *   1. proven before likely before guessed;
+ *   2. a group of accesses that must be one step, seen to do no harm whichever side comes
+ *      first, before an order of two: it forbids less;
+ *   3. what fails clearly more often when it is forced;
+ *   4. what was complete earlier in the shortest failing run: later things follow from it;
+ *   5. the smaller one.
+ */
+#ifndef DIAGNOSE_CAUSES_H
+#define DIAGNOSE_CAUSES_H
+
+#include "diagnose/proposals.h"
+#include "model/finding.h"
+
+struct opinion {
+	const char *method; /* "locate" */
+	const char *words;  /* how it knows, for people: "comparison with passing runs" */
+	struct findings findings;
+};
+
+struct opinions {
+	struct opinion *items;
+	size_t n, room; /* as VEC */
+};
+void opinions_free(struct opinions *opinions);
+#define OPINIONS_MOST 32
+
+struct cause {
+	struct finding *finding; /* an opinion's or the causes' own */
+	enum verdict verdict;
+	bool tried;       /* there are counts */
+	bool consequence; /* forbidden it fails all the same */
+	struct claim claim;
+	struct proof proof;
+	uint32_t claimed; /* bits by place of the opinion */
+};
+
+struct causes {
+	struct cause *items;
+	size_t n, room;           /* as VEC */
+	struct findings told;     /* findings that no opinion has */
+	struct trials_counts any; /* schedules of the program as it is */
+	uint64_t tried, runs;     /* claims, runs of all experiments */
+};
+void causes_free(struct causes *causes);
+
+/* Orders what was tried and tells it. Findings of opinions that were not tried, or fail all the same, come
+ * last, in the order of the opinions. */
+void causes_order(const struct evidence *evidence, struct opinions *opinions, struct proposals *proposals,
+		  struct causes *out);
+
+/* Orders proposals that the quick test has let pass, best first. */
+void causes_sort(struct proposals *proposals);
+
+/* A proposal in words and accesses. */
+void causes_tell(const struct evidence *evidence, const struct proposal *proposal, struct finding *out);
+
+/* The same accesses in the same order, whoever's threads they are. */
+bool causes_same(const struct finding *a, const struct finding *b);
+/* Is an access of the one at a place of the other? */
+bool causes_touch(const struct finding *a, const struct finding *b);
+
+double cause_score(const struct cause *cause); /* for JSON: 0..1 */
+
+#endif

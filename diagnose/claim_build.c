@@ -1,0 +1,335 @@
+/* The doors are known from the run: a thread that holds a lock at its first step must not
+ * wait there when another role's thread takes that lock between its own steps.
+ */
+#include "diagnose/claim_build.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+
+#define MATCH_LOOKS 100000u /* events that are looked at for the steps behind a first one */
+
+struct claim_part claim_part_of(const struct observations *run, const struct atlas *atlas, size_t event)
+{
+	const struct event *from = &run->events[event];
+
+	return (struct claim_part){ .site = atlas_number(atlas, from->site),
+				    .thread = from->thread,
+				    .write = from->write,
+				    .address = from->address,
+				    .size = from->size,
+				    .at = event };
+}
+
+static bool same_place(const struct site *a, const struct site *b)
+{
+	return a->line == b->line && a->column == b->column && a->kind == b->kind &&
+	       !strcmp(a->file, b->file) && !strcmp(a->variable, b->variable);
+}
+
+/* All sites of the place; copies of a line are many sites. */
+uint32_t claim_collect_sites(const struct atlas *atlas, const struct site *like, uint64_t *out, uint32_t most)
+{
+	uint32_t n = 0;
+
+	out[n++] = like->id;
+	for (size_t i = 0; i < atlas->nunits && like->line; i++)
+		for (uint32_t j = 0; j < atlas->units[i].nsites && n < most; j++) {
+			const struct site *site = &atlas->units[i].sites[j];
+
+			if (site->id != like->id && same_place(site, like))
+				out[n++] = site->id;
+		}
+	return n;
+}
+
+static bool overlap(const struct claim_part *a, const struct claim_part *b)
+{
+	return a->address < b->address + b->size && b->address < a->address + a->size;
+}
+
+/* Steps that meet in memory have one location, by number from 1. */
+static void set_locations(const struct claim_parts *parts, struct claim *claim)
+{
+	uint32_t next = 1;
+
+	for (size_t i = 0; i < parts->n; i++) {
+		claim->steps[i].location = CLAIM_ANYWHERE;
+		for (size_t j = 0; j < i && parts->items[i].size; j++)
+			if (parts->items[j].size && overlap(&parts->items[i], &parts->items[j]))
+				claim->steps[i].location = claim->steps[j].location;
+		if (parts->items[i].size && !claim->steps[i].location)
+			claim->steps[i].location = next++;
+	}
+}
+
+static uint32_t occurrence_of(const struct observations *run, const struct claim_part *part)
+{
+	uint32_t n = 1;
+
+	if (part->at == CLAIM_NOT_TRACED)
+		return 0;
+	for (size_t i = 0; i < part->at; i++)
+		n += run->events[i].thread == part->thread &&
+		     run->events[i].site == run->events[part->at].site;
+	return n;
+}
+
+static void set_reach(const struct observations *run, const struct claim_parts *parts, struct claim *claim)
+{
+	for (uint32_t role = 0; role < claim->nroles; role++) {
+		size_t first = SIZE_MAX, last = 0;
+		uint32_t thread = 0, n = 0;
+
+		for (size_t i = 0; i < parts->n; i++)
+			if (claim->steps[i].role == role && parts->items[i].at != CLAIM_NOT_TRACED) {
+				thread = parts->items[i].thread;
+				first = parts->items[i].at < first ? parts->items[i].at : first;
+				last = parts->items[i].at > last ? parts->items[i].at : last;
+			}
+		for (size_t i = first; first < last && i < last; i++)
+			n += run->events[i].thread == thread;
+		claim->roles[role].reach = n;
+	}
+}
+
+bool claim_build(const struct observations *run, const struct atlas *atlas, enum claim_kind kind,
+		 const struct claim_parts *parts, struct claim *out)
+{
+	uint32_t threads[CLAIM_ROLES];
+
+	*out = (struct claim){ .kind = kind, .nsteps = (uint32_t)parts->n };
+	for (size_t i = 0; i < parts->n; i++) {
+		const struct claim_part *part = &parts->items[i];
+		struct claim_step *step = &out->steps[i];
+		uint32_t role = 0;
+
+		while (role < out->nroles && threads[role] != part->thread)
+			role++;
+		if (role == CLAIM_ROLES || !part->site)
+			return false;
+		if (role == out->nroles)
+			threads[out->nroles++] = part->thread;
+		step->role = role;
+		step->thread = part->thread;
+		step->write = part->write || part->site->kind == SITE_SYNC;
+		step->occurrence = occurrence_of(run, part);
+		step->nsites = claim_collect_sites(atlas, part->site, step->sites, CLAIM_SITES);
+	}
+	set_locations(parts, out);
+	if (kind == CLAIM_ATOMIC)
+		claim_find_doors(run, atlas, parts, out);
+	set_reach(run, parts, out);
+	return claim_is_sound(out);
+}
+
+/* ---- findings ---- */
+
+static bool is_place_of(const struct site *site, const struct finding_access *access)
+{
+	if (!site || site->line != access->line || (access->column && site->column != access->column) ||
+	    strcmp(site->file, access->file))
+		return false;
+	if (access->role || access->kind == SITE_SYNC)
+		return site->kind == SITE_SYNC;
+	return site->kind == access->kind || (site->kind == SITE_UPDATE && access->kind != SITE_SYNC);
+}
+
+static const struct site *find_site(const struct atlas *atlas, const struct finding_access *access)
+{
+	for (size_t i = 0; i < atlas->nunits; i++)
+		for (uint32_t j = 0; j < atlas->units[i].nsites; j++)
+			if (is_place_of(&atlas->units[i].sites[j], access))
+				return &atlas->units[i].sites[j];
+	return NULL;
+}
+
+/* ---- a finding's accesses, found again in the run ---- */
+
+struct matching {
+	const struct observations *run;
+	const struct atlas *atlas;
+	const struct finding *finding;
+	struct claim_parts *parts;
+	bool one;     /* all at one place in memory */
+	size_t looks; /* that may still be taken */
+};
+
+static bool fits_step(const struct matching *matching, size_t step, size_t event)
+{
+	const struct finding_access *access = &matching->finding->accesses.items[step];
+	const struct event *at = &matching->run->events[event];
+
+	if (!is_place_of(atlas_number(matching->atlas, at->site), access))
+		return false;
+	/* The same faults come in other threads, but one thread stays one. */
+	for (size_t i = 0; i < step; i++)
+		if (matching->parts->items[i].at != CLAIM_NOT_TRACED &&
+		    (matching->finding->accesses.items[i].thread == access->thread) !=
+			    (matching->parts->items[i].thread == at->thread))
+			return false;
+	for (size_t i = 0; i < step && matching->one; i++) {
+		const struct claim_part *part = &matching->parts->items[i];
+
+		if (part->size &&
+		    !(part->address < at->address + at->size && at->address < part->address + part->size))
+			return false;
+	}
+	return true;
+}
+
+/* Steps from `step` on, behind event `from`. Calls are in no trace, nor is what never happened. */
+static bool match_steps(struct matching *matching, size_t step, size_t from)
+{
+	struct claim_part *part = &matching->parts->items[step];
+
+	if (step == matching->parts->n)
+		return true;
+	if (part->site->kind == SITE_SYNC || part->missing)
+		return match_steps(matching, step + 1, from);
+	for (size_t i = from; i < matching->run->nevents && matching->looks; i++, matching->looks--) {
+		if (!fits_step(matching, step, i))
+			continue;
+		*part = claim_part_of(matching->run, matching->atlas, i);
+		if (match_steps(matching, step + 1, i + 1))
+			return true;
+		part->size = 0;
+		part->at = CLAIM_NOT_TRACED;
+		part->thread = matching->finding->accesses.items[step].thread;
+	}
+	return false;
+}
+
+/* The last time that the accesses came in this order. */
+static bool match_last(struct matching *matching)
+{
+	size_t first = 0;
+
+	while (first < matching->parts->n && (matching->parts->items[first].site->kind == SITE_SYNC ||
+					      matching->parts->items[first].missing))
+		first++;
+	for (size_t i = matching->run->nevents; i-- > 0 && first < matching->parts->n;) {
+		matching->looks = MATCH_LOOKS;
+		if (!fits_step(matching, first, i))
+			continue;
+		matching->parts->items[first] = claim_part_of(matching->run, matching->atlas, i);
+		if (match_steps(matching, first + 1, i + 1))
+			return true;
+		matching->parts->items[first].size = 0;
+		matching->parts->items[first].at = CLAIM_NOT_TRACED;
+		matching->parts->items[first].thread = matching->finding->accesses.items[first].thread;
+	}
+	return false;
+}
+
+/* What is called alike is one place in memory, for whoever meets there. */
+static void set_addresses(const struct matching *matching)
+{
+	struct claim_parts *parts = matching->parts;
+
+	for (size_t i = 0; i < parts->n; i++) {
+		struct claim_part *part = &parts->items[i];
+		size_t like = i;
+
+		if (part->site->kind == SITE_SYNC || part->size)
+			continue;
+		for (size_t j = 0; j < parts->n; j++)
+			if (j != i && parts->items[j].size &&
+			    (matching->one ||
+			     (*part->site->variable &&
+			      !strcmp(part->site->variable, parts->items[j].site->variable))))
+				like = j;
+		part->address = like == i ? 16 * (i + 1) : parts->items[like].address;
+		part->size = like == i ? matching->one || *part->site->variable : parts->items[like].size;
+	}
+}
+
+bool claim_parts_of_finding(const struct observations *run, const struct atlas *atlas,
+			    const struct finding *finding, struct claim_parts *out)
+{
+	struct matching matching = { .run = run,
+				     .atlas = atlas,
+				     .finding = finding,
+				     .parts = out,
+				     .one = finding->class == FINDING_ATOMICITY ||
+					    finding->class == FINDING_ORDER };
+
+	*out = (struct claim_parts){ 0 };
+	if (finding->accesses.n < 2 || finding->accesses.n > CLAIM_STEPS)
+		return false;
+	for (size_t i = 0; i < finding->accesses.n; i++) {
+		const struct finding_access *access = &finding->accesses.items[i];
+		struct claim_part *part = &out->items[out->n++];
+
+		*part = (struct claim_part){ .site = find_site(atlas, access),
+					     .thread = access->thread,
+					     .write = access->kind == SITE_WRITE,
+					     .missing = access->missing,
+					     .at = CLAIM_NOT_TRACED };
+		if (!part->site || access->thread == FINDING_NO_THREAD)
+			return false;
+	}
+	match_last(&matching);
+	set_addresses(&matching);
+	return true;
+}
+
+bool claim_is_same(const struct claim *a, const struct claim *b)
+{
+	if (a->kind != b->kind || a->nsteps != b->nsteps)
+		return false;
+	for (uint32_t i = 0; i < a->nsteps; i++)
+		if (a->steps[i].role != b->steps[i].role ||
+		    !claim_has_site(&a->steps[i], b->steps[i].sites[0]))
+			return false;
+	return true;
+}
+
+/* ---- order ---- */
+
+bool claim_is_mutual(const struct observations *run, const struct atlas *atlas, const struct claim *claim)
+{
+	struct map early = { 0 }; /* address and thread of early accesses */
+	bool mutual = false;
+
+	for (size_t i = 0; i < run->nevents && !mutual; i++) {
+		const struct event *event = &run->events[i];
+		const struct site *site = atlas_number(atlas, event->site);
+		uint64_t key = event->address ^ (uint64_t)(event->thread + 1) << 48;
+
+		if (site && claim_has_site(&claim->steps[1], site->id))
+			mutual = map_get(&early, key) != NULL;
+		if (site && claim_has_site(&claim->steps[0], site->id))
+			map_put(&early, key, NULL);
+	}
+	map_free(&early);
+	return mutual;
+}
+
+bool claim_is_ordered(const struct observations *run, size_t first, size_t second)
+{
+	const struct event *one = &run->events[first], *other = &run->events[second];
+	_cleanup_free_ size_t *reached = memory_alloc((run->nthreads + 1) * sizeof *reached);
+
+	if (one->thread == other->thread)
+		return true;
+	for (uint32_t i = 0; i <= run->nthreads; i++)
+		reached[i] = SIZE_MAX; /* from which event on its accesses come behind the first */
+	if (one->thread >= run->nthreads || other->thread >= run->nthreads)
+		return false;
+	reached[one->thread] = first + 1;
+	for (size_t i = 0; i < run->ncalls; i++) {
+		const struct call *call = &run->calls[i];
+
+		if ((call->kind != CALL_CREATE && call->kind != CALL_JOIN) || call->thread >= run->nthreads ||
+		    call->object >= run->nthreads)
+			continue;
+		uint32_t from = call->kind == CALL_CREATE ? call->thread : (uint32_t)call->object;
+		uint32_t to = call->kind == CALL_CREATE ? (uint32_t)call->object : call->thread;
+
+		if (reached[from] <= call->before && reached[to] > call->before)
+			reached[to] = call->before;
+	}
+	return reached[other->thread] <= second;
+}

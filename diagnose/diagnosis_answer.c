@@ -1,0 +1,135 @@
+/* The answer as JSON: that of every verb, with how sure each finding is and why.
+ */
+#include <string.h>
+
+#include "diagnose/advice.h"
+#include "diagnose/diagnosis.h"
+#include "report/answer.h"
+#include "report/finding.h"
+#include "report/text.h"
+
+static json_t *methods_json(const struct diagnosis *diagnosis, uint32_t bits)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < diagnosis->opinions.n && i < OPINIONS_MOST; i++)
+		if (bits >> i & 1)
+			json_array_append_new(array, json_string(diagnosis->opinions.items[i].method));
+	return array;
+}
+
+static json_t *counts_json(const struct trials_counts *counts)
+{
+	return json_pack("{s:o, s:o, s:o, s:o}", "runs", answer_count(counts->runs), "failed",
+			 answer_count(counts->failed), "failed_otherwise", answer_count(counts->other),
+			 "given_up", answer_count(counts->given_up));
+}
+
+static json_t *proof_json(const struct diagnosis *diagnosis, const struct proof *proof)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "as_it_is", counts_json(&diagnosis->causes.any),
+			 "forbidden", counts_json(&proof->any), "forbidden_near", counts_json(&proof->near),
+			 "forbidden_along", counts_json(&proof->along), "forced",
+			 counts_json(&proof->forced));
+}
+
+static json_t *cause_json(const struct diagnosis *diagnosis, size_t i)
+{
+	const struct cause *cause = &diagnosis->causes.items[i];
+	json_t *object = finding_json(cause->finding);
+	_cleanup_free_ char *advice = advice_for(cause->finding);
+
+	json_object_set_new(object, "rank", json_integer((json_int_t)i + 1));
+	json_object_set_new(object, "score", json_real(cause_score(cause)));
+	json_object_set_new(object, "verdict",
+			    json_string(cause->consequence ? "consequence" : verdict_word(cause->verdict)));
+	json_object_set_new(object, "experiment",
+			    cause->tried ? proof_json(diagnosis, &cause->proof) : json_null());
+	json_object_set_new(object, "claimed_by", methods_json(diagnosis, cause->claimed));
+	json_object_set_new(object, "advice", answer_text(advice));
+	json_object_set_new(object, "run", answer_count(diagnosis->tally.failure.number));
+	json_object_set_new(object, "schedule", answer_count(diagnosis->tally.failure.number));
+	return object;
+}
+
+static json_t *failure_json(const struct diagnosis *diagnosis)
+{
+	const struct tally *tally = &diagnosis->tally;
+
+	if (!tally->found)
+		return json_null();
+	json_t *failure = answer_run(&tally->failure);
+
+	json_object_set_new(failure, "found_after", answer_count(tally->failure_at));
+	json_object_set_new(failure, "output", answer_text(tally->failure.output));
+	return failure;
+}
+
+static json_t *opinions_json(const struct diagnosis *diagnosis)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < diagnosis->opinions.n; i++) {
+		const struct opinion *opinion = &diagnosis->opinions.items[i];
+
+		json_array_append_new(array, json_pack("{s:s, s:o}", "method", opinion->method, "findings",
+						       findings_json(&opinion->findings)));
+	}
+	return array;
+}
+
+static json_t *plain_json(const struct diagnosis *diagnosis)
+{
+	return diagnosis->has_plain ? answer_text(diagnosis->plain.reason) : json_null();
+}
+
+static json_t *shortest_json(const struct diagnosis *diagnosis)
+{
+	const struct schedule *reduced = &diagnosis->tally.failure.reduced;
+
+	if (!reduced->nturns)
+		return json_null();
+	json_t *turns = diagnosis->has_story ? story_json_turns(&diagnosis->retold.story) : json_null();
+
+	return json_pack("{s:o, s:o, s:o}", "forced_switches",
+			 answer_count(schedule_preemptions(reduced->turns, reduced->nturns)), "run",
+			 diagnosis->shortest ? answer_count(diagnosis->shortest) : json_null(), "turns",
+			 turns);
+}
+
+void diagnosis_json(const struct diagnosis *diagnosis)
+{
+	const struct tally *tally = &diagnosis->tally;
+	json_t *answer = answer_new("diagnose"), *arguments = json_array(), *findings = json_array();
+
+	for (char *const *argument = tally->arguments; *argument; argument++)
+		json_array_append_new(arguments, answer_text(*argument));
+	for (size_t i = 0; i < diagnosis->causes.n; i++)
+		json_array_append_new(findings, cause_json(diagnosis, i));
+	json_object_set_new(answer, "program", answer_text(tally->program));
+	json_object_set_new(answer, "arguments", arguments);
+	json_object_set_new(answer, "build", answer_hex(tally->build));
+	json_object_set_new(answer, "store", answer_text(tally->store));
+	json_object_set_new(answer, "campaign", answer_count(tally->campaign));
+	json_object_set_new(answer, "seed", answer_count(tally->seed));
+	json_object_set_new(answer, "plain", plain_json(diagnosis));
+	json_object_set_new(answer, "schedules", answer_count(tally->schedules));
+	json_object_set_new(answer, "passed", answer_count(tally->passed));
+	json_object_set_new(answer, "failed", answer_count(tally->failed));
+	json_object_set_new(answer, "compared", answer_count(tally->recorded_passed));
+	json_object_set_new(answer, "always", json_boolean(diagnosis->always));
+	json_object_set_new(answer, "failures", tally_json(tally->ends.items, tally->ends.n));
+	json_object_set_new(answer, "policies", tally_json(tally->arms.items, tally->arms.n));
+	json_object_set_new(answer, "uncontrolled",
+			    tally_json(tally->uncontrolled.items, tally->uncontrolled.n));
+	json_object_set_new(answer, "failure", failure_json(diagnosis));
+	json_object_set_new(answer, "replays",
+			    json_pack("{s:o, s:o}", "runs", answer_count(diagnosis->replays.runs),
+				      "identical", answer_count(diagnosis->replays.identical)));
+	json_object_set_new(answer, "shortest", shortest_json(diagnosis));
+	json_object_set_new(answer, "wall_s", json_real(diagnosis->wall_s));
+	json_object_set_new(answer, "interrupted", json_boolean(diagnosis->interrupted));
+	json_object_set_new(answer, "findings", findings);
+	json_object_set_new(answer, "opinions", opinions_json(diagnosis));
+	answer_print(answer);
+}

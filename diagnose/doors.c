@@ -1,0 +1,190 @@
+/* Doors: lock calls before which a role is held, because inside it would keep another role
+ * from going on. A role of several steps may take locks between its first and its last
+ * one. Whoever holds one of these at the first step of its own role must wait before it
+ * takes it. Which locks these are the traced run shows, in whatever threads it has come to
+ * these lines; two calls are about one lock when they ever took the same object.
+ */
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "diagnose/claim_build.h"
+
+#define SITES_MOST 32u /* lock calls that are of interest */
+#define HELD_MOST 8u   /* locks of one thread */
+
+struct held {
+	uint64_t object;
+	uint32_t site;
+};
+
+struct walker {                      /* a thread */
+	struct held held[HELD_MOST]; /* outermost first */
+	uint32_t nheld;
+	bool within[CLAIM_ROLES]; /* between first and last step of the role */
+	uint32_t taken[CLAIM_ROLES][HELD_MOST], ntaken[CLAIM_ROLES];
+};
+
+struct survey {
+	const struct observations *run;
+	const struct atlas *atlas;
+	const struct claim_parts *parts;
+	struct claim *claim;
+	uint32_t steps[CLAIM_ROLES], first[CLAIM_ROLES], last[CLAIM_ROLES];
+	struct walker *walkers;               /* by thread */
+	uint32_t needed[SITES_MOST], nneeded; /* taken between a role's steps */
+	struct {
+		uint32_t role, site;
+		uint32_t outside; /* locks that were held when it was taken */
+	} inside[SITES_MOST];     /* held at the first step of a role */
+	uint32_t ninside;
+};
+
+static void note_needed(struct survey *survey, uint32_t site)
+{
+	for (uint32_t i = 0; i < survey->nneeded; i++)
+		if (survey->needed[i] == site)
+			return;
+	if (survey->nneeded < SITES_MOST)
+		survey->needed[survey->nneeded++] = site;
+}
+
+static void note_inside(struct survey *survey, uint32_t role, uint32_t site, uint32_t outside)
+{
+	for (uint32_t i = 0; i < survey->ninside; i++)
+		if (survey->inside[i].role == role && survey->inside[i].site == site)
+			return;
+	if (survey->ninside < SITES_MOST) {
+		survey->inside[survey->ninside].role = role;
+		survey->inside[survey->ninside].outside = outside;
+		survey->inside[survey->ninside++].site = site;
+	}
+}
+
+static void walk_call(struct survey *survey, const struct call *call)
+{
+	struct walker *walker = &survey->walkers[call->thread];
+
+	if (call->kind == CALL_ACQUIRE && call->site != SITE_NIL) {
+		if (walker->nheld < HELD_MOST)
+			walker->held[walker->nheld++] = (struct held){ call->object, call->site };
+		for (uint32_t role = 0; role < survey->claim->nroles; role++)
+			if (walker->within[role] && walker->ntaken[role] < HELD_MOST)
+				walker->taken[role][walker->ntaken[role]++] = call->site;
+	} else if (call->kind == CALL_RELEASE) {
+		for (uint32_t i = walker->nheld; i-- > 0;)
+			if (walker->held[i].object == call->object) {
+				for (walker->nheld--; i < walker->nheld; i++)
+					walker->held[i] = walker->held[i + 1];
+				break;
+			}
+	}
+}
+
+static void walk_event(struct survey *survey, const struct event *event)
+{
+	const struct site *site = atlas_number(survey->atlas, event->site);
+	struct walker *walker = &survey->walkers[event->thread];
+
+	for (uint32_t role = 0; site && role < survey->claim->nroles; role++) {
+		const struct claim_step *steps = survey->claim->steps;
+
+		if (walker->within[role] && claim_has_site(&steps[survey->last[role]], site->id)) {
+			for (uint32_t i = 0; i < walker->ntaken[role]; i++)
+				note_needed(survey, walker->taken[role][i]);
+			walker->within[role] = false;
+		}
+		if (!claim_has_site(&steps[survey->first[role]], site->id))
+			continue;
+		for (uint32_t i = 0; i < walker->nheld; i++)
+			note_inside(survey, role, walker->held[i].site, i);
+		walker->within[role] = survey->steps[role] > 1;
+		walker->ntaken[role] = 0;
+	}
+}
+
+/* Any access to one of the places may have to wait for a group: as if it were of another role. */
+static void walk_place(struct survey *survey, const struct event *event)
+{
+	const struct walker *walker = &survey->walkers[event->thread];
+
+	for (size_t i = 0; i < survey->parts->n; i++) {
+		const struct claim_part *part = &survey->parts->items[i];
+
+		if (part->at == CLAIM_NOT_TRACED || !(part->address < event->address + event->size &&
+						      event->address < part->address + part->size))
+			continue;
+		for (uint32_t j = 0; j < walker->nheld; j++)
+			note_inside(survey, 1, walker->held[j].site, j);
+		return;
+	}
+}
+
+static void walk(struct survey *survey)
+{
+	const struct observations *run = survey->run;
+	size_t call = 0;
+
+	for (size_t i = 0; i <= run->nevents; i++) {
+		for (; call < run->ncalls && run->calls[call].before <= i; call++)
+			if (run->calls[call].thread < run->nthreads)
+				walk_call(survey, &run->calls[call]);
+		if (i < run->nevents && run->events[i].thread < run->nthreads) {
+			walk_event(survey, &run->events[i]);
+			walk_place(survey, &run->events[i]);
+		}
+	}
+}
+
+/* Did the two calls ever take the same lock? */
+static bool share_lock(const struct observations *run, uint32_t a, uint32_t b)
+{
+	struct map objects = { 0 };
+	bool shared = a == b;
+
+	for (size_t i = 0; i < run->ncalls && !shared; i++)
+		if (run->calls[i].kind == CALL_ACQUIRE && run->calls[i].site == a)
+			map_put(&objects, run->calls[i].object, NULL);
+	for (size_t i = 0; i < run->ncalls && !shared; i++)
+		shared = run->calls[i].kind == CALL_ACQUIRE && run->calls[i].site == b &&
+			 map_get(&objects, run->calls[i].object);
+	map_free(&objects);
+	return shared;
+}
+
+static bool is_needed(const struct survey *survey, uint32_t site)
+{
+	for (uint32_t i = 0; i < survey->nneeded; i++)
+		if (share_lock(survey->run, site, survey->needed[i]))
+			return true;
+	return false;
+}
+
+void claim_find_doors(const struct observations *run, const struct atlas *atlas,
+		      const struct claim_parts *parts, struct claim *claim)
+{
+	struct survey survey = { .run = run, .atlas = atlas, .parts = parts, .claim = claim };
+
+	for (uint32_t i = claim->nsteps; i-- > 0;) {
+		uint32_t role = claim->steps[i].role;
+
+		if (survey.steps[role]++ == 0)
+			survey.last[role] = i;
+		survey.first[role] = i;
+	}
+	survey.walkers = memory_alloc((run->nthreads + 1) * sizeof *survey.walkers);
+	if (run->ncalls)
+		walk(&survey);
+	/* Outermost first. */
+	for (uint32_t depth = 0; depth < HELD_MOST; depth++)
+		for (uint32_t i = 0; i < survey.ninside; i++) {
+			struct claim_role *role = &claim->roles[survey.inside[i].role];
+			const struct site *site = atlas_number(atlas, survey.inside[i].site);
+
+			if (survey.inside[i].outside == depth && site && role->ndoors < CLAIM_DOORS &&
+			    is_needed(&survey, survey.inside[i].site))
+				role->ndoors += claim_collect_sites(atlas, site, role->doors + role->ndoors,
+								    CLAIM_DOORS - role->ndoors);
+		}
+	free(survey.walkers);
+}

@@ -1,0 +1,98 @@
+/* Trials and the rule that is stated in lab.h.
+ */
+#include "diagnose/lab.h"
+
+#include "diagnose/statistics.h"
+#include "loom/watch.h"
+
+#define RUNS 48         /* of a whole experiment: near failing schedules, and as many of any kind */
+#define FORCED_RUNS 32  /* forced ones */
+#define ENOUGH_LEAST 12 /* of the quick test */
+#define ENOUGH_MOST 256
+
+const char *verdict_word(enum verdict verdict)
+{
+	return verdict == VERDICT_PROVEN ? "proven" : verdict == VERDICT_LIKELY ? "likely" : "a guess";
+}
+
+bool lab_is_over(const struct lab *lab)
+{
+	return (lab->trials.stop && lab->trials.stop()) ||
+	       (lab->trials.deadline > 0 && watch_now() > lab->trials.deadline);
+}
+
+struct error *lab_open(struct lab *lab)
+{
+	struct trials_counts along = { 0 };
+
+	TRY(trials_run(&lab->trials, NULL, CLAIM_UNUSED, TRIALS_ALONG, 0, lab->trials.nschedules, false,
+		       &along));
+	lab->ready = along.failed > 0;
+	if (!lab->ready)
+		return NULL;
+	TRY(trials_run(&lab->trials, NULL, CLAIM_UNUSED, TRIALS_NEAR, 0, RUNS, false, &lab->near));
+	TRY(trials_run(&lab->trials, NULL, CLAIM_UNUSED, TRIALS_ANY, 0, RUNS, false, &lab->any));
+	lab->enough = statistics_needed(lab->near.failed, lab->near.runs);
+	lab->enough = lab->enough < ENOUGH_LEAST  ? ENOUGH_LEAST
+		      : lab->enough > ENOUGH_MOST ? ENOUGH_MOST
+						  : lab->enough;
+	return NULL;
+}
+
+/* Failures that count against a claim: those that are meant, and new kinds. */
+static uint64_t bad(const struct trials_counts *counts, const struct trials_counts *usual)
+{
+	return counts->failed + (usual->other ? 0 : counts->other);
+}
+
+/* The quick test ends with the first failure: most claims do not get further. */
+struct error *lab_try(struct lab *lab, const struct claim *claim, struct proof *out)
+{
+	struct trials_counts *counts = &out->along;
+
+	*out = (struct proof){ .tried = true };
+	TRY(trials_run(&lab->trials, claim, CLAIM_FORBID, TRIALS_ALONG, 0, lab->trials.nschedules, true,
+		       counts));
+	if (!counts->failed)
+		TRY(trials_run(&lab->trials, claim, CLAIM_FORBID, TRIALS_NEAR, 0, lab->enough, true, counts));
+	out->mended = !counts->cut && !bad(counts, &lab->near) && counts->given_up * 2 <= counts->runs;
+	out->verdict = VERDICT_GUESS;
+	return NULL;
+}
+
+static enum verdict verdict_of(const struct lab *lab, const struct proof *proof)
+{
+	uint64_t failed = bad(&proof->near, &lab->near) + bad(&proof->any, &lab->any);
+	uint64_t runs = proof->near.runs + proof->any.runs;
+	uint64_t usual = lab->near.failed + lab->any.failed, all = lab->near.runs + lab->any.runs;
+	bool less = statistics_is_less(failed, runs, usual, all);
+	bool forced = statistics_is_less(lab->any.failed, lab->any.runs, proof->forced.failed,
+					 proof->forced.runs) ||
+		      statistics_lower(proof->forced.failed, proof->forced.runs) > 0.5;
+
+	if (!less || (proof->near.given_up + proof->any.given_up) * 2 > runs)
+		return VERDICT_GUESS;
+	return failed == 0 && forced ? VERDICT_PROVEN : VERDICT_LIKELY;
+}
+
+struct error *lab_prove(struct lab *lab, const struct claim *claim, struct proof *proof)
+{
+	struct trials *trials = &lab->trials;
+
+	TRY(trials_run(trials, claim, CLAIM_FORBID, TRIALS_NEAR, 0, RUNS, false, &proof->near));
+	TRY(trials_run(trials, claim, CLAIM_FORBID, TRIALS_ANY, 0, RUNS, false, &proof->any));
+	TRY(trials_run(trials, claim, CLAIM_FORCE, TRIALS_ANY, 0, FORCED_RUNS, false, &proof->forced));
+	proof->verdict = verdict_of(lab, proof);
+	return NULL;
+}
+
+bool proof_has_both_orders(const struct proof *proof)
+{
+	return proof->along.before + proof->near.before + proof->any.before > 0 &&
+	       proof->along.after + proof->near.after + proof->any.after > 0;
+}
+
+bool proof_is_forced_better(const struct proof *a, const struct proof *b)
+{
+	return statistics_is_less(b->forced.failed, b->forced.runs, a->forced.failed, a->forced.runs);
+}

@@ -1,0 +1,47 @@
+/* The laboratory: claims are forced and forbidden in many schedules, beside the program as
+ * it is, and the counts say what a claim is worth. The rule (statistics.h, level 1 in 100):
+ *   mended   forbidden, none of the schedules along and near the failing ones fails, in so
+ *            many that the failure would have shown; and nobody had to be let go in most;
+ *   proven   it is mended also in any schedules, and forced it fails more often than the
+ *            program as it is, or in more than half of the runs;
+ *   likely   mended, but forcing does not show it; or fewer fail, clearly, but some still do;
+ *   a guess  neither: what fails all the same is no cause.
+ * Time only decides when to stop; it is no part of any count. */
+#ifndef DIAGNOSE_LAB_H
+#define DIAGNOSE_LAB_H
+
+#include "loom/trials.h"
+
+enum verdict { VERDICT_NONE, VERDICT_GUESS, VERDICT_LIKELY, VERDICT_PROVEN };
+const char *verdict_word(enum verdict verdict); /* "proven", "likely", "a guess" */
+
+struct lab {
+	struct trials trials;
+	struct trials_counts near, any; /* the program as it is */
+	uint64_t enough;                /* runs near the failing ones that show that it is mended */
+	bool ready;                     /* the failure comes again when its schedules are followed */
+};
+
+/* What experiments have told of a claim. */
+struct proof {
+	bool tried, mended;
+	struct trials_counts along;     /* forbidden, along and near failing schedules: the quick test */
+	struct trials_counts near, any; /* forbidden, as many as the program as it is */
+	struct trials_counts forced;
+	enum verdict verdict;
+};
+
+/* Sees how often the program fails as it is. */
+struct error *lab_open(struct lab *lab);
+/* The quick test: does forbidding the claim mend the program? */
+struct error *lab_try(struct lab *lab, const struct claim *claim, struct proof *out);
+/* The whole experiment, for what the quick test has not thrown out. */
+struct error *lab_prove(struct lab *lab, const struct claim *claim, struct proof *proof);
+bool lab_is_over(const struct lab *lab); /* out of time */
+
+/* Is it seen that others' steps may come before and after the whole group, both without a failure? */
+bool proof_has_both_orders(const struct proof *proof);
+/* Does the one, forced, fail more often than the other, clearly? */
+bool proof_is_forced_better(const struct proof *a, const struct proof *b);
+
+#endif

@@ -1,0 +1,50 @@
+/* Proposals: what may have been the cause of a failure, each as a claim that experiments
+ * can force and forbid. They come from the methods that compare runs, from the switches
+ * that the shortest failing run needs (virtual_fix.c), from its accesses, and from what
+ * passing runs did where the failing one ended. Who proposes does not matter for the
+ * verdict. */
+#ifndef DIAGNOSE_PROPOSALS_H
+#define DIAGNOSE_PROPOSALS_H
+
+#include "diagnose/claim_build.h"
+#include "diagnose/lab.h"
+#include "diagnose/retell.h"
+
+struct proposal {
+	struct claim claim;
+	struct claim_parts parts;
+	uint32_t methods;           /* bits by place of the opinion that claims it; 0: found in the trace */
+	const struct finding *told; /* as that opinion tells it; NULL */
+	size_t last;                /* event of the failing run by which it was complete */
+	struct proof proof;
+};
+
+struct proposals {
+	struct proposal *items;
+	size_t n, room; /* as VEC */
+};
+
+/* Where proposals are looked for. */
+struct evidence {
+	const struct observations *run; /* the shortest failing run, traced */
+	struct atlas *atlas;
+	const struct schedule *schedule; /* that it followed */
+	struct retold *passed;           /* passing runs, traced; nearest first */
+	size_t npassed;
+};
+
+/* Adds a proposal unless it is there already or cannot be a claim; its place in the list, SIZE_MAX. */
+size_t proposals_add(struct proposals *list, const struct evidence *evidence, enum claim_kind kind,
+		     const struct claim_parts *parts);
+
+/* Accesses of the failing run: unserialisable triples on one location, the nearest to forced switches
+ * first, then orders of two (propose_trace.c). */
+void propose_triples(const struct evidence *evidence, struct proposals *list);
+void propose_orders(const struct evidence *evidence, struct proposals *list);
+/* Reads that came before a write which passing runs had by then (propose_passing.c). */
+void propose_awaited(const struct evidence *evidence, struct proposals *list);
+
+/* The smallest groups around the forced switches that, made one step, mend the program (virtual_fix.c). */
+struct error *virtual_fix(const struct evidence *evidence, struct lab *lab, struct proposals *list);
+
+#endif

@@ -1,0 +1,94 @@
+/* What was to come. A thread read a place in the failing run that another thread had
+ * written by then in passing runs, but not here: the read came too early. The write may
+ * never have been done here, since the run ended; it is known from the passing run.
+ */
+#include "diagnose/locations.h"
+#include "diagnose/proposals.h"
+
+/* By site, the last write of another thread that the thread's first read there came behind: event + 1. */
+static void read_passing(const struct observations *run, struct map *awaited)
+{
+	struct map writers = { 0 }; /* granule to the last write + 1 */
+
+	for (size_t i = 0; i < run->nevents; i++) {
+		const struct event *event = &run->events[i];
+
+		if (event->write) {
+			*map_put(&writers, event->address >> 3, NULL) = i + 1;
+			continue;
+		}
+		const uint64_t *write = map_get(&writers, event->address >> 3);
+		bool fresh;
+		uint64_t *place = map_put(awaited, (uint64_t)event->site << 32 | event->thread, &fresh);
+
+		if (fresh && write && run->events[*write - 1].thread != event->thread &&
+		    locations_conflict(&run->events[*write - 1], event))
+			*place = *write;
+	}
+	map_free(&writers);
+}
+
+/* Has the place been written by the event's site before, in the failing run? */
+static bool is_done(const struct observations *run, size_t before, const struct event *write)
+{
+	for (size_t i = 0; i < before; i++)
+		if (run->events[i].write && run->events[i].site == write->site &&
+		    run->events[i].thread == write->thread)
+			return true;
+	return false;
+}
+
+static void propose(const struct evidence *evidence, size_t read, const struct observations *passed,
+		    size_t write, struct proposals *list)
+{
+	const struct event *event = &passed->events[write];
+	struct claim_parts parts = { .items = { claim_part_of(evidence->run, evidence->atlas, read),
+						{ .site = atlas_number(evidence->atlas, event->site),
+						  .thread = event->thread,
+						  .write = true,
+						  .missing = true,
+						  .at = CLAIM_NOT_TRACED } },
+				     .n = 2 };
+
+	/* One place in memory in both runs, though perhaps at another address. */
+	parts.items[1].address = parts.items[0].address;
+	parts.items[1].size = parts.items[0].size;
+	for (size_t i = read + 1; i < evidence->run->nevents && parts.items[1].missing; i++)
+		if (evidence->run->events[i].site == event->site &&
+		    evidence->run->events[i].thread == event->thread) {
+			parts.items[1].at = i;
+			parts.items[1].missing = false;
+		}
+	proposals_add(list, evidence, CLAIM_ORDER, &parts);
+}
+
+static void compare(const struct evidence *evidence, const struct observations *passed,
+		    struct proposals *list)
+{
+	const struct observations *run = evidence->run;
+	struct map awaited = { 0 }, seen = { 0 };
+
+	read_passing(passed, &awaited);
+	for (size_t i = 0; i < run->nevents; i++) {
+		const struct event *event = &run->events[i];
+		uint64_t key = (uint64_t)event->site << 32 | event->thread;
+		const uint64_t *write = event->write ? NULL : map_get(&awaited, key);
+		bool fresh;
+
+		if (!write || !*write)
+			continue;
+		map_put(&seen, key, &fresh);
+		if (fresh && !is_done(run, i, &passed->events[*write - 1]))
+			propose(evidence, i, passed, *write - 1, list);
+	}
+	map_free(&awaited);
+	map_free(&seen);
+}
+
+void propose_awaited(const struct evidence *evidence, struct proposals *list)
+{
+	/* Units are numbered alike in all runs of one program. */
+	for (size_t i = 0; i < evidence->npassed; i++)
+		if (evidence->passed[i].story.traced)
+			compare(evidence, evidence->passed[i].story.traced, list);
+}

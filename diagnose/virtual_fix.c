@@ -1,0 +1,331 @@
+/* The smallest virtual fix. A switch that the shortest failing schedule needs stops a
+ * thread between two of its accesses. The largest group around it, from far before to far
+ * behind, is made one step against all that the others did meanwhile. If that mends the
+ * program, the group is made smaller from both ends, and the others' part too, as long as
+ * it still does (delta debugging): what is left is the fault.
+ */
+#include <string.h>
+
+#include "diagnose/locations.h"
+#include "diagnose/proposals.h"
+#include "diagnose/switches.h"
+
+#define GAPS_MOST 4u /* switches that are looked at, the last ones first */
+#define OWN_MOST 48u /* accesses on either side of a switch */
+#define WINDOW 2000u /* accesses of the thread in which these are looked for */
+#define OTHERS_MOST CLAIM_SITES
+
+/* An access of the stopped thread that conflicts with the others' part. */
+struct own {
+	struct claim_part part;
+	struct event event;
+};
+
+struct around {
+	struct gap gap;
+	struct own before[OWN_MOST], after[OWN_MOST]; /* nearest to the switch first */
+	size_t nbefore, nafter;
+	size_t others[OTHERS_MOST]; /* events, each place once */
+	size_t nothers;
+};
+
+struct search {
+	const struct evidence *evidence;
+	struct lab *lab;
+	struct around around;
+	struct claim_parts parts; /* of the group at hand */
+	struct claim claim;
+};
+
+/* ---- what there is around a switch ---- */
+
+static bool meets_gap(const struct observations *run, const struct gap *gap, const struct event *own)
+{
+	for (size_t i = gap->from; i < gap->to; i++)
+		if (locations_conflict(&run->events[i], own))
+			return true;
+	return false;
+}
+
+static void add_own(struct own *list, size_t *n, const struct claim_part *part, const struct event *event)
+{
+	if (*n < OWN_MOST)
+		list[(*n)++] = (struct own){ *part, *event };
+}
+
+static void find_own(const struct evidence *evidence, struct around *around)
+{
+	const struct observations *run = evidence->run;
+	const struct gap *gap = &around->gap;
+	size_t seen = 0;
+
+	for (size_t i = gap->from; i-- > 0 && seen < WINDOW && around->nbefore < OWN_MOST;) {
+		struct claim_part part = claim_part_of(run, evidence->atlas, i);
+
+		if (run->events[i].thread != gap->thread)
+			continue;
+		seen++;
+		if (meets_gap(run, gap, &run->events[i]))
+			add_own(around->before, &around->nbefore, &part, &run->events[i]);
+	}
+	seen = 0;
+	for (size_t i = gap->to; i < run->nevents && seen < WINDOW && around->nafter < OWN_MOST; i++) {
+		struct claim_part part = claim_part_of(run, evidence->atlas, i);
+
+		if (run->events[i].thread != gap->thread)
+			continue;
+		seen++;
+		if (meets_gap(run, gap, &run->events[i]))
+			add_own(around->after, &around->nafter, &part, &run->events[i]);
+	}
+}
+
+/* The run ended before the thread went on: a passing run shows what it was about to do. */
+static void find_awaited(const struct evidence *evidence, struct around *around)
+{
+	for (size_t p = 0; p < evidence->npassed && !around->nafter; p++) {
+		const struct observations *passed = evidence->passed[p].story.traced;
+		size_t own = 0;
+
+		for (size_t i = 0; passed && i < passed->nevents; i++) {
+			const struct event *event = &passed->events[i];
+			struct claim_part part = claim_part_of(passed, evidence->atlas, i);
+
+			if (event->thread != around->gap.thread || own++ < around->gap.own)
+				continue;
+			part.at = CLAIM_NOT_TRACED;
+			part.missing = true;
+			if (own < around->gap.own + WINDOW && meets_gap(evidence->run, &around->gap, event))
+				add_own(around->after, &around->nafter, &part, event);
+		}
+	}
+}
+
+/* What others did meanwhile that conflicts with these accesses of the thread's own. */
+static void find_others(const struct evidence *evidence, struct around *around)
+{
+	const struct observations *run = evidence->run;
+
+	around->nothers = 0;
+	for (size_t i = around->gap.from; i < around->gap.to && around->nothers < OTHERS_MOST; i++) {
+		bool met = false, known = false;
+
+		for (size_t j = 0; j < around->nbefore && !met; j++)
+			met = locations_conflict(&run->events[i], &around->before[j].event);
+		for (size_t j = 0; j < around->nafter && !met; j++)
+			met = locations_conflict(&run->events[i], &around->after[j].event);
+		for (size_t j = 0; j < around->nothers; j++)
+			known |= run->events[around->others[j]].site == run->events[i].site;
+		if (met && !known)
+			around->others[around->nothers++] = i;
+	}
+}
+
+/* ---- groups ---- */
+
+/* The group from before[begin] to after[end], against all others' places, wherever they are in memory. */
+static bool make_group(struct search *search, size_t begin, size_t end)
+{
+	const struct evidence *evidence = search->evidence;
+	const struct around *around = &search->around;
+
+	search->parts = (struct claim_parts){ .items = { around->before[begin].part,
+							 claim_part_of(evidence->run, evidence->atlas,
+								       around->others[0]),
+							 around->after[end].part },
+					      .n = 3 };
+	for (size_t i = 0; i < 3; i++)
+		search->parts.items[i].size = 0;
+	if (!claim_build(evidence->run, evidence->atlas, CLAIM_ATOMIC, &search->parts, &search->claim))
+		return false;
+	struct claim_step *others = &search->claim.steps[1];
+
+	for (size_t i = 1; i < around->nothers && others->nsites < CLAIM_SITES; i++) {
+		const struct site *site =
+			atlas_number(evidence->atlas, evidence->run->events[around->others[i]].site);
+
+		if (site && !claim_has_site(others, site->id))
+			others->sites[others->nsites++] = site->id;
+	}
+	for (size_t i = 0; i < 3; i++)
+		search->claim.steps[i].write = 1;
+	return true;
+}
+
+static struct error *mends(struct search *search, size_t begin, size_t end, bool *yes)
+{
+	struct proof proof = { 0 };
+
+	*yes = false;
+	if (!search->around.nothers || !make_group(search, begin, end))
+		return NULL;
+	TRY(lab_try(search->lab, &search->claim, &proof));
+	*yes = proof.mended;
+	return NULL;
+}
+
+/* The nearest of `n` ends that still mends; the last one does. `which` is the end that moves. */
+static struct error *shrink_end(struct search *search, bool first, size_t n, size_t *begin, size_t *end)
+{
+	size_t fails = 0, good = n - 1, step = 1; /* all below `fails` do not mend */
+
+	for (size_t at = 0; at < good && !lab_is_over(search->lab); at += step, step *= 2) {
+		bool yes;
+
+		TRY(mends(search, first ? at : *begin, first ? *end : at, &yes));
+		if (yes) {
+			good = at;
+			break;
+		}
+		fails = at + 1;
+	}
+	while (fails < good && !lab_is_over(search->lab)) {
+		size_t middle = (fails + good) / 2;
+		bool yes;
+
+		TRY(mends(search, first ? middle : *begin, first ? *end : middle, &yes));
+		if (yes)
+			good = middle;
+		else
+			fails = middle + 1;
+	}
+	*(first ? begin : end) = good;
+	return NULL;
+}
+
+/* Leaves out others' places, half of them at a time, then fewer. */
+static struct error *shrink_others(struct search *search, size_t begin, size_t end)
+{
+	struct around *around = &search->around;
+
+	for (size_t size = around->nothers / 2; size; size = size > 1 ? (size + 1) / 2 : 0)
+		for (size_t at = 0;
+		     at < around->nothers && around->nothers > size && !lab_is_over(search->lab);) {
+			size_t kept[OTHERS_MOST], n = around->nothers;
+			size_t take = at + size < n ? size : n - at;
+			bool yes;
+
+			memcpy(kept, around->others, sizeof kept);
+			memmove(around->others + at, around->others + at + take,
+				(n - at - take) * sizeof *around->others);
+			around->nothers -= take;
+			TRY(mends(search, begin, end, &yes));
+			if (!yes) {
+				memcpy(around->others, kept, sizeof kept);
+				around->nothers = n;
+				at += take;
+			}
+		}
+	return NULL;
+}
+
+/* ---- what is left ---- */
+
+/* The first or last of the others' accesses that conflicts with `own`: of those that are left, else of all. */
+static size_t find_met(const struct search *search, const struct event *own, bool last)
+{
+	const struct observations *run = search->evidence->run;
+	const struct around *around = &search->around;
+	size_t found = SIZE_MAX;
+
+	for (int any = 0; any < 2 && found == SIZE_MAX; any++)
+		for (size_t i = around->gap.from; i < around->gap.to && (last || found == SIZE_MAX); i++) {
+			bool left = any;
+
+			for (size_t j = 0; j < around->nothers; j++)
+				left |= run->events[around->others[j]].site == run->events[i].site;
+			if (left && locations_conflict(&run->events[i], own))
+				found = i;
+		}
+	return found;
+}
+
+static bool is_unserialisable(bool a, bool b, bool c)
+{
+	return b ? !(a && c) : a && c;
+}
+
+static void add_part(struct claim_parts *parts, const struct evidence *evidence, size_t event)
+{
+	if (event != SIZE_MAX && (!parts->n || parts->items[parts->n - 1].at != event))
+		parts->items[parts->n++] = claim_part_of(evidence->run, evidence->atlas, event);
+}
+
+/* The group as a claim with its locations: on one location a triple, on two a couple. */
+static void tell_group(const struct search *search, size_t begin, size_t end, struct proposals *list)
+{
+	const struct evidence *evidence = search->evidence;
+	const struct own *a = &search->around.before[begin], *c = &search->around.after[end];
+	size_t first = find_met(search, &a->event, false), second = find_met(search, &c->event, true);
+	struct claim_parts parts = { .items = { a->part }, .n = 1 };
+	bool one = a->event.address < c->event.address + c->event.size &&
+		   c->event.address < a->event.address + a->event.size;
+
+	if (one) {
+		size_t middle = first;
+
+		for (size_t i = search->around.gap.from; i < search->around.gap.to; i++) {
+			const struct event *b = &evidence->run->events[i];
+			bool left = false;
+
+			for (size_t j = 0; j < search->around.nothers; j++)
+				left |= evidence->run->events[search->around.others[j]].site == b->site;
+			if (left && locations_conflict(b, b->write ? &c->event : &a->event) &&
+			    is_unserialisable(a->event.write, b->write, c->event.write))
+				middle = i;
+		}
+		add_part(&parts, evidence, middle);
+	} else if (first <= second) {
+		add_part(&parts, evidence, first);
+		add_part(&parts, evidence, second);
+	} else {
+		add_part(&parts, evidence, second);
+		add_part(&parts, evidence, first);
+	}
+	parts.items[parts.n++] = c->part;
+	if (parts.n >= 3)
+		proposals_add(list, evidence, CLAIM_ATOMIC, &parts);
+}
+
+static struct error *look_at_switch(struct search *search, struct proposals *list)
+{
+	struct around *around = &search->around;
+	bool yes;
+
+	find_own(search->evidence, around);
+	if (around->gap.to == search->evidence->run->nevents)
+		find_awaited(search->evidence, around);
+	if (!around->nbefore || !around->nafter)
+		return NULL;
+	find_others(search->evidence, around);
+	size_t begin = around->nbefore - 1, end = around->nafter - 1;
+
+	TRY(mends(search, begin, end, &yes));
+	if (!yes)
+		return NULL;
+	TRY(shrink_end(search, true, around->nbefore, &begin, &end));
+	TRY(shrink_end(search, false, around->nafter, &begin, &end));
+	TRY(shrink_others(search, begin, end));
+	tell_group(search, begin, end, list);
+	return NULL;
+}
+
+struct error *virtual_fix(const struct evidence *evidence, struct lab *lab, struct proposals *list)
+{
+	const struct schedule *schedule = evidence->schedule;
+	size_t looked = 0;
+	bool forced = schedule_preemptions(schedule->turns, schedule->nturns) > 0;
+
+	for (size_t i = schedule->nturns; i-- > 0 && looked < GAPS_MOST && !lab_is_over(lab);) {
+		_cleanup_free_ struct search *search = memory_alloc(sizeof *search);
+
+		*search = (struct search){ .evidence = evidence, .lab = lab };
+		if ((forced && schedule->turns[i].stop != STOP_PREEMPTED) ||
+		    !switches_gap(evidence->run, schedule, i, &search->around.gap) ||
+		    search->around.gap.from == search->around.gap.to)
+			continue;
+		looked++;
+		TRY(look_at_switch(search, list));
+	}
+	return NULL;
+}

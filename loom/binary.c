@@ -1,0 +1,137 @@
+/* Starts programs on the binary loom: under Valgrind, with loom/grind as its tool.
+ * The tool is started directly, without Valgrind's launcher, which would only find
+ * it; what the program executes in its turn goes through the launcher.
+ */
+#include "loom/binary.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+
+#define TOOL "unsnarl-amd64-linux"
+#define CORE "vgpreload_core-amd64-linux.so"
+
+/* The tool lies in a folder of its own, in a build folder or in an installation. */
+static struct error *find_folder(char **out)
+{
+	static const char *const places[] = { "/loom/grind", "/../lib/unsnarl/grind" };
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	if (n < 0)
+		return error_errno(errno, "cannot find my own program file");
+	self[n] = '\0';
+	*strrchr(self, '/') = '\0';
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		_cleanup_free_ char *tool = memory_format("%s%s/" TOOL, self, places[i]);
+
+		if (access(tool, X_OK) == 0) {
+			*out = memory_format("%s%s", self, places[i]);
+			return NULL;
+		}
+	}
+	return error_new(
+		"this unsnarl was built without the binary loom, which programs without hooks need: "
+		"install Valgrind 3.19 (Debian: apt-get install valgrind) and build unsnarl again, or "
+		"build the program with: unsnarl cc");
+}
+
+static struct error *find_core(const char *folder)
+{
+	_cleanup_free_ char *core = memory_format("%s/" CORE, folder);
+
+	if (access(core, R_OK) == 0)
+		return NULL;
+	return error_new("Valgrind, which programs without hooks need, is not there any more, or is another "
+			 "version than unsnarl was built with (%s leads nowhere): install Valgrind 3.19 "
+			 "(Debian: apt-get install valgrind), or build the program with: unsnarl cc",
+			 core);
+}
+
+struct error *binary_check(void)
+{
+	_cleanup_free_ char *folder = NULL;
+
+	TRY(find_folder(&folder));
+	return find_core(folder);
+}
+
+/* For what the program executes; without a launcher that runs unobserved. */
+static char *find_launcher(void)
+{
+	static const char *const places[] = { "/usr/bin/valgrind.bin", "/usr/bin/valgrind",
+					      "/usr/local/bin/valgrind" };
+
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+		if (access(places[i], X_OK) == 0)
+			return memory_string(places[i]);
+	return memory_string("/usr/bin/valgrind");
+}
+
+struct error *binary_prepare(const struct launch_options *options, struct binary *out)
+{
+	static const char *const switches[] = {
+		"--tool=unsnarl",
+		"-q",
+		"--log-file=/dev/null",
+		"--vex-guest-chase=no",
+		"--vgdb=no",
+		"--trace-children=yes",
+		"--sigill-diagnostics=no",
+		"--max-threads=1100",
+		"--run-libc-freeres=no",
+		"--run-cxx-freeres=no",
+	};
+	const size_t nswitches = sizeof switches / sizeof *switches;
+	_cleanup_free_ char *folder = NULL, *launcher = NULL;
+	size_t n = 0;
+
+	*out = (struct binary){ 0 };
+	if (options->loom != LOOM_BINARY)
+		return NULL;
+	TRY(find_folder(&folder));
+	TRY(find_core(folder));
+	while (options->argv[n])
+		n++;
+	launcher = find_launcher();
+	out->path = memory_format("%s/" TOOL, folder);
+	out->argv = memory_alloc((n + nswitches + 2) * sizeof *out->argv);
+	out->argv[0] = out->path;
+	for (size_t i = 0; i < nswitches; i++)
+		out->argv[i + 1] = (char *)(uintptr_t)switches[i];
+	out->argv[nswitches + 1] = (char *)(uintptr_t)(options->path ? options->path : options->argv[0]);
+	for (size_t i = 1; i < n; i++)
+		out->argv[nswitches + 1 + i] = options->argv[i];
+	out->entries[0] = memory_format("VALGRIND_LIB=%s", folder);
+	out->entries[1] = memory_format("VALGRIND_LAUNCHER=%s", launcher);
+	return NULL;
+}
+
+void binary_free(struct binary *binary)
+{
+	free(binary->path);
+	free(binary->argv);
+	free(binary->entries[0]);
+	free(binary->entries[1]);
+	*binary = (struct binary){ 0 };
+}
+
+char **binary_environment(const struct binary *binary, char *const *environment)
+{
+	size_t n = 0;
+
+	while (environment[n])
+		n++;
+	char **added = memory_alloc((n + 3) * sizeof *added);
+
+	memcpy(added, environment, n * sizeof *added);
+	for (size_t i = 0; binary->entries[i]; i++)
+		added[n++] = binary->entries[i];
+	return added;
+}

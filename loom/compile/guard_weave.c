@@ -1,0 +1,226 @@
+/* A guarded unit: finds the set's sites among the unit's accesses and puts a hook before
+ * each of them. All other code stays as the optimiser made it. Memory that begins a new
+ * life is announced, as in observed builds: a predecessor from an earlier life is none.
+ */
+#include <llvm-c/DebugInfo.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "loom/compile/guard.h"
+#include "loom/compile/guard_weave.h"
+
+#define PRESERVE_MOST 14 /* LLVM's number of the calling convention */
+
+void guard_call(struct weave *weave, const char *name, LLVMValueRef *arguments, unsigned n)
+{
+	LLVMTypeRef types[] = { weave->i64, weave->i64, weave->i64, weave->i64 };
+	LLVMTypeRef type = LLVMFunctionType(weave->nothing, types, n, 0);
+	LLVMValueRef function = weave_function_named(weave, name, type);
+	LLVMSetFunctionCallConv(function, PRESERVE_MOST);
+	LLVMValueRef call = LLVMBuildCall2(weave->builder, type, function, arguments, n, "");
+	LLVMSetInstructionCallConv(call, PRESERVE_MOST);
+}
+
+static unsigned shift_of(uint32_t grain)
+{
+	return grain == 8 ? 3 : grain == 4 ? 2 : grain == 2 ? 1 : 0;
+}
+
+LLVMValueRef guard_address(struct weave *weave, LLVMValueRef pointer, uint32_t grain)
+{
+	LLVMValueRef address = LLVMBuildPtrToInt(weave->builder, pointer, weave->i64, "");
+	return LLVMBuildAnd(weave->builder, address, weave_constant(weave, ~(uint64_t)(grain - 1)), "");
+}
+
+/* How many bytes a library call accesses, as far as its arguments tell; NULL when they do not. */
+static LLVMValueRef size_of_call(struct weave *weave, const struct access *access)
+{
+	const struct extent *extent = access->extent;
+	if (extent->kind == EXTENT_FIXED)
+		return weave_constant(weave, extent->size);
+	if (extent->kind == EXTENT_BLOCK)
+		return weave_constant(weave, 64); /* as observed builds see a block that is freed */
+	if (extent->kind != EXTENT_ARGUMENT)
+		return NULL;
+	LLVMValueRef size = LLVMGetOperand(access->instruction, extent->size);
+	if (LLVMGetTypeKind(LLVMTypeOf(size)) != LLVMIntegerTypeKind)
+		return NULL;
+	return LLVMBuildZExtOrBitCast(weave->builder, size, weave->i64, "");
+}
+
+/* The hook of a site whose predecessors are guarded. */
+static void guard_access(struct weave *weave, const struct access *access, const struct guard_site *site,
+			 uint32_t number)
+{
+	weave_before(weave, access->instruction);
+	LLVMValueRef size =
+		access->extent ? size_of_call(weave, access) : weave_constant(weave, access->size);
+	bool fits = !access->extent && access->size <= site->grain && access->alignment >= access->size;
+	if (fits || !size) {
+		LLVMValueRef arguments[] = { guard_address(weave, access->pointer, site->grain),
+					     weave_constant(weave, number) };
+		guard_call(weave, "unsnarl_guard", arguments, 2);
+		return;
+	}
+	LLVMValueRef arguments[] = { LLVMBuildPtrToInt(weave->builder, access->pointer, weave->i64, ""), size,
+				     weave_constant(weave, number),
+				     weave_constant(weave, shift_of(site->grain)) };
+	guard_call(weave, "unsnarl_guard_range", arguments, 4);
+}
+
+/* ---- memory that begins a new life ---- */
+
+static void fresh_blocks(struct weave *weave)
+{
+	weave_allocs_collect(weave);
+	for (size_t i = 0; i < weave->allocs.n; i++) {
+		LLVMValueRef call = weave->allocs.items[i];
+		LLVMValueRef next = LLVMIsAInvokeInst(call) ? LLVMGetFirstInstruction(LLVMGetNormalDest(call))
+							    : LLVMGetNextInstruction(call);
+		while (next && (LLVMIsAPHINode(next) || LLVMIsALandingPadInst(next)))
+			next = LLVMGetNextInstruction(next);
+		/* Behind an invoke others may arrive as well: then its result need not be there. */
+		bool alone = !LLVMIsAInvokeInst(call);
+		if (!next || !alone || LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMPointerTypeKind)
+			continue;
+		weave_before(weave, next);
+		LLVMSetCurrentDebugLocation2(weave->builder, LLVMInstructionGetDebugLoc(call));
+		LLVMValueRef block = LLVMBuildPtrToInt(weave->builder, call, weave->i64, "");
+		guard_call(weave, "unsnarl_guard_fresh", &block, 1);
+	}
+}
+
+static void fresh_variables(struct weave *weave)
+{
+	LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(weave->function);
+	for (LLVMValueRef i = LLVMGetFirstInstruction(entry), next; i; i = next) {
+		next = LLVMGetNextInstruction(i);
+		if (!LLVMIsAAllocaInst(i) || !LLVMIsAConstantInt(LLVMGetOperand(i, 0)) || !escape_alloca(i))
+			continue;
+		uint64_t size = LLVMABISizeOfType(weave->layout, LLVMGetAllocatedType(i)) *
+				LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0));
+		LLVMValueRef after = i;
+		while (LLVMIsAAllocaInst(after))
+			after = LLVMGetNextInstruction(after);
+		weave_before(weave, after);
+		LLVMValueRef arguments[] = { LLVMBuildPtrToInt(weave->builder, i, weave->i64, ""),
+					     weave_constant(weave, size) };
+		guard_call(weave, "unsnarl_guard_fresh_stack", arguments, 2);
+	}
+}
+
+/* ---- the unit ---- */
+
+/* Refers to the symbol that the set's data define. */
+static void refer(struct weave *weave)
+{
+	char symbol[64];
+	guard_symbol(weave->options->guard, symbol);
+	LLVMValueRef data = LLVMAddGlobal(weave->module, weave->i8, symbol);
+	LLVMValueRef kept = LLVMAddGlobal(weave->module, weave->pointer, "unsnarl_guard_reference");
+	LLVMSetInitializer(kept, data);
+	LLVMSetLinkage(kept, LLVMInternalLinkage);
+	LLVMSetSection(kept, ".unsnarl_reference");
+	LLVMValueRef old = LLVMGetNamedGlobal(weave->module, "llvm.compiler.used");
+	LLVMValueRef items[65];
+	unsigned n = 0;
+	for (unsigned i = 0; old && n < 64 && i < (unsigned)LLVMGetNumOperands(LLVMGetInitializer(old)); i++)
+		items[n++] = LLVMGetOperand(LLVMGetInitializer(old), i);
+	items[n++] = kept;
+	if (old)
+		LLVMDeleteGlobal(old);
+	LLVMValueRef list = LLVMConstArray2(weave->pointer, items, n);
+	LLVMValueRef used = LLVMAddGlobal(weave->module, LLVMTypeOf(list), "llvm.compiler.used");
+	LLVMSetInitializer(used, list);
+	LLVMSetLinkage(used, LLVMAppendingLinkage);
+	LLVMSetSection(used, "llvm.metadata");
+}
+
+/* All accesses of the unit with their sites: ranks are known only when all are there. */
+static void collect_unit(struct weave *weave, struct guarded_unit *unit)
+{
+	for (LLVMValueRef f = LLVMGetFirstFunction(weave->module); f; f = LLVMGetNextFunction(f)) {
+		if (!weave_wants_hooks(f))
+			continue;
+		weave->function = f;
+		weave->ordinal = 0;
+		weave_collect(weave);
+		for (size_t i = 0; i < weave->accesses.n; i++) {
+			const struct access *access = &weave->accesses.items[i];
+			weave_site(weave, access->instruction, access->kind, access->size, access->pointer);
+			*VEC_PUSH(&unit->accesses) =
+				(struct guarded_access){ .access = *access, .function = f };
+		}
+	}
+}
+
+/* Sites in the table keep their strings in its pool as offsets: the bytes, parsed, have them as pointers. */
+static struct error *match(struct weave *weave, struct guarded_unit *unit)
+{
+	uint32_t size;
+	uint64_t hash;
+	_cleanup_free_ char *bytes = table_bytes(&weave->table, &size, &hash);
+	struct unit table;
+	TRY(unit_parse(bytes, size, &table));
+	_cleanup_free_ uint32_t *which = memory_alloc((table.nsites + 1) * sizeof *which);
+	guard_set_match(weave->options->guard, table.sites, table.nsites, which);
+	for (size_t i = 0; i < unit->accesses.n; i++)
+		unit->accesses.items[i].site = which[i];
+	unit_free(&table);
+	return NULL;
+}
+
+static void weave_unit(struct weave *weave, struct guarded_unit *unit, uint32_t *nsites)
+{
+	const struct guard_set *set = weave->options->guard;
+	for (size_t i = 0; i < unit->accesses.n; i++) {
+		const struct guarded_access *guarded = &unit->accesses.items[i];
+		if (!guarded->site)
+			continue;
+		const struct guard_site *site = guard_set_site(set, guarded->site);
+		weave->function = guarded->function;
+		(*nsites)++;
+		if (!site->any)
+			guard_access(weave, &guarded->access, site, guarded->site);
+		guard_rules_weave(weave, guarded);
+	}
+	guard_rules_leave(weave, unit);
+	guard_ahead_weave(weave, unit);
+	for (LLVMValueRef f = LLVMGetFirstFunction(weave->module); f; f = LLVMGetNextFunction(f)) {
+		if (!weave_wants_hooks(f))
+			continue;
+		weave->function = f;
+		fresh_blocks(weave);
+		fresh_variables(weave);
+	}
+}
+
+struct error *guard_transform(LLVMModuleRef module, const struct transform_options *options, uint32_t *nsites)
+{
+	struct weave weave = { .module = module,
+			       .context = LLVMGetModuleContext(module),
+			       .layout = LLVMGetModuleDataLayout(module),
+			       .options = options };
+	struct guarded_unit unit = { 0 };
+	if (LLVMPointerSize(weave.layout) != 8)
+		return error_new("%s: only programs for x86-64 can be guarded", options->source);
+	source_start(&weave.source, module, options->source);
+	library_inline(&weave.source, module);
+	weave_start(&weave);
+	LLVMDeleteGlobal(weave.descriptor);
+	LLVMDeleteGlobal(weave.self_global);
+	*nsites = 0;
+	collect_unit(&weave, &unit);
+	struct error *e = match(&weave, &unit);
+	if (!e) {
+		weave_unit(&weave, &unit, nsites);
+		refer(&weave);
+	}
+	LLVMDisposeBuilder(weave.builder);
+	source_free(&weave.source);
+	table_free(&weave.table);
+	VEC_FREE(&weave.accesses);
+	VEC_FREE(&weave.allocs);
+	VEC_FREE(&unit.accesses);
+	return e;
+}

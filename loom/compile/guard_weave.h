@@ -1,0 +1,33 @@
+/* Rooms of the guarded weaver. */
+#ifndef COMPILE_GUARD_WEAVE_H
+#define COMPILE_GUARD_WEAVE_H
+
+#include "loom/compile/weave.h"
+#include "model/guard_set.h"
+
+struct guarded_access {
+	struct access access;
+	LLVMValueRef function;
+	uint32_t site; /* number in the set; 0 not in it */
+};
+
+struct guarded_unit {
+	VEC(struct guarded_access) accesses; /* all of the unit */
+};
+
+/* Calls a hook of the guard's runtime: up to four numbers. */
+void guard_call(struct weave *weave, const char *name, LLVMValueRef *arguments, unsigned n);
+/* The address as a number, at a multiple of the grain. */
+LLVMValueRef guard_address(struct weave *weave, LLVMValueRef pointer, uint32_t grain);
+
+/* Calls a hook of a rule; `address` NULL and `site` 0 are left out. */
+void guard_call_rule(struct weave *weave, const char *name, size_t rule, LLVMValueRef address, uint64_t size,
+		     uint32_t site);
+uint64_t guard_rule_size(const struct access *access);
+/* guard_rules.c: hooks of the set's rules at one access; and where a function ends inside a group. */
+void guard_rules_weave(struct weave *weave, const struct guarded_access *guarded);
+void guard_rules_leave(struct weave *weave, const struct guarded_unit *unit);
+/* guard_ahead.c: an access inside a lock is looked at before the lock is taken. */
+void guard_ahead_weave(struct weave *weave, const struct guarded_unit *unit);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Futexes, to which all synchronisation of libc and the C++ library comes down:
+ * those who wait are left out, those who wake choose among them. */
+#include "loom/grind/system_calls.h"
+
+#define FUTEX_WAIT 0
+#define FUTEX_WAKE 1
+#define FUTEX_REQUEUE 3
+#define FUTEX_CMP_REQUEUE 4
+#define FUTEX_LOCK_PI 6
+#define FUTEX_UNLOCK_PI 7
+#define FUTEX_TRYLOCK_PI 8
+#define FUTEX_LOCK_PI2 13
+#define FUTEX_WAIT_BITSET 9
+#define FUTEX_WAKE_BITSET 10
+#define FUTEX_COMMAND 127
+#define FUTEX_REALTIME 256
+
+static long futex_wait(const struct call *call, bool absolute)
+{
+	const UWord *a = call->a;
+	const struct vki_timespec *time = (const struct vki_timespec *)a[3];
+	uint64_t deadline = NEVER;
+	struct agent *me = grind.thread->agent;
+
+	if (*(uint32_t *)a[0] != (uint32_t)a[2])
+		return -VKI_EAGAIN;
+	if (time && !is_time(time))
+		return -VKI_EINVAL;
+	if (time)
+		deadline = absolute ? deadline_at(a[1] & FUTEX_REALTIME ? 0 : 1, time)
+				    : deadline_in(nanoseconds(time));
+	me->site = me->thread->calls ? me->thread->call_site : site_of_call(SITE_SYNC, "futex");
+	if (deadline <= control.now)
+		return -E_TIMED_OUT;
+	switch (control_wait(me, me->thread->calls ? me->thread->calls : (uint32_t)WAIT_ADDRESS, a[0],
+			     deadline)) {
+	case WAIT_TIMED_OUT:
+		return -E_TIMED_OUT;
+	case WAIT_INTERRUPTED:
+		return -VKI_EINTR;
+	default:
+		return 0;
+	}
+}
+
+/* Those who wait at one place wait at another from here on. */
+static uint32_t requeue(Addr from, Addr to, uint32_t most)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < control.nblocked && n < most; i++)
+		if (is_at_futex(control.blocked[i], from)) {
+			control.blocked[i]->object = to;
+			n++;
+		}
+	return n;
+}
+
+#define PI_OWNER 0x3fffffffu
+#define PI_WAITERS 0x80000000u
+
+/* Mutexes with priority inheritance: the word names the thread that has it. */
+static long futex_lock_pi(const struct call *call, bool waits, uint64_t deadline)
+{
+	uint32_t *word = (uint32_t *)call->a[0];
+	struct agent *me = grind.thread->agent;
+
+	while (*word & PI_OWNER) {
+		if ((*word & PI_OWNER) == (uint32_t)grind.thread->lwp)
+			return -E_DEADLOCK;
+		if (!waits)
+			return -VKI_EAGAIN;
+		*word |= PI_WAITERS;
+		me->site = me->thread->calls ? me->thread->call_site : site_of_call(SITE_SYNC, "futex");
+		if (control_wait(me, me->thread->calls ? me->thread->calls : (uint32_t)WAIT_ADDRESS,
+				 call->a[0], deadline) == WAIT_TIMED_OUT)
+			return -E_TIMED_OUT;
+	}
+	*word = (uint32_t)grind.thread->lwp | (*word & ~PI_OWNER & ~PI_WAITERS);
+	for (uint32_t i = 0; i < control.nblocked; i++)
+		if (is_at_futex(control.blocked[i], call->a[0]))
+			*word |= PI_WAITERS;
+	return 0;
+}
+
+static long futex_unlock_pi(const struct call *call)
+{
+	*(uint32_t *)call->a[0] = 0;
+	control_wake_some(call->a[0], 1);
+	return 0;
+}
+
+static bool futex_pi_call(const struct call *call)
+{
+	const struct vki_timespec *time = (const struct vki_timespec *)call->a[3];
+
+	switch (call->a[1] & FUTEX_COMMAND) {
+	case FUTEX_LOCK_PI:
+		answer(call, futex_lock_pi(call, true, time ? deadline_at(0, time) : NEVER));
+		return true;
+	case FUTEX_LOCK_PI2:
+		answer(call, futex_lock_pi(call, true, time ? deadline_at(1, time) : NEVER));
+		return true;
+	case FUTEX_TRYLOCK_PI:
+		answer(call, futex_lock_pi(call, false, NEVER));
+		return true;
+	case FUTEX_UNLOCK_PI:
+		answer(call, futex_unlock_pi(call));
+		return true;
+	default:
+		control_uncontrolled("futex operations other than wait, wake, requeue and locks");
+		return false;
+	}
+}
+
+bool futex_call(const struct call *call)
+{
+	const UWord *a = call->a;
+
+	switch (a[1] & FUTEX_COMMAND) {
+	case FUTEX_WAIT:
+		answer(call, futex_wait(call, false));
+		return true;
+	case FUTEX_WAIT_BITSET:
+		answer(call, futex_wait(call, true));
+		return true;
+	case FUTEX_WAKE:
+	case FUTEX_WAKE_BITSET:
+		answer(call, control_wake_some(a[0], (uint32_t)a[2]));
+		return true;
+	case FUTEX_REQUEUE:
+	case FUTEX_CMP_REQUEUE:
+		if ((a[1] & FUTEX_COMMAND) == FUTEX_CMP_REQUEUE && *(uint32_t *)a[0] != (uint32_t)a[5]) {
+			answer(call, -VKI_EAGAIN);
+			return true;
+		}
+		uint32_t woken = control_wake_some(a[0], (uint32_t)a[2]);
+
+		answer(call, woken + requeue(a[0], a[4], (uint32_t)a[3]));
+		return true;
+	default:
+		return futex_pi_call(call);
+	}
+}
+
+bool futex_waits(const struct call *call)
+{
+	UWord command = call->a[1] & FUTEX_COMMAND;
+
+	return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
+}

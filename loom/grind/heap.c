@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The allocator of the program. A block that is allocated begins a new life; to
+ * free one is a write to all of it, by the call that frees. */
+#include "loom/grind/tool.h"
+
+#define REDZONE 16 /* bytes on either side of a block */
+
+static void *allocate(SizeT size, SizeT alignment, bool zero, const char *what)
+{
+	void *block = VG_(cli_malloc)(alignment, size);
+
+	if (!block)
+		return NULL;
+	if (zero)
+		VG_(memset)(block, 0, size);
+	if (grind.observed) {
+		shadow_forget((Addr)block, size);
+		heap_born((Addr)block, size, what);
+	}
+	return block;
+}
+
+static void release(void *block, const char *what)
+{
+	if (!block)
+		return;
+	if (grind.observed && !heap_dies((Addr)block, what))
+		return;
+	VG_(cli_free)(block);
+}
+
+static void *heap_malloc(ThreadId tid, SizeT size)
+{
+	(void)tid;
+	return allocate(size, VG_(clo_alignment), false, "malloc");
+}
+
+static void *heap_new(ThreadId tid, SizeT size)
+{
+	(void)tid;
+	return allocate(size, VG_(clo_alignment), false, "operator new");
+}
+
+static void *heap_new_aligned(ThreadId tid, SizeT size, SizeT alignment)
+{
+	(void)tid;
+	return allocate(size, alignment, false, "operator new");
+}
+
+static void *heap_memalign(ThreadId tid, SizeT alignment, SizeT size)
+{
+	(void)tid;
+	return allocate(size, alignment, false, "aligned_alloc");
+}
+
+static void *heap_calloc(ThreadId tid, SizeT number, SizeT size)
+{
+	(void)tid;
+	if (size && number > (SizeT)-1 / 2 / size)
+		return NULL;
+	return allocate(number * size, VG_(clo_alignment), true, "calloc");
+}
+
+static void heap_free(ThreadId tid, void *block)
+{
+	(void)tid;
+	release(block, "free");
+}
+
+static void heap_delete(ThreadId tid, void *block)
+{
+	(void)tid;
+	release(block, "operator delete");
+}
+
+static void heap_delete_aligned(ThreadId tid, void *block, SizeT alignment)
+{
+	(void)tid, (void)alignment;
+	release(block, "operator delete");
+}
+
+static SizeT usable(ThreadId tid, void *block)
+{
+	(void)tid;
+	return heap_size((Addr)block);
+}
+
+static void *heap_realloc(ThreadId tid, void *old, SizeT size)
+{
+	(void)tid;
+	if (!old)
+		return allocate(size, VG_(clo_alignment), false, "realloc");
+	if (!size) {
+		release(old, "realloc");
+		return NULL;
+	}
+	SizeT before = usable(tid, old);
+	void *block = allocate(size, VG_(clo_alignment), false, "realloc");
+
+	if (!block)
+		return NULL;
+	SizeT copied = before < size ? before : size;
+	uint32_t reads = site_of_call(SITE_READ, NULL), writes = site_of_call(SITE_WRITE, NULL);
+
+	access_by_call((Addr)old, copied, false, reads);
+	access_by_call((Addr)block, copied, true, writes);
+	VG_(memcpy)(block, old, copied);
+	release(old, "realloc");
+	return block;
+}
+
+void heap_start(void)
+{
+	VG_(needs_malloc_replacement)(heap_malloc, heap_new, heap_new_aligned, heap_new, heap_new_aligned,
+				      heap_memalign, heap_calloc, heap_free, heap_delete, heap_delete_aligned,
+				      heap_delete, heap_delete_aligned, heap_realloc, usable, REDZONE);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Calls that wait for input or for room. A thread that would wait is left out
+ * until what it waits for is there. When nobody can run the process waits in
+ * reality, unless what they wait for could only come from itself. */
+#include "loom/grind/system_calls.h"
+
+#define POLL_OUT 4
+
+static bool is_there(struct vki_pollfd *polled, uint32_t n, long milliseconds)
+{
+	return raw_call(__NR_poll, (long)polled, n, milliseconds, 0, 0, 0) != 0;
+}
+
+/* Ends of pipes and the like that this process made: as long as it has not forked nobody else can write there. */
+#define OWN_MOST 4096u
+static uint8_t own_descriptors[OWN_MOST];
+static bool forked;
+
+static void note_own(int fd, bool own)
+{
+	if (fd >= 0 && (uint32_t)fd < OWN_MOST)
+		own_descriptors[fd] = own;
+}
+
+void note_descriptors(const struct call *call)
+{
+	long result = (long)guest_word(call->tid, REGISTER(RAX));
+	const int *ends = (const int *)(call->number == __NR_socketpair ? call->a[3] : call->a[0]);
+
+	if (result < 0)
+		return;
+	switch (call->number) {
+	case __NR_pipe:
+	case __NR_pipe2:
+	case __NR_socketpair:
+		note_own(ends[0], true);
+		note_own(ends[1], true);
+		break;
+	case __NR_eventfd:
+	case __NR_eventfd2:
+		note_own((int)result, true);
+		break;
+	case __NR_close:
+		note_own((int)call->a[0], false);
+		break;
+	case __NR_fork:
+	case __NR_vfork:
+	case __NR_clone:
+		forked |= call->number != __NR_clone || !(call->a[0] & CLONE_THREAD);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Could what these wait for come from outside? */
+static bool comes_from_outside(const struct vki_pollfd *polled, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (forked || (uint32_t)polled[i].fd >= OWN_MOST || !own_descriptors[polled[i].fd])
+			return true;
+	return false;
+}
+
+bool inputs_poll(bool wait)
+{
+	struct vki_pollfd all[64];
+	uint32_t n = 0;
+	bool any = false;
+
+	for (uint32_t i = 0; i < control.nblocked; i++)
+		for (uint32_t k = 0;
+		     control.blocked[i]->wait == WAIT_INPUT && k < control.blocked[i]->npolled; k++)
+			if (n < 64)
+				all[n++] = control.blocked[i]->polled[k];
+	if (wait && n && comes_from_outside(all, n)) {
+		uint64_t first = NEVER;
+
+		for (uint32_t i = 0; i < control.nblocked; i++)
+			first = control.blocked[i]->deadline < first ? control.blocked[i]->deadline : first;
+		control_uncontrolled("input from outside");
+		if (!is_there(all, n, first == NEVER ? -1 : (long)((first - control.now) / 1000000u + 1)))
+			return false;
+	}
+	for (uint32_t i = 0; i < control.nblocked;) {
+		struct agent *agent = control.blocked[i];
+
+		if (agent->wait == WAIT_INPUT && is_there(agent->polled, agent->npolled, 0)) {
+			control_unblock(agent, WAIT_WOKEN);
+			any = true;
+		} else {
+			i++;
+		}
+	}
+	return any;
+}
+
+/* Until one of these is ready; true when it is. */
+static bool await_input(const char *name, struct vki_pollfd *polled, uint32_t n, uint64_t deadline)
+{
+	struct agent *me = grind.thread->agent;
+
+	control_call(site_of_call(SITE_SYNC, name), 0);
+	if (is_there(polled, n, 0))
+		return true;
+	if (deadline <= control.now)
+		return false;
+	me->polled = polled;
+	me->npolled = n;
+	me->thread->calls = WAIT_NOTHING;
+	bool there = control_wait(me, WAIT_INPUT, 0, deadline) == WAIT_WOKEN;
+
+	me->polled = NULL;
+	return there;
+}
+
+static bool waits_for_descriptor(long number, const char **name, short *events)
+{
+	static const struct {
+		long number;
+		const char *name;
+		short events;
+	} calls[] = {
+		{ __NR_read, "read", VKI_POLLIN },     { __NR_readv, "readv", VKI_POLLIN },
+		{ __NR_recvfrom, "recv", VKI_POLLIN }, { __NR_recvmsg, "recvmsg", VKI_POLLIN },
+		{ __NR_accept, "accept", VKI_POLLIN }, { __NR_accept4, "accept", VKI_POLLIN },
+		{ __NR_write, "write", POLL_OUT },     { __NR_writev, "writev", POLL_OUT },
+		{ __NR_sendto, "send", POLL_OUT },     { __NR_sendmsg, "sendmsg", POLL_OUT },
+	};
+
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+		if (calls[i].number == number) {
+			*name = calls[i].name;
+			*events = calls[i].events;
+			return true;
+		}
+	return false;
+}
+
+#define O_NONBLOCK 2048
+
+/* The time-out of poll and its kin has passed when nothing is there: then they only look. */
+static bool poll_or_epoll(const struct call *call, UInt trc)
+{
+	const UWord *a = call->a;
+	struct vki_pollfd own = { .events = VKI_POLLIN };
+	struct vki_pollfd *polled = (struct vki_pollfd *)a[0];
+	uint32_t n = (uint32_t)a[1];
+	int argument = 2;
+
+	if (call->number == __NR_epoll_wait || call->number == __NR_epoll_pwait) {
+		own.fd = (int)a[0];
+		polled = &own;
+		n = 1;
+		argument = 3;
+	} else if (call->number != __NR_poll) {
+		return false;
+	}
+	if ((int)a[argument] == 0)
+		return false;
+	uint64_t deadline = (int)a[argument] < 0 ? NEVER : deadline_in((uint64_t)(int)a[argument] * 1000000u);
+
+	if (await_input("poll", polled, n, deadline))
+		return false;
+	call_with(call, trc, argument, 0);
+	return true;
+}
+
+#define SELECT_MOST 64u
+
+/* The descriptors of select's sets. */
+static uint32_t polled_of_sets(const struct call *call, struct vki_pollfd *polled)
+{
+	uint32_t n = 0;
+
+	for (int fd = 0; fd < (int)call->a[0] && n < SELECT_MOST; fd++) {
+		short events = 0;
+
+		for (int set = 0; set < 2; set++) {
+			const uint64_t *bits = (const uint64_t *)call->a[1 + set];
+
+			if (bits && bits[fd / 64] >> (fd % 64) & 1)
+				events = (short)(events | (set ? POLL_OUT : VKI_POLLIN));
+		}
+		if (events)
+			polled[n++] = (struct vki_pollfd){ .fd = fd, .events = events };
+	}
+	return n;
+}
+
+static bool select_call(const struct call *call, UInt trc)
+{
+	static const struct vki_timespec at_once;
+	struct vki_pollfd polled[SELECT_MOST];
+	const struct vki_timespec *time = (const struct vki_timespec *)call->a[4];
+	uint64_t deadline = NEVER;
+
+	if (call->number != __NR_select && call->number != __NR_pselect6)
+		return false;
+	if (time)
+		deadline = deadline_in((uint64_t)time->tv_sec * 1000000000u +
+				       (uint64_t)time->tv_nsec * (call->number == __NR_select ? 1000 : 1));
+	if (await_input("select", polled, polled_of_sets(call, polled), deadline))
+		return false;
+	call_with(call, trc, 4, (UWord)&at_once);
+	return true;
+}
+
+void before_descriptor(const struct call *call)
+{
+	const char *name;
+	short events;
+
+	if (!waits_for_descriptor(call->number, &name, &events))
+		return;
+	struct vki_pollfd polled = { .fd = (int)call->a[0], .events = events };
+	long flags = raw_call(__NR_fcntl, polled.fd, VKI_F_GETFL, 0, 0, 0, 0);
+
+	if (flags < 0 || flags & O_NONBLOCK)
+		control_call(site_of_call(SITE_SYNC, name), 0);
+	else
+		await_input(name, &polled, 1, NEVER);
+}
+
+bool poll_call(const struct call *call, UInt trc)
+{
+	return poll_or_epoll(call, trc) || select_call(call, trc);
+}

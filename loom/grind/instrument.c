@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Puts calls before the accesses of a superblock. Every load, store and atomic
+ * update of the program's code gets one; what the C++ library and libc's memory
+ * functions do is put down to the call instruction that the program executed
+ * last; all other code stays as it is. Not seen as accesses: return addresses,
+ * which are nobody's data. */
+#include "loom/grind/tool.h"
+
+struct weaving {
+	IRSB *out;
+	IRSB *in;
+	enum code_kind kind;
+	Addr pc;
+	UInt length;
+	bool atomic; /* the instruction at hand is an atomic update, */
+	bool done;   /* whose hook is already there */
+};
+
+static void call(struct weaving *w, const HChar *name, void *function, int nargs, IRExpr **args,
+		 IRExpr *guard)
+{
+	IRDirty *dirty = unsafeIRDirty_0_N(nargs, name, VG_(fnptr_to_fnentry)(function), args);
+
+	if (guard)
+		dirty->guard = guard;
+	addStmtToIRSB(w->out, IRStmt_Dirty(dirty));
+}
+
+static IRExpr *number(uint64_t value)
+{
+	return IRExpr_Const(IRConst_U64(value));
+}
+
+static Addr constant(const IRExpr *address)
+{
+	return address->tag == Iex_Const && address->Iex.Const.con->tag == Ico_U64
+		       ? address->Iex.Const.con->Ico.U64
+		       : 0;
+}
+
+static void access_hooked(struct weaving *w, IRExpr *address, uint32_t size, bool write, IRExpr *guard)
+{
+	if (w->kind == CODE_LIBRARY) {
+		call(w, "access_library", access_library, 3,
+		     mkIRExprVec_3(address, number(size), number(write)), guard);
+		return;
+	}
+	uint32_t site = site_at(w->pc, write ? SITE_WRITE : SITE_READ, false, size, constant(address), NULL);
+	access_hook hook = access_hook_of(write, size);
+
+	if (!site)
+		return;
+	if (hook)
+		call(w, write ? "write" : "read", (void *)hook, 2, mkIRExprVec_2(address, number(site)),
+		     guard);
+	else
+		call(w, write ? "access_write_any" : "access_read_any",
+		     (void *)(write ? access_write_any : access_read_any), 3,
+		     mkIRExprVec_3(address, number(site), number(size)), guard);
+}
+
+static void update_hooked(struct weaving *w, IRExpr *address, uint32_t size)
+{
+	if (w->done)
+		return;
+	w->done = true;
+	if (w->kind == CODE_LIBRARY) {
+		access_hooked(w, address, size, true, NULL);
+		return;
+	}
+	uint32_t site = site_at(w->pc, SITE_UPDATE, true, size, constant(address), NULL);
+
+	if (site)
+		call(w, "access_update", access_update, 3, mkIRExprVec_3(address, number(site), number(size)),
+		     NULL);
+}
+
+static uint32_t bytes_of(const struct weaving *w, const IRExpr *data)
+{
+	return (uint32_t)sizeofIRType(typeOfIRExpr(w->in->tyenv, data));
+}
+
+/* Does the instruction that begins at statement `at` update memory atomically? */
+static bool is_atomic(const IRSB *in, Int at)
+{
+	for (Int i = at + 1; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
+		if (in->stmts[i]->tag == Ist_CAS)
+			return true;
+	return false;
+}
+
+/* Stores of return addresses: the one store of an instruction that ends the block with a call. */
+static bool is_return_address(const struct weaving *w, const IRStmt *st)
+{
+	return w->in->jumpkind == Ijk_Call && constant(st->Ist.Store.data) == w->pc + w->length;
+}
+
+/* A return reads the address that it goes to. */
+static bool is_return(const struct weaving *w, IRTemp loaded)
+{
+	return w->in->jumpkind == Ijk_Ret && w->in->next->tag == Iex_RdTmp &&
+	       w->in->next->Iex.RdTmp.tmp == loaded;
+}
+
+static void load_hooked(struct weaving *w, IRTemp loaded, IRExpr *address, IRType type)
+{
+	if (is_return(w, loaded))
+		return;
+	if (w->atomic)
+		update_hooked(w, address, (uint32_t)sizeofIRType(type));
+	else
+		access_hooked(w, address, (uint32_t)sizeofIRType(type), false, NULL);
+}
+
+static void loadg_hooked(struct weaving *w, const IRLoadG *load)
+{
+	IRType from, to;
+
+	typeOfIRLoadGOp(load->cvt, &to, &from);
+	access_hooked(w, load->addr, (uint32_t)sizeofIRType(from), false, load->guard);
+}
+
+static void dirty_hooked(struct weaving *w, const IRDirty *dirty)
+{
+	if (dirty->mFx == Ifx_Read || dirty->mFx == Ifx_Modify)
+		access_hooked(w, dirty->mAddr, (uint32_t)dirty->mSize, false, NULL);
+	if (dirty->mFx == Ifx_Write || dirty->mFx == Ifx_Modify)
+		access_hooked(w, dirty->mAddr, (uint32_t)dirty->mSize, true, NULL);
+}
+
+static void statement(struct weaving *w, Int at)
+{
+	IRStmt *st = w->in->stmts[at];
+
+	switch (st->tag) {
+	case Ist_IMark:
+		w->pc = st->Ist.IMark.addr;
+		w->length = st->Ist.IMark.len;
+		w->atomic = is_atomic(w->in, at);
+		w->done = false;
+		break;
+	case Ist_WrTmp:
+		if (st->Ist.WrTmp.data->tag == Iex_Load)
+			load_hooked(w, st->Ist.WrTmp.tmp, st->Ist.WrTmp.data->Iex.Load.addr,
+				    st->Ist.WrTmp.data->Iex.Load.ty);
+		break;
+	case Ist_Store:
+		if (!is_return_address(w, st))
+			access_hooked(w, st->Ist.Store.addr, bytes_of(w, st->Ist.Store.data), true, NULL);
+		break;
+	case Ist_LoadG:
+		loadg_hooked(w, st->Ist.LoadG.details);
+		break;
+	case Ist_StoreG:
+		access_hooked(w, st->Ist.StoreG.details->addr, bytes_of(w, st->Ist.StoreG.details->data),
+			      true, st->Ist.StoreG.details->guard);
+		break;
+	case Ist_CAS:
+		update_hooked(w, st->Ist.CAS.details->addr,
+			      bytes_of(w, st->Ist.CAS.details->dataLo) *
+				      (st->Ist.CAS.details->dataHi ? 2 : 1));
+		break;
+	case Ist_Dirty:
+		dirty_hooked(w, st->Ist.Dirty.details);
+		break;
+	default:
+		break;
+	}
+	addStmtToIRSB(w->out, st);
+}
+
+static IRExpr *temporary(struct weaving *w, IRType type, IRExpr *value)
+{
+	IRTemp temp = newIRTemp(w->out->tyenv, type);
+
+	addStmtToIRSB(w->out, IRStmt_WrTmp(temp, value));
+	return IRExpr_RdTmp(temp);
+}
+
+/* Before a call: where it is, and whether frames that others have seen are over. */
+static void note_call(struct weaving *w, const VexGuestLayout *layout)
+{
+	addStmtToIRSB(w->out, IRStmt_Store(Iend_LE, number((Addr)&grind.call), number(w->pc)));
+	IRExpr *sp = temporary(w, Ity_I64, IRExpr_Get(layout->offset_SP, Ity_I64));
+	IRExpr *low = temporary(w, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, number((Addr)&grind.shared_low)));
+	IRExpr *over = temporary(w, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, low, sp));
+
+	call(w, "access_stack", access_stack, 1, mkIRExprVec_1(sp), over);
+}
+
+IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+		 const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word, IRType host_word)
+{
+	(void)closure, (void)host, (void)guest_word, (void)host_word;
+	if (UNLIKELY(grind.serves) && code_kind(extents->base[0]) == CODE_PROGRAM)
+		server_loop();
+	struct weaving w = { .in = in,
+			     .kind = grind.observed || grind.serves ? code_kind(extents->base[0])
+								    : CODE_NONE };
+	Int i = 0;
+
+	if (w.kind == CODE_NONE && in->jumpkind != Ijk_Yield)
+		return in;
+	w.out = deepCopyIRSBExceptStmts(in);
+	for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
+		addStmtToIRSB(w.out, in->stmts[i]);
+	for (; i < in->stmts_used; i++)
+		if (w.kind == CODE_NONE)
+			addStmtToIRSB(w.out, in->stmts[i]);
+		else
+			statement(&w, i);
+	if (w.kind == CODE_PROGRAM && in->jumpkind == Ijk_Call)
+		note_call(&w, layout);
+	if (in->jumpkind == Ijk_Yield)
+		call(&w, "access_yield", access_yield, 0, mkIRExprVec_0(), NULL);
+	return w.out;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The start of the tool: what the core is asked for, and what is made ready
+ * before the program's first instruction. */
+#include "loom/grind/control.h"
+#include "loom/grind/tool.h"
+
+struct grind grind;
+
+uint64_t grind_random(void)
+{
+	/* splitmix64 */
+	uint64_t z = grind.random += 0x9e3779b97f4a7c15u;
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+static void begin_observing(void)
+{
+	if (!area_start())
+		return;
+	grind.random = grind.head->options.seed * 0xd1342543de82ef95u + 1;
+	grind.context_events = grind.head->options.context < 8 ? grind.head->options.context : 8;
+	grind.traced = grind.head->options.observe & OBSERVE_TRACE;
+	grind.pointed |= grind.traced || grind.head->control.policy != POLICY_FREE;
+	control_start();
+}
+
+void grind_take_area(void)
+{
+	grind.serves = false;
+	begin_observing();
+	threads_enter_area();
+}
+
+static void start(void)
+{
+	threads_start();
+	lock_start();
+	shadow_start();
+	grind.serves = server_prepare();
+	grind.pointed = grind.serves;
+	if (!grind.serves)
+		begin_observing();
+}
+
+static void finish(Int status)
+{
+	(void)status;
+}
+
+/* The core writes about what happens to the program; the program's output must stay as it is. */
+static void be_silent(void)
+{
+	VG_(clo_verbosity) = 0;
+}
+
+static void before_options(void)
+{
+	VG_(details_name)("unsnarl");
+	VG_(details_version)(NULL);
+	VG_(details_description)("the binary loom of unsnarl");
+	VG_(details_copyright_author)("GPL-2.0-or-later");
+	VG_(details_bug_reports_to)("the authors of unsnarl");
+	VG_(details_avg_translation_sizeB)(600);
+	VG_(basic_tool_funcs)(start, instrument, finish);
+	VG_(needs_client_requests)(sync_request);
+	be_silent();
+	grind.shared_low = ~(Addr)0;
+	threads_prepare();
+	heap_start();
+	calls_start();
+}
+
+VG_DETERMINE_INTERFACE_VERSION(before_options)

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * How the next thread is chosen when no plan says it: a random walk, PCT (Burckhardt
+ * et al. 2010), partial order sampling (Yuan et al. 2018), selectively uniform random
+ * walk (Zhao et al. 2025), or staying with the running thread. Threads that only spin
+ * are left out as long as others can run; sleepers may be chosen before their time. */
+#include "loom/grind/control.h"
+
+#define PCT_POINTS 1000u /* expected when nobody knows */
+#define PCT_CHANGES 64u
+#define PRIORITY_HIGH (1ull << 63)
+#define SURW_POINTS 100u
+
+static uint64_t pct_changes[PCT_CHANGES];
+
+static void pct_start(void)
+{
+	uint64_t points = control.options.points ? control.options.points : PCT_POINTS;
+	uint32_t n = control.options.depth ? control.options.depth - 1 : 0;
+	n = n < PCT_CHANGES ? n : PCT_CHANGES;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t change = 1 + control_below(points);
+		uint32_t at = i;
+		for (; at && pct_changes[at - 1] > change; at--)
+			pct_changes[at] = pct_changes[at - 1];
+		pct_changes[at] = change;
+	}
+	control.nchanges = n;
+	control.lowest = PRIORITY_HIGH - 1;
+}
+
+void policy_start(void)
+{
+	if (control.options.policy == POLICY_PCT)
+		pct_start();
+	/* SURW: one run looks at all sites, another at a fourth or a sixteenth of them. */
+	control.interesting = UINT64_MAX >> 2 * control_below(3);
+	/* Short programs want to be interrupted anywhere, long ones where threads meet. */
+	static const uint64_t passing[] = { 1, 8, 64, 1024 };
+	control.passing = passing[control_below(4)];
+	control.phase = (uint32_t)grind_random();
+}
+
+void policy_new(struct agent *agent)
+{
+	agent->priority = grind_random() | PRIORITY_HIGH;
+	uint64_t expected = agent->thread->number < CONTROL_THREADS
+				    ? control.options.thread_points[agent->thread->number]
+				    : 0;
+	agent->left = expected ? expected : SURW_POINTS;
+}
+
+/* ---- who may be chosen ---- */
+
+static bool may_rest(const struct agent *agent)
+{
+	return agent->demoted && agent->demoted_until > control.contested;
+}
+
+/* Those who can go on: ready ones that do not only spin, and sleepers whose turn has come early. */
+static uint32_t candidates(struct agent *me)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < control.nready; i++)
+		if (!may_rest(control.ready[i]) && !(control.ready[i] == me && me->yields))
+			control.candidates[n++] = control.ready[i];
+	for (uint32_t i = 0; control.ntimed && i < control.nblocked; i++)
+		if (control.blocked[i]->deadline != NEVER && control.blocked[i]->eager <= control.contested)
+			control.candidates[n++] = control.blocked[i];
+	if (n)
+		return n;
+	for (uint32_t i = 0; i < control.nready; i++)
+		if (control.ready[i] != me || control.nready == 1)
+			control.candidates[n++] = control.ready[i];
+	return n;
+}
+
+static struct agent *highest(struct agent *me)
+{
+	struct agent *best = NULL;
+	uint32_t n = candidates(me);
+	for (uint32_t i = 0; i < n; i++)
+		if (!best || control.candidates[i]->priority > best->priority)
+			best = control.candidates[i];
+	return best;
+}
+
+/* ---- the policies ---- */
+
+/* Most places that one thread alone has touched so far stay its own, and most turns of a long loop are
+ * like the ones before. Switches must stay possible there, since the second thread may come between two
+ * accesses of the first, but they are worth less. Of the visits to a site all of the first 8 count, then
+ * 4 until their number has doubled; which ones differs from run to run. */
+void policy_weigh(struct agent *me, bool private)
+{
+	uint32_t visits = points_visit(me->site);
+	uint32_t step = visits < 8 ? 1 : 1u << (31 - __builtin_clz(visits)) >> 2;
+	me->repeated = ((visits + control.phase) & (step - 1)) != 0;
+	me->dull = private || me->repeated;
+}
+
+static bool passed_over(const struct agent *me)
+{
+	return me && me->dull && !me->demoted && !me->yields && (grind_random() & (control.passing - 1)) != 0;
+}
+
+static struct agent *random_next(struct agent *me)
+{
+	if (passed_over(me))
+		return me;
+	if (!control.ndemoted && !control.ntimed && !(me && me->yields))
+		return control.nready ? control.ready[control_below(control.nready)] : NULL;
+	uint32_t n = candidates(me);
+	return n ? control.candidates[control_below(n)] : NULL;
+}
+
+static struct agent *pct_next(struct agent *me)
+{
+	while (me && !me->repeated && control.next_change < control.nchanges &&
+	       pct_changes[control.next_change] <= control.contested) {
+		control.next_change++;
+		me->priority = control.lowest--;
+		control.review = true;
+	}
+	if (me && me->yields && !me->demoted) {
+		me->priority = control.lowest--;
+		control.review = true;
+	}
+	if (me && !control.review && !control.ndemoted && !control.ntimed)
+		return me;
+	control.review = false;
+	return highest(me);
+}
+
+static struct agent *pos_next(struct agent *me)
+{
+	if (passed_over(me))
+		return me;
+	if (me)
+		me->priority = grind_random();
+	return highest(me);
+}
+
+static bool overlap(const struct agent *a, const struct agent *b)
+{
+	return a->address < b->address + b->size && b->address < a->address + a->size;
+}
+
+/* Do the points at which two threads stand depend on each other's order? */
+static bool in_conflict(const struct agent *a, const struct agent *b)
+{
+	if (a->access == ACCESS_READ && b->access == ACCESS_READ)
+		return false;
+	return overlap(a, b);
+}
+
+static bool is_interesting(const struct agent *agent)
+{
+	if (agent->dull)
+		return false;
+	return (agent->site + 1) * 0x9e3779b97f4a7c15u <= control.interesting ||
+	       control.interesting == UINT64_MAX;
+}
+
+/* One of them, each as likely as it has points left. */
+static struct agent *surw_draw(uint32_t n)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < n; i++)
+		sum += control.candidates[i]->left + 1;
+	uint64_t at = n ? control_below(sum) : 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (at <= control.candidates[i]->left)
+			return control.candidates[i];
+		at -= control.candidates[i]->left + 1;
+	}
+	return NULL;
+}
+
+static struct agent *surw_next(struct agent *me)
+{
+	bool ready = me && !me->yields && !may_rest(me);
+	if (ready && (me->dull ? passed_over(me) : !is_interesting(me)))
+		return me;
+	uint32_t n = candidates(me);
+	bool there = false;
+	for (uint32_t i = 0; i < n; i++)
+		there |= control.candidates[i] == control.chosen;
+	if (!there)
+		control.chosen = surw_draw(n);
+	return control.chosen;
+}
+
+static struct agent *stay_next(struct agent *me)
+{
+	if (me && !may_rest(me) && !me->yields)
+		return me;
+	uint32_t n = candidates(me), from = me ? me->thread->number : control.current->thread->number;
+	for (uint32_t i = 0; i < n; i++)
+		if (control.candidates[i]->thread->number > from)
+			return control.candidates[i];
+	return n ? control.candidates[0] : NULL;
+}
+
+struct agent *policy_next(struct agent *me)
+{
+	struct agent *next;
+	switch (control.options.policy) {
+	case POLICY_PCT:
+		next = pct_next(me);
+		break;
+	case POLICY_POS:
+		next = pos_next(me);
+		break;
+	case POLICY_SURW:
+		next = surw_next(me);
+		break;
+	case POLICY_STAY:
+		next = stay_next(me);
+		break;
+	default:
+		next = random_next(me);
+	}
+	if (next && next->state == AGENT_BLOCKED)
+		control_expire(next);
+	return next;
+}
+
+void policy_passed(struct agent *me)
+{
+	if (control.options.policy == POLICY_POS) {
+		for (uint32_t i = 0; i < control.nready; i++)
+			if (control.ready[i] != me && in_conflict(control.ready[i], me))
+				control.ready[i]->priority = grind_random();
+	} else if (control.options.policy == POLICY_SURW) {
+		me->left -= me->left > 0;
+		if (control.chosen == me && is_interesting(me))
+			control.chosen = NULL;
+	}
+}
+
+void policy_demoted(struct agent *me)
+{
+	if (control.options.policy == POLICY_PCT)
+		me->priority = control.lowest--;
+}
+
+/* Most sleeps are there to let others go first, the longer the more surely: half of the short ones and a
+ * sixteenth of the longest end early, at once or after any number of points. */
+uint64_t policy_eager(const struct agent *agent)
+{
+	uint64_t length = agent->deadline > control.now ? agent->deadline - control.now : 0;
+	uint64_t dice = grind_random();
+	uint32_t one_in = length <= 1000000u ? 2 : length <= 50000000u ? 4 : length <= 1000000000u ? 8 : 16;
+	if (control.options.policy == POLICY_STAY || dice % one_in)
+		return NEVER;
+	dice >>= 8;
+	return dice & 1 ? control.contested : control.contested + (1ull << (dice >> 1) % 10);
+}

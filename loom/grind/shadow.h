@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The layout of what is known of memory, for shadow.c and for the quick answers
+ * in access.c. */
+#ifndef GRIND_SHADOW_H
+#define GRIND_SHADOW_H
+
+#include "loom/grind/tool.h"
+
+#define PAGE_BITS 14
+#define PAGE_GRANULES (1u << (PAGE_BITS - 3))
+#define PAGE_GRANULE(address) ((uint32_t)((address) >> 3) & (PAGE_GRANULES - 1))
+#define NEAR_PAGES (1ull << (37 - PAGE_BITS)) /* Valgrind puts programs below 2^37 */
+#define STACK_MOST (64ull << 20)
+
+/* A granule's head: owner (number + 1, 24 bits), form (8), contexts in which its halves were written (16 each). */
+enum form { FORM_PRIVATE = 1, FORM_ROW, FORM_PARTS };
+#define HEAD(owner, form) ((uint64_t)(owner) | (uint64_t)(form) << 24)
+#define HEAD_OWNER(head) ((uint32_t)(head) & 0xffffff)
+#define HEAD_FORM(head) ((uint32_t)(head) >> 24)
+#define TAG(number, form) (((number) + 1) | (uint32_t)(form) << 24)
+
+struct half {
+	uint64_t write, read; /* words, 0 = none; of other forms the first one's `write` is the block */
+};
+
+struct row {
+	uint64_t write[8], read[8];
+	uint16_t context[8];
+};
+
+struct page {
+	uint64_t head[PAGE_GRANULES];
+	struct half halves[2 * PAGE_GRANULES];
+};
+
+struct shadow {
+	struct page **near;
+	uint8_t *met; /* by site: it is logged that nobody was before it */
+};
+extern struct shadow shadow;
+
+struct page *shadow_page(Addr address, bool make);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * System calls of the program. In a controlled run no call waits in reality: a
+ * thread that would wait for a futex, for time or for input is left out until
+ * what it waits for is there; clocks show virtual time, and random numbers come
+ * from the seed. All others go to the kernel while the thread keeps its turn. */
+#include "loom/grind/system_calls.h"
+
+#define CLONE_CLEAR_TID 0x200000
+
+Addr calls_child_clear_tid;
+
+static struct call call_at_hand; /* of the running thread, or of one that waits in the kernel */
+
+UWord guest_word(ThreadId tid, PtrdiffT offset)
+{
+	UWord value;
+
+	VG_(get_shadow_regs_area)(tid, (UChar *)&value, 0, offset, sizeof value);
+	return value;
+}
+
+static void set_guest_word(ThreadId tid, PtrdiffT offset, UWord value)
+{
+	VG_(set_shadow_regs_area)(tid, 0, offset, sizeof value, (const UChar *)&value);
+}
+
+static const PtrdiffT argument_at[6] = { REGISTER(RDI), REGISTER(RSI), REGISTER(RDX),
+					 REGISTER(R10), REGISTER(R8),  REGISTER(R9) };
+
+void answer(const struct call *call, long result)
+{
+	set_guest_word(call->tid, REGISTER(RAX), (UWord)result);
+}
+
+/* ---- random numbers ---- */
+
+static void fill_random(Addr place, SizeT size)
+{
+	for (SizeT i = 0; i < size; i++)
+		((uint8_t *)place)[i] = (uint8_t)(grind_random() >> 56);
+}
+
+void __real_vgPlain_client_syscall(ThreadId tid, UInt trc);
+void VG_(poll_signals)(ThreadId tid);
+
+/* A call with one of its arguments changed, which the program does not see. */
+void call_with(const struct call *call, UInt trc, int argument, UWord value)
+{
+	set_guest_word(call->tid, argument_at[argument], value);
+	__real_vgPlain_client_syscall(call->tid, trc);
+	set_guest_word(call->tid, argument_at[argument], call->a[argument]);
+}
+
+/* ---- threads and ends ---- */
+
+static void note_clear_tid(const struct call *call)
+{
+	if (call->number == __NR_clone && call->a[0] & CLONE_THREAD && call->a[0] & CLONE_CLEAR_TID)
+		calls_child_clear_tid = call->a[3];
+	/* struct clone_args: flags, pidfd, child_tid, … */
+	if (call->number == __NR_clone3 && call->a[0]) {
+		const uint64_t *args = (const uint64_t *)call->a[0];
+
+		calls_child_clear_tid = args[0] & CLONE_CLEAR_TID ? args[2] : 0;
+	}
+}
+
+/* A signal for a thread that waits: its call ends, and it gets the signal when its turn comes. */
+static void signal_sent(const struct call *call)
+{
+	UWord lwp = call->number == __NR_tgkill ? call->a[1] : call->a[0];
+	struct thread *target;
+
+	if (call->number != __NR_tgkill && call->number != __NR_tkill)
+		return;
+	for (uint32_t i = 0; (target = thread_numbered(grind.thread->number - grind.thread->index + i)); i++)
+		if (target->lwp == (int)lwp && target != grind.thread)
+			control_interrupt(target);
+}
+
+/* In a process with one thread: its wait for a futex ends by time or never, and time is virtual. */
+static bool waits_for_time(const struct call *call)
+{
+	switch (call->number) {
+	case __NR_futex:
+		return futex_waits(call);
+	case __NR_poll:
+		return (int)call->a[2] > 0;
+	case __NR_select:
+	case __NR_pselect6:
+		return call->a[4] != 0;
+	case __NR_epoll_wait:
+	case __NR_epoll_pwait:
+		return (int)call->a[3] > 0;
+	default:
+		return false;
+	}
+}
+
+/* True when the call is done. */
+static bool steered_call(const struct call *call, UInt trc)
+{
+	if (time_call(call))
+		return true;
+	if (call->number == __NR_getrandom) {
+		fill_random(call->a[0], call->a[1]);
+		answer(call, (long)call->a[1]);
+		return true;
+	}
+	if (waits_for_time(call))
+		control_engage();
+	if (!grind.controlled || !grind.thread->agent)
+		return false;
+	switch (call->number) {
+	case __NR_futex:
+		return futex_call(call);
+	case __NR_sched_yield:
+		control_yield();
+		answer(call, 0);
+		return true;
+	case __NR_wait4:
+		control_call(site_of_call(SITE_SYNC, "wait"), 0);
+		return false;
+	default:
+		if (poll_call(call, trc))
+			return true;
+		before_descriptor(call);
+		return false;
+	}
+}
+
+void __wrap_vgPlain_client_syscall(ThreadId tid, UInt trc);
+void __wrap_vgPlain_client_syscall(ThreadId tid, UInt trc)
+{
+	struct call call = { .tid = tid, .number = (long)guest_word(tid, REGISTER(RAX)) };
+
+	for (int i = 0; i < 6; i++)
+		call.a[i] = guest_word(tid, argument_at[i]);
+	call_at_hand = call;
+	note_clear_tid(&call);
+	if (call.number == __NR_exit_group)
+		control_over();
+	if (call.number == __NR_set_tid_address)
+		grind.thread->clear_tid = call.a[0];
+	bool steered = grind.observed && control.options.policy != POLICY_FREE;
+
+	if (steered && steered_call(&call, trc)) {
+		if (grind.controlled)
+			VG_(poll_signals)(tid);
+		return;
+	}
+	__real_vgPlain_client_syscall(tid, trc);
+	if (steered) {
+		note_descriptors(&call);
+		signal_sent(&call);
+	}
+}
+
+/* A signal ends the program: the others must be able to go. */
+void __real_vgPlain_nuke_all_threads_except(ThreadId me, UInt why);
+void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, UInt why);
+void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, UInt why)
+{
+	control_over();
+	__real_vgPlain_nuke_all_threads_except(me, why);
+}
+
+void grind_abort(const char *message)
+{
+	VG_(write)(2, message, (Int)VG_(strlen)(message));
+	VG_(write)(2, "\n", 1);
+	raw_call(__NR_tgkill, VG_(getpid)(), VG_(gettid)(), VKI_SIGABRT, 0, 0, 0);
+	VG_(poll_signals)(grind.thread->tid);
+}
+
+/* ---- what the kernel reads and writes for the program ---- */
+
+/* Input and output is the program's; what libc asks for to make threads wait is not. */
+static bool is_of_program(ThreadId tid)
+{
+	if (!grind.observed || !grind.call || !call_at_hand.tid || call_at_hand.tid != tid)
+		return false;
+	switch (call_at_hand.number) {
+	case __NR_futex:
+	case __NR_clone:
+	case __NR_clone3:
+	case __NR_exit:
+	case __NR_rt_sigprocmask:
+	case __NR_rt_sigaction:
+	case __NR_set_robust_list:
+	case __NR_execve:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static void kernel_reads(CorePart part, ThreadId tid, const HChar *what, Addr address, SizeT size)
+{
+	(void)what;
+	if (part == Vg_CoreSysCall && is_of_program(tid) && size)
+		shadow_by_call(address, size, false);
+}
+
+static void kernel_wrote(CorePart part, ThreadId tid, Addr address, SizeT size)
+{
+	if (part == Vg_CoreSysCall && is_of_program(tid) && size)
+		shadow_by_call(address, size, true);
+}
+
+static void mapped(Addr address, SizeT size, Bool r, Bool w, Bool x, ULong handle)
+{
+	(void)r, (void)w, (void)x, (void)handle;
+	if (grind.observed && grind.thread)
+		shadow_forget(address, size);
+}
+
+static void unmapped(Addr address, SizeT size)
+{
+	if (grind.observed && grind.thread)
+		shadow_forget(address, size);
+}
+
+void calls_start(void)
+{
+	VG_(track_pre_mem_read)(kernel_reads);
+	VG_(track_post_mem_write)(kernel_wrote);
+	VG_(track_new_mem_mmap)(mapped);
+	VG_(track_die_mem_munmap)(unmapped);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Between the files that answer system calls of a controlled program:
+ * system_calls.c sees every call first and asks the others whether it is theirs. */
+#ifndef GRIND_SYSTEM_CALLS_H
+#define GRIND_SYSTEM_CALLS_H
+
+#include "loom/grind/control.h"
+
+#define E_TIMED_OUT 110
+#define E_DEADLOCK 35
+#define CLONE_THREAD 0x10000
+
+struct call {
+	ThreadId tid;
+	long number;
+	UWord a[6];
+};
+
+#define REGISTER(name) offsetof(VexGuestAMD64State, guest_##name)
+UWord guest_word(ThreadId tid, PtrdiffT offset);
+void answer(const struct call *call, long result); /* what the program gets */
+/* The call goes to the kernel with one of its arguments changed, which the program does not see. */
+void call_with(const struct call *call, UInt trc, int argument, UWord value);
+
+/* ---- virtual_time.c ---- */
+bool time_call(const struct call *call); /* true: it was one, and is done */
+bool is_time(const struct vki_timespec *time);
+uint64_t nanoseconds(const struct vki_timespec *time);
+uint64_t deadline_at(UWord clock, const struct vki_timespec *when); /* in virtual time */
+uint64_t deadline_in(uint64_t length);
+
+/* ---- futexes.c ---- */
+bool futex_call(const struct call *call);
+bool futex_waits(const struct call *call);
+
+/* ---- inputs.c ---- */
+bool poll_call(const struct call *call, UInt trc); /* also select; true: it is done */
+void before_descriptor(const struct call *call);   /* waits for what the call would wait for */
+void note_descriptors(const struct call *call);    /* after a call */
+
+#endif

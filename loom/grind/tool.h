@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The binary loom: a Valgrind tool that writes the same run area as the runtime
+ * of hooked programs does. Only the thread that holds Valgrind's big lock runs
+ * guest code or the functions declared here, so nothing below needs a lock.
+ *
+ *   main.c        starts the tool: options, the run area, what the core is asked for
+ *   area.c        the run area: logs of pairs, predecessors, edges, events; sets of what is logged
+ *   sites.c       which instruction is which site; modules; what belongs to the program
+ *   instrument.c  puts calls of the functions below before accesses, in VEX IR
+ *   access.c      what instrumented code calls; the quick answers for private memory
+ *   shadow.c      what is known of every location: histories of parts of granules
+ *   threads.c     logical threads, and where each stands
+ *   lock.c        Valgrind's big lock, and handing the processor from thread to thread
+ *   couples.c     pairs that belong together
+ *   heap.c        the allocator of the program; heap_blocks.c: its blocks
+ *   sync.c        synchronisation calls, from preload.c, which lives in the program
+ *   system_calls.c  system calls; virtual_time.c, futexes.c, inputs.c: those that wait
+ *   fork_server.c  the fork server
+ *   control.c     controlled runs: points and waiting; turns.c: turns and plans; policies.c: who goes on;
+ *                 objects.c: what those who cannot go on wait for
+ *
+ * A new mode of the tool (for example one that follows values) has its own file
+ * with an instrument_* function that instrument.c calls for every statement, and
+ * reads what it is to do from struct area_control. It may rely on this: in a
+ * controlled run the same plan gives the same instructions with the same values,
+ * and an instruction instance is named by (thread->number, *thread->order). */
+#ifndef GRIND_TOOL_H
+#define GRIND_TOOL_H
+
+#include "loom/grind/core.h"
+
+#include "loom/area.h"
+#include "model/code_place.h"
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* ---- threads.c ---- */
+struct thread {
+	uint32_t number; /* run-wide */
+	uint32_t index;  /* in its process */
+	uint32_t slot;   /* the same, from 1, for tables of AREA_SLOTS */
+	ThreadId tid;    /* Valgrind's, which it uses again after the thread has ended */
+	uint64_t *order; /* accesses so far: in the area when there is room */
+	uint64_t own_order;
+	uint32_t tag; /* of granules that are private to it, see shadow.c */
+	uint32_t context;
+	Addr call;       /* the program's call instruction that was executed last */
+	Addr shared_low; /* lowest place of its stack that another thread has touched; ~0 = none */
+	Addr stack_high; /* where its stack begins */
+	int lwp;
+	bool ended;
+	Addr clear_tid; /* where the kernel says that it is gone */
+	/* The synchronisation call that it is in. */
+	uint32_t calls; /* enum area_wait_kind */
+	uint32_t call_site;
+	Addr called, second; /* its object, and the mutex of a wait for a condition */
+	struct agent *agent;
+	struct recent_pairs *met, *taken; /* couples.c */
+};
+void threads_prepare(void); /* before options are read */
+void threads_start(void);
+void threads_enter_area(void);
+struct thread *thread_of(ThreadId tid);
+struct thread *thread_numbered(uint32_t number); /* NULL = not of this process */
+void thread_switched(ThreadId tid);              /* `tid` has the big lock from here on */
+
+/* The state of the tool. What instrumented code reads and writes itself comes first. */
+struct grind {
+	Addr call;             /* of the running thread, see struct thread */
+	Addr shared_low;       /* likewise */
+	struct thread *thread; /* the running one */
+	struct area_head *head;
+	struct area_process *process;
+	struct area_schedule *schedule;
+	bool serves;     /* a fork server: there is no run area yet */
+	bool observed;   /* there is a run area */
+	bool controlled; /* this process is: the first one that has threads */
+	bool pointed;    /* every access goes the long way: the run may be controlled, or is traced */
+	bool traced;
+	uint32_t context_events; /* kept */
+	uint64_t random;
+};
+extern struct grind grind;
+uint64_t grind_random(void);
+
+/* ---- area.c ---- */
+bool area_start(void);      /* false: there is none, the program runs unobserved */
+void grind_take_area(void); /* of a run that was forked */
+void area_fork_child(void);
+uint32_t area_text(const char *text); /* offset of a copy among the paths; 0 when there is no room */
+uint32_t log_pair(uint32_t kind, uint32_t head_thread, uint64_t head, uint64_t tail, Addr address);
+void log_predecessor(uint32_t site, uint32_t before);
+void log_edge(uint32_t source, uint32_t source_context, uint32_t sink, uint32_t sink_context, bool write);
+bool log_couple(uint32_t first, uint32_t second, bool crossed, uint32_t span); /* true: it is new */
+void log_event(Addr address, SizeT size, uint32_t site, uint32_t action, uint64_t order);
+
+/* ---- sites.c ---- */
+enum code_kind {
+	CODE_NONE,    /* not observed: the dynamic linker, libc, the tool's own */
+	CODE_PROGRAM, /* instructions are sites */
+	CODE_LIBRARY, /* what it does is done by the call from the program */
+};
+enum code_kind code_kind(Addr pc);
+/* The number of a site: an access or call of the instruction at `pc`. `variable` is the address that it always
+ * touches, 0 when it varies; `what` the function that is called, NULL for accesses. */
+uint32_t site_at(Addr pc, enum site_kind kind, bool atomic, uint32_t size, Addr variable, const char *what);
+/* The site of what a library does for the program. */
+uint32_t site_of_call(enum site_kind kind, const char *what);
+uint64_t site_id(uint32_t site);
+void site_used(uint32_t site); /* from here on the area has it */
+void sites_fork_child(void);
+
+/* ---- fork_server.c ---- */
+bool server_prepare(void); /* is this to be a fork server? */
+void server_loop(void);    /* returns in a child, once for every run */
+
+/* ---- instrument.c ---- */
+IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+		 const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
+		 IRType host_word);
+
+/* ---- access.c ---- */
+typedef VG_REGPARM(2) void (*access_hook)(Addr address, UWord site);
+/* What is called before an access of `size` bytes; NULL: access_read_any and access_write_any. */
+access_hook access_hook_of(bool write, uint32_t size);
+VG_REGPARM(3) void access_read_any(Addr address, UWord site, UWord size);
+VG_REGPARM(3) void access_write_any(Addr address, UWord site, UWord size);
+VG_REGPARM(3) void access_update(Addr address, UWord site, UWord size);
+VG_REGPARM(3) void access_library(Addr address, UWord size, UWord write);
+VG_REGPARM(1) void access_stack(Addr sp); /* frames below are over: forget what others did there */
+void access_yield(void);                  /* the program says that it spins */
+/* An access outside of instrumented code: system calls, the heap. */
+void access_by_call(Addr address, SizeT size, bool write, uint32_t site);
+
+/* The same without a point: in the middle of a system call. */
+void shadow_by_call(Addr address, SizeT size, bool write);
+
+/* ---- shadow.c ---- */
+#define WORD_ORDER_BITS 40
+#define WORD_SITE(word) ((uint32_t)((word) >> WORD_ORDER_BITS))
+#define WORD_ORDER(word) ((word) & ((1ull << WORD_ORDER_BITS) - 1))
+void shadow_start(void);
+/* One access, in pieces where it covers more than one granule. */
+void shadow_access(Addr address, SizeT size, uint64_t word, bool write);
+void shadow_forget(Addr address, SizeT size);
+/* Has no other thread than the running one touched it so far? */
+bool shadow_is_private(Addr address, SizeT size);
+
+/* ---- couples.c ---- */
+void couples_meet(struct thread *other, uint32_t kind, uint64_t head, uint64_t tail, Addr address,
+		  uint32_t number);
+
+/* ---- lock.c ---- */
+void lock_give_way(void); /* whoever waits for it may go first */
+void lock_hand_over(
+	struct thread *next); /* a controlled run goes on as `next`; returns when it is this one's turn */
+void lock_leave(struct thread *next); /* likewise, of a thread that ends */
+void lock_set_free(void);             /* the run is controlled no more */
+
+/* ---- heap.c ---- */
+void heap_start(void);
+
+/* ---- heap_blocks.c ---- */
+struct heap_block {
+	Addr start;
+	SizeT size;
+	bool freed;
+	uint32_t site, thread; /* that allocated it, or freed it */
+};
+void heap_born(Addr start, SizeT size, const char *what);
+bool heap_dies(Addr start, const char *what); /* false: it was not a living block */
+SizeT heap_size(Addr start);
+
+/* ---- sync.c, system_calls.c ---- */
+void grind_abort(const char *message); /* the program gets SIGABRT, as from libc's own checks */
+Bool sync_request(ThreadId tid, UWord *request, UWord *result);
+void calls_start(void);
+extern Addr calls_child_clear_tid; /* of the thread that is being made */
+
+#endif

@@ -1,0 +1,143 @@
+/* The runtime of guarded production builds (AI, section 3.3): remembers for each guarded
+ * location the last two accesses by different threads, and before an access whose remote
+ * predecessor is not in its set lets the thread wait a little, looking again.
+ *
+ * It stands on libc alone, takes no lock, allocates nothing, opens no file but the log it
+ * is given, and never blocks a thread for longer than the limit. Everything here may run
+ * in a signal handler, in a forked child and in thousands of threads.
+ */
+#ifndef LOOM_GUARD_GUARD_H
+#define LOOM_GUARD_GUARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- what the build brings (written by loom/compile/guard_data.c) ---- */
+
+struct guard_name {
+	uint64_t id;
+	const char *kind, *file, *function, *variable; /* escaped: each is one word */
+	uint32_t line, column;
+};
+
+struct guard_rule_data {
+	uint16_t kind; /* enum guard_rule_kind of model/guard_set.h */
+	uint16_t apart;
+	uint16_t first, second; /* sites */
+};
+
+struct guard_data {
+	uint64_t hash;                  /* of the set's text */
+	uint32_t nsites, nrules;        /* sites are numbered from 1; 0 is nil */
+	uint32_t limit_us;              /* longest stall */
+	uint32_t words;                 /* of a row; 0: lists instead of rows */
+	const uint64_t *rows;           /* bit `before` of row `site`: may come before it */
+	const uint32_t *starts;         /* lists: of site s from starts[s] to starts[s + 1] */
+	const uint16_t *members;        /* rising */
+	const uint8_t *any;             /* by site: anything may come before */
+	const struct guard_name *names; /* by site */
+	const struct guard_rule_data *rules;
+	const char *log; /* NULL: the environment names one, or there is none */
+};
+
+extern const struct guard_data *unsnarl_guard_data;
+
+/* ---- hooks: what guarded code calls ---- */
+
+#ifdef __clang__
+#define GUARD_HOOK __attribute__((preserve_most))
+#else
+#define GUARD_HOOK
+#endif
+
+/* One location, told apart from its neighbours; `address` is a multiple of the site's grain. */
+GUARD_HOOK void unsnarl_guard(uint64_t address, uint64_t site);
+/* Several: every `1 << shift` bytes is one. */
+GUARD_HOOK void unsnarl_guard_range(uint64_t address, uint64_t size, uint64_t site, uint64_t shift);
+/* Memory that begins a new life: a block from malloc; a variable on the stack. */
+GUARD_HOOK void unsnarl_guard_fresh(uint64_t block);
+GUARD_HOOK void unsnarl_guard_fresh_stack(uint64_t address, uint64_t size);
+/* Before a mutex is taken inside which the access stands: waits there instead, without the mutex. */
+GUARD_HOOK void unsnarl_guard_ahead(uint64_t address, uint64_t site, uint64_t mutex);
+/* Rules, by number; sizes are in bytes. */
+GUARD_HOOK void unsnarl_guard_enter(uint64_t rule, uint64_t address,
+				    uint64_t size); /* before the first of a group */
+GUARD_HOOK void unsnarl_guard_leave(uint64_t rule); /* behind the last */
+GUARD_HOOK void unsnarl_guard_wait(uint64_t rule, uint64_t address, uint64_t size, uint64_t site);
+GUARD_HOOK void unsnarl_guard_done(uint64_t rule, uint64_t address,
+				   uint64_t size); /* behind what has to come first */
+GUARD_HOOK void unsnarl_guard_await(uint64_t rule, uint64_t address, uint64_t size);
+
+/* ---- rooms of the runtime ---- */
+
+/* start.c: what the environment says, threads, the end. */
+struct guard_settings {
+	bool off;
+	uint32_t limit_us;
+	char log[512]; /* empty: none */
+};
+extern struct guard_settings guard_settings;
+extern __thread uint32_t guard_self; /* number of this thread, 1 to 65535; 0: not yet */
+void guard_register(void);
+uint64_t guard_now_us(void);
+
+/* record.c: the last two accesses of each location. */
+#define GUARD_UNKNOWN UINT32_MAX /* nobody knows who came before: nothing is said then */
+/* Site and thread of the last access by another thread; 0 when there was none. */
+uint32_t guard_predecessor(uint64_t address);
+bool guard_note(uint64_t address, uint32_t site, bool must);
+void guard_forget(uint64_t address, uint64_t size);
+static inline uint32_t guard_word(uint32_t site, uint32_t thread)
+{
+	return site << 16 | thread;
+}
+static inline uint32_t guard_word_site(uint32_t word)
+{
+	return word >> 16;
+}
+static inline uint32_t guard_word_thread(uint32_t word)
+{
+	return word & 0xffff;
+}
+bool guard_allows(uint32_t site, uint32_t before);
+
+/* stall.c */
+struct guard_pace { /* the small steps of one stall */
+	uint64_t started_us, limit_us;
+	unsigned step;
+};
+void guard_pace_start(struct guard_pace *pace, uint64_t limit_us);
+/* Waits one step; false when the limit has been reached. */
+bool guard_pace_step(struct guard_pace *pace);
+/* One more moment: who let us go has been at its access, but may not have done it yet. */
+void guard_pace_settle(const struct guard_pace *pace);
+/* Waits until who came before `site` is in its set, within the limit; then notes the access. */
+void guard_stall(uint64_t address, uint32_t site);
+/* The same before `mutex` is taken. While others have it, who came before may well be in the middle of what it
+ * has it for: that is waited for as well, but it is no violation. After a violation the access is noted here
+ * already, so that of several that waited for the same only one goes on. */
+void guard_stall_ahead(uint64_t address, uint32_t site, const int *mutex);
+
+/* tally.c: violations by site and predecessor. */
+struct guard_violation {
+	uint32_t site, before; /* words; site without a thread means this thread */
+	bool resolved;
+	uint64_t waited_us;
+};
+/* How long a thread may be stalled for this violation: less each time it was in vain. */
+uint64_t guard_tally_limit(uint32_t site, uint32_t before);
+void guard_tally(const struct guard_violation *violation);
+void guard_tally_forget(void); /* in a forked child */
+void guard_tally_end(void);    /* logs what has not been logged */
+void guard_tally_begin(
+	const struct guard_violation *violation); /* a stall begins: known if the process ends */
+void guard_tally_ended(void);
+
+/* log.c */
+void guard_log(const struct guard_violation *violation, uint64_t times, const char *outcome);
+
+/* rules.c */
+void guard_rules_forget(uint64_t address, uint64_t size);
+
+#endif

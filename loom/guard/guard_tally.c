@@ -1,0 +1,128 @@
+/* Violations by site and predecessor: how often they were resolved by waiting and how
+ * often not. A stall that was in vain makes the next one for the same pair half as long,
+ * so that a false alarm costs little more than one stall in a whole run; one that helped
+ * brings the full limit back.
+ */
+#include <string.h>
+
+#include "loom/guard/guard.h"
+
+#define TALLIES (1u << 11)
+#define LOGGED_SINGLY 8u /* of each kind; then at every doubling */
+#define SHORTEST_US 40u  /* less is not worth a stall */
+#define STALLED 256u     /* threads whose stall is known if the process ends in it */
+
+struct tally {
+	uint32_t key; /* site << 16 | before; 0: free. No site is 0 */
+	uint32_t in_vain;
+	uint32_t resolved, unresolved;
+	uint32_t logged_resolved, logged_unresolved;
+};
+
+static struct tally tallies[TALLIES];
+static struct {
+	uint32_t site, before;
+} stalled[STALLED];
+
+/* The tally of a pair. When all places are taken others share one: its figures are then of several pairs, and
+ * only they are inexact. */
+static struct tally *tally_of(uint32_t site, uint32_t before)
+{
+	uint32_t key = site << 16 | before, at = (key * 2654435761u) >> 21;
+
+	for (unsigned tries = 0; tries < 64; tries++, at++) {
+		struct tally *tally = &tallies[at % TALLIES];
+		uint32_t held = __atomic_load_n(&tally->key, __ATOMIC_RELAXED);
+
+		/* A key is set once and stays, so there is nothing to order it with. */
+		if (held == 0 && __atomic_compare_exchange_n(&tally->key, &held, key, false, __ATOMIC_RELAXED,
+							     __ATOMIC_RELAXED))
+			return tally;
+		if (held == key)
+			return tally;
+	}
+	return &tallies[at % TALLIES];
+}
+
+uint64_t guard_tally_limit(uint32_t site, uint32_t before)
+{
+	uint32_t in_vain = __atomic_load_n(&tally_of(site, before)->in_vain, __ATOMIC_RELAXED);
+	uint64_t limit = in_vain < 32 ? guard_settings.limit_us >> in_vain : 0;
+
+	return limit >= SHORTEST_US ? limit : 0;
+}
+
+/* Is the n-th violation of its kind worth a line? */
+static bool is_logged(uint32_t n)
+{
+	return n <= LOGGED_SINGLY || (n & (n - 1)) == 0;
+}
+
+void guard_tally(const struct guard_violation *violation)
+{
+	struct tally *tally = tally_of(guard_word_site(violation->site), guard_word_site(violation->before));
+	uint32_t *count = violation->resolved ? &tally->resolved : &tally->unresolved;
+	uint32_t *logged = violation->resolved ? &tally->logged_resolved : &tally->logged_unresolved;
+	uint32_t n = __atomic_add_fetch(count, 1, __ATOMIC_RELAXED);
+
+	if (violation->resolved)
+		__atomic_store_n(&tally->in_vain, 0, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_add(&tally->in_vain, 1, __ATOMIC_RELAXED);
+	if (!is_logged(n))
+		return;
+	uint32_t before = __atomic_exchange_n(logged, n, __ATOMIC_RELAXED);
+
+	guard_log(violation, n > before ? n - before : 1, violation->resolved ? "resolved" : "unresolved");
+}
+
+void guard_tally_begin(const struct guard_violation *violation)
+{
+	uint32_t slot = guard_self % STALLED;
+
+	__atomic_store_n(&stalled[slot].before, violation->before, __ATOMIC_RELAXED);
+	__atomic_store_n(&stalled[slot].site, violation->site, __ATOMIC_RELEASE);
+}
+
+void guard_tally_ended(void)
+{
+	__atomic_store_n(&stalled[guard_self % STALLED].site, 0, __ATOMIC_RELEASE);
+}
+
+void guard_tally_forget(void)
+{
+	memset(stalled, 0, sizeof stalled);
+	for (unsigned i = 0; i < TALLIES; i++) {
+		tallies[i].logged_resolved = tallies[i].resolved;
+		tallies[i].logged_unresolved = tallies[i].unresolved;
+	}
+}
+
+static void log_rest(struct tally *tally, bool resolved)
+{
+	uint32_t count = resolved ? tally->resolved : tally->unresolved;
+	uint32_t *logged = resolved ? &tally->logged_resolved : &tally->logged_unresolved;
+	const struct guard_violation violation = { .site = guard_word(tally->key >> 16, 0),
+						   .before = guard_word(tally->key & 0xffff, 0),
+						   .resolved = resolved };
+	uint32_t before = __atomic_exchange_n(logged, count, __ATOMIC_RELAXED);
+
+	if (count > before)
+		guard_log(&violation, count - before, resolved ? "resolved" : "unresolved");
+}
+
+void guard_tally_end(void)
+{
+	for (unsigned i = 0; i < TALLIES; i++)
+		if (tallies[i].key) {
+			log_rest(&tallies[i], true);
+			log_rest(&tallies[i], false);
+		}
+	for (unsigned i = 0; i < STALLED; i++) {
+		uint32_t site = __atomic_exchange_n(&stalled[i].site, 0, __ATOMIC_ACQUIRE);
+		const struct guard_violation violation = { .site = site, .before = stalled[i].before };
+
+		if (site)
+			guard_log(&violation, 1, "unfinished");
+	}
+}

@@ -1,0 +1,233 @@
+/* Emergency rules: one known fault is held down, whatever else threads do. A group of
+ * accesses is one step for others: who would touch its location waits until the thread
+ * that is in it has done the last one. An early access waits until the late one has been
+ * done at its location. Both wait at most for the limit.
+ */
+#include "loom/guard/guard.h"
+
+#define CLAIMS 64u   /* threads within a group at a time; more are not held */
+#define PLACES 1024u /* words of 4 bytes at which the late access is known to be done */
+#define WORD 4u
+#define WORDS_MOST 64u /* of one access */
+#define RULES 64u
+#define CLAIM_INSIDE 0x10000u
+#define CLAIM_NUMBER 0xffffu
+#define CLAIM_TAKEN 0x20000u /* being written: nobody's yet */
+
+struct claim {
+	uint32_t thread; /* 0: free; its number, a wish; with CLAIM_INSIDE: it is in the group */
+	uint64_t address, size;
+	uint64_t since_us;
+};
+
+static struct {
+	uint32_t claimed; /* how many claims there may be: 0 is the rule, and asks no more */
+	uint32_t lost;    /* a location was pushed out of `done`: from then on nothing is known */
+	struct claim claims[CLAIMS];
+	uint64_t done[PLACES];
+} rules[RULES];
+
+static bool is_ready(uint64_t rule)
+{
+	if (!guard_self)
+		guard_register();
+	return rule < RULES && rule < unsnarl_guard_data->nrules && !guard_settings.off;
+}
+
+/* Who is in the group at `address`, or wishes to be; 0 when there is none but ourselves. Claims older than the
+ * limit are of threads that left on another way. */
+static uint32_t holder(uint64_t rule, uint64_t address, uint64_t size)
+{
+	bool apart = unsnarl_guard_data->rules[rule].apart;
+	uint64_t now = 0;
+
+	if (!__atomic_load_n(&rules[rule].claimed, __ATOMIC_ACQUIRE))
+		return 0;
+	for (unsigned i = 0; i < CLAIMS; i++) {
+		struct claim *claim = &rules[rule].claims[i];
+		uint32_t thread = __atomic_load_n(&claim->thread, __ATOMIC_SEQ_CST);
+
+		if (!(thread & CLAIM_NUMBER) || (thread & CLAIM_NUMBER) == guard_self)
+			continue;
+		uint64_t at = __atomic_load_n(&claim->address, __ATOMIC_RELAXED);
+		uint64_t length = __atomic_load_n(&claim->size, __ATOMIC_RELAXED);
+
+		if (!apart && (at >= address + size || address >= at + length))
+			continue;
+		now = now ? now : guard_now_us();
+		if (now - __atomic_load_n(&claim->since_us, __ATOMIC_RELAXED) < guard_settings.limit_us)
+			return thread;
+	}
+	return 0;
+}
+
+static void wait_for_group(uint64_t rule, uint64_t address, uint64_t size, uint32_t site)
+{
+	uint32_t first = unsnarl_guard_data->rules[rule].first, thread = holder(rule, address, size);
+	struct guard_violation violation = { .site = guard_word(site, guard_self),
+					     .before = guard_word(first, thread & CLAIM_NUMBER) };
+	struct guard_pace pace;
+
+	if (!thread)
+		return;
+	guard_pace_start(&pace, guard_tally_limit(site, first));
+	guard_tally_begin(&violation);
+	while (!violation.resolved && guard_pace_step(&pace))
+		violation.resolved = !holder(rule, address, size);
+	violation.waited_us = guard_now_us() - pace.started_us;
+	guard_tally_ended();
+	guard_tally(&violation);
+}
+
+GUARD_HOOK void unsnarl_guard_wait(uint64_t rule, uint64_t address, uint64_t size, uint64_t site)
+{
+	if (is_ready(rule) && __atomic_load_n(&rules[rule].claimed, __ATOMIC_ACQUIRE))
+		wait_for_group(rule, address, size, (uint32_t)site);
+}
+
+static void give_up(uint64_t rule)
+{
+	for (unsigned i = 0; i < CLAIMS; i++) {
+		struct claim *claim = &rules[rule].claims[i];
+		uint32_t held = __atomic_load_n(&claim->thread, __ATOMIC_RELAXED);
+
+		if ((held & CLAIM_NUMBER) == guard_self &&
+		    __atomic_compare_exchange_n(&claim->thread, &held, 0, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED))
+			__atomic_fetch_sub(&rules[rule].claimed, 1, __ATOMIC_ACQ_REL);
+	}
+}
+
+/* A claim of this thread: the one it has, a free one, or one that was left behind long ago; NULL when all are
+ * in use. It begins as a wish. */
+static struct claim *claim_free(uint64_t rule, uint64_t address, uint64_t size)
+{
+	uint64_t now = guard_now_us(), stale = 2 * (uint64_t)guard_settings.limit_us + 1000000;
+
+	give_up(rule);
+	for (unsigned i = 0; i < CLAIMS; i++) {
+		struct claim *claim = &rules[rule].claims[i];
+		uint32_t held = __atomic_load_n(&claim->thread, __ATOMIC_ACQUIRE);
+
+		if (held && now - __atomic_load_n(&claim->since_us, __ATOMIC_RELAXED) <= stale)
+			continue;
+		if (!__atomic_compare_exchange_n(&claim->thread, &held, CLAIM_TAKEN, false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_RELAXED))
+			continue;
+		if (!held)
+			__atomic_fetch_add(&rules[rule].claimed, 1, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&claim->address, address, __ATOMIC_RELAXED);
+		__atomic_store_n(&claim->size, size, __ATOMIC_RELAXED);
+		__atomic_store_n(&claim->since_us, now, __ATOMIC_RELAXED);
+		/* In one order with the looks of others: of two that wish at once, one sees the other. */
+		__atomic_store_n(&claim->thread, guard_self, __ATOMIC_SEQ_CST);
+		return claim;
+	}
+	return NULL;
+}
+
+/* May a wish become a claim? Who is in the group keeps us out, and of two wishes the lower number goes first; it
+ * waits until the other has looked and stepped back, or had gone in before. */
+static bool may_enter(uint64_t rule, uint64_t address, uint64_t size)
+{
+	for (unsigned patience = 0; patience < 100000; patience++) {
+		uint32_t other = holder(rule, address, size);
+
+		if (!other)
+			return true;
+		if (other & CLAIM_INSIDE || (other & CLAIM_NUMBER) < guard_self)
+			return false;
+		__builtin_ia32_pause();
+	}
+	return false;
+}
+
+GUARD_HOOK void unsnarl_guard_enter(uint64_t rule, uint64_t address, uint64_t size)
+{
+	struct claim *claim = NULL;
+
+	if (!is_ready(rule))
+		return;
+	uint64_t started = guard_now_us();
+
+	do {
+		if (claim)
+			give_up(rule);
+		wait_for_group(rule, address, size, unsnarl_guard_data->rules[rule].first);
+		claim = claim_free(rule, address, size);
+	} while (claim && !may_enter(rule, address, size) &&
+		 guard_now_us() - started < guard_settings.limit_us);
+	if (claim) /* pairs with the looks in holder() */
+		__atomic_store_n(&claim->thread, guard_self | CLAIM_INSIDE, __ATOMIC_SEQ_CST);
+}
+
+GUARD_HOOK void unsnarl_guard_leave(uint64_t rule)
+{
+	if (is_ready(rule) && __atomic_load_n(&rules[rule].claimed, __ATOMIC_ACQUIRE))
+		give_up(rule);
+}
+
+/* ---- order ---- */
+
+static uint64_t *done_at(uint64_t rule, uint64_t address)
+{
+	return &rules[rule].done[(address / WORD ^ address >> 12) % PLACES];
+}
+
+GUARD_HOOK void unsnarl_guard_done(uint64_t rule, uint64_t address, uint64_t size)
+{
+	uint64_t end = address + (size < WORDS_MOST * WORD ? size : WORDS_MOST * WORD);
+
+	if (!is_ready(rule))
+		return;
+	for (uint64_t at = address & ~(uint64_t)(WORD - 1); at < end; at += WORD) {
+		uint64_t *place = done_at(rule, at), held = __atomic_load_n(place, __ATOMIC_RELAXED);
+
+		if (held == at)
+			continue;
+		if (held)
+			__atomic_store_n(&rules[rule].lost, 1, __ATOMIC_RELAXED);
+		/* The late access stands before this in its thread; who sees the address sees what it did. */
+		__atomic_store_n(place, at, __ATOMIC_RELEASE);
+	}
+}
+
+static bool is_done(uint64_t rule, uint64_t address, uint64_t size)
+{
+	uint64_t end = address + (size < WORDS_MOST * WORD ? size : WORDS_MOST * WORD);
+
+	if (__atomic_load_n(&rules[rule].lost, __ATOMIC_RELAXED))
+		return true;
+	for (uint64_t at = address & ~(uint64_t)(WORD - 1); at < end; at += WORD)
+		if (__atomic_load_n(done_at(rule, at), __ATOMIC_ACQUIRE) != at)
+			return false;
+	return true;
+}
+
+GUARD_HOOK void unsnarl_guard_await(uint64_t rule, uint64_t address, uint64_t size)
+{
+	if (!is_ready(rule) || is_done(rule, address, size))
+		return;
+	const struct guard_rule_data *data = &unsnarl_guard_data->rules[rule];
+	struct guard_violation violation = { .site = guard_word(data->second, guard_self) };
+	struct guard_pace pace;
+
+	guard_pace_start(&pace, guard_tally_limit(data->second, 0));
+	guard_tally_begin(&violation);
+	while (!violation.resolved && guard_pace_step(&pace))
+		violation.resolved = is_done(rule, address, size);
+	violation.waited_us = guard_now_us() - pace.started_us;
+	guard_tally_ended();
+	guard_tally(&violation);
+}
+
+void guard_rules_forget(uint64_t address, uint64_t size)
+{
+	for (uint64_t rule = 0; rule < RULES && rule < unsnarl_guard_data->nrules; rule++)
+		for (unsigned i = 0; i < PLACES; i++) {
+			uint64_t held = __atomic_load_n(&rules[rule].done[i], __ATOMIC_RELAXED);
+
+			if (held - address < size)
+				__atomic_store_n(&rules[rule].done[i], 0, __ATOMIC_RELAXED);
+		}
+}

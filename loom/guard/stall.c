@@ -1,0 +1,149 @@
+/* Stalls: small steps with back-off, looking again after each, never past the limit. The
+ * steps are system calls made directly, so that no cancellation point comes into being
+ * where the program has none, and errno stays as it was.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "loom/guard/guard.h"
+
+#define SPINS 64u          /* looks before the first sleep */
+#define FIRST_SLEEP_US 20u /* then twice as long each time */
+#define LAST_SLEEP_US 500u
+#define SETTLE_US 50u
+
+static void sleep_us(uint64_t us)
+{
+	struct timespec time = { .tv_sec = (time_t)(us / 1000000), .tv_nsec = (long)(us % 1000000) * 1000 };
+	int saved = errno;
+
+	syscall(SYS_nanosleep, &time, NULL);
+	errno = saved;
+}
+
+void guard_pace_start(struct guard_pace *pace, uint64_t limit_us)
+{
+	*pace = (struct guard_pace){ .started_us = guard_now_us(), .limit_us = limit_us };
+}
+
+bool guard_pace_step(struct guard_pace *pace)
+{
+	uint64_t waited = guard_now_us() - pace->started_us;
+
+	if (waited >= pace->limit_us)
+		return false;
+	unsigned step = pace->step++;
+
+	if (step < SPINS) {
+		int saved = errno;
+
+		if (step % 8 == 7)
+			syscall(SYS_sched_yield);
+		else
+			__builtin_ia32_pause();
+		errno = saved;
+		return true;
+	}
+	uint64_t us = (uint64_t)FIRST_SLEEP_US << (step - SPINS < 5 ? step - SPINS : 5);
+
+	us = us < LAST_SLEEP_US ? us : LAST_SLEEP_US;
+	sleep_us(us < pace->limit_us - waited ? us : pace->limit_us - waited);
+	return true;
+}
+
+void guard_pace_settle(const struct guard_pace *pace)
+{
+	if (pace->step > SPINS)
+		sleep_us(SETTLE_US);
+	else
+		syscall(SYS_sched_yield);
+}
+
+static bool is_resolved(uint64_t address, uint32_t site)
+{
+	uint32_t before = guard_predecessor(address);
+
+	return before == GUARD_UNKNOWN || guard_allows(site, guard_word_site(before));
+}
+
+/* What this thread has waited for in vain before it took a mutex: inside it waits no more for that. */
+static __thread struct {
+	uint64_t address, waited_us;
+	uint32_t site;
+} waited_ahead __attribute__((tls_model("initial-exec")));
+
+void guard_stall(uint64_t address, uint32_t site)
+{
+	uint32_t before = guard_predecessor(address);
+	struct guard_violation violation = { .site = guard_word(site, guard_self), .before = before };
+	bool waited = waited_ahead.address == address && waited_ahead.site == site;
+	struct guard_pace pace;
+
+	if (before == GUARD_UNKNOWN) {
+		guard_note(address, site, true);
+		return;
+	}
+	guard_pace_start(&pace, waited ? 0 : guard_tally_limit(site, guard_word_site(before)));
+	guard_tally_begin(&violation);
+	do
+		violation.resolved = guard_note(address, site, false);
+	while (!violation.resolved && guard_pace_step(&pace));
+	if (violation.resolved)
+		guard_pace_settle(&pace);
+	else
+		guard_note(address, site, true);
+	violation.waited_us = guard_now_us() - pace.started_us + (waited ? waited_ahead.waited_us : 0);
+	waited_ahead.address = 0;
+	guard_tally_ended();
+	guard_tally(&violation);
+}
+
+/* Has nobody the mutex? Its first word is 0 then. */
+static bool is_free(const int *mutex)
+{
+	return __atomic_load_n(mutex, __ATOMIC_ACQUIRE) == 0;
+}
+
+/* One look before the mutex is taken. *violated from the moment on when it was free, not resolved, free and
+ * still not resolved: then nobody was in the middle of anything. */
+static bool look_ahead(uint64_t address, uint32_t site, const int *mutex, bool *violated)
+{
+	bool was_free = is_free(mutex);
+
+	if (*violated)
+		return was_free && guard_note(address, site, false);
+	if (is_resolved(address, site))
+		return true;
+	if (was_free && is_free(mutex))
+		*violated = !is_resolved(address, site);
+	return false;
+}
+
+void guard_stall_ahead(uint64_t address, uint32_t site, const int *mutex)
+{
+	uint32_t before = guard_predecessor(address);
+	struct guard_violation violation = { .site = guard_word(site, guard_self), .before = before };
+	struct guard_pace pace;
+	bool violated = false;
+
+	if (before == GUARD_UNKNOWN)
+		return;
+	guard_pace_start(&pace, guard_tally_limit(site, guard_word_site(before)));
+	guard_tally_begin(&violation);
+	do
+		violation.resolved = look_ahead(address, site, mutex, &violated);
+	while (!violation.resolved && guard_pace_step(&pace));
+	guard_tally_ended();
+	violation.waited_us = guard_now_us() - pace.started_us;
+	if (!violation.resolved) {
+		waited_ahead.address = address;
+		waited_ahead.site = site;
+		waited_ahead.waited_us = violation.waited_us;
+	} else if (violated) {
+		guard_pace_settle(&pace);
+		guard_tally(&violation);
+	}
+}

@@ -1,0 +1,290 @@
+/* What the room control/ shows to the others. It may use observe/ and the common ground
+ * (runtime.h), and knows of synchronisation objects only what is at the end of this file.
+ *
+ * Controlled mode: one thread, the holder of the token, runs
+ * at a time. At every point (points.c says what is one) the plan or
+ * the policy decides who goes on. Whatever is below is touched by the holder of
+ * the token only, so it needs no locks. Nothing in it may depend on addresses,
+ * process numbers or real time, or the same seed would not give the same turns. */
+#ifndef RUNTIME_CONTROL_H
+#define RUNTIME_CONTROL_H
+
+#include <poll.h>
+#include <pthread.h>
+#include <time.h>
+
+#include "loom/runtime/observe/observe.h" /* who else has touched a place */
+
+enum agent_state { AGENT_NONE, AGENT_READY, AGENT_BLOCKED, AGENT_ENDED };
+enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
+
+#define NEVER UINT64_MAX /* a deadline that does not come */
+#define POINT_SYNC 0     /* access of a point that is none: a synchronisation call */
+#define SPIN_SITES 64u
+#define FEW_AGENTS 32u
+#define NEAR_SITES 1024u
+#define WAIT_SLEEP 100u /* beside enum area_wait_kind: ends by itself */
+#define WAIT_HELD 101u  /* for the sake of a claim (intervene.h) */
+#define LOCKS_KNOWN 16u
+
+/* A thread as the scheduler sees it; one per slot. */
+struct agent {
+	uint32_t go; /* futex: 1 = the token is handed to it */
+	uint32_t state;
+	struct thread *thread;
+	uint32_t number; /* run-wide */
+	int tid;
+	void *context; /* where it stands when it is carried: its stack pointer; NULL = its kernel thread has it */
+	uint64_t pointer; /* libc's, to its thread-local memory */
+	/* The point at which it stands. */
+	uint32_t site;
+	uint32_t access; /* enum access or POINT_SYNC */
+	uint64_t address, size;
+	uint64_t word;   /* of the last access, to know its parts again */
+	uint64_t passed; /* points */
+	bool repeated;   /* a turn of a loop like many before: see policy_weigh */
+	bool dull;       /* seldom worth a switch */
+	bool inside;     /* in the scheduler or in a call whose points do not count */
+	bool yields;
+	bool let_go, held_softly; /* for intervene.c: it need not wait here; it may be let go for nothing */
+	/* What it waits for; of a thread that was woken but has not run yet, what it waited for. */
+	uint32_t wait;
+	uint32_t result; /* enum wait_result */
+	uint64_t object;
+	uint64_t deadline;
+	uint64_t eager;        /* contested points after which the deadline may come early */
+	uint64_t queued;       /* when it began to wait: first come, first served */
+	struct pollfd *polled; /* WAIT_INPUT */
+	uint32_t npolled;
+	bool takes_signals; /* in sigwait */
+	bool restarts;      /* the last interruption was by handlers after which calls go on */
+	uint64_t signals;   /* sent to it, a bit each: it gets them when its turn comes */
+	/* For policies. */
+	uint64_t priority;
+	uint64_t left;
+	/* Spinning: how many points in a row were known ones. */
+	uint32_t streak, demotions;
+	uint32_t patience; /* spent without a point */
+	bool wrote;
+	bool demoted;
+	uint64_t demoted_until; /* contested points */
+	uint32_t clock_reads;
+	/* Locks that it holds, in the order in which it took them; of more than so many the first. */
+	struct {
+		uint64_t object;
+		uint32_t site;
+	} locks[LOCKS_KNOWN];
+	uint32_t nlocks;
+	/* Life. */
+	uint64_t stack_low, stack_size; /* low 0: where libc puts it */
+	pthread_t id;
+	bool has_id, detached, joined;
+	bool cancel_disabled, cancel_asynchronous, cancelled;
+	struct {
+		uint32_t site;
+		uint64_t address;
+	} known[SPIN_SITES];
+};
+
+struct control {
+	struct area_control options;
+	struct area_schedule *schedule;
+	struct agent *agents;            /* by slot */
+	struct agent *current;           /* has the token */
+	struct agent *carrier;           /* whose kernel thread runs */
+	bool carries;                    /* kernel threads may run as other threads than their own */
+	char *parks;                     /* stacks on which kernel threads rest, by slot */
+	struct agent **ready, **blocked; /* those of agents.c */
+	struct agent **candidates;       /* twice as many: who may be chosen (policies.c) */
+	uint32_t nready, nblocked;       /* ready: by number; blocked: in the order in which they came */
+	uint32_t ntimed;                 /* blocked ones with a deadline */
+	uint32_t ninputs;                /* blocked ones that wait for input */
+	uint32_t ndemoted;
+	bool intervenes;                /* a claim is forced or forbidden */
+	bool review;                    /* priorities or the ready ones changed: the policy must look again */
+	uint32_t child;                 /* number of the thread that lives on in the child of a fork */
+	bool outside;                   /* waits for input in reality */
+	bool forked;                    /* other processes may hold ends of our pipes */
+	uint32_t pinned;                /* stdio locks that are held: no switch */
+	uint64_t stack_low, stack_size; /* asked for of the thread that is being made */
+	uint64_t stacks_low, stacks_high; /* of all threads but the first */
+	bool stacks_seen;                 /* somebody has accessed a place there */
+	int pid, leaving;
+	uint64_t now, next_deadline; /* virtual time in ns since the start */
+	uint64_t contested, still, waits;
+	uint64_t seed_state;
+	/* Turns and plan. */
+	struct area_turn *turn; /* the one that goes on */
+	bool planned;           /* the plan is not used up */
+	uint32_t cursor, wakes; /* turn of the plan; choices taken in it */
+	uint64_t budget;
+	/* Policies. */
+	uint32_t nchanges, next_change;
+	uint64_t lowest;                   /* PCT: priorities handed to those that must let others go first */
+	struct agent *chosen;              /* SURW */
+	uint64_t interesting;              /* SURW: sites below this hash */
+	uint64_t passing;                  /* of how many dull points one may be a switch, a power of two */
+	uint32_t phase;                    /* which turns of a loop are not dull */
+	uint32_t *near_notes;              /* by site, the first NEAR_SITES: what points.c knows of them, */
+	uint32_t *notes;                   /* by site */
+	struct agent *few[4 * FEW_AGENTS]; /* all three lists as long as there are few threads */
+};
+extern HIDDEN struct control control;
+
+/* ---- token.c: the token changes hands ---- */
+HIDDEN void token_prepare(void);
+HIDDEN void token_start(struct agent *me);
+HIDDEN void token_begin(struct agent *me); /* in a new thread: returns when it has the token */
+HIDDEN void token_give(struct agent *me, struct agent *next); /* returns when `me` has it again */
+HIDDEN void token_leave(struct agent *next);                  /* from a thread that ends */
+HIDDEN void token_go_home(struct agent *me);                  /* on its own kernel thread from here on */
+HIDDEN void token_carry_no_more(struct agent *me);            /* all of them */
+
+/* ---- agents.c: sets of agents ---- */
+HIDDEN void agents_prepare(void);
+HIDDEN void agents_admit(uint32_t slot); /* the lists have room for its agent */
+HIDDEN void agent_readies(struct agent *agent);
+HIDDEN void agent_rises(struct agent *agent); /* it is not demoted any more */
+HIDDEN void agent_leaves_ready(struct agent *agent);
+HIDDEN void agent_blocks(struct agent *agent);
+HIDDEN void control_unblock(struct agent *agent, enum wait_result result);
+HIDDEN void control_expire(struct agent *agent); /* its deadline is now */
+HIDDEN void expire_due(void);                    /* those whose time has come are ready */
+HIDDEN bool expire_first(void); /* nobody can run: time passes until the first sleeper wakes */
+
+/* ---- control.c ---- */
+HIDDEN void pass_point(struct agent *me);
+/* Whom to run when the running thread has blocked or ended. */
+HIDDEN struct agent *next_after(struct agent *last, uint32_t end);
+/* The running thread stops here; returns when it has the token again. */
+HIDDEN void give_token(struct agent *me, struct agent *next, uint32_t end);
+HIDDEN void control_prepare(void); /* what is the same for all runs */
+HIDDEN void control_start(void);
+HIDDEN void control_before_fork(void);
+HIDDEN void control_after_fork(void);
+/* The agent of the calling thread when it is controlled and not inside the runtime, else NULL. */
+HIDDEN struct agent *control_enter(void);
+INLINE struct agent *control_me(void)
+{
+	return LIKELY(!runtime.controlled) ? NULL : control_enter();
+}
+/* Where a thread stands: what it is about to do. */
+struct point {
+	uint32_t site;
+	uint32_t access; /* enum access or POINT_SYNC */
+	uint64_t address, size;
+};
+/* The one way through a point, for accesses and synchronisation calls alike: the thread is about to do
+ * this, and does it when the call returns; meanwhile others may have run. */
+HIDDEN void point_pass(struct agent *me, struct point point);
+
+/* ---- points.c: what is a point ---- */
+HIDDEN void points_prepare(void);
+HIDDEN void points_start(void);
+/* Is every access at this site a point in this run? */
+HIDDEN bool points_always(uint32_t site);
+HIDDEN uint32_t points_visit(uint32_t site); /* how many there were, this one included */
+/* A point: the call that stands at the thread's synchronisation site, on `object`. */
+HIDDEN void control_call(struct agent *me, const volatile void *object);
+/* The same without a decision of its own. */
+HIDDEN void control_note_site(struct agent *me, const volatile void *object);
+HIDDEN void control_uncontrolled(const char *what);
+HIDDEN uint64_t control_random(void);
+INLINE uint64_t control_below(uint64_t n)
+{
+	return (uint64_t)((unsigned __int128)control_random() * n >> 64);
+}
+
+/* Accesses that the agent's thread has made. */
+INLINE uint64_t agent_order(const struct agent *agent)
+{
+	return agent->thread->order;
+}
+
+/* ---- intervene.c: claims are forced or forbidden ---- */
+HIDDEN void intervene_prepare(void);
+HIDDEN void intervene_start(void);
+/* Is the site one of the claim's? Accesses there are always points. */
+HIDDEN bool intervene_wants(uint32_t site);
+/* `me` has come to a point: what it did before is done. */
+HIDDEN void intervene_arrives(struct agent *me);
+/* `me` is about to do what it stands at; returns when it may. */
+HIDDEN void intervene(struct agent *me);
+/* Nobody else can run: one of those who are held may go on. False when nobody is held. */
+HIDDEN bool intervene_lets_go(void);
+HIDDEN void intervene_ended(struct agent *me);
+
+/* ---- waiting.c ---- */
+/* Blocks until somebody wakes the object's waiters, until the deadline, or until interrupted. */
+HIDDEN enum wait_result control_wait(struct agent *me, uint32_t kind, uint64_t object, uint64_t deadline);
+HIDDEN void control_wake(uint32_t kind, uint64_t object);
+/* Those who were woken but have not run wait again: somebody else took the object. */
+HIDDEN void control_retract(uint32_t kind, uint64_t object);
+/* Wakes one waiter, by plan or policy; false when nobody waits. */
+HIDDEN bool control_wake_one(uint32_t kind, uint64_t object);
+
+/* ---- life.c ---- */
+HIDDEN void control_created(struct thread *thread);
+HIDDEN void control_discarded(struct thread *thread);
+/* Where the thread's stack lies, from what its creator asked for. */
+HIDDEN void control_stack(struct thread *thread);
+HIDDEN void control_begin(struct thread *thread); /* in the new thread: returns when its turn comes */
+HIDDEN void control_ended(struct thread *thread);
+
+/* ---- ends.c: a run that cannot go on ---- */
+HIDDEN void control_finish(uint32_t end) __attribute__((noreturn));
+HIDDEN void control_stuck(void) __attribute__((noreturn));
+/* For a thread that has waited long for its turn: does the holder of the token sleep in the kernel? */
+HIDDEN void control_watch(uint64_t *points);
+
+/* ---- turns.c: the turns of the run and those of the plan ---- */
+HIDDEN void turns_start(void);
+HIDDEN void turns_open(const struct agent *next);
+HIDDEN void turns_close(const struct agent *me, uint32_t end);
+HIDDEN void turns_wake(const struct agent *chosen);
+/* Whom the plan wants next; `me` stands at a point, or is NULL when the running thread blocked or ended
+ * (`last`). NULL when the plan is used up. */
+HIDDEN struct agent *plan_next(struct agent *me, struct agent *last, uint32_t end);
+HIDDEN struct agent *plan_wake(uint32_t kind, uint64_t object);
+/* A replay: did the running thread block at the call where it stands, or find its input there? Input from
+ * outside may come earlier or later than it did. */
+HIDDEN bool plan_blocks_here(void);
+HIDDEN bool plan_goes_on(void);
+
+/* ---- policies.c ---- */
+HIDDEN void policy_start(void);
+HIDDEN void policy_new(struct agent *agent);
+/* Whom to run; `me` stands at a point, NULL when it blocked or ended. NULL when nobody is ready. */
+HIDDEN struct agent *policy_next(struct agent *me);
+/* `me` is about to do what it stands at. */
+HIDDEN void policy_passed(struct agent *me);
+HIDDEN void policy_demoted(struct agent *me);
+/* How much a switch is worth at the point where `me` stands; `private`: nobody else has touched the place. */
+HIDDEN void policy_weigh(struct agent *me, bool private);
+/* From which contested point on a sleeper may be chosen before its time; NEVER = only when nobody else can run. */
+HIDDEN uint64_t policy_eager(const struct agent *agent);
+
+/* ---- objects.c: what reports say about objects ---- */
+struct object {
+	uint64_t address;
+	uint32_t next; /* of the same hash, + 1 */
+	uint32_t number;
+	uint32_t holder, holder_site; /* holder AREA_THREAD_GONE = nobody */
+	uint32_t missed_thread, missed_site;
+	bool missed;
+};
+HIDDEN void objects_prepare(void);
+HIDDEN struct object *object_at(uint64_t address);
+HIDDEN void object_held(struct agent *me, const volatile void *address);
+HIDDEN void object_released(const volatile void *address);
+/* The same of a lock, which is given back by whoever took it. */
+HIDDEN void object_entered(struct agent *me, const volatile void *address);
+/* `me` gives a lock back, of which others may hold a part still. */
+HIDDEN void object_left(struct agent *me, const volatile void *address);
+
+/* ---- what sync/ does when control asks for it ---- */
+HIDDEN void mutex_abandon(const struct agent *ended); /* its robust ones can be had */
+HIDDEN bool blocking_poll(bool wait); /* wakes those whose input is there; waits for it in reality */
+HIDDEN void signals_deliver(struct agent *me);
+
+#endif

@@ -1,0 +1,111 @@
+/* A controlled run that cannot or must not go on: says in the area who waits for
+ * what, and ends the process. */
+#include "loom/runtime/control/control.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* A debugger may stop here: all threads are as the run left them. */
+EXPORT __attribute__((noinline)) void unsnarl_failure(uint32_t end)
+{
+	__asm__ volatile("" : : "r"(end) : "memory");
+}
+
+void control_finish(uint32_t end)
+{
+	control.schedule->end = end;
+	unsnarl_failure(end);
+	_exit(CONTROL_STATUS);
+}
+
+/* The letter that the kernel gives the thread's state; 0 when it is not known. */
+static char state_of(int tid)
+{
+	char path[64], text[256];
+	snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+	long fd = raw_call(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0, 0);
+	if (fd < 0)
+		return 0;
+	long n = raw_call(SYS_read, fd, (long)text, sizeof text - 1, 0, 0, 0);
+	raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
+	text[n > 0 ? n : 0] = '\0';
+	const char *name_end = strrchr(text, ')');
+	return name_end && name_end[1] ? name_end[2] : 0;
+}
+
+void control_watch(uint64_t *points)
+{
+	static uint32_t named;
+	/* Without the token: looks at what the holder may be changing, but only to name it. */
+	uint64_t now = RELAXED_GET(control.schedule->points);
+	const struct agent *holder = RELAXED_GET(control.carrier);
+	bool moved = now != *points;
+	*points = now;
+	if (moved || !holder || RELAXED_GET(control.outside) || state_of(holder->tid) != 'S')
+		return;
+	if (!__atomic_exchange_n(&named, 1, __ATOMIC_RELAXED))
+		control_uncontrolled(
+			"a call that waits in reality: not modelled, or a lock inside a library");
+}
+
+static struct area_wait wait_of(const struct agent *agent)
+{
+	struct area_wait wait = { .thread = agent->number,
+				  .kind = agent->wait >= WAIT_SLEEP ? WAIT_NOTHING : agent->wait,
+				  .site = units_site_id(agent->site),
+				  .address = agent->object,
+				  .holder = AREA_THREAD_GONE,
+				  .missed_thread = AREA_THREAD_GONE };
+	if (agent->wait == WAIT_JOIN) {
+		wait.holder = ((const struct agent *)agent->object)->number;
+		wait.address = (uint64_t)((const struct agent *)agent->object)->id;
+		return wait;
+	}
+	const struct object *object = object_at(agent->object);
+	wait.object = object->number;
+	wait.holder = object->holder;
+	if (object->holder != AREA_THREAD_GONE)
+		wait.holder_site = units_site_id(object->holder_site);
+	if (object->missed && (agent->wait == WAIT_CONDITION || agent->wait == WAIT_ADDRESS)) {
+		wait.missed_site = units_site_id(object->missed_site);
+		wait.missed_thread = object->missed_thread;
+	}
+	return wait;
+}
+
+static const struct area_wait *wait_numbered(uint32_t thread)
+{
+	for (uint32_t i = 0; i < control.schedule->nwaits; i++)
+		if (control.schedule->waits[i].thread == thread)
+			return &control.schedule->waits[i];
+	return NULL;
+}
+
+/* Does following the holders from here lead into a circle? */
+static bool in_circle(const struct area_wait *wait)
+{
+	for (uint32_t steps = 0; wait && steps <= control.schedule->nwaits; steps++) {
+		if (steps == control.schedule->nwaits)
+			return true;
+		wait = wait->holder == AREA_THREAD_GONE ? NULL : wait_numbered(wait->holder);
+	}
+	return false;
+}
+
+void control_stuck(void)
+{
+	struct area_schedule *schedule = control.schedule;
+	for (uint32_t i = 0; i < control.nblocked && i < AREA_SLOTS; i++)
+		schedule->waits[schedule->nwaits++] = wait_of(control.blocked[i]);
+	bool circle = false, missed = false;
+	for (uint32_t i = 0; i < schedule->nwaits; i++) {
+		circle |= in_circle(&schedule->waits[i]);
+		missed |= schedule->waits[i].missed_thread != AREA_THREAD_GONE;
+	}
+	/* The turn in which it got stuck is over. */
+	turns_close(control.current, control.current->state == AGENT_ENDED ? TURN_ENDED : TURN_BLOCKED);
+	control_finish(missed && !circle ? END_LOST_WAKEUP : END_DEADLOCK);
+}

@@ -1,0 +1,299 @@
+/* Forbidding a claim. Atomicity: what a role does from its first to its last step is a
+ * *group*, as if a lock that the program lacks were held over it; whoever would begin or
+ * do what conflicts with an open group waits until that is over. A role with doors begins
+ * before it takes the lock there, since inside it could not wait without keeping the
+ * other from its second critical section. Order: the early step waits for the late one. */
+#include "loom/runtime/control/intervene.h"
+
+#define REACH_TIMES 4u /* a group is over after so many times the accesses that it took before, */
+#define REACH_MORE 64u /* and so many */
+#define DONE_MOST 256u
+#define SEEN 64u
+
+struct group {
+	bool open;
+	bool tentative; /* its door was passed, its first step is yet to come */
+	bool closing;   /* its last step is being done: over at the thread's next point */
+	uint32_t role;
+	uint64_t door;                        /* the lock that was taken there, 0 = none */
+	uint64_t order;                       /* of its thread when it began */
+	struct range ranges[CLAIM_STEPS + 1]; /* by location */
+};
+
+struct seen_at {
+	uint64_t address;
+	uint32_t thread; /* + 1 */
+};
+
+static struct forbidding {
+	struct group groups[AREA_SLOTS]; /* by slot */
+	uint32_t nopen;
+	uint32_t steps[CLAIM_ROLES], first[CLAIM_ROLES],
+		last[CLAIM_ROLES]; /* of each role: how many, which */
+	bool conflict[CLAIM_ROLES][CLAIM_ROLES];
+	bool writes[CLAIM_ROLES][CLAIM_STEPS + 1]; /* does the role write at the location? */
+	/* Where the late step of an order was done. */
+	struct range done[DONE_MOST];
+	uint32_t ndone;
+	/* Who was at an address last: role 0's groups, and the others' steps. */
+	struct seen_at seen[2][SEEN];
+} forbidding;
+
+static bool steps_meet(const struct claim_step *a, const struct claim_step *b)
+{
+	return (a->write || b->write) && (a->location == b->location || !a->location || !b->location);
+}
+
+void forbid_start(void)
+{
+	const struct claim *claim = intervene_claim();
+	for (uint32_t i = claim->nsteps; i-- > 0;) {
+		uint32_t role = claim->steps[i].role;
+		if (forbidding.steps[role]++ == 0)
+			forbidding.last[role] = i;
+		forbidding.first[role] = i;
+		forbidding.writes[role][claim->steps[i].location] |= claim->steps[i].write;
+	}
+	for (uint32_t i = 0; i < claim->nsteps; i++)
+		for (uint32_t j = 0; j < claim->nsteps; j++)
+			if (steps_meet(&claim->steps[i], &claim->steps[j]))
+				forbidding.conflict[claim->steps[i].role][claim->steps[j].role] = true;
+}
+
+static struct group *group_of(const struct agent *agent)
+{
+	return &forbidding.groups[agent->thread->slot];
+}
+
+static void close_group(struct group *group)
+{
+	if (!group->open)
+		return;
+	*group = (struct group){ 0 };
+	forbidding.nopen--;
+	intervene_changed();
+}
+
+static void open_group(struct agent *me, struct group *group, uint32_t role, bool tentative)
+{
+	forbidding.nopen += !group->open;
+	*group = (struct group){ .open = true,
+				 .tentative = tentative,
+				 .role = role,
+				 .door = tentative ? me->address : group->door,
+				 .order = agent_order(me) };
+}
+
+static bool still_holds(const struct agent *me, uint64_t object)
+{
+	for (uint32_t i = 0; i < me->nlocks; i++)
+		if (me->locks[i].object == object)
+			return true;
+	return false;
+}
+
+void forbid_arrive(struct agent *me)
+{
+	struct group *group = group_of(me);
+	if (!group->open)
+		return;
+	const struct claim_role *role = &intervene_claim()->roles[group->role];
+	uint64_t limit = (uint64_t)role->reach * REACH_TIMES + REACH_MORE;
+	if (group->closing || (group->tentative && !still_holds(me, group->door)) ||
+	    (!group->tentative && agent_order(me) - group->order > limit))
+		close_group(group);
+}
+
+/* ---- order ---- */
+
+static bool late_is_done(const struct agent *me, const struct claim_step *step)
+{
+	if (forbidding.ndone > DONE_MOST || (forbidding.ndone && !step->location))
+		return true;
+	for (uint32_t i = 0; i < forbidding.ndone; i++)
+		if (ranges_meet(&forbidding.done[i], me->address, me->size))
+			return true;
+	return false;
+}
+
+static enum hold order_holds(struct agent *me, uint32_t mark)
+{
+	const struct claim *claim = intervene_claim();
+	/* The late thread cannot wait for itself. */
+	if (!(mark & MARK_STEP(0)) || me->number == claim->steps[1].thread)
+		return HOLD_NOT;
+	if (claim->kind == CLAIM_ORDER_LAST)
+		return control.nready + control.nblocked > 1 ? HOLD_FIRMLY : HOLD_NOT;
+	return late_is_done(me, &claim->steps[0]) ? HOLD_NOT : HOLD_FIRMLY;
+}
+
+static void order_passes(struct agent *me, uint32_t mark)
+{
+	if (!(mark & MARK_STEP(1)) || late_is_done(me, &intervene_claim()->steps[1]))
+		return;
+	if (forbidding.ndone < DONE_MOST)
+		forbidding.done[forbidding.ndone] = (struct range){ me->address, me->size, true };
+	forbidding.ndone++;
+	intervene_changed();
+}
+
+/* ---- atomicity ---- */
+
+static struct seen_at *last_at(uint32_t what, uint64_t address)
+{
+	return &forbidding.seen[what][(address >> 2) * 0x9e3779b97f4a7c15u >> 58];
+}
+
+/* Both orders of whole groups and others' steps are to be seen, for atomicity to be what matters. */
+static void note_order(const struct agent *me, bool others, const struct claim_step *step)
+{
+	uint64_t address = step->location ? me->address : 0;
+	const struct seen_at *other = last_at(!others, address);
+	if (other->thread && other->address == address && other->thread != me->number + 1)
+		intervene_counts()->orders |= others ? CLAIM_AFTER : CLAIM_BEFORE;
+	*last_at(others, address) = (struct seen_at){ address, me->number + 1 };
+}
+
+/* Does another thread's open group keep `me` from beginning or doing a step of `role`? */
+static bool is_kept_out(const struct agent *me, uint32_t role, const struct claim_step *step)
+{
+	for (uint32_t slot = 1, left = forbidding.nopen; left && slot < AREA_SLOTS; slot++) {
+		const struct group *group = &forbidding.groups[slot];
+		if (!group->open)
+			continue;
+		left--;
+		if (slot == me->thread->slot || !forbidding.conflict[role][group->role])
+			continue;
+		if (!step) { /* at a door: of the same lock, or of one that is not known */
+			if (!group->door || group->door == me->address)
+				return true;
+		} else if (!(group->tentative && forbidding.steps[role] == 1) &&
+			   (!step->location ||
+			    ranges_meet(&group->ranges[step->location], me->address, me->size))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Does it come to a place of another thread's open group that one of the two writes? Such an access is held
+ * whether or not the claim knows it: a lock that the program lacks would be held around all of them. */
+static bool is_in_the_way(const struct agent *me)
+{
+	for (uint32_t slot = 1, left = forbidding.nopen; left && slot < AREA_SLOTS; slot++) {
+		const struct group *group = &forbidding.groups[slot];
+		if (!group->open)
+			continue;
+		left--;
+		for (uint32_t i = 1; slot != me->thread->slot && i <= CLAIM_STEPS; i++)
+			if (group->ranges[i].known && ranges_meet(&group->ranges[i], me->address, me->size) &&
+			    (me->access == ACCESS_WRITE || forbidding.writes[group->role][i]))
+				return true;
+	}
+	return false;
+}
+
+/* The step at which `me` stands as one of its own open group; NULL when it is none. */
+static const struct claim_step *step_of_group(const struct group *group, uint32_t mark, uint32_t *index)
+{
+	const struct claim *claim = intervene_claim();
+	for (uint32_t i = 0; group->open && i < claim->nsteps; i++)
+		if (mark & MARK_STEP(i) && claim->steps[i].role == group->role) {
+			*index = i;
+			return &claim->steps[i];
+		}
+	return NULL;
+}
+
+static enum hold atomic_holds(struct agent *me, uint32_t mark)
+{
+	const struct claim *claim = intervene_claim();
+	const struct group *group = group_of(me);
+	uint32_t index;
+	if (!(mark & MARK_STEPS)) { /* a door, unless it is inside already */
+		for (uint32_t role = 0; role < claim->nroles && !group->open; role++)
+			if (mark & MARK_DOOR(role) && is_kept_out(me, role, NULL))
+				return HOLD_FIRMLY;
+		return forbidding.nopen && me->access != POINT_SYNC && !group->open && is_in_the_way(me)
+			       ? HOLD_FIRMLY
+			       : HOLD_NOT;
+	}
+	if (step_of_group(group, mark, &index) && !group->tentative)
+		return HOLD_NOT;
+	for (uint32_t i = 0; i < claim->nsteps; i++)
+		if (mark & MARK_STEP(i) && is_kept_out(me, claim->steps[i].role, &claim->steps[i]))
+			return HOLD_FIRMLY;
+	return HOLD_NOT;
+}
+
+/* Sets where the group is; the last step of its role is the end of it. */
+static void take_own_step(struct agent *me, struct group *group, const struct claim_step *step,
+			  uint32_t index)
+{
+	group->ranges[step->location] = (struct range){ me->address, me->size, true };
+	if (index == forbidding.last[step->role])
+		group->closing = true;
+	if (index == forbidding.last[step->role] && step->role == 0)
+		note_order(me, false, step);
+}
+
+static void atomic_passes(struct agent *me, uint32_t mark)
+{
+	const struct claim *claim = intervene_claim();
+	struct group *group = group_of(me);
+	uint32_t index = 0;
+	if (!(mark & MARK_STEPS)) {
+		for (uint32_t role = 0; role < claim->nroles && !group->open; role++)
+			if (mark & MARK_DOOR(role) && forbidding.steps[role] > 1)
+				open_group(me, group, role, true);
+		return;
+	}
+	const struct claim_step *own = step_of_group(group, mark, &index);
+	for (uint32_t i = 0; i < claim->nsteps; i++)
+		if (mark & MARK_STEP(i) && claim->steps[i].role != 0 && !own)
+			note_order(me, true, &claim->steps[i]);
+	/* The first step begins a group, again if need be. */
+	for (uint32_t i = 0;
+	     i < claim->nsteps && (!own || group->tentative || index == forbidding.first[group->role]); i++) {
+		uint32_t role = claim->steps[i].role;
+		if (!(mark & MARK_STEP(i)) || i != forbidding.first[role] || forbidding.steps[role] < 2 ||
+		    (group->open && group->role != role))
+			continue;
+		uint64_t door = group->door;
+		open_group(me, group, role, false);
+		group->door = door;
+		take_own_step(me, group, &claim->steps[i], i);
+		return;
+	}
+	if (own && !group->tentative)
+		take_own_step(me, group, own, index);
+}
+
+/* ---- what intervene.c asks ---- */
+
+enum hold forbid_holds(struct agent *me, uint32_t mark)
+{
+	if (!mark && !forbidding.nopen)
+		return HOLD_NOT;
+	return intervene_claim()->kind == CLAIM_ATOMIC ? atomic_holds(me, mark) : order_holds(me, mark);
+}
+
+void forbid_passes(struct agent *me, uint32_t mark)
+{
+	if (intervene_claim()->kind == CLAIM_ATOMIC)
+		atomic_passes(me, mark);
+	else
+		order_passes(me, mark);
+}
+
+bool forbid_lets_go(struct agent *held)
+{
+	const struct claim *claim = intervene_claim();
+	/* The last of the late steps has been done when only those who wait for it are left. */
+	return claim->kind != CLAIM_ORDER_LAST || !late_is_done(held, &claim->steps[0]);
+}
+
+void forbid_ended(struct agent *me)
+{
+	close_group(group_of(me));
+}

@@ -1,0 +1,131 @@
+/* Forcing a claim: its steps come in their order, done by different threads for different
+ * roles. Whoever comes to a later step waits before it. Whoever has done the step before
+ * another thread's waits as well, softly: it goes on by a point at a time when nobody else
+ * can run, out of a critical section that the other needs, say. An attempt that cannot be
+ * completed is given up, and the next one begins with whoever comes to the first step. */
+#include "loom/runtime/control/intervene.h"
+
+static struct forcing {
+	uint32_t at; /* the step that is to come */
+	struct agent *who[CLAIM_ROLES];
+	struct range ranges[CLAIM_STEPS + 1]; /* by location */
+	uint64_t skip;                        /* first steps that are passed over */
+	bool over;                            /* it came about, and cannot again */
+	bool patient;                         /* no soft waits: a thread goes on to its own next step */
+} forcing;
+
+void force_start(void)
+{
+	uint64_t occurrence = intervene_claim()->steps[0].occurrence;
+	uint64_t dice = control_random();
+	/* The time that it was in the run before, any near that, or from the first on. */
+	if (occurrence > 1)
+		forcing.skip = dice % 3 == 0   ? occurrence - 1
+			       : dice % 3 == 1 ? control_below(2 * occurrence)
+					       : 0;
+}
+
+static void force_again(void)
+{
+	forcing = (struct forcing){ .skip = forcing.skip, .over = forcing.over };
+	intervene_changed();
+}
+
+static bool force_has_role(const struct agent *me)
+{
+	for (uint32_t i = 0; i < CLAIM_ROLES; i++)
+		if (forcing.who[i] == me)
+			return true;
+	return false;
+}
+
+/* Can `me` be the one that does the step, here? */
+static bool force_fits(struct agent *me, const struct claim_step *step)
+{
+	const struct agent *who = forcing.who[step->role];
+	if (who ? who != me : force_has_role(me))
+		return false;
+	return !step->location || ranges_meet(&forcing.ranges[step->location], me->address, me->size);
+}
+
+/* The first step from the attempt's on that `me` stands at; nsteps when there is none. */
+static uint32_t force_step_at(struct agent *me, uint32_t mark)
+{
+	const struct claim *claim = intervene_claim();
+	uint32_t i = forcing.at;
+	while (i < claim->nsteps && !(mark & MARK_STEP(i) && force_fits(me, &claim->steps[i])))
+		i++;
+	return i;
+}
+
+/* Does the thread stand before a lock inside which it could only come to a later step? */
+static bool is_early_at_door(struct agent *me, uint32_t mark)
+{
+	const struct claim *claim = intervene_claim();
+	bool early = false;
+	for (uint32_t role = 0; role < claim->nroles; role++) {
+		const struct agent *who = forcing.who[role];
+		if (!(mark & MARK_DOOR(role)) || (who ? who != me : force_has_role(me)))
+			continue;
+		uint32_t next = forcing.at;
+		while (next < claim->nsteps && claim->steps[next].role != role)
+			next++;
+		if (next == forcing.at)
+			return false;
+		early |= next < claim->nsteps;
+	}
+	return early;
+}
+
+enum hold force_holds(struct agent *me, uint32_t mark)
+{
+	const struct claim *claim = intervene_claim();
+	uint32_t step = force_step_at(me, mark);
+	if (step == forcing.at || forcing.over)
+		return HOLD_NOT;
+	if (step < claim->nsteps)
+		return HOLD_FIRMLY;
+	if (is_early_at_door(me, mark))
+		return HOLD_SOFTLY;
+	bool next_is_mine = forcing.who[claim->steps[forcing.at].role] == me;
+	return forcing.at && force_has_role(me) && !next_is_mine ? HOLD_SOFTLY : HOLD_NOT;
+}
+
+void force_passes(struct agent *me, uint32_t mark)
+{
+	const struct claim *claim = intervene_claim();
+	if (forcing.over || force_step_at(me, mark) != forcing.at)
+		return;
+	const struct claim_step *step = &claim->steps[forcing.at];
+	if (forcing.at == 0 && forcing.skip) {
+		forcing.skip--;
+		return;
+	}
+	forcing.who[step->role] = me;
+	forcing.ranges[step->location] = (struct range){ me->address, me->size, true };
+	if (++forcing.at < claim->nsteps) {
+		intervene_changed();
+		return;
+	}
+	intervene_counts()->occurred++;
+	force_again();
+}
+
+bool force_lets_go(struct agent *held)
+{
+	if (held->held_softly)
+		return false;
+	forcing.over = intervene_counts()->occurred > 0;
+	force_again();
+	return !forcing.over;
+}
+
+void force_ended(struct agent *me)
+{
+	const struct claim *claim = intervene_claim();
+	for (uint32_t i = forcing.at; i < claim->nsteps; i++)
+		if (forcing.who[claim->steps[i].role] == me) {
+			force_again();
+			return;
+		}
+}

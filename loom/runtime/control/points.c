@@ -1,0 +1,135 @@
+/* Which accesses are points. Accesses to memory that one thread alone has touched commute with all that
+ * others do, so the token need not change hands there. A point is a synchronisation call, an access to a
+ * place that another thread has touched since it was born, and an access at a site of the run's set:
+ * where earlier runs saw the end of a pair, or where an experiment wants to stop. The set is fixed when
+ * the run starts. Nothing here may depend on where things lie in memory. */
+#include "loom/runtime/control/control.h"
+
+#include <errno.h>
+
+/* What is known of a site, beside how often it was visited. */
+#define SITE_LOOKED_UP (1u << 31)
+#define SITE_ALWAYS (1u << 30)
+#define PATIENCE 256u /* accesses without a point, after which one is a point: it may wait for others */
+#define SITE_VISITS (SITE_ALWAYS - 1)
+
+void points_prepare(void)
+{
+	control.near_notes = runtime_map_near(sizeof *control.near_notes * NEAR_SITES);
+	control.notes = runtime_map(0, sizeof *control.notes * (WORD_SITE_MASK + 1));
+}
+
+void points_start(void)
+{
+	uint32_t n = control.options.nsites;
+	control.options.nsites = n < AREA_POINT_SITES ? n : AREA_POINT_SITES;
+}
+
+static uint32_t *note_of(uint32_t site)
+{
+	return site < NEAR_SITES ? &control.near_notes[site] : &control.notes[site];
+}
+
+/* Does the run's set hold this id? */
+static bool is_in_set(uint64_t id)
+{
+	const uint64_t *sites = control.schedule->sites;
+	uint32_t low = 0, high = control.options.nsites;
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		if (sites[middle] < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < control.options.nsites && sites[low] == id;
+}
+
+bool points_always(uint32_t site)
+{
+	uint32_t *note = note_of(site);
+	if (UNLIKELY(!(*note & SITE_LOOKED_UP)))
+		*note |= SITE_LOOKED_UP |
+			 (control.options.everywhere || is_in_set(units_site_id(site)) ? SITE_ALWAYS : 0);
+	return *note & SITE_ALWAYS;
+}
+
+uint32_t points_visit(uint32_t site)
+{
+	return ++*note_of(site) & SITE_VISITS;
+}
+
+/* ---- accesses ---- */
+
+static void take_point(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access)
+{
+	struct agent *me = control_enter();
+	/* Parts of one access have one word. */
+	if (!me || word == me->word)
+		return;
+	uint32_t site = WORD_SITE(word);
+	bool second_half = access == ACCESS_WRITE && me->access == ACCESS_READ && site == me->site &&
+			   address == me->address;
+	bool private = granule_is_private(self, address, size);
+	if (private && !points_always(site) && !(control.intervenes && intervene_wants(site)) &&
+	    ++me->patience < PATIENCE)
+		return;
+	me->patience = 0;
+	me->word = word;
+	struct point point = { .site = site, .access = access, .address = address, .size = size };
+	if (second_half) { /* the write of an atomic update, which has happened */
+		me->access = access;
+		me->wrote = true;
+		control.still = 0;
+		policy_passed(me);
+		return;
+	}
+	if (control.nready > 1 || control.ntimed) {
+		me->site = site; /* for the policy */
+		policy_weigh(me, private);
+	}
+	point_pass(me, point);
+}
+
+/* A debugger may stop here: the calling thread is about to do the access that it was asked for. */
+EXPORT __attribute__((noinline)) void unsnarl_here(uint64_t address)
+{
+	__asm__ volatile("" : : "r"(address) : "memory");
+}
+
+void control_access(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access)
+{
+	if (UNLIKELY(address < control.stacks_high && address + size > control.stacks_low))
+		control.stacks_seen = true;
+	take_point(self, word, address, size, access);
+	if (UNLIKELY(control.options.stop_order && WORD_ORDER(word) == (uint32_t)control.options.stop_order &&
+		     self->number == control.options.stop_thread))
+		unsnarl_here(address);
+}
+
+/* ---- synchronisation calls ---- */
+
+static struct point point_of_call(const struct agent *me, const volatile void *object)
+{
+	return (struct point){
+		.site = me->thread->sync, .access = POINT_SYNC, .address = (uint64_t)object, .size = 1
+	};
+}
+
+void control_note_site(struct agent *me, const volatile void *object)
+{
+	struct point point = point_of_call(me, object);
+	me->site = point.site;
+	me->access = point.access;
+	me->address = point.address;
+	me->size = point.size;
+	me->repeated = me->dull = false;
+}
+
+void control_call(struct agent *me, const volatile void *object)
+{
+	int saved = errno;
+	me->repeated = me->dull = false;
+	point_pass(me, point_of_call(me, object));
+	errno = saved;
+}

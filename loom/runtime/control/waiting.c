@@ -1,0 +1,72 @@
+/* Waiting: a thread blocks on an address, others wake those that wait there. What the
+ * address stands for (a mutex, a condition, a thread to join) is the models' business. */
+#include "loom/runtime/control/control.h"
+
+#include <errno.h>
+
+enum wait_result control_wait(struct agent *me, uint32_t kind, uint64_t object, uint64_t deadline)
+{
+	int saved = errno;
+	if (UNLIKELY(control.intervenes && kind != WAIT_HELD))
+		intervene_arrives(me);
+	me->inside = true;
+	me->wait = kind;
+	me->object = object;
+	me->deadline = deadline;
+	me->queued = control.waits++;
+	agent_blocks(me);
+	give_token(me, next_after(me, TURN_BLOCKED), TURN_BLOCKED);
+	me->wait = WAIT_NOTHING;
+	pass_point(me);
+	me->inside = false;
+	enum wait_result result = me->result;
+	/* Whoever waited before a lock may have to wait there for another reason now. */
+	if (UNLIKELY(control.intervenes) &&
+	    (kind == WAIT_MUTEX || kind == WAIT_READ_LOCK || kind == WAIT_WRITE_LOCK || kind == WAIT_SPINLOCK))
+		intervene(me);
+	if (UNLIKELY(me->signals))
+		signals_deliver(me);
+	errno = saved;
+	return result;
+}
+
+void control_wake(uint32_t kind, uint64_t object)
+{
+	for (uint32_t i = 0; i < control.nblocked;) {
+		struct agent *agent = control.blocked[i];
+		if (agent->wait == kind && agent->object == object)
+			control_unblock(agent, WAIT_WOKEN);
+		else
+			i++;
+	}
+}
+
+void control_retract(uint32_t kind, uint64_t object)
+{
+	for (uint32_t i = control.nready; i-- > 0;) {
+		struct agent *agent = control.ready[i];
+		if (agent->wait == kind && agent->object == object && agent != control.current &&
+		    agent->result == WAIT_WOKEN)
+			agent_blocks(agent);
+	}
+}
+
+bool control_wake_one(uint32_t kind, uint64_t object)
+{
+	static struct agent *waiters[AREA_SLOTS]; /* the stack may be small */
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < control.nblocked; i++)
+		if (control.blocked[i]->wait == kind && control.blocked[i]->object == object)
+			waiters[n++] = control.blocked[i];
+	if (n == 0)
+		return false;
+	struct agent *chosen = NULL;
+	if (n > 1 && control.planned)
+		chosen = plan_wake(kind, object);
+	if (!chosen)
+		chosen = waiters[n > 1 && control.options.policy != POLICY_STAY ? control_below(n) : 0];
+	if (n > 1)
+		turns_wake(chosen);
+	control_unblock(chosen, WAIT_WOKEN);
+	return true;
+}

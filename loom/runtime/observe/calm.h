@@ -1,0 +1,195 @@
+/* Calm sites: once a site's shared reads have brought a thread nothing new a
+ * thousand times in a row, its further reads of values it has read before are
+ * passed over where it has read one of the same writer and context there in the same
+ * context, until the value changes. Loops over shared tables would otherwise
+ * pass every line of the table's cells from core to core, for nothing. */
+#ifndef RUNTIME_CALM_H
+#define RUNTIME_CALM_H
+
+#include "loom/runtime/observe/readers.h"
+#include "loom/runtime/observe/cells.h"
+
+#define CALM 1000u
+
+INLINE bool site_is_calm(const struct thread *self, uint64_t word)
+{
+	const struct calm *calm = &self->calm[WORD_SITE(word) % 512];
+	return calm->site == WORD_SITE(word) && calm->count >= CALM;
+}
+
+INLINE uint32_t news(const struct thread *self)
+{
+	return self->new_pairs + self->new_predecessors + self->new_edges;
+}
+
+/* Of these, whether an edge is new depends on the context too, and `again` is by context. */
+INLINE uint32_t news_in_any_context(const struct thread *self)
+{
+	return runtime.options.observe & OBSERVE_PAIRS ? self->new_pairs + self->new_predecessors
+						       : news(self);
+}
+
+/* Counts a shared read of this site that `told` something new or not. */
+INLINE void note_calm(struct thread *self, uint64_t word, bool told)
+{
+	struct calm *calm = &self->calm[WORD_SITE(word) % 512];
+	if (self->owner == OWNER_NEVER)
+		return; /* every access must be seen; and controlled runs touch as few pages as they can */
+	if (calm->site != WORD_SITE(word) || told)
+		*calm = (struct calm){ .site = WORD_SITE(word) };
+	else if (calm->count < CALM)
+		calm->count++;
+}
+
+/* ---- values that several threads have read ---- */
+
+/* Of a value that several threads have read, `again` tells at which site this thread read it last, and
+ * `again_so` whether such values need not be read again at a site in a context. A site that its block of
+ * readers does not know yet is put there before the place is for another value (again.c); until then
+ * others look here. */
+INLINE uint32_t again_at(const struct cell *cell)
+{
+	return (uint32_t)((uint64_t)cell >> 4 ^ (uint64_t)cell >> 34) % AGAIN; /* halves lie 2^45 apart */
+}
+
+INLINE uint64_t *again_place(struct thread *self, const struct cell *cell)
+{
+	return &self->again[again_at(cell)];
+}
+
+/* Cells have 16 bytes and 47 bits of address; what is missing here is in the place. */
+INLINE uint32_t moved_name(const struct cell *cell)
+{
+	return (uint32_t)((uint64_t)cell >> 16);
+}
+
+INLINE const struct cell *moved_cell(uint32_t name, uint32_t at)
+{
+	return (const struct cell *)((uint64_t)name << 16 | ((name >> 18 ^ at) % AGAIN) << 4);
+}
+
+/* Whether a place is for this value: they differ at most in the site, and in whether the block knows it. */
+#define AGAIN_MOVED (WORD_SITE_MASK + 1u) /* it does not, and `moved` says which cell's it is */
+#define AGAIN_SITE_BITS (AGAIN_MOVED | WORD_SITE_MASK)
+
+/* Of the cell and the value that it tells of; room for a site below. */
+INLINE uint64_t again_value(const struct cell *cell, uint64_t low, uint32_t write)
+{
+	uint64_t value = (low ^ (uint64_t)write << 16) * 0xc4ceb9fe1a85ec53u;
+	return (value + (uint64_t)cell * 0x9e3779b97f4a7c15u) & ~(uint64_t)AGAIN_SITE_BITS;
+}
+
+/* Of who wrote it where in which context, and of the read. */
+INLINE uint64_t again_so_value(const struct thread *self, uint64_t low, uint64_t word)
+{
+	return low * 0xc4ceb9fe1a85ec53u +
+	       (WORD_SITE(word) ^ (uint64_t)(uint16_t)self->context << 40) * 0xff51afd7ed558ccdu;
+}
+
+INLINE uint64_t *again_so_place(struct thread *self, uint64_t so)
+{
+	return &self->again_so[so >> 52];
+}
+
+/* If the place is for this value it has this site from now on. */
+INLINE bool again_here(struct thread *self, const struct cell *cell, uint64_t value, uint64_t word)
+{
+	uint64_t here = value | WORD_SITE(word), last = *again_place(self, cell), differs = last ^ here;
+	if (differs > AGAIN_SITE_BITS)
+		return false;
+	/* Not by a branch: two sites by turns would be mispredicted at every other one. */
+	uint64_t moved = (last | ((differs & WORD_SITE_MASK) + WORD_SITE_MASK)) & AGAIN_MOVED;
+	if (UNLIKELY(moved & ~last))
+		self->moved[again_at(cell)] = moved_name(cell);
+	*again_place(self, cell) = here | moved;
+	return true;
+}
+
+/* Whether such a value need not be read again there in this context. */
+INLINE bool reads_so_again(struct thread *self, uint64_t low, uint64_t word)
+{
+	uint64_t so = again_so_value(self, low, word);
+	return *again_so_place(self, so) == so;
+}
+
+INLINE bool reads_again(struct thread *self, const struct cell *cell, uint64_t word)
+{
+	uint64_t low = cell_low(cell);
+	return reads_so_again(self, low, word) &&
+	       again_here(self, cell, again_value(cell, low, cell->write), word);
+}
+
+/* Two granules side by side; where it is not so of the second, the first is done all the same. */
+INLINE bool reads_both_again(struct thread *self, const struct cell *cells, uint64_t word)
+{
+	uint64_t low = cell_low(cells), other = cell_low(cells + 1);
+	return LOW_OWNER(low) == OWNER(0u, FORM_WHOLE, MODE_MANY) &&
+	       LOW_OWNER(other) == OWNER(0u, FORM_WHOLE, MODE_MANY) && reads_so_again(self, low, word) &&
+	       (low == other || reads_so_again(self, other, word)) &&
+	       again_here(self, cells, again_value(cells, low, cells->write), word) &&
+	       again_here(self, cells + 1, again_value(cells + 1, other, cells[1].write), word);
+}
+
+/* For this value, or for one that was there with another site than its block's. */
+INLINE bool again_has_room(struct thread *self, uint32_t at, uint64_t value)
+{
+	uint64_t last = self->again[at];
+	return LIKELY(!(last & AGAIN_MOVED)) || (last ^ value) <= AGAIN_SITE_BITS || again_put(self, at);
+}
+
+/* A read that its block knows. Is such a one, at this site in this context, to be passed over from now on? */
+INLINE void note_again(struct thread *self, const struct cell *cell, struct cell now, uint64_t word,
+		       bool again)
+{
+	uint64_t value = again_value(cell, low_of(now), now.write),
+		 so = again_so_value(self, low_of(now), word);
+	uint32_t at = again_at(cell);
+	if (again)
+		*again_so_place(self, so) = so;
+	if (!again_has_room(self, at, value))
+		return;
+	self->again[at] = value | WORD_SITE(word);
+	if (self->moved[at])
+		self->moved[at] = 0; /* others need not look */
+}
+
+/* Where there are more values than `again` has places for: that the list of a value's readers names this
+ * thread at this site is known of the list. */
+INLINE uint64_t again_listed_value(const struct thread *self, uint64_t low, uint32_t list, uint64_t word)
+{
+	return again_so_value(self, low, word) ^ list * 0x9e3779b97f4a7c15u;
+}
+
+INLINE bool reads_listed_again(struct thread *self, const struct cell *cell, uint64_t word)
+{
+	uint64_t low = cell_low(cell), value = again_value(cell, low, cell->write);
+	uint32_t list = readers_list(cell, cell->read);
+	uint64_t so = again_listed_value(self, low, list, word), *last = again_place(self, cell);
+	if (!list || *again_so_place(self, so) != so)
+		return false;
+	if (again_has_room(self, again_at(cell), value))
+		*last = value | WORD_SITE(word);
+	return true;
+}
+
+INLINE void note_listed_again(struct thread *self, struct cell now, uint32_t list, uint64_t word)
+{
+	uint64_t so = again_listed_value(self, low_of(now), list, word);
+	*again_so_place(self, so) = so;
+}
+
+/* A reader's word, with the site of its last read: that one may have been passed over. Its thread seldom
+ * writes to `moved`, but all the time to `again`. */
+INLINE uint64_t last_read(const struct cell *cell, struct cell now, uint64_t word)
+{
+	const struct thread *thread = &runtime.threads[WORD_SLOT(word)];
+	uint32_t at = again_at(cell);
+	if (RELAXED_GET(thread->moved[at]) != moved_name(cell))
+		return word;
+	uint64_t last = RELAXED_GET(thread->again[at]);
+	if ((last ^ again_value(cell, low_of(now), now.write)) > AGAIN_SITE_BITS)
+		return word;
+	return (uint64_t)READER_AT(WORD_SLOT(word), (uint32_t)last & WORD_SITE_MASK) << 32 | WORD_ORDER(word);
+}
+
+#endif

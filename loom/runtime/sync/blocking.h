@@ -1,0 +1,19 @@
+/* What the calls on files offer and need: see blocking.c. */
+#ifndef RUNTIME_BLOCKING_H
+#define RUNTIME_BLOCKING_H
+
+#include <poll.h>
+
+#include "loom/runtime/sync/sync.h"
+
+/* A point of a call on a file, which may be cancelled. */
+HIDDEN void blocking_point(struct agent *me, int fd);
+/* Waits until the call would not block; false with errno when interrupted. */
+HIDDEN bool blocking_until(struct agent *me, int fd, short events);
+/* Is there something to be had at once? */
+HIDDEN bool blocking_ready(struct pollfd *fds, uint32_t n);
+HIDDEN enum wait_result blocking_wait(struct agent *me, struct pollfd *fds, uint32_t n, uint64_t deadline);
+/* Something was written, read or closed: others may go on. */
+HIDDEN void blocking_moved(void);
+
+#endif

@@ -1,0 +1,107 @@
+/* Condition variables under control. A waiter is an agent that waits for the
+ * variable's address; the object itself is never touched. No spurious wake-ups
+ * except by cancellation and time. */
+#include "loom/runtime/sync/sync.h"
+
+#include <errno.h>
+
+/* Whether the wait ends or is cancelled, the mutex is taken again. */
+int condition_wait(struct agent *me, pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t deadline)
+{
+	control_call(me, condition);
+	cancel_point(me);
+	uint32_t site = me->site;
+	int result = mutex_release(me, mutex);
+	if (result)
+		return result;
+	object_at((uint64_t)condition);
+	enum wait_result woken = control_wait(me, WAIT_CONDITION, (uint64_t)condition, deadline);
+	object_at((uint64_t)condition)->missed = false;
+	me->site = site;
+	result = mutex_acquire(me, mutex, NEVER);
+	cancel_point(me);
+	if (result)
+		return result;
+	return woken == WAIT_TIMED_OUT ? ETIMEDOUT : 0;
+}
+
+/* The clock that the condition variable was made with: libc keeps it in bit 1 of its flags. */
+static clockid_t condition_clock(const pthread_cond_t *condition)
+{
+	return condition->__data.__wrefs & 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
+INTERPOSE int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
+{
+	struct agent *me = control_me();
+	return me ? condition_wait(me, condition, mutex, NEVER) : REAL(pthread_cond_wait)(condition, mutex);
+}
+
+INTERPOSE int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+				     const struct timespec *when)
+{
+	struct agent *me = control_me();
+	uint64_t deadline;
+	if (!me)
+		return REAL(pthread_cond_timedwait)(condition, mutex, when);
+	if (!clock_deadline(condition_clock(condition), when, &deadline))
+		return EINVAL;
+	return condition_wait(me, condition, mutex, deadline);
+}
+
+INTERPOSE int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
+				     const struct timespec *when)
+{
+	struct agent *me = control_me();
+	uint64_t deadline;
+	if (!me)
+		return REAL(pthread_cond_clockwait)(condition, mutex, clock, when);
+	if ((clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) || !clock_deadline(clock, when, &deadline))
+		return EINVAL;
+	return condition_wait(me, condition, mutex, deadline);
+}
+
+/* Notes a signal that comes when nobody waits: perhaps somebody will, for ever. */
+static void condition_signalled(struct agent *me, const volatile void *condition, bool missed)
+{
+	struct object *object = object_at((uint64_t)condition);
+	object->missed = missed;
+	object->missed_thread = me->number;
+	object->missed_site = me->site;
+}
+
+void condition_signal(struct agent *me, const volatile void *condition)
+{
+	control_call(me, condition);
+	condition_signalled(me, condition, !control_wake_one(WAIT_CONDITION, (uint64_t)condition));
+}
+
+void condition_broadcast(struct agent *me, const volatile void *condition)
+{
+	control_call(me, condition);
+	uint32_t waiting = control.nblocked;
+	control_wake(WAIT_CONDITION, (uint64_t)condition);
+	condition_signalled(me, condition, waiting == control.nblocked);
+}
+
+INTERPOSE int pthread_cond_signal(pthread_cond_t *condition)
+{
+	struct agent *me = control_me();
+	if (!me) {
+		jitter_at_call();
+		return REAL(pthread_cond_signal)(condition);
+	}
+	condition_signal(me, condition);
+	return 0;
+}
+
+INTERPOSE int pthread_cond_broadcast(pthread_cond_t *condition)
+{
+	struct agent *me = control_me();
+	if (!me) {
+		jitter_at_call();
+		return REAL(pthread_cond_broadcast)(condition);
+	}
+	condition_broadcast(me, condition);
+	return 0;
+}

@@ -1,0 +1,36 @@
+/* What makes a claim sound. */
+#include "model/claim.h"
+
+bool claim_has_site(const struct claim_step *step, uint64_t id)
+{
+	for (uint32_t i = 0; i < step->nsites && i < CLAIM_SITES; i++)
+		if (step->sites[i] == id)
+			return true;
+	return false;
+}
+
+static bool step_is_sound(const struct claim *claim, const struct claim_step *step)
+{
+	return step->nsites > 0 && step->nsites <= CLAIM_SITES && step->role < claim->nroles &&
+	       step->location <= CLAIM_STEPS && step->write <= 1;
+}
+
+bool claim_is_sound(const struct claim *claim)
+{
+	bool taken[CLAIM_ROLES] = { false };
+
+	if (claim->kind == CLAIM_NONE || claim->kind >= CLAIM_KINDS || claim->use > CLAIM_FORCE ||
+	    claim->nsteps < 2 || claim->nsteps > CLAIM_STEPS || claim->nroles < 2 ||
+	    claim->nroles > CLAIM_ROLES || claim->steps[0].role != 0 ||
+	    (claim->kind != CLAIM_ATOMIC && (claim->nsteps != 2 || claim->nroles != 2)))
+		return false;
+	for (uint32_t i = 0; i < claim->nsteps; i++) {
+		if (!step_is_sound(claim, &claim->steps[i]))
+			return false;
+		taken[claim->steps[i].role] = true;
+	}
+	for (uint32_t i = 0; i < claim->nroles; i++)
+		if (!taken[i] || claim->roles[i].ndoors > CLAIM_DOORS)
+			return false;
+	return true;
+}

@@ -1,0 +1,245 @@
+/* Guard sets in memory: building, choosing a part, finding the sites in another build. */
+#include "model/guard_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+static void site_free(struct guard_site *site)
+{
+	free(site->file);
+	free(site->function);
+	free(site->variable);
+	free(site->through);
+	VEC_FREE(&site->before);
+}
+
+void guard_set_free(struct guard_set *set)
+{
+	for (size_t i = 0; i < set->sites.n; i++)
+		site_free(&set->sites.items[i]);
+	for (size_t i = 0; i < set->rules.n; i++)
+		VEC_FREE(&set->rules.items[i].others);
+	VEC_FREE(&set->sites);
+	VEC_FREE(&set->rules);
+}
+
+/* Variables are told apart by what their narrowest access is; strings and copies by words. */
+static uint32_t grain_of(uint32_t size)
+{
+	uint32_t grain = 8;
+
+	while (size && grain > 1 && size % grain)
+		grain /= 2;
+	return grain;
+}
+
+uint32_t guard_set_add(struct guard_set *set, const struct site *site, struct place_rank rank)
+{
+	*VEC_PUSH(&set->sites) =
+		(struct guard_site){ .id = place_id(site, rank),
+				     .kind = site->kind,
+				     .line = site->line,
+				     .column = site->column,
+				     .size = site->size,
+				     .rank = rank,
+				     .grain = grain_of(site->size),
+				     .file = memory_string(site->file),
+				     .function = memory_string(site->function),
+				     .variable = memory_string(site->variable),
+				     .through = memory_string(site->through ? site->through : "") };
+	return (uint32_t)set->sites.n;
+}
+
+/* Where `before` stands in the set, or would. */
+static size_t place_in(const struct guard_site *site, uint32_t before)
+{
+	size_t low = 0, high = site->before.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (site->before.items[middle] < before)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool guard_set_allows(const struct guard_set *set, uint32_t number, uint32_t before)
+{
+	const struct guard_site *site = guard_set_site(set, number);
+	size_t at = place_in(site, before);
+
+	return site->any || (at < site->before.n && site->before.items[at] == before);
+}
+
+bool guard_set_allow(struct guard_set *set, uint32_t number, uint32_t before)
+{
+	struct guard_site *site = guard_set_site(set, number);
+	size_t at = place_in(site, before);
+
+	if (at < site->before.n && site->before.items[at] == before)
+		return false;
+	VEC_PUSH(&site->before);
+	memmove(&site->before.items[at + 1], &site->before.items[at],
+		(site->before.n - 1 - at) * sizeof *site->before.items);
+	site->before.items[at] = before;
+	return true;
+}
+
+uint32_t guard_set_find(const struct guard_set *set, uint64_t id)
+{
+	for (uint32_t number = 1; number <= set->sites.n; number++)
+		if (guard_set_site(set, number)->id == id)
+			return number;
+	return 0;
+}
+
+/* ---- a part of a set ---- */
+
+static void copy_site(const struct guard_site *from, const uint32_t *renumbered, struct guard_set *out)
+{
+	struct guard_site *site = VEC_PUSH(&out->sites);
+
+	*site = *from;
+	site->file = memory_string(from->file);
+	site->function = memory_string(from->function);
+	site->variable = memory_string(from->variable);
+	site->through = memory_string(from->through);
+	memset(&site->before, 0, sizeof site->before);
+	for (size_t i = 0; i < from->before.n; i++) {
+		uint32_t before = from->before.items[i];
+
+		if (before == GUARD_NIL || renumbered[before])
+			*VEC_PUSH(&site->before) = before == GUARD_NIL ? GUARD_NIL : renumbered[before];
+	}
+}
+
+static void copy_rule(const struct guard_rule *from, const uint32_t *renumbered, struct guard_set *out)
+{
+	if (!renumbered[from->first] || !renumbered[from->second])
+		return;
+	struct guard_rule *rule = VEC_PUSH(&out->rules);
+
+	*rule = (struct guard_rule){ .kind = from->kind,
+				     .first = renumbered[from->first],
+				     .second = renumbered[from->second],
+				     .apart = from->apart };
+	for (size_t i = 0; i < from->others.n; i++)
+		if (renumbered[from->others.items[i]])
+			*VEC_PUSH(&rule->others) = renumbered[from->others.items[i]];
+}
+
+void guard_set_choose(const struct guard_set *set, const bool *keep, struct guard_set *out)
+{
+	_cleanup_free_ uint32_t *renumbered = memory_alloc((set->sites.n + 1) * sizeof *renumbered);
+	uint32_t next = 0;
+
+	*out = (struct guard_set){ .runs = set->runs,
+				   .converged = set->converged,
+				   .limit_ms = set->limit_ms };
+	for (uint32_t number = 1; number <= set->sites.n; number++)
+		renumbered[number] = keep[number] ? ++next : 0;
+	for (uint32_t number = 1; number <= set->sites.n; number++)
+		if (keep[number])
+			copy_site(guard_set_site(set, number), renumbered, out);
+	for (size_t i = 0; i < set->rules.n; i++)
+		copy_rule(&set->rules.items[i], renumbered, out);
+}
+
+uint64_t guard_set_hash(const struct guard_set *set)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	uint64_t hash = 0;
+
+	if (out) {
+		guard_set_write(out, set);
+		fclose(out);
+		hash = hash_bytes(HASH_START, text, size);
+	}
+	free(text);
+	return hash;
+}
+
+/* ---- the sites of another build ---- */
+
+static uint64_t name_key(const char *file, const char *function, enum site_kind kind, const char *variable,
+			 const char *through)
+{
+	uint32_t number = (uint32_t)kind;
+	uint64_t key = hash_string(HASH_START, place_file_name(file));
+
+	key = hash_string(key, function);
+	key = hash_string(key, variable);
+	key = hash_string(key, through);
+	return hash_bytes(key, &number, sizeof number);
+}
+
+static bool names_agree(const struct guard_site *known, const struct site *site)
+{
+	return known->kind == site->kind && strcmp(known->function, site->function) == 0 &&
+	       strcmp(known->variable, site->variable) == 0 &&
+	       strcmp(known->through, site->through ? site->through : "") == 0 &&
+	       strcmp(place_file_name(known->file), place_file_name(site->file)) == 0;
+}
+
+/* The best of the set's sites that have the names of `site`: in the file with the most folders in common, by
+ * rank where the function has as many places that are alike, else by position. */
+static uint32_t best_match(const struct guard_set *set, const uint32_t *next, uint32_t first,
+			   const struct site *site, struct place_rank rank)
+{
+	unsigned most = 0;
+	uint32_t best = 0;
+
+	for (uint32_t number = first; number; number = next[number]) {
+		const struct guard_site *known = guard_set_site(set, number);
+		bool ranked = known->rank.of == rank.of;
+		bool fits = ranked ? known->rank.which == rank.which
+				   : known->line == site->line && known->column == site->column;
+
+		if (!names_agree(known, site) || !fits)
+			continue;
+		unsigned common = place_common_folders(known->file, site->file);
+
+		if (!best || common > most) {
+			best = number;
+			most = common;
+		}
+	}
+	return best;
+}
+
+void guard_set_match(const struct guard_set *set, const struct site *sites, size_t n, uint32_t *which)
+{
+	_cleanup_free_ struct place_rank *ranks = memory_alloc((n + 1) * sizeof *ranks);
+	_cleanup_free_ uint32_t *next = memory_alloc((set->sites.n + 1) * sizeof *next);
+	struct map heads = { 0 };
+
+	for (uint32_t number = (uint32_t)set->sites.n; number > 0; number--) {
+		const struct guard_site *known = guard_set_site(set, number);
+		uint64_t *head = map_put(
+			&heads,
+			name_key(known->file, known->function, known->kind, known->variable, known->through),
+			NULL);
+
+		next[number] = (uint32_t)*head;
+		*head = number;
+	}
+	place_ranks(sites, n, ranks);
+	for (size_t i = 0; i < n; i++) {
+		const struct site *site = &sites[i];
+		const uint64_t *head =
+			!ranks[i].of ? NULL
+				     : map_get(&heads,
+					       name_key(site->file, site->function, site->kind,
+							site->variable, site->through ? site->through : ""));
+
+		which[i] = head ? best_match(set, next, (uint32_t)*head, site, ranks[i]) : 0;
+	}
+	map_free(&heads);
+}

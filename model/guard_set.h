@@ -1,0 +1,88 @@
+/* A guard set: for each shared access which accesses of other threads may come right
+ * before it (AI's belonging sets), and rules that hold one known fault down. What
+ * `learn` writes and a guarded build is made from. Text: doc/formats.md, "Guard set".
+ */
+#ifndef MODEL_GUARD_SET_H
+#define MODEL_GUARD_SET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "model/place.h"
+#include "model/site.h"
+
+#define GUARD_NIL 0u          /* in a set: nobody else has been there */
+#define GUARD_SITES 65000u    /* a guarded program's accesses have 16 bits */
+#define GUARD_LIMIT_MS 10u    /* the paper's, section 3.3 */
+#define GUARD_MOST_MS 600000u /* ten minutes */
+
+struct guard_site {
+	uint64_t id; /* place_id */
+	enum site_kind kind;
+	uint32_t line, column;
+	uint32_t size; /* bytes; 0 when it differs from time to time */
+	struct place_rank rank;
+	uint32_t grain;                             /* bytes that are told apart at it: 1, 2, 4 or 8 */
+	uint32_t group;                             /* accesses of different groups never met; 0 unknown */
+	uint64_t count;                             /* how often it ran in the runs that were counted */
+	char *file, *function, *variable, *through; /* never NULL */
+	bool any;                                   /* anything may come before it */
+	VEC(uint32_t) before;                       /* rising: GUARD_NIL, numbers of sites */
+};
+
+enum guard_rule_kind {
+	GUARD_ORDER = 1, /* the second site waits until the first has been done */
+	GUARD_ATOMIC,    /* from the first site to the second one step for the others */
+};
+
+/* Holds one fault down, whatever came before. */
+struct guard_rule {
+	enum guard_rule_kind kind;
+	uint32_t first, second;
+	VEC(uint32_t) others; /* GUARD_ATOMIC: sites that wait while a thread is between the two */
+	bool apart;           /* first and second are of different variables: addresses do not tell */
+};
+
+struct guard_set {
+	uint64_t runs; /* that passed and taught it */
+	bool converged;
+	uint32_t limit_ms;
+	VEC(struct guard_site) sites; /* number i is items[i - 1] */
+	VEC(struct guard_rule) rules;
+};
+
+void guard_set_free(struct guard_set *set);
+
+/* The site of this number; numbers are from 1. */
+static inline struct guard_site *guard_set_site(const struct guard_set *set, uint32_t number)
+{
+	return &set->sites.items[number - 1];
+}
+/* A new site as the table describes it, with an empty set. Returns its number. */
+uint32_t guard_set_add(struct guard_set *set, const struct site *site, struct place_rank rank);
+/* Lets `before` come before `number`; false when it could already. */
+bool guard_set_allow(struct guard_set *set, uint32_t number, uint32_t before);
+bool guard_set_allows(const struct guard_set *set, uint32_t number, uint32_t before);
+/* The number of a site of this id, 0 when there is none. */
+uint32_t guard_set_find(const struct guard_set *set, uint64_t id);
+/* A fresh set of the sites for which keep[number] holds. Others disappear from sets and rules. */
+void guard_set_choose(const struct guard_set *set, const bool *keep, struct guard_set *out);
+/* What tells whether two sets are the same: their text. */
+uint64_t guard_set_hash(const struct guard_set *set);
+
+/* Looks for the set's sites among a unit's: which[i] becomes the number of sites[i], 0 for none. A place is
+ * told by its rank when the function still has as many that are alike, else by line and column. */
+void guard_set_match(const struct guard_set *set, const struct site *sites, size_t n, uint32_t *which);
+
+/* ---- guard_set_text.c ---- */
+void guard_set_write(FILE *out, const struct guard_set *set);
+/* Writes beside `path` and renames: a reader sees the old file or the new one. */
+struct error *guard_set_save(const char *path, const struct guard_set *set);
+/* Reads text of any origin; `name` is for sentences. */
+struct error *guard_set_parse(const char *text, size_t size, const char *name, struct guard_set *out);
+struct error *guard_set_read(const char *path, struct guard_set *out);
+
+#endif

@@ -1,0 +1,297 @@
+/* Looks places up with libdw. A place inlined from a system header is put down to
+ * the program's own line around it, as in programs with hooks.
+ */
+#include "model/symbols.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwelf.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "model/unit_format.h"
+
+struct file {
+	char *path;
+	Dwfl *dwfl;
+	Dwfl_Module *module; /* NULL: it cannot be read */
+};
+
+struct symbols {
+	VEC(struct file) files;
+};
+
+/* What is found of an address; strings belong to libdw or to `own`. */
+struct found {
+	const char *function, *file, *variable, *through;
+	int line, column;
+	char *own_function, *own_through;
+};
+
+static char *debug_path;
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = dwfl_build_id_find_elf,
+	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.section_address = dwfl_offline_section_address,
+	.debuginfo_path = &debug_path,
+};
+
+struct symbols *symbols_new(void)
+{
+	return memory_alloc(sizeof(struct symbols));
+}
+
+void symbols_free(struct symbols *symbols)
+{
+	if (!symbols)
+		return;
+	for (size_t i = 0; i < symbols->files.n; i++) {
+		free(symbols->files.items[i].path);
+		dwfl_end(symbols->files.items[i].dwfl);
+	}
+	VEC_FREE(&symbols->files);
+	free(symbols);
+}
+
+static Dwfl_Module *module_of(struct symbols *symbols, const char *path)
+{
+	for (size_t i = 0; i < symbols->files.n; i++)
+		if (!strcmp(symbols->files.items[i].path, path))
+			return symbols->files.items[i].module;
+	struct file *file = VEC_PUSH(&symbols->files);
+
+	*file = (struct file){ .path = memory_string(path), .dwfl = dwfl_begin(&callbacks) };
+	if (!file->dwfl)
+		return NULL;
+	dwfl_report_begin(file->dwfl);
+	file->module = dwfl_report_offline(file->dwfl, path, path, -1);
+	dwfl_report_end(file->dwfl, NULL, NULL);
+	return file->module;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool is_system(const char *file)
+{
+	static const char *const folders[] = { "/usr/include/", "/usr/lib/", "/usr/local/include/",
+					       "/usr/local/lib/" };
+
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+		if (!strncmp(file, folders[i], strlen(folders[i])))
+			return true;
+	return false;
+}
+
+/* ---- inlined frames ---- */
+
+static int number_of(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+
+	if (!dwarf_attr(die, name, &attribute) || dwarf_formudata(&attribute, &value) != 0)
+		return 0;
+	return (int)value;
+}
+
+/* The file from which the inlined function was called. */
+static const char *call_file(Dwarf_Die *die, Dwarf_Die *unit)
+{
+	Dwarf_Files *files;
+	size_t n;
+	int number = number_of(die, DW_AT_call_file);
+
+	if (dwarf_getsrcfiles(unit, &files, &n) != 0 || number <= 0 || (size_t)number >= n)
+		return NULL;
+	return dwarf_filesrc(files, (size_t)number, NULL, NULL);
+}
+
+/* Walks out of functions of system headers to the program's own line. */
+static void leave_headers(Dwarf_Die *unit, Dwarf_Die *scopes, int n, struct found *found)
+{
+	for (int i = 0; i < n; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+
+		if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
+			continue;
+		const char *name = dwarf_diename(&scopes[i]);
+
+		if (tag == DW_TAG_subprogram || !found->file || !is_system(found->file)) {
+			found->function = name;
+			return;
+		}
+		free(found->own_through);
+		found->own_through = memory_format("%s at %s:%d:%d", name ? name : "?",
+						   base_name(found->file), found->line, found->column);
+		found->through = found->own_through;
+		const char *file = call_file(&scopes[i], unit);
+
+		if (file) {
+			found->file = file;
+			found->line = number_of(&scopes[i], DW_AT_call_line);
+			found->column = number_of(&scopes[i], DW_AT_call_column);
+		}
+	}
+}
+
+static void look_up_line(Dwfl_Module *module, uint64_t address, struct found *found)
+{
+	Dwarf_Addr bias;
+	Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias);
+	Dwfl_Line *line = dwfl_module_getsrc(module, address);
+	Dwarf_Die *scopes = NULL;
+
+	if (!unit || !line)
+		return;
+	found->file = dwfl_lineinfo(line, NULL, &found->line, &found->column, NULL, NULL);
+	int n = dwarf_getscopes(unit, address - bias, &scopes);
+
+	if (n > 0)
+		leave_headers(unit, scopes, n, found);
+	free(scopes);
+}
+
+/* ---- names ---- */
+
+static void look_up_function(Dwfl_Module *module, const char *path, const struct code_place *place,
+			     uint64_t bias, struct found *found)
+{
+	GElf_Off offset;
+	GElf_Sym symbol;
+	const char *name =
+		dwfl_module_addrinfo(module, place->address + bias, &offset, &symbol, NULL, NULL, NULL);
+
+	if (name && offset < symbol.st_size)
+		found->own_function = found->line
+					      ? memory_string(name)
+					      : memory_format("%s+0x%llx", name, (unsigned long long)offset);
+	else
+		found->own_function =
+			memory_format("%s+0x%llx", base_name(path), (unsigned long long)place->address);
+	if (!found->function || !found->line)
+		found->function = found->own_function;
+}
+
+static void look_up_variable(Dwfl_Module *module, const struct code_place *place, uint64_t bias,
+			     struct found *found)
+{
+	GElf_Off offset;
+	GElf_Sym symbol;
+
+	if (!place->variable)
+		return;
+	const char *name =
+		dwfl_module_addrinfo(module, place->variable + bias, &offset, &symbol, NULL, NULL, NULL);
+
+	if (name && offset < (symbol.st_size ? symbol.st_size : 1) &&
+	    GELF_ST_TYPE(symbol.st_info) != STT_FUNC)
+		found->variable = name;
+}
+
+/* Of calls that synchronise or allocate the name is the variable; what a call frees is told apart by it. */
+static void take_what(const struct code_place *place, const char *what, struct found *found)
+{
+	uint32_t kind = place->kind & ~PLACE_ATOMIC;
+
+	if (!*what)
+		return;
+	if (kind == SITE_SYNC || kind == SITE_ALLOCATION)
+		found->variable = what;
+	else
+		found->through = what;
+}
+
+/* ---- the table ---- */
+
+static uint32_t pool_add(char **pool, uint32_t *size, const char *text)
+{
+	uint32_t at = *size, length = (uint32_t)strlen(text) + 1;
+
+	*pool = memory_resize(*pool, at + length);
+	memcpy(*pool + at, text, length);
+	*size = at + length;
+	return at;
+}
+
+static void make_unit(const struct found *found, const struct code_place *place, uint64_t id, uint64_t hash,
+		      struct unit *out)
+{
+	_cleanup_free_ char *pool = NULL, *table = NULL;
+	uint32_t size = 0, none = pool_add(&pool, &size, "");
+	struct unit_site site = {
+		.id = id,
+		.line = (uint32_t)found->line,
+		.column = (uint32_t)found->column,
+		.size = place->size,
+		.kind = place->kind,
+		.function = found->function ? pool_add(&pool, &size, found->function) : none,
+		.file = found->file ? pool_add(&pool, &size, found->file) : none,
+		.variable = found->variable ? pool_add(&pool, &size, found->variable) : none,
+		.through = found->through ? pool_add(&pool, &size, found->through) + 1 : 0
+	};
+	struct unit_header header = { .magic = UNIT_MAGIC,
+				      .version = UNIT_VERSION,
+				      .hash = hash,
+				      .nsites = 1,
+				      .strings = sizeof header + sizeof site };
+
+	header.size = (uint32_t)(sizeof header + sizeof site + size + 16) & ~15u;
+	table = memory_alloc(header.size);
+	memcpy(table, &header, sizeof header);
+	memcpy(table + sizeof header, &site, sizeof site);
+	memcpy(table + header.strings, pool, size);
+	error_free(unit_parse(table, header.size, out));
+}
+
+void symbols_unit(struct symbols *symbols, const char *path, const struct code_place *place, const char *what,
+		  uint64_t hash, struct unit *out)
+{
+	struct found found = { 0 };
+	Dwfl_Module *module = module_of(symbols, path);
+	GElf_Addr bias = 0;
+
+	if (module && dwfl_module_getelf(module, &bias)) {
+		look_up_line(module, place->address + bias, &found);
+		look_up_function(module, path, place, bias, &found);
+		look_up_variable(module, place, bias, &found);
+	} else {
+		found.own_function =
+			memory_format("%s+0x%llx", base_name(path), (unsigned long long)place->address);
+		found.function = found.own_function;
+	}
+	take_what(place, what, &found);
+	make_unit(&found, place, code_place_id(base_name(path), place, what), hash, out);
+	free(found.own_function);
+	free(found.own_through);
+}
+
+uint64_t symbols_build(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status = { 0 };
+	const void *id = NULL;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return 0;
+	elf_version(EV_CURRENT);
+	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	ssize_t size = elf ? dwelf_elf_gnu_build_id(elf, &id) : 0;
+	int64_t facts[] = { status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec };
+	uint64_t hash = size > 0 ? hash_bytes(HASH_START, id, (size_t)size)
+				 : hash_bytes(HASH_START, facts, sizeof facts);
+
+	elf_end(elf);
+	return hash;
+}

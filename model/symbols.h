@@ -1,0 +1,22 @@
+/* Symbols: which source line and which function an address of a file belongs to,
+ * by its debug information (in the file, or in a debug file in the usual places),
+ * else by its symbols alone. Files are read once. */
+#ifndef MODEL_SYMBOLS_H
+#define MODEL_SYMBOLS_H
+
+#include "model/code_place.h"
+#include "model/site.h"
+
+struct symbols;
+struct symbols *symbols_new(void);
+void symbols_free(struct symbols *symbols); /* NULL is fine */
+
+/* A unit with one site, the place; `hash` is to be its name. `what` is the function that is called, "" for
+ * accesses. Never fails: what is not known stays empty, and the function is then NAME+OFFSET or FILE+ADDRESS. */
+void symbols_unit(struct symbols *symbols, const char *path, const struct code_place *place, const char *what,
+		  uint64_t hash, struct unit *out);
+
+/* Tells builds of a file apart: by its build id, else by its size and time. */
+uint64_t symbols_build(const char *path);
+
+#endif

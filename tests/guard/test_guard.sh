@@ -1,0 +1,134 @@
+#!/bin/bash
+# Guarded programs from end to end: learn, build, violations held and logged, relaxed,
+# told; an observed program under guard; an emergency patch; and what must not hurt:
+# a full disk, limits on files, many threads, forks, signals, emptied sets.
+set -u
+unsnarl=$(realpath "${UNSNARL:?}")
+source_dir=$(realpath "${SOURCE:?}")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 2
+failed=0
+
+ok() { echo "ok $1"; }
+bad() { echo "not ok $1"; failed=1; }
+check() { # NAME COMMAND...
+	local name=$1
+	shift
+	if "$@"; then ok "$name"; else bad "$name"; fi
+}
+count() { # PATTERN FILE
+	grep -c -- "$1" "$2" 2>/dev/null || true
+}
+
+for name in order update crowd; do cp "$source_dir/tests/guard/$name.c" .; done
+flags="-O2 -g -pthread"
+
+# --- learning ---
+$unsnarl cc $flags -o order order.c || exit 2
+check "learn from runs" $unsnarl learn -o order.guard -n 80 -- ./order right >learn.txt
+check "it has converged" grep -q '^Converged' learn.txt
+check "the set names the read" grep -q ' read .*order.c .* use shared.value ' order.guard
+$unsnarl learn --explain order.c:34 >explain.txt
+check "explained: the read comes after the write" grep -q 'write of shared.value at order.c:24 in make' explain.txt
+check "and after nothing else" test "$(count 'of shared.value at' explain.txt)" = 2
+$unsnarl learn --json -o order.json.guard >learn.json
+check "JSON is JSON" python3 -c 'import json; j = json.load(open("learn.json")); assert j["converged"] and j["curve"]'
+$unsnarl learn --campaign 99 2>err.txt
+check "no such campaign" test $? = 2
+$unsnarl learn --store nowhere 2>err.txt
+check "no such store" test $? = 2
+
+# --- a guarded build ---
+check "a guarded build" $unsnarl cc --guard order.guard --limit 20000 $flags -o guarded order.c
+plain=0 held=0
+for i in 1 2 3 4 5 6 7 8; do
+	UNSNARL_GUARD=off ./guarded wrong >/dev/null || plain=$((plain + 1))
+	UNSNARL_GUARD_LOG=guard.log ./guarded wrong >/dev/null || held=$((held + 1))
+done
+check "it fails without the guard ($plain of 8)" test $plain -ge 1
+check "never with it" test $held = 0
+check "what was held is logged as resolved" test "$(count ' resolved ' guard.log)" -ge 1
+check "and nothing as unresolved" test "$(count ' unresolved ' guard.log)" = 0
+UNSNARL_GUARD_LOG=right.log ./guarded right >/dev/null
+check "nothing is said of the right order" test ! -e right.log
+$unsnarl guard --report guard.log >report.txt
+check "violations are findings" test $? = 1
+check "told in the source" grep -q 'read of shared.value at order.c:34 in use' report.txt
+$unsnarl guard --report guard.log --json >report.json
+check "as JSON too" python3 -c 'import json; f = json.load(open("report.json"))["findings"][0]; assert f["resolved"] and f["accesses"][-1]["line"] == 34'
+
+# --- an unrelated edit ---
+{ echo 'static int unrelated(int a) { return a + 1; }'; sed 's/argc > 1/unrelated(argc) > 2/' order.c; } >edited.c
+mv edited.c order.c
+check "the set fits after an unrelated edit" $unsnarl cc --guard order.guard --limit 20000 $flags -o edited order.c
+held=0
+for i in 1 2 3; do ./edited wrong >/dev/null || held=$((held + 1)); done
+check "and still holds" test $held = 0
+
+# --- the limit ---
+$unsnarl cc --guard order.guard --limit 5 $flags -o short order.c
+begin=$(date +%s)
+UNSNARL_GUARD_LOG=short.log timeout 60 ./short wrong >/dev/null
+check "stalls end at the limit" test $(($(date +%s) - begin)) -lt 30
+
+# --- an observed program under guard ---
+cp "$source_dir/tests/guard/order.c" .
+UNSNARL_GUARD= $unsnarl guard --limit 20000 --log armed.log order.guard -- ./order wrong >armed.txt
+check "an observed program is held as well" test "$(cat armed.txt)" = 42
+check "and logs" test "$(count ' resolved ' armed.log)" -ge 1
+
+# --- relax ---
+$unsnarl relax --set order.guard -o wide.guard guard.log >relax.txt
+check "relax adds what came before" grep -q '1 members added\|members added' relax.txt
+$unsnarl cc --guard wide.guard --limit 5 $flags -o wide order.c
+UNSNARL_GUARD_LOG=wide.log ./wide wrong >/dev/null
+check "what was let in is not held" test "$(count ' read .* after nobody' wide.log)" = 0
+$unsnarl relax --bad guard.log >/dev/null
+check "of bad runs they are findings" test $? = 1
+echo rubbish >rubbish
+$unsnarl relax order.guard rubbish 2>err.txt
+check "a foreign log is refused" test $? = 2
+$unsnarl cc --guard rubbish $flags -o x order.c 2>err.txt
+check "a foreign set is refused" test $? = 2
+check "with a sentence" grep -q 'no guard set' err.txt
+$unsnarl guard order.guard -- /bin/true 2>err.txt
+check "a program without hooks is refused" test $? = 2
+
+# --- an emergency patch ---
+$unsnarl cc $flags -o update update.c
+cat >finding.json <<END
+{"program": "$folder/update", "findings": [{"rank": 1, "class": "atomicity-violation", "accesses": [
+ {"thread": 1, "kind": "read", "file": "update.c", "line": 15, "column": 0, "function": "add"},
+ {"thread": 2, "kind": "write", "file": "update.c", "line": 20, "column": 0, "function": "add"},
+ {"thread": 1, "kind": "write", "file": "update.c", "line": 20, "column": 0, "function": "add"}]}]}
+END
+check "a patch of a finding" $unsnarl guard --only finding.json --limit 20000 -o patch >patch.txt
+check "it says what it does" grep -q 'one step for other threads' patch.txt
+$unsnarl cc --guard patch $flags -o patched update.c
+plain=0 held=0
+for i in 1 2 3 4 5 6; do
+	UNSNARL_GUARD=off ./patched >/dev/null || plain=$((plain + 1))
+	./patched >/dev/null || held=$((held + 1))
+done
+check "it fails without the patch ($plain of 6)" test $plain -ge 1
+check "never with it" test $held = 0
+$unsnarl guard --only rubbish -o x 2>err.txt
+check "rubbish is no finding" test $? = 2
+
+# --- what must not hurt ---
+$unsnarl cc $flags -o crowd crowd.c
+$unsnarl learn -o crowd.guard --free -n 3 -- ./crowd >/dev/null
+sed 's/^  after.*/  after/' crowd.guard >empty.guard
+$unsnarl cc --guard empty.guard --limit 2 $flags -o crowded crowd.c
+for log in crowd.log /dev/full /nowhere/log ""; do
+	UNSNARL_GUARD_LOG=$log timeout 120 ./crowded >crowd.txt
+	check "a crowd with emptied sets, log '$log'" test "$? $(cat crowd.txt)" = "0 2560 0"
+done
+check "its log is whole" test "$(count '^violation 1 ' crowd.log)" = "$(wc -l <crowd.log)"
+(ulimit -f 0; UNSNARL_GUARD_LOG=limited.log timeout 120 ./crowded) | cat >crowd.txt
+check "a limit on files does not end it" test "$(cat crowd.txt)" = "2560 0"
+$unsnarl cc -c --guard order.guard $flags -o one.o order.c
+$unsnarl cc --guard wide.guard $flags -o mixed one.o 2>err.txt
+check "objects of different sets do not link" test $? != 0
+exit $failed
