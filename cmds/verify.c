@@ -27,7 +27,7 @@ struct verify_command {
 	double timeout_s, budget_s;
 	const char *check, *expect, *store, *link;
 	struct cmds_world world;
-	bool all, first, no_hunt, json;
+	bool all, first, no_hunt, slice, json;
 	char **chosen;  /* candidates by rank, id or lines; NULL-terminated */
 	char **program; /* and its arguments */
 };
@@ -43,6 +43,8 @@ static const struct options_entry entries[] = {
 	  .help = "seconds for all candidates together (default 300; 0: no limit)" },
 	CMDS_VERDICT_ENTRIES(struct verify_command),
 	CMDS_WORLD_ENTRIES(struct verify_command),
+	{ .name = "slice", .kind = OPTIONS_FLAG, AT(slice),
+	  .help = "try each candidate on the part of the program that matters to it" },
 	{ .name = "no-hunt", .kind = OPTIONS_FLAG, AT(no_hunt),
 	  .help = "do not look for a schedule that replay can follow" },
 	{ .name = "link", .value = "ARG", .kind = OPTIONS_STRING, AT(link),
@@ -97,42 +99,6 @@ struct session {
 
 /* ---- which ---- */
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), tail = strlen(end);
-
-	return length >= tail && strcmp(text + length - tail, end) == 0 &&
-	       (length == tail || text[length - tail - 1] == '/');
-}
-
-static bool has_line(const struct candidate *candidate, const char *place)
-{
-	for (size_t i = 0; i < candidate->accesses.n; i++) {
-		_cleanup_free_ char *at = memory_format("%s:%u", candidate->accesses.items[i].file,
-							candidate->accesses.items[i].line);
-
-		if (ends_with(at, place))
-			return true;
-	}
-	return false;
-}
-
-/* By rank, id or lines. */
-static bool is_meant(const struct candidate *candidate, const char *name)
-{
-	const char *comma = strchr(name, ',');
-	char *end;
-
-	if (comma) {
-		_cleanup_free_ char *first = memory_format("%.*s", (int)(comma - name), name);
-
-		return has_line(candidate, first) && has_line(candidate, comma + 1);
-	}
-	if (!strncmp(name, "0x", 2))
-		return strtoull(name, &end, 16) == candidate->id && !*end;
-	return strtoul(name, &end, 10) == candidate->rank && !*end;
-}
-
 static struct error *choose(struct session *session)
 {
 	const struct verify_command *command = session->command;
@@ -142,7 +108,7 @@ static struct error *choose(struct session *session)
 		bool found = false;
 
 		for (size_t i = 0; i < scan->candidates.n && !found; i++)
-			if (is_meant(&scan->candidates.items[i], *name)) {
+			if (candidate_is(&scan->candidates.items[i], *name)) {
 				VEC_PUSH(&session->list)->candidate = &scan->candidates.items[i];
 				found = true;
 			}
@@ -226,26 +192,52 @@ static struct error *try_sites(struct session *session, const struct build_sites
 			  result);
 }
 
+static struct error *build(struct session *session, const struct build_sites *sites, bool slice,
+			   const char *program)
+{
+	const struct verify_command *command = session->command;
+	char *link[] = { (char *)(uintptr_t)command->link, NULL };
+
+	return session->llvm->static_build(
+		&(struct build_options){ .paths = &session->path,
+					 .npaths = 1,
+					 .sites = sites,
+					 .slice = slice,
+					 .prints = command->expect || command->check,
+					 .hook = true,
+					 .link = command->link ? link : NULL,
+					 .folder = session->folder,
+					 .output = program });
+}
+
+/* On a slice if that was asked for; when it does not even run, on the whole program. */
 static struct error *try_candidate(struct session *session, struct verified *verified,
 				   const unsigned steps[2])
 {
-	const struct verify_command *command = session->command;
 	_cleanup_(build_sites_free) struct build_sites sites = { 0 };
 	_cleanup_free_ char *program =
 		memory_format("%s/program%u", session->folder, verified->candidate->rank);
-	char *link[] = { (char *)(uintptr_t)command->link, NULL };
+	bool cross = verified->candidate->kind == CANDIDATE_DEADLOCK;
 	double start = cmds_now();
 
 	build_sites_of(&session->scan, verified->candidate, ACTIVE_SITES, &sites);
-	if (access(program, X_OK) < 0)
-		TRY(session->llvm->static_build(&(struct build_options){ .paths = &session->path,
-									 .npaths = 1,
-									 .sites = &sites,
-									 .link = command->link ? link : NULL,
-									 .folder = session->folder,
-									 .output = program }));
-	TRY(try_sites(session, &sites, program, steps, verified->candidate->kind == CANDIDATE_DEADLOCK,
-		      &verified->result));
+	if (access(program, X_OK) < 0) {
+		verified->sliced = session->command->slice;
+		TRY(build(session, &sites, verified->sliced, program));
+	}
+	TRY(try_sites(session, &sites, program, steps, cross, &verified->result));
+	if (verified->sliced && verified->result.plain_failed) {
+		fprintf(stderr,
+			"unsnarl verify: the slice for candidate %u does not run as the program does; the "
+			"whole "
+			"program is used\n",
+			verified->candidate->rank);
+		tester_result_free(&verified->result);
+		verified->result = (struct tester_result){ 0 };
+		verified->sliced = false;
+		TRY(build(session, &sites, false, program));
+		TRY(try_sites(session, &sites, program, steps, cross, &verified->result));
+	}
 	verified->tried = verified->result.runs || verified->result.plain;
 	verified->seconds += cmds_now() - start;
 	if (verified->result.settled)

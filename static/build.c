@@ -6,11 +6,12 @@
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitWriter.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/Transforms/PassBuilder.h>
 
 #include "base/installed.h"
 #include "base/process.h"
-#include "static/static.h"
-#include "static/whole.h"
+#include "static/slicer.h"
 
 /* ---- the linker's command line ---- */
 
@@ -118,25 +119,61 @@ static struct error *compile(const struct build_options *options, const struct w
 	return NULL;
 }
 
+static void cut(struct scanner *scanner, const struct build_options *options)
+{
+	_cleanup_(slicer_free) struct slicer slicer;
+
+	points_start(&scanner->points, &scanner->whole);
+	threads_start(&scanner->threads, &scanner->points);
+	slicer_start(&slicer, scanner, options->sites, options->prints);
+	if (options->report)
+		slicer_report(&slicer, options->report);
+	slicer_cut(&slicer);
+}
+
+static struct error *check(const struct build_options *options, const struct whole *whole)
+{
+	char *message = NULL;
+	struct error *error = NULL;
+
+	if (LLVMVerifyModule(whole->module, LLVMReturnStatusAction, &message))
+		error = error_new("%s made unsound code of %s: %.200s",
+				  options->slice ? "slicing" : "the hooks", options->paths[0], message);
+	LLVMDisposeMessage(message);
+	return error;
+}
+
+/* What a slice leaves behind: blocks that nobody comes to, loops that do nothing, functions nobody calls. */
+static void tidy(struct whole *whole)
+{
+	LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+	LLVMErrorRef failed = LLVMRunPasses(whole->module,
+					    "function(simplifycfg,adce,loop-simplify,lcssa,loop(loop-"
+					    "deletion),simplifycfg,adce),globaldce",
+					    NULL, options);
+
+	if (failed)
+		LLVMConsumeError(failed);
+	LLVMDisposePassBuilderOptions(options);
+}
+
 struct error *static_build(const struct build_options *options)
 {
-	_cleanup_(whole_free) struct whole whole = { 0 };
+	_cleanup_(scanner_free) struct scanner scanner = { 0 };
 	_cleanup_free_ char *bitcode = memory_format("%s/whole.bc", options->folder);
-	char *message = NULL;
+	struct whole *whole = &scanner.whole;
 
-	TRY(whole_read(options->paths, options->npaths, &whole));
-	if (options->sites)
-		whole_hook(&whole, options->sites);
-	if (LLVMVerifyModule(whole.module, LLVMReturnStatusAction, &message)) {
-		struct error *error =
-			error_new("the hooks made unsound code of %s: %.200s", options->paths[0], message);
-		LLVMDisposeMessage(message);
-		return error;
-	}
-	LLVMDisposeMessage(message);
-	if (LLVMWriteBitcodeToFile(whole.module, bitcode) != 0)
+	TRY(whole_read(options->paths, options->npaths, whole));
+	if (options->slice)
+		cut(&scanner, options);
+	if (options->sites && options->hook)
+		whole_hook(whole, options->sites);
+	TRY(check(options, whole));
+	if (options->slice)
+		tidy(whole);
+	if (LLVMWriteBitcodeToFile(whole->module, bitcode) != 0)
 		return error_new("cannot write %s: is the disk full?", bitcode);
-	struct error *error = compile(options, &whole, bitcode);
+	struct error *error = compile(options, whole, bitcode);
 
 	unlink(bitcode);
 	return error;

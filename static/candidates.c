@@ -84,6 +84,43 @@ void scan_rank(struct scan *scan, scan_observed *observed, void *context)
 	scan_sort(scan);
 }
 
+/* ---- names that users give ---- */
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), tail = strlen(end);
+
+	return length >= tail && strcmp(text + length - tail, end) == 0 &&
+	       (length == tail || text[length - tail - 1] == '/');
+}
+
+static bool has_line(const struct candidate *candidate, const char *place)
+{
+	for (size_t i = 0; i < candidate->accesses.n; i++) {
+		_cleanup_free_ char *at = memory_format("%s:%u", candidate->accesses.items[i].file,
+							candidate->accesses.items[i].line);
+
+		if (ends_with(at, place))
+			return true;
+	}
+	return false;
+}
+
+bool candidate_is(const struct candidate *candidate, const char *name)
+{
+	const char *comma = strchr(name, ',');
+	char *end;
+
+	if (comma) {
+		_cleanup_free_ char *first = memory_format("%.*s", (int)(comma - name), name);
+
+		return has_line(candidate, first) && has_line(candidate, comma + 1);
+	}
+	if (!strncmp(name, "0x", 2))
+		return strtoull(name, &end, 16) == candidate->id && !*end;
+	return strtoul(name, &end, 10) == candidate->rank && !*end;
+}
+
 /* ---- places to hook ---- */
 
 /* An access alone comes first, then the same with the locks that were taken for it. */
@@ -179,4 +216,11 @@ void scan_free(struct scan *scan)
 	VEC_FREE(&scan->roots);
 	VEC_FREE(&scan->skipped);
 	VEC_FREE(&scan->parts);
+}
+
+void slice_report_free(struct slice_report *report)
+{
+	for (size_t i = 0; i < report->lines.n; i++)
+		free(report->lines.items[i].file);
+	VEC_FREE(&report->lines);
 }

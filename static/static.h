@@ -99,7 +99,9 @@ void scan_free(struct scan *scan);
 struct error *static_why(const struct scan_options *options, const char *first, const char *second,
 			 char **out);
 
-void candidate_free(struct candidate *candidate);           /* what it holds, not the struct */
+void candidate_free(struct candidate *candidate); /* what it holds, not the struct */
+/* Is this what the user means: a rank, an id, or two lines as FILE:LINE,FILE:LINE? */
+bool candidate_is(const struct candidate *candidate, const char *name);
 const char *candidate_kind_name(enum candidate_kind kind);  /* "race", "atomicity" … */
 const char *candidate_kind_words(enum candidate_kind kind); /* for people */
 
@@ -127,10 +129,27 @@ void build_sites_of(const struct scan *scan, const struct candidate *candidate, 
 		    struct build_sites *out);
 void build_sites_free(struct build_sites *sites);
 
+/* What a slice left of the program. */
+struct slice_line {
+	char *file;
+	uint32_t line;
+	bool kept, criterion;
+};
+
+struct slice_report {
+	VEC(struct slice_line) lines;
+	size_t functions, functions_kept, instructions, instructions_kept;
+};
+void slice_report_free(struct slice_report *report);
+
 struct build_options {
 	const char *const *paths; /* as for the scan */
 	size_t npaths;
-	const struct build_sites *sites; /* hooked for the active tester; NULL for none */
+	const struct build_sites *sites; /* of the candidate; NULL for none */
+	bool slice;                      /* leave out what does not matter to the sites */
+	bool prints;                     /* of a slice: what the program prints matters */
+	bool hook;                       /* put the hooks in */
+	struct slice_report *report;     /* of a slice; may be NULL */
 	char *const *link;               /* further arguments for the linker, NULL-terminated; may be NULL */
 	const char *folder;              /* for files on the way */
 	const char *output;
