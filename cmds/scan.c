@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "cmds/cmds.h"
+#include "cmds/observed.h"
 #include "report/answer.h"
 #include "report/candidate.h"
 #include "report/text.h"
@@ -172,6 +173,7 @@ static struct error *scan_main(int argc, char **argv, int *status)
 	progress_stop(showing.bar);
 	if (error || command.why)
 		return error;
+	TRY(observed_rank(command.store, operands[0], &scan));
 	(command.json ? print_json : print)(&command, operands[0], &scan, cmds_now() - start);
 	*status = scan.candidates.n ? 1 : 0;
 	return NULL;

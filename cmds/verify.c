@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "cmds/cmds.h"
+#include "cmds/observed.h"
 #include "cmds/verify.h"
 #include "diagnose/chase.h"
 #include "llvm/llvm.h"
@@ -396,6 +397,7 @@ static struct error *start(struct session *session)
 	TRY(session->llvm->static_scan(
 		&(struct scan_options){ .paths = &session->path, .npaths = 1, .most = 20000 },
 		&session->scan));
+	TRY(observed_rank(session->command->store, session->path, &session->scan));
 	TRY(choose(session));
 	session->bar = progress_start(STDERR_FILENO, session->list.n);
 	return NULL;
