@@ -5,7 +5,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 SOURCES = $(shell git ls-files '*.c' '*.h' ':!corpus' ':!bench' ':!examples')
 
-.PHONY: all install demo check bench eval-hunt eval-diagnose eval-locon eval-bugaboo eval-colfinder sanitize fuzz format tidy packages clean
+.PHONY: all install demo check check-correct bench eval-hunt eval-diagnose eval-locon eval-bugaboo eval-invariants eval-colfinder sanitize fuzz format tidy packages clean
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -24,9 +24,15 @@ demo:
 
 check:
 	@scripts/packages.sh build check
-	@$(MAKE) --no-print-directory all $(BUILD)-sanitize/build.ninja
+	@$(MAKE) --no-print-directory all $(BUILD)-sanitize/build.ninja $(BUILD)-fuzz/build.ninja
 	ninja -C $(BUILD)-sanitize
-	@scripts/check.py $(BUILD) $(BUILD)-sanitize
+	ninja -C $(BUILD)-fuzz fuzzers
+	@scripts/check.py $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz
+
+# Every correct program of tests/correct in 200 schedules with two jobs; LOAD=2 keeps the machine busy beside it.
+LOAD ?= 0
+check-correct: all
+	tests/test_correct.py $(BUILD)/unsnarl --load $(LOAD)
 
 bench:
 	@scripts/packages.sh build bench
@@ -54,6 +60,12 @@ eval-bugaboo:
 	@scripts/packages.sh build
 	@$(MAKE) --no-print-directory all
 	scripts/eval-bugaboo.py --build $(BUILD) $(EVAL)
+
+# AI's tables on the corpus and the benchmark programs, into doc/results.md; EVAL="--runs 20" for a short one.
+eval-invariants:
+	@scripts/packages.sh build
+	@$(MAKE) --no-print-directory all
+	scripts/eval-invariants.py --build $(BUILD) --write $(EVAL)
 
 # COLFINDER's tables on the corpus, into doc/results.md; EVAL passes options, as --trials 1.
 eval-colfinder:

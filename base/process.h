@@ -9,4 +9,10 @@
  * status, 128 + signal when it was killed. */
 struct error *process_run(char *const *argv, int *status);
 
+/* From now on an interruption (SIGINT, SIGTERM, SIGHUP) waits until somebody asks for it. */
+void process_catch(void);
+/* The same for a process that has called process_catch: a signal is passed on to the program and
+ * *signal is its number when the program has ended; 0 else. */
+struct error *process_run_caught(char *const *argv, int *status, int *signal);
+
 #endif

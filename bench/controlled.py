@@ -9,12 +9,12 @@ import subprocess
 SCHEDULES, LONG, SHORT = 60, 20000, 2000
 
 
-def hunt(place, program, *arguments):
+def hunt(place, program, *arguments, options=(), schedules=SCHEDULES):
     """Totals of a hunt: schedules, points, turns, seconds of processor time."""
     store = place.bench / "controlled.store"
     shutil.rmtree(store, ignore_errors=True)
-    command = [str(place.unsnarl), "hunt", "--json", "--seed", "1", "--budget", str(SCHEDULES), "-j", "1",
-               "--policy", "random", "--passes", "0", "--keep-going", "--no-reduce", "--store", str(store),
+    command = [str(place.unsnarl), "hunt", "--json", "--seed", "1", "--budget", str(schedules), "-j", "1",
+               "--policy", "random", "--passes", "0", "--keep-going", "--no-reduce", "--store", str(store), *options,
                "--", str(program), *arguments]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     shutil.rmtree(store, ignore_errors=True)
@@ -30,6 +30,17 @@ def between(place, program, mode):
     long, short = (hunt(place, program, mode, str(count)) for count in (LONG, SHORT))
     return (long["points"] - short["points"], long["turns"] - short["turns"],
             (long["cpu_s"] - short["cpu_s"]) * 1e9)
+
+
+def world(place, program, repetitions):
+    """What private files cost: milliseconds a schedule of a program that writes a file, in the working
+    folder itself and in a view of it; by turns, the least of each."""
+    shared, private = [], []
+    for _ in range(repetitions):
+        for times, options in ((shared, ["--share-files"]), (private, [])):
+            answer = hunt(place, program, options=options, schedules=1000)
+            times.append(answer["cpu_s"] * 1e3 / answer["schedules"])
+    return {"shared_ms": min(shared), "private_ms": min(private)}
 
 
 def measure(place, program, repetitions):

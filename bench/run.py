@@ -401,7 +401,24 @@ def measure_controlled(place, repetitions):
     print(f"\ncontrolled runs, processor time: {figures['point_ns']:.0f} ns a point where the same thread goes "
           f"on, {figures['switch_ns']:.0f} ns\nmore for a switch of threads, "
           f"{figures['schedule_ms']:.2f} ms a schedule of two threads that do nothing")
+    measure_world(place, repetitions, figures)
     return figures
+
+
+def measure_world(place, repetitions, figures):
+    """What it costs that runs start alike, beside the scheduler's figures."""
+    program, source = place.bench / "writes.unsnarl", SOURCES / "writes.c"
+    compile_if_older([*compiler(place, "unsnarl"), *FLAGS, str(source), "-o", str(program)], program,
+                     max(source.stat().st_mtime, newest_tool(place)))
+    try:
+        figures.update(controlled.world(place, program, max(repetitions, 3)))
+    except RuntimeError as error:
+        say(f"failed: writes: {error}")
+        return
+    ratio = figures["private_ms"] / figures["shared_ms"]
+    print(f"private files: {figures['private_ms']:.3f} ms a schedule of a small program that writes one, "
+          f"{figures['shared_ms']:.3f} ms shared\n"
+          f"  {'private against shared':29} {ratio:11.3f} <= 1.1: {'met' if ratio <= 1.1 else 'missed'}")
 
 
 def write_json(path, medians, figures):

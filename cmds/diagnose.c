@@ -87,6 +87,8 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 	_cleanup_(world_close) struct world world;
 
 	TRY(launch_check(operands[0], &loom, &path, &build));
+	if (loom == LOOM_COMPILED)
+		TRY(launch_check_control(path));
 	cmds_catch_interrupts();
 	TRY(cmds_world_open("diagnose", &command.world, &world));
 	const struct diagnosis_options options = {
@@ -114,7 +116,7 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 		diagnosis_json(&diagnosis);
 	else
 		diagnosis_print(&diagnosis, stdout);
-	*status = diagnosis.tally.found ? 1 : diagnosis.interrupted ? CMDS_INTERRUPTED : 0;
+	*status = diagnosis.tally.found && !tally_blames_control(&diagnosis.tally) ? 1 : diagnosis.interrupted ? CMDS_INTERRUPTED : 0;
 	return NULL;
 }
 

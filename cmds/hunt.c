@@ -25,7 +25,7 @@ struct hunt_command {
 	const char *budget, *check, *expect, *store, *force, *forbid;
 	struct claim claim; /* from --force or --forbid */
 	unsigned policy, loom;
-	bool keep_going, no_reduce, json;
+	bool keep_going, no_reduce, early, json;
 	struct cmds_world world;
 	/* From --budget: one of them, the other is 0. */
 	uint64_t schedules;
@@ -65,6 +65,9 @@ static const struct options_entry entries[] = {
 	  .help = "use up the budget also after a failure" },
 	{ .name = "no-reduce", .kind = OPTIONS_FLAG, AT(no_reduce),
 	  .help = "leave the failing schedule as long as it is" },
+	{ .name = "early-timeouts", .kind = OPTIONS_FLAG, AT(early),
+	  .help = "an experiment: waits with a time-out may run out while other threads can go on; a failure "
+		  "then says so" },
 	CMDS_STORE_ENTRY(struct hunt_command),
 	CMDS_JSON_ENTRY(struct hunt_command),
 	{ 0 },
@@ -219,7 +222,7 @@ static struct error *hunt_all(struct hunt_command *command, char **argv, struct 
 		.area = { .observe = OBSERVE_ALL,
 			  .context = (uint32_t)command->context,
 			  .seed = command->seed },
-		.control = { .policy = POLICY_STAY },
+		.control = { .policy = POLICY_STAY, .carry = 1, .early = command->early },
 		.still = true,
 		.timeout_s = command->timeout_s,
 		.expect = command->expect,
@@ -262,6 +265,8 @@ static struct error *hunt_main(int argc, char **argv, int *status)
 
 	TRY(launch_check(operands[0], &loom, &path, &summary.build));
 	command.loom = loom;
+	if (loom == LOOM_COMPILED)
+		TRY(launch_check_control(path));
 	summary.store = command.store;
 	summary.program = path;
 	summary.arguments = operands + 1;
@@ -269,7 +274,7 @@ static struct error *hunt_main(int argc, char **argv, int *status)
 	summary.passes = command.passes;
 	summary.failures = command.failures;
 	TRY(hunt_all(&command, operands, &summary));
-	*status = summary.found ? 1 : summary.interrupted ? CMDS_INTERRUPTED : 0;
+	*status = summary.found && !tally_blames_control(&summary) ? 1 : summary.interrupted ? CMDS_INTERRUPTED : 0;
 	return NULL;
 }
 

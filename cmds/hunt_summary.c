@@ -39,20 +39,29 @@ static void print_tried(const struct tally *summary)
 
 	_cleanup_free_ char *arms = tally_join(summary->arms.items, summary->arms.n);
 	_cleanup_free_ char *ends = tally_join(summary->ends.items, summary->ends.n);
-	_cleanup_free_ char *text =
-		memory_format("Tried %llu schedules in %s (%.0f a second): %s. %llu passed, %llu "
-			      "failed%s%s%s; %llu pairs, %llu "
-			      "predecessors, %llu edges.",
-			      (unsigned long long)summary->schedules, time,
-			      summary->wall_s > 0 ? (double)summary->schedules / summary->wall_s : 0, arms,
-			      (unsigned long long)summary->passed, (unsigned long long)summary->failed,
-			      *ends ? " (" : "", ends, *ends ? ")" : "", (unsigned long long)summary->pairs,
-			      (unsigned long long)summary->predecessors, (unsigned long long)summary->edges);
+	_cleanup_free_ char *slow = summary->slow
+					    ? memory_format(", %llu inconclusive (too slow under control)",
+							    (unsigned long long)summary->slow)
+					    : memory_string("");
+	_cleanup_free_ char *text = memory_format(
+		"Tried %llu schedules in %s (%.0f a second): %s. %llu passed, %llu "
+		"failed%s%s%s%s; %llu pairs, %llu "
+		"predecessors, %llu edges.",
+		(unsigned long long)summary->schedules, time,
+		summary->wall_s > 0 ? (double)summary->schedules / summary->wall_s : 0, arms,
+		(unsigned long long)summary->passed, (unsigned long long)summary->failed, *ends ? " (" : "",
+		ends, *ends ? ")" : "", slow, (unsigned long long)summary->pairs,
+		(unsigned long long)summary->predecessors, (unsigned long long)summary->edges);
 
 	options_fill(stdout, text, 0, 0);
 	if (summary->claim != CLAIM_UNUSED)
 		print_claim(summary);
-	if (summary->found && !summary->passed)
+	if (tally_blames_control(summary))
+		options_fill(stdout,
+			     "No schedule passed, but the program passes when it runs as it is: until shown "
+			     "otherwise the control is to blame, not the program.",
+			     0, 0);
+	else if (summary->found && !summary->passed)
 		printf("No schedule passed: the failure does not depend on the order of threads.\n");
 	if (summary->uncontrolled.n) {
 		printf("Not under control, so that runs may differ here:\n");
@@ -89,7 +98,8 @@ static void print_next(const struct tally *summary)
 	if (summary->found) {
 		unsigned long long number = summary->failure.number;
 
-		printf("  unsnarl replay %llu%s        the same again, exactly\n", number, option);
+		printf("  unsnarl replay %llu%s        the same again, %s\n", number, option,
+		       summary->uncontrolled.n ? "as far as it is under control" : "exactly");
 		printf("  unsnarl replay %llu%s --gdb  in the debugger, stopped at the failure\n", number,
 		       option);
 		printf("  unsnarl show %llu%s          what its threads did to each other\n", number, option);
@@ -106,6 +116,8 @@ void hunt_summary_print(const struct tally *summary, const struct story *story)
 			(unsigned long long)summary->schedules);
 	if (summary->found)
 		print_failure(summary, story);
+	else if (summary->slow && !summary->passed)
+		printf("Too slow under control: inconclusive.\n");
 	else
 		printf("No schedule failed.\n");
 	print_tried(summary);
@@ -156,6 +168,8 @@ void hunt_summary_json(const struct tally *summary, const struct story *story)
 	json_object_set_new(answer, "turns", answer_count(summary->turns));
 	json_object_set_new(answer, "passed", answer_count(summary->passed));
 	json_object_set_new(answer, "failed", answer_count(summary->failed));
+	json_object_set_new(answer, "inconclusive", answer_count(summary->slow));
+	json_object_set_new(answer, "blames_control", json_boolean(tally_blames_control(summary)));
 	json_object_set_new(answer, "recorded",
 			    json_pack("{s:o, s:o}", "passed", answer_count(summary->recorded_passed),
 				      "failed", answer_count(summary->recorded_failed)));

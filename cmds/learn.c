@@ -12,10 +12,11 @@ struct learn_options {
 	uint64_t runs, jobs, jitter_us, campaign, traces, limit_ms, seed;
 	double timeout_s;
 	const char *check, *expect, *store, *out, *explain, *bias;
-	bool json, free;
+	bool json, free, annotated;
 };
 
 #define RUNS_UNTIL_CONVERGED 1000u /* without -n: at most */
+#define RUNS_ANEW 400u             /* traced, for sets without what is left out: at most */
 #define AT(member) .offset = offsetof(struct learn_options, member)
 
 /* clang-format off */
@@ -27,6 +28,8 @@ static const struct options_entry entries[] = {
 	{ .name = "bias", .value = "PERCENT", .kind = OPTIONS_STRING, AT(bias),
 	  .help = "leave groups of accesses unguarded that make up more than PERCENT of all shared accesses, "
 		  "as in --bias 30%" },
+	{ .name = "annotated", .kind = OPTIONS_FLAG, AT(annotated),
+	  .help = "guard only what the source marks (see unsnarl.h), with sets computed anew from traced runs" },
 	{ .name = "limit", .value = "MS", .kind = OPTIONS_NUMBER, AT(limit_ms), .high = GUARD_MOST_MS,
 	  .help = "longest stall of a guarded program, in milliseconds (default 10)" },
 	{ .name = "campaign", .value = "N", .kind = OPTIONS_NUMBER, AT(campaign), .low = 1, .high = INT64_MAX,
@@ -175,6 +178,32 @@ static struct error *answer(const struct learn_options *options, struct training
 	return NULL;
 }
 
+/* The set of what the source marks alone. */
+static struct error *choose_annotated(const struct learn_options *options,
+				      const struct cmds_campaigns *campaigns, struct training *training,
+				      struct guard_set *out)
+{
+	_cleanup_free_ bool *chosen = memory_alloc(training->places.sites.n + 1);
+	_cleanup_(recomputed_free) struct recomputed recomputed = { 0 };
+	const struct launch_options oracle = launch_of(options);
+
+	if (!annotations_choose(training, chosen))
+		return error_new(
+			"the source marks no shared access: put UNSNARL_GUARD_FUNCTION and the like of "
+			"unsnarl.h into it, or leave out --annotated");
+	recomputed_start(&recomputed, training);
+	for (size_t i = 0; i < campaigns->n; i++)
+		for (size_t k = 0; k < training->campaigns.n; k++)
+			if (training->campaigns.items[k].number == campaigns->items[i].number)
+				TRY(learn_anew(&campaigns->items[i], &oracle,
+					       options->runs ? options->runs : RUNS_ANEW, training, chosen,
+					       &recomputed));
+	guard_set_choose(&recomputed.set, chosen, out);
+	out->runs = recomputed.runs;
+	out->converged = recomputed.quiet >= TRAINING_QUIET;
+	return NULL;
+}
+
 static struct error *learn(const struct learn_options *options, struct store *store, const char *program)
 {
 	_cleanup_(cmds_campaigns_free) struct cmds_campaigns campaigns = { 0 };
@@ -191,6 +220,13 @@ static struct error *learn(const struct learn_options *options, struct store *st
 	if (options->explain)
 		return learn_explain(&training, options->explain);
 	training_set(&training, &set);
+	if (options->annotated) {
+		struct guard_set marked = { 0 };
+
+		TRY(choose_annotated(options, &campaigns, &training, &marked));
+		guard_set_free(&set);
+		set = marked;
+	}
 	if (set.sites.n > GUARD_SITES)
 		return error_new("%zu accesses are shared, and a guard set holds %u at most; --bias leaves "
 				 "the most frequent out",

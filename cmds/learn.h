@@ -2,6 +2,7 @@
 #ifndef CMDS_LEARN_H
 #define CMDS_LEARN_H
 
+#include "analysis/invariant/annotations.h"
 #include "analysis/invariant/bias.h"
 #include "analysis/invariant/training.h"
 #include "loom/launch.h"
@@ -21,6 +22,10 @@ struct error *learn_run(struct store *store, const struct launch_options *launch
 /* Traces the campaign's command line `n` times, if its program is still the one that ran. */
 struct error *learn_trace(const struct campaign *campaign, const struct launch_options *oracle, uint64_t n,
 			  struct training *training);
+
+/* Traces passing runs, controlled, until the sets of the chosen places have converged, `most` runs at most. */
+struct error *learn_anew(const struct campaign *campaign, const struct launch_options *oracle, uint64_t most,
+			 struct training *training, const bool *chosen, struct recomputed *recomputed);
 
 /* learn_report.c */
 void learn_report(struct training *training, const struct guard_set *set);

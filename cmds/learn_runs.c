@@ -122,33 +122,70 @@ static struct error *trace_once(const struct launch_options *launch, struct trai
 	return NULL;
 }
 
+/* The campaign's command line, for traced runs; false when its program is another one by now, or gone. */
+static bool command_of(const struct campaign *campaign, struct launch_options *launch, char **path,
+		       char ***argv)
+{
+	size_t narguments = 0;
+	uint64_t build;
+	enum loom loom = LOOM_COMPILED;
+	struct error *gone = launch_check(campaign->program, &loom, path, &build);
+
+	if (gone || build != campaign->build) {
+		error_free(gone);
+		return false;
+	}
+	while (campaign->arguments && campaign->arguments[narguments])
+		narguments++;
+	*argv = memory_alloc((narguments + 2) * sizeof **argv);
+	(*argv)[0] = campaign->program;
+	for (size_t i = 0; i < narguments; i++)
+		(*argv)[i + 1] = campaign->arguments[i];
+	launch->path = *path;
+	launch->argv = *argv;
+	launch->area.observe = OBSERVE_TRACE;
+	if (launch->timeout_s == 0 || launch->timeout_s > TRACED_S)
+		launch->timeout_s = TRACED_S;
+	return true;
+}
+
 struct error *learn_trace(const struct campaign *campaign, const struct launch_options *oracle, uint64_t n,
 			  struct training *training)
 {
 	struct launch_options launch = *oracle;
 	_cleanup_free_ char *path = NULL;
-	uint64_t build;
-	size_t narguments = 0;
-	enum loom loom = LOOM_COMPILED;
-	struct error *gone = launch_check(campaign->program, &loom, &path, &build);
+	_cleanup_free_ char **argv = NULL;
 
-	if (gone || build != campaign->build) {
-		error_free(gone);
-		return NULL; /* another build by now, or none: its runs taught what they could */
-	}
-	while (campaign->arguments && campaign->arguments[narguments])
-		narguments++;
-	_cleanup_free_ char **argv = memory_alloc((narguments + 2) * sizeof *argv);
-
-	argv[0] = campaign->program;
-	for (size_t i = 0; i < narguments; i++)
-		argv[i + 1] = campaign->arguments[i];
-	launch.path = path;
-	launch.argv = argv;
-	launch.area.observe = OBSERVE_TRACE;
-	if (launch.timeout_s == 0 || launch.timeout_s > TRACED_S)
-		launch.timeout_s = TRACED_S;
+	if (!command_of(campaign, &launch, &path, &argv))
+		return NULL; /* its runs taught what they could */
 	for (uint64_t i = 0; i < n && !cmds_interrupted(); i++)
 		TRY(trace_once(&launch, training));
+	return NULL;
+}
+
+struct error *learn_anew(const struct campaign *campaign, const struct launch_options *oracle, uint64_t most,
+			 struct training *training, const bool *chosen, struct recomputed *recomputed)
+{
+	struct launch_options launch = *oracle;
+	_cleanup_free_ char *path = NULL;
+	_cleanup_free_ char **argv = NULL;
+
+	if (!command_of(campaign, &launch, &path, &argv))
+		return error_new("%s is not the program any more that ran: run it again, so that sets can be "
+				 "computed without what is left out",
+				 campaign->program);
+	recomputed->quiet = 0;
+	for (uint64_t i = 0; i < most && recomputed->quiet < TRAINING_QUIET && !cmds_interrupted(); i++) {
+		_cleanup_(run_free) struct run run = { 0 };
+		_cleanup_(atlas_free) struct atlas atlas = { 0 };
+
+		launch.control = policy_of(i);
+		launch.still = true;
+		launch.area.seed = oracle->area.seed + i;
+		TRY(launch_run(&launch, &run));
+		atlas_read(&atlas, &run.observations);
+		if (run.label == LABEL_PASS)
+			recomputed_add(recomputed, training, chosen, &run.observations, &atlas);
+	}
 	return NULL;
 }

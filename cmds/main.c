@@ -5,6 +5,7 @@
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "cmds/cmds.h"
@@ -12,9 +13,27 @@
 #include "report/text.h"
 
 const struct verb *const cmds_verbs[] = {
-	&verb_diagnose, &verb_cc,     &verb_cxx,    &verb_run,  &verb_hunt,  &verb_replay, &verb_runs,
-	&verb_show,     &verb_locate, &verb_rank,   &verb_scan, &verb_slice, &verb_verify, &verb_learn,
-	&verb_guard,    &verb_relax,  &verb_expose, &verb_exec, &verb_help,  NULL,
+	&verb_diagnose,
+	&verb_cc,
+	&verb_cxx,
+	&verb_run,
+	&verb_hunt,
+	&verb_replay,
+	&verb_runs,
+	&verb_show,
+	&verb_locate,
+	&verb_rank,
+	&verb_scan,
+	&verb_slice,
+	&verb_verify,
+	&verb_learn,
+	&verb_guard,
+	&verb_relax,
+	&verb_expose,
+	&verb_detect,
+	&verb_exec,
+	&verb_help,
+	NULL,
 };
 
 const struct verb *cmds_find(const char *name)
@@ -35,11 +54,27 @@ struct error *cmds_unknown(const char *name)
 			names[n++] = (*verb)->page->verb;
 	const char *nearest = options_nearest(name, names, n);
 
+	/* A file of that name: its user means the program. */
+	if (strchr(name, '/') || (!nearest && access(name, X_OK) == 0))
+		return error_new("unknown verb %s; to diagnose a program write: unsnarl -- %s%s", name,
+				 strchr(name, '/') ? "" : "./", name);
 	if (nearest)
 		return error_new("unknown %s %s, did you mean %s?", *name == '-' ? "option" : "verb", name,
 				 nearest);
 	return error_new("unknown %s %s; unsnarl help lists the verbs", *name == '-' ? "option" : "verb",
 			 name);
+}
+
+/* unsnarl-cc and unsnarl-c++ are the tool under another name, for build files that want a compiler in one
+ * word. */
+static const struct verb *verb_of_own_name(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *prefix = "unsnarl-";
+	const struct verb *verb =
+		strncmp(name, prefix, strlen(prefix)) == 0 ? cmds_find(name + strlen(prefix)) : NULL;
+
+	return verb == &verb_cc || verb == &verb_cxx ? verb : NULL;
 }
 
 static int fail(const char *verb, struct error *error)
@@ -50,7 +85,15 @@ static int fail(const char *verb, struct error *error)
 	fflush(stdout);
 	fprintf(stderr, "unsnarl%s%s: %s\n", verb ? " " : "", verb ? verb : "", message);
 	error_free(error);
-	return 2;
+	return cmds_interrupted() ? CMDS_INTERRUPTED : 2;
+}
+
+static int finish(const struct verb *verb, struct error *error, int status)
+{
+	/* A result that did not reach its reader is no success. */
+	if (!error && (fflush(stdout) || ferror(stdout)))
+		error = error_errno(errno, "cannot write the result");
+	return error ? fail(verb->page->verb, error) : status;
 }
 
 int main(int argc, char **argv)
@@ -59,6 +102,13 @@ int main(int argc, char **argv)
 	int status = 0;
 
 	setlocale(LC_CTYPE, "");
+	const struct verb *own = argc ? verb_of_own_name(argv[0]) : NULL;
+
+	if (own) {
+		struct error *error = own->main(argc, argv, &status);
+
+		return finish(own, error, status);
+	}
 	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
 		printf("unsnarl %s\n", UNSNARL_VERSION);
 		return 0;
@@ -74,10 +124,5 @@ int main(int argc, char **argv)
 	int skipped = argc > 1 && !bare;
 	struct error *error = verb->main(argc - skipped, argv + skipped, &status);
 
-	/* A result that did not reach its reader is no success. */
-	if (!error && (fflush(stdout) || ferror(stdout)))
-		error = error_errno(errno, "cannot write the result");
-	if (error)
-		return fail(verb->page->verb, error);
-	return argc > 1 ? status : 2;
+	return finish(verb, error, argc > 1 ? status : 2);
 }

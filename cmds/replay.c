@@ -174,6 +174,8 @@ static struct error *find_program(struct subject *subject, char **given)
 		subject->loom = LOOM_BINARY;
 		TRY(launch_check(program, &subject->loom, &subject->path, &build));
 	}
+	if (subject->loom == LOOM_COMPILED)
+		TRY(launch_check_control(subject->path));
 	if (build != schedule->build)
 		return error_new(
 			"%s is not the build that %s was recorded with; a schedule fits that one only: hunt "
@@ -324,12 +326,7 @@ static struct error *replay_main(int argc, char **argv, int *status)
 	TRY(find_program(&subject, operands + 1));
 	if (command.export)
 		return export(&subject, command.export);
-	_cleanup_(world_close) struct world world;
-
-	cmds_catch_interrupts();
-	TRY(cmds_world_open("replay", &command.world, &world));
 	struct launch_options launch = {
-		.world = &world,
 		.loom = subject.loom,
 		.path = subject.path,
 		.argv = subject.argv,
@@ -339,6 +336,11 @@ static struct error *replay_main(int argc, char **argv, int *status)
 
 	if (command.gdb || command.commands || command.at)
 		return debug(&command, &launch, &subject);
+	_cleanup_(world_close) struct world world;
+
+	cmds_catch_interrupts();
+	TRY(cmds_world_open("replay", &command.world, &world));
+	launch.world = &world;
 	TRY(replay_all(&command, &launch, &subject, status));
 	cmds_world_tell("replay", &world, false);
 	return command.story && !command.json ? tell(&launch, &subject) : NULL;

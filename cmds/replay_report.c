@@ -127,7 +127,7 @@ void replay_report_print(const struct replay_report *report)
 	printf("Replay of %s (%zu turns, schedule %016llx): %s\n", name, report->recorded->nturns,
 	       (unsigned long long)schedule_hash(report->recorded->turns, report->recorded->nturns), ended);
 	print_output(report->output);
-	if (report->still)
+	if (report->still && report->identical)
 		printf("With addresses chosen at random it left the schedule: what the program does\n"
 		       "depends on them. Replayed without randomisation, as it was recorded.\n");
 	if (report->has_other)

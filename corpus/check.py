@@ -277,6 +277,22 @@ class Program:
         require(good >= needed, f"{what} passed {good} times, failed {len(bad)} times ({bad[-1:]})")
         require(len(outputs) == 1, f"{what} prints different things in good runs")
 
+    def must_pass_mostly(self, executable, args, needed, what):
+        """A program with a bug: that it shows by chance, as declared, is no mistake of the corpus, a busy
+        machine makes it likelier; that it fails otherwise is, or that it hardly ever passes."""
+        good, declared, other, outputs = 0, 0, [], set()
+        while good < needed and declared < 10 * needed and len(other) < 2:
+            status, out = self.run(executable, args)
+            if self.passed(status, out, args):
+                good += 1
+                outputs.add(out)
+            elif self.failed_as_declared(status, out):
+                declared += 1
+            else:
+                other.append(describe(status))
+        require(good >= needed, f"{what} passed {good} times, failed {declared} times as declared, otherwise {other[-1:]}")
+        require(len(outputs) == 1, f"{what} prints different things in good runs")
+
     def must_fail(self, executable, runs, needed, what):
         declared, other = 0, []
         while declared < needed and len(other) <= runs - needed:
@@ -303,8 +319,8 @@ def check_runs(truth, folder, target):
             if "good_args" in truth:
                 program.must_pass(target, truth["good_args"], 5, 5, "normal build with good_args")
         else:
-            program.must_pass(target, truth["args"], 5, 4, "normal build")
-        program.must_fail(trigger, 3, 2, "TRIGGER build")
+            program.must_pass_mostly(target, truth["args"], 4, "normal build")
+        program.must_fail(trigger, 8, 2, "TRIGGER build")
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 

@@ -1,6 +1,7 @@
 /* From proposals to causes. Methods give opinions: findings that they claim. Experiments
  * decide which of these, or of what nobody claimed, is the cause: the order of causes
  * follows from their counts (lab.h) and from the run alone:
+ *   0. threads that wait for each other or for a lost signal: that is the failure itself;
  *   1. proven before likely before guessed;
  *   2. a group of accesses that must be one step, seen to do no harm whichever side comes
  *      first, before an order of two: it forbids less;
@@ -32,6 +33,8 @@ struct cause {
 	enum verdict verdict;
 	bool tried;       /* there are counts */
 	bool consequence; /* forbidden it fails all the same */
+	bool seen;        /* it is the failure itself */
+	bool second;      /* of another failure, that comes also when the first cause is forbidden */
 	struct claim claim;
 	struct proof proof;
 	uint32_t claimed; /* bits by place of the opinion */
@@ -41,6 +44,7 @@ struct causes {
 	struct cause *items;
 	size_t n, room;           /* as VEC */
 	struct findings told;     /* findings that no opinion has */
+	struct findings second;   /* of another fault, one at most */
 	struct trials_counts any; /* schedules of the program as it is */
 	uint64_t tried, runs;     /* claims, runs of all experiments */
 };

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/progress.h"
+#include "diagnose/doubt.h"
 #include "diagnose/retell.h"
 #include "loom/reduce.h"
 #include "loom/watch.h"
@@ -16,9 +17,12 @@
 #define ALWAYS 100    /* schedules that failed: if none has passed by then, none will */
 #define PATIENCE 1000 /* schedules after a failure in which enough others have to pass */
 #define REDUCE_TRIES 6000
+#define SLOW_MOST 8 /* schedules that are too slow: if none was quick enough by then, none will be */
 
 struct chase {
 	struct chase_options options;
+	struct launch_options launch; /* the same with the patience that this program needs */
+	struct doubt doubt;
 	struct store *store;
 	struct hunt *hunt;
 	struct tally *tally;
@@ -50,7 +54,7 @@ static struct error *record(struct chase *chase, struct run *run, uint64_t hash,
  * them; should it go astray, what is there must do. */
 static struct error *observe_wholly(struct chase *chase, struct run *run)
 {
-	struct launch_options options = retell_strictly(chase->options.launch, &run->schedule);
+	struct launch_options options = retell_strictly(&chase->launch, &run->schedule);
 	_cleanup_(run_free) struct run again = { 0 };
 
 	options.control.carry = 1;
@@ -73,7 +77,14 @@ static struct error *take(struct chase *chase, struct steer_report *report, cons
 	bool wanted =
 		failed ? tally->recorded_failed < tally->failures : tally->recorded_passed < tally->passes;
 
+	if (failed && !tally->found && report->harvested)
+		TRY(doubt_hang(&chase->doubt, &chase->launch, report));
+	failed = report->label == LABEL_FAIL;
+	if (chase->hunt)
+		hunt_patience(chase->hunt, chase->doubt.still_points);
 	tally_add(tally, report, arm);
+	if (report->outcome == OUTCOME_SLOW)
+		return NULL;
 	if (wanted && report->harvested && failed && report->light)
 		TRY(observe_wholly(chase, &report->run));
 	if (wanted && report->harvested)
@@ -97,6 +108,8 @@ static bool is_enough(const struct chase *chase)
 	const struct tally *tally = chase->tally;
 
 	if (options->seconds > 0 && watch_now() - chase->started >= options->seconds)
+		return true;
+	if (!tally->found && !tally->passed && tally->slow >= SLOW_MOST)
 		return true;
 	if (!tally->found || options->keep_going)
 		return false;
@@ -161,6 +174,10 @@ struct error *chase_follow(struct chase *chase)
 	struct error *error = follow(chase);
 	struct hunt_seen seen = hunt_seen(chase->hunt);
 
+	if (!error && tally->found && !tally->passed && !is_stopped(chase)) {
+		error = doubt_plain(&chase->doubt, &chase->launch);
+		tally->plain_passes = chase->doubt.passes;
+	}
 	tally->wall_s = watch_now() - chase->started;
 	tally->cpu_s += own_cpu_s() - before;
 	tally->pairs = seen.pairs;
@@ -175,7 +192,7 @@ static struct error *keep_near(void *context, struct run *run, uint64_t hash)
 	struct chase *chase = context;
 	bool recorded = false;
 
-	if (!chase->near)
+	if (!chase->near || run->outcome == OUTCOME_SLOW)
 		return NULL;
 	TRY(record(chase, run, hash, &recorded));
 	chase->near -= recorded;
@@ -221,7 +238,7 @@ static struct error *begin(struct chase *chase)
 	const struct chase_options *options = &chase->options;
 	_cleanup_(run_free) struct run first = { 0 };
 	const struct hunt_options hunt = {
-		.launch = options->launch,
+		.launch = &chase->launch,
 		.jobs = options->jobs,
 		.seed = options->seed,
 		.arms = options->arms,
@@ -230,11 +247,13 @@ static struct error *begin(struct chase *chase)
 		.budget = options->schedules > 1 ? options->schedules - 1 : options->schedules,
 	};
 
-	struct launch_options launch = *options->launch;
+	struct launch_options launch = chase->launch;
 
 	if (options->claim)
 		launch.control.claim = *options->claim;
-	TRY(launch_run(&launch, &first));
+	TRY(doubt_first(&chase->doubt, &launch, &first));
+	launch.control.claim = chase->launch.control.claim;
+	chase->launch = launch;
 	TRY(tally_check(&first, chase->tally->program));
 	TRY(hunt_start(&hunt, &first, &chase->hunt));
 	struct steer_report report = { .label = first.label,
@@ -258,6 +277,7 @@ struct error *chase_start(const struct chase_options *options, struct store *sto
 	_cleanup_(chase_stopp) struct chase *chase = memory_alloc(sizeof *chase);
 
 	chase->options = *options;
+	chase->launch = *options->launch;
 	chase->store = store;
 	chase->tally = tally;
 	chase->started = watch_now();

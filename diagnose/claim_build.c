@@ -13,10 +13,12 @@
 struct claim_part claim_part_of(const struct observations *run, const struct atlas *atlas, size_t event)
 {
 	const struct event *from = &run->events[event];
+	const struct site *site = atlas_number(atlas, from->site);
 
-	return (struct claim_part){ .site = atlas_number(atlas, from->site),
+	/* An atomic update is in the trace twice, but it is one access. */
+	return (struct claim_part){ .site = site,
 				    .thread = from->thread,
-				    .write = from->write,
+				    .write = from->write || (site && site->kind == SITE_UPDATE),
 				    .address = from->address,
 				    .size = from->size,
 				    .at = event };
@@ -169,9 +171,12 @@ static bool fits_step(const struct matching *matching, size_t step, size_t event
 		    (matching->finding->accesses.items[i].thread == access->thread) !=
 			    (matching->parts->items[i].thread == at->thread))
 			return false;
-	for (size_t i = 0; i < step && matching->one; i++) {
+	for (size_t i = 0; i < step; i++) {
 		const struct claim_part *part = &matching->parts->items[i];
+		const char *name = part->site->variable;
 
+		if (!matching->one && (!*name || strcmp(name, access->variable)))
+			continue;
 		if (part->size &&
 		    !(part->address < at->address + at->size && at->address < part->address + part->size))
 			return false;
@@ -286,21 +291,33 @@ bool claim_is_same(const struct claim *a, const struct claim *b)
 	return true;
 }
 
+unsigned char *claim_site_bits(const struct atlas *atlas, const struct claim *claim)
+{
+	unsigned char *bits = memory_alloc(atlas->nnumbered + 1);
+
+	for (size_t i = 0; i < atlas->nnumbered; i++)
+		for (uint32_t j = 0; atlas->numbered[i] && j < claim->nsteps; j++)
+			if (claim_has_site(&claim->steps[j], atlas->numbered[i]->id))
+				bits[i] |= (unsigned char)(1u << j);
+	return bits;
+}
+
 /* ---- order ---- */
 
 bool claim_is_mutual(const struct observations *run, const struct atlas *atlas, const struct claim *claim)
 {
+	_cleanup_free_ unsigned char *bits = claim_site_bits(atlas, claim);
 	struct map early = { 0 }; /* address and thread of early accesses */
 	bool mutual = false;
 
 	for (size_t i = 0; i < run->nevents && !mutual; i++) {
 		const struct event *event = &run->events[i];
-		const struct site *site = atlas_number(atlas, event->site);
+		unsigned steps = event->site < atlas->nnumbered ? bits[event->site] : 0;
 		uint64_t key = event->address ^ (uint64_t)(event->thread + 1) << 48;
 
-		if (site && claim_has_site(&claim->steps[1], site->id))
+		if (steps & 2)
 			mutual = map_get(&early, key) != NULL;
-		if (site && claim_has_site(&claim->steps[0], site->id))
+		if (steps & 1)
 			map_put(&early, key, NULL);
 	}
 	map_free(&early);

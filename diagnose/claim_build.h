@@ -35,6 +35,8 @@ bool claim_build(const struct observations *run, const struct atlas *atlas, enum
 bool claim_parts_of_finding(const struct observations *run, const struct atlas *atlas,
 			    const struct finding *finding, struct claim_parts *out);
 
+/* For each site number of the atlas, the steps that it is one of, as bits. The caller frees it. */
+unsigned char *claim_site_bits(const struct atlas *atlas, const struct claim *claim);
 /* All sites of a place, `like` first; returns how many. */
 uint32_t claim_collect_sites(const struct atlas *atlas, const struct site *like, uint64_t *out,
 			     uint32_t most);

@@ -147,6 +147,11 @@ static struct error *explain(struct diagnosis *diagnosis, struct chase *chase)
 	for (size_t i = 0; i < kept; i++)
 		claims[i] = diagnosis->causes.items[i].claim;
 	TRY(store_causes(diagnosis->store, diagnosis->tally.campaign, claims, kept));
+	/* Something was not under control: what was seen may not come again. */
+	for (size_t i = 0; i < diagnosis->causes.n; i++)
+		if (diagnosis->replays.identical < diagnosis->replays.runs &&
+		    diagnosis->causes.items[i].verdict == VERDICT_PROVEN)
+			diagnosis->causes.items[i].verdict = VERDICT_LIKELY;
 	for (size_t i = 0; i < diagnosis->causes.n && i < BLOCKS_TOLD; i++)
 		trace_name_blocks(&diagnosis->trace, diagnosis->causes.items[i].finding);
 	return NULL;
@@ -187,7 +192,7 @@ struct error *diagnose(const struct diagnosis_options *options, struct diagnosis
 			    .path = options->program,
 			    .argv = options->argv,
 			    .area = { .observe = OBSERVE_ALL, .context = 5, .seed = options->seed },
-			    .control = { .policy = POLICY_STAY },
+			    .control = { .policy = POLICY_STAY, .carry = 1 },
 			    .still = true,
 			    .timeout_s = options->timeout_s,
 			    .world = options->world,

@@ -43,6 +43,7 @@ static json_t *cause_json(const struct diagnosis *diagnosis, size_t i)
 	json_object_set_new(object, "score", json_real(cause_score(cause)));
 	json_object_set_new(object, "verdict",
 			    json_string(cause->consequence ? "consequence" : verdict_word(cause->verdict)));
+	json_object_set_new(object, "second", json_boolean(cause->second));
 	json_object_set_new(object, "experiment",
 			    cause->tried ? proof_json(diagnosis, &cause->proof) : json_null());
 	json_object_set_new(object, "claimed_by", methods_json(diagnosis, cause->claimed));
@@ -118,6 +119,8 @@ void diagnosis_json(const struct diagnosis *diagnosis)
 	json_object_set_new(answer, "failed", answer_count(tally->failed));
 	json_object_set_new(answer, "compared", answer_count(tally->recorded_passed));
 	json_object_set_new(answer, "always", json_boolean(diagnosis->always));
+	json_object_set_new(answer, "blames_control", json_boolean(tally_blames_control(tally)));
+	json_object_set_new(answer, "inconclusive", answer_count(tally->slow));
 	json_object_set_new(answer, "failures", tally_json(tally->ends.items, tally->ends.n));
 	json_object_set_new(answer, "policies", tally_json(tally->arms.items, tally->arms.n));
 	json_object_set_new(answer, "uncontrolled",
@@ -127,6 +130,9 @@ void diagnosis_json(const struct diagnosis *diagnosis)
 			    json_pack("{s:o, s:o}", "runs", answer_count(diagnosis->replays.runs),
 				      "identical", answer_count(diagnosis->replays.identical)));
 	json_object_set_new(answer, "shortest", shortest_json(diagnosis));
+	json_object_set_new(answer, "experiments",
+			    json_pack("{s:o, s:o}", "claims", answer_count(diagnosis->causes.tried), "runs",
+				      answer_count(diagnosis->causes.runs)));
 	json_object_set_new(answer, "wall_s", json_real(diagnosis->wall_s));
 	json_object_set_new(answer, "interrupted", json_boolean(diagnosis->interrupted));
 	json_object_set_new(answer, "findings", findings);

@@ -30,6 +30,7 @@ struct survey {
 	const struct atlas *atlas;
 	const struct claim_parts *parts;
 	struct claim *claim;
+	unsigned char *bits; /* steps by site number */
 	uint32_t steps[CLAIM_ROLES], first[CLAIM_ROLES], last[CLAIM_ROLES];
 	struct walker *walkers;               /* by thread */
 	uint32_t needed[SITES_MOST], nneeded; /* taken between a role's steps */
@@ -83,18 +84,16 @@ static void walk_call(struct survey *survey, const struct call *call)
 
 static void walk_event(struct survey *survey, const struct event *event)
 {
-	const struct site *site = atlas_number(survey->atlas, event->site);
+	unsigned steps = event->site < survey->atlas->nnumbered ? survey->bits[event->site] : 0;
 	struct walker *walker = &survey->walkers[event->thread];
 
-	for (uint32_t role = 0; site && role < survey->claim->nroles; role++) {
-		const struct claim_step *steps = survey->claim->steps;
-
-		if (walker->within[role] && claim_has_site(&steps[survey->last[role]], site->id)) {
+	for (uint32_t role = 0; steps && role < survey->claim->nroles; role++) {
+		if (walker->within[role] && steps >> survey->last[role] & 1) {
 			for (uint32_t i = 0; i < walker->ntaken[role]; i++)
 				note_needed(survey, walker->taken[role][i]);
 			walker->within[role] = false;
 		}
-		if (!claim_has_site(&steps[survey->first[role]], site->id))
+		if (!(steps >> survey->first[role] & 1))
 			continue;
 		for (uint32_t i = 0; i < walker->nheld; i++)
 			note_inside(survey, role, walker->held[i].site, i);
@@ -172,6 +171,7 @@ void claim_find_doors(const struct observations *run, const struct atlas *atlas,
 			survey.last[role] = i;
 		survey.first[role] = i;
 	}
+	survey.bits = claim_site_bits(atlas, claim);
 	survey.walkers = memory_alloc((run->nthreads + 1) * sizeof *survey.walkers);
 	if (run->ncalls)
 		walk(&survey);
@@ -187,4 +187,5 @@ void claim_find_doors(const struct observations *run, const struct atlas *atlas,
 								    CLAIM_DOORS - role->ndoors);
 		}
 	free(survey.walkers);
+	free(survey.bits);
 }

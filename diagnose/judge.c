@@ -5,18 +5,25 @@
 #include "diagnose/judge.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "diagnose/causes.h"
+#include "loom/reduce.h"
 #include "loom/watch.h"
 
-#define SCHEDULES_MOST 6u /* failing ones that are followed, the shortest first */
-#define PASSED_MOST 2u    /* passing runs that are traced */
-#define PROVEN_MOST 4u    /* claims that get the whole experiment */
+#define SCHEDULES_MOST 6u  /* failing ones that are followed, the shortest first */
+#define PASSED_MOST 2u     /* passing runs that are traced */
+#define SECOND_TRIES 1500u /* to make another failure short */
+#define PROVEN_MOST 4u     /* claims that get the whole experiment */
 
 struct judging {
 	struct diagnosis *diagnosis;
+	const struct run *failure;       /* that is to be explained */
+	const struct schedule *shortest; /* of it */
+	struct retold *retold;           /* that, traced */
 	struct evidence evidence;
 	struct lab lab;
+	struct locations locations;
 	struct run others[SCHEDULES_MOST]; /* failing runs */
 	size_t nothers;
 	const struct schedule *schedules[SCHEDULES_MOST];
@@ -32,7 +39,7 @@ struct judging {
 static struct error *gather(struct judging *judging)
 {
 	struct diagnosis *diagnosis = judging->diagnosis;
-	const struct run *failure = &diagnosis->tally.failure;
+	const struct run *failure = judging->failure;
 	struct run *runs = NULL;
 	size_t n = 0;
 	struct error *error = store_runs(diagnosis->store, diagnosis->tally.campaign, &runs, &n);
@@ -57,21 +64,23 @@ static struct error *gather(struct judging *judging)
 static struct error *prepare(struct judging *judging, struct chase *chase, double deadline)
 {
 	struct diagnosis *diagnosis = judging->diagnosis;
-	const struct run *failure = &diagnosis->tally.failure;
+	const struct run *failure = judging->failure;
 	struct trials *trials = &judging->lab.trials;
 	size_t n = 0;
 
 	judging->evidence = (struct evidence){
-		.run = diagnosis->trace.run,
-		.atlas = &diagnosis->retold.atlas,
-		.schedule = failure->reduced.nturns ? &failure->reduced : &failure->schedule,
+		.run = judging->retold->story.traced,
+		.atlas = &judging->retold->atlas,
+		.schedule = judging->shortest,
 		.passed = judging->passed,
+		.locations = &judging->locations,
 	};
+	locations_read(&judging->locations, judging->evidence.run);
 	TRY(gather(judging));
 	for (size_t i = 0; i < judging->npasses; i++, judging->evidence.npassed++)
 		TRY(retell(&diagnosis->launch, &judging->passes[i].schedule, &judging->passed[i]));
-	if (failure->reduced.nturns)
-		judging->schedules[n++] = &failure->reduced;
+	if (judging->shortest != &failure->schedule)
+		judging->schedules[n++] = judging->shortest;
 	judging->schedules[n++] = &failure->schedule;
 	for (size_t i = 0; i < judging->nothers; i++)
 		if (judging->others[i].schedule.nturns)
@@ -100,9 +109,10 @@ static void propose_opinions(struct judging *judging)
 
 			if (!claim_parts_of_finding(evidence->run, evidence->atlas, finding, &parts))
 				continue;
-			for (int last = 0; last <= (kind == CLAIM_ORDER); last++) {
-				size_t at = proposals_add(&judging->proposals, evidence,
-							  last ? CLAIM_ORDER_LAST : kind, &parts);
+			for (unsigned k = kind; k <= (kind == CLAIM_ATOMIC ? CLAIM_ATOMIC : CLAIM_ORDER_LAST);
+			     k++) {
+				size_t at = proposals_add(&judging->proposals, evidence, (enum claim_kind)k,
+							  &parts);
 
 				if (at == SIZE_MAX)
 					continue;
@@ -121,16 +131,6 @@ static struct error *try_all(struct judging *judging, enum claim_kind from, enum
 		if (proposal->proof.tried || proposal->claim.kind < from || proposal->claim.kind > to)
 			continue;
 		TRY(lab_try(&judging->lab, &proposal->claim, &proposal->proof));
-		if (getenv("DEBUG_JUDGE")) {
-			claim_write(stderr, &proposal->claim, atlas_find, judging->evidence.atlas);
-			fprintf(stderr,
-				"=> runs %lu failed %lu other %lu given %lu held %lu before %lu after %lu "
-				"%s\n\n",
-				proposal->proof.along.runs, proposal->proof.along.failed,
-				proposal->proof.along.other, proposal->proof.along.given_up,
-				proposal->proof.along.held, proposal->proof.along.before,
-				proposal->proof.along.after, proposal->proof.mended ? "MENDED" : "");
-		}
 	}
 	return NULL;
 }
@@ -147,14 +147,56 @@ static bool has_group(const struct judging *judging)
 	return false;
 }
 
+/* The order turned round: the late step waits until the early one is not done any more. */
+static struct claim turned(const struct claim *claim)
+{
+	struct claim other = *claim;
+
+	other.kind = CLAIM_ORDER_LAST;
+	other.steps[0] = claim->steps[1];
+	other.steps[1] = claim->steps[0];
+	other.steps[0].role = 0;
+	other.steps[1].role = 1;
+	return other;
+}
+
+/* SUPPRESS, the check of atomicity and order: when either order avoids the failure, none is meant. */
+static struct error *try_turned(struct judging *judging)
+{
+	for (size_t i = 0, n = 0; i < judging->proposals.n && n < PROVEN_MOST && !lab_is_over(&judging->lab);
+	     i++) {
+		struct proposal *proposal = &judging->proposals.items[i];
+		struct proof proof;
+
+		if (proposal->claim.kind == CLAIM_ATOMIC || !proposal->proof.mended)
+			continue;
+		struct claim other = turned(&proposal->claim);
+
+		TRY(lab_try(&judging->lab, &other, &proof));
+		if (proof.mended)
+			proposal->proof.mended = proposal->proof.clean = false;
+		else
+			n++;
+	}
+	return NULL;
+}
+
+/* Whole experiments, for the first few. A group that is proven needs no rival. */
 static struct error *prove_best(struct judging *judging)
 {
+	bool some = false; /* one mends the program */
+
 	causes_sort(&judging->proposals);
+	for (size_t i = 0; i < judging->proposals.n; i++)
+		some |= judging->proposals.items[i].proof.mended;
 	for (size_t i = 0; i < judging->proposals.n && i < PROVEN_MOST && !lab_is_over(&judging->lab); i++) {
 		struct proposal *proposal = &judging->proposals.items[i];
 
-		if (proposal->proof.mended)
-			TRY(lab_prove(&judging->lab, &proposal->claim, &proposal->proof));
+		if (some ? !proposal->proof.mended : !proposal->proof.clean)
+			continue;
+		TRY(lab_prove(&judging->lab, &proposal->claim, &proposal->proof));
+		if (proposal->proof.verdict == VERDICT_PROVEN && proof_has_both_orders(&proposal->proof))
+			return NULL;
 	}
 	return NULL;
 }
@@ -173,6 +215,8 @@ static struct error *experiment(struct judging *judging)
 		propose_awaited(&judging->evidence, proposals);
 		propose_orders(&judging->evidence, proposals);
 		TRY(try_all(judging, CLAIM_ORDER, CLAIM_ORDER_LAST));
+		causes_sort(proposals);
+		TRY(try_turned(judging));
 	}
 	return prove_best(judging);
 }
@@ -185,19 +229,145 @@ static void judging_free(struct judging *judging)
 		run_free(&judging->passes[i]);
 	for (size_t i = 0; i < judging->evidence.npassed; i++)
 		retold_free(&judging->passed[i]);
+	locations_free(&judging->locations);
 	trials_free(&judging->lab.trials);
 	VEC_FREE(&judging->proposals);
 	free(judging);
 }
 
-struct error *judge(struct diagnosis *diagnosis, struct chase *chase, double deadline)
+static struct judging *judging_new(struct diagnosis *diagnosis, const struct run *failure,
+				   const struct schedule *shortest, struct retold *retold)
 {
 	struct judging *judging = memory_alloc(sizeof *judging);
-	struct error *error = NULL;
 
 	judging->diagnosis = diagnosis;
-	judging->evidence.run = diagnosis->trace.run;
-	if (chase && diagnosis->trace.run && diagnosis->trace.run->nevents && !diagnosis->always) {
+	judging->failure = failure;
+	judging->shortest = shortest;
+	judging->retold = retold;
+	return judging;
+}
+
+/* ---- a second fault ---- */
+
+/* Recorded failures of any kind. */
+struct failures {
+	struct run runs[TRIALS_SCHEDULES];
+	const struct schedule *schedules[TRIALS_SCHEDULES];
+	size_t n;
+};
+
+static struct error *read_failures(struct diagnosis *diagnosis, struct failures *out)
+{
+	struct run *runs = NULL;
+	size_t n = 0;
+	struct error *error = store_runs(diagnosis->store, diagnosis->tally.campaign, &runs, &n);
+
+	for (size_t i = 0; i < n && !error && out->n < TRIALS_SCHEDULES; i++) {
+		if (runs[i].label != LABEL_FAIL || runs[i].number == diagnosis->shortest)
+			continue;
+		error = store_run(diagnosis->store, runs[i].number, &out->runs[out->n], NULL);
+		out->schedules[out->n] = &out->runs[out->n].schedule;
+		out->n++;
+	}
+	for (size_t i = 0; i < n; i++)
+		run_free(&runs[i]);
+	free(runs);
+	return error;
+}
+
+/* One that comes also when the first cause is forbidden; without turns when there is none. */
+static struct error *find_left(struct diagnosis *diagnosis, const struct cause *first, struct steer *steer,
+			       double deadline, struct run *out)
+{
+	struct failures *failures = memory_alloc(sizeof *failures);
+	struct error *error = read_failures(diagnosis, failures);
+	struct trials_counts counts = { 0 };
+	struct trials trials = { .steer = steer,
+				 .failed = &diagnosis->tally.failure,
+				 .schedules = failures->schedules,
+				 .nschedules = failures->n,
+				 .seed = diagnosis->options->seed,
+				 .stop = diagnosis->options->stop,
+				 .deadline = deadline };
+
+	if (!error && failures->n)
+		error = trials_run(&trials, &first->claim, CLAIM_FORBID, TRIALS_ALONG, 0, failures->n, false,
+				   &counts);
+	trials_free(&trials);
+	for (size_t i = 0; i < failures->n; i++) {
+		bool wanted = !error && trials.left >> i & 1 && !out->schedule.nturns;
+
+		if (wanted)
+			*out = failures->runs[i];
+		else
+			run_free(&failures->runs[i]);
+	}
+	free(failures);
+	return error;
+}
+
+/* Adds the best cause of another failure, if experiments show it and it is none of those that are known. */
+static void add_second(struct judging *judging, struct causes *causes)
+{
+	struct causes second = { 0 };
+	struct opinions none = { 0 };
+
+	causes_order(&judging->evidence, &none, &judging->proposals, &second);
+	if (second.n && !causes_touch(second.items[0].finding, causes->items[0].finding)) {
+		struct cause cause = second.items[0];
+
+		cause.finding = VEC_PUSH(&causes->second);
+		*cause.finding = *second.items[0].finding;
+		*second.items[0].finding = (struct finding){ 0 };
+		cause.second = true;
+		VEC_PUSH(causes);
+		memmove(causes->items + 2, causes->items + 1, (causes->n - 2) * sizeof *causes->items);
+		causes->items[1] = cause;
+	}
+	causes_free(&second);
+}
+
+static struct error *judge_second(struct diagnosis *diagnosis, struct chase *chase, double deadline)
+{
+	_cleanup_(run_free) struct run failure = { 0 };
+	_cleanup_(retold_free) struct retold retold = { 0 };
+	struct causes *causes = &diagnosis->causes;
+	struct steer *steer;
+
+	if (!causes->n || causes->items[0].verdict < VERDICT_LIKELY || watch_now() > deadline)
+		return NULL;
+	TRY(chase_steer(chase, &steer));
+	TRY(find_left(diagnosis, &causes->items[0], steer, deadline, &failure));
+	if (!failure.schedule.nturns)
+		return NULL;
+	TRY(reduce_steered(steer, &failure, SECOND_TRIES, deadline - watch_now(), NULL, &failure.reduced));
+	const struct schedule *shortest = failure.reduced.nturns ? &failure.reduced : &failure.schedule;
+
+	TRY(retell(&diagnosis->launch, shortest, &retold));
+	if (!retold.story.traced || !retold.story.traced->nevents)
+		return NULL;
+	struct judging *judging = judging_new(diagnosis, &failure, shortest, &retold);
+	struct error *error = prepare(judging, chase, deadline);
+
+	if (!error)
+		error = experiment(judging);
+	if (!error)
+		add_second(judging, causes);
+	causes->runs += judging->lab.trials.runs;
+	judging_free(judging);
+	return error;
+}
+
+struct error *judge(struct diagnosis *diagnosis, struct chase *chase, double deadline)
+{
+	const struct run *failure = &diagnosis->tally.failure;
+	struct judging *judging = judging_new(
+		diagnosis, failure, failure->reduced.nturns ? &failure->reduced : &failure->schedule,
+		&diagnosis->retold);
+	bool possible = chase && diagnosis->trace.run && diagnosis->trace.run->nevents && !diagnosis->always;
+	struct error *error = NULL;
+
+	if (possible) {
 		error = prepare(judging, chase, deadline);
 		if (!error)
 			propose_opinions(judging);
@@ -207,6 +377,8 @@ struct error *judge(struct diagnosis *diagnosis, struct chase *chase, double dea
 	causes_order(&judging->evidence, &diagnosis->opinions, &judging->proposals, &diagnosis->causes);
 	diagnosis->causes.any = judging->lab.any;
 	diagnosis->causes.runs = judging->lab.trials.runs;
+	for (size_t i = 0; i < judging->proposals.n; i++)
+		diagnosis->causes.tried += judging->proposals.items[i].proof.tried;
 	judging_free(judging);
-	return error;
+	return error || !possible ? error : judge_second(diagnosis, chase, deadline);
 }

@@ -45,6 +45,12 @@ static uint64_t bad(const struct trials_counts *counts, const struct trials_coun
 	return counts->failed + (usual->other ? 0 : counts->other);
 }
 
+/* Does it fail in another way instead, more often than it did anyway? */
+static bool is_spoilt(const struct trials_counts *counts, const struct trials_counts *usual)
+{
+	return statistics_is_less(usual->other, usual->runs, counts->other, counts->runs);
+}
+
 /* The quick test ends with the first failure: most claims do not get further. */
 struct error *lab_try(struct lab *lab, const struct claim *claim, struct proof *out)
 {
@@ -53,9 +59,11 @@ struct error *lab_try(struct lab *lab, const struct claim *claim, struct proof *
 	*out = (struct proof){ .tried = true };
 	TRY(trials_run(&lab->trials, claim, CLAIM_FORBID, TRIALS_ALONG, 0, lab->trials.nschedules, true,
 		       counts));
+	out->clean = !counts->cut && !counts->failed && counts->given_up * 2 <= counts->runs;
 	if (!counts->failed)
 		TRY(trials_run(&lab->trials, claim, CLAIM_FORBID, TRIALS_NEAR, 0, lab->enough, true, counts));
-	out->mended = !counts->cut && !bad(counts, &lab->near) && counts->given_up * 2 <= counts->runs;
+	out->mended = !counts->cut && !bad(counts, &lab->near) && !is_spoilt(counts, &lab->near) &&
+		      counts->given_up * 2 <= counts->runs;
 	out->verdict = VERDICT_GUESS;
 	return NULL;
 }
@@ -66,11 +74,14 @@ static enum verdict verdict_of(const struct lab *lab, const struct proof *proof)
 	uint64_t runs = proof->near.runs + proof->any.runs;
 	uint64_t usual = lab->near.failed + lab->any.failed, all = lab->near.runs + lab->any.runs;
 	bool less = statistics_is_less(failed, runs, usual, all);
-	bool forced = statistics_is_less(lab->any.failed, lab->any.runs, proof->forced.failed,
+	/* Forced, a fault may show in other ways than it did in the failure at hand. */
+	uint64_t forced_failed = proof->forced.failed + proof->forced.other;
+	bool forced = statistics_is_less(lab->any.failed + lab->any.other, lab->any.runs, forced_failed,
 					 proof->forced.runs) ||
-		      statistics_lower(proof->forced.failed, proof->forced.runs) > 0.5;
+		      statistics_lower(forced_failed, proof->forced.runs) > 0.5;
 
-	if (!less || (proof->near.given_up + proof->any.given_up) * 2 > runs)
+	if (!less || is_spoilt(&proof->near, &lab->near) || is_spoilt(&proof->any, &lab->any) ||
+	    (proof->near.given_up + proof->any.given_up) * 2 > runs)
 		return VERDICT_GUESS;
 	return failed == 0 && forced ? VERDICT_PROVEN : VERDICT_LIKELY;
 }
@@ -94,5 +105,6 @@ bool proof_has_both_orders(const struct proof *proof)
 
 bool proof_is_forced_better(const struct proof *a, const struct proof *b)
 {
-	return statistics_is_less(b->forced.failed, b->forced.runs, a->forced.failed, a->forced.runs);
+	return statistics_is_less(b->forced.failed + b->forced.other, b->forced.runs,
+				  a->forced.failed + a->forced.other, a->forced.runs);
 }

@@ -4,7 +4,8 @@
  *            many that the failure would have shown; and nobody had to be let go in most;
  *   proven   it is mended also in any schedules, and forced it fails more often than the
  *            program as it is, or in more than half of the runs;
- *   likely   mended, but forcing does not show it; or fewer fail, clearly, but some still do;
+ *   likely   mended, but forcing does not show it; or the failing schedules pass and clearly fewer
+ *            near them fail, but some still do: there is more than one way to fail;
  *   a guess  neither: what fails all the same is no cause.
  * Time only decides when to stop; it is no part of any count. */
 #ifndef DIAGNOSE_LAB_H
@@ -25,6 +26,7 @@ struct lab {
 /* What experiments have told of a claim. */
 struct proof {
 	bool tried, mended;
+	bool clean;                     /* none of the failing schedules fails any more when it is followed */
 	struct trials_counts along;     /* forbidden, along and near failing schedules: the quick test */
 	struct trials_counts near, any; /* forbidden, as many as the program as it is */
 	struct trials_counts forced;

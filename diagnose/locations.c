@@ -41,6 +41,42 @@ void locations_read(struct locations *locations, const struct observations *run)
 	}
 }
 
+static size_t find_in(const struct location *location, const struct observations *run,
+		      const struct event *event, size_t from, size_t to, bool last)
+{
+	size_t low = 0, high = location->n, found = SIZE_MAX;
+
+	while (low < high) { /* the first that is not before `from` */
+		size_t middle = (low + high) / 2;
+
+		if (location->events[middle] < from)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < location->n && location->events[low] < to && (last || found == SIZE_MAX); low++)
+		if (locations_conflict(&run->events[location->events[low]], event))
+			found = location->events[low];
+	return found;
+}
+
+size_t locations_find(const struct locations *locations, const struct observations *run,
+		      const struct event *event, size_t from, size_t to, bool last)
+{
+	uint64_t first = event->address >> 3, end = (event->address + event->size - 1) >> 3;
+	size_t found = SIZE_MAX;
+
+	for (uint64_t g = first; event->size && g <= end && g - first < GRANULES_MOST; g++) {
+		const uint64_t *number = map_get(&locations->index, g);
+		size_t at = number ? find_in(&locations->items.items[*number - 1], run, event, from, to, last)
+				   : SIZE_MAX;
+
+		if (at != SIZE_MAX && (found == SIZE_MAX || (last ? at > found : at < found)))
+			found = at;
+	}
+	return found;
+}
+
 void locations_free(struct locations *locations)
 {
 	for (size_t i = 0; i < locations->items.n; i++)

@@ -21,6 +21,10 @@ struct locations {
 void locations_read(struct locations *locations, const struct observations *run);
 void locations_free(struct locations *locations);
 
+/* The first event in from .. to - 1 that conflicts with the access, or with `last` the last one; SIZE_MAX. */
+size_t locations_find(const struct locations *locations, const struct observations *run,
+		      const struct event *event, size_t from, size_t to, bool last);
+
 bool locations_conflict(const struct event *a, const struct event *b); /* overlap, one writes */
 
 #endif

@@ -54,7 +54,10 @@ size_t overflow_find(const struct observations *run, const struct atlas *atlas)
 	     i++) {
 		const struct event *event = &run->events[i];
 
-		if (!event->write)
+		const struct site *site = atlas_number(atlas, event->site);
+
+		/* That a block is freed is a write to all that libc has there. */
+		if (!event->write || (site && site_frees(site)))
 			continue;
 		uint64_t *place = map_put(&last, line_key(atlas, event), NULL);
 		const struct event *before = *place ? &run->events[*place - 1] : NULL;

@@ -8,6 +8,7 @@
 
 #include "diagnose/claim_build.h"
 #include "diagnose/lab.h"
+#include "diagnose/locations.h"
 #include "diagnose/retell.h"
 
 struct proposal {
@@ -29,9 +30,13 @@ struct evidence {
 	const struct observations *run; /* the shortest failing run, traced */
 	struct atlas *atlas;
 	const struct schedule *schedule; /* that it followed */
+	struct locations *locations;     /* its accesses by place */
 	struct retold *passed;           /* passing runs, traced; nearest first */
 	size_t npassed;
 };
+
+/* Sets the exits of all roles (exits.c). */
+void claim_find_exits(const struct evidence *evidence, struct claim *claim);
 
 /* Adds a proposal unless it is there already or cannot be a claim; its place in the list, SIZE_MAX. */
 size_t proposals_add(struct proposals *list, const struct evidence *evidence, enum claim_kind kind,

@@ -28,16 +28,6 @@ static void read_passing(const struct observations *run, struct map *awaited)
 	map_free(&writers);
 }
 
-/* Has the place been written by the event's site before, in the failing run? */
-static bool is_done(const struct observations *run, size_t before, const struct event *write)
-{
-	for (size_t i = 0; i < before; i++)
-		if (run->events[i].write && run->events[i].site == write->site &&
-		    run->events[i].thread == write->thread)
-			return true;
-	return false;
-}
-
 static void propose(const struct evidence *evidence, size_t read, const struct observations *passed,
 		    size_t write, struct proposals *list)
 {
@@ -60,13 +50,14 @@ static void propose(const struct evidence *evidence, size_t read, const struct o
 			parts.items[1].missing = false;
 		}
 	proposals_add(list, evidence, CLAIM_ORDER, &parts);
+	proposals_add(list, evidence, CLAIM_ORDER_EACH, &parts);
 }
 
 static void compare(const struct evidence *evidence, const struct observations *passed,
 		    struct proposals *list)
 {
 	const struct observations *run = evidence->run;
-	struct map awaited = { 0 }, seen = { 0 };
+	struct map awaited = { 0 }, seen = { 0 }, done = { 0 }; /* done: sites and threads of writes so far */
 
 	read_passing(passed, &awaited);
 	for (size_t i = 0; i < run->nevents; i++) {
@@ -75,14 +66,19 @@ static void compare(const struct evidence *evidence, const struct observations *
 		const uint64_t *write = event->write ? NULL : map_get(&awaited, key);
 		bool fresh;
 
+		if (event->write)
+			map_put(&done, key, NULL);
 		if (!write || !*write)
 			continue;
+		const struct event *late = &passed->events[*write - 1];
+
 		map_put(&seen, key, &fresh);
-		if (fresh && !is_done(run, i, &passed->events[*write - 1]))
+		if (fresh && !map_get(&done, (uint64_t)late->site << 32 | late->thread))
 			propose(evidence, i, passed, *write - 1, list);
 	}
 	map_free(&awaited);
 	map_free(&seen);
+	map_free(&done);
 }
 
 void propose_awaited(const struct evidence *evidence, struct proposals *list)

@@ -76,13 +76,12 @@ static int by_last(const void *left, const void *right)
 void propose_triples(const struct evidence *evidence, struct proposals *list)
 {
 	const struct observations *run = evidence->run;
-	struct locations locations = { 0 };
+	const struct locations *locations = evidence->locations;
 	struct triples triples = { 0 };
 
-	locations_read(&locations, run);
-	for (size_t i = 0; i < locations.items.n; i++)
-		if (locations.items.items[i].shared)
-			find_triples(run, &locations.items.items[i], &triples);
+	for (size_t i = 0; i < locations->items.n; i++)
+		if (locations->items.items[i].shared)
+			find_triples(run, &locations->items.items[i], &triples);
 	if (triples.n)
 		qsort(triples.items, triples.n, sizeof *triples.items, by_last);
 	for (size_t i = 0, added = 0; i < triples.n && added < MOST; i++) {
@@ -98,7 +97,6 @@ void propose_triples(const struct evidence *evidence, struct proposals *list)
 		added += list->n > before;
 	}
 	VEC_FREE(&triples);
-	locations_free(&locations);
 }
 
 static void add_order(const struct evidence *evidence, size_t early, size_t late, struct proposals *list)
@@ -108,6 +106,7 @@ static void add_order(const struct evidence *evidence, size_t early, size_t late
 					   .n = 2 };
 
 	proposals_add(list, evidence, CLAIM_ORDER, &parts);
+	proposals_add(list, evidence, CLAIM_ORDER_EACH, &parts);
 	proposals_add(list, evidence, CLAIM_ORDER_LAST, &parts);
 }
 
@@ -131,12 +130,10 @@ static void find_orders(const struct evidence *evidence, const struct location *
 
 void propose_orders(const struct evidence *evidence, struct proposals *list)
 {
-	struct locations locations = { 0 };
+	const struct locations *locations = evidence->locations;
 	size_t most = list->n + MOST;
 
-	locations_read(&locations, evidence->run);
-	for (size_t i = 0; i < locations.items.n; i++)
-		if (locations.items.items[i].shared)
-			find_orders(evidence, &locations.items.items[i], list, most);
-	locations_free(&locations);
+	for (size_t i = 0; i < locations->items.n; i++)
+		if (locations->items.items[i].shared)
+			find_orders(evidence, &locations->items.items[i], list, most);
 }

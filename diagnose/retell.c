@@ -17,8 +17,10 @@ struct launch_options retell_strictly(const struct launch_options *launch, const
 	if (schedule->claim)
 		options.control.claim = *schedule->claim;
 	/* A livelock ends where somebody lost patience. */
-	if (schedule->outcome == OUTCOME_LIVELOCK && schedule->points)
+	if (schedule->outcome == OUTCOME_LIVELOCK && schedule->points) {
 		options.control.most_points = schedule->points - 1;
+		options.control.still_points = schedule->points;
+	}
 	return options;
 }
 

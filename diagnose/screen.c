@@ -223,7 +223,7 @@ static char *proof_words(const struct diagnosis *diagnosis, const struct cause *
 	const char *fix = cause->finding->class == FINDING_ORDER
 				  ? "With the first made to wait for the second"
 				  : "With these made one step";
-	_cleanup_free_ char *forced = share(proof->forced.failed, proof->forced.runs);
+	_cleanup_free_ char *forced = share(proof->forced.failed + proof->forced.other, proof->forced.runs);
 	_cleanup_free_ char *forbidden = share(proof->any.failed + proof->near.failed, runs);
 
 	if (!proof->any.runs)
@@ -237,9 +237,12 @@ static void put_sure(const struct diagnosis *diagnosis, const struct cause *caus
 {
 	_cleanup_free_ char *for_it = names(diagnosis, cause->claimed);
 	_cleanup_free_ char *proof = cause->tried ? proof_words(diagnosis, cause) : NULL;
-	_cleanup_free_ char *text = memory_format(
-		"%s. %s%s%s%s", verdict_word(cause->verdict), proof ? proof : "It was not tried.",
-		*for_it ? " Proposed by: " : "", for_it, *for_it ? "." : "");
+	_cleanup_free_ char *text =
+		memory_format("%s. %s%s%s%s", verdict_word(cause->verdict),
+			      proof         ? proof
+			      : cause->seen ? "It was seen when the run could not go on."
+					    : "It was not tried.",
+			      *for_it ? " Proposed by: " : "", for_it, *for_it ? "." : "");
 
 	text[0] = (char)(text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0]);
 	put_label(out, "How sure", text);
@@ -281,7 +284,9 @@ static void put_others(const struct diagnosis *diagnosis, FILE *out)
 			continue;
 		_cleanup_free_ char *order = order_words(&cause->finding->accesses);
 		_cleanup_free_ char *text = memory_format(
-			"%s: %s%s", finding_class_words(cause->finding->class), order,
+			"%s%s: %s%s",
+			cause->second ? "another fault, which stays when the first is mended: " : "",
+			finding_class_words(cause->finding->class), order,
 			cause->consequence ? " (a consequence: without it it fails all the same)" : "");
 
 		put_label(out, told++ ? "" : "Also", text);
@@ -290,13 +295,19 @@ static void put_others(const struct diagnosis *diagnosis, FILE *out)
 
 /* ---- what now ---- */
 
+/* Was it seen to be the same each time? */
+static bool replays_exactly(const struct diagnosis *diagnosis)
+{
+	return diagnosis->replays.runs && diagnosis->replays.identical == diagnosis->replays.runs;
+}
+
 static void put_again(const struct diagnosis *diagnosis, FILE *out)
 {
 	unsigned long long number = diagnosis->tally.failure.number;
 	_cleanup_free_ char *option = store_option(diagnosis);
 	struct {
 		const char *rest, *what;
-	} lines[] = { { "", "the same again, exactly" },
+	} lines[] = { { "", replays_exactly(diagnosis) ? "the same again, exactly" : "the same turns again" },
 		      { " --shortest --story", "the shortest way, told" },
 		      { " --gdb", "in gdb, stopped where it fails" } };
 
@@ -346,7 +357,11 @@ static void put_cause(const struct diagnosis *diagnosis, struct excerpts *excerp
 /* A failure without a cause: what is known is how to get there. */
 static void put_story(const struct diagnosis *diagnosis, FILE *out)
 {
-	if (diagnosis->always) {
+	if (tally_blames_control(&diagnosis->tally)) {
+		put_label(out, "Cause",
+			  "not found. It passes when it runs as it is and fails in every schedule, so until "
+			  "shown otherwise the control is to blame, not the program.");
+	} else if (diagnosis->always) {
 		put_label(out, "Cause",
 			  "not found. It failed in every schedule, so the order of threads does not matter: "
 			  "this is for a debugger.");
@@ -381,6 +396,13 @@ static void put_nothing(const struct diagnosis *diagnosis, FILE *out)
 			      (unsigned long long)tally->predecessors, (unsigned long long)tally->edges);
 
 	options_fill(out, head, 2, 2);
+	if (tally->slow) {
+		_cleanup_free_ char *slow =
+			memory_format("%llu of them were too slow under control: inconclusive.",
+				      (unsigned long long)tally->slow);
+
+		put_label(out, "But", slow);
+	}
 	if (diagnosis->has_plain && diagnosis->plain.label == LABEL_FAIL) {
 		_cleanup_free_ char *alone =
 			memory_format("the program failed when it ran as it is (%s), but in no schedule: "
@@ -414,7 +436,7 @@ void diagnosis_print(const struct diagnosis *diagnosis, FILE *out)
 	} else {
 		put_failure(diagnosis, out);
 		fputc('\n', out);
-		if (diagnosis->causes.n)
+		if (diagnosis->causes.n && !tally_blames_control(&diagnosis->tally))
 			put_cause(diagnosis, &excerpts, out);
 		else
 			put_story(diagnosis, out);

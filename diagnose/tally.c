@@ -47,6 +47,11 @@ static void count_uncontrolled(struct tally *tally, const char *names)
 	}
 }
 
+bool tally_blames_control(const struct tally *tally)
+{
+	return tally->found && !tally->passed && tally->plain_passes;
+}
+
 void tally_add(struct tally *tally, const struct steer_report *report, const char *arm)
 {
 	tally->schedules++;
@@ -59,6 +64,10 @@ void tally_add(struct tally *tally, const struct steer_report *report, const cha
 	COUNT(&tally->arms, arm);
 	if (report->harvested)
 		count_uncontrolled(tally, report->run.schedule.uncontrolled);
+	if (report->outcome == OUTCOME_SLOW) {
+		tally->slow++;
+		return;
+	}
 	if (report->label == LABEL_PASS) {
 		tally->passed++;
 		return;
@@ -67,7 +76,11 @@ void tally_add(struct tally *tally, const struct steer_report *report, const cha
 	_cleanup_free_ char *how = words_ended(&ended);
 
 	/* Exit 0 and yet failed: by its output. */
-	COUNT(&tally->ends, report->outcome == OUTCOME_EXIT && !report->code ? "wrong output" : how);
+	_cleanup_free_ char *early = memory_format("%s after an early time-out", how);
+
+	COUNT(&tally->ends, report->run.schedule.early_ns                      ? early
+			    : report->outcome == OUTCOME_EXIT && !report->code ? "wrong output"
+									       : how);
 	tally->failed++;
 	if (!tally->found && !tally->failure_arm)
 		tally->failure_arm = memory_string(arm);

@@ -16,6 +16,7 @@ struct tally_count {
 
 struct tally {
 	uint64_t schedules, passed, failed;
+	uint64_t slow; /* neither: too slow under control, or what they showed did not happen again */
 	uint64_t points, turns;                    /* of all schedules */
 	uint64_t recorded_passed, recorded_failed; /* runs in the store */
 	uint64_t passes, failures;                 /* that are wanted there */
@@ -23,6 +24,7 @@ struct tally {
 	VEC(struct tally_count) arms;              /* schedules by policy */
 	VEC(struct tally_count) uncontrolled;
 	bool found, interrupted;
+	bool plain_passes;   /* the program passes when it runs as it is; asked for when no schedule passed */
 	struct run failure;  /* the first one */
 	uint64_t failure_at; /* it was this schedule, from 1 */
 	char *failure_arm;
@@ -37,6 +39,8 @@ struct tally {
 
 #define TALLY_FAILURES 100 /* wanted, unless somebody says otherwise */
 
+/* Every schedule failed, but the program does not when it runs as it is: the control may be the reason. */
+bool tally_blames_control(const struct tally *tally);
 /* A sentence when the first run shows that there is nothing to hunt in. */
 struct error *tally_check(const struct run *first, const char *program);
 void tally_add(struct tally *tally, const struct steer_report *report, const char *arm);

@@ -11,7 +11,8 @@
 #include "diagnose/switches.h"
 
 #define GAPS_MOST 4u /* switches that are looked at, the last ones first */
-#define OWN_MOST 48u /* accesses on either side of a switch */
+#define SMALL 6u     /* accesses before and after a switch, together, in groups that are tried first */
+#define OWN_MOST 16u /* accesses on either side of a switch */
 #define WINDOW 2000u /* accesses of the thread in which these are looked for */
 #define OTHERS_MOST CLAIM_SITES
 
@@ -39,16 +40,17 @@ struct search {
 
 /* ---- what there is around a switch ---- */
 
-static bool meets_gap(const struct observations *run, const struct gap *gap, const struct event *own)
+static bool meets_gap(const struct evidence *evidence, const struct gap *gap, const struct event *own)
 {
-	for (size_t i = gap->from; i < gap->to; i++)
-		if (locations_conflict(&run->events[i], own))
-			return true;
-	return false;
+	return locations_find(evidence->locations, evidence->run, own, gap->from, gap->to, false) != SIZE_MAX;
 }
 
 static void add_own(struct own *list, size_t *n, const struct claim_part *part, const struct event *event)
 {
+	/* Another turn of a loop is nothing new. */
+	for (size_t i = 0; i < *n; i++)
+		if (list[i].event.site == event->site && list[i].event.address == event->address)
+			return;
 	if (*n < OWN_MOST)
 		list[(*n)++] = (struct own){ *part, *event };
 }
@@ -65,7 +67,7 @@ static void find_own(const struct evidence *evidence, struct around *around)
 		if (run->events[i].thread != gap->thread)
 			continue;
 		seen++;
-		if (meets_gap(run, gap, &run->events[i]))
+		if (meets_gap(evidence, gap, &run->events[i]))
 			add_own(around->before, &around->nbefore, &part, &run->events[i]);
 	}
 	seen = 0;
@@ -75,7 +77,7 @@ static void find_own(const struct evidence *evidence, struct around *around)
 		if (run->events[i].thread != gap->thread)
 			continue;
 		seen++;
-		if (meets_gap(run, gap, &run->events[i]))
+		if (meets_gap(evidence, gap, &run->events[i]))
 			add_own(around->after, &around->nafter, &part, &run->events[i]);
 	}
 }
@@ -95,29 +97,40 @@ static void find_awaited(const struct evidence *evidence, struct around *around)
 				continue;
 			part.at = CLAIM_NOT_TRACED;
 			part.missing = true;
-			if (own < around->gap.own + WINDOW && meets_gap(evidence->run, &around->gap, event))
+			if (own < around->gap.own + WINDOW && meets_gap(evidence, &around->gap, event))
 				add_own(around->after, &around->nafter, &part, event);
 		}
 	}
 }
 
-/* What others did meanwhile that conflicts with these accesses of the thread's own. */
+static void add_other(const struct evidence *evidence, struct around *around, size_t event)
+{
+	const struct event *events = evidence->run->events;
+
+	for (size_t i = 0; i < around->nothers; i++)
+		if (events[around->others[i]].site == events[event].site)
+			return;
+	if (around->nothers < OTHERS_MOST)
+		around->others[around->nothers++] = event;
+}
+
+/* What others did meanwhile that conflicts with these accesses of the thread's own, nearest first. */
 static void find_others(const struct evidence *evidence, struct around *around)
 {
-	const struct observations *run = evidence->run;
+	const struct gap *gap = &around->gap;
 
 	around->nothers = 0;
-	for (size_t i = around->gap.from; i < around->gap.to && around->nothers < OTHERS_MOST; i++) {
-		bool met = false, known = false;
+	for (size_t i = 0; i < around->nbefore + around->nafter; i++) {
+		const struct own *own =
+			i < around->nbefore ? &around->before[i] : &around->after[i - around->nbefore];
 
-		for (size_t j = 0; j < around->nbefore && !met; j++)
-			met = locations_conflict(&run->events[i], &around->before[j].event);
-		for (size_t j = 0; j < around->nafter && !met; j++)
-			met = locations_conflict(&run->events[i], &around->after[j].event);
-		for (size_t j = 0; j < around->nothers; j++)
-			known |= run->events[around->others[j]].site == run->events[i].site;
-		if (met && !known)
-			around->others[around->nothers++] = i;
+		for (size_t at = gap->from; around->nothers < OTHERS_MOST;) {
+			at = locations_find(evidence->locations, evidence->run, &own->event, at, gap->to,
+					    false);
+			if (at == SIZE_MAX)
+				break;
+			add_other(evidence, around, at++);
+		}
 	}
 }
 
@@ -138,6 +151,7 @@ static bool make_group(struct search *search, size_t begin, size_t end)
 		search->parts.items[i].size = 0;
 	if (!claim_build(evidence->run, evidence->atlas, CLAIM_ATOMIC, &search->parts, &search->claim))
 		return false;
+	claim_find_exits(evidence, &search->claim);
 	struct claim_step *others = &search->claim.steps[1];
 
 	for (size_t i = 1; i < around->nothers && others->nsites < CLAIM_SITES; i++) {
@@ -287,6 +301,21 @@ static void tell_group(const struct search *search, size_t begin, size_t end, st
 		proposals_add(list, evidence, CLAIM_ATOMIC, &parts);
 }
 
+/* Small groups around the switch, the smallest first. */
+static struct error *grow(struct search *search, size_t *begin, size_t *end, bool *yes)
+{
+	*yes = false;
+	for (size_t size = 0; size < SMALL && !*yes; size++)
+		for (*begin = 0; *begin <= size && !*yes && !lab_is_over(search->lab); ++*begin) {
+			*end = size - *begin;
+			if (*begin < search->around.nbefore && *end < search->around.nafter)
+				TRY(mends(search, *begin, *end, yes));
+			if (*yes)
+				return NULL;
+		}
+	return NULL;
+}
+
 static struct error *look_at_switch(struct search *search, struct proposals *list)
 {
 	struct around *around = &search->around;
@@ -298,13 +327,18 @@ static struct error *look_at_switch(struct search *search, struct proposals *lis
 	if (!around->nbefore || !around->nafter)
 		return NULL;
 	find_others(search->evidence, around);
-	size_t begin = around->nbefore - 1, end = around->nafter - 1;
+	size_t begin, end;
 
-	TRY(mends(search, begin, end, &yes));
-	if (!yes)
-		return NULL;
-	TRY(shrink_end(search, true, around->nbefore, &begin, &end));
-	TRY(shrink_end(search, false, around->nafter, &begin, &end));
+	TRY(grow(search, &begin, &end, &yes));
+	if (!yes) {
+		begin = around->nbefore - 1;
+		end = around->nafter - 1;
+		TRY(mends(search, begin, end, &yes));
+		if (!yes)
+			return NULL;
+		TRY(shrink_end(search, true, around->nbefore, &begin, &end));
+		TRY(shrink_end(search, false, around->nafter, &begin, &end));
+	}
 	TRY(shrink_others(search, begin, end));
 	tell_group(search, begin, end, list);
 	return NULL;

@@ -12,7 +12,7 @@
 
 #define AREA_ENVIRONMENT "UNSNARL_AREA" /* number of the inherited descriptor */
 #define AREA_MAGIC 0x61657261736e75ull  /* "unsarea" */
-#define AREA_VERSION 7u
+#define AREA_VERSION 8u
 
 /* Bits of area_options.observe. */
 enum {
@@ -75,12 +75,16 @@ struct area_control {
 	uint32_t everywhere;  /* 1: every hooked access is a point */
 	uint32_t nsites;      /* in area_schedule.sites */
 	uint32_t reserved;
-	uint64_t points;      /* contested points expected in a run, from earlier ones; 0 = unknown */
-	uint64_t most_points; /* the run ends as a livelock beyond this; 0 = no limit */
+	uint64_t points;       /* contested points expected in a run, from earlier ones; 0 = unknown */
+	uint64_t most_points;  /* the run ends as a livelock beyond this; 0 = no limit */
+	uint64_t slow_points;  /* the run ends as too slow beyond this; 0 = no limit */
+	uint64_t still_points; /* points without any news that are a livelock; at least a million */
+	uint32_t early;        /* 1, an experiment: long waits may run out while others can go on */
+	uint32_t reserved_too;
 	uint32_t thread_points
 		[CONTROL_THREADS]; /* points expected of each thread (the sum over its turns), 0 =
 						    unknown: for SURW */
-	struct claim claim; /* forced or forbidden, when it says so */
+	struct claim claim;        /* forced or forbidden, when it says so */
 };
 
 /* First page of the file. */
@@ -117,6 +121,8 @@ struct area_pair { /* in order of first occurrence */
 	uint64_t head_order, tail_order;
 	uint64_t address;
 	struct area_loop head_loop, tail_loop;
+	uint32_t open; /* under control: once, the head's thread had passed no synchronisation call since */
+	uint32_t reserved;
 };
 
 /* Of these there may be many: sites have 22 bits, and stand beside smaller things. */
@@ -277,7 +283,8 @@ struct area_wait {
 
 /* A controlled process that cannot or must not go on ends with this status; `end` says why. */
 #define CONTROL_STATUS 124
-enum area_end { END_NONE, END_DEADLOCK, END_LOST_WAKEUP, END_LIVELOCK, END_DIVERGED };
+enum area_end { END_NONE, END_DEADLOCK, END_LOST_WAKEUP, END_LIVELOCK, END_DIVERGED, END_SLOW };
+#define END_LAST END_SLOW
 
 #define AREA_TURNS (1u << 22)
 #define AREA_POINT_SITES (1u << 16)
@@ -290,8 +297,12 @@ struct area_schedule {
 	uint64_t
 		contested; /* of these: when another thread could have gone on instead; of long loops a part */
 	uint64_t diverged_site; /* where the thread stood instead */
+	uint64_t
+		early_ns; /* the first long wait that ran out while others could go on: what was left of it, */
+	uint64_t early_site;                   /* its call, */
+	uint32_t early_thread, reserved_early; /* its thread; early_ns 0 = none */
 	uint32_t diverged_thread;
-	uint32_t claimed; /* by the process that is controlled, on the binary loom */
+	uint32_t claimed;          /* by the process that is controlled, on the binary loom */
 	struct claim_counts claim; /* what became of control.claim */
 	struct area_wait waits[AREA_SLOTS];
 	char uncontrolled[AREA_UNCONTROLLED_BYTES]; /* what was not under control, one name per line */

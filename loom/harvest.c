@@ -306,6 +306,7 @@ static bool pair_of(struct harvest *h, const struct area_pair *from, struct pair
 		.kind = (enum pair_kind)from->kind,
 		.head_thread = from->head_thread,
 		.tail_thread = from->tail_thread,
+		.open = from->open,
 		.head_order = from->head_order,
 		.tail_order = from->tail_order,
 		.address = from->address,

@@ -102,13 +102,15 @@ struct error *harvest_schedule(int fd, struct schedule *out, uint32_t *end)
 	*out = (struct schedule){ 0 };
 	TRY(harvest_read(fd, 0, &head, sizeof head));
 	TRY(read_front(fd, front));
-	*end = front->end <= END_DIVERGED ? front->end : END_NONE;
+	*end = front->end <= END_LAST ? front->end : END_NONE;
 	out->policy = head.control.policy < SCHEDULE_POLICIES ? (enum schedule_policy)head.control.policy
 							      : SCHEDULE_FREE;
 	out->depth = head.control.depth;
 	out->seed = head.options.seed;
 	out->points = front->points;
 	out->contested = front->contested;
+	out->early_ns = front->early_ns;
+	out->early_thread = front->early_thread;
 	out->diverged_turn = front->diverged_turn;
 	out->diverged_thread = front->diverged_thread;
 	out->diverged_site = front->diverged_site;

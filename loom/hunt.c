@@ -30,6 +30,7 @@ struct hunt {
 	uint64_t given;     /* orders */
 	uint64_t learnt;    /* results */
 	uint64_t handed;    /* results that the caller has */
+	uint64_t still_points;
 	bool keep, spare;
 };
 
@@ -71,7 +72,8 @@ static uint64_t count_new(struct hunt *hunt, const struct observations *o)
 /* A run that did not come to an end of its own says nothing about how long runs are. */
 static bool is_whole(enum outcome outcome)
 {
-	return outcome != OUTCOME_LIVELOCK && outcome != OUTCOME_TIMEOUT && outcome != OUTCOME_DIVERGED;
+	return outcome != OUTCOME_LIVELOCK && outcome != OUTCOME_TIMEOUT && outcome != OUTCOME_DIVERGED &&
+	       outcome != OUTCOME_SLOW;
 }
 
 static struct explore_news news_of(const struct run *run, enum label label, uint64_t points,
@@ -105,6 +107,8 @@ static struct error *give_round(struct hunt *hunt)
 		order.keep = hunt->keep;
 		order.light = !hunt->keep;
 		order.spare = hunt->spare;
+		order.still_points = hunt->still_points;
+		order.early = hunt->launch->control.early;
 		/* A plan is counted with the sites of the schedule that it was made from. */
 		if (!order.nplan)
 			order.sites = point_sites_hold(hunt->collector.sites);
@@ -131,7 +135,7 @@ struct error *hunt_start(const struct hunt_options *options, const struct run *f
 			count_new(hunt, &first->observations), NULL);
 
 	explore_begin(hunt->explore, &news);
-	point_collector_add(&hunt->collector, &first->observations);
+	point_collector_begin(&hunt->collector, &first->observations);
 	TRY(steer_start(options->launch, options->jobs, &hunt->steer));
 	for (int i = 0; i < ROUNDS; i++)
 		TRY(give_round(hunt));
@@ -193,6 +197,11 @@ void hunt_keep(struct hunt *hunt, bool keep)
 void hunt_spare(struct hunt *hunt, bool spare)
 {
 	hunt->spare = spare;
+}
+
+void hunt_patience(struct hunt *hunt, uint64_t still_points)
+{
+	hunt->still_points = still_points;
 }
 
 struct hunt_seen hunt_seen(const struct hunt *hunt)

@@ -36,6 +36,8 @@ struct error *hunt_next(struct hunt *hunt, double wait_s, struct hunt_result *re
 void hunt_keep(struct hunt *hunt, bool keep);
 /* Whether failing runs that show nothing new need not be harvested from now on. */
 void hunt_spare(struct hunt *hunt, bool spare);
+/* How many points without any news are a livelock from now on. */
+void hunt_patience(struct hunt *hunt, uint64_t still_points);
 struct hunt_seen hunt_seen(const struct hunt *hunt);
 uint64_t hunt_tried(const struct hunt *hunt, enum explore_arm arm);
 /* The workers, when nothing of the hunt is to come any more. */

@@ -38,6 +38,9 @@ struct launch_options {
  * another one on the binary loom, where its sites are others. */
 struct error *launch_check(const char *program, enum loom *loom, char **path, uint64_t *build);
 
+/* Whether the threads of that program can be controlled; a sentence when not. */
+struct error *launch_check_control(const char *path);
+
 /* Runs once and fills *run, which the caller frees. */
 struct error *launch_run(const struct launch_options *options, struct run *run);
 

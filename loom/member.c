@@ -230,6 +230,17 @@ void member_report_free(struct member_report *report)
 	*report = (struct member_report){ .area = -1 };
 }
 
+/* A failure after a wait that need not have run out is told as what it is. */
+static void name_experiment(struct run *run)
+{
+	char *reason = memory_format("%s, if a wait of T%u ran out %.3g s before its time",
+				     run->reason ? run->reason : "failed", run->schedule.early_thread,
+				     (double)run->schedule.early_ns * 1e-9);
+
+	free(run->reason);
+	run->reason = reason;
+}
+
 struct error *member_run(struct member_report *from, const struct launch_options *options, struct run *run)
 {
 	const struct worker_report *report = &from->report;
@@ -263,6 +274,8 @@ struct error *member_run(struct member_report *from, const struct launch_options
 		error = harvest(from->area, &run->observations);
 	if (!error && from->area >= 0)
 		error = harvest_schedule(from->area, &run->schedule, &end);
+	if (!error && run->label == LABEL_FAIL && run->schedule.early_ns)
+		name_experiment(run);
 	run->schedule.outcome = run->outcome;
 	run->schedule.code = run->code;
 	run->schedule.output = report->output_hash;

@@ -140,6 +140,39 @@ static bool add_end(struct point_collector *collector, const struct observations
 	return fresh;
 }
 
+#define SHORT_RUN 100000u /* accesses of a run in which those of any site may be points */
+
+/* The ids in a table as a set. */
+static void make_set(struct point_collector *collector, const struct map *known)
+{
+	_cleanup_free_ uint64_t *ids = memory_alloc((known->n + 1) * sizeof *ids);
+	size_t n = 0;
+
+	for (size_t i = 0; i < known->room; i++)
+		if (known->slots[i].used)
+			ids[n++] = known->slots[i].key;
+	point_sites_drop(collector->sites);
+	collector->sites = point_sites_new(ids, n, false);
+}
+
+void point_collector_begin(struct point_collector *collector, const struct observations *first)
+{
+	_cleanup_(map_free) struct map ids = { 0 };
+
+	if (!first->npairs || first->accesses > SHORT_RUN)
+		return;
+	know_units(collector, first);
+	for (size_t i = 0; i < 2 * first->npairs; i++) {
+		const struct pair *pair = &first->pairs[i / 2];
+		const struct site *site =
+			atlas_number(&collector->atlas, i % 2 ? pair->tail_site : pair->head_site);
+
+		if (site)
+			map_put(&ids, site->id, NULL);
+	}
+	make_set(collector, &ids);
+}
+
 void point_collector_add(struct point_collector *collector, const struct observations *seen)
 {
 	bool fresh = false;
@@ -149,17 +182,11 @@ void point_collector_add(struct point_collector *collector, const struct observa
 	if (!seen->units[0].is_place)
 		know_units(collector, seen);
 	for (size_t i = 0; i < seen->npairs; i++) {
+		if (!seen->pairs[i].open)
+			continue;
 		fresh |= add_end(collector, seen, seen->pairs[i].head_site);
 		fresh |= add_end(collector, seen, seen->pairs[i].tail_site);
 	}
-	if (!fresh)
-		return;
-	_cleanup_free_ uint64_t *ids = memory_alloc((collector->ids.n + 1) * sizeof *ids);
-	size_t n = 0;
-
-	for (size_t i = 0; i < collector->ids.room; i++)
-		if (collector->ids.slots[i].used)
-			ids[n++] = collector->ids.slots[i].key;
-	point_sites_drop(collector->sites);
-	collector->sites = point_sites_new(ids, n, false);
+	if (fresh)
+		make_set(collector, &collector->ids);
 }

@@ -26,7 +26,8 @@ void point_sites_dropp(struct point_sites **sites);
 /* The descriptor stays the set's; -1 when it is empty. */
 struct error *point_sites_file(struct point_sites *sites, int *file);
 
-/* What runs have shown so far: the sites at either end of a pair. */
+/* What runs have shown so far: the sites at either end of a pair that was open, so that the two accesses might
+ * as well have come in the other order. */
 struct point_collector {
 	struct map ids, numbers; /* ids that are known; numbers whose ids are */
 	struct atlas atlas;
@@ -34,7 +35,10 @@ struct point_collector {
 	struct point_sites *sites;
 };
 void point_collector_free(struct point_collector *collector);
-/* Takes the pairs in; the set is another one afterwards if there was a new site. */
+/* What to begin with, from a run of the program: the sites of all its pairs, unless it is too long for so
+ * many points. They stay until a run shows which pairs are open. */
+void point_collector_begin(struct point_collector *collector, const struct observations *first);
+/* Takes the open pairs in; the set is another one afterwards if there was a new site. */
 void point_collector_add(struct point_collector *collector, const struct observations *seen);
 
 #endif

@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "loom/area.h"         /* AREA_VERSION */
+#include "loom/area.h" /* AREA_VERSION */
 #include "loom/binary.h"
 #include "model/unit_format.h" /* names of the sections */
 
@@ -198,5 +198,37 @@ struct error *launch_check(const char *program, enum loom *loom, char **path, ui
 	*build = hash_bytes(HASH_START + (*loom == LOOM_BINARY), image.bytes, image.size);
 	*path = found;
 	found = NULL;
+	return NULL;
+}
+
+/* Sanitizers whose own pthread_create stands before ours. */
+static const struct {
+	const char *symbol, *name, *option;
+} sanitizers[] = {
+	{ "__asan_init", "AddressSanitizer", "address" },
+	{ "__tsan_init", "ThreadSanitizer", "thread" },
+	{ "__msan_init", "MemorySanitizer", "memory" },
+	{ "__hwasan_init", "HWAddressSanitizer", "hwaddress" },
+	{ "__lsan_do_leak_check", "LeakSanitizer", "leak" },
+};
+
+struct error *launch_check_control(const char *path)
+{
+	_cleanup_(unmap) struct image image = { 0 };
+
+	TRY(map_file(path, &image));
+	for (size_t i = 0; i < sizeof sanitizers / sizeof *sanitizers; i++) {
+		/* A whole name in a table of strings. */
+		char name[64] = "";
+		size_t size = strlen(sanitizers[i].symbol) + 2;
+
+		memcpy(name + 1, sanitizers[i].symbol, size - 1);
+		if (memmem(image.bytes, image.size, name, size))
+			return error_new(
+				"%s was built with %s, which starts threads past unsnarl: they would run out "
+				"of their "
+				"turns; build it without -fsanitize=%s (-fsanitize=undefined may stay)",
+				path, sanitizers[i].name, sanitizers[i].option);
+	}
 	return NULL;
 }

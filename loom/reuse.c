@@ -145,7 +145,7 @@ static bool look_at_process(struct reuse *reuse, uint32_t number)
 				     name_of(p, pair->tail_site),
 				     pair->head_thread,
 				     pair->tail_thread,
-				     0 };
+				     pair->open };
 
 		if (pair->state == AREA_VALID)
 			see(&batch, words, sizeof words);
@@ -187,7 +187,7 @@ struct reuse_look reuse_look(struct reuse *reuse)
 {
 	const struct area_schedule *schedule = schedule_of(reuse);
 	const struct area_head *head = head_of(reuse);
-	struct reuse_look look = { .end = schedule->end <= END_DIVERGED ? schedule->end : END_NONE,
+	struct reuse_look look = { .end = schedule->end <= END_LAST ? schedule->end : END_NONE,
 				   .points = schedule->points,
 				   .contested = schedule->contested,
 				   .bound = head->bound != 0,

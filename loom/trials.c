@@ -101,7 +101,7 @@ static void count(const struct trials *trials, const struct steer_report *report
 	counts->after += !failed && report->claim.orders & CLAIM_AFTER;
 }
 
-static struct error *take_all(struct trials *trials, struct trials_counts *counts)
+static struct error *take_all(struct trials *trials, enum trials_where where, struct trials_counts *counts)
 {
 	while (steer_pending(trials->steer)) {
 		struct steer_report report = { 0 };
@@ -110,6 +110,9 @@ static struct error *take_all(struct trials *trials, struct trials_counts *count
 		TRY(steer_take(trials->steer, WAIT_S, &report, &got));
 		if (got) {
 			count(trials, &report, counts);
+			if (where == TRIALS_ALONG && report.label == LABEL_FAIL && !report.claim.given_up &&
+			    report.index < 64)
+				trials->left |= UINT64_C(1) << report.index;
 			trials->runs++;
 		}
 		steer_report_free(&report);
@@ -121,6 +124,7 @@ struct error *trials_run(struct trials *trials, const struct claim *claim, enum 
 			 enum trials_where where, uint64_t first, uint64_t n, bool until_failure,
 			 struct trials_counts *counts)
 {
+	trials->left = 0;
 	for (uint64_t i = 0; i < n; i += ROUND) {
 		if ((trials->stop && trials->stop()) ||
 		    (trials->deadline > 0 && watch_now() > trials->deadline)) {
@@ -136,7 +140,7 @@ struct error *trials_run(struct trials *trials, const struct claim *claim, enum 
 			}
 			TRY(steer_give(trials->steer, &order));
 		}
-		TRY(take_all(trials, counts));
+		TRY(take_all(trials, where, counts));
 		if (until_failure && counts->failed)
 			return NULL;
 	}

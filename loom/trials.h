@@ -19,6 +19,7 @@ struct trials {
 	bool (*stop)(void);                          /* may be NULL */
 	double deadline;                             /* as watch_now; 0 = none */
 	uint64_t runs;                               /* in all trials so far */
+	uint64_t left; /* bits: which of the first schedules, followed, failed in any way, last time */
 	struct point_sites *sites[TRIALS_SCHEDULES]; /* of each schedule, made when needed */
 };
 void trials_free(struct trials *trials); /* what it made itself */

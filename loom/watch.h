@@ -24,6 +24,7 @@ struct watch {
 struct ending {
 	bool stopped; /* by one of watch.stop: the rest is of no interest */
 	bool timed_out;
+	bool controlled; /* one thread at a time: how long that takes says little about the program */
 	int status;   /* as from waitpid */
 	uint32_t end; /* enum area_end: how a controlled run says that it ended */
 	double wall_s;

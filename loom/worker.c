@@ -46,7 +46,7 @@ struct worker {
 	double own_s, server_s; /* processor time at the last report */
 	int children;           /* from sweep_prepare */
 	struct view *view;
-	struct binary binary;   /* what is executed, when it is not the program itself */
+	struct binary binary; /* what is executed, when it is not the program itself */
 	bool still;
 	char entry[SPAWN_ENTRY_SIZE];
 	char **environment;
@@ -371,8 +371,8 @@ static struct error *judge(struct worker *worker, const struct ending *ending, i
 }
 
 /* One run and what is to be said of it, in whatever way it can be made. */
-static struct error *run_once(struct worker *worker, const struct worker_order *order, const struct files *files,
-			      struct worker_report *report, struct result *result)
+static struct error *run_once(struct worker *worker, const struct worker_order *order,
+			      const struct files *files, struct worker_report *report, struct result *result)
 {
 	_cleanup_close_ int spool = -1;
 	struct ending ending;
@@ -394,6 +394,7 @@ static struct error *run_once(struct worker *worker, const struct worker_order *
 			done = true;
 		}
 	}
+	ending.controlled = order->control.policy != POLICY_FREE;
 	return judge(worker, &ending, spool, report, result);
 }
 

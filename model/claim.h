@@ -13,6 +13,7 @@
 #define CLAIM_STEPS 6u
 #define CLAIM_SITES 32u   /* of one step: an unrolled or inlined line has several */
 #define CLAIM_ROLES 3u    /* threads that take part */
+#define CLAIM_EXITS 8u    /* places behind which a role has no further step */
 #define CLAIM_DOORS 8u    /* lock calls before which a role is held */
 #define CLAIM_ANYWHERE 0u /* location of a step that may be at any address */
 
@@ -20,6 +21,7 @@ enum claim_kind {
 	CLAIM_NONE,
 	CLAIM_ATOMIC,     /* what one role does is one step for the other roles, at these locations */
 	CLAIM_ORDER,      /* the first step came too early: it is to wait until the second was done once, */
+	CLAIM_ORDER_EACH, /* as often as itself, */
 	CLAIM_ORDER_LAST, /* or until it is not done any more */
 	CLAIM_KINDS
 };
@@ -39,6 +41,8 @@ struct claim_step {
 struct claim_role {
 	uint64_t doors[CLAIM_DOORS]; /* ids of lock calls: it is held there instead of inside */
 	uint32_t ndoors;
+	uint64_t exits[CLAIM_EXITS]; /* ids: whoever comes there will not do the last step */
+	uint32_t nexits;
 	uint32_t reach; /* accesses of its thread from its first to its last step, in the run before */
 };
 

@@ -42,6 +42,7 @@ struct pair {
 	uint64_t head_order, tail_order;   /* thread-local order of the two accesses */
 	uint64_t address;
 	struct loop_point head_loop, tail_loop;
+	bool open; /* in a controlled run: the head's thread had not synchronised since; not kept in stores */
 };
 
 /* What makes a pair the same in all runs of a campaign. */

@@ -11,7 +11,8 @@ enum outcome {
 	OUTCOME_LOST_WAKEUP, /* a thread waits for a signal that came before it waited */
 	OUTCOME_LIVELOCK,    /* it ran on and on without an end */
 	OUTCOME_DIVERGED,    /* it could not follow the schedule it was given */
+	OUTCOME_SLOW,        /* it was still at work when patience ended: says nothing about the program */
 };
-#define OUTCOME_BEYOND (OUTCOME_DIVERGED + 1)
+#define OUTCOME_BEYOND (OUTCOME_SLOW + 1)
 
 #endif

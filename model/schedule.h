@@ -76,8 +76,11 @@ struct schedule_wait {
 };
 
 struct schedule {
-	char *program;    /* as it was started; may be NULL */
-	char **arguments; /* argv[1..], NULL-terminated; may be NULL */
+	uint64_t
+		early_ns; /* an experiment: so much was left of a long wait that ran out while others could */
+	uint32_t early_thread; /* go on, and whose it was; early_ns 0 = none. Not kept in files and stores. */
+	char *program;         /* as it was started; may be NULL */
+	char **arguments;      /* argv[1..], NULL-terminated; may be NULL */
 	uint64_t build;
 	enum schedule_policy policy;
 	uint32_t depth; /* of PCT */

@@ -35,6 +35,7 @@ static const char *const outcomes[OUTCOME_BEYOND] = {
 	[OUTCOME_DEADLOCK] = "deadlock",
 	[OUTCOME_LOST_WAKEUP] = "lost-wakeup",
 	[OUTCOME_LIVELOCK] = "livelock",
+	[OUTCOME_SLOW] = "slow",
 	[OUTCOME_DIVERGED] = "diverged",
 };
 static const char *const waits[WAITING_KINDS] = {

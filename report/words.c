@@ -33,6 +33,8 @@ char *words_ended(const struct run *run)
 		return memory_string("livelock");
 	case OUTCOME_DIVERGED:
 		return memory_string("diverged");
+	case OUTCOME_SLOW:
+		return memory_string("too slow");
 	}
 	return memory_format("unknown outcome %d", (int)run->outcome);
 }
@@ -121,6 +123,8 @@ const char *words_outcome(enum outcome outcome)
 		return "livelock";
 	case OUTCOME_DIVERGED:
 		return "diverged";
+	case OUTCOME_SLOW:
+		return "slow";
 	}
 	return "unknown";
 }

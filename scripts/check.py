@@ -2,11 +2,11 @@
 """Runs every test and counts: the unit tests, the test scripts, the corpus, and
 the unit tests and the verbs once more in a build with sanitizers.
 
-usage: check.py BUILD [BUILD-SANITIZE]
+usage: check.py BUILD [BUILD-SANITIZE [BUILD-FUZZ]]
        check.py --sanitize BUILD-SANITIZE
 
 A test program that says how many of its cases passed counts with those, any
-other as one. The last line reads `N passed, N failed`; the exit status is 0 when
+other as one; cases that were skipped count as such. The last line reads `N passed, N failed`; the exit status is 0 when
 nothing failed.
 """
 
@@ -19,14 +19,16 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent
 SLOWEST = 5
+FUZZ_SECONDS = 10
 
 
 class Tally:
     def __init__(self):
-        self.passed = self.failed = 0
+        self.passed = self.failed = self.skipped = 0
         self.times = []  # (seconds, name)
 
     def add(self, name, good, output, seconds):
+        self.skipped += skips(output)
         passed, failed = cases(output)
         if good:
             failed, passed = 0, max(passed, 1)
@@ -45,6 +47,12 @@ def cases(output):
         passed.append(int(good))
         failed.append(int(bad))
     return sum(passed), sum(failed)
+
+
+def skips(output):
+    """Cases that were not tried: by cmocka, and by our scripts."""
+    counts = re.findall(r"^\[  SKIPPED \] (\d+) test", output, re.M) + re.findall(r"^(\d+) skipped$", output, re.M)
+    return sum(int(n) for n in counts)
 
 
 def meson_tests(build):
@@ -69,7 +77,9 @@ def run_meson(tally, build, prefix, wanted):
         result = json.loads(line)
         output = result.get("stdout", "") + "\n" + result.get("stderr", "")
         name = result["name"].split(" / ")[-1].split(":")[-1]
-        if result["result"] != "SKIP":
+        if result["result"] == "SKIP":
+            tally.skipped += 1
+        else:
             tally.add(prefix + name, result["result"] == "OK", output, result["duration"])
     for _ in range(len(names) - len(lines)):
         tally.add(prefix + "a test that never ended", False, "", 0)
@@ -118,12 +128,20 @@ def sanitize(tally, build):
     run_command(tally, "sanitized " + verbs.stem, ["bash", str(verbs)], surroundings(build))
 
 
+def fuzz(tally, build, tool):
+    """Every fuzz target for a moment, from all that it once found."""
+    command = [str(SOURCE / "scripts" / "fuzz.py"), "--seconds", str(FUZZ_SECONDS), "--tool",
+               str(Path(tool) / "unsnarl"), build]
+    run_command(tally, "fuzz", command, {})
+
+
 def main(words):
     if words[:1] == ["--sanitize"]:
         plain, sanitized = None, words[1:]
     else:
-        plain, sanitized = words[:1], words[1:]
-    if len(sanitized) > 1 or not (plain or sanitized):
+        plain, sanitized = words[:1], words[1:2]
+    fuzzed = words[2:] if plain else []
+    if len(fuzzed) > 1 or len(sanitized) > 1 or not (plain or sanitized):
         sys.exit(__doc__)
     for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"):
         os.environ.pop(name, None)  # tests that call make want one of their own
@@ -132,9 +150,12 @@ def main(words):
         check(tally, plain[0])
     if sanitized:
         sanitize(tally, sanitized[0])
+    if fuzzed:
+        fuzz(tally, fuzzed[0], plain[0])
     print("\nslowest:")
     for seconds, name in sorted(tally.times, reverse=True)[:SLOWEST]:
         print(f"{seconds:8.1f} s  {name}")
+    print(f"{tally.skipped} skipped")
     print(f"{tally.passed} passed, {tally.failed} failed")
     return 1 if tally.failed else 0
 

@@ -119,8 +119,8 @@ struct error *check_file(const char *path, bool logged)
 
 	if (!stat(path, &status) && !S_ISREG(status.st_mode))
 		return foreign(path, "not a file");
-	int code =
-		sqlite3_open_v2(uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+	int code = sqlite3_open_v2(uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
+				   vfs_name());
 
 	int reason = sqlite3_system_errno(db);
 

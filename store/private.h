@@ -121,6 +121,9 @@ struct error *check_file(const char *path,
 struct error *check_tables(sqlite3 *db, const char *path); /* whole? */
 char *check_uri(const char *path, const char *parameters); /* SQLite's name for a file; the caller frees it */
 
+/* vfs.c */
+const char *vfs_name(void); /* of the way to files; NULL = SQLite's own */
+
 /* sql.c */
 struct error *sql_error(sqlite3 *db, const char *path, int code);
 struct error *sql_damaged(const char *path, const char *what);

@@ -14,7 +14,8 @@
 static struct error *connect_to(struct store *store, const char *parameters, int flags)
 {
 	_cleanup_free_ char *uri = check_uri(store->path, parameters);
-	int code = sqlite3_open_v2(uri, &store->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+	int code =
+		sqlite3_open_v2(uri, &store->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, vfs_name());
 
 	if (code != SQLITE_OK)
 		return sql_error(store->db, store->path, code);

@@ -3,10 +3,11 @@
  * and prints how it ended and its turns. For the tests of the runtime.
  *
  * control_driver [-p policy] [-s seed] [-n runs] [-d depth] [-m most points]
- *                [-t seconds] [-x file] [-r] [-f] [-T] [-q] [-v] [-e] [-g] PROGRAM ARGUMENTS...
+ *                [-t seconds] [-x file] [-r] [-f] [-T] [-q] [-v] [-e] [-g] [-l] PROGRAM ARGUMENTS...
  * -x: a good run prints this; -r: replays each run from its turns, strictly, in a fresh process, and compares;
  * -f: fresh process for every run; -T: every thread on its own kernel thread; -q: counts only; -v: turns too;
- * -e: every access is a point; -g: the set of sites that are points grows by the pairs of each run. */
+ * -e: every access is a point; -g: the set of sites that are points grows by the open pairs of each run;
+ * -l: no access takes a short way. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -31,6 +32,7 @@ static const char *const ends[] = { "none", "deadlock", "lost-wakeup", "livelock
 static struct area_control control = {
 	.policy = POLICY_RANDOM, .depth = 3, .carry = 1, .most_points = 2000000
 };
+static uint32_t line; /* of area_options */
 static bool replays, fresh, quiet, verbose, grows;
 static uint64_t sites[AREA_POINT_SITES]; /* rising; control.nsites of them */
 static int server = -1, server_pid;
@@ -84,10 +86,12 @@ static void area_reset(struct area *area, uint64_t seed)
 	schedule->nturns = schedule->end = schedule->nwaits = 0;
 	schedule->points = schedule->contested = 0;
 	memset(schedule->uncontrolled, 0, sizeof schedule->uncontrolled);
-	*area->head = (struct area_head){ .magic = AREA_MAGIC,
-					  .version = AREA_VERSION,
-					  .options = { .observe = OBSERVE_ALL, .context = 5, .seed = seed },
-					  .control = control };
+	*area->head = (struct area_head){
+		.magic = AREA_MAGIC,
+		.version = AREA_VERSION,
+		.options = { .observe = OBSERVE_ALL, .context = 5, .line = line, .seed = seed },
+		.control = control
+	};
 	memcpy(schedule->sites, sites, control.nsites * sizeof *sites);
 }
 
@@ -133,6 +137,8 @@ static void add_site(uint64_t id)
 static void grow_sites(const struct area_process *process)
 {
 	for (uint32_t i = 0; i < process->npairs && i < AREA_PAIRS; i++) {
+		if (!process->pairs[i].open)
+			continue;
 		add_site(id_of(process, process->pairs[i].head_site));
 		add_site(id_of(process, process->pairs[i].tail_site));
 	}
@@ -321,7 +327,7 @@ int main(int argc, char **argv)
 {
 	uint64_t seed = 1, runs = 1;
 	int option;
-	while ((option = getopt(argc, argv, "+p:s:n:d:m:k:t:x:rfTqveg")) >= 0) {
+	while ((option = getopt(argc, argv, "+p:s:n:d:m:k:t:x:rfTqvegl")) >= 0) {
 		switch (option) {
 		case 'p':
 			for (uint32_t i = 0; i < 6; i++)
@@ -366,6 +372,9 @@ int main(int argc, char **argv)
 			break;
 		case 'e':
 			control.everywhere = 1;
+			break;
+		case 'l':
+			line = 1;
 			break;
 		case 'g':
 			grows = true;

@@ -153,7 +153,8 @@ static void naive_pair(const struct process *p, struct observations *o, const st
 			     from->tail_order,
 			     from->address,
 			     { 0 },
-			     { 0 } };
+			     { 0 },
+			     from->open };
 
 	if (from->state != AREA_VALID)
 		return;
@@ -397,7 +398,9 @@ void area_random_process(struct process *p)
 						  random_word(),
 						  random_word(),
 						  random_loop(sites),
-						  random_loop(sites) };
+						  random_loop(sites),
+						  below(2),
+						  0 };
 	p->npredecessors = below(MAX_ITEMS);
 	for (uint32_t i = 0; i < p->npredecessors; i++)
 		p->predecessors[i] = (struct area_predecessor){ .state = below(9) ? AREA_VALID : 0,

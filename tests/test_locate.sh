@@ -10,16 +10,41 @@ cat >update.c <<'EOF'
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
+/* Gates without memory of the program: 100 is read, 101 written, and so on. */
+static void make_gate(int read_end)
+{
+	int ends[2];
+	if (pipe(ends) || dup2(ends[0], read_end) < 0 || dup2(ends[1], read_end + 1) < 0)
+		abort();
+}
+static void await(int read_end)
+{
+	char byte;
+	if (read(read_end, &byte, 1) != 1)
+		abort();
+}
+static void let_go(int read_end)
+{
+	char byte = 0;
+	if (write(read_end + 1, &byte, 1) != 1)
+		abort();
+}
 static int counter;
 static int split;
 static void *work(void *arg)
 {
 	if (arg)
-		usleep(split ? 20000 : 60000);
+		await(100);
 	int old = counter;
-	if (split && !arg)
-		usleep(60000);
+	if (split && !arg) {
+		let_go(100);
+		await(102);
+	}
 	counter = old + 1;
+	if (split && arg)
+		let_go(102);
+	if (!split && !arg)
+		let_go(100);
 	return arg;
 }
 int main(int argc, char **argv)
@@ -27,6 +52,8 @@ int main(int argc, char **argv)
 	pthread_t a, b;
 	(void)argv;
 	split = access("split", F_OK) == 0;
+	make_gate(100);
+	make_gate(102);
 	pthread_create(&a, NULL, work, NULL);
 	pthread_create(&b, NULL, work, &a);
 	pthread_join(a, NULL);
@@ -38,21 +65,44 @@ cat >early.c <<'EOF'
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
+/* Gates without memory of the program: 100 is read, 101 written, and so on. */
+static void make_gate(int read_end)
+{
+	int ends[2];
+	if (pipe(ends) || dup2(ends[0], read_end) < 0 || dup2(ends[1], read_end + 1) < 0)
+		abort();
+}
+static void await(int read_end)
+{
+	char byte;
+	if (read(read_end, &byte, 1) != 1)
+		abort();
+}
+static void let_go(int read_end)
+{
+	char byte = 0;
+	if (write(read_end + 1, &byte, 1) != 1)
+		abort();
+}
 int *shared;
 static int value = 3;
 static void *work(void *arg)
 {
 	if (access("dawn", F_OK))
-		usleep(60000);
+		await(100);
 	int *p = shared;
 	return (void *)(long)*p;
 }
 int main(void)
 {
 	pthread_t a;
+	make_gate(100);
+	make_gate(102);
 	pthread_create(&a, NULL, work, NULL);
-	usleep(30000);
+	if (!access("dawn", F_OK))
+		await(102); /* it dies before */
 	shared = &value;
+	let_go(100);
 	pthread_join(a, NULL);
 	return 0;
 }
@@ -73,8 +123,8 @@ rm split
 call locate
 expect_status 1 "lost update"
 expect out 'atomicity violation on counter' "class and variable"
-expect out '1  read update.c:10' "first access"
-expect out '2 .* write update.c:13' "second access, in the other column"
+expect out '1  read update.c:29' "first access"
+expect out '2 .* write update.c:34' "second access, in the other column"
 expect out 'compared with 15 runs that passed' "runs compared"
 verdict "$(awk 'length > 80 { n++ } END { print n + 0 }' out)" "no line is longer than 80"
 call locate --json
@@ -85,7 +135,7 @@ answer = json.load(open("out"))
 finding = answer["findings"][0]
 assert finding["rank"] == 1 and finding["class"] == "atomicity-violation", finding
 assert finding["scenario"] == 5 and finding["variables"] == ["counter"], finding
-assert [(a["kind"], a["line"]) for a in finding["accesses"]] == [("read", 10), ("write", 13), ("write", 13)]
+assert [(a["kind"], a["line"]) for a in finding["accesses"]] == [("read", 29), ("write", 34), ("write", 34)]
 assert finding["accesses"][0]["thread"] == finding["accesses"][2]["thread"] != finding["accesses"][1]["thread"]
 assert finding["runs"] == {"passed": 15, "failed": 1} and finding["method"] == "locon I"
 EOF
@@ -124,8 +174,8 @@ call locate --store early.db
 expect_status 1 "early read"
 expect out 'procedure II' "early read: procedure"
 expect out 'order violation on shared' "early read: class"
-expect out '1 .*read early.c:10' "early read"
-expect out '2 .*never written: early.c:18' "a write that never came"
+expect out '1 .*read early.c:29' "early read"
+expect out '2 .*never written: early.c:40' "a write that never came"
 
 # The test and the taking belong together, but only at the end of the list does it matter: passing runs
 # have the same pairs. A hunt moves the switch that the failure needs.

@@ -156,5 +156,6 @@ else
 fi
 
 cd "$folder" || exit 2
-printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+[ "$skipped" -eq 0 ] || echo "$skipped skipped"
+printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]

@@ -16,10 +16,11 @@ struct granule {
 	uint32_t nodes[GRANULE]; /* by byte; 0 untouched in this life */
 };
 
-/* A stretch of bytes that were touched first by the same access. */
+/* A byte, from the beginning of its life on: who touched it first. */
 struct node {
 	uint32_t place, thread;
 	bool shared;
+	bool marked; /* UNSNARL_GUARD_ADDRESS was there */
 };
 
 struct walk {
@@ -27,7 +28,8 @@ struct walk {
 	struct map at; /* granule to its place in `granules`, plus 1 */
 	VEC(struct granule) granules;
 	VEC(struct node) nodes;
-	bool marking; /* the second walk: nodes are there in the same order */
+	const bool *marks; /* by place: it is the read of UNSNARL_GUARD_ADDRESS */
+	bool marking;      /* the second walk: nodes are there in the same order */
 	size_t next;
 };
 
@@ -64,10 +66,21 @@ static uint32_t new_node(struct walk *walk, uint32_t place, uint32_t thread)
 	return (uint32_t)walk->nodes.n;
 }
 
+static void meet(struct walk *walk, struct node *met, uint32_t place, uint32_t thread)
+{
+	met->shared |= met->thread != thread;
+	met->marked |= walk->marks && walk->marks[place];
+	if (met->place != place)
+		training_join(walk->training, met->place, place);
+	if (walk->marking && met->shared)
+		walk->training->shared.items[place] = true;
+	if (walk->marking && met->marked)
+		walk->training->marked.items[place] = true;
+}
+
 static void touch(struct walk *walk, uint32_t place, const struct event *event)
 {
 	uint64_t size = event->size < LONGEST ? event->size : LONGEST, end = event->address + size;
-	uint32_t fresh = 0, last = 0;
 
 	for (uint64_t byte = event->address; byte < end;) {
 		struct granule *granule = granule_of(walk, byte / GRANULE);
@@ -76,16 +89,8 @@ static void touch(struct walk *walk, uint32_t place, const struct event *event)
 			uint32_t *node = &granule->nodes[byte % GRANULE];
 
 			if (!*node)
-				*node = fresh = fresh ? fresh : new_node(walk, place, event->thread);
-			if (*node != last) {
-				struct node *met = &walk->nodes.items[*node - 1];
-
-				last = *node;
-				met->shared |= met->thread != event->thread;
-				training_join(walk->training, met->place, place);
-				if (walk->marking && met->shared)
-					walk->training->shared.items[place] = true;
-			}
+				*node = new_node(walk, place, event->thread);
+			meet(walk, &walk->nodes.items[*node - 1], place, event->thread);
 			byte++;
 		} while (byte < end && byte % GRANULE);
 	}
@@ -107,9 +112,8 @@ static void walk_over(struct walk *walk, const struct observations *traced, cons
 	}
 }
 
-/* The place of each of the run's sites, by number. */
-static uint32_t *places_of_run(struct training *training, const struct observations *traced,
-			       const struct atlas *atlas)
+uint32_t *training_places_of(struct training *training, const struct observations *traced,
+			     const struct atlas *atlas)
 {
 	uint32_t most = 0;
 
@@ -144,10 +148,30 @@ static uint32_t *places_of_run(struct training *training, const struct observati
 	return places;
 }
 
+bool *training_mark_reads(const struct guard_set *places)
+{
+	bool *marks = memory_alloc(places->sites.n + 1);
+
+	for (uint32_t m = 1; m <= places->sites.n; m++) {
+		const struct guard_site *mark = guard_set_site(places, m);
+
+		if (strcmp(mark->variable, "unsnarl_mark_address") != 0)
+			continue;
+		for (uint32_t i = 1; i <= places->sites.n; i++) {
+			const struct guard_site *site = guard_set_site(places, i);
+
+			marks[i] |= i != m && site->kind == SITE_READ && site->line == mark->line &&
+				    site->column == mark->column && strcmp(site->file, mark->file) == 0;
+		}
+	}
+	return marks;
+}
+
 void training_trace(struct training *training, const struct observations *traced, const struct atlas *atlas)
 {
-	_cleanup_free_ uint32_t *places = places_of_run(training, traced, atlas);
-	struct walk walk = { .training = training };
+	_cleanup_free_ uint32_t *places = training_places_of(training, traced, atlas);
+	_cleanup_free_ bool *marks = training_mark_reads(&training->places);
+	struct walk walk = { .training = training, .marks = marks };
 
 	for (size_t i = 0; i < traced->nevents; i++)
 		if (traced->events[i].site != SITE_NIL && places[traced->events[i].site])

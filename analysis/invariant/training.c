@@ -9,6 +9,7 @@ void training_start(struct training *training)
 	*training = (struct training){ .places.limit_ms = GUARD_LIMIT_MS };
 	*VEC_PUSH(&training->shared) = false; /* number 0 is nobody */
 	*VEC_PUSH(&training->parents) = 0;
+	*VEC_PUSH(&training->marked) = false;
 }
 
 void training_free(struct training *training)
@@ -18,6 +19,7 @@ void training_free(struct training *training)
 	numbers_free(&training->keys);
 	VEC_FREE(&training->members);
 	VEC_FREE(&training->shared);
+	VEC_FREE(&training->marked);
 	VEC_FREE(&training->campaigns);
 	VEC_FREE(&training->runs);
 	VEC_FREE(&training->of);
@@ -34,6 +36,7 @@ uint32_t training_place(struct training *training, const struct site *site, stru
 	if (fresh) {
 		*number = guard_set_add(&training->places, site, rank);
 		*VEC_PUSH(&training->shared) = false;
+		*VEC_PUSH(&training->marked) = false;
 		*VEC_PUSH(&training->parents) = (uint32_t)*number;
 		return (uint32_t)*number;
 	}
@@ -281,10 +284,19 @@ void training_set(struct training *training, struct guard_set *out)
 	places->converged = training_converged(training);
 	for (uint32_t number = 1; number <= places->sites.n; number++)
 		guard_set_site(places, number)->group = training_group(training, number);
-	for (size_t i = 0; i < training->members.n; i++)
-		if (was_seen(&training->members.items[i]))
-			guard_set_allow(places, training->members.items[i].place,
-					training->members.items[i].before);
+	_cleanup_free_ bool *marks = training_mark_reads(places);
+
+	for (size_t i = 0; i < training->members.n; i++) {
+		const struct training_member *member = &training->members.items[i];
+
+		if (was_seen(member))
+			guard_set_allow(places, member->place,
+					marks[member->before] ? GUARD_NIL : member->before);
+	}
+	for (uint32_t number = 1; number <= places->sites.n; number++)
+		training->shared.items[number] &=
+			!marks[number] &&
+			strncmp(guard_set_site(places, number)->variable, "unsnarl_mark_", 13) != 0;
 	guard_set_choose(places, training->shared.items, out);
 	settle_grains(training, out);
 }

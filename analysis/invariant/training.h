@@ -38,6 +38,7 @@ struct training {
 	struct numbers keys;     /* of members: place << 32 | before */
 	VEC(struct training_member) members;
 	VEC(bool) shared; /* by number: touches memory that several threads use */
+	VEC(bool) marked; /* by number: seen at an address that the source marks */
 	VEC(struct training_campaign) campaigns;
 	VEC(uint64_t) runs; /* numbers of the runs used, in order */
 	VEC(uint32_t) of;   /* their campaigns, as places in `campaigns` */
@@ -57,6 +58,12 @@ void training_free(struct training *training);
 struct error *training_add(struct training *training, struct store *store, uint64_t campaign, bool free_too);
 /* Takes in who shares memory with whom in a traced run, and how often each access ran. */
 void training_trace(struct training *training, const struct observations *traced, const struct atlas *atlas);
+/* The place of each site of a traced run, by number; 0 for what is no access. The caller frees it. */
+uint32_t *training_places_of(struct training *training, const struct observations *traced,
+			     const struct atlas *atlas);
+/* By number: the reads that UNSNARL_GUARD_ADDRESS makes of the address itself, which guarded builds do not have.
+ * They stand where the mark is read. The caller frees it. */
+bool *training_mark_reads(const struct guard_set *places);
 /* Says of each place whether it is shared, and joins those that meet in a set. Call it before what follows. */
 void training_settle(struct training *training);
 

@@ -21,14 +21,14 @@ _unsnarl() {
 		return
 		;;
 	run)
-		options="-n --runs -j --jobs --jitter --timeout --check --expect --label --observe"
+		options="-n --runs -j --jobs --jitter --timeout --check --expect --input --share-files --share-network --label --observe"
 		options+=" --context --granularity --machine --seed --store --json --help"
 		;;
 	--) ;; # a program, see below
-	diagnose) options="--time -j --jobs --seed --timeout --check --expect --store --json --help" ;;
+	diagnose) options="--time -j --jobs --seed --timeout --check --expect --input --share-files --share-network --store --json --help" ;;
 	hunt)
-		options="-b --budget --passes --failures --policy --seed -j --jobs --timeout --check --expect --context"
-		options+=" --keep-going --no-reduce --store --json --help"
+		options="-b --budget --passes --failures --policy --seed -j --jobs --timeout --check --expect --input --share-files --share-network --context"
+		options+=" --force --forbid --keep-going --no-reduce --early-timeouts --store --json --help"
 		;;
 	replay)
 		options="-n --runs -j --jobs --until --gdb --at --gdb-commands --export --shortest --story --timeout"
@@ -48,10 +48,13 @@ _unsnarl() {
 		;;
 	learn)
 		options="-o --output --explain --bias --annotated --limit --campaign --traces -n --runs -j --jobs --free"
-		options+=" --jitter --seed --timeout --check --expect --store --json --help"
+		options+=" --jitter --seed --timeout --check --expect --input --share-files --share-network --store --json --help"
 		;;
-	guard) options="--report --only --rank --program -o --output --limit --log --json --help" ;;
-	expose) options="-n --runs --tries --stall --seed --timeout --check --expect --store --json --help" ;;
+	guard)
+		options="--report --only --rank --program -o --output --limit --log -n --runs --jitter --timeout"
+		options+=" --check --expect --json --help"
+		;;
+	expose) options="-n --runs --tries --stall --seed --timeout --check --expect --input --share-files --share-network --store --json --help" ;;
 	relax) options="--set -o --output --bad --json --help" ;;
 	*) return ;;
 	esac

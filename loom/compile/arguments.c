@@ -217,10 +217,31 @@ static void note_option(struct arguments *arguments, struct argument *argument, 
 	} else if (strcmp(text, "-r") == 0 || strcmp(text, "-nostdlib") == 0 ||
 		   strcmp(text, "-nostartfiles") == 0) {
 		arguments->no_runtime = true;
+	} else if (starts_with(text, "-save-temps") || starts_with(text, "--save-temps")) {
+		argument->once = true;
+	} else if (strcmp(text, "--coverage") == 0 || strcmp(text, "-coverage") == 0 ||
+		   strcmp(text, "-fprofile-arcs") == 0 || strcmp(text, "-ftest-coverage") == 0) {
+		arguments->coverage = true;
+	} else if (arguments_is_gcc_only(text)) {
+		argument->dropped = true;
+		fprintf(stderr, "unsnarl cc: note: %s is an option of gcc's alone, left out\n", text);
 	} else if (strcmp(text, "--loops") == 0 || strcmp(text, "--no-loops") == 0) {
 		argument->ours = true;
 		arguments->loops = text[2] == 'l';
 	}
+}
+
+/* -fsanitize=address,thread and the like. */
+static bool wants_thread_sanitizer(const char *text)
+{
+	const char *at = starts_with(text, "-fsanitize=") ? text + strlen("-fsanitize=") : "";
+	while (*at) {
+		size_t length = strcspn(at, ",");
+		if (length == strlen("thread") && starts_with(at, "thread"))
+			return true;
+		at += length + (at[length] == ',');
+	}
+	return false;
 }
 
 /* A guarded build: its options are ours alone. */
@@ -258,7 +279,8 @@ static void note_value(struct arguments *arguments, const char *name, struct arg
 static bool note_joined(struct arguments *arguments, struct argument *argument, const char **language)
 {
 	char *text = argument->text;
-	if (starts_with(text, "--guard=") || starts_with(text, "--guard-log=") || starts_with(text, "--limit=")) {
+	if (starts_with(text, "--guard=") || starts_with(text, "--guard-log=") ||
+	    starts_with(text, "--limit=")) {
 		char *value = strchr(text, '=');
 		*value = '\0';
 		argument->ours = note_guard(arguments, text, value + 1);
@@ -307,6 +329,10 @@ struct error *arguments_parse(bool cxx, int argc, char **argv, struct arguments 
 	for (size_t i = 0; i < out->items.n; i++) {
 		struct argument *argument = &out->items.items[i];
 		const char *text = argument->text;
+		if (wants_thread_sanitizer(text))
+			return error_new("%s: ThreadSanitizer and unsnarl cannot both watch the threads of a "
+					 "program; leave it out",
+					 text);
 		if (text[0] != '-' || text[1] == '\0')
 			note_input(cxx, out, argument, language);
 		else if (in_list(with_value, sizeof with_value / sizeof *with_value, text) &&

@@ -25,6 +25,7 @@ struct argument {
 	bool ours;       /* an option of unsnarl's own */
 	bool mode;       /* -c, -S */
 	bool selects;    /* -x and its value */
+	bool once;       /* for the front end alone: code generation must not leave its own (-save-temps) */
 };
 
 struct arguments {
@@ -37,11 +38,14 @@ struct arguments {
 	bool loops;                                            /* --loops */
 	const char *guard, *guard_log;                         /* --guard FILE, --guard-log FILE */
 	const char *guard_limit;                               /* --limit MS */
+	bool coverage; /* --coverage and its kin */
 	bool header;                                           /* a header is to be precompiled */
 	unsigned sources, inputs;
 };
 
 struct error *arguments_parse(bool cxx, int argc, char **argv, struct arguments *out);
+/* An option of gcc that clang refuses and that changes nothing in what the program means. */
+bool arguments_is_gcc_only(const char *text);
 void arguments_free(struct arguments *arguments);
 
 #endif

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,10 +24,11 @@
 struct driver {
 	bool cxx;
 	struct arguments arguments;
-	char folder[64]; /* temporary */
-	unsigned files;  /* made in it */
-	int status;      /* of the first command that failed */
-	int last;        /* status of the last command */
+	char folder[64];        /* temporary */
+	unsigned files;         /* made in it */
+	int status;             /* of the first command that failed */
+	int signal;             /* that ended it, 0 = none */
+	int last;               /* status of the last command */
 	struct guard_set guard; /* of a production build */
 };
 
@@ -57,7 +59,9 @@ static void command_free(struct command *command)
 static struct error *command_run(struct driver *driver, struct command *command)
 {
 	*VEC_PUSH(&command->words) = NULL;
-	TRY(process_run(command->words.items, &driver->last));
+	TRY(process_run_caught(command->words.items, &driver->last, &driver->signal));
+	if (driver->signal)
+		return error_new("interrupted");
 	if (!driver->status)
 		driver->status = driver->last;
 	return NULL;
@@ -85,22 +89,26 @@ static char *object_name(const char *source, const char *ending)
 	return with_ending(base ? base + 1 : source, ending);
 }
 
-/* The options of the command line, without inputs, outputs and what `skip_dependencies` says. */
-static void add_options(const struct driver *driver, struct command *command, bool skip_dependencies)
+/* The options of the command line, without inputs and outputs; the `second` time, when code is generated,
+ * without those that write files beside the object. */
+static void add_options(const struct driver *driver, struct command *command, bool second)
 {
 	const struct arguments *arguments = &driver->arguments;
 	command_add(command, driver->cxx ? CLANGXX : CLANG);
 	command_add(command, "-Qunused-arguments");
 	command_add(command, "-Wno-unknown-warning-option");
+	command_add(command, "-Wno-ignored-optimization-argument");
 	for (size_t i = 0; i < arguments->items.n; i++) {
 		const struct argument *a = &arguments->items.items[i];
 		if (a->input || a->output || a->mode || a->ours || a->dropped || a->selects ||
-		    (a->dependency && skip_dependencies))
+		    ((a->dependency || a->once) && second))
 			continue;
 		command_add(command, a->text);
 	}
 	if (!arguments->debug)
 		command_add(command, "-g");
+	if (!arguments->guard) /* include/unsnarl.h: marks are for those who observe */
+		command_add(command, "-DUNSNARL_OBSERVED");
 }
 
 /* Where clang would write dependencies and of what, had it made the object itself. */
@@ -121,12 +129,31 @@ static void add_dependencies(const struct driver *driver, struct command *comman
 	}
 }
 
+/* Files for gcov go where clang would put them beside the object, not beside the bitcode. */
+static void add_coverage(const struct driver *driver, struct command *command, const char *source)
+{
+	const struct arguments *arguments = &driver->arguments;
+	_cleanup_free_ char *folder = getcwd(NULL, 0), *object = object_name(source, ".o");
+	const char *output = arguments->output && arguments->mode != MODE_LINK ? arguments->output : object;
+	_cleanup_free_ char *notes = with_ending(output, ".gcno"), *data = with_ending(output, ".gcda");
+	const char *place = *output == '/' || !folder ? "" : folder, *slash = *place ? "/" : "";
+	if (!arguments->coverage)
+		return;
+	command_add(command, "-Xclang");
+	command_add(command,
+		    command_own(command, memory_format("-coverage-notes-file=%s%s%s", place, slash, notes)));
+	command_add(command, "-Xclang");
+	command_add(command,
+		    command_own(command, memory_format("-coverage-data-file=%s%s%s", place, slash, data)));
+}
+
 /* First step: the front end and the optimiser, to bitcode. */
 static struct error *to_bitcode(struct driver *driver, const struct argument *source, const char *bitcode)
 {
 	_cleanup_(command_free) struct command command = { 0 };
 	add_options(driver, &command, false);
 	add_dependencies(driver, &command, source->text);
+	add_coverage(driver, &command, source->text);
 	const char *last[] = { "-c", "-emit-llvm", "-o", bitcode, "-x", source->language, source->text };
 	for (size_t i = 0; i < sizeof last / sizeof *last; i++)
 		command_add(&command, last[i]);
@@ -224,6 +251,21 @@ static struct error *add_guard(struct driver *driver, struct command *command)
 	return NULL;
 }
 
+/* Of a library: the program brings the runtime; where it brings none, what is needed instead. */
+static struct error *add_absent(const struct driver *driver, struct command *command)
+{
+	_cleanup_free_ char *library = NULL;
+	/* Also with -z defs. */
+	command_add(command, "-Wl,--unresolved-symbols=ignore-all");
+	if (driver->arguments.guard || driver->arguments.no_runtime)
+		return NULL;
+	TRY(installed_find("libunsnarl_absent.so", &library));
+	command_add(command, "-Wl,--push-state,--as-needed");
+	command_add(command, command_own(command, memory_string(library)));
+	command_add(command, "-Wl,--pop-state");
+	return NULL;
+}
+
 static struct error *link_all(struct driver *driver, char *const *objects)
 {
 	const struct arguments *arguments = &driver->arguments;
@@ -237,8 +279,8 @@ static struct error *link_all(struct driver *driver, char *const *objects)
 	}
 	if (!arguments->shared && !arguments->no_runtime)
 		TRY(arguments->guard ? add_guard(driver, &command) : add_runtime(&command));
-	else if (arguments->shared) /* also with -z defs: the program brings the runtime */
-		command_add(&command, "-Wl,--unresolved-symbols=ignore-all");
+	else if (arguments->shared)
+		TRY(add_absent(driver, &command));
 	return command_run(driver, &command);
 }
 
@@ -271,7 +313,7 @@ static struct error *pass_on(struct driver *driver)
 	_cleanup_(command_free) struct command command = { 0 };
 	command_add(&command, driver->cxx ? CLANGXX : CLANG);
 	for (size_t i = 0; i < driver->arguments.items.n; i++)
-		if (!driver->arguments.items.items[i].ours)
+		if (!driver->arguments.items.items[i].ours && !driver->arguments.items.items[i].dropped)
 			command_add(&command, driver->arguments.items.items[i].text);
 	return command_run(driver, &command);
 }
@@ -303,9 +345,21 @@ static void remove_folder(const char *folder)
 	rmdir(folder);
 }
 
+/* Ends as whoever sent the signal wants it, now that nothing is left behind. */
+static void end_by(int number)
+{
+	sigset_t one;
+	sigemptyset(&one);
+	sigaddset(&one, number);
+	signal(number, SIG_DFL);
+	raise(number);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
+}
+
 struct error *compile_main(bool cxx, int argc, char **argv, int *status)
 {
 	struct driver driver = { .cxx = cxx };
+	process_catch();
 	TRY(arguments_parse(cxx, argc, argv, &driver.arguments));
 	struct error *e = driver.arguments.guard ? guard_load(driver.arguments.guard,
 							      driver.arguments.guard_limit, &driver.guard)
@@ -323,6 +377,8 @@ struct error *compile_main(bool cxx, int argc, char **argv, int *status)
 		e = driver.arguments.mode == MODE_LINK ? compile_and_link(&driver) : compile_objects(&driver);
 		remove_folder(driver.folder);
 	}
+	if (driver.signal)
+		end_by(driver.signal);
 	*status = driver.status;
 	guard_set_free(&driver.guard);
 	arguments_free(&driver.arguments);

@@ -5,7 +5,7 @@ import sys
 
 clang, root, source, out = sys.argv[1:]
 bitcode = subprocess.run(
-    [clang, "-std=gnu11", "-O2", "-I", root, "-fno-stack-protector", "-fno-ident", "-emit-llvm", "-c", source, "-o", "-"],
+    [clang, "-std=gnu11", "-O2", "-I", root, "-fno-stack-protector", "-fno-ident", "-fPIC", "-emit-llvm", "-c", source, "-o", "-"],
     check=True, stdout=subprocess.PIPE).stdout
 with open(out, "w") as file:
     file.write("extern const char hooks_bitcode[], hooks_bitcode_end[];\n")

@@ -102,10 +102,18 @@ static LLVMValueRef base_of(LLVMValueRef pointer)
 	}
 }
 
+/* What --coverage and profiling count in: shared by all threads, and none of the program's business. */
+static bool is_counter(LLVMValueRef global)
+{
+	size_t length;
+	const char *name = LLVMGetValueName2(global, &length);
+	return strncmp(name, "__llvm_gcov", 11) == 0 || strncmp(name, "__profc_", 8) == 0;
+}
+
 bool escape_is_private(LLVMValueRef pointer)
 {
 	LLVMValueRef base = base_of(pointer);
 	if (LLVMIsAGlobalVariable(base))
-		return LLVMIsGlobalConstant(base);
+		return LLVMIsGlobalConstant(base) || is_counter(base);
 	return LLVMIsAAllocaInst(base) && !escape_alloca(base);
 }

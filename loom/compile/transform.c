@@ -181,11 +181,10 @@ static void weave_function(struct weave *weave, LLVMValueRef function)
 	weave_syncs_collect(weave);
 	weave_allocs_collect(weave);
 	bool empty = weave->accesses.n == 0 && weave->syncs.n == 0 && weave->allocs.n == 0;
-	if (empty && !weave->options->loops)
-		return;
 	struct loops loops;
 	loops_find(function, &loops);
-	if (empty && loops.n == 0) {
+	bool waits = weave_waits_find(&loops);
+	if (empty && !waits && (loops.n == 0 || !weave->options->loops)) {
 		loops_free(&loops);
 		return;
 	}
@@ -199,6 +198,8 @@ static void weave_function(struct weave *weave, LLVMValueRef function)
 	weave_variables(weave);
 	weave_syncs(weave);
 	weave_allocs(weave);
+	if (waits)
+		weave_waits(weave, &loops);
 	if (weave->options->loops)
 		weave_loops(weave, &loops);
 	loops_free(&loops);

@@ -20,7 +20,8 @@ struct error *transform(LLVMModuleRef module, const struct transform_options *op
 
 /* ---- guard_weave.c ---- */
 /* Guards the sites of options->guard alone. *nsites says how many sites got hooks. */
-struct error *guard_transform(LLVMModuleRef module, const struct transform_options *options, uint32_t *nsites);
+struct error *guard_transform(LLVMModuleRef module, const struct transform_options *options,
+			      uint32_t *nsites);
 
 /* ---- table.c: the unit's sites ---- */
 struct table {
@@ -113,6 +114,7 @@ struct loop {
 	int32_t parent;  /* innermost enclosing loop, -1 = none */
 	uint32_t depth;
 	bool hooked; /* its body may run hooks */
+	bool waits;  /* it is left on nothing but what it loads or is told */
 };
 struct loops {
 	LLVMBasicBlockRef *blocks; /* in reverse postorder; unreachable ones are missing */

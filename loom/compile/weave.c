@@ -43,6 +43,7 @@ void weave_start(struct weave *weave)
 	weave->group_type = LLVMFunctionType(weave->i64, hook, 11, 0);
 	LLVMTypeRef alone[] = { weave->pointer, weave->i64, weave->i64, weave->i64, weave->i64, weave->i64 };
 	weave->alone_type = LLVMFunctionType(weave->nothing, alone, 6, 0);
+	weave->wait_type = LLVMFunctionType(weave->nothing, alone, 1, 0);
 
 	weave->self_global = LLVMAddGlobal(weave->module, weave->pointer, "unsnarl_self");
 	LLVMSetThreadLocalMode(weave->self_global, LLVMInitialExecTLSModel);

@@ -49,7 +49,8 @@ struct weave {
 	LLVMBuilderRef builder;
 	LLVMTypeRef i8, i16, i32, i64, pointer, nothing;
 	/* of the functions that hooks are or call */
-	LLVMTypeRef hook_type, called_type, range_type, fresh_type, loop_type, group_type, alone_type;
+	LLVMTypeRef hook_type, called_type, range_type, fresh_type, loop_type, group_type, alone_type,
+		wait_type;
 	struct map reaching; /* functions of the C++ library's headers that may synchronise */
 	LLVMValueRef self_global, descriptor;
 
@@ -85,6 +86,11 @@ void weave_allocs(struct weave *weave);
 /* Keeps the number of the unit's site `index` in a field of the thread while the call goes on. */
 void weave_number(struct weave *weave, LLVMValueRef call, uint32_t index, size_t field);
 void weave_loops(struct weave *weave, struct loops *loops);
+LLVMValueRef weave_first_place(LLVMBasicBlockRef block); /* behind all that must begin it */
+/* Loops that may wait for other threads (weave_waits.c): marks them, before hooks change their
+ * conditions; false when there are none. */
+bool weave_waits_find(struct loops *loops);
+void weave_waits(struct weave *weave, const struct loops *loops);
 void groups_find(struct weave *weave); /* groups.c */
 void weave_finish(struct weave *weave);
 

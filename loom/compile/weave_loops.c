@@ -23,7 +23,7 @@ static LLVMValueRef at_end(struct weave *weave, LLVMBasicBlockRef block)
 	return terminator;
 }
 
-static LLVMValueRef first_place(LLVMBasicBlockRef block)
+LLVMValueRef weave_first_place(LLVMBasicBlockRef block)
 {
 	LLVMValueRef i = LLVMGetFirstInstruction(block);
 	while (LLVMIsAPHINode(i) || LLVMIsALandingPadInst(i) || LLVMIsAAllocaInst(i))
@@ -67,7 +67,7 @@ static LLVMValueRef site_value(struct weave *weave, uint32_t index)
 static void step_header(struct weave *weave, const struct loops *loops, int32_t number, struct steps *steps)
 {
 	LLVMBasicBlockRef header = loops->blocks[loops->items[number].header];
-	LLVMValueRef place = first_place(header);
+	LLVMValueRef place = weave_first_place(header);
 	uint32_t index = weave_site(weave, place, SITE_LOOP, 0, NULL);
 	LLVMValueRef site = site_value(weave, index), one = LLVMConstInt(weave->i64, 1, 0);
 
@@ -75,7 +75,7 @@ static void step_header(struct weave *weave, const struct loops *loops, int32_t 
 	LLVMSetCurrentDebugLocation2(weave->builder, NULL);
 	steps->where = LLVMBuildPhi(weave->builder, weave->i64, "unsnarl.where");
 	steps->iteration = LLVMBuildPhi(weave->builder, weave->i64, "unsnarl.iteration");
-	weave_before(weave, first_place(header));
+	weave_before(weave, weave_first_place(header));
 	push(weave, steps->where, steps->iteration);
 	LLVMValueRef next = LLVMBuildAdd(weave->builder, steps->iteration, one, "");
 
@@ -117,7 +117,7 @@ static void step_exits(struct weave *weave, const struct loops *loops, int32_t n
 				inner = loops->items[inner].parent;
 			if (inner >= 0 && loops->items[inner].header == *to)
 				continue; /* the header's own step says it */
-			LLVMValueRef place = first_place(target);
+			LLVMValueRef place = weave_first_place(target);
 			if (LLVMIsACatchPadInst(place) || LLVMIsACleanupPadInst(place) ||
 			    LLVMIsACatchSwitchInst(place))
 				continue;

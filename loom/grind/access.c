@@ -205,7 +205,10 @@ static void access_full(Addr address, SizeT size, uint32_t site, bool write)
 		control_access(address, size, site, write);
 	else if (grind.pointed)
 		give_way(address, size);
+	shadow.touched_dead = false;
 	perform(address, size, site, write);
+	if (UNLIKELY(shadow.touched_dead) && grind.faults)
+		heap_fault(address, size, write);
 }
 
 VG_REGPARM(3) void access_read_any(Addr address, UWord site, UWord size)
@@ -233,7 +236,12 @@ VG_REGPARM(3) void access_library(Addr address, UWord size, UWord write)
 {
 	if (!grind.call)
 		return;
+	/* Functions of libc read whole words, beyond the end of what they are asked for. */
+	bool faults = grind.faults;
+
+	grind.faults = false;
 	access_full(address, size, site_of_call(write ? SITE_WRITE : SITE_READ, NULL), write);
+	grind.faults = faults;
 }
 
 VG_REGPARM(1) void access_stack(Addr sp)

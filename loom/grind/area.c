@@ -155,6 +155,9 @@ uint32_t log_pair(uint32_t kind, uint32_t head_thread, uint64_t head, uint64_t t
 {
 	bool fresh;
 	uint32_t me = grind.thread->number;
+
+	if (!(grind.observes & OBSERVE_PAIRS))
+		return UINT32_MAX;
 	uint32_t *number =
 		put(&pairs,
 		    (struct key){ (uint64_t)kind << 62 | (uint64_t)WORD_SITE(head) << 24 | WORD_SITE(tail),
@@ -168,6 +171,8 @@ uint32_t log_pair(uint32_t kind, uint32_t head_thread, uint64_t head, uint64_t t
 	*number = at;
 	if (at == UINT32_MAX)
 		return at;
+	site_used(WORD_SITE(head));
+	site_used(WORD_SITE(tail));
 	grind.process->pairs[at] = (struct area_pair){ .kind = kind,
 						       .head_site = WORD_SITE(head),
 						       .tail_site = WORD_SITE(tail),
@@ -175,7 +180,8 @@ uint32_t log_pair(uint32_t kind, uint32_t head_thread, uint64_t head, uint64_t t
 						       .tail_thread = me,
 						       .head_order = WORD_ORDER(head),
 						       .tail_order = WORD_ORDER(tail),
-						       .address = address };
+						       .address = address,
+						       .open = 1 /* not told apart here */ };
 	__atomic_store_n(&grind.process->pairs[at].state, AREA_VALID, __ATOMIC_RELEASE);
 	return at;
 }
@@ -184,6 +190,8 @@ void log_predecessor(uint32_t site, uint32_t before)
 {
 	bool fresh;
 
+	if (!(grind.observes & OBSERVE_PREDECESSORS))
+		return;
 	put(&predecessors, (struct key){ 1ull << 32 | site, before }, &fresh);
 	if (!fresh)
 		return;
@@ -203,6 +211,8 @@ void log_edge(uint32_t source, uint32_t source_context, uint32_t sink, uint32_t 
 {
 	bool fresh;
 
+	if (!(grind.observes & OBSERVE_EDGES))
+		return;
 	put(&edges,
 	    (struct key){ (uint64_t)source << 32 | sink,
 			  (uint64_t)write << 32 | (uint64_t)source_context << 16 | sink_context },

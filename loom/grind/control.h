@@ -33,6 +33,7 @@ struct agent {
 	uint64_t passed; /* points */
 	bool repeated, dull, yields;
 	bool let_go, held_softly; /* for intervene.c */
+	bool takes_signals;       /* in sigwait */
 	/* What it waits for. */
 	uint32_t wait, result;
 	Addr object; /* the futex, or what else it sleeps on */

@@ -15,10 +15,45 @@ static void *allocate(SizeT size, SizeT alignment, bool zero, const char *what)
 	if (zero)
 		VG_(memset)(block, 0, size);
 	if (grind.observed) {
-		shadow_forget((Addr)block, size);
+		shadow_forget((Addr)block - REDZONE, size + 2 * REDZONE);
 		heap_born((Addr)block, size, what);
+		if (grind.faults) {
+			shadow_bury((Addr)block - REDZONE, REDZONE);
+			shadow_bury((Addr)block + size, REDZONE);
+		}
 	}
 	return block;
+}
+
+/* What is freed is not used again for a while, so that whoever still uses it is seen. */
+#define KEPT_MOST 4096u
+#define KEPT_BYTES (64u << 20)
+static struct {
+	void *block;
+	SizeT size;
+} kept[KEPT_MOST];
+static uint32_t next_kept;
+static SizeT kept_bytes;
+
+static void quarantine(void *block)
+{
+	SizeT size = heap_size_of_freed((Addr)block);
+
+	if (kept[next_kept].block) {
+		kept_bytes -= kept[next_kept].size;
+		shadow_forget((Addr)kept[next_kept].block, kept[next_kept].size);
+		VG_(cli_free)(kept[next_kept].block);
+		kept[next_kept].block = NULL;
+	}
+	if (kept_bytes + size > KEPT_BYTES) {
+		VG_(cli_free)(block);
+		return;
+	}
+	shadow_bury((Addr)block, size);
+	kept[next_kept].block = block;
+	kept[next_kept].size = size;
+	kept_bytes += size;
+	next_kept = (next_kept + 1) % KEPT_MOST;
 }
 
 static void release(void *block, const char *what)
@@ -27,7 +62,10 @@ static void release(void *block, const char *what)
 		return;
 	if (grind.observed && !heap_dies((Addr)block, what))
 		return;
-	VG_(cli_free)(block);
+	if (grind.faults)
+		quarantine(block);
+	else
+		VG_(cli_free)(block);
 }
 
 static void *heap_malloc(ThreadId tid, SizeT size)
@@ -91,7 +129,7 @@ static void *heap_realloc(ThreadId tid, void *old, SizeT size)
 	(void)tid;
 	if (!old)
 		return allocate(size, VG_(clo_alignment), false, "realloc");
-	if (!size) {
+	if (!size || (grind.observed && !heap_lives((Addr)old))) {
 		release(old, "realloc");
 		return NULL;
 	}

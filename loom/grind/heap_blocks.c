@@ -48,7 +48,77 @@ SizeT heap_size(Addr start)
 {
 	struct node *node = find(start);
 
-	return node ? node->block.size : 0;
+	return node && !node->block.freed ? node->block.size : 0;
+}
+
+SizeT heap_size_of_freed(Addr start)
+{
+	return find(start)->block.size;
+}
+
+bool heap_lives(Addr start)
+{
+	struct node *node = find(start);
+
+	return node && !node->block.freed;
+}
+
+/* The block that holds the address, or the one that ends just before it or begins just behind. */
+static const struct heap_block *block_near(Addr address)
+{
+	const struct heap_block *best = NULL;
+
+	for (uint32_t i = 0; i < BUCKETS; i++)
+		for (struct node *node = buckets[i]; node; node = node->next) {
+			const struct heap_block *block = &node->block;
+
+			if (address + 16 >= block->start && address < block->start + block->size + 16 &&
+			    (!best || address - block->start < block->size))
+				best = block;
+		}
+	return best;
+}
+
+static void say_fault(HChar *text, Addr address, SizeT size, bool write)
+{
+	const struct heap_block *block = block_near(address);
+	const HChar *what = write ? "write" : "read";
+
+	if (!block)
+		VG_(sprintf)(text, "unsnarl: %s of %lu bytes beside the blocks of the heap\n", what, size);
+	else if (block->freed && address >= block->start && address < block->start + block->size)
+		VG_(sprintf)(text,
+			     "unsnarl: use after free: %s of %lu bytes, %lu bytes into a block of %lu bytes "
+			     "that T%u freed\n",
+			     what, size, address - block->start, block->size, block->thread);
+	else if (address >= block->start + block->size)
+		VG_(sprintf)(text,
+			     "unsnarl: %s of %lu bytes, %lu bytes beyond the end of a block of %lu bytes\n",
+			     what, size, address - block->start - block->size, block->size);
+	else
+		VG_(sprintf)(text, "unsnarl: %s of %lu bytes, %lu bytes before a block of %lu bytes\n", what,
+			     size, block->start - address, block->size);
+}
+
+void heap_fault(Addr address, SizeT size, bool write)
+{
+	HChar text[256];
+	struct {
+		void *handler;
+		unsigned long flags;
+		void *restorer;
+		uint64_t mask;
+	} action = { 0 };
+	uint64_t all = ~0ull;
+
+	if (!grind.controlled)
+		return;
+	say_fault(text, address, size, write);
+	VG_(write)(2, text, (Int)VG_(strlen)(text));
+	/* The process ends here, as it is: handlers of the program do not run in the middle of an instruction. */
+	raw_call(__NR_rt_sigaction, VKI_SIGABRT, (long)&action, 0, 8, 0, 0);
+	raw_call(__NR_rt_sigprocmask, VKI_SIG_UNBLOCK, (long)&all, 0, 8, 0, 0);
+	raw_call(__NR_tgkill, VG_(getpid)(), VG_(gettid)(), VKI_SIGABRT, 0, 0, 0);
 }
 
 bool heap_dies(Addr start, const char *what)

@@ -22,8 +22,10 @@ static void begin_observing(void)
 		return;
 	grind.random = grind.head->options.seed * 0xd1342543de82ef95u + 1;
 	grind.context_events = grind.head->options.context < 8 ? grind.head->options.context : 8;
+	grind.observes = grind.head->options.observe;
 	grind.traced = grind.head->options.observe & OBSERVE_TRACE;
 	grind.pointed |= grind.traced || grind.head->control.policy != POLICY_FREE;
+	grind.faults = grind.head->control.policy != POLICY_FREE;
 	control_start();
 }
 

@@ -510,6 +510,10 @@ static void granule_access(struct page *page, Addr granule, uint32_t from, uint3
 	uint64_t head = page->head[at];
 	bool fits = from % 4 == 0 && to % 4 == 0;
 
+	uint64_t dead = head & HEAD_DEAD;
+
+	shadow.touched_dead |= dead != 0;
+	head = page->head[at] &= ~HEAD_DEAD;
 	if (!head)
 		head = page->head[at] = grind.thread->tag;
 	if (HEAD_FORM(head) != FORM_PARTS && HEAD_OWNER(head) != HEAD_OWNER(grind.thread->tag)) {
@@ -524,6 +528,7 @@ static void granule_access(struct page *page, Addr granule, uint32_t from, uint3
 	} else {
 		row_access(make_row(page, at), from, to, word, write);
 	}
+	page->head[at] |= dead;
 }
 
 void shadow_access(Addr address, SizeT size, uint64_t word, bool write)
@@ -590,6 +595,12 @@ void shadow_forget(Addr address, SizeT size)
 			     end < granule + 8 ? (uint32_t)(end - granule) : 8);
 		granule += 8;
 	}
+}
+
+void shadow_bury(Addr address, SizeT size)
+{
+	for (Addr granule = (address + 7) & ~7ull; granule + 8 <= address + size; granule += 8)
+		shadow_page(granule, true)->head[PAGE_GRANULE(granule)] |= HEAD_DEAD;
 }
 
 bool shadow_is_private(Addr address, SizeT size)

@@ -17,7 +17,9 @@
 enum form { FORM_PRIVATE = 1, FORM_ROW, FORM_PARTS };
 #define HEAD(owner, form) ((uint64_t)(owner) | (uint64_t)(form) << 24)
 #define HEAD_OWNER(head) ((uint32_t)(head) & 0xffffff)
-#define HEAD_FORM(head) ((uint32_t)(head) >> 24)
+#define HEAD_FORM(head) ((uint32_t)(head) >> 24 & 0x7f)
+#define HEAD_DEAD \
+	(1ull << 31) /* no memory of the program: a block that was freed, or the space between blocks */
 #define TAG(number, form) (((number) + 1) | (uint32_t)(form) << 24)
 
 struct half {
@@ -36,7 +38,8 @@ struct page {
 
 struct shadow {
 	struct page **near;
-	uint8_t *met; /* by site: it is logged that nobody was before it */
+	uint8_t *met;      /* by site: it is logged that nobody was before it */
+	bool touched_dead; /* an access began in dead memory */
 };
 extern struct shadow shadow;
 

@@ -47,6 +47,7 @@ void VG_(poll_signals)(ThreadId tid);
 /* A call with one of its arguments changed, which the program does not see. */
 void call_with(const struct call *call, UInt trc, int argument, UWord value)
 {
+	set_guest_word(call->tid, REGISTER(RAX), (UWord)call->number);
 	set_guest_word(call->tid, argument_at[argument], value);
 	__real_vgPlain_client_syscall(call->tid, trc);
 	set_guest_word(call->tid, argument_at[argument], call->a[argument]);
@@ -72,11 +73,43 @@ static void signal_sent(const struct call *call)
 	UWord lwp = call->number == __NR_tgkill ? call->a[1] : call->a[0];
 	struct thread *target;
 
-	if (call->number != __NR_tgkill && call->number != __NR_tkill)
+	bool to_all = call->number == __NR_kill && (int)call->a[0] == VG_(getpid)();
+
+	if (call->number != __NR_tgkill && call->number != __NR_tkill && !to_all)
 		return;
 	for (uint32_t i = 0; (target = thread_numbered(grind.thread->number - grind.thread->index + i)); i++)
-		if (target->lwp == (int)lwp && target != grind.thread)
+		if (target != grind.thread &&
+		    (to_all ? target->agent && target->agent->takes_signals : target->lwp == (int)lwp))
 			control_interrupt(target);
+}
+
+/* sigwait and its kin: those who wait are left out until somebody sends a signal. */
+static enum wait_result await_signal(const char *name, uint64_t deadline)
+{
+	struct agent *me = grind.thread->agent;
+
+	me->site = site_of_call(SITE_SYNC, name);
+	me->thread->calls = WAIT_NOTHING;
+	me->takes_signals = true;
+	enum wait_result result = control_wait(me, WAIT_ADDRESS, (Addr)me, deadline);
+
+	me->takes_signals = false;
+	return result;
+}
+
+static void take_signal(const struct call *call, UInt trc)
+{
+	static const struct vki_timespec at_once;
+	const struct vki_timespec *time = (const struct vki_timespec *)call->a[2];
+	uint64_t deadline = time && is_time(time) ? deadline_in(nanoseconds(time)) : NEVER;
+
+	for (;;) {
+		call_with(call, trc, 2, (UWord)&at_once);
+		if ((long)guest_word(call->tid, REGISTER(RAX)) != -VKI_EAGAIN || deadline <= control.now)
+			return;
+		if (await_signal("sigwait", deadline) == WAIT_TIMED_OUT)
+			return;
+	}
 }
 
 /* In a process with one thread: its wait for a futex ends by time or never, and time is virtual. */
@@ -119,6 +152,13 @@ static bool steered_call(const struct call *call, UInt trc)
 		control_yield();
 		answer(call, 0);
 		return true;
+	case __NR_rt_sigtimedwait:
+		take_signal(call, trc);
+		return true;
+	case __NR_pause:
+	case __NR_rt_sigsuspend:
+		await_signal("sigsuspend", NEVER);
+		return false;
 	case __NR_wait4:
 		control_call(site_of_call(SITE_SYNC, "wait"), 0);
 		return false;

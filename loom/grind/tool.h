@@ -79,6 +79,8 @@ struct grind {
 	bool controlled; /* this process is: the first one that has threads */
 	bool pointed;    /* every access goes the long way: the run may be controlled, or is traced */
 	bool traced;
+	bool faults;             /* accesses to dead memory end the run */
+	uint32_t observes;       /* OBSERVE_* */
 	uint32_t context_events; /* kept */
 	uint64_t random;
 };
@@ -145,6 +147,8 @@ void shadow_start(void);
 /* One access, in pieces where it covers more than one granule. */
 void shadow_access(Addr address, SizeT size, uint64_t word, bool write);
 void shadow_forget(Addr address, SizeT size);
+/* No memory of the program from here on, until it is forgotten. */
+void shadow_bury(Addr address, SizeT size);
 /* Has no other thread than the running one touched it so far? */
 bool shadow_is_private(Addr address, SizeT size);
 
@@ -171,7 +175,11 @@ struct heap_block {
 };
 void heap_born(Addr start, SizeT size, const char *what);
 bool heap_dies(Addr start, const char *what); /* false: it was not a living block */
-SizeT heap_size(Addr start);
+SizeT heap_size(Addr start);                  /* of a living block, else 0 */
+SizeT heap_size_of_freed(Addr start);
+bool heap_lives(Addr start);
+/* An access to what is no memory of the program: in a controlled run it ends with a sentence. */
+void heap_fault(Addr address, SizeT size, bool write);
 
 /* ---- sync.c, system_calls.c ---- */
 void grind_abort(const char *message); /* the program gets SIGABRT, as from libc's own checks */

@@ -8,7 +8,7 @@
 
 #include "loom/guard/guard.h"
 
-#define CELL_BITS 16u
+#define CELL_BITS 20u /* 16 MiB of address space, of memory what is touched */
 #define CELLS (1u << CELL_BITS)
 #define LINE 64u
 #define LINES (1u << 14) /* counters of recorded locations, by line of memory */
@@ -42,10 +42,10 @@ bool guard_allows(uint32_t site, uint32_t before)
 {
 	const struct guard_data *data = unsnarl_guard_data;
 
-	if (data->any[site])
+	if (data->words && data->rows[(uint64_t)site * data->words + before / 64] >> before % 64 & 1)
 		return true;
-	if (data->words)
-		return data->rows[(uint64_t)site * data->words + before / 64] >> before % 64 & 1;
+	if (data->words || data->any[site])
+		return data->any[site];
 	uint32_t low = data->starts[site], high = data->starts[site + 1];
 
 	while (low < high) {
@@ -143,26 +143,42 @@ static __attribute__((noinline)) void access_slowly(uint64_t address, uint32_t s
 		guard_stall(address, site);
 }
 
-GUARD_HOOK void unsnarl_guard(uint64_t address, uint64_t site)
+/* A known step within a known cell; false when the slow way has to look. */
+static inline bool step(uint64_t address, uint32_t site, uint32_t self)
 {
 	struct cell *cell = cell_of(address);
-	uint32_t self = guard_self, word = guard_word((uint32_t)site, self);
+	uint32_t word = guard_word(site, self);
 
 	/* Pairs with the swaps below and in replace(): address first, then what belongs to it. */
-	if (__atomic_load_n(&cell->address, __ATOMIC_ACQUIRE) == address && self) {
-		uint64_t pair = __atomic_load_n(&cell->pair, __ATOMIC_ACQUIRE);
+	if (__builtin_expect(__atomic_load_n(&cell->address, __ATOMIC_ACQUIRE) != address, 0))
+		return false;
+	uint64_t pair = __atomic_load_n(&cell->pair, __ATOMIC_ACQUIRE);
 
-		if ((uint32_t)pair == word)
-			return; /* the same access again, and nobody came between */
-		uint32_t before = remote(pair, self);
+	if ((uint32_t)pair == word)
+		return true; /* the same access again, and nobody came between */
+	uint32_t before = remote(pair, self);
 
-		/* Fails when another thread came meanwhile, or took the cell: then the slow way looks again. */
-		if (may_follow((uint32_t)site, before) &&
-		    __atomic_compare_exchange_n(&cell->pair, &pair, (uint64_t)before << 32 | word, false,
-						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-			return;
+	if (!may_follow(site, before))
+		return false;
+	uint64_t fresh = (uint64_t)before << 32 | word;
+
+	if (guard_word_thread((uint32_t)pair) == self) {
+		/* The last access was our own: a plain store, a twentieth of the time of a swap. Whoever comes in
+		 * the very same moment is not on record then. */
+		__atomic_store_n(&cell->pair, fresh, __ATOMIC_RELEASE);
+		return true;
 	}
-	access_slowly(address, (uint32_t)site);
+	/* Fails when another thread came meanwhile, or took the cell: then the slow way looks again. */
+	return __atomic_compare_exchange_n(&cell->pair, &pair, fresh, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
+GUARD_HOOK void unsnarl_guard(uint64_t address, uint64_t site)
+{
+	uint32_t self = guard_self;
+
+	if (__builtin_expect(!self || !step(address, (uint32_t)site, self), 0))
+		access_slowly(address, (uint32_t)site);
 }
 
 /* Of a long copy the beginning is guarded. */
@@ -170,10 +186,14 @@ GUARD_HOOK void unsnarl_guard(uint64_t address, uint64_t site)
 
 GUARD_HOOK void unsnarl_guard_range(uint64_t address, uint64_t size, uint64_t site, uint64_t shift)
 {
-	uint64_t grain = 1ull << shift, first = address & ~(grain - 1);
+	uint64_t grain = 1ull << shift, first = address & ~(grain - 1), end = address + size;
+	uint32_t self = guard_self;
 
-	for (unsigned i = 0; i < RANGE_MOST && first < address + size; i++, first += grain)
-		unsnarl_guard(first, site);
+	for (unsigned i = 0; i < RANGE_MOST && first < end; i++, first += grain)
+		if (__builtin_expect(!self || !step(first, (uint32_t)site, self), 0)) {
+			access_slowly(first, (uint32_t)site);
+			self = guard_self;
+		}
 }
 
 /* ---- memory that begins a new life ---- */

@@ -44,7 +44,7 @@
 #define READERS_START 0x220a00000000ull    /* 12 GiB */
 #define SPARES_START 0x220d00000000ull /* numbers of spare blocks; MEMOS_START and MARKS_START come next */
 #define SPARES_SIZE (1ull << 32)
-#define REGION_END (MARKS_START + MARKS_SIZE)
+#define REGION_END (PASSES_START + MARKS_SIZE)
 #define AREA_START 0x231840000000ull /* the run area: 1 GiB */
 
 struct index {
@@ -103,8 +103,9 @@ extern HIDDEN struct thread unsnarl_nobody;
 /* This thread, registered now if it was unknown; NULL when there is no slot or no area. */
 HIDDEN struct thread *thread_self(void);
 HIDDEN void thread_start(void);
-HIDDEN struct thread *thread_new(void);          /* announced by its creator; NULL when there is no slot */
-HIDDEN void thread_adopt(struct thread *thread); /* the calling thread becomes it */
+HIDDEN void thread_set_ways(struct thread *thread); /* the short ones of its accesses */
+HIDDEN struct thread *thread_new(void);             /* announced by its creator; NULL when there is no slot */
+HIDDEN void thread_adopt(struct thread *thread);    /* the calling thread becomes it */
 HIDDEN void thread_discard(struct thread *thread);
 HIDDEN void thread_end(void); /* of the calling thread */
 HIDDEN void thread_after_fork(bool renumber);
@@ -127,9 +128,17 @@ HIDDEN long raw_call(long number, long a, long b, long c, long d, long e, long f
 HIDDEN bool raw_wait(uint32_t *place, uint32_t value, time_t seconds); /* false after so many seconds */
 HIDDEN void raw_wake(uint32_t *place);
 
-/* ---- control/control.c: the door from hooks, where one thread runs at a time ---- */
+/* ---- control/points.c: the door from hooks, where one thread runs at a time ---- */
 enum access { ACCESS_READ = 1, ACCESS_WRITE = 2 };
 HIDDEN void control_access(struct thread *self, uint64_t word, uint64_t address, size_t size,
 			   enum access access);
+HIDDEN bool control_must_see(uint32_t site); /* must every access there be seen? */
+/* The same without a call: what is not known yet must be seen. */
+INLINE bool must_be_seen(uint64_t site)
+{
+	return UNLIKELY(runtime.controlled) && !*(const volatile uint8_t *)(PASSES_START + site);
+}
+/* Has the thread in this slot passed no synchronisation call since it made this access? */
+HIDDEN bool control_is_open(uint32_t slot, uint32_t order);
 
 #endif

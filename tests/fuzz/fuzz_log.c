@@ -39,7 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		if (pwrite(file.fd, &head, sizeof head, at) < 0 ||
 		    pwrite(file.fd, &entry, sizeof entry, at + (off_t)sizeof head) < 0 ||
-		    pwrite(file.fd, fuzz.at, n, at + (off_t)(sizeof head + 8 + fuzz_number(&fuzz, 1) % 64)) < 0)
+		    pwrite(file.fd, fuzz.at, n, at + (off_t)(sizeof head + 8 + fuzz_number(&fuzz, 1) % 64)) <
+			    0)
 			abort();
 		fuzz.at += n < fuzz_left(&fuzz) ? n : fuzz_left(&fuzz);
 	}

@@ -91,8 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	world_write_file(file, sound, sound_size);
 	if (sqlite3_open(file, &db) != SQLITE_OK)
 		abort();
-	sqlite3_exec(db, "PRAGMA journal_mode=DELETE; PRAGMA synchronous=OFF; PRAGMA foreign_keys=OFF", NULL, NULL,
-		     NULL);
+	sqlite3_exec(db, "PRAGMA journal_mode=DELETE; PRAGMA synchronous=OFF; PRAGMA foreign_keys=OFF", NULL,
+		     NULL, NULL);
 	for (int edits = 0; edits < 8 && fuzz_left(&fuzz) > 5; edits++)
 		edit(db, &fuzz);
 	sqlite3_close(db);

@@ -95,6 +95,36 @@ check "with a sentence" grep -q 'no guard set' err.txt
 $unsnarl guard order.guard -- /bin/true 2>err.txt
 check "a program without hooks is refused" test $? = 2
 
+# --- annotations ---
+{
+	echo '#include "unsnarl.h"'
+	sed 's/^\tpthread_t maker, user;/\tpthread_t maker, user;\n\tUNSNARL_GUARD_ADDRESS(\&shared.value);/' \
+		"$source_dir/tests/guard/order.c"
+} >marked.c
+$unsnarl cc $flags -I"$source_dir/include" -o marked marked.c
+$unsnarl learn -n 70 --annotated -o marked.guard -- ./marked right >marked.txt
+check "annotated accesses only" test "$(count '^site ' marked.guard)" = 2
+$unsnarl cc --guard marked.guard --limit 20000 $flags -I"$source_dir/include" -o marked.guarded marked.c
+held=0
+for i in 1 2 3; do ./marked.guarded wrong >/dev/null || held=$((held + 1)); done
+check "the marked address is held" test $held = 0
+sed 's/UNSNARL_GUARD_ADDRESS(&shared.value)/UNSNARL_GUARD_FUNCTION/' marked.c >function.c
+$unsnarl cc $flags -I"$source_dir/include" -o function function.c
+$unsnarl learn -n 10 --annotated -o function.guard -- ./function right >/dev/null
+check "of a marked function its own accesses only" test "$(grep '^site ' function.guard | grep -vc ' main ')" = 0
+check "marks are nothing elsewhere" clang-19 -Wall -Werror -pthread -I"$source_dir/include" -o plain marked.c
+$unsnarl learn --annotated --campaign 1 2>err.txt
+check "without marks there is nothing to guard" test $? = 2
+
+# --- exposing ---
+sed 's/while (!wrong \&\& !made)/for (int i = 0; i < 300 \&\& !made; i++)/' "$source_dir/tests/guard/order.c" >hoping.c
+$unsnarl cc $flags -o hoping hoping.c
+$unsnarl expose --json -n 60 --tries 6 -- ./hoping right >expose.json
+check "an order that is only hoped for is exposed" test $? = 1
+check "it is the use before the making" python3 -c 'import json; f = json.load(open("expose.json"))["findings"]; assert any([a["line"] for a in g["accesses"]] == [34, 24] for g in f)'
+$unsnarl expose -n 60 --tries 3 -- ./order right >expose.txt
+check "one that is kept is not" test $? = 0
+
 # --- an emergency patch ---
 $unsnarl cc $flags -o update update.c
 cat >finding.json <<END

@@ -12,7 +12,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-static volatile int request, answer, ticks, stop;
+static volatile int request, answer, looked, ticks, stop;
 static volatile char bytes[256];
 static volatile long words[64];
 
@@ -25,7 +25,7 @@ static void on_request(int number)
 static void on_tick(int number)
 {
 	(void)number;
-	ticks++;
+	__atomic_fetch_add(&ticks, 1, __ATOMIC_RELAXED); /* handlers of two threads may be at it at once */
 	for (int i = 0; i < 8; i++)
 		bytes[i * 31 % 256]++;
 	words[ticks % 64]++;
@@ -43,7 +43,7 @@ static void *hot(void *argument)
 static void *asked_thread(void *argument)
 {
 	while (answer == 0)
-		;
+		looked++;
 	return argument;
 }
 
@@ -54,7 +54,8 @@ int main(void)
 	signal(SIGUSR1, on_request);
 	signal(SIGALRM, on_tick);
 	pthread_create(&asked, NULL, asked_thread, NULL);
-	usleep(5000); /* its first accesses are over: a handler inside of those goes unobserved */
+	while (looked < 1000) /* its first accesses are over: a handler inside of those goes unobserved */
+		;
 	request = 41; /* @asked */
 	pthread_kill(asked, SIGUSR1);
 	pthread_join(asked, NULL);

@@ -71,19 +71,22 @@ void agent_blocks(struct agent *agent)
 	agent_leaves_ready(agent);
 	agent->state = AGENT_BLOCKED;
 	control.blocked[control.nblocked++] = agent;
-	control.ninputs += agent->wait == WAIT_INPUT;
+	control.ninputs += agent->look != NULL;
 	if (agent->deadline == NEVER)
 		return;
 	control.ntimed++;
 	if (agent->deadline < control.next_deadline)
 		control.next_deadline = agent->deadline;
 	agent->eager = policy_eager(agent);
+	agent->overdue = policy_overdue(agent);
+	if (agent->overdue < control.next_overdue)
+		control.next_overdue = agent->overdue;
 }
 
 void control_unblock(struct agent *agent, enum wait_result result)
 {
 	agents_remove(control.blocked, &control.nblocked, agent);
-	control.ninputs -= agent->wait == WAIT_INPUT;
+	control.ninputs -= agent->look != NULL;
 	control.ntimed -= agent->deadline != NEVER;
 	agent->result = result;
 	uint64_t still = control.still;
@@ -94,16 +97,20 @@ void control_unblock(struct agent *agent, enum wait_result result)
 
 void control_expire(struct agent *agent)
 {
-	if (agent->deadline > control.now)
+	if (control.nready)
+		agent->time = agent->deadline;
+	else if (agent->deadline > control.now)
 		control.now = agent->deadline;
 	control_unblock(agent, WAIT_TIMED_OUT);
 }
 
 void expire_due(void)
 {
-	if (LIKELY(!control.ntimed || control.now < control.next_deadline))
+	if (LIKELY(control.now < control.next_deadline))
 		return;
-	control.next_deadline = NEVER;
+	if (control.timer_deadline <= control.now)
+		timers_fire();
+	control.next_deadline = control.timer_deadline;
 	for (uint32_t i = 0; i < control.nblocked;) {
 		struct agent *agent = control.blocked[i];
 		if (agent->deadline <= control.now) {
@@ -123,7 +130,22 @@ bool expire_first(void)
 		if (control.blocked[i]->deadline != NEVER &&
 		    (!first || control.blocked[i]->deadline < first->deadline))
 			first = control.blocked[i];
+	if (control.timer_deadline != NEVER && (!first || control.timer_deadline < first->deadline)) {
+		if (!control.nready && control.timer_deadline > control.now)
+			control.now = control.timer_deadline;
+		timers_fire();
+		return true;
+	}
 	if (first)
 		control_expire(first);
 	return first != NULL;
+}
+
+uint64_t first_deadline(void)
+{
+	uint64_t first = control.timer_deadline;
+	for (uint32_t i = 0; i < control.nblocked; i++)
+		if (control.blocked[i]->deadline < first)
+			first = control.blocked[i]->deadline;
+	return first;
 }

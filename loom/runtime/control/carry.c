@@ -19,21 +19,6 @@ static void needs_own_thread(void)
 		token_carry_no_more(me);
 }
 
-INTERPOSE int sigaction(int number, const struct sigaction *fresh, struct sigaction *old)
-{
-	if (fresh &&
-	    (fresh->sa_flags & SA_SIGINFO || (fresh->sa_handler != SIG_DFL && fresh->sa_handler != SIG_IGN)))
-		needs_own_thread();
-	return REAL(sigaction)(number, fresh, old);
-}
-
-INTERPOSE sighandler_t signal(int number, sighandler_t handler)
-{
-	if (handler != SIG_DFL && handler != SIG_IGN)
-		needs_own_thread();
-	return REAL(signal)(number, handler);
-}
-
 INTERPOSE int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
 	if (set)

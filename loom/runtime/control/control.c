@@ -1,5 +1,4 @@
-/* The points at which the token may change hands, and what tells that a run goes in
- * circles. As long as the same thread goes on, a point costs no system call and no
+/* The points at which the token may change hands. As long as the same thread goes on, a point costs no system call and no
  * atomic instruction. */
 #include "loom/runtime/control/control.h"
 
@@ -9,13 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define POINT_NS 100u        /* virtual time that a point takes */
-#define STREAK_READING 64u   /* known points in a row after which a thread only spins, */
-#define STREAK_WRITING 2000u /* and when it also writes */
-#define LEAN_POINTS 8192u    /* a run that lasts longer is a long one */
-#define STILL_MOST 1000000u  /* points without any news: everybody spins for ever */
+#define POINT_NS 5u /* virtual time that a point or an access takes: hardly more than without control */
 #define STILL_PATIENCE 1000u /* points between two sleepers that are woken for that */
-#define DEMOTED_MOST 4096u   /* points for which a spinning thread lets others go first */
 
 HOT struct control control;
 
@@ -39,17 +33,28 @@ void control_uncontrolled(const char *what)
 	text[used + length] = '\n';
 }
 
+void control_expired_early(const struct agent *agent)
+{
+	struct area_schedule *schedule = control.schedule;
+	uint64_t now = time_of(agent);
+	if (schedule->early_ns)
+		return;
+	schedule->early_ns = agent->deadline > now ? agent->deadline - now : 1;
+	schedule->early_site = units_site_id(agent->site);
+	schedule->early_thread = agent->number;
+}
+
 /* ---- the token ---- */
 
 /* Nothing new for long. Sleepers may change that, so their time comes now; if it does not help, nothing will. */
 static void stands_still(void)
 {
-	if (control.ninputs)
+	if (control.still % STILL_PATIENCE)
 		return;
-	if (!control.ntimed || control.still > 2 * STILL_MOST)
-		control_finish(END_LIVELOCK);
-	if (control.still % STILL_PATIENCE == 0)
-		expire_first();
+	if (blocking_poll(false) || (control.still <= 2 * control.still_most && expire_first()) ||
+	    outside_can_come())
+		return;
+	control_finish(END_LIVELOCK);
 }
 
 void pass_point(struct agent *me)
@@ -57,23 +62,32 @@ void pass_point(struct agent *me)
 	control.turn->points++;
 	me->passed++;
 	control.budget -= control.budget > 0;
-	control.now += POINT_NS;
-	uint64_t points = ++control.schedule->points;
+	me->thread->patience = control.patience;
+	bool lingers = me->access == POINT_LINGER;
+	/* Accesses that are no points are work, too, and take time. */
+	uint64_t done = me->thread->order - me->worked + 1;
+	me->worked = me->thread->order;
+	control.work += done;
+	control.now += done * POINT_NS;
+	uint64_t points = control.schedule->points += !lingers;
 	if (!me->repeated && (control.nready > 1 || control.ntimed)) {
 		control.contested++;
 		control.schedule->contested++;
 	}
 	policy_passed(me);
-	if (UNLIKELY(points == LEAN_POINTS)) /* the caches of its threads are worth their pages */
-		runtime.lean = false;
 	if (UNLIKELY(control.options.most_points && points > control.options.most_points))
 		control_finish(END_LIVELOCK);
-	if (UNLIKELY(++control.still > STILL_MOST))
+	if (UNLIKELY(control.options.slow_points && points > control.options.slow_points))
+		control_finish(END_SLOW);
+	control.still += !lingers;
+	if (UNLIKELY(control.still > control.still_most))
 		stands_still();
 }
 
 struct agent *next_after(struct agent *last, uint32_t end)
 {
+	if (UNLIKELY(control.arrived))
+		signals_take();
 	expire_due();
 	if (UNLIKELY(control.intervenes && !control.nready && !control.ntimed && !control.ninputs))
 		intervene_lets_go();
@@ -88,8 +102,8 @@ struct agent *next_after(struct agent *last, uint32_t end)
 		struct agent *next = policy_next(NULL);
 		if (next)
 			return next;
-		/* Input from outside may come before the first sleeper wakes. */
-		if (!(control.ninputs && blocking_poll(true)) && !expire_first() && !intervene_lets_go())
+		/* What comes from outside may come before the first sleeper wakes. */
+		if (!blocking_poll(true) && !expire_first() && !intervene_lets_go())
 			control_stuck();
 	}
 }
@@ -103,57 +117,23 @@ void give_token(struct agent *me, struct agent *next, uint32_t end)
 	token_give(me, next);
 }
 
-/* ---- spinning ---- */
-
-/* Does this point tell that the thread goes in circles? Looks only at where it stands: tables are
- * indexed by site, since addresses differ from run to run. */
-static void note_progress(struct agent *me)
-{
-	uint32_t place = me->site % SPIN_SITES;
-	bool news = me->known[place].site != me->site || me->known[place].address != me->address;
-	if (me->access == ACCESS_WRITE) {
-		me->wrote = true;
-		control.still = 0;
-	}
-	if (news) {
-		me->known[place].site = me->site;
-		me->known[place].address = me->address;
-		me->streak = 0;
-		me->demotions = 0;
-		me->wrote = false;
-		control.still = 0;
-		agent_rises(me);
-		return;
-	}
-	me->streak++;
-	if (me->streak < (me->wrote ? STREAK_WRITING : STREAK_READING) || control.nready < 2)
-		return;
-	uint32_t shift = me->demotions < 8 ? me->demotions : 8;
-	uint64_t length = 16ull << shift;
-	me->demotions++;
-	me->streak = STREAK_READING / 2;
-	me->demoted_until = control.contested + (length < DEMOTED_MOST ? length : DEMOTED_MOST);
-	if (!me->demoted)
-		control.ndemoted++;
-	me->demoted = true;
-	control.review = true;
-	policy_demoted(me);
-}
-
 /* ---- points ---- */
 
 void point_pass(struct agent *me, struct point point)
 {
-	if (UNLIKELY(control.intervenes))
-		intervene_arrives(me);
 	me->site = point.site;
 	me->access = point.access;
 	me->address = point.address;
 	me->size = point.size;
+	if (UNLIKELY(control.intervenes))
+		intervene_arrives(me);
 	me->inside = true;
+	if (UNLIKELY(control.arrived))
+		signals_take();
 	expire_due();
-	note_progress(me);
-	if (UNLIKELY(control.intervenes && me->demoted && control.ndemoted >= control.nready))
+	spinning_note(me);
+	if (UNLIKELY(control.intervenes) &&
+	    (me->demoted ? control.ndemoted >= control.nready : control.nready == 1 && spinning_repeats(me)))
 		intervene_lets_go(); /* the others only spin: they may wait for somebody who is held */
 	uint32_t end = me->yields || me->demoted ? TURN_YIELDED : TURN_PREEMPTED;
 	/* A yield may return at once, unless its thread does nothing else. */
@@ -164,14 +144,18 @@ void point_pass(struct agent *me, struct point point)
 		next = plan_next(me, me, end);
 	if (!next) /* the plan is over */
 		next = me;
-	if (!control.planned && !control.pinned && (control.nready > 1 || control.ntimed))
+	/* Where a thread only lingers order does not matter: others go first when it has done so for long. */
+	bool chooses = point.access != POINT_LINGER || me->demoted;
+	if (chooses && !control.planned && !control.pinned && (control.nready > 1 || control.ntimed))
 		next = policy_next(me);
 	me->yields = false;
 	if (next != me)
 		give_token(me, next, end);
-	if (UNLIKELY(control.intervenes))
-		intervene(me);
 	pass_point(me);
+	if (UNLIKELY(control.intervenes)) /* who is held has come so far, like one that waits for a lock */
+		intervene(me);
+	if (point.access == POINT_SYNC)
+		observe_close(me->thread);
 	me->inside = false;
 	if (UNLIKELY(me->signals))
 		signals_deliver(me);
@@ -215,17 +199,21 @@ void control_start(void)
 {
 	control.options = runtime.head->control;
 	control.schedule = runtime_schedule();
+	control.still_most =
+		control.options.still_points > STILL_MOST ? control.options.still_points : STILL_MOST;
 	control.seed_state = runtime.options.seed * 0xd1342543de82ef95u + 1;
-	control.next_deadline = NEVER;
+	control.next_deadline = control.timer_deadline = control.next_overdue = NEVER;
 	runtime_touch_near();
 	history_touch();
 	control.pid = (int)raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	points_start();
+	unsnarl_self->patience = control.patience;
 	turns_start();
 	policy_start();
 	intervene_start();
 	control_created(unsnarl_self);
 	struct agent *me = &control.agents[unsnarl_self->slot];
+	agent_readies(me);
 	me->tid = control.pid;
 	me->id = pthread_self();
 	me->has_id = true;
@@ -250,5 +238,6 @@ void control_after_fork(void)
 	if (!runtime.controlled)
 		return;
 	runtime.controlled = false;
+	unsnarl_self->meets_open = false;
 	unsnarl_self->number = control.child;
 }

@@ -18,8 +18,11 @@
 enum agent_state { AGENT_NONE, AGENT_READY, AGENT_BLOCKED, AGENT_ENDED };
 enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
 
-#define NEVER UINT64_MAX /* a deadline that does not come */
-#define POINT_SYNC 0     /* access of a point that is none: a synchronisation call */
+#define NEVER UINT64_MAX    /* a deadline that does not come */
+#define POINT_SYNC 0        /* access of a point that is none: a synchronisation call, */
+#define POINT_LINGER 3      /* or a loop that may wait, at a site that is not known */
+#define PATIENCE 4096u      /* turns of waiting loops without a point, after which there is one */
+#define STILL_MOST 1000000u /* points without any news: everybody spins for ever */
 #define SPIN_SITES 64u
 #define FEW_AGENTS 32u
 #define NEAR_SITES 1024u
@@ -38,7 +41,7 @@ struct agent {
 	uint64_t pointer; /* libc's, to its thread-local memory */
 	/* The point at which it stands. */
 	uint32_t site;
-	uint32_t access; /* enum access or POINT_SYNC */
+	uint32_t access; /* enum access, POINT_SYNC or POINT_LINGER */
 	uint64_t address, size;
 	uint64_t word;   /* of the last access, to know its parts again */
 	uint64_t passed; /* points */
@@ -52,19 +55,26 @@ struct agent {
 	uint32_t result; /* enum wait_result */
 	uint64_t object;
 	uint64_t deadline;
-	uint64_t eager;        /* contested points after which the deadline may come early */
+	uint64_t eager;        /* contested points after which the deadline may come early, */
+	uint64_t overdue;      /* and accesses of all threads after which it must */
+	uint64_t worked;       /* accesses that are counted in control.work */
 	uint64_t queued;       /* when it began to wait: first come, first served */
 	struct pollfd *polled; /* WAIT_INPUT */
 	uint32_t npolled;
+	/* Waits that reality can end: is it over? Asked when others have moved, and while nobody can run. */
+	bool (*look)(struct agent *agent);
+	const void *looked; /* its argument */
+	bool foreign;       /* it waits for what is outside of the process by its nature */
 	bool takes_signals; /* in sigwait */
 	bool restarts;      /* the last interruption was by handlers after which calls go on */
 	uint64_t signals;   /* sent to it, a bit each: it gets them when its turn comes */
+	uint64_t handled;   /* handlers that ran in it */
+	uint64_t time;      /* it has slept until then: its clock is ahead when that is later than now */
 	/* For policies. */
 	uint64_t priority;
 	uint64_t left;
 	/* Spinning: how many points in a row were known ones. */
 	uint32_t streak, demotions;
-	uint32_t patience; /* spent without a point */
 	bool wrote;
 	bool demoted;
 	uint64_t demoted_until; /* contested points */
@@ -80,6 +90,8 @@ struct agent {
 	pthread_t id;
 	bool has_id, detached, joined;
 	bool cancel_disabled, cancel_asynchronous, cancelled;
+	bool in_library; /* libc works for it inside a call of ours: locks there are waited for, but are no points */
+	bool serves_timer; /* it only runs what a timer of the program wants run */
 	struct {
 		uint32_t site;
 		uint64_t address;
@@ -98,7 +110,11 @@ struct control {
 	struct agent **candidates;       /* twice as many: who may be chosen (policies.c) */
 	uint32_t nready, nblocked;       /* ready: by number; blocked: in the order in which they came */
 	uint32_t ntimed;                 /* blocked ones with a deadline */
-	uint32_t ninputs;                /* blocked ones that wait for input */
+	uint32_t ninputs;                /* blocked ones that reality can wake (look) */
+	uint32_t arrived;                /* signals that came to threads without the token (handlers.c) */
+	uint64_t handlers;               /* signals for which the program has a handler, a bit each */
+	uint64_t timer_deadline;         /* of the program's first timer */
+	uint32_t timer_files;            /* timers that are files */
 	uint32_t ndemoted;
 	bool intervenes;                /* a claim is forced or forbidden */
 	bool review;                    /* priorities or the ready ones changed: the policy must look again */
@@ -112,6 +128,13 @@ struct control {
 	int pid, leaving;
 	uint64_t now, next_deadline; /* virtual time in ns since the start */
 	uint64_t contested, still, waits;
+	uint64_t fair_at;      /* points after which nobody may be kept waiting any longer */
+	uint32_t patience; /* of a thread from a point on: turns of waiting loops; 0 = endless */
+	uint32_t seen;     /* accesses, in a lean run */
+	bool looking;      /* no access takes a short way (spinning.c) */
+	uint64_t next_overdue; /* not later than that of any sleeper */
+	uint64_t work;         /* accesses and points of all threads */
+	uint64_t still_most;   /* points without news that are a livelock */
 	uint64_t seed_state;
 	/* Turns and plan. */
 	struct area_turn *turn; /* the one that goes on */
@@ -124,6 +147,7 @@ struct control {
 	struct agent *chosen;              /* SURW */
 	uint64_t interesting;              /* SURW: sites below this hash */
 	uint64_t passing;                  /* of how many dull points one may be a switch, a power of two */
+	bool by_place;                     /* a random walk among places, not threads */
 	uint32_t phase;                    /* which turns of a loop are not dull */
 	uint32_t *near_notes;              /* by site, the first NEAR_SITES: what points.c knows of them, */
 	uint32_t *notes;                   /* by site */
@@ -148,8 +172,11 @@ HIDDEN void agent_rises(struct agent *agent); /* it is not demoted any more */
 HIDDEN void agent_leaves_ready(struct agent *agent);
 HIDDEN void agent_blocks(struct agent *agent);
 HIDDEN void control_unblock(struct agent *agent, enum wait_result result);
-HIDDEN void control_expire(struct agent *agent); /* its deadline is now */
-HIDDEN void expire_due(void);                    /* those whose time has come are ready */
+/* Its deadline has come. Time passes for all when nobody else can run, else for this thread alone. */
+HIDDEN void control_expire(struct agent *agent);
+HIDDEN uint64_t first_deadline(void); /* of waits and timers; NEVER */
+INLINE uint64_t time_of(const struct agent *agent);
+HIDDEN void expire_due(void);   /* those whose time has come are ready */
 HIDDEN bool expire_first(void); /* nobody can run: time passes until the first sleeper wakes */
 
 /* ---- control.c ---- */
@@ -168,27 +195,42 @@ INLINE struct agent *control_me(void)
 {
 	return LIKELY(!runtime.controlled) ? NULL : control_enter();
 }
+/* The agent of the calling thread when libc works for it inside a call of ours, else NULL. */
+INLINE struct agent *control_in_library(void)
+{
+	struct agent *me = control.current;
+	return me && me->in_library && me->inside && me->thread == unsnarl_self ? me : NULL;
+}
 /* Where a thread stands: what it is about to do. */
 struct point {
 	uint32_t site;
-	uint32_t access; /* enum access or POINT_SYNC */
+	uint32_t access; /* enum access, POINT_SYNC or POINT_LINGER */
 	uint64_t address, size;
 };
 /* The one way through a point, for accesses and synchronisation calls alike: the thread is about to do
  * this, and does it when the call returns; meanwhile others may have run. */
 HIDDEN void point_pass(struct agent *me, struct point point);
 
+/* ---- spinning.c: threads that go in circles ---- */
+HIDDEN void spinning_note(struct agent *me); /* it stands at a point */
+HIDDEN bool spinning_repeats(const struct agent *me); /* as many known points in a row as spinning has */
+/* An access that is no point, while control.looking. */
+HIDDEN void spinning_look(struct agent *me, uint32_t site, uint64_t address, enum access access);
+
 /* ---- points.c: what is a point ---- */
 HIDDEN void points_prepare(void);
 HIDDEN void points_start(void);
 /* Is every access at this site a point in this run? */
 HIDDEN bool points_always(uint32_t site);
+HIDDEN void points_look(bool on);            /* short ways are closed, or open again */
 HIDDEN uint32_t points_visit(uint32_t site); /* how many there were, this one included */
 /* A point: the call that stands at the thread's synchronisation site, on `object`. */
 HIDDEN void control_call(struct agent *me, const volatile void *object);
 /* The same without a decision of its own. */
 HIDDEN void control_note_site(struct agent *me, const volatile void *object);
 HIDDEN void control_uncontrolled(const char *what);
+/* An experiment: a wait of the thread runs out while others could go on. The first one is what is told. */
+HIDDEN void control_expired_early(const struct agent *agent);
 HIDDEN uint64_t control_random(void);
 INLINE uint64_t control_below(uint64_t n)
 {
@@ -206,6 +248,8 @@ HIDDEN void intervene_prepare(void);
 HIDDEN void intervene_start(void);
 /* Is the site one of the claim's? Accesses there are always points. */
 HIDDEN bool intervene_wants(uint32_t site);
+/* Has another thread a group open that holds this place? Then an access to it may have to wait. */
+HIDDEN bool intervene_covers(const struct thread *self, uint64_t address, size_t size);
 /* `me` has come to a point: what it did before is done. */
 HIDDEN void intervene_arrives(struct agent *me);
 /* `me` is about to do what it stands at; returns when it may. */
@@ -224,7 +268,7 @@ HIDDEN void control_retract(uint32_t kind, uint64_t object);
 HIDDEN bool control_wake_one(uint32_t kind, uint64_t object);
 
 /* ---- life.c ---- */
-HIDDEN void control_created(struct thread *thread);
+HIDDEN void control_created(struct thread *thread); /* can run when it is ready (agents.c) */
 HIDDEN void control_discarded(struct thread *thread);
 /* Where the thread's stack lies, from what its creator asked for. */
 HIDDEN void control_stack(struct thread *thread);
@@ -234,8 +278,10 @@ HIDDEN void control_ended(struct thread *thread);
 /* ---- ends.c: a run that cannot go on ---- */
 HIDDEN void control_finish(uint32_t end) __attribute__((noreturn));
 HIDDEN void control_stuck(void) __attribute__((noreturn));
+HIDDEN bool control_in_circle(void); /* do threads hold locks that they wait for? */
 /* For a thread that has waited long for its turn: does the holder of the token sleep in the kernel? */
 HIDDEN void control_watch(uint64_t *points);
+HIDDEN char control_state_of(int tid); /* the letter that the kernel gives it; 0 = not known */
 
 /* ---- turns.c: the turns of the run and those of the plan ---- */
 HIDDEN void turns_start(void);
@@ -259,10 +305,14 @@ HIDDEN struct agent *policy_next(struct agent *me);
 /* `me` is about to do what it stands at. */
 HIDDEN void policy_passed(struct agent *me);
 HIDDEN void policy_demoted(struct agent *me);
-/* How much a switch is worth at the point where `me` stands; `private`: nobody else has touched the place. */
-HIDDEN void policy_weigh(struct agent *me, bool private);
+/* How much a switch is worth at the point where `me` stands. */
+HIDDEN void policy_weigh(struct agent *me);
 /* From which contested point on a sleeper may be chosen before its time; NEVER = only when nobody else can run. */
 HIDDEN uint64_t policy_eager(const struct agent *agent);
+/* And after how many accesses of the others it is chosen first of all. */
+HIDDEN uint64_t policy_overdue(const struct agent *agent);
+/* May a plan that is no replay let its time come now? */
+HIDDEN bool policy_lets_expire(const struct agent *agent);
 
 /* ---- objects.c: what reports say about objects ---- */
 struct object {
@@ -286,5 +336,17 @@ HIDDEN void object_left(struct agent *me, const volatile void *address);
 HIDDEN void mutex_abandon(const struct agent *ended); /* its robust ones can be had */
 HIDDEN bool blocking_poll(bool wait); /* wakes those whose input is there; waits for it in reality */
 HIDDEN void signals_deliver(struct agent *me);
+HIDDEN void signals_take(void); /* those that came to threads without the token (control.arrived) */
+HIDDEN void timers_fire(void);  /* those whose time has come */
+/* Can anything from outside change what the threads wait for, be it in calls or in loops? */
+HIDDEN bool outside_can_come(void);
+/* Is somebody there who has to be given time: other processes that the program has started, other ends of its
+ * connections? */
+HIDDEN bool outside_is_at_work(void);
+
+INLINE uint64_t time_of(const struct agent *agent)
+{
+	return agent->time > control.now ? agent->time : control.now;
+}
 
 #endif

@@ -22,7 +22,7 @@ void control_finish(uint32_t end)
 }
 
 /* The letter that the kernel gives the thread's state; 0 when it is not known. */
-static char state_of(int tid)
+char control_state_of(int tid)
 {
 	char path[64], text[256];
 	snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
@@ -44,7 +44,7 @@ void control_watch(uint64_t *points)
 	const struct agent *holder = RELAXED_GET(control.carrier);
 	bool moved = now != *points;
 	*points = now;
-	if (moved || !holder || RELAXED_GET(control.outside) || state_of(holder->tid) != 'S')
+	if (moved || !holder || RELAXED_GET(control.outside) || control_state_of(holder->tid) != 'S')
 		return;
 	if (!__atomic_exchange_n(&named, 1, __ATOMIC_RELAXED))
 		control_uncontrolled(
@@ -91,6 +91,35 @@ static bool in_circle(const struct area_wait *wait)
 		if (steps == control.schedule->nwaits)
 			return true;
 		wait = wait->holder == AREA_THREAD_GONE ? NULL : wait_numbered(wait->holder);
+	}
+	return false;
+}
+
+/* The thread that keeps this one from going on, when it is certain that nobody else can let it. */
+static const struct agent *keeper(const struct agent *agent)
+{
+	uint32_t holder = AREA_THREAD_GONE;
+	if (agent->deadline != NEVER)
+		return NULL;
+	if (agent->wait == WAIT_JOIN)
+		return (const struct agent *)agent->object;
+	if (agent->wait == WAIT_MUTEX || agent->wait == WAIT_WRITE_LOCK || agent->wait == WAIT_SPINLOCK)
+		holder = object_at(agent->object)->holder;
+	for (uint32_t i = 0; holder != AREA_THREAD_GONE && i < control.nblocked; i++)
+		if (control.blocked[i]->number == holder)
+			return control.blocked[i];
+	return NULL;
+}
+
+bool control_in_circle(void)
+{
+	for (uint32_t i = 0; i < control.nblocked; i++) {
+		const struct agent *agent = control.blocked[i];
+		for (uint32_t steps = 0; agent && agent->state == AGENT_BLOCKED; steps++) {
+			if (steps > control.nblocked)
+				return true;
+			agent = keeper(agent);
+		}
 	}
 	return false;
 }

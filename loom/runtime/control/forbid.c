@@ -23,6 +23,7 @@ struct group {
 struct seen_at {
 	uint64_t address;
 	uint32_t thread; /* + 1 */
+	uint32_t other;  /* the last one before that was another, + 1 */
 };
 
 static struct forbidding {
@@ -34,7 +35,10 @@ static struct forbidding {
 	bool writes[CLAIM_ROLES][CLAIM_STEPS + 1]; /* does the role write at the location? */
 	/* Where the late step of an order was done. */
 	struct range done[DONE_MOST];
-	uint32_t ndone;
+	uint32_t times[DONE_MOST], ndone;
+	/* And where the early one was. */
+	struct range early[DONE_MOST];
+	uint32_t early_times[DONE_MOST], nearly;
 	/* Who was at an address last: role 0's groups, and the others' steps. */
 	struct seen_at seen[2][SEEN];
 } forbidding;
@@ -92,15 +96,25 @@ static bool still_holds(const struct agent *me, uint64_t object)
 	return false;
 }
 
-void forbid_arrive(struct agent *me)
+/* Is the group over, now that its thread has come here? It also is when the thread begins anew. */
+static bool is_over_at(const struct agent *me, const struct group *group, uint32_t mark)
+{
+	const struct claim_role *role = &intervene_claim()->roles[group->role];
+	uint32_t first = forbidding.first[group->role], last = forbidding.last[group->role];
+	if (group->closing)
+		return true;
+	if (group->tentative)
+		return !still_holds(me, group->door);
+	if (mark & MARK_STEP(last))
+		return false;
+	return mark & (MARK_EXIT(group->role) | MARK_DOOR(group->role) | MARK_STEP(first)) ||
+	       agent_order(me) - group->order > (uint64_t)role->reach * REACH_TIMES + REACH_MORE;
+}
+
+void forbid_arrive(struct agent *me, uint32_t mark)
 {
 	struct group *group = group_of(me);
-	if (!group->open)
-		return;
-	const struct claim_role *role = &intervene_claim()->roles[group->role];
-	uint64_t limit = (uint64_t)role->reach * REACH_TIMES + REACH_MORE;
-	if (group->closing || (group->tentative && !still_holds(me, group->door)) ||
-	    (!group->tentative && agent_order(me) - group->order > limit))
+	if (group->open && is_over_at(me, group, mark))
 		close_group(group);
 }
 
@@ -108,12 +122,33 @@ void forbid_arrive(struct agent *me)
 
 static bool late_is_done(const struct agent *me, const struct claim_step *step)
 {
-	if (forbidding.ndone > DONE_MOST || (forbidding.ndone && !step->location))
+	if (forbidding.ndone == DONE_MOST || (forbidding.ndone && !step->location))
 		return true;
 	for (uint32_t i = 0; i < forbidding.ndone; i++)
 		if (ranges_meet(&forbidding.done[i], me->address, me->size))
 			return true;
 	return false;
+}
+
+static uint32_t count_at(const struct range *ranges, const uint32_t *counts, uint32_t n,
+			 const struct agent *me)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (ranges_meet(&ranges[i], me->address, me->size))
+			return counts[i];
+	return 0;
+}
+
+static void count_one(struct range *ranges, uint32_t *counts, uint32_t *n, const struct agent *me)
+{
+	uint32_t i = 0;
+	while (i < *n && !ranges_meet(&ranges[i], me->address, me->size))
+		i++;
+	if (i == DONE_MOST)
+		return;
+	if (i == *n)
+		ranges[(*n)++] = (struct range){ me->address, me->size, true };
+	counts[i]++;
 }
 
 static enum hold order_holds(struct agent *me, uint32_t mark)
@@ -122,6 +157,12 @@ static enum hold order_holds(struct agent *me, uint32_t mark)
 	/* The late thread cannot wait for itself. */
 	if (!(mark & MARK_STEP(0)) || me->number == claim->steps[1].thread)
 		return HOLD_NOT;
+	if (claim->kind == CLAIM_ORDER_EACH)
+		return count_at(forbidding.done, forbidding.times, forbidding.ndone, me) >
+				       count_at(forbidding.early, forbidding.early_times, forbidding.nearly,
+						me)
+			       ? HOLD_NOT
+			       : HOLD_FIRMLY;
 	if (claim->kind == CLAIM_ORDER_LAST)
 		return control.nready + control.nblocked > 1 ? HOLD_FIRMLY : HOLD_NOT;
 	return late_is_done(me, &claim->steps[0]) ? HOLD_NOT : HOLD_FIRMLY;
@@ -129,11 +170,11 @@ static enum hold order_holds(struct agent *me, uint32_t mark)
 
 static void order_passes(struct agent *me, uint32_t mark)
 {
-	if (!(mark & MARK_STEP(1)) || late_is_done(me, &intervene_claim()->steps[1]))
+	if (mark & MARK_STEP(0) && me->number != intervene_claim()->steps[1].thread)
+		count_one(forbidding.early, forbidding.early_times, &forbidding.nearly, me);
+	if (!(mark & MARK_STEP(1)))
 		return;
-	if (forbidding.ndone < DONE_MOST)
-		forbidding.done[forbidding.ndone] = (struct range){ me->address, me->size, true };
-	forbidding.ndone++;
+	count_one(forbidding.done, forbidding.times, &forbidding.ndone, me);
 	intervene_changed();
 }
 
@@ -148,10 +189,14 @@ static struct seen_at *last_at(uint32_t what, uint64_t address)
 static void note_order(const struct agent *me, bool others, const struct claim_step *step)
 {
 	uint64_t address = step->location ? me->address : 0;
-	const struct seen_at *other = last_at(!others, address);
-	if (other->thread && other->address == address && other->thread != me->number + 1)
+	uint32_t who = me->number + 1;
+	const struct seen_at *past = last_at(!others, address);
+	bool known = past->thread && past->address == address;
+	if (known && (past->thread != who || past->other))
 		intervene_counts()->orders |= others ? CLAIM_AFTER : CLAIM_BEFORE;
-	*last_at(others, address) = (struct seen_at){ address, me->number + 1 };
+	struct seen_at *now = last_at(others, address);
+	uint32_t other = now->address != address ? 0 : now->thread != who ? now->thread : now->other;
+	*now = (struct seen_at){ address, who, other };
 }
 
 /* Does another thread's open group keep `me` from beginning or doing a step of `role`? */
@@ -193,11 +238,26 @@ static bool is_in_the_way(const struct agent *me)
 	return false;
 }
 
+bool forbid_covers(const struct thread *self, uint64_t address, uint64_t size)
+{
+	for (uint32_t slot = 1, left = forbidding.nopen; left && slot < AREA_SLOTS; slot++) {
+		const struct group *group = &forbidding.groups[slot];
+		if (!group->open)
+			continue;
+		left--;
+		for (uint32_t i = 1; slot != self->slot && i <= CLAIM_STEPS; i++)
+			if (group->ranges[i].known && ranges_meet(&group->ranges[i], address, size))
+				return true;
+	}
+	return false;
+}
+
 /* The step at which `me` stands as one of its own open group; NULL when it is none. */
 static const struct claim_step *step_of_group(const struct group *group, uint32_t mark, uint32_t *index)
 {
 	const struct claim *claim = intervene_claim();
-	for (uint32_t i = 0; group->open && i < claim->nsteps; i++)
+	for (uint32_t i = claim->nsteps;
+	     group->open && i-- > 0;) /* a place may be its first and its last step */
 		if (mark & MARK_STEP(i) && claim->steps[i].role == group->role) {
 			*index = i;
 			return &claim->steps[i];
@@ -250,7 +310,7 @@ static void atomic_passes(struct agent *me, uint32_t mark)
 	}
 	const struct claim_step *own = step_of_group(group, mark, &index);
 	for (uint32_t i = 0; i < claim->nsteps; i++)
-		if (mark & MARK_STEP(i) && claim->steps[i].role != 0 && !own)
+		if (mark & MARK_STEP(i) && claim->steps[i].role != 0 && !(own && group->role == 0))
 			note_order(me, true, &claim->steps[i]);
 	/* The first step begins a group, again if need be. */
 	for (uint32_t i = 0;

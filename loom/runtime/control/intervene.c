@@ -46,6 +46,10 @@ static uint16_t look_up_mark(uint32_t site)
 		for (uint32_t j = 0; j < claim->roles[i].ndoors; j++)
 			if (claim->roles[i].doors[j] == id)
 				mark |= MARK_DOOR(i);
+	for (uint32_t i = 0; id && i < claim->nroles; i++)
+		for (uint32_t j = 0; j < claim->roles[i].nexits; j++)
+			if (claim->roles[i].exits[j] == id)
+				mark |= MARK_EXIT(i);
 	return (uint16_t)mark;
 }
 
@@ -63,6 +67,11 @@ bool intervene_wants(uint32_t site)
 	return claim_mark_of(site) != 0;
 }
 
+bool intervene_covers(const struct thread *self, uint64_t address, size_t size)
+{
+	return intervene_claim()->use == CLAIM_FORBID && forbid_covers(self, address, size);
+}
+
 void intervene_changed(void)
 {
 	control_wake(WAIT_HELD, 0);
@@ -76,7 +85,7 @@ static enum hold claim_holds(struct agent *me, uint32_t mark)
 void intervene_arrives(struct agent *me)
 {
 	if (intervene_claim()->use == CLAIM_FORBID)
-		forbid_arrive(me);
+		forbid_arrive(me, claim_mark_of(me->site));
 }
 
 void intervene(struct agent *me)

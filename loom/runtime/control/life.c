@@ -15,7 +15,6 @@ void control_created(struct thread *thread)
 	thread->controlled = 1;
 	agents_admit(thread->slot);
 	policy_new(agent);
-	agent_readies(agent);
 }
 
 /* libc puts a thread's descriptor at the very top of its stack. */
@@ -40,7 +39,6 @@ void control_stack(struct thread *thread)
 void control_discarded(struct thread *thread)
 {
 	struct agent *agent = &control.agents[thread->slot];
-	agent_leaves_ready(agent);
 	agent->state = AGENT_NONE;
 }
 

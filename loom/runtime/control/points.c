@@ -10,7 +10,7 @@
 /* What is known of a site, beside how often it was visited. */
 #define SITE_LOOKED_UP (1u << 31)
 #define SITE_ALWAYS (1u << 30)
-#define PATIENCE 256u /* accesses without a point, after which one is a point: it may wait for others */
+#define LEAN_ACCESSES 4096u /* seen in a run, after which the caches of its threads are worth their pages */
 #define SITE_VISITS (SITE_ALWAYS - 1)
 
 void points_prepare(void)
@@ -23,6 +23,7 @@ void points_start(void)
 {
 	uint32_t n = control.options.nsites;
 	control.options.nsites = n < AREA_POINT_SITES ? n : AREA_POINT_SITES;
+	control.patience = control.options.everywhere ? 0 : PATIENCE;
 }
 
 static uint32_t *note_of(uint32_t site)
@@ -50,8 +51,44 @@ bool points_always(uint32_t site)
 	uint32_t *note = note_of(site);
 	if (UNLIKELY(!(*note & SITE_LOOKED_UP)))
 		*note |= SITE_LOOKED_UP |
-			 (control.options.everywhere || is_in_set(units_site_id(site)) ? SITE_ALWAYS : 0);
+			 (control.options.everywhere || is_in_set(units_site_id(site)) ||
+					 (control.intervenes && intervene_wants(site))
+				 ? SITE_ALWAYS
+				 : 0);
 	return *note & SITE_ALWAYS;
+}
+
+/* Short runs touch as few pages as they can; in longer ones threads remember what they know. */
+static void lean_no_more(void)
+{
+	runtime.lean = false;
+	for (uint32_t slot = 1; slot < SLOT_GONE; slot++)
+		if (runtime.threads[slot].state == THREAD_LIVE)
+			thread_set_ways(&runtime.threads[slot]);
+}
+
+void points_look(bool on)
+{
+	control.looking = on;
+	if (!on)
+		return;
+	units_forget_marks();
+	for (uint32_t slot = 1; slot < SLOT_GONE && !runtime.lean; slot++)
+		if (runtime.threads[slot].state == THREAD_LIVE)
+			units_forget_memos(slot);
+}
+
+bool control_must_see(uint32_t site)
+{
+	return control.looking || points_always(site);
+}
+
+bool control_is_open(uint32_t slot, uint32_t order)
+{
+	const struct thread *thread = &runtime.threads[slot];
+	if (!slot || slot == SLOT_GONE || control.agents[slot].joined)
+		return false;
+	return thread_order(slot, order) > thread->closed;
 }
 
 uint32_t points_visit(uint32_t site)
@@ -64,17 +101,21 @@ uint32_t points_visit(uint32_t site)
 static void take_point(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access)
 {
 	struct agent *me = control_enter();
+	bool open = granule_is_open(self, address, size, access);
+	self->meets_open = open;
 	/* Parts of one access have one word. */
 	if (!me || word == me->word)
 		return;
 	uint32_t site = WORD_SITE(word);
 	bool second_half = access == ACCESS_WRITE && me->access == ACCESS_READ && site == me->site &&
 			   address == me->address;
-	bool private = granule_is_private(self, address, size);
-	if (private && !points_always(site) && !(control.intervenes && intervene_wants(site)) &&
-	    ++me->patience < PATIENCE)
+	if (!open && !points_always(site) && !(control.intervenes && intervene_covers(self, address, size))) {
+		if (UNLIKELY(control.looking))
+			spinning_look(me, site, address, access);
+		else if (!runtime.lean)
+			site_passes(site);
 		return;
-	me->patience = 0;
+	}
 	me->word = word;
 	struct point point = { .site = site, .access = access, .address = address, .size = size };
 	if (second_half) { /* the write of an atomic update, which has happened */
@@ -86,9 +127,10 @@ static void take_point(struct thread *self, uint64_t word, uint64_t address, siz
 	}
 	if (control.nready > 1 || control.ntimed) {
 		me->site = site; /* for the policy */
-		policy_weigh(me, private);
+		policy_weigh(me);
 	}
 	point_pass(me, point);
+	self->meets_open = granule_is_open(self, address, size, access); /* others may have come */
 }
 
 /* A debugger may stop here: the calling thread is about to do the access that it was asked for. */
@@ -101,10 +143,26 @@ void control_access(struct thread *self, uint64_t word, uint64_t address, size_t
 {
 	if (UNLIKELY(address < control.stacks_high && address + size > control.stacks_low))
 		control.stacks_seen = true;
+	if (UNLIKELY(runtime.lean) && ++control.seen == LEAN_ACCESSES)
+		lean_no_more();
 	take_point(self, word, address, size, access);
 	if (UNLIKELY(control.options.stop_order && WORD_ORDER(word) == (uint32_t)control.options.stop_order &&
 		     self->number == control.options.stop_thread))
 		unsnarl_here(address);
+}
+
+/* ---- loops that may wait ---- */
+
+/* Called by compiled code when its thread's patience is at an end. */
+EXPORT __attribute__((preserve_most)) void unsnarl_lingers(void)
+{
+	int saved = errno;
+	struct agent *me = control_me();
+	if (me) {
+		me->repeated = me->dull = true;
+		point_pass(me, (struct point){ .access = POINT_LINGER });
+	}
+	errno = saved;
 }
 
 /* ---- synchronisation calls ---- */

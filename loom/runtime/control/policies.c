@@ -8,6 +8,11 @@
 #define PCT_CHANGES 64u
 #define PRIORITY_HIGH (1ull << 63)
 #define SURW_POINTS 100u
+#define SHORT_NS 10000000u /* a wait that ends too early by so much is nothing special */
+#define PATIENCE_NS \
+	200u /* of a sleep, for each access of the others: they may wait for what comes after it */
+#define PATIENCE_AGAIN 1000u
+#define FAIR_POINTS 65536u
 
 static HOT uint64_t pct_changes[PCT_CHANGES];
 
@@ -37,6 +42,8 @@ void policy_start(void)
 	static const uint64_t passing[] = { 1, 8, 64, 1024 };
 	control.passing = passing[control_below(4)];
 	control.phase = (uint32_t)control_random();
+	control.by_place = control.options.policy == POLICY_RANDOM && control_below(2);
+	control.fair_at = FAIR_POINTS;
 }
 
 void policy_new(struct agent *agent)
@@ -54,6 +61,36 @@ static bool may_rest(const struct agent *agent)
 	return agent->demoted && agent->demoted_until > control.contested;
 }
 
+static bool may_expire(const struct agent *agent)
+{
+	return agent->deadline != NEVER && agent->eager <= control.contested;
+}
+
+/* A sleeper that has waited for too long while others only went on and on. It must not overtake a time-out
+ * that would come before. */
+static struct agent *overdue_sleeper(void)
+{
+	struct agent *first = NULL;
+	uint64_t before = control.timer_deadline;
+	control.next_overdue = NEVER;
+	for (uint32_t i = 0; i < control.nblocked; i++) {
+		struct agent *agent = control.blocked[i];
+		if (agent->deadline == NEVER)
+			continue;
+		if (agent->overdue == NEVER) {
+			before = agent->deadline < before ? agent->deadline : before;
+		} else if (agent->overdue > control.work) {
+			if (agent->overdue < control.next_overdue)
+				control.next_overdue = agent->overdue;
+		} else if (!first || agent->deadline < first->deadline) {
+			first = agent;
+		}
+	}
+	if (first)
+		control.next_overdue = control.work + PATIENCE_AGAIN;
+	return first && first->deadline <= before ? first : NULL;
+}
+
 /* Those who can go on: ready ones that do not only spin, and sleepers whose turn has come early. */
 static uint32_t candidates(struct agent *me)
 {
@@ -62,7 +99,7 @@ static uint32_t candidates(struct agent *me)
 		if (!may_rest(control.ready[i]) && !(control.ready[i] == me && me->yields))
 			control.candidates[n++] = control.ready[i];
 	for (uint32_t i = 0; control.ntimed && i < control.nblocked; i++)
-		if (control.blocked[i]->deadline != NEVER && control.blocked[i]->eager <= control.contested)
+		if (may_expire(control.blocked[i]))
 			control.candidates[n++] = control.blocked[i];
 	if (n)
 		return n;
@@ -84,16 +121,15 @@ static struct agent *highest(struct agent *me)
 
 /* ---- the policies ---- */
 
-/* Most places that one thread alone has touched so far stay its own, and most turns of a long loop are
- * like the ones before. Switches must stay possible there, since the second thread may come between two
- * accesses of the first, but they are worth less. Of the visits to a site all of the first 8 count, then
- * 4 until their number has doubled; which ones differs from run to run. */
-void policy_weigh(struct agent *me, bool private)
+/* Most turns of a long loop are like the ones before: switches must stay possible there, but they are worth
+ * less. Of the visits to a site all of the first 8 count, then 4 until their number has doubled; which ones
+ * differs from run to run. */
+void policy_weigh(struct agent *me)
 {
 	uint32_t visits = points_visit(me->site);
 	uint32_t step = visits < 8 ? 1 : 1u << (31 - __builtin_clz(visits)) >> 2;
 	me->repeated = ((visits + control.phase) & (step - 1)) != 0;
-	me->dull = private || me->repeated;
+	me->dull = me->repeated;
 }
 
 static bool passed_over(const struct agent *me)
@@ -102,10 +138,34 @@ static bool passed_over(const struct agent *me)
 	       (control_random() & (control.passing - 1)) != 0;
 }
 
+/* One of the distinct sites at which candidates stand, then one of those there: of many threads with the same
+ * code, the only one with another comes as often as all of them together. */
+static struct agent *one_by_place(uint32_t n)
+{
+	struct agent *chosen = NULL;
+	uint32_t places = 0, there = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct agent *agent = control.candidates[i];
+		bool first = true;
+		for (uint32_t k = 0; k < i && first; k++)
+			first = control.candidates[k]->site != agent->site;
+		if (first && control_below(++places) == 0)
+			chosen = agent;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (control.candidates[i]->site == chosen->site && control_below(++there) == 0)
+			chosen = control.candidates[i];
+	return chosen;
+}
+
 static struct agent *random_next(struct agent *me)
 {
 	if (passed_over(me))
 		return me;
+	if (control.by_place) {
+		uint32_t places = candidates(me);
+		return places ? one_by_place(places) : NULL;
+	}
 	if (!control.ndemoted && !control.ntimed && !(me && me->yields))
 		return control.nready ? control.ready[control_below(control.nready)] : NULL;
 	uint32_t n = candidates(me);
@@ -200,9 +260,35 @@ static struct agent *stay_next(struct agent *me)
 	return n ? control.candidates[0] : NULL;
 }
 
+/* Who waits for what a thread of low priority has yet to do would go on for ever. A yield asks for others to
+ * be let go, and so does whoever has gone on for very long. */
+static void be_fair(struct agent *me)
+{
+	bool long_enough = control.schedule->points >= control.fair_at;
+	if (long_enough)
+		control.fair_at = control.schedule->points + FAIR_POINTS;
+	if (!long_enough && !me->yields)
+		return;
+	if (control.options.policy == POLICY_POS)
+		for (uint32_t i = 0; i < control.nready; i++)
+			control.ready[i]->priority = control_random();
+	if (control.options.policy == POLICY_PCT && long_enough) {
+		me->priority = control.lowest--;
+		control.review = true;
+	}
+}
+
 struct agent *policy_next(struct agent *me)
 {
-	struct agent *next;
+	struct agent *next = NULL;
+	if (UNLIKELY(control.work >= control.next_overdue))
+		next = overdue_sleeper();
+	if (next) {
+		control_expire(next);
+		return next;
+	}
+	if (me)
+		be_fair(me);
 	switch (control.options.policy) {
 	case POLICY_PCT:
 		next = pct_next(me);
@@ -219,8 +305,11 @@ struct agent *policy_next(struct agent *me)
 	default:
 		next = random_next(me);
 	}
-	if (next && next->state == AGENT_BLOCKED)
+	if (next && next->state == AGENT_BLOCKED) {
+		if (next->wait != WAIT_SLEEP && next->deadline > control.now + SHORT_NS)
+			control_expired_early(next);
 		control_expire(next);
+	}
 	return next;
 }
 
@@ -243,15 +332,34 @@ void policy_demoted(struct agent *me)
 		me->priority = control.lowest--;
 }
 
-/* Most sleeps are there to let others go first, the longer the more surely: half of the short ones and a
- * sixteenth of the longest end early, at once or after any number of points. */
+/* Any machine may stop a thread for some milliseconds, so half of the short waits end early, at once or
+ * after any number of points. Longer ones do not: a wait with a time-out never does: that it runs out is news to the
+ * program, which no correct one expects while others are at work. To let it run out all the same is an
+ * experiment that has to be asked for. */
 uint64_t policy_eager(const struct agent *agent)
 {
-	uint64_t length = agent->deadline > control.now ? agent->deadline - control.now : 0;
+	uint64_t now = time_of(agent), length = agent->deadline > now ? agent->deadline - now : 0;
+	bool sleeps = agent->wait == WAIT_SLEEP, early = control.options.early && !sleeps;
 	uint64_t dice = control_random();
-	uint32_t one_in = length <= 1000000u ? 2 : length <= 50000000u ? 4 : length <= 1000000000u ? 8 : 16;
+	if (length > SHORT_NS && !early)
+		return NEVER;
+	uint32_t one_in = length <= SHORT_NS / 10 ? 2 : 4;
 	if (control.options.policy == POLICY_STAY || dice % one_in)
 		return NEVER;
 	dice >>= 8;
 	return dice & 1 ? control.contested : control.contested + (1ull << (dice >> 1) % 10);
+}
+
+uint64_t policy_overdue(const struct agent *agent)
+{
+	uint64_t now = time_of(agent), length = agent->deadline > now ? agent->deadline - now : 0;
+	return agent->wait == WAIT_SLEEP || length <= SHORT_NS
+		       ? control.work + PATIENCE_AGAIN + length / PATIENCE_NS
+		       : NEVER;
+}
+
+bool policy_lets_expire(const struct agent *agent)
+{
+	return !control.nready || control.options.early || agent->deadline <= control.now + SHORT_NS ||
+	       agent->overdue <= control.work;
 }

@@ -10,7 +10,8 @@
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 
-#define LEAVING_NS 200000000ull /* longest real wait for a thread that has ended */
+#define LEAVING_NS 200000000ull     /* longest real wait for a thread that has ended, */
+#define LEAVING_LEAST_NS 2000000ull /* and for one that waits, perhaps for a lock that another thread has */
 #define WATCH_SECONDS 2
 #define PARK_BYTES 32768u
 #define HWCAP2_BASES 2u /* user code may set the thread pointer */
@@ -73,7 +74,8 @@ static void await_leaving(void)
 		raw_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 		raw_call(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0, 0, 0);
 		int64_t passed = (now.tv_sec - start.tv_sec) * 1000000000ll + now.tv_nsec - start.tv_nsec;
-		if (passed > (int64_t)LEAVING_NS) {
+		bool waits = passed > (int64_t)LEAVING_LEAST_NS && control_state_of(tid) == 'S';
+		if (passed > (int64_t)LEAVING_NS || waits) {
 			control_uncontrolled("a thread that does not end after its last destructor");
 			return;
 		}

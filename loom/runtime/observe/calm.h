@@ -95,7 +95,7 @@ INLINE uint64_t *again_so_place(struct thread *self, uint64_t so)
 INLINE bool again_here(struct thread *self, const struct cell *cell, uint64_t value, uint64_t word)
 {
 	uint64_t here = value | WORD_SITE(word), last = *again_place(self, cell), differs = last ^ here;
-	if (differs > AGAIN_SITE_BITS)
+	if (differs > AGAIN_SITE_BITS || (UNLIKELY(runtime.controlled) && differs))
 		return false;
 	/* Not by a branch: two sites by turns would be mispredicted at every other one. */
 	uint64_t moved = (last | ((differs & WORD_SITE_MASK) + WORD_SITE_MASK)) & AGAIN_MOVED;
@@ -149,6 +149,7 @@ INLINE void note_again(struct thread *self, const struct cell *cell, struct cell
 	if (!again_has_room(self, at, value))
 		return;
 	self->again[at] = value | WORD_SITE(word);
+	self->has_again = true;
 	if (self->moved[at])
 		self->moved[at] = 0; /* others need not look */
 }

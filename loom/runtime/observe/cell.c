@@ -15,6 +15,7 @@
  * and at all reads once several threads have read it. */
 #include "loom/runtime/observe/calm.h"
 #include "loom/runtime/observe/change.h"
+#include "loom/runtime/observe/look.h"
 #include "loom/runtime/observe/readers.h"
 #include "loom/runtime/observe/cells.h"
 
@@ -149,7 +150,7 @@ struct change cell_learn(struct thread *self, struct cell raw, uint64_t word, ui
 	struct change_key key = change_key(raw, word, access);
 	struct change change;
 	/* Couples want to see every pair for a while. */
-	bool looks = !self->couples_left && !runtime.lean;
+	bool looks = !self->couples_left && !runtime.lean && !self->meets_open;
 	if (LIKELY(looks) && change_find(self, key, &change)) {
 		change_learn_edge(self, &change, cell_context(raw), word, access);
 		return change;
@@ -209,11 +210,11 @@ static bool read_among_many(struct thread *self, struct cell *cell, struct cell 
 	if (reading == READING_FIRST)
 		communicate(self, &now, ACCESS_READ);
 	note_calm(self, word, before != news_in_any_context(self));
-	if (self->owner == OWNER_NEVER)
+	if (self->owner == OWNER_NEVER || must_be_seen(WORD_SITE(word)))
 		return true;
 	bool calm = site_is_calm(self, word);
 	note_again(self, cell, now, word, reading != READING_FIRST && calm);
-	if (calm && list && list_names(list, READER(word)))
+	if (calm && !runtime.controlled && list && list_names(list, READER(word)))
 		note_listed_again(self, now, list, word);
 	return true;
 }
@@ -315,7 +316,7 @@ static void step(struct thread *self, struct cell *cell, struct cell now, uint64
 	} else {
 		now.read = WORD_ORDER(word);
 	}
-	if (has_memos(now.owner, unit) && self->owner != OWNER_NEVER)
+	if (has_memos(now.owner, unit) && self->owner != OWNER_NEVER && !must_be_seen(WORD_SITE(word)))
 		memo_learn(self, WORD_SITE(word), low, low_of(now));
 	cell_set(cell, now);
 }
@@ -356,11 +357,14 @@ static void read_again(struct thread *self, struct cell *cell, struct cell now, 
 	struct change change = cell_learn(self, now, word, address, ACCESS_READ);
 	note_calm(self, word, before != news(self));
 	bool there = (is_b ? old->read : old->own & ~OWN_LAST) == WORD_SITE(word);
-	bool calm = there && self->owner != OWNER_NEVER && site_is_calm(self, word);
+	bool calm = there && self->owner != OWNER_NEVER && !runtime.controlled && site_is_calm(self, word);
 	if (calm && has_memos(now.owner, unit))
 		memo_learn(self, WORD_SITE(word), low_of(now), MEMO_PASS);
 	else
 		cell_set(cell, change_cell(self, now, change.next, word, ACCESS_READ));
+	if (runtime.controlled && self->owner != OWNER_NEVER && !must_be_seen(WORD_SITE(word)) &&
+	    before == news(self) && !change.meets[0] && !change.meets[1] && has_memos(now.owner, unit))
+		look_note(self, low_of(now), WORD_SITE(word), HISTORY(change.next));
 }
 
 /* One attempt; false when another thread came between. */

@@ -106,7 +106,8 @@ static __attribute__((noinline)) bool quick_bytes(struct thread *self, uint64_t 
 static void access_granules(uint64_t word, uint64_t address, uint64_t size, enum access access)
 {
 	struct thread *self = unsnarl_self;
-	bool by_granule = WORD_SLOT(word) == self->slot && self->owner != OWNER_NEVER;
+	bool by_granule =
+		WORD_SLOT(word) == self->slot && self->owner != OWNER_NEVER && !must_be_seen(WORD_SITE(word));
 	if (!by_granule && size)
 		access_range(word, address, size, access, FORM_NONE, true);
 	for (uint64_t end = address + size; by_granule && address < end;) {
@@ -127,7 +128,7 @@ INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum a
 	struct cell *cell = layout_cell(address);
 	uint32_t form = FORM(length);
 	bool short_way = !(address % length) && WORD_SLOT(word) == self->slot && self->owner != OWNER_NEVER &&
-			 !runtime.options.jitter_us;
+			 !runtime.options.jitter_us && !runtime.controlled;
 	if (self->taken.cell && !self->held)
 		cell_settle(self);
 	if (self->posted | RELAXED_GET(self->inbox))
@@ -168,12 +169,18 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 	{                                                                                                    \
 		access_unit(word, address, length, access);                                                  \
 	}                                                                                                    \
+	static __attribute__((preserve_most, noinline)) void name##_seen(uint64_t word, uint64_t address,    \
+									 uint64_t memo)                      \
+	{                                                                                                    \
+		(void)memo;                                                                                  \
+		access_unit(word, address, length, access);                                                  \
+	}                                                                                                    \
 	static __attribute__((preserve_most, noinline)) void name##_further(uint64_t word, uint64_t address, \
 									    uint64_t memo)                   \
 	{                                                                                                    \
 		struct thread *self = unsnarl_self;                                                          \
 		(void)memo;                                                                                  \
-		if (self->tag == TAG_NEVER ||                                                                \
+		if (self->owner == OWNER_NEVER ||                                                            \
 		    !quick_unit(self, address, WORD_SITE(word), WORD_ORDER(word), length, access))           \
 			name##_access(word, address);                                                        \
 	}                                                                                                    \
@@ -181,7 +188,7 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 									 uint64_t memo)                      \
 	{                                                                                                    \
 		struct thread *self = unsnarl_self;                                                          \
-		if (self->tag == TAG_NEVER || access == ACCESS_WRITE ||                                      \
+		if (self->owner == OWNER_NEVER || access == ACCESS_WRITE ||                                  \
 		    !quick_listed(self, layout_cell(address), word, address, length)) __attribute__          \
 			((musttail)) return name##_further(word, address, memo);                             \
 	}                                                                                                    \
@@ -197,7 +204,7 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 	{                                                                                                    \
 		struct thread *self = unsnarl_self;                                                          \
 		struct cell *cell = layout_cell(address);                                                    \
-		if (self->tag == TAG_NEVER) __attribute__                                                    \
+		if (self->owner == OWNER_NEVER) __attribute__                                                \
 			((musttail)) return name##_further(word, address, memo);                             \
 		if (!(cell_low(cell) & ~LOW_HALF_FRESH)) __attribute__                                       \
 			((musttail)) return name##_fresh(word, address, memo);                               \
@@ -224,8 +231,10 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		struct thread *self = unsnarl_self;                                                          \
 		const struct cell *cell = layout_cell##length(address);                                      \
 		uint64_t low = cell_low(cell);                                                               \
+		if (must_be_seen(WORD_SITE(word))) __attribute__                                             \
+			((musttail)) return name##_seen(word, address, memo);                                \
 		if (access == ACCESS_READ && LOW_OWNER(low) == OWNER(0u, FORM(length), MODE_MANY)) {         \
-			if (self->tag == TAG_NEVER || !reads_again(self, cell, word)) __attribute__          \
+			if (self->owner == OWNER_NEVER || !reads_again(self, cell, word)) __attribute__      \
 				((musttail)) return name##_many(word, address, memo);                        \
 			return;                                                                              \
 		}                                                                                            \
@@ -241,7 +250,8 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		struct cell *cell = layout_cell##length(address);                                            \
 		struct memo *memo = memo_of(self, site);                                                     \
 		uint64_t low = cell_low(cell), word = event_word(self, site);                                \
-		if (self->tag == TAG_NEVER) /* which need not touch the pages of memos */                    \
+		if (self->owner == OWNER_NEVER ||                                                            \
+		    must_be_seen(site)) /* need not touch the pages of memos */                              \
 			name##_access(word, address);                                                        \
 		else if (!(length == 8 && quick_in_halves(self, address, site, self->order, access)) &&      \
 			 !(LOW_IS_MANY(low) ? access == ACCESS_READ && reads_again(self, cell, word)         \
@@ -280,29 +290,30 @@ INLINE bool second_chance_for_both(struct thread *self, uint64_t word, struct ce
 	       quick_by_memo(self, cells + 1, WORD_ORDER(word), access, memo);
 }
 
-#define MISS_BOTH(name, access)                                                             \
-	static __attribute__((preserve_most, noinline)) void name##16_further(              \
-		uint64_t word, uint64_t address, uint64_t memo)                             \
-	{                                                                                   \
-		struct thread *self = unsnarl_self;                                         \
-		struct cell *cells = layout_whole(address);                                 \
-		if (self->tag != TAG_NEVER && address % 8 == 0 &&                           \
-		    second_chance_for_both(self, word, cells, (struct memo *)memo, access)) \
-			return;                                                             \
-		if (!has_memos_of(self, cell_low(cells), access)) {                         \
-			name##8_hands(word, address, memo);                                 \
-			name##8_hands(word, address + 8, memo);                             \
-			return;                                                             \
-		}                                                                           \
-		unsnarl_miss_##name##8(word, address, memo);                                \
-		unsnarl_miss_##name##8(word, address + 8, memo);                            \
-	}                                                                                   \
-	MISS(name##16)                                                                      \
-	{                                                                                   \
-		struct thread *self = unsnarl_self;                                         \
-		if (access == ACCESS_WRITE || self->tag == TAG_NEVER || address % 8 ||      \
-		    !reads_both_again(self, layout_whole(address), word)) __attribute__     \
-			((musttail)) return name##16_further(word, address, memo);          \
+#define MISS_BOTH(name, access)                                                                            \
+	static __attribute__((preserve_most, noinline)) void name##16_further(                             \
+		uint64_t word, uint64_t address, uint64_t memo)                                            \
+	{                                                                                                  \
+		struct thread *self = unsnarl_self;                                                        \
+		struct cell *cells = layout_whole(address);                                                \
+		if (self->owner != OWNER_NEVER && address % 8 == 0 && !must_be_seen(WORD_SITE(word)) &&    \
+		    second_chance_for_both(self, word, cells, (struct memo *)memo, access))                \
+			return;                                                                            \
+		if (!has_memos_of(self, cell_low(cells), access)) {                                        \
+			name##8_hands(word, address, memo);                                                \
+			name##8_hands(word, address + 8, memo);                                            \
+			return;                                                                            \
+		}                                                                                          \
+		unsnarl_miss_##name##8(word, address, memo);                                               \
+		unsnarl_miss_##name##8(word, address + 8, memo);                                           \
+	}                                                                                                  \
+	MISS(name##16)                                                                                     \
+	{                                                                                                  \
+		struct thread *self = unsnarl_self;                                                        \
+		if (access == ACCESS_WRITE || self->owner == OWNER_NEVER || address % 8 ||                 \
+		    must_be_seen(WORD_SITE(word)) || !reads_both_again(self, layout_whole(address), word)) \
+			__attribute__                                                                      \
+			((musttail)) return name##16_further(word, address, memo);                         \
 	}
 
 MISS_BOTH(read, ACCESS_READ)
@@ -368,6 +379,8 @@ static __attribute__((preserve_most, noinline)) void last_byte(uint64_t address,
 		struct thread *self = unsnarl_self;                                                      \
 		if (quick_in_row(self, address, site, ++self->order, 1, access, element, false))         \
 			return;                                                                          \
+		if (must_be_seen(site)) __attribute__                                                    \
+			((musttail)) return name##_slowly(address, site);                                \
 		uint32_t owner = RELAXED_GET(layout_whole(address)->owner) ^ self->owner;                \
 		bool two = (owner & (access == ACCESS_READ ? ~0u : 63)) == (FORM_ARRAY << 2 | MODE_ONE); \
 		if (two) __attribute__                                                                   \

@@ -227,9 +227,8 @@ void granule_access(struct thread *self, uint64_t word, uint64_t address, size_t
 
 /* ---- whose it is ---- */
 
-/* Bytes from..to of one granule: fresh, or only this thread's. */
-static bool part_is_own(const struct thread *self, uint64_t granule, uint32_t from, uint32_t to,
-			bool or_fresh)
+/* Bytes from..to of one granule: only this thread's. */
+static bool part_is_own(const struct thread *self, uint64_t granule, uint32_t from, uint32_t to)
 {
 	const struct cell *first = layout_cell(granule);
 	struct cell now = cell_get(first);
@@ -237,23 +236,7 @@ static bool part_is_own(const struct thread *self, uint64_t granule, uint32_t fr
 		struct cell cell = cell_is_cut(now) ? cut_at(now.history)->cells[part_of(now.context, i)]
 				   : OWNER_FORM(now.owner) == FORM_HALF && i > 3 ? *layout_cell(granule | 4)
 										 : now;
-		uint32_t slot = OWNER_SLOT(cell.owner);
-		uint32_t history = OWNER_IS_PRIVATE(cell.owner) ? 0 : HISTORY(cell.history);
-		if (OWNER_FORM(cell.owner) == FORM_ARRAY && !OWNER_IS_PRIVATE(cell.owner))
-			history = STATE_HISTORY(array_at(history)->states[i]);
-		if (OWNER_MODE(cell.owner) != MODE_ALL || (slot != self->slot && (slot || !or_fresh)) ||
-		    (or_fresh && history_at(history)->before))
-			return false;
-	}
-	return true;
-}
-
-static bool is_own(const struct thread *self, uint64_t address, size_t size, bool or_fresh)
-{
-	for (uint64_t granule = address & ~7ull; granule < address + size; granule += 8) {
-		uint32_t from = granule < address ? (uint32_t)(address - granule) : 0;
-		uint64_t left = address + size - granule;
-		if (!part_is_own(self, granule, from, left < 8 ? (uint32_t)left : 8, or_fresh))
+		if (OWNER_MODE(cell.owner) != MODE_ALL || OWNER_SLOT(cell.owner) != self->slot)
 			return false;
 	}
 	return true;
@@ -261,12 +244,13 @@ static bool is_own(const struct thread *self, uint64_t address, size_t size, boo
 
 bool granule_is_own(const struct thread *self, uint64_t address, size_t size)
 {
-	return is_own(self, address, size, false);
-}
-
-bool granule_is_private(const struct thread *self, uint64_t address, size_t size)
-{
-	return is_own(self, address, size, true);
+	for (uint64_t granule = address & ~7ull; granule < address + size; granule += 8) {
+		uint32_t from = granule < address ? (uint32_t)(address - granule) : 0;
+		uint64_t left = address + size - granule;
+		if (!part_is_own(self, granule, from, left < 8 ? (uint32_t)left : 8))
+			return false;
+	}
+	return true;
 }
 
 /* ---- forgetting ---- */

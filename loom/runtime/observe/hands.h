@@ -169,8 +169,8 @@ INLINE bool quick_change(struct thread *self, struct cell *cell, uint64_t word, 
 	uint64_t hash = change_hash(key);
 	const struct change *place = &self->changes[hash >> 53];
 	bool one = OWNER_MODE(raw.owner) == MODE_ONE;
-	if (!change_is(place, key) || OWNER_FORM(raw.owner) != FORM(length) || !OWNER_SLOT(raw.owner) ||
-	    address % length || self->couples_left || runtime.options.jitter_us ||
+	if (UNLIKELY(runtime.controlled) || !change_is(place, key) || OWNER_FORM(raw.owner) != FORM(length) ||
+	    !OWNER_SLOT(raw.owner) || address % length || self->couples_left || runtime.options.jitter_us ||
 	    WORD_SLOT(word) != self->slot || self->held)
 		return false;
 	hands_settle(self);

@@ -152,6 +152,15 @@ HOOK_GROUP(writes, 128, WRITE_SEVERAL)
 HOOK_ALONE(read)
 HOOK_ALONE(write)
 
+COLD unsnarl_lingers(void);
+
+/* A turn of a loop that may wait for another thread. */
+HOOK unsnarl_hook_wait(struct thread *self)
+{
+	if (__builtin_expect(--self->patience == 0, 0))
+		unsnarl_lingers();
+}
+
 /* A loop header was reached, or a block behind a loop's exit. */
 HOOK unsnarl_hook_loop(struct thread *self, uint64_t where, uint64_t iteration)
 {

@@ -9,6 +9,7 @@
 #define RUNTIME_LAYOUT_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Event word: thread slot 10 | site 22 | thread-local order, low 32 bits. */
@@ -116,6 +117,9 @@ static inline uint64_t low_without_context(uint64_t low)
 /* A site's mark, a byte for all threads: 0 until it is logged that the site found nobody before it. */
 #define MARKS_START 0x231000000000ull
 #define MARKS_SIZE (1ull << 22)
+/* Behind the marks another byte: under control, 0 until it is known that accesses at the site need not all be
+ * seen (points.c). */
+#define PASSES_START (MARKS_START + MARKS_SIZE)
 
 /* Of a compiled unit; laid out by loom/compile/weave_unit.c. */
 struct unit_descriptor {
@@ -146,6 +150,11 @@ static inline void site_mark(uint64_t site)
 {
 	if (!site_is_marked(site)) /* it is read by all */
 		*(volatile uint8_t *)(MARKS_START + site) = 1;
+}
+
+static inline void site_passes(uint64_t site)
+{
+	*(volatile uint8_t *)(PASSES_START + site) = 1;
 }
 
 /* `owner` is with form and PRIVATE. */
@@ -331,15 +340,17 @@ struct recent_pairs {
 struct thread {
 	uint64_t word;       /* slot << WORD_SLOT_SHIFT */
 	uint64_t order;      /* accesses so far */
-	uint64_t tag;        /* as word; TAG_NEVER when the fast path must not be taken */
+	uint64_t tag;        /* as word; TAG_NEVER when every access must be seen */
 	struct memo *memos;  /* MEMOS_PER_SITE for each site */
-	uint16_t owner;      /* OWNER(slot, 0, 0); OWNER_NEVER with TAG_NEVER */
+	uint16_t owner;      /* OWNER(slot, 0, 0); OWNER_NEVER with TAG_NEVER, and under control, where only
+			      * what is private may be passed over */
 	uint32_t loop_steps; /* pushed into `loops` so far */
 	uint32_t loop_entries;
 	uint32_t allocating; /* site of the call that allocates and goes on, 0 = none or not known */
 	uint64_t loop_where, loop_iteration; /* the step that goes on */
-	uint32_t sync; /* site of the synchronisation call that goes on, 0 = none or not known */
-	uint64_t row;  /* first half of a cell of this thread's own with row number 0; TAG_NEVER with that */
+	uint32_t sync;     /* site of the synchronisation call that goes on, 0 = none or not known */
+	uint32_t patience; /* turns of waiting loops until unsnarl_lingers is called (points.c) */
+	uint64_t row; /* first half of a cell of this thread's own with row number 0; TAG_NEVER with that */
 	/* Last communication events (context.c). Atomic, since others cause some of them, and on a cache
 	 * line of its own. */
 	union {
@@ -351,7 +362,10 @@ struct thread {
 	uint32_t events; /* of its own since the last synchronisation call */
 	/* ---- */
 	uint32_t slot __attribute__((aligned(64)));
-	uint32_t number;     /* run-wide */
+	bool has_again;  /* something is in `again` */
+	bool meets_open; /* under control: its access meets one that is open (open.c) */
+	uint64_t closed; /* under control: its accesses up to this order came before a synchronisation call */
+	uint32_t number; /* run-wide */
 	uint32_t generation; /* of the slot */
 	uint32_t state;      /* enum thread_state */
 	/* The lock this thread holds or is about to take: a signal handler that comes now must stay out. */

@@ -176,6 +176,9 @@ void observe_pair(struct thread *self, uint32_t kind, uint64_t head, uint64_t ta
 		seen[0] = a;
 		seen[1] = b | (uint64_t)number << LOGGED_NUMBER_SHIFT;
 	}
+	if (UNLIKELY(self->meets_open) && number != UINT32_MAX &&
+	    control_is_open(WORD_SLOT(head), WORD_ORDER(head)))
+		runtime.process->pairs[number].open = 1;
 	if (UNLIKELY(self->couples_left))
 		couples_meet(self, other, kind, head, tail, address, number);
 }

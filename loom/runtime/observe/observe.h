@@ -31,6 +31,7 @@ HIDDEN void spare_leave(struct thread *self); /* it ends */
 HIDDEN void observe_dropped(void);            /* something could not be recorded */
 HIDDEN bool recycle_slots(void);              /* false when no slot could be freed */
 HIDDEN void jitter_at_call(void);
+HIDDEN void observe_close(struct thread *self); /* under control: it has passed a synchronisation call */
 
 /* ---- how a thread presents itself in cells ---- */
 /* Which low bits a private cell keeps of an order; those above are all set then, and thread_order knows. To
@@ -46,7 +47,9 @@ INLINE uint64_t row_low(uint32_t slot)
 }
 
 /* ---- locations ---- */
-HIDDEN bool granule_is_private(const struct thread *self, uint64_t address, size_t size);
+/* Has another thread, since its last synchronisation call, done something there that the access is in
+ * conflict with? */
+HIDDEN bool granule_is_open(const struct thread *self, uint64_t address, size_t size, enum access access);
 HIDDEN void granule_forget(struct thread *self, uint64_t address, size_t size, bool stack);
 HIDDEN void trace_forget(struct thread *self, uint64_t address, size_t size);
 /* A call that synchronises was done, in a traced run. */

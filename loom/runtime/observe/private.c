@@ -40,7 +40,7 @@ void cell_learn_nil(struct thread *self, uint64_t word, uint32_t unit)
 	if (site_is_marked(WORD_SITE(word)))
 		return;
 	observe_predecessor(self, WORD_SITE(word), 0);
-	if (unit && self->owner != OWNER_NEVER)
+	if (unit && self->tag != TAG_NEVER && !(runtime.controlled && control_must_see(WORD_SITE(word))))
 		site_mark(WORD_SITE(word));
 }
 

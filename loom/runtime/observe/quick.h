@@ -14,7 +14,7 @@
 INLINE bool quick_privately(const struct thread *self, struct cell *cell, uint32_t form, uint64_t site,
 			    uint64_t order, enum access access)
 {
-	uint16_t owner = (uint16_t)(self->owner | (form | FORM_PRIVATE) << 2);
+	uint16_t owner = (uint16_t)(self->tag >> 48 | (form | FORM_PRIVATE) << 2);
 	uint32_t past = cell_private_past(cell);
 	if (!cell_is_private(cell, owner) || !site_is_marked(site))
 		return false;
@@ -48,7 +48,7 @@ INLINE bool quick_step(struct thread *self, struct cell *cell, uint64_t word, en
 	uint64_t state = (uint64_t)LOW_OWNER(low) << 48 | next;
 	uint64_t context =
 		access == ACCESS_WRITE ? (uint64_t)(uint16_t)self->context << 32 : low & LOW_CONTEXT_BITS;
-	if (!(unit & FORM_NO_MEMOS))
+	if (!(unit & FORM_NO_MEMOS) && !must_be_seen(WORD_SITE(word)))
 		memo_learn(self, WORD_SITE(word), low, state);
 	*(volatile uint64_t *)cell = state | context;
 	*(access == ACCESS_WRITE ? &cell->write : &cell->read) = WORD_ORDER(word);
@@ -67,7 +67,7 @@ INLINE bool second_chance(uint64_t word, uint64_t address, enum access access, u
 	struct thread *self = unsnarl_self;
 	struct cell *cell = layout_cell(address);
 	uint64_t low = cell_low(cell);
-	if (self->tag == TAG_NEVER || address % length)
+	if (self->owner == OWNER_NEVER || address % length)
 		return false;
 	if (OWNER_MODE(LOW_OWNER(low)) == MODE_ONE)
 		return access == ACCESS_READ && look_at_cell(self, cell, low, word);
@@ -279,6 +279,8 @@ INLINE void shared_end(struct thread *self, struct cell *cell, uint64_t low, uin
 static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struct cell *cell, uint64_t word,
 						      uint32_t from, uint32_t to, enum access access)
 {
+	if (UNLIKELY(runtime.controlled)) /* who meets whom must be seen */
+		return false;
 	uint64_t low = cell_low(cell);
 	bool array = OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY;
 	if (!shared_with(self, low) || (access == ACCESS_WRITE && !array))
@@ -341,7 +343,8 @@ INLINE bool quick_open_row(struct thread *self, uint64_t address, uint64_t word,
 	uint32_t owner = LOW_OWNER(cell_low(layout_whole(address))), from = address % 8;
 	bool halves = owner == OWNER(0u, FORM_HALF, MODE_ALL) ||
 		      owner == (self->owner | (FORM_HALF | FORM_PRIVATE) << 2);
-	return (!owner || halves || owner == (self->owner | (FORM_WHOLE | FORM_PRIVATE) << 2)) &&
+	return !runtime.controlled &&
+	       (!owner || halves || owner == (self->owner | (FORM_WHOLE | FORM_PRIVATE) << 2)) &&
 	       !self->held &&
 	       row_access(self, address & ~7ull, from, from + length, word, access, FORM_PART, element);
 }
@@ -351,6 +354,8 @@ INLINE bool quick_open_row(struct thread *self, uint64_t address, uint64_t word,
 INLINE bool quick_open(struct thread *self, struct cell *cell, uint64_t word, uint64_t address,
 		       uint32_t length)
 {
+	if (UNLIKELY(runtime.controlled)) /* who meets whom must be seen */
+		return false;
 	struct cell raw = cell_get(cell);
 	struct change change;
 	return OWNER_FORM(raw.owner) == FORM_WHOLE && OWNER_MODE(raw.owner) == MODE_ALL &&
@@ -385,6 +390,8 @@ INLINE bool join_bytes(struct thread *self, struct cell all, struct array *bytes
 static __attribute__((noinline)) bool quick_join(struct thread *self, struct cell *cell, uint64_t word,
 						 uint32_t from, uint32_t to)
 {
+	if (UNLIKELY(runtime.controlled)) /* who meets whom must be seen */
+		return false;
 	struct cell raw = cell_get(cell), fresh = raw;
 	struct array bytes;
 	uint32_t first = OWNER_SLOT(raw.owner);
@@ -455,7 +462,7 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell);
 	uint32_t from = address % 8, to = from + length;
-	if (UNLIKELY(address % length || self->owner == OWNER_NEVER))
+	if (UNLIKELY(address % length || self->owner == OWNER_NEVER || must_be_seen(WORD_SITE(word))))
 		return false;
 	if (quick_in_row(self, address, WORD_SITE(word), WORD_ORDER(word), length, access, element, true))
 		return true;

@@ -199,6 +199,7 @@ void units_forget_memos(uint32_t slot)
 void units_forget_marks(void)
 {
 	madvise((char *)MARKS_START, (next_site + 4095ull) & ~4095ull, MADV_DONTNEED);
+	madvise((char *)PASSES_START, (next_site + 4095ull) & ~4095ull, MADV_DONTNEED);
 }
 
 EXPORT void unsnarl_unit(struct unit_descriptor *unit)

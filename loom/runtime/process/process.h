@@ -15,4 +15,7 @@ HIDDEN void server_loop(void);                  /* returns in each child */
 /* ---- memory.c ---- */
 HIDDEN void memory_start(void);
 
+/* stack.c: to be called before shadow memory is mapped; may start the program once more. */
+HIDDEN void stack_settle(char **argv, char **environment);
+
 #endif

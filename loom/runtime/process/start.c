@@ -261,7 +261,7 @@ static void observe_program(void)
 static void start(int argc, char **argv, char **environment)
 {
 	(void)argc;
-	(void)argv;
+	stack_settle(argv, environment);
 	char *nothing[] = { NULL };
 	/* Who starts a program with more rights than his own has no say in what it writes. */
 	if (getauxval(AT_SECURE))
@@ -275,7 +275,7 @@ static void start(int argc, char **argv, char **environment)
 	tables_start();
 	granule_start(); /* inlined hooks look at cells whether or not anyone observes */
 	runtime_map(MEMOS_START, AREA_SLOTS * MEMOS_SIZE);
-	runtime_map(MARKS_START, MARKS_SIZE);
+	runtime_map(MARKS_START, 2 * MARKS_SIZE);
 	runtime_map(BLOCKS_START, BLOCKS_SIZE);
 	readers_start();
 	memory_start();

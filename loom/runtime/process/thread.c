@@ -51,6 +51,23 @@ static struct thread *free_slot(bool *used)
 	return NULL;
 }
 
+/* Which short ways its accesses may take: none where every access must be seen; in short controlled runs only
+ * those to what is private, which take no memory. */
+void thread_set_ways(struct thread *thread)
+{
+	const struct area_control *control_options = &runtime.head->control;
+	/* Whoever comes to a place of a group that is one step for others must be seen. */
+	bool never = runtime.always_slow ||
+		     (runtime.controlled && (control_options->everywhere || control_options->stop_order ||
+					     control_options->claim.use == CLAIM_FORBID));
+	bool all = !never && !runtime.lean;
+	uint32_t slot = thread->slot;
+	thread->owner = all ? OWNER(slot, 0u, 0u) : (uint16_t)OWNER_NEVER;
+	thread->tag = never ? TAG_NEVER : thread->word;
+	thread->row = never ? TAG_NEVER : row_low(slot);
+	thread->memos = all ? (struct memo *)(MEMOS_START + slot * MEMOS_SIZE) : runtime.no_memos;
+}
+
 struct thread *thread_new(void)
 {
 	if (!runtime.active)
@@ -78,11 +95,7 @@ struct thread *thread_new(void)
 		thread->slot = slot;
 		thread->generation = generation + 1;
 		thread->word = (uint64_t)slot << WORD_SLOT_SHIFT;
-		bool never = runtime.always_slow || runtime.controlled;
-		thread->owner = never ? (uint16_t)OWNER_NEVER : OWNER(slot, 0u, 0u);
-		thread->tag = never ? TAG_NEVER : thread->word;
-		thread->row = never ? TAG_NEVER : row_low(slot);
-		thread->memos = never ? runtime.no_memos : (struct memo *)(MEMOS_START + slot * MEMOS_SIZE);
+		thread_set_ways(thread);
 		thread->context_state = context_empty();
 		bool couples = runtime.options.observe & OBSERVE_PAIRS && !runtime.head->control.light;
 		thread->couples_left = couples ? COUPLES_PATIENCE : 0;

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +20,28 @@ static int poll_now(struct pollfd *fds, uint32_t n)
 	return (int)raw_call(SYS_poll, (long)fds, n, 0, 0, 0, 0);
 }
 
-/* Wakes those whose input is there. */
+/* Is the input there, or a signal that the wait lets in (ppoll and the like)? */
+static bool input_look(struct agent *agent)
+{
+	const sigset_t *mask = agent->looked;
+	sigset_t pending;
+	if (agent->npolled && poll_now(agent->polled, agent->npolled))
+		return true;
+	if (!mask || sigpending(&pending) != 0)
+		return false;
+	for (int number = 1; number <= 64; number++)
+		if (sigismember(&pending, number) == 1 && sigismember(mask, number) == 0)
+			return true;
+	return false;
+}
+
+/* Wakes those for whom what they wait for is there. */
 static bool wake_inputs(void)
 {
 	bool some = false;
 	for (uint32_t i = 0; i < control.nblocked;) {
 		struct agent *agent = control.blocked[i];
-		if (agent->wait == WAIT_INPUT && agent->npolled && poll_now(agent->polled, agent->npolled)) {
+		if (agent->look && agent->look(agent)) {
 			control_unblock(agent, WAIT_WOKEN);
 			some = true;
 		} else {
@@ -82,49 +98,73 @@ static bool is_internal(int fd, uint32_t depth)
 	return false;
 }
 
-static bool waits_outside(const struct agent *agent)
+bool blocking_waits_outside(const struct agent *agent)
 {
 	for (uint32_t i = 0; i < agent->npolled; i++)
-		if (agent->polled[i].fd >= 0 && (control.forked || !is_internal(agent->polled[i].fd, 0)))
+		if (agent->polled[i].fd >= 0 && !is_internal(agent->polled[i].fd, 0))
 			return true;
 	return false;
 }
 
-/* Milliseconds until the first deadline, -1 without one. */
-static int real_timeout(void)
+static uint64_t real_ns(void)
 {
-	uint64_t first = NEVER;
+	struct timespec now;
+	raw_call(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0, 0, 0);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Until a file of those that threads wait for is ready, a signal comes, or the time is over. */
+static void rest_in_reality(uint64_t ns)
+{
+	static struct pollfd all[1024];
+	uint32_t n = 0;
 	for (uint32_t i = 0; i < control.nblocked; i++)
-		if (control.blocked[i]->deadline < first)
-			first = control.blocked[i]->deadline;
-	if (first == NEVER)
-		return -1;
-	uint64_t ms = (first - control.now + 999999) / 1000000;
-	return ms < 60000 ? (int)ms : 60000;
+		for (uint32_t k = 0; k < control.blocked[i]->npolled && n < 1024; k++)
+			all[n++] = control.blocked[i]->polled[k];
+	struct timespec time = { .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
+	raw_call(SYS_ppoll, (long)all, n, (long)&time, 0, 0, 0);
+}
+
+#define SHORTEST_REST 50000u
+#define LONGEST_REST 10000000u
+
+/* When time alone will let somebody go on, only those count who would be at work meanwhile. */
+static bool worth_waiting(void)
+{
+	bool can_come = outside_can_come(); /* also gives objects that others share a look */
+	return first_deadline() == NEVER ? can_come : outside_is_at_work();
+}
+
+/* Nobody can run, but what is outside can: it has as much real time as virtual time would pass. */
+static bool wait_in_reality(void)
+{
+	uint64_t start = real_ns(), first = first_deadline(), rest = SHORTEST_REST;
+	uint64_t span = first == NEVER ? NEVER : first > control.now ? first - control.now : 0;
+	control_uncontrolled("what comes from outside of the process: waited for in reality");
+	control.outside = true;
+	while (!control.nready) {
+		uint64_t passed = real_ns() - start;
+		if (passed >= span || !worth_waiting())
+			break;
+		rest_in_reality(rest < span - passed ? rest : span - passed);
+		rest = rest < LONGEST_REST ? rest * 2 : rest;
+		if (control.arrived)
+			signals_take();
+		wake_inputs();
+	}
+	control.outside = false;
+	return control.nready > 0;
 }
 
 bool blocking_poll(bool wait)
 {
-	static struct pollfd all[1024];
-	if (wake_inputs())
+	if (control.ninputs && wake_inputs())
 		return true;
-	uint32_t n = 0;
-	for (uint32_t i = 0; wait && i < control.nblocked; i++) {
-		const struct agent *agent = control.blocked[i];
-		if (agent->wait != WAIT_INPUT || !waits_outside(agent))
-			continue;
-		for (uint32_t k = 0; k < agent->npolled && n < 1024; k++)
-			all[n++] = agent->polled[k];
-	}
-	if (n == 0)
+	if (!wait || !worth_waiting())
 		return false;
-	control_uncontrolled("input from outside the program: waited for in reality");
-	control.outside = true;
-	long ready = raw_call(SYS_poll, (long)all, n, real_timeout(), 0, 0, 0);
-	control.outside = false;
-	if (ready <= 0)
-		return false;
-	return wake_inputs();
+	if (control_in_circle()) /* whatever comes, these will not go on */
+		control_stuck();
+	return wait_in_reality();
 }
 
 /* ---- for the calls ---- */
@@ -135,7 +175,7 @@ bool blocking_ready(struct pollfd *fds, uint32_t n)
 		return false;
 	bool ready = poll_now(fds, n) != 0;
 	/* Where the run that is replayed went on, the input will come. */
-	if (!ready && UNLIKELY(plan_goes_on()) && control.forked)
+	if (!ready && UNLIKELY(plan_goes_on()) && outside_is_at_work())
 		ready = raw_call(SYS_poll, (long)fds, n, -1, 0, 0, 0) > 0;
 	return ready;
 }
@@ -144,6 +184,7 @@ enum wait_result blocking_wait(struct agent *me, struct pollfd *fds, uint32_t n,
 {
 	me->polled = fds;
 	me->npolled = n;
+	me->look = input_look;
 	enum wait_result result = control_wait(me, WAIT_INPUT, n ? (uint64_t)fds[0].fd + 1 : 0, deadline);
 	me->npolled = 0;
 	return result;

@@ -13,6 +13,8 @@ HIDDEN bool blocking_until(struct agent *me, int fd, short events);
 /* Is there something to be had at once? */
 HIDDEN bool blocking_ready(struct pollfd *fds, uint32_t n);
 HIDDEN enum wait_result blocking_wait(struct agent *me, struct pollfd *fds, uint32_t n, uint64_t deadline);
+/* Does it wait for a file whose other end is not in this process? */
+HIDDEN bool blocking_waits_outside(const struct agent *agent);
 /* Something was written, read or closed: others may go on. */
 HIDDEN void blocking_moved(void);
 

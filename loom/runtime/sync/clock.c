@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdint.h>
 #include <sys/time.h>
+#include <sys/times.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -52,6 +53,7 @@ static uint64_t clock_now(struct agent *me)
 	me->clock_reads++;
 	if (me->streak == 0)
 		me->clock_reads = 0;
+	control.now = time_of(me); /* from here on the others could tell */
 	uint32_t over = me->clock_reads > CLOCK_PATIENCE ? me->clock_reads - CLOCK_PATIENCE : 0;
 	control.now += over ? 1000000ull : CLOCK_READ_NS;
 	if (over)
@@ -107,13 +109,13 @@ static uint64_t sleep_until(struct agent *me, uint64_t deadline)
 {
 	control_note_site(me, NULL);
 	cancel_point(me);
-	if (deadline <= control.now) {
+	if (deadline <= time_of(me)) {
 		control_call(me, NULL);
 		return 0;
 	}
 	enum wait_result result = control_wait(me, WAIT_SLEEP, 0, deadline);
 	cancel_point(me);
-	return result == WAIT_INTERRUPTED && deadline > control.now ? deadline - control.now : 0;
+	return result == WAIT_INTERRUPTED && deadline > time_of(me) ? deadline - time_of(me) : 0;
 }
 
 static uint64_t duration(const struct timespec *time)
@@ -138,7 +140,7 @@ int sleep_for(struct agent *me, const struct timespec *time, struct timespec *le
 {
 	if (!is_duration(time))
 		return EINVAL;
-	uint64_t rest = sleep_until(me, control.now + duration(time));
+	uint64_t rest = sleep_until(me, time_of(me) + duration(time));
 	if (rest)
 		note_left(rest, left);
 	return rest ? EINTR : 0;
@@ -173,7 +175,7 @@ INTERPOSE unsigned sleep(unsigned seconds)
 	struct agent *me = control_me();
 	if (!me)
 		return REAL(sleep)(seconds);
-	return (unsigned)((sleep_until(me, control.now + seconds * SECOND) + SECOND - 1) / SECOND);
+	return (unsigned)((sleep_until(me, time_of(me) + seconds * SECOND) + SECOND - 1) / SECOND);
 }
 
 INTERPOSE int usleep(useconds_t us)
@@ -181,10 +183,28 @@ INTERPOSE int usleep(useconds_t us)
 	struct agent *me = control_me();
 	if (!me)
 		return REAL(usleep)(us);
-	if (sleep_until(me, control.now + us * 1000ull) == 0)
+	if (sleep_until(me, time_of(me) + us * 1000ull) == 0)
 		return 0;
 	errno = EINTR;
 	return -1;
+}
+
+/* ---- time that was used ---- */
+
+INTERPOSE clock_t clock(void)
+{
+	struct agent *me = control_me();
+	return me ? (clock_t)(clock_now(me) * CLOCKS_PER_SEC / SECOND) : REAL(clock)();
+}
+
+INTERPOSE clock_t times(struct tms *used)
+{
+	struct agent *me = control_me();
+	if (!me)
+		return REAL(times)(used);
+	clock_t ticks = (clock_t)(clock_now(me) / (SECOND / (uint64_t)sysconf(_SC_CLK_TCK)));
+	*used = (struct tms){ .tms_utime = ticks };
+	return ticks;
 }
 
 /* ---- yielding ---- */

@@ -73,12 +73,16 @@ static void condition_signalled(struct agent *me, const volatile void *condition
 void condition_signal(struct agent *me, const volatile void *condition)
 {
 	control_call(me, condition);
+	if (UNLIKELY(control.forked)) /* who waits in another process waits in reality */
+		REAL(pthread_cond_signal)((pthread_cond_t *)(uintptr_t)condition);
 	condition_signalled(me, condition, !control_wake_one(WAIT_CONDITION, (uint64_t)condition));
 }
 
 void condition_broadcast(struct agent *me, const volatile void *condition)
 {
 	control_call(me, condition);
+	if (UNLIKELY(control.forked))
+		REAL(pthread_cond_broadcast)((pthread_cond_t *)(uintptr_t)condition);
 	uint32_t waiting = control.nblocked;
 	control_wake(WAIT_CONDITION, (uint64_t)condition);
 	condition_signalled(me, condition, waiting == control.nblocked);

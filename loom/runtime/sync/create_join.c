@@ -3,6 +3,7 @@
 #include "loom/runtime/sync/sync.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
 #include <threads.h>
 
 static uint64_t default_stack_size(void)
@@ -19,7 +20,7 @@ static uint64_t default_stack_size(void)
 void create_point(struct agent *me, const pthread_attr_t *attributes)
 {
 	control_call(me, NULL);
-	me->inside = true;
+	me->inside = me->in_library = true;
 	void *low = NULL;
 	size_t size = 0;
 	control.stack_size = default_stack_size();
@@ -45,11 +46,12 @@ void create_done(struct agent *me, struct thread *thread, pthread_t id, const pt
 		agent->id = id;
 		agent->has_id = true;
 		agent->detached = is_detached(attributes);
+		agent_readies(agent); /* its kernel thread is there */
 		trace_call(me->thread, me->site, agent->number, AREA_CREATE);
 	} else {
 		control_uncontrolled("more than 1022 threads");
 	}
-	me->inside = false;
+	me->inside = me->in_library = false;
 }
 
 /* The newest thread of that id that nobody has joined; NULL when there is none. */
@@ -73,6 +75,25 @@ void cancel_point(struct agent *me)
 		REAL(pthread_testcancel)();
 }
 
+static bool gone_look(struct agent *agent)
+{
+	const struct agent *other = agent->looked;
+	return raw_call(SYS_tgkill, control.pid, other->tid, 0, 0, 0, 0) != 0;
+}
+
+/* A thread that has ended may still need a lock to free its memory, which somebody has who waits for his turn. */
+static void await_gone(struct agent *me, const struct agent *other)
+{
+	me->looked = other;
+	while (other->tid && other->tid != control.pid && !gone_look(me)) {
+		me->look = gone_look;
+		me->foreign = true;
+		control_wait(me, WAIT_INPUT, 0, NEVER);
+		me->looked = other;
+	}
+	me->looked = NULL;
+}
+
 /* Waits for the end of a thread: 0, or why not. */
 int join_wait(struct agent *me, struct agent *other, uint64_t deadline)
 {
@@ -88,6 +109,7 @@ int join_wait(struct agent *me, struct agent *other, uint64_t deadline)
 			return ETIMEDOUT;
 		cancel_point(me);
 	}
+	await_gone(me, other);
 	other->joined = true;
 	trace_call(me->thread, me->site, other->number, AREA_JOIN);
 	return 0;
@@ -172,10 +194,8 @@ INTERPOSE int pthread_setcanceltype(int type, int *old)
 {
 	int result = REAL(pthread_setcanceltype)(type, old);
 	struct agent *me = control_me();
-	if (me && result == 0 && type == PTHREAD_CANCEL_ASYNCHRONOUS) {
-		token_carry_no_more(me);
-		control_uncontrolled("asynchronous cancellation: comes when it comes");
-	}
+	if (me && result == 0)
+		me->cancel_asynchronous = type == PTHREAD_CANCEL_ASYNCHRONOUS;
 	return result;
 }
 
@@ -200,9 +220,15 @@ INTERPOSE int pthread_cancel(pthread_t id)
 		return REAL(pthread_cancel)(id);
 	control_call(me, NULL);
 	struct agent *other = agent_of(id);
-	me->inside = true; /* libc loads its unwinder now */
+	if (other && other != me && other->cancel_asynchronous && !other->cancel_disabled &&
+	    other->state != AGENT_ENDED) {
+		other->cancelled = true;
+		signals_cancel(other);
+		return 0;
+	}
+	me->inside = me->in_library = true; /* libc loads its unwinder now */
 	int result = REAL(pthread_cancel)(id);
-	me->inside = false;
+	me->inside = me->in_library = false;
 	if (!other || result != 0)
 		return result;
 	other->cancelled = true;

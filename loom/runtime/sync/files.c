@@ -22,7 +22,23 @@
 		return result;                                   \
 	}
 
-FILE_CALL(ssize_t, read, (int fd, void *to, size_t size), (fd, to, size), fd, POLLIN)
+INTERPOSE ssize_t read(int fd, void *to, size_t size)
+{
+	struct agent *me = control_me();
+	if (!me)
+		return REAL(read)(fd, to, size);
+	if (UNLIKELY(chance_reads(fd))) {
+		blocking_point(me, fd);
+		chance_fill(to, size);
+		return (ssize_t)size;
+	}
+	if (!blocking_until(me, fd, POLLIN))
+		return -1;
+	ssize_t result = REAL(read)(fd, to, size);
+	blocking_moved();
+	return result;
+}
+
 FILE_CALL(ssize_t, readv, (int fd, const struct iovec *to, int n), (fd, to, n), fd, POLLIN)
 FILE_CALL(ssize_t, write, (int fd, const void *from, size_t size), (fd, from, size), fd, POLLOUT)
 FILE_CALL(ssize_t, writev, (int fd, const struct iovec *from, int n), (fd, from, n), fd, POLLOUT)
@@ -83,5 +99,17 @@ INTERPOSE int connect(int fd, const struct sockaddr *address, socklen_t size)
 			blocking_moved();          \
 		return result;                     \
 	}
-ENDING_CALL(close, (int fd), (fd))
+
+INTERPOSE int close(int fd)
+{
+	if (UNLIKELY(runtime.controlled)) {
+		timers_close(fd);
+		chance_close(fd);
+	}
+	int result = REAL(close)(fd);
+	if (control_me())
+		blocking_moved();
+	return result;
+}
+
 ENDING_CALL(shutdown, (int fd, int how), (fd, how))

@@ -74,6 +74,15 @@ void mutex_abandon(const struct agent *ended)
 	}
 }
 
+/* A lock of the program that libc comes to while it works for us: that of a program's own malloc. */
+static int lock_in_library(struct agent *me, pthread_mutex_t *mutex)
+{
+	me->inside = false;
+	int result = mutex_acquire(me, mutex, NEVER);
+	me->inside = true;
+	return result;
+}
+
 INTERPOSE int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
 	struct agent *me = control_me();
@@ -81,6 +90,8 @@ INTERPOSE int pthread_mutex_lock(pthread_mutex_t *mutex)
 		control_call(me, mutex);
 		return mutex_acquire(me, mutex, NEVER);
 	}
+	if (UNLIKELY(runtime.controlled) && (me = control_in_library()))
+		return lock_in_library(me, mutex);
 	jitter_at_call();
 	return REAL(pthread_mutex_lock)(mutex);
 }
@@ -132,6 +143,8 @@ INTERPOSE int pthread_mutex_unlock(pthread_mutex_t *mutex)
 		control_call(me, mutex);
 		return mutex_release(me, mutex);
 	}
+	if (UNLIKELY(runtime.controlled) && (me = control_in_library()))
+		return mutex_release(me, mutex);
 	int result = REAL(pthread_mutex_unlock)(mutex);
 	jitter_at_call(); /* after it: the others' chance */
 	return result;

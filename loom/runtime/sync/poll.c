@@ -13,20 +13,23 @@ static uint64_t poll_deadline(const struct timespec *time)
 	if (!time)
 		return NEVER;
 	uint64_t seconds = (uint64_t)time->tv_sec;
-	return seconds > 1000000000u ? NEVER - 1
-				     : control.now + seconds * 1000000000u + (uint64_t)time->tv_nsec;
+	return seconds > 1000000000u
+		       ? NEVER - 1
+		       : time_of(control.current) + seconds * 1000000000u + (uint64_t)time->tv_nsec;
 }
 
 static uint64_t poll_deadline_ms(int ms)
 {
-	return ms < 0 ? NEVER : control.now + (uint64_t)ms * 1000000u;
+	return ms < 0 ? NEVER : time_of(control.current) + (uint64_t)ms * 1000000u;
 }
 
 /* Waits for more; false when the time is up (0) or the wait was interrupted (-1): then *result is it. */
-static bool poll_again(struct agent *me, struct pollfd *fds, uint32_t n, uint64_t deadline, int *result)
+static bool poll_again(struct agent *me, struct pollfd *fds, uint32_t n, uint64_t deadline,
+		       const sigset_t *mask, int *result)
 {
-	if (deadline <= control.now)
+	if (deadline <= time_of(me))
 		return false;
+	me->looked = mask; /* what it lets in while it waits */
 	enum wait_result end = blocking_wait(me, fds, n, deadline);
 	cancel_point(me);
 	if (end == WAIT_INTERRUPTED) {
@@ -46,7 +49,7 @@ INTERPOSE int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *time, c
 	blocking_point(me, n ? fds[0].fd : -1);
 	do {
 		result = REAL(ppoll)(fds, n, &poll_no_time, mask);
-	} while (result == 0 && poll_again(me, fds, (uint32_t)n, deadline, &result));
+	} while (result == 0 && poll_again(me, fds, (uint32_t)n, deadline, mask, &result));
 	return result;
 }
 
@@ -60,7 +63,7 @@ INTERPOSE int poll(struct pollfd *fds, nfds_t n, int ms)
 	blocking_point(me, n ? fds[0].fd : -1);
 	do {
 		result = REAL(poll)(fds, n, 0);
-	} while (result == 0 && poll_again(me, fds, (uint32_t)n, deadline, &result));
+	} while (result == 0 && poll_again(me, fds, (uint32_t)n, deadline, NULL, &result));
 	return result;
 }
 
@@ -77,7 +80,7 @@ INTERPOSE int epoll_pwait(int fd, struct epoll_event *events, int most, int ms, 
 	blocking_point(me, fd);
 	do {
 		result = REAL(epoll_pwait)(fd, events, most, 0, mask);
-	} while (result == 0 && poll_again(me, &polled, 1, deadline, &result));
+	} while (result == 0 && poll_again(me, &polled, 1, deadline, mask, &result));
 	return result;
 }
 
@@ -119,7 +122,7 @@ static int select_until(struct agent *me, int n, fd_set *in, fd_set *out, fd_set
 	blocking_point(me, used ? polled[0].fd : -1);
 	for (;;) {
 		result = REAL(pselect)(n, in, out, odd, &poll_no_time, mask);
-		if (result != 0 || !poll_again(me, polled, used, deadline, &result))
+		if (result != 0 || !poll_again(me, polled, used, deadline, mask, &result))
 			return result;
 		if (in)
 			*in = wanted[0];

@@ -118,7 +118,17 @@ INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 /* As libc lays a barrier out; who has arrived is known from who waits. */
 struct barrier_inside {
 	unsigned in, round, count;
+	int shared;
 };
+
+static uint32_t barrier_arrived(const pthread_barrier_t *barrier)
+{
+	uint32_t arrived = 0;
+	for (uint32_t i = 0; i < control.nblocked; i++)
+		arrived += control.blocked[i]->wait == WAIT_BARRIER &&
+			   control.blocked[i]->object == (uint64_t)barrier;
+	return arrived;
+}
 
 INTERPOSE int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
@@ -128,15 +138,16 @@ INTERPOSE int pthread_barrier_wait(pthread_barrier_t *barrier)
 		return REAL(pthread_barrier_wait)(barrier);
 	}
 	control_call(me, barrier);
-	uint32_t arrived = 1;
-	for (uint32_t i = 0; i < control.nblocked; i++)
-		arrived += control.blocked[i]->wait == WAIT_BARRIER &&
-			   control.blocked[i]->object == (uint64_t)barrier;
-	if (arrived >= ((const struct barrier_inside *)barrier)->count) {
-		control_wake(WAIT_BARRIER, (uint64_t)barrier);
-		return PTHREAD_BARRIER_SERIAL_THREAD;
+	if (((const struct barrier_inside *)barrier)->shared && control.forked) {
+		control_uncontrolled("a barrier that is shared with other processes");
+		return REAL(pthread_barrier_wait)(barrier);
 	}
 	object_at((uint64_t)barrier);
-	control_wait(me, WAIT_BARRIER, (uint64_t)barrier, NEVER);
+	do { /* whoever had to run a handler meanwhile may be the last */
+		if (barrier_arrived(barrier) + 1 >= ((const struct barrier_inside *)barrier)->count) {
+			control_wake(WAIT_BARRIER, (uint64_t)barrier);
+			return PTHREAD_BARRIER_SERIAL_THREAD;
+		}
+	} while (control_wait(me, WAIT_BARRIER, (uint64_t)barrier, NEVER) != WAIT_WOKEN);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* Signals that the program sends to itself, under control: a thread gets them when
- * its turn comes, so that a handler runs at the same point in every run. And what
- * cannot be controlled, named: timers and waiting for signals from outside. */
-#include "loom/runtime/sync/sync.h"
+ * its turn comes, so that a handler runs at the same point in every run. And
+ * waiting for signals. */
+#include "loom/runtime/sync/signals.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -15,22 +15,6 @@ static bool ends_by_signal(uint32_t wait)
 {
 	return wait == WAIT_SLEEP || wait == WAIT_SEMAPHORE || wait == WAIT_INPUT || wait == WAIT_ADDRESS ||
 	       wait == WAIT_CONDITION;
-}
-
-void signals_deliver(struct agent *me)
-{
-	uint64_t pending = me->signals;
-	me->signals = 0;
-	me->restarts = true;
-	me->inside = false; /* the handler's points count */
-	for (int number = 1; number <= 64; number++) {
-		if (!(pending >> (number - 1) & 1))
-			continue;
-		struct sigaction action;
-		if (sigaction(number, NULL, &action) == 0 && !(action.sa_flags & SA_RESTART))
-			me->restarts = false;
-		raw_call(SYS_tgkill, control.pid, me->tid, number, 0, 0, 0);
-	}
 }
 
 /* Threads in sigwait look again. */
@@ -89,22 +73,54 @@ INTERPOSE int raise(int number)
 	return result;
 }
 
-/* A signal to the whole process goes to the sender, if it takes it. */
+/* A signal to the whole process goes where the kernel would give it: to the first thread that lets it in. */
 INTERPOSE int kill(pid_t pid, int number)
 {
 	struct agent *me = control_me();
-	if (!me || pid != control.pid || number == 0)
+	if (!me || pid != control.pid || number < 1 || number > 64)
 		return REAL(kill)(pid, number);
 	control_call(me, NULL);
-	sigset_t blocked;
-	sigemptyset(&blocked);
-	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
-	int result = sigismember(&blocked, number) == 0 ? REAL(raise)(number) : REAL(kill)(pid, number);
+	siginfo_t info = { .si_signo = number, .si_code = SI_USER };
+	info.si_pid = pid;
+	info.si_uid = getuid();
+	signals_to_process(number, &info);
+	if (me->signals)
+		signals_deliver(me);
 	wake_sigwaiters();
-	return result;
+	return 0;
+}
+
+INTERPOSE int sigqueue(pid_t pid, int number, const union sigval value)
+{
+	struct agent *me = control_me();
+	if (!me || pid != control.pid || number < 1 || number > 64)
+		return REAL(sigqueue)(pid, number, value);
+	control_call(me, NULL);
+	siginfo_t info = { .si_signo = number, .si_code = SI_QUEUE };
+	info.si_pid = pid;
+	info.si_uid = getuid();
+	info.si_value = value;
+	signals_to_process(number, &info);
+	if (me->signals)
+		signals_deliver(me);
+	wake_sigwaiters();
+	return 0;
 }
 
 /* ---- waiting for signals ---- */
+
+/* Is one of those it waits for there? Of those that are for this thread alone wake_sigwaiters knows. */
+static bool signal_look(struct agent *agent)
+{
+	const sigset_t *set = agent->looked;
+	sigset_t pending;
+	if (sigpending(&pending) != 0)
+		return false;
+	for (int number = 1; number <= 64; number++)
+		if (sigismember(&pending, number) == 1 && sigismember(set, number) == 1)
+			return true;
+	return false;
+}
 
 static int signal_wait(struct agent *me, const sigset_t *set, siginfo_t *info, uint64_t deadline)
 {
@@ -114,14 +130,19 @@ static int signal_wait(struct agent *me, const sigset_t *set, siginfo_t *info, u
 	me->takes_signals = true;
 	int result;
 	while ((result = REAL(sigtimedwait)(set, info, &now)) < 0 && errno == EAGAIN) {
+		me->look = signal_look;
+		me->looked = set;
+		me->foreign = true;
 		enum wait_result end =
-			deadline <= control.now ? WAIT_TIMED_OUT : control_wait(me, WAIT_INPUT, 0, deadline);
+			deadline <= time_of(me) ? WAIT_TIMED_OUT : control_wait(me, WAIT_INPUT, 0, deadline);
 		if (end != WAIT_WOKEN) {
 			errno = end == WAIT_TIMED_OUT ? EAGAIN : EINTR;
 			break;
 		}
 	}
 	me->takes_signals = false;
+	me->look = NULL;
+	me->foreign = false;
 	return result;
 }
 
@@ -138,7 +159,7 @@ INTERPOSE int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct ti
 		return REAL(sigtimedwait)(set, info, time);
 	uint64_t deadline = NEVER;
 	if (time)
-		deadline = control.now + (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
+		deadline = time_of(me) + (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
 	return signal_wait(me, set, info, deadline);
 }
 
@@ -156,39 +177,43 @@ INTERPOSE int sigwait(const sigset_t *set, int *number)
 	return 0;
 }
 
+/* Until a handler has run. */
+static void handler_wait(struct agent *me, uint64_t before)
+{
+	while (me->handled == before) {
+		me->foreign = true;
+		control_wait(me, WAIT_INPUT, 0, NEVER);
+		cancel_point(me);
+	}
+	errno = EINTR;
+}
+
 INTERPOSE int pause(void)
 {
 	struct agent *me = control_me();
 	if (!me)
 		return REAL(pause)();
 	control_call(me, NULL);
-	control_wait(me, WAIT_INPUT, 0, NEVER);
 	cancel_point(me);
-	errno = EINTR;
+	handler_wait(me, me->handled);
 	return -1;
 }
 
-/* ---- timers come in real time ---- */
-
-INTERPOSE unsigned alarm(unsigned seconds)
+INTERPOSE int sigsuspend(const sigset_t *mask)
 {
-	if (seconds && control_me())
-		control_uncontrolled("alarm: comes in real time");
-	return REAL(alarm)(seconds);
-}
-
-INTERPOSE int setitimer(__itimer_which_t which, const struct itimerval *fresh, struct itimerval *old)
-{
-	if (control_me())
-		control_uncontrolled("setitimer: comes in real time");
-	return REAL(setitimer)(which, fresh, old);
-}
-
-INTERPOSE int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer)
-{
-	if (control_me())
-		control_uncontrolled("timer_create: comes in real time");
-	return REAL(timer_create)(clock, event, timer);
+	struct agent *me = control_me();
+	if (!me)
+		return REAL(sigsuspend)(mask);
+	sigset_t before;
+	control_call(me, NULL);
+	cancel_point(me);
+	token_carry_no_more(me);
+	uint64_t handled = me->handled;
+	REAL(pthread_sigmask)(SIG_SETMASK, mask, &before); /* what was kept out comes here */
+	handler_wait(me, handled);
+	REAL(pthread_sigmask)(SIG_SETMASK, &before, NULL);
+	errno = EINTR;
+	return -1;
 }
 
 /* ---- stdio's locks: who holds one is not interrupted, since others would wait for it in reality ---- */

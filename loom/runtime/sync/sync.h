@@ -28,6 +28,20 @@ HIDDEN void yield_point(struct agent *me);
 HIDDEN int sleep_for(struct agent *me, const struct timespec *time,
 		     struct timespec *left); /* EINTR, EINVAL */
 
+/* ---- children.c ---- */
+HIDDEN bool children_alive(void); /* or any other process that the program has started */
+
+/* ---- handlers.c ---- */
+HIDDEN void signals_cancel(struct agent *agent); /* asynchronously, when its turn comes */
+
+/* ---- timers.c ---- */
+HIDDEN void timers_close(int fd); /* a file is closed */
+
+/* ---- chance.c ---- */
+HIDDEN void chance_fill(void *to, size_t size);
+HIDDEN bool chance_reads(int fd); /* is it a file of random numbers? */
+HIDDEN void chance_close(int fd);
+
 /* ---- create_join.c ---- */
 HIDDEN void cancel_point(struct agent *me);
 HIDDEN struct agent *agent_of(pthread_t id); /* NULL when unknown or joined */

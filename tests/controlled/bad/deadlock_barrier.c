@@ -1,6 +1,6 @@
 /* A barrier for three to which only two may come: one leaves when it finds the work done.
  * expect: deadlock */
-#include "../check.h"
+#include "../../correct/check.h"
 
 static pthread_barrier_t barrier;
 static int done;

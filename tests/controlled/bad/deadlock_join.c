@@ -1,6 +1,6 @@
 /* Three threads that join each other in a circle.
  * expect: deadlock */
-#include "../check.h"
+#include "../../correct/check.h"
 
 #include <semaphore.h>
 

@@ -1,6 +1,6 @@
 /* Waits on a condition with a second mutex in its hand, which the signaller needs.
  * expect: deadlock */
-#include "../check.h"
+#include "../../correct/check.h"
 
 static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER, inner = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;

@@ -1,6 +1,6 @@
 /* A thread ends with a lock in its hand; whoever wants it next waits for ever.
  * expect: deadlock */
-#include "../check.h"
+#include "../../correct/check.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int done;

@@ -1,6 +1,6 @@
 /* Two threads over two pipes, each reads before it writes.
  * expect: deadlock */
-#include "../check.h"
+#include "../../correct/check.h"
 
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 /* A reader that wants a mutex, a holder of the mutex that wants to write.
  * expect: deadlock */
-#include "../check.h"
+#include "../../correct/check.h"
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -1,6 +1,6 @@
 /* A thread takes a normal mutex that it already holds.
  * expect: deadlock */
-#include "../check.h"
+#include "../../correct/check.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 

@@ -1,6 +1,6 @@
 /* Two semaphores used as locks, taken in opposite order.
  * expect: deadlock */
-#include "../check.h"
+#include "../../correct/check.h"
 
 #include <semaphore.h>
 

@@ -1,6 +1,6 @@
 /* Three at a round table, each takes the fork on the left first.
  * expect: deadlock */
-#include "../check.h"
+#include "../../correct/check.h"
 
 static pthread_mutex_t forks[3] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
 				    PTHREAD_MUTEX_INITIALIZER };

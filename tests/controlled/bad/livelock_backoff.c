@@ -1,6 +1,6 @@
 /* Takes one lock, tries the other and backs off; by mistake both are the same one.
  * expect: livelock */
-#include "../check.h"
+#include "../../correct/check.h"
 
 static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
 

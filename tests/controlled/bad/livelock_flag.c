@@ -1,6 +1,6 @@
 /* Spins on a flag that nobody sets.
  * expect: livelock */
-#include "../check.h"
+#include "../../correct/check.h"
 
 int flag; /* not static, or the compiler knows that nobody sets it */
 

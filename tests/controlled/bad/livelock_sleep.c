@@ -1,6 +1,6 @@
 /* Polls with sleeps for what the other will never do.
  * expect: livelock */
-#include "../check.h"
+#include "../../correct/check.h"
 
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 /* Two threads, each spins with yields until the other has gone first.
  * expect: livelock */
-#include "../check.h"
+#include "../../correct/check.h"
 
 #include <sched.h>
 

@@ -1,6 +1,6 @@
 /* The flag is set and signalled without the mutex: between the look and the wait.
  * expect: lost-wakeup */
-#include "../check.h"
+#include "../../correct/check.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;

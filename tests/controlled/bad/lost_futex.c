@@ -1,6 +1,6 @@
 /* Waits on a word that the waker does not change, by the bare system call.
  * expect: lost-wakeup */
-#include "../check.h"
+#include "../../correct/check.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -1,6 +1,6 @@
 /* One signal for two waiters.
  * expect: lost-wakeup deadlock */
-#include "../check.h"
+#include "../../correct/check.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;

@@ -1,6 +1,6 @@
 /* A signal before anybody waits, and a waiter that does not look at a flag.
  * expect: lost-wakeup */
-#include "../check.h"
+#include "../../correct/check.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;

@@ -1,0 +1,109 @@
+/* How long is too long follows the plain run, measured on the same machine in the same minute,
+ * and what control costs; so nothing here depends on how fast or busy the machine is.
+ */
+#include "diagnose/doubt.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "diagnose/retell.h"
+
+#define CONTROL_PRICE 100 /* a run under control may take so many times as long as the plain one, */
+#define SCHEDULE_PRICE 20 /* a schedule as the first one */
+#define LONGEST_S 600
+#define POINTS_PER_S 2e9 /* more than a plain run can pass */
+#define TRIES 3          /* of a replay */
+
+struct error *doubt_plain(struct doubt *doubt, const struct launch_options *launch)
+{
+	struct launch_options plain = *launch;
+	_cleanup_(run_free) struct run run = { 0 };
+
+	if (doubt->asked)
+		return NULL;
+	plain.control = (struct area_control){ .policy = POLICY_FREE };
+	plain.plan = NULL;
+	TRY(launch_run(&plain, &run));
+	doubt->asked = true;
+	doubt->passes = run.label == LABEL_PASS;
+	doubt->wall_s = run.wall_s;
+	doubt->cpu_s = run.cpu_s;
+	return NULL;
+}
+
+static double longer(double limit, double wanted)
+{
+	double most = wanted < LONGEST_S ? wanted : LONGEST_S;
+
+	return limit > 0 && most > limit ? most : limit; /* 0: for ever */
+}
+
+struct error *doubt_first(struct doubt *doubt, struct launch_options *launch, struct run *first)
+{
+	TRY(launch_run(launch, first));
+	if (first->outcome == OUTCOME_SLOW) {
+		TRY(doubt_plain(doubt, launch));
+		double limit = longer(launch->timeout_s, doubt->wall_s * CONTROL_PRICE);
+
+		if (!doubt->passes || !(limit > launch->timeout_s))
+			return NULL;
+		launch->timeout_s = limit;
+		run_free(first);
+		*first = (struct run){ 0 };
+		TRY(launch_run(launch, first));
+	}
+	launch->timeout_s = longer(launch->timeout_s, first->wall_s * SCHEDULE_PRICE);
+	return NULL;
+}
+
+static bool is_hang(enum outcome outcome)
+{
+	return outcome == OUTCOME_DEADLOCK || outcome == OUTCOME_LOST_WAKEUP || outcome == OUTCOME_LIVELOCK;
+}
+
+static struct error *happens_again(const struct launch_options *launch, const struct run *hang, bool *again)
+{
+	struct launch_options options = retell_strictly(launch, &hang->schedule);
+
+	options.control.carry = 1;
+	*again = false;
+	for (int i = 0; i < TRIES && !*again; i++) {
+		_cleanup_(run_free) struct run run = { 0 };
+
+		TRY(launch_run(&options, &run));
+		*again = run.outcome == hang->outcome;
+	}
+	return NULL;
+}
+
+/* Could the plain run have passed so many points at one go? Then it is no sign of a livelock. */
+static struct error *is_long_enough(struct doubt *doubt, const struct launch_options *launch,
+				    const struct run *hang, bool *enough)
+{
+	*enough = true;
+	if (hang->outcome != OUTCOME_LIVELOCK)
+		return NULL;
+	TRY(doubt_plain(doubt, launch));
+	if (!doubt->passes)
+		return NULL;
+	doubt->still_points = (uint64_t)(doubt->cpu_s * POINTS_PER_S);
+	*enough = hang->schedule.points >= doubt->still_points;
+	return NULL;
+}
+
+struct error *doubt_hang(struct doubt *doubt, const struct launch_options *launch,
+			 struct steer_report *report)
+{
+	bool enough, again;
+
+	if (!is_hang(report->outcome) || launch->force)
+		return NULL;
+	TRY(is_long_enough(doubt, launch, &report->run, &enough));
+	if (enough)
+		TRY(happens_again(launch, &report->run, &again));
+	if (enough && again)
+		return NULL;
+	report->outcome = report->run.outcome = OUTCOME_SLOW;
+	report->label = report->run.label = LABEL_PASS;
+	return NULL;
+}

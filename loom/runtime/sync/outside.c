@@ -1,0 +1,137 @@
+/* What is known of the world outside of the process: whether anything there can still wake one
+ * of the threads. A deadlock is claimed only when nothing can. */
+#include "loom/runtime/sync/blocking.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+/* ---- memory that other processes may have as well ---- */
+
+/* The line of /proc/self/maps on the address; false when there is none. */
+static bool mapping_of(uint64_t address, char line[512])
+{
+	char bytes[4096];
+	size_t length = 0;
+	bool found = false;
+	long fd = raw_call(SYS_open, (long)"/proc/self/maps", O_RDONLY | O_CLOEXEC, 0, 0, 0, 0);
+	for (long n;
+	     fd >= 0 && !found && (n = raw_call(SYS_read, fd, (long)bytes, sizeof bytes, 0, 0, 0)) > 0;)
+		for (long i = 0; i < n && !found; i++) {
+			if (bytes[i] != '\n') {
+				length += length < 511 ? (line[length] = bytes[i], 1) : 0;
+				continue;
+			}
+			line[length] = '\0';
+			length = 0;
+			char *end;
+			uint64_t low = strtoull(line, &end, 16), high = strtoull(end + 1, NULL, 16);
+			found = low <= address && address < high;
+		}
+	if (fd >= 0)
+		raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
+	return found;
+}
+
+/* Can another process reach the place? A child that lives, or anybody who knows the file. */
+static bool is_shared(uint64_t address)
+{
+	char line[512];
+	if (!address || !mapping_of(address, line))
+		return false;
+	const char *rights = strchr(line, ' ');
+	if (!rights || strlen(rights) < 5 || rights[4] != 's' || strstr(line, "unsnarl-"))
+		return false;
+	return children_alive() || (strchr(line, '/') && !strstr(line, "(deleted)"));
+}
+
+/* ---- objects there: looked at again and again ---- */
+
+static bool semaphore_look(struct agent *agent)
+{
+	return __atomic_load_n((const uint32_t *)agent->object, __ATOMIC_ACQUIRE) != 0;
+}
+
+static bool mutex_look(struct agent *agent)
+{
+	const pthread_mutex_t *mutex = (const pthread_mutex_t *)agent->object;
+	return (__atomic_load_n(&mutex->__data.__lock, __ATOMIC_ACQUIRE) & 0x3fffffff) == 0;
+}
+
+/* What can only be found out by trying once more, or does no harm. */
+static bool always_look(struct agent *agent)
+{
+	(void)agent;
+	return true;
+}
+
+static bool is_object(uint32_t wait)
+{
+	return wait >= WAIT_MUTEX && wait <= WAIT_ADDRESS && wait != WAIT_JOIN && wait != WAIT_ONCE;
+}
+
+static void look_at_object(struct agent *agent)
+{
+	if (agent->look)
+		return;
+	agent->look = agent->wait == WAIT_SEMAPHORE ? semaphore_look
+		      : agent->wait == WAIT_MUTEX   ? mutex_look
+						    : always_look;
+	control.ninputs++;
+}
+
+/* A lock that a thread has which is not under control, or is about to end and only frees its memory. */
+static bool is_held_outside(const struct agent *agent)
+{
+	int owner = ((const pthread_mutex_t *)agent->object)->__data.__owner;
+	if (agent->wait != WAIT_MUTEX || owner <= 0 || owner == INT_MAX)
+		return false;
+	for (uint32_t slot = 1; slot < SLOT_GONE && control.agents[slot].thread; slot++)
+		if (control.agents[slot].tid == owner && (control.agents[slot].state == AGENT_READY ||
+							  control.agents[slot].state == AGENT_BLOCKED))
+			return false;
+	return raw_call(SYS_tgkill, control.pid, owner, 0, 0, 0, 0) == 0;
+}
+
+/* ---- who can be woken ---- */
+
+/* Things that a handler may do: post, write, store. */
+static bool handler_may_end(uint32_t wait)
+{
+	return wait == WAIT_SEMAPHORE || wait == WAIT_INPUT || wait == WAIT_ADDRESS;
+}
+
+static bool can_be_woken(struct agent *agent)
+{
+	if (agent->foreign || (control.handlers && handler_may_end(agent->wait) && !agent->serves_timer))
+		return true;
+	if (agent->wait == WAIT_INPUT)
+		return blocking_waits_outside(agent);
+	if (!is_object(agent->wait) || !(is_shared(agent->object) || is_held_outside(agent)))
+		return false;
+	look_at_object(agent);
+	return true;
+}
+
+bool outside_is_at_work(void)
+{
+	bool some = children_alive();
+	for (uint32_t i = 0; i < control.nblocked && !some; i++)
+		some = control.blocked[i]->wait == WAIT_INPUT && blocking_waits_outside(control.blocked[i]);
+	return some;
+}
+
+bool outside_can_come(void)
+{
+	bool some = children_alive();
+	for (uint32_t i = 0; i < control.nblocked; i++)
+		some |= can_be_woken(control.blocked[i]);
+	/* Who spins may do so for a handler or for another process. */
+	for (uint32_t i = 0; i < control.nready && !some; i++)
+		some = control.handlers || is_shared(control.ready[i]->address);
+	return some;
+}
