@@ -186,6 +186,9 @@ static struct error *run_main(int argc, char **argv, int *status)
 
 	TRY(launch_check(operands[0], &loom, &path, &summary.build));
 	options.loom = loom;
+	if (loom == LOOM_BINARY && (options.machine || options.granularity))
+		return error_new("edges between cache lines and a simulated machine need hooks: build the program "
+				 "with unsnarl cc, or leave --granularity and --machine out");
 	cmds_tell_loom(operands[0], loom);
 	summary.wanted = options.runs;
 	summary.store = options.store;
