@@ -47,9 +47,9 @@ void control_expired_early(const struct agent *agent)
 /* ---- the token ---- */
 
 /* Nothing new for long. Sleepers may change that, so their time comes now; if it does not help, nothing will. */
-static void stands_still(void)
+static void stands_still(bool lingers)
 {
-	if (control.still % STILL_PATIENCE)
+	if (!lingers && control.still % STILL_PATIENCE)
 		return;
 	if (blocking_poll(false) || (control.still <= 2 * control.still_most && expire_first()) ||
 	    outside_can_come())
@@ -79,9 +79,10 @@ void pass_point(struct agent *me)
 		control_finish(END_LIVELOCK);
 	if (UNLIKELY(control.options.slow_points && points > control.options.slow_points))
 		control_finish(END_SLOW);
-	control.still += !lingers;
+	/* Turns of a waiting loop count by what they read; one that reads nothing may wait for what has no hooks. */
+	control.still += lingers ? done - 1 : 1;
 	if (UNLIKELY(control.still > control.still_most))
-		stands_still();
+		stands_still(lingers);
 }
 
 struct agent *next_after(struct agent *last, uint32_t end)
