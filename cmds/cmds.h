@@ -26,6 +26,7 @@ struct verb {
 extern const struct verb verb_diagnose, verb_cc, verb_cxx, verb_run, verb_hunt, verb_replay, verb_runs,
 	verb_show, verb_locate, verb_rank, verb_exec, verb_help;
 extern const struct verb verb_learn, verb_guard, verb_relax, verb_expose, verb_detect;
+extern const struct verb verb_scan, verb_slice, verb_verify;
 
 /* All verbs, NULL-terminated. */
 extern const struct verb *const cmds_verbs[];
@@ -76,13 +77,14 @@ extern const char *const cmds_observers[];
 	  .high = 8,                         \
 	  .help = "events of context on edges, 0 to 8 (default 5)" }
 /* `type` has a member `unsigned loom`, an enum loom. */
-#define CMDS_LOOM_ENTRY(type)             \
-	{ .name = "loom",                 \
-	  .value = "L",                   \
-	  .kind = OPTIONS_WORD,           \
-	  .offset = offsetof(type, loom), \
-	  .words = cmds_looms,            \
-	  .help = "how to see the program: compiled (by its hooks), binary (as it is, under Valgrind), or any " \
+#define CMDS_LOOM_ENTRY(type)                                                                               \
+	{ .name = "loom",                                                                                   \
+	  .value = "L",                                                                                     \
+	  .kind = OPTIONS_WORD,                                                                             \
+	  .offset = offsetof(type, loom),                                                                   \
+	  .words = cmds_looms,                                                                              \
+	  .help = "how to see the program: compiled (by its hooks), binary (as it is, under Valgrind), or " \
+		  "any "                                                                                    \
 		  "(default: by its hooks if it has some)" }
 extern const char *const cmds_looms[];
 /* Says on stderr when the program is seen as it is, and what that means. */

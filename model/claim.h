@@ -14,7 +14,7 @@
 #define CLAIM_SITES 32u   /* of one step: an unrolled or inlined line has several */
 #define CLAIM_ROLES 3u    /* threads that take part */
 #define CLAIM_EXITS 8u    /* places behind which a role has no further step */
-#define CLAIM_DOORS 8u    /* lock calls before which a role is held */
+#define CLAIM_DOORS 16u   /* lock calls before which a role is held */
 #define CLAIM_ANYWHERE 0u /* location of a step that may be at any address */
 
 enum claim_kind {

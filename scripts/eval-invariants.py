@@ -150,8 +150,8 @@ def table2_lines(rows, options):
     lines = [f"Failing runs of {options.runs} of the -DTRIGGER build: as it is, guarded by what was learned, with an "
              "emergency patch; then each invariant, detect and tolerate.", ""]
     lines += ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    lines += ["| " + " | ".join(row) + " |" for row in sorted(rows)]
-    lines += ["", "The paper's Table 2 (d detects, t tolerates, in brackets on some interleavings):", ""]
+    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in sorted(rows)]
+    lines += ["", "The paper's Table 2 (d detects, t tolerates, in brackets on some interleavings; as far as its marks can be read):", ""]
     return lines + [f"- {pattern}: {text}" for pattern, text in PAPER.items()]
 
 

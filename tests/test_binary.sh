@@ -65,7 +65,7 @@ C
 	gcc -g -O1 -w -pthread lost.c -o lost && gcc -O1 -w -pthread -s lost.c -o bare &&
 		gcc -g -O1 -w -pthread freed.c -o freed &&
 		gcc -g -O1 -w -pthread -I"$SOURCE/tests/controlled" "$SOURCE/tests/controlled/bad/deadlock_two.c" -o deadlock &&
-		gcc -g -O1 -w -pthread -I"$SOURCE/tests/controlled" "$SOURCE/tests/controlled/pipe.c" -o pipes
+		gcc -g -O1 -w -pthread -I"$SOURCE/tests/controlled" -I"$SOURCE/tests/correct" "$SOURCE/tests/correct/pipe.c" -o pipes
 	verdict $? "the programs build"
 	printf '#!/bin/sh\nexec ./lost\n' >wrapper
 	chmod +x wrapper

@@ -123,10 +123,10 @@ static void test_newer_store(void **state)
 	store_close(store);
 	run_sql(path, "PRAGMA user_version = 77");
 	check_refused(&world, path, "version 77");
-	check_refused(&world, path, "versions up to 4");
+	check_refused(&world, path, "versions up to 5");
 	run_sql(path, "PRAGMA user_version = 0");
 	check_refused(&world, path, "damaged");
-	run_sql(path, "PRAGMA user_version = 4");
+	run_sql(path, "PRAGMA user_version = 5");
 	store = world_open(&world);
 	world_check_runs(&world, store, 5, 5);
 	store_close(store);
@@ -146,7 +146,7 @@ static void make_older(const char *path)
 		run_sql(path, drop);
 	}
 	run_sql(path, "DROP TABLE loaded");
-	run_sql(path, "DROP TABLE claim");
+	run_sql(path, "DROP TABLE claim; DROP TABLE cause");
 	run_sql(path, "PRAGMA user_version = 1");
 }
 

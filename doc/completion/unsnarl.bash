@@ -2,7 +2,7 @@
 # Source this file, or install it as bash-completion/completions/unsnarl.
 
 _unsnarl() {
-	local verbs="diagnose cc c++ run hunt replay runs show locate rank learn guard relax expose help" options="" i
+	local verbs="diagnose cc c++ run hunt replay runs show locate rank scan slice verify learn guard relax expose help" options="" i
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 
@@ -40,6 +40,11 @@ _unsnarl() {
 	rank)
 		options="--unlabelled --top --picture --compare --export --log --interval --threshold"
 		options+=" --context --formula --campaign --store --json --help"
+		;;
+	scan) options="-n --top --all --why-pruned --why --store --json --help" ;;
+	slice) options="--for -o --output --listing --html --prints --link --timeout --check --expect --json --help" ;;
+	verify)
+		options="--all --first -b --budget --timeout --check --expect --slice --no-hunt --link --seed --store --json --help"
 		;;
 	learn)
 		options="-o --output --explain --bias --annotated --limit --campaign --traces -n --runs -j --jobs --free"

@@ -371,6 +371,10 @@ static void found_pair(uint32_t kind, uint32_t head_thread, uint64_t head, uint6
 	uint32_t number = log_pair(kind, head_thread, head, tail, address);
 	struct thread *other = thread_numbered(head_thread);
 
+	/* The head's thread has not synchronised since: the two could have come the other way round. */
+	if (number != UINT32_MAX && other && grind.controlled && !other->ended &&
+	    WORD_ORDER(head) > other->closed)
+		grind.process->pairs[number].open = 1;
 	if (number != UINT32_MAX && other)
 		couples_meet(other, kind, head, tail, address, number);
 }

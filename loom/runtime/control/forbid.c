@@ -186,11 +186,8 @@ static struct seen_at *last_at(uint32_t what, uint64_t address)
 	return &forbidding.seen[what][(address >> 2) * 0x9e3779b97f4a7c15u >> 58];
 }
 
-/* Both orders of whole groups and others' steps are to be seen, for atomicity to be what matters. */
-static void note_order(const struct agent *me, bool others, const struct claim_step *step)
+static void note_at(uint64_t address, uint32_t who, bool others)
 {
-	uint64_t address = step->location ? me->address : 0;
-	uint32_t who = me->number + 1;
 	const struct seen_at *past = last_at(!others, address);
 	bool known = past->thread && past->address == address;
 	if (known && (past->thread != who || past->other))
@@ -198,6 +195,20 @@ static void note_order(const struct agent *me, bool others, const struct claim_s
 	struct seen_at *now = last_at(others, address);
 	uint32_t other = now->address != address ? 0 : now->thread != who ? now->thread : now->other;
 	*now = (struct seen_at){ address, who, other };
+}
+
+#define SCALAR 8u /* bytes: longer accesses meet others at another address than their own */
+
+/* Both orders of whole groups and others' steps are to be seen, for atomicity to be what matters: at one
+ * address, or where they do not meet there, at all. */
+static void note_order(const struct agent *me, bool others, const struct claim_step *step)
+{
+	const struct claim_step *end = &intervene_claim()->steps[forbidding.last[0]];
+	bool here = step->location && step->location == end->location && me->size <= SCALAR;
+	if (here)
+		note_at(me->address, me->number + 1, others);
+	if (!here || !others)
+		note_at(0, me->number + 1, others);
 }
 
 /* Does another thread's open group keep `me` from beginning or doing a step of `role`? */
