@@ -48,6 +48,7 @@ ABSENT("unsnarl_read_string");
 ABSENT("unsnarl_write_string");
 ABSENT("unsnarl_alone_read");
 ABSENT("unsnarl_alone_write");
+ABSENT("unsnarl_lingers");
 ABSENT("unsnarl_miss_read4");
 ABSENT("unsnarl_miss_read8");
 ABSENT("unsnarl_miss_read16");
