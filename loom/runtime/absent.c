@@ -44,6 +44,7 @@ ABSENT("unsnarl_element_read1");
 ABSENT("unsnarl_element_read2");
 ABSENT("unsnarl_element_write1");
 ABSENT("unsnarl_element_write2");
+ABSENT("unsnarl_read_start");
 ABSENT("unsnarl_read_string");
 ABSENT("unsnarl_write_string");
 ABSENT("unsnarl_alone_read");
