@@ -28,6 +28,7 @@ BELOW = {
     "analysis": ["base", "model", "store"],
     "report": ["base", "model", "store", "analysis"],
     "diagnose": ["base", "model", "store", "loom", "analysis", "report"],
+    "isolate": ["base", "model", "store", "loom", "analysis", "report", "diagnose"],
 }
 # Inside the runtime: what a room may include of the others.
 DOORS = {
