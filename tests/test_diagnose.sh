@@ -400,7 +400,7 @@ test_mistakes() {
 	expect_mistake 'no program to diagnose' diagnose
 	expect_mistake 'no program to diagnose' --
 	expect_mistake 'no-such-program' -- ./no-such-program
-	expect_mistake 'unsnarl cc' diagnose -- /bin/true
+	expect_mistake 'unsnarl cc' diagnose --loom compiled -- /bin/true
 	expect_mistake '--time' diagnose --time 0 -- ./good
 	expect_mistake 'did you mean' diagnose --jsn -- ./good
 	expect_mistake 'missing.txt' diagnose --time 2 --expect missing.txt -- ./good

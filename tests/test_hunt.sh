@@ -501,9 +501,9 @@ test_addresses() {
 # A livelock ends where patience ended; a schedule of a million turns gets short.
 test_livelock() {
 	rm -rf s
-	call hunt --seed 1 --passes 5 --store s -- ./ticket
+	call hunt --seed 1 --passes 5 --timeout 100 --store s -- ./ticket
 	expect out 'livelock' "a lock that is never given back"
-	call replay last --store s -n 3
+	call replay last --store s -n 3 --timeout 100
 	expect out '^3 of 3 identical' "livelocks are replayed"
 }
 
