@@ -36,6 +36,7 @@ static const char *const definer_words[] = {
 	[DEFINED_ALLOCATED] = "never written since it was allocated",
 	[DEFINED_FREED] = "freed",
 	[DEFINED_FRAME] = "never written since its function was entered",
+	[DEFINED_CLEARED] = "not written since it was allocated as zeros",
 	[DEFINED_LOST] = "written too long ago to know where",
 };
 static const char *const verdict_names[] = {
@@ -175,7 +176,7 @@ static json_t *place_json(struct isolation *isolation, const struct isolate_plac
 static json_t *hop_json(struct isolation *isolation, const struct isolate_hop *hop)
 {
 	static const char *const names[] = { "nobody", "store", "system-call", "allocation",
-					     "free",   "frame", "lost" };
+					     "free",   "frame", "zeros",       "lost" };
 	json_t *object = json_object();
 
 	json_object_set_new(object, "address", answer_hex(hop->address));
