@@ -79,9 +79,10 @@ static struct claim_parts parts_of(const struct check *check, size_t a, size_t b
 	return parts;
 }
 
-static void tell(struct check *check, enum finding_class class, const struct claim_parts *parts,
+static void tell(struct check *check, enum finding_class class, bool sure, const struct claim_parts *parts,
 		 const char *summary)
 {
+	check->isolation->sure = sure;
 	struct finding *finding = &check->isolation->finding;
 
 	finding->rank = 1;
@@ -117,7 +118,7 @@ static struct error *check_remote(struct check *check, size_t definition, size_t
 			TRY(passes_without(check, CLAIM_ORDER, &early, &before));
 		*found = after;
 		if (after)
-			tell(check, before ? FINDING_ATOMICITY : FINDING_ORDER, &group,
+			tell(check, before ? FINDING_ATOMICITY : FINDING_ORDER, before, &group,
 			     before ? "another thread changed the location between two accesses that must be "
 				      "one "
 				      "step: the crash goes away when its access is moved before them as "
@@ -133,7 +134,7 @@ static struct error *check_remote(struct check *check, size_t definition, size_t
 	TRY(passes_without(check, CLAIM_ORDER, &pair, &after));
 	*found = after;
 	if (after)
-		tell(check, FINDING_ORDER, &pair,
+		tell(check, FINDING_ORDER, true, &pair,
 		     "one thread changed the location before another had used it: the crash goes away in the "
 		     "reverse order");
 	return NULL;
@@ -162,7 +163,7 @@ static struct error *check_definer(struct check *check, size_t definition, bool 
 		TRY(passes_without(check, CLAIM_ORDER, &early, &before));
 	*found = after;
 	if (after)
-		tell(check, FINDING_ATOMICITY, &group,
+		tell(check, FINDING_ATOMICITY, before, &group,
 		     before ? "another thread came between two accesses that must be one step: the crash "
 			      "goes away "
 			      "when its access is moved before them as well as when it is moved behind them"
@@ -251,7 +252,7 @@ static struct error *check_next(struct check *check, size_t definition, size_t r
 		TRY(passes_without(check, CLAIM_ORDER, &early, &before));
 	}
 	if (*found)
-		tell(check, before ? FINDING_ATOMICITY : FINDING_ORDER, before ? &group : &pair,
+		tell(check, before ? FINDING_ATOMICITY : FINDING_ORDER, true, before ? &group : &pair,
 		     before ? "the location was read between two writes that must be one step: the crash "
 			      "goes away "
 			      "when the read is moved before them as well as when it is moved behind them"
@@ -308,7 +309,7 @@ static struct error *check_late(struct check *check, size_t definition, size_t r
 
 		TRY(passes_without(check, CLAIM_ORDER, &early, &before));
 		group.items[group.n++] = write;
-		tell(check, before ? FINDING_ATOMICITY : FINDING_ORDER, before ? &group : &pair,
+		tell(check, before ? FINDING_ATOMICITY : FINDING_ORDER, passes, before ? &group : &pair,
 		     before ? "the location was read between two writes that must be one step: the crash "
 			      "goes away "
 			      "when the read is moved before them as well as when it is moved behind them"
@@ -317,7 +318,7 @@ static struct error *check_late(struct check *check, size_t definition, size_t r
 			      "away when the read waits for that");
 		return NULL;
 	}
-	tell(check, FINDING_ORDER, &pair,
+	tell(check, FINDING_ORDER, passes, &pair,
 	     "the location was read before another thread had given it its value: the crash goes away when "
 	     "the "
 	     "read waits for that");
@@ -355,10 +356,13 @@ struct error *order_check(const struct isolate_options *options, struct isolatio
 	if (!error && !*found && definition != NONE)
 		error = check_definer(&check, definition, found);
 	/* What no other thread has touched yet may be about to be: worth one run, at the end of the copies. */
-	bool shared = !hop->copied || last_before(&check, check.trace->nevents, BY_OTHERS) != NONE;
+	bool touched = last_before(&check, check.trace->nevents, BY_OTHERS) != NONE;
+	bool shared = touched || (!hop->copied && !isolation->waited);
 
 	if (!error && !*found && direct)
 		error = check_next(&check, definition, read, found);
+	if (!error && !*found && shared && direct)
+		isolation->waited |= !touched;
 	if (!error && !*found && shared && direct)
 		error = check_late(&check, definition, read, found);
 	atlas_free(&check.atlas);
