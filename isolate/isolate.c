@@ -201,7 +201,17 @@ static void remember_modules(struct isolation *out, const struct channel *channe
 }
 
 /* Experiments with the order of threads for one failure, at most: beyond that the location is elsewhere. */
-#define ORDERS_MOST 8
+#define ORDERS_MOST 5
+
+/* Was the order of accesses to the location looked at before, by the same reader? */
+static bool is_checked(struct isolation *out, const struct isolate_hop *hop)
+{
+	for (size_t i = 0; i < out->checked.n; i++)
+		if (out->checked.items[i].address == hop->address && out->checked.items[i].thread == hop->thread)
+			return true;
+	*VEC_PUSH(&out->checked) = (struct isolate_checked){ hop->address, hop->thread };
+	return false;
+}
 
 /* Checks the order of threads for every location that was used: first those whose value the failure used itself,
  * then those that it was computed from. */
@@ -220,6 +230,8 @@ static struct error *check_orders(const struct isolate_options *options, struct 
 			for (size_t h = from; h < to; h++) {
 				if (*found || out->runs.race + out->runs.violation >= before + ORDERS_MOST)
 					return NULL;
+				if (is_checked(out, &use->hops[h]))
+					continue;
 				TRY(order_check(options, out, schedule, &use->hops[h], direct, found));
 			}
 		}
@@ -281,8 +293,13 @@ static struct error *search(const struct isolate_options *options, struct isolat
 		code = run.code;
 	}
 	remember_modules(out, channel);
-	end(out, outcome == OUTCOME_TIMEOUT || outcome == OUTCOME_LIVELOCK ? ISOLATE_BEST : ISOLATE_ROOT,
-	    "the suppressed program runs on and on");
+	if (outcome != OUTCOME_EXIT)
+		end(out, ISOLATE_BEST, "the suppressed program runs on and on or is stuck");
+	else if (out->runs.hunt)
+		end(out, ISOLATE_BEST,
+		    "other orders of the threads do not crash, and no moved access showed which order it is");
+	else
+		end(out, ISOLATE_ROOT, NULL);
 	return NULL;
 }
 
@@ -307,6 +324,7 @@ struct error *isolate(const struct isolate_options *options, struct isolation *o
 void isolation_free(struct isolation *isolation)
 {
 	VEC_FREE(&isolation->steps);
+	VEC_FREE(&isolation->checked);
 	finding_free(&isolation->finding);
 	symbols_free(isolation->symbols);
 	run_free(&isolation->original);

@@ -51,11 +51,20 @@ enum isolate_verdict {
 	ISOLATE_UNKNOWN,   /* it failed, but not at a place that uses memory */
 };
 
+/* A location whose accesses were moved. */
+struct isolate_checked {
+	uint64_t address;
+	uint32_t thread;
+};
+
 struct isolation {
 	enum isolate_verdict verdict;
+	bool sure;       /* of ISOLATE_ORDER: every experiment that was made agrees */
 	const char *why; /* of ISOLATE_BEST and ISOLATE_UNKNOWN, a clause. A constant */
 	VEC(struct isolate_step) steps;
 	struct finding finding;
+	VEC(struct isolate_checked) checked;
+	bool waited; /* for a write to what no other thread had touched; that is done once */
 	struct {
 		uint64_t original, suppression, race, violation, hunt; /* executions */
 	} runs;

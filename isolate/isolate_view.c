@@ -36,6 +36,7 @@ static const char *const definer_words[] = {
 	[DEFINED_ALLOCATED] = "never written since it was allocated",
 	[DEFINED_FREED] = "freed",
 	[DEFINED_FRAME] = "never written since its function was entered",
+	[DEFINED_CLEARED] = "not written since it was allocated as zeros",
 	[DEFINED_LOST] = "written too long ago to know where",
 };
 static const char *const verdict_names[] = {
@@ -107,11 +108,19 @@ static void print_step(struct isolation *isolation, struct excerpts *excerpts, s
 				  out);
 }
 
+static bool is_sure(const struct isolation *isolation)
+{
+	return isolation->verdict == ISOLATE_ROOT || isolation->verdict == ISOLATE_UNDEFINED ||
+	       (isolation->verdict == ISOLATE_ORDER && isolation->sure);
+}
+
 static void print_verdict(const struct isolation *isolation, FILE *out)
 {
 	switch (isolation->verdict) {
 	case ISOLATE_ORDER:
-		fprintf(out, "The order of threads is the root cause, by experiment:\n");
+		fprintf(out, isolation->sure ? "The order of threads is the root cause, by experiment:\n"
+					     : "The order of threads is probably the root cause; not all experiments "
+					       "agree:\n");
 		break;
 	case ISOLATE_ROOT:
 		fprintf(out, "Root cause: without this write, and all that depends on it, nothing fails any "
@@ -175,7 +184,7 @@ static json_t *place_json(struct isolation *isolation, const struct isolate_plac
 static json_t *hop_json(struct isolation *isolation, const struct isolate_hop *hop)
 {
 	static const char *const names[] = { "nobody", "store", "system-call", "allocation",
-					     "free",   "frame", "lost" };
+					     "free",   "frame", "zeros",       "lost" };
 	json_t *object = json_object();
 
 	json_object_set_new(object, "address", answer_hex(hop->address));
@@ -219,9 +228,7 @@ void isolation_json(struct isolation *isolation, const char *program)
 	json_object_set_new(answer, "program", answer_text(program));
 	json_object_set_new(answer, "verdict", answer_text(verdict_names[isolation->verdict]));
 	json_object_set_new(answer, "sure",
-			    json_boolean(isolation->verdict == ISOLATE_ORDER ||
-					 isolation->verdict == ISOLATE_ROOT ||
-					 isolation->verdict == ISOLATE_UNDEFINED));
+			    json_boolean(is_sure(isolation)));
 	json_object_set_new(answer, "finding",
 			    isolation->finding.accesses.n ? finding_json(&isolation->finding) : json_null());
 	json_object_set_new(answer, "chain", chain);

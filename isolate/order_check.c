@@ -79,9 +79,10 @@ static struct claim_parts parts_of(const struct check *check, size_t a, size_t b
 	return parts;
 }
 
-static void tell(struct check *check, enum finding_class class, const struct claim_parts *parts,
+static void tell(struct check *check, enum finding_class class, bool sure, const struct claim_parts *parts,
 		 const char *summary)
 {
+	check->isolation->sure = sure;
 	struct finding *finding = &check->isolation->finding;
 
 	finding->rank = 1;
@@ -117,7 +118,7 @@ static struct error *check_remote(struct check *check, size_t definition, size_t
 			TRY(passes_without(check, CLAIM_ORDER, &early, &before));
 		*found = after;
 		if (after)
-			tell(check, before ? FINDING_ATOMICITY : FINDING_ORDER, &group,
+			tell(check, before ? FINDING_ATOMICITY : FINDING_ORDER, before, &group,
 			     before ? "another thread changed the location between two accesses that must be "
 				      "one "
 				      "step: the crash goes away when its access is moved before them as "
@@ -133,7 +134,7 @@ static struct error *check_remote(struct check *check, size_t definition, size_t
 	TRY(passes_without(check, CLAIM_ORDER, &pair, &after));
 	*found = after;
 	if (after)
-		tell(check, FINDING_ORDER, &pair,
+		tell(check, FINDING_ORDER, true, &pair,
 		     "one thread changed the location before another had used it: the crash goes away in the "
 		     "reverse order");
 	return NULL;
@@ -152,7 +153,7 @@ static struct error *check_definer(struct check *check, size_t definition, bool 
 
 	check->reader = reader;
 	if (first == NONE || claim_is_ordered(check->trace, between, definition) ||
-	    !(check->trace->events[between].write || check->trace->events[first].write))
+	    check->trace->events[between].write == check->trace->events[first].write)
 		return NULL;
 	struct claim_parts group = parts_of(check, first, between, definition);
 	struct claim_parts early = parts_of(check, first, between, NONE);
@@ -162,7 +163,7 @@ static struct error *check_definer(struct check *check, size_t definition, bool 
 		TRY(passes_without(check, CLAIM_ORDER, &early, &before));
 	*found = after;
 	if (after)
-		tell(check, FINDING_ATOMICITY, &group,
+		tell(check, FINDING_ATOMICITY, before, &group,
 		     before ? "another thread came between two accesses that must be one step: the crash "
 			      "goes away "
 			      "when its access is moved before them as well as when it is moved behind them"
@@ -203,19 +204,21 @@ static size_t count_reads(const struct observations *trace, const struct event *
 }
 
 /* In the deferred run: the last write by others before the read, if it had not been done in the original one. */
-static bool find_late_write(const struct check *check, const struct observations *other, uint64_t read_place,
-			    size_t occurrence, struct event *out)
+static bool find_late_write(const struct check *check, size_t read, const struct observations *other,
+			    const struct atlas *atlas, uint64_t read_id, size_t occurrence, struct event *out)
 {
 	size_t seen = 0, writes = 0, before = 0;
 
-	for (size_t i = 0; i < check->trace->nevents; i++)
+	for (size_t i = 0; i < read; i++)
 		before += check->trace->events[i].write && check->trace->events[i].thread != check->reader &&
 			  touches(check, &check->trace->events[i]);
 	for (size_t i = 0; i < other->nevents; i++) {
 		const struct event *event = &other->events[i];
 
-		if (event->thread == check->reader && event->site < other->nunits &&
-		    other->units[event->site].place.address == read_place && seen++ == occurrence)
+		const struct site *site =
+			event->thread == check->reader ? atlas_number(atlas, event->site) : NULL;
+
+		if (site && site->id == read_id && seen++ == occurrence)
 			break;
 		if (event->write && event->thread != check->reader && touches(check, event)) {
 			writes++;
@@ -223,6 +226,40 @@ static bool find_late_write(const struct check *check, const struct observations
 		}
 	}
 	return writes > before;
+}
+
+/* Another thread wrote the location after it had been read, and before the crash. */
+static struct error *check_next(struct check *check, size_t definition, size_t read, bool *found)
+{
+	size_t next = read + 1;
+
+	while (next < check->trace->nevents &&
+	       !(touches(check, &check->trace->events[next]) && check->trace->events[next].write &&
+		 check->trace->events[next].thread != check->reader))
+		next++;
+	if (next >= check->trace->nevents || claim_is_ordered(check->trace, read, next))
+		return NULL;
+	bool between = definition != NONE &&
+		       check->trace->events[definition].thread == check->trace->events[next].thread;
+	struct claim_parts pair = parts_of(check, read, next, NONE);
+	struct claim_parts group = parts_of(check, definition, read, next);
+	bool before = false;
+
+	TRY(passes_without(check, CLAIM_ORDER, &pair, found));
+	if (*found && between) {
+		struct claim_parts early = parts_of(check, definition, read, NONE);
+
+		TRY(passes_without(check, CLAIM_ORDER, &early, &before));
+	}
+	if (*found)
+		tell(check, before ? FINDING_ATOMICITY : FINDING_ORDER, true, before ? &group : &pair,
+		     before ? "the location was read between two writes that must be one step: the crash "
+			      "goes away "
+			      "when the read is moved before them as well as when it is moved behind them"
+			    : "the location was read before another thread had given it its value: the crash "
+			      "goes "
+			      "away when the read waits for that");
+	return NULL;
 }
 
 static struct error *check_late(struct check *check, size_t definition, size_t read, bool *found)
@@ -245,8 +282,10 @@ static struct error *check_late(struct check *check, size_t definition, size_t r
 		return error;
 	check->isolation->runs.violation++;
 	atlas_read(&atlas, &run.observations);
-	if (run.label != LABEL_PASS || use->site >= check->trace->nunits ||
-	    !find_late_write(check, &run.observations, check->trace->units[use->site].place.address,
+	const struct site *used = atlas_number(&check->atlas, use->site);
+
+	if (run.label != LABEL_PASS || !used ||
+	    !find_late_write(check, read, &run.observations, &atlas, used->id,
 			     count_reads(check->trace, use, read), &late) ||
 	    !atlas_number(&atlas, late.site))
 		return NULL;
@@ -270,7 +309,7 @@ static struct error *check_late(struct check *check, size_t definition, size_t r
 
 		TRY(passes_without(check, CLAIM_ORDER, &early, &before));
 		group.items[group.n++] = write;
-		tell(check, before ? FINDING_ATOMICITY : FINDING_ORDER, before ? &group : &pair,
+		tell(check, before ? FINDING_ATOMICITY : FINDING_ORDER, passes, before ? &group : &pair,
 		     before ? "the location was read between two writes that must be one step: the crash "
 			      "goes away "
 			      "when the read is moved before them as well as when it is moved behind them"
@@ -279,7 +318,7 @@ static struct error *check_late(struct check *check, size_t definition, size_t r
 			      "away when the read waits for that");
 		return NULL;
 	}
-	tell(check, FINDING_ORDER, &pair,
+	tell(check, FINDING_ORDER, passes, &pair,
 	     "the location was read before another thread had given it its value: the crash goes away when "
 	     "the "
 	     "read waits for that");
@@ -316,9 +355,14 @@ struct error *order_check(const struct isolate_options *options, struct isolatio
 		error = check_remote(&check, definition, read, found);
 	if (!error && !*found && definition != NONE)
 		error = check_definer(&check, definition, found);
-	bool shared = last_before(&check, check.trace->nevents, BY_OTHERS) != NONE ||
-		      hop->definition.definer == DEFINED_NOT;
+	/* What no other thread has touched yet may be about to be: worth one run, at the end of the copies. */
+	bool touched = last_before(&check, check.trace->nevents, BY_OTHERS) != NONE;
+	bool shared = touched || (!hop->copied && !isolation->waited);
 
+	if (!error && !*found && direct)
+		error = check_next(&check, definition, read, found);
+	if (!error && !*found && shared && direct)
+		isolation->waited |= !touched;
 	if (!error && !*found && shared && direct)
 		error = check_late(&check, definition, read, found);
 	atlas_free(&check.atlas);

@@ -27,6 +27,7 @@ enum isolate_definer {
 	DEFINED_ALLOCATED, /* not written since it was allocated */
 	DEFINED_FREED,     /* not written since it was freed */
 	DEFINED_FRAME,     /* on a stack, not written since the function was entered */
+	DEFINED_CLEARED,   /* not written since it was allocated as zeros */
 	DEFINED_LOST,      /* so long ago that it is not known any more */
 };
 

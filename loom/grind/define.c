@@ -253,7 +253,7 @@ void define_by_kernel(Addr address, SizeT size)
 void define_allocated(Addr address, SizeT size, bool zero)
 {
 	set_bytes(address, size,
-		  add(address, size, zero ? DEFINED_KERNEL : DEFINED_ALLOCATED, NULL, 0, 0, 0));
+		  add(address, size, zero ? DEFINED_CLEARED : DEFINED_ALLOCATED, NULL, 0, 0, 0));
 }
 
 bool define_freed(Addr address, SizeT size)

@@ -56,7 +56,7 @@ struct value_thread {
 		const struct value_site *site;
 		Addr address;
 		uint64_t mark;
-		bool write;
+		bool write, returns;
 	} access, jump, branch, operand;
 	Addr *returns, *frames; /* the calls it is in */
 	uint32_t nreturns, returns_room;

@@ -100,7 +100,8 @@ static void follow(struct isolate_use *use, uint32_t number)
 		hop->points = load->site->size == 8 && is_readable(hop->value, 1);
 		if (!from || from->definer != DEFINED_STORE || from->address != load->address)
 			return;
-		hop->copied = from->mark & MARK_COPY ? 1 : 0;
+		hop->copied = from->mark & MARK_COPY && from->size == load->site->size &&
+			      from->site->kind != CODE_LIBRARY;
 		number = MARK_FIRST(from->mark);
 	}
 }
@@ -190,6 +191,9 @@ void define_fatal(ThreadId tid)
 		failure = begin(FAILED_JUMP, thread->jump.site->pc);
 		failure->address = ip;
 		add_uses(failure, thread->jump.mark);
+		/* Nothing but a call writes return addresses: whatever else did is no innocent copy. */
+		for (uint32_t i = 0; thread->jump.returns && i < failure->nuses; i++)
+			failure->uses[i].hops[0].copied = 0;
 	} else if (thread->operand.site && thread->operand.site->pc == ip) {
 		failure = begin(FAILED_VALUE, ip);
 		add_uses(failure, thread->operand.mark);

@@ -81,6 +81,7 @@ static void push(struct value_thread *thread, Addr back, Addr sp)
 
 static void note_jump(struct value_thread *thread, Addr target, uint64_t mark, const struct value_site *site)
 {
+	thread->jump.returns = false;
 	thread->jump.site = site;
 	thread->jump.address = target;
 	thread->jump.mark = mark;
@@ -110,6 +111,7 @@ Addr suppress_return(Addr target, uint64_t mark, const struct value_site *site, 
 	Addr back = target;
 
 	note_jump(thread, target, mark, site);
+	thread->jump.returns = true;
 	while (thread->nreturns && thread->frames[thread->nreturns - 1] < sp)
 		back = thread->returns[--thread->nreturns];
 	define_left(thread, sp);
