@@ -49,7 +49,9 @@ static void count_uncontrolled(struct tally *tally, const char *names)
 
 bool tally_blames_control(const struct tally *tally)
 {
-	return tally->found && !tally->passed && tally->plain_passes;
+	/* A run as it is passes over memory faults: that it passes says nothing about them. */
+	return tally->found && !tally->passed && tally->plain_passes &&
+	       tally->failure.outcome != OUTCOME_MEMORY;
 }
 
 void tally_add(struct tally *tally, const struct steer_report *report, const char *arm)

@@ -39,7 +39,7 @@ struct tally {
 
 #define TALLY_FAILURES 100 /* wanted, unless somebody says otherwise */
 
-/* Every schedule failed, but the program does not when it runs as it is: the control may be the reason. */
+/* Every schedule failed by what a run as it is would show too, and that one passes: the control may be the reason. */
 bool tally_blames_control(const struct tally *tally);
 /* A sentence when the first run shows that there is nothing to hunt in. */
 struct error *tally_check(const struct run *first, const char *program);
