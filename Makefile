@@ -5,7 +5,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 SOURCES = $(shell git ls-files '*.c' '*.h' ':!corpus' ':!bench' ':!examples')
 
-.PHONY: all install demo check check-correct bench eval-hunt eval-diagnose eval-locon eval-bugaboo eval-invariants eval-colfinder sanitize fuzz format tidy packages clean
+.PHONY: all install demo check check-correct bench eval-hunt eval-diagnose eval-locon eval-bugaboo eval-invariants eval-colfinder eval-suppress sanitize fuzz format tidy packages clean
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -60,6 +60,10 @@ eval-bugaboo:
 	@scripts/packages.sh build
 	@$(MAKE) --no-print-directory all
 	scripts/eval-bugaboo.py --build $(BUILD) $(EVAL)
+
+# Root causes of crashes on the corpus, as SUPPRESS's Table II has them.
+eval-suppress: all
+	UNSNARL=$(BUILD)/unsnarl scripts/eval_suppress.py $(EVAL)
 
 # AI's tables on the corpus and the benchmark programs, into doc/results.md; EVAL="--runs 20" for a short one.
 eval-invariants:

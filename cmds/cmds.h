@@ -27,6 +27,7 @@ extern const struct verb verb_diagnose, verb_cc, verb_cxx, verb_run, verb_hunt, 
 	verb_show, verb_locate, verb_rank, verb_exec, verb_help;
 extern const struct verb verb_learn, verb_guard, verb_relax, verb_expose, verb_detect;
 extern const struct verb verb_scan, verb_slice, verb_verify;
+extern const struct verb verb_isolate;
 
 /* All verbs, NULL-terminated. */
 extern const struct verb *const cmds_verbs[];

@@ -31,6 +31,7 @@ const struct verb *const cmds_verbs[] = {
 	&verb_relax,
 	&verb_expose,
 	&verb_detect,
+	&verb_isolate,
 	&verb_exec,
 	&verb_help,
 	NULL,

@@ -3,8 +3,8 @@
  * follows from their counts (lab.h) and from the run alone:
  *   0. threads that wait for each other or for a lost signal: that is the failure itself;
  *   1. proven before likely before guessed;
- *   2. a group of accesses that must be one step, seen to do no harm whichever side comes
- *      first, before an order of two: it forbids less;
+ *   2. a group of accesses that must be one step, unless it was only ever seen on one side of
+ *      the others, before an order of two: it forbids less;
  *   3. what fails clearly more often when it is forced;
  *   4. what was complete earlier in the shortest failing run: later things follow from it;
  *   5. the smaller one.

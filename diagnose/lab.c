@@ -106,6 +106,12 @@ bool proof_has_both_orders(const struct proof *proof)
 	       proof->along.after + proof->near.after + proof->any.after > 0;
 }
 
+bool proof_has_one_order(const struct proof *proof)
+{
+	return (proof->along.before + proof->near.before + proof->any.before > 0) !=
+	       (proof->along.after + proof->near.after + proof->any.after > 0);
+}
+
 bool proof_is_forced_better(const struct proof *a, const struct proof *b)
 {
 	return statistics_is_less(b->forced.failed + b->forced.other, b->forced.runs,

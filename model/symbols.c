@@ -146,16 +146,31 @@ static void leave_headers(Dwarf_Die *unit, Dwarf_Die *scopes, int n, struct foun
 	}
 }
 
+/* The unit that holds the address; without a table of address ranges, as clang leaves it out, by asking each. */
+static Dwarf_Die *unit_at(Dwfl_Module *module, uint64_t address, Dwarf_Addr *bias)
+{
+	Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
+
+	if (unit)
+		return unit;
+	while ((unit = dwfl_module_nextcu(module, unit, bias)))
+		if (dwarf_haspc(unit, address - *bias) == 1)
+			return unit;
+	return NULL;
+}
+
 static void look_up_line(Dwfl_Module *module, uint64_t address, struct found *found)
 {
 	Dwarf_Addr bias;
-	Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias);
-	Dwfl_Line *line = dwfl_module_getsrc(module, address);
+	Dwarf_Die *unit = unit_at(module, address, &bias);
+	Dwarf_Line *line = unit ? dwarf_getsrc_die(unit, address - bias) : NULL;
 	Dwarf_Die *scopes = NULL;
 
-	if (!unit || !line)
+	if (!line)
 		return;
-	found->file = dwfl_lineinfo(line, NULL, &found->line, &found->column, NULL, NULL);
+	found->file = dwarf_linesrc(line, NULL, NULL);
+	dwarf_lineno(line, &found->line);
+	dwarf_linecol(line, &found->column);
 	int n = dwarf_getscopes(unit, address - bias, &scopes);
 
 	if (n > 0)

@@ -29,6 +29,7 @@ BELOW = {
     "static": ["base", "model", "loom/compile", "loom/active"],
     "report": ["base", "model", "store", "analysis", "static/static.h"],
     "diagnose": ["base", "model", "store", "loom", "analysis", "report"],
+    "isolate": ["base", "model", "store", "loom", "analysis", "report", "diagnose"],
 }
 # Inside the runtime: what a room may include of the others.
 DOORS = {

@@ -2,6 +2,7 @@
  *
  * The allocator of the program. A block that is allocated begins a new life; to
  * free one is a write to all of it, by the call that frees. */
+#include "loom/grind/define.h"
 #include "loom/grind/tool.h"
 
 #define REDZONE 16 /* bytes on either side of a block */
@@ -14,6 +15,8 @@ static void *allocate(SizeT size, SizeT alignment, bool zero, const char *what)
 		return NULL;
 	if (zero)
 		VG_(memset)(block, 0, size);
+	if (define.on)
+		define_allocated((Addr)block, size, zero);
 	if (grind.observed) {
 		shadow_forget((Addr)block - REDZONE, size + 2 * REDZONE);
 		heap_born((Addr)block, size, what);
@@ -59,6 +62,8 @@ static void quarantine(void *block)
 static void release(void *block, const char *what)
 {
 	if (!block)
+		return;
+	if (define.on && heap_lives((Addr)block) && !define_freed((Addr)block, heap_size((Addr)block)))
 		return;
 	if (grind.observed && !heap_dies((Addr)block, what))
 		return;

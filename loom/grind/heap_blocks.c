@@ -2,6 +2,7 @@
  *
  * The blocks of the heap: which is where, how large, who allocated or freed it. */
 #include "loom/grind/control.h"
+#include "loom/grind/define.h"
 #include "loom/grind/tool.h"
 
 #define BUCKETS (1u << 16)
@@ -111,8 +112,9 @@ void heap_fault(Addr address, SizeT size, bool write)
 	} action = { 0 };
 	uint64_t all = ~0ull;
 
-	if (!grind.controlled)
+	if (!grind.controlled && !define.on)
 		return;
+	define_dead(address, size, write);
 	say_fault(text, address, size, write);
 	VG_(write)(2, text, (Int)VG_(strlen)(text));
 	/* The process ends here, as it is: handlers of the program do not run in the middle of an instruction. */
@@ -126,6 +128,7 @@ bool heap_dies(Addr start, const char *what)
 	struct node *node = find(start);
 
 	if (!node || node->block.freed) {
+		define_freed_twice(start);
 		/* Freed twice, or never allocated: what libc makes of that. */
 		grind_abort(node ? "free(): double free detected" : "free(): invalid pointer");
 		return false;

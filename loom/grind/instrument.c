@@ -5,6 +5,7 @@
  * functions do is put down to the call instruction that the program executed
  * last; all other code stays as it is. Not seen as accesses: return addresses,
  * which are nobody's data. */
+#include "loom/grind/define.h"
 #include "loom/grind/tool.h"
 
 struct weaving {
@@ -189,8 +190,9 @@ static void note_call(struct weaving *w, const VexGuestLayout *layout)
 	call(w, "access_stack", access_stack, 1, mkIRExprVec_1(sp), over);
 }
 
-IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
-		 const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word, IRType host_word)
+static IRSB *observed(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+		      const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
+		      IRType host_word)
 {
 	(void)closure, (void)host, (void)guest_word, (void)host_word;
 	if (UNLIKELY(grind.serves) && code_kind(extents->base[0]) == CODE_PROGRAM)
@@ -215,4 +217,12 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 	if (in->jumpkind == Ijk_Yield)
 		call(&w, "access_yield", access_yield, 0, mkIRExprVec_0(), NULL);
 	return w.out;
+}
+
+IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+		 const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word, IRType host_word)
+{
+	IRSB *out = observed(closure, in, layout, extents, host, guest_word, host_word);
+
+	return define.on ? define_instrument(out, layout) : out;
 }

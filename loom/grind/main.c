@@ -3,6 +3,7 @@
  * The start of the tool: what the core is asked for, and what is made ready
  * before the program's first instruction. */
 #include "loom/grind/control.h"
+#include "loom/grind/define.h"
 #include "loom/grind/tool.h"
 
 struct grind grind;
@@ -41,6 +42,7 @@ static void start(void)
 	threads_start();
 	lock_start();
 	shadow_start();
+	define_start();
 	grind.serves = server_prepare();
 	grind.pointed = grind.serves;
 	if (!grind.serves)

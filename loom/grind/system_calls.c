@@ -4,6 +4,7 @@
  * thread that would wait for a futex, for time or for input is left out until
  * what it waits for is there; clocks show virtual time, and random numbers come
  * from the seed. All others go to the kernel while the thread keeps its turn. */
+#include "loom/grind/define.h"
 #include "loom/grind/system_calls.h"
 
 #define CLONE_CLEAR_TID 0x200000
@@ -183,6 +184,10 @@ void __wrap_vgPlain_client_syscall(ThreadId tid, UInt trc)
 		control_over();
 	if (call.number == __NR_set_tid_address)
 		grind.thread->clear_tid = call.a[0];
+	if (suppress_system_call(tid, call.number)) {
+		answer(&call, 0);
+		return;
+	}
 	bool steered = grind.observed && control.options.policy != POLICY_FREE;
 
 	if (steered && steered_call(&call, trc)) {
@@ -191,17 +196,50 @@ void __wrap_vgPlain_client_syscall(ThreadId tid, UInt trc)
 		return;
 	}
 	__real_vgPlain_client_syscall(tid, trc);
+	suppress_system_call_done(tid);
 	if (steered) {
 		note_descriptors(&call);
 		signal_sent(&call);
 	}
 }
 
+/* Is the instruction a division? Nothing else gets SIGFPE in the middle of its execution. */
+static bool divides(Addr ip)
+{
+	const UChar *byte = (const UChar *)ip;
+
+	while (*byte == 0x66 || (*byte & 0xf0) == 0x40)
+		byte++;
+	return *byte == 0xf6 || *byte == 0xf7;
+}
+
+/* The process ends here and now, whoever waits for the big lock. */
+static void end_by(int signal)
+{
+	struct {
+		void *handler;
+		unsigned long flags;
+		void *restorer;
+		uint64_t mask;
+	} action = { 0 };
+	uint64_t all = ~0ull;
+
+	raw_call(__NR_rt_sigaction, signal, (long)&action, 0, 8, 0, 0);
+	raw_call(__NR_rt_sigprocmask, VKI_SIG_UNBLOCK, (long)&all, 0, 8, 0, 0);
+	raw_call(__NR_tgkill, VG_(getpid)(), VG_(gettid)(), signal, 0, 0, 0);
+}
+
+#define FATAL_SIGNAL 3 /* VgSrc_FatalSig */
 /* A signal ends the program: the others must be able to go. */
 void __real_vgPlain_nuke_all_threads_except(ThreadId me, UInt why);
 void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, UInt why);
 void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, UInt why)
 {
+	if (why == FATAL_SIGNAL) {
+		define_fatal(me);
+		if (grind.controlled && VG_(in_generated_code))
+			end_by(divides(VG_(get_IP)(me)) ? VKI_SIGFPE : VKI_SIGSEGV);
+	}
 	control_over();
 	__real_vgPlain_nuke_all_threads_except(me, why);
 }
@@ -247,6 +285,8 @@ static void kernel_wrote(CorePart part, ThreadId tid, Addr address, SizeT size)
 {
 	if (part == Vg_CoreSysCall && is_of_program(tid) && size)
 		shadow_by_call(address, size, true);
+	if (define.on && part == Vg_CoreSysCall && size)
+		define_by_kernel(address, size);
 }
 
 static void mapped(Addr address, SizeT size, Bool r, Bool w, Bool x, ULong handle)

@@ -1,0 +1,208 @@
+/* unsnarl isolate: from a crash back to its root cause. The work is done in isolate/.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "cmds/cmds.h"
+#include "isolate/isolate.h"
+#include "isolate/isolate_view.h"
+#include "loom/launch.h"
+#include "loom/world/world.h"
+
+struct isolate_command {
+	uint64_t seed, jobs;
+	double time_s, timeout_s;
+	const char *store;
+	struct cmds_world world;
+	bool json;
+};
+
+#define AT(member) .offset = offsetof(struct isolate_command, member)
+
+/* clang-format off */
+static const struct options_entry entries[] = {
+	{ .name = "time", .value = "S", .kind = OPTIONS_SECONDS, AT(time_s),
+	  .help = "how long it may take, about (default 60 seconds)" },
+	{ 'j', "jobs", "J", OPTIONS_NUMBER, AT(jobs), .low = 1, .high = 1024,
+	  .help = "schedules at a time while a crash is looked for (default: one per processor)" },
+	{ .name = "seed", .value = "S", .kind = OPTIONS_NUMBER, AT(seed), .high = UINT64_MAX,
+	  .help = "of the search for a crash (default: a new one)" },
+	{ .name = "timeout", .value = "S", .kind = OPTIONS_SECONDS, AT(timeout_s),
+	  .help = "a run that lasts longer has hung (default 20 seconds)" },
+	CMDS_WORLD_ENTRIES(struct isolate_command),
+	CMDS_STORE_ENTRY(struct isolate_command),
+	CMDS_JSON_ENTRY(struct isolate_command),
+	{ 0 },
+};
+/* clang-format on */
+
+static const struct options_page page = {
+	.verb = "isolate",
+	.operands = "[options] [RUN|last] | -- PROGRAM ARGS",
+	.summary = "from a crash back to its root cause, by leaving out what led to it",
+	.text = "Runs a program that crashes, fails an assert or aborts, always or in some order of its "
+		"threads, "
+		"and finds what the crash used and who had last given that its value. Moves the accesses of "
+		"other threads to see whether their order is the cause. If not, runs the program again "
+		"without "
+		"that write and without all that depends on it, until nothing fails any more: the last write "
+		"that was left out is the root cause. Any program will do, with hooks or without.\n\n"
+		"RUN is a run that unsnarl hunt has recorded on the binary loom. The exit status is 1 when "
+		"the "
+		"program crashed, 0 when it did not.",
+	.examples = "  unsnarl isolate -- ./program file\n"
+		    "  unsnarl isolate --json -- ./program\n"
+		    "  unsnarl isolate last\n",
+	.entries = entries,
+	.program = true,
+};
+
+static void stage(const char *now)
+{
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "unsnarl: %s\n", now);
+}
+
+/* What is to be run, and how. */
+struct subject {
+	struct schedule schedule; /* of a recorded run */
+	char *path;
+	char **argv;
+	bool owns_argv;
+};
+
+static void subject_free(struct subject *subject)
+{
+	schedule_free(&subject->schedule);
+	free(subject->path);
+	if (subject->owns_argv)
+		free(subject->argv);
+}
+
+static struct error *find_number(struct store *store, const char *name, uint64_t *number)
+{
+	char *end;
+
+	errno = 0;
+	if (!strcmp(name, "last"))
+		TRY(store_last_failed(store, 0, number));
+	else
+		*number = strtoull(name, &end, 10);
+	if (!strcmp(name, "last") && !*number)
+		return error_new("no recorded run has failed yet; unsnarl hunt looks for one");
+	if (strcmp(name, "last") != 0 && (errno || *end || !*number))
+		return error_new(
+			"%s is no number of a run; to isolate a crash of a program write: unsnarl isolate "
+			"-- %s",
+			name, name);
+	return NULL;
+}
+
+static struct error *take_run(const char *folder, const char *name, struct subject *out)
+{
+	_cleanup_(store_closep) struct store *store = NULL;
+	_cleanup_(cmds_campaigns_free) struct cmds_campaigns campaigns = { 0 };
+	_cleanup_(run_free) struct run run = { 0 };
+	uint64_t number, campaign, build;
+	enum loom loom = LOOM_BINARY;
+	size_t n = 0;
+
+	TRY(store_open(folder, false, &store));
+	TRY(find_number(store, name, &number));
+	TRY(store_run(store, number, &run, &campaign));
+	TRY(cmds_campaigns(store, campaign, &campaigns));
+	struct campaign *from = &campaigns.items[0];
+
+	if (run.outcome != OUTCOME_SIGNAL)
+		return error_new(
+			"run %llu did not crash; isolate starts from a crash, a failed assert or an abort",
+			(unsigned long long)number);
+	out->schedule = schedule_copy(&run.schedule);
+	out->schedule.program = from->program;
+	out->schedule.arguments = from->arguments;
+	from->program = NULL;
+	from->arguments = NULL;
+	TRY(launch_check(out->schedule.program, &loom, &out->path, &build));
+	if (build != from->build || !run.schedule.nturns)
+		return error_new(
+			"run %llu cannot be followed on the binary loom: it was recorded with hooks, was "
+			"not controlled, or %s has changed since; write: unsnarl isolate -- %s",
+			(unsigned long long)number, out->schedule.program, out->schedule.program);
+	while (out->schedule.arguments && out->schedule.arguments[n])
+		n++;
+	out->argv = memory_alloc((n + 2) * sizeof *out->argv);
+	out->owns_argv = true;
+	out->argv[0] = out->schedule.program;
+	for (size_t i = 0; i < n; i++)
+		out->argv[i + 1] = out->schedule.arguments[i];
+	return NULL;
+}
+
+static bool is_run_name(char **operands)
+{
+	return operands[0] && !operands[1] &&
+	       (!strcmp(operands[0], "last") || strspn(operands[0], "0123456789") == strlen(operands[0]));
+}
+
+static struct error *isolate_main(int argc, char **argv, int *status)
+{
+	struct isolate_command command = { .seed = cmds_seed(),
+					   .jobs = cmds_processors(),
+					   .time_s = 60,
+					   .timeout_s = 20,
+					   .store = CMDS_STORE };
+	_cleanup_(isolation_free) struct isolation isolation = { 0 };
+	_cleanup_(subject_free) struct subject subject = { 0 };
+	_cleanup_(world_close) struct world world = { 0 };
+	enum loom loom = LOOM_BINARY;
+	char **operands;
+	uint64_t build;
+
+	TRY(options_parse(&page, argc, argv, &command, &operands));
+	if (!operands)
+		return NULL;
+	if (!operands[0])
+		return error_new(
+			"no program to isolate: give it after --, as in unsnarl isolate -- ./program, or "
+			"the number of a recorded run");
+	if (is_run_name(operands)) {
+		TRY(take_run(command.store, operands[0], &subject));
+	} else {
+		TRY(launch_check(operands[0], &loom, &subject.path, &build));
+		subject.argv = operands;
+	}
+	cmds_catch_interrupts();
+	TRY(cmds_world_open("isolate", &command.world, &world));
+	const struct launch_options launch = {
+		.loom = LOOM_BINARY,
+		.path = subject.path,
+		.argv = subject.argv,
+		.area = { .observe = OBSERVE_ALL, .context = 5, .seed = command.seed },
+		.control = { .policy = POLICY_STAY, .carry = 1 },
+		.still = true,
+		.timeout_s = command.timeout_s,
+		.world = &world,
+	};
+	const struct isolate_options options = {
+		.launch = &launch,
+		.schedule = subject.schedule.nturns ? &subject.schedule : NULL,
+		.jobs = (unsigned)command.jobs,
+		.seed = command.seed,
+		.time_s = command.time_s,
+		.stop = cmds_interrupted,
+		.stage = stage,
+	};
+
+	TRY(isolate(&options, &isolation));
+	cmds_world_tell("isolate", &world, false);
+	(command.json ? isolation_json(&isolation, subject.argv[0])
+		      : isolation_print(&isolation, subject.argv[0], stdout));
+	*status = isolation.verdict != ISOLATE_NOTHING ? 1 : cmds_interrupted() ? CMDS_INTERRUPTED : 0;
+	return NULL;
+}
+
+const struct verb verb_isolate = { .page = &page, .main = isolate_main };

@@ -1,0 +1,331 @@
+/* The loop of Figure 1.
+ */
+#include "isolate/isolate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "loom/hunt.h"
+#include "loom/watch.h"
+#include "model/atlas.h"
+
+#define WAIT_S 0.1
+#define STEPS_MOST 24 /* suppressions; chains in programs are shorter */
+
+static void say(const struct isolate_options *options, const char *now)
+{
+	if (options->stage)
+		options->stage(now);
+}
+
+static bool is_over(const struct isolate_options *options, double deadline)
+{
+	return watch_now() > deadline || (options->stop && options->stop());
+}
+
+struct unit isolation_place(struct isolation *isolation, const struct isolate_place *place,
+			    enum site_kind kind)
+{
+	struct code_place code = { .address = place->address, .kind = kind };
+	struct unit unit = { 0 };
+
+	if (!isolation->symbols)
+		isolation->symbols = symbols_new();
+	if (place->address && place->module < ISOLATE_MODULES)
+		symbols_unit(isolation->symbols, isolation->modules[place->module], &code, "", 0, &unit);
+	return unit;
+}
+
+/* ---- the failing run ---- */
+
+static bool is_crash(enum outcome outcome)
+{
+	return outcome == OUTCOME_SIGNAL;
+}
+
+/* Looks for a schedule that crashes. */
+static struct error *hunt_crash(const struct isolate_options *options, struct isolation *out, double deadline,
+				struct schedule *schedule)
+{
+	const struct hunt_options hunting = {
+		.launch = options->launch, .jobs = options->jobs, .seed = options->seed, .arms = EXPLORE_ALL
+	};
+	_cleanup_(hunt_stopp) struct hunt *hunt = NULL;
+	bool done = false;
+
+	say(options, "looking for a schedule that crashes");
+	TRY(hunt_start(&hunting, &out->original, &hunt));
+	while (!done && !schedule->nturns && !is_over(options, deadline)) {
+		struct hunt_result result = { 0 };
+		bool got = false;
+
+		TRY(hunt_next(hunt, WAIT_S, &result, &got, &done));
+		if (!got)
+			continue;
+		out->runs.hunt++;
+		if (result.report.harvested && is_crash(result.report.outcome))
+			*schedule = schedule_copy(&result.report.run.schedule);
+		steer_report_free(&result.report);
+	}
+	return NULL;
+}
+
+/* The original execution: it fails, values are followed and accesses traced. */
+static struct error *run_original(const struct isolate_options *options, struct isolation *out,
+				  struct channel *channel, double deadline, struct schedule *schedule)
+{
+	if (options->schedule)
+		*schedule = schedule_copy(options->schedule);
+	say(options, "running the program");
+	TRY(channel_run(channel, options->launch, options->schedule, true, &out->original));
+	if (!is_crash(out->original.outcome) && !options->schedule && out->original.schedule.nturns) {
+		out->runs.hunt++;
+		TRY(hunt_crash(options, out, deadline, schedule));
+		if (!schedule->nturns)
+			return NULL;
+		say(options, "following the failure");
+		run_free(&out->original);
+		out->original = (struct run){ 0 };
+		TRY(channel_run(channel, options->launch, schedule, true, &out->original));
+	}
+	if (is_crash(out->original.outcome) && !schedule->nturns)
+		*schedule = schedule_copy(&out->original.schedule);
+	out->runs.original = is_crash(out->original.outcome);
+	return NULL;
+}
+
+/* ---- suppression ---- */
+
+static bool can_suppress(const struct isolate_definition *definition)
+{
+	return (definition->definer == DEFINED_STORE || definition->definer == DEFINED_FREED ||
+		definition->definer == DEFINED_KERNEL) &&
+	       definition->instance;
+}
+
+static bool is_planned(const struct isolate_area *area, const struct isolate_definition *definition)
+{
+	for (uint32_t i = 0; i < area->nplanned; i++)
+		if (area->planned[i].key == definition->key &&
+		    area->planned[i].thread == definition->thread &&
+		    area->planned[i].instance == definition->instance)
+			return true;
+	return false;
+}
+
+/* The hop at which the value of a use came into being; those before it only copied it. */
+static size_t origin_of(const struct isolate_use *use)
+{
+	size_t hop = 0;
+
+	while (hop + 1 < use->nhops && use->hops[hop].copied)
+		hop++;
+	return hop;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a < b ? b - a : a - b;
+}
+
+/* Is use `a` more to blame than `b`? Of a bad address: a pointer that leads nowhere, else what was added to one
+ * that is sound. Of anything else: what was defined later. */
+static bool is_worse(const struct isolate_failure *failure, size_t a, size_t b)
+{
+	const struct isolate_use *first = &failure->uses[a], *second = &failure->uses[b];
+	const struct isolate_hop *x = &first->hops[0], *y = &second->hops[0];
+	bool by_address = failure->kind == FAILED_ACCESS || failure->kind == FAILED_BEYOND;
+
+	if (by_address && x->points != y->points)
+		return y->points;
+	if (by_address && (x->size == 8) != (y->size == 8))
+		return x->size == 8;
+	if (by_address && x->size == 8)
+		return distance(x->value, failure->address) < distance(y->value, failure->address);
+	return first->hops[origin_of(first)].definition.when >
+	       second->hops[origin_of(second)].definition.when;
+}
+
+/* Which definition to leave out. */
+static void choose(const struct isolate_area *area, struct isolate_step *step)
+{
+	const struct isolate_failure *failure = &step->failure;
+
+	step->used = failure->nuses;
+	for (size_t i = 0; i < failure->nuses; i++) {
+		size_t hop = origin_of(&failure->uses[i]);
+		const struct isolate_definition *definition = &failure->uses[i].hops[hop].definition;
+
+		if (!can_suppress(definition) || is_planned(area, definition))
+			continue;
+		if (step->used == failure->nuses || is_worse(failure, i, step->used)) {
+			step->used = i;
+			step->hop = hop;
+		}
+	}
+}
+
+static void plan(struct isolate_area *area, const struct isolate_step *step)
+{
+	const struct isolate_definition *definition =
+		&step->failure.uses[step->used].hops[step->hop].definition;
+
+	if (area->nplanned < ISOLATE_PLANNED)
+		area->planned[area->nplanned++] = (struct isolate_planned){ .key = definition->key,
+									    .instance = definition->instance,
+									    .thread = definition->thread,
+									    .definer = definition->definer };
+	if (step->failure.kind == FAILED_BRANCH && area->navoided < ISOLATE_PLANNED)
+		area->avoided[area->navoided++] = (struct isolate_avoided){ .branch = step->failure.branch,
+									    .taken = step->failure.taken };
+}
+
+static bool is_undefined(const struct isolate_failure *failure)
+{
+	for (size_t i = 0; i < failure->nuses; i++) {
+		const struct isolate_use *use = &failure->uses[i];
+		uint32_t definer = use->hops[origin_of(use)].definition.definer;
+
+		if (definer == DEFINED_ALLOCATED || definer == DEFINED_FRAME)
+			return true;
+	}
+	return false;
+}
+
+static void remember_modules(struct isolation *out, const struct channel *channel)
+{
+	memcpy(out->modules, channel->area->modules, sizeof out->modules);
+	const struct isolate_area *area = channel->area;
+
+	out->skipped = area->loads + area->stores + area->branches + area->calls + area->system_calls;
+}
+
+/* Experiments with the order of threads for one failure, at most: beyond that the location is elsewhere. */
+#define ORDERS_MOST 5
+
+/* Was the order of accesses to the location looked at before, by the same reader? */
+static bool is_checked(struct isolation *out, const struct isolate_hop *hop)
+{
+	for (size_t i = 0; i < out->checked.n; i++)
+		if (out->checked.items[i].address == hop->address && out->checked.items[i].thread == hop->thread)
+			return true;
+	*VEC_PUSH(&out->checked) = (struct isolate_checked){ hop->address, hop->thread };
+	return false;
+}
+
+/* Checks the order of threads for every location that was used: first those whose value the failure used itself,
+ * then those that it was computed from. */
+static struct error *check_orders(const struct isolate_options *options, struct isolation *out,
+				  const struct schedule *schedule, const struct isolate_step *step,
+				  bool *found)
+{
+	uint64_t before = out->runs.race + out->runs.violation;
+
+	for (int direct = 1; direct >= 0; direct--)
+		for (size_t i = 0; i < step->failure.nuses; i++) {
+			const struct isolate_use *use = &step->failure.uses[i];
+			size_t origin = origin_of(use);
+			size_t from = direct ? 0 : origin + 1, to = direct ? origin + 1 : use->nhops;
+
+			for (size_t h = from; h < to; h++) {
+				if (*found || out->runs.race + out->runs.violation >= before + ORDERS_MOST)
+					return NULL;
+				if (is_checked(out, &use->hops[h]))
+					continue;
+				TRY(order_check(options, out, schedule, &use->hops[h], direct, found));
+			}
+		}
+	return NULL;
+}
+
+static void end(struct isolation *out, enum isolate_verdict verdict, const char *why)
+{
+	out->verdict = verdict;
+	out->why = why;
+}
+
+static struct error *search(const struct isolate_options *options, struct isolation *out,
+			    struct channel *channel, const struct schedule *schedule, double deadline)
+{
+	_cleanup_(run_free) struct run run = { 0 };
+	enum outcome outcome = out->original.outcome;
+	int code = out->original.code;
+	bool found = false;
+
+	while (is_crash(outcome)) {
+		struct isolate_step *step = VEC_PUSH(&out->steps);
+
+		*step = (struct isolate_step){ .outcome = outcome,
+					       .code = code,
+					       .failure = channel->area->failure };
+		remember_modules(out, channel);
+		choose(channel->area, step);
+		if (!step->failure.nuses) {
+			end(out, out->steps.n > 1 ? ISOLATE_BEST : ISOLATE_UNKNOWN,
+			    "what failed had not used any memory that could be followed");
+			return NULL;
+		}
+		say(options, "moving accesses of other threads");
+		TRY(check_orders(options, out, schedule, step, &found));
+		if (found) {
+			end(out, ISOLATE_ORDER, NULL);
+			return NULL;
+		}
+		if (is_undefined(&step->failure)) {
+			end(out, ISOLATE_UNDEFINED, NULL);
+			return NULL;
+		}
+		if (step->used == step->failure.nuses || out->steps.n == STEPS_MOST ||
+		    is_over(options, deadline)) {
+			end(out, ISOLATE_BEST,
+			    step->used == step->failure.nuses
+				    ? "what it used was given its value by nothing that can be left out"
+				    : "the time or the number of steps was used up");
+			return NULL;
+		}
+		plan(channel->area, step);
+		say(options, "running again without what defined it");
+		run_free(&run);
+		run = (struct run){ 0 };
+		TRY(channel_run(channel, options->launch, schedule, false, &run));
+		out->runs.suppression++;
+		outcome = run.outcome;
+		code = run.code;
+	}
+	remember_modules(out, channel);
+	if (outcome != OUTCOME_EXIT)
+		end(out, ISOLATE_BEST, "the suppressed program runs on and on or is stuck");
+	else if (out->runs.hunt)
+		end(out, ISOLATE_BEST,
+		    "other orders of the threads do not crash, and no moved access showed which order it is");
+	else
+		end(out, ISOLATE_ROOT, NULL);
+	return NULL;
+}
+
+struct error *isolate(const struct isolate_options *options, struct isolation *out)
+{
+	_cleanup_(schedule_free) struct schedule schedule = { 0 };
+	_cleanup_(channel_close) struct channel channel = { .fd = -1 };
+	double started = watch_now(), deadline = started + options->time_s;
+	struct error *error = channel_open(&channel);
+
+	*out = (struct isolation){ 0 };
+	if (!error)
+		error = run_original(options, out, &channel, deadline, &schedule);
+	if (!error && out->runs.original)
+		error = search(options, out, &channel, &schedule, deadline);
+	if (!error)
+		isolation_tell_root(out);
+	out->wall_s = watch_now() - started;
+	return error;
+}
+
+void isolation_free(struct isolation *isolation)
+{
+	VEC_FREE(&isolation->steps);
+	VEC_FREE(&isolation->checked);
+	finding_free(&isolation->finding);
+	symbols_free(isolation->symbols);
+	run_free(&isolation->original);
+}

@@ -1,0 +1,238 @@
+/* The finding, then the chain from the crash back to the root cause, hop by hop with
+ * values, then what it cost.
+ */
+#include "isolate/isolate_view.h"
+
+#include <inttypes.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "report/answer.h"
+#include "report/excerpt.h"
+#include "report/finding.h"
+
+static const char *const failed_words[] = {
+	[FAILED_NOT] = "it ended by a signal",
+	[FAILED_ACCESS] = "an address that is no memory was used",
+	[FAILED_JUMP] = "it jumped to an address that is no code",
+	[FAILED_VALUE] = "the processor refused a value",
+	[FAILED_BRANCH] = "a check was not passed",
+	[FAILED_DEAD] = "a block was used after it had been freed",
+	[FAILED_BEYOND] = "memory beside a block was used",
+	[FAILED_FREE] = "a block was freed that is none any more",
+};
+static const char *const failed_names[] = {
+	[FAILED_NOT] = "signal",      [FAILED_ACCESS] = "access",    [FAILED_JUMP] = "jump",
+	[FAILED_VALUE] = "value",     [FAILED_BRANCH] = "check",     [FAILED_DEAD] = "use-after-free",
+	[FAILED_BEYOND] = "overflow", [FAILED_FREE] = "double-free",
+};
+static const char *const definer_words[] = {
+	[DEFINED_NOT] = "nobody had written it since the program began",
+	[DEFINED_STORE] = "written",
+	[DEFINED_KERNEL] = "written by a system call",
+	[DEFINED_ALLOCATED] = "never written since it was allocated",
+	[DEFINED_FREED] = "freed",
+	[DEFINED_FRAME] = "never written since its function was entered",
+	[DEFINED_CLEARED] = "not written since it was allocated as zeros",
+	[DEFINED_LOST] = "written too long ago to know where",
+};
+static const char *const verdict_names[] = {
+	[ISOLATE_NOTHING] = "no-failure",  [ISOLATE_ORDER] = "order",      [ISOLATE_ROOT] = "root-cause",
+	[ISOLATE_UNDEFINED] = "undefined", [ISOLATE_BEST] = "best-so-far", [ISOLATE_UNKNOWN] = "unknown",
+};
+
+static char *place_words(struct isolation *isolation, const struct isolate_place *place)
+{
+	struct unit unit = isolation_place(isolation, place, SITE_READ);
+	char *words;
+
+	if (!unit.nsites)
+		words = memory_string("a place without a name");
+	else if (unit.sites[0].line)
+		words = memory_format("%s:%u in %s", unit.sites[0].file, unit.sites[0].line,
+				      unit.sites[0].function);
+	else
+		words = memory_string(unit.sites[0].function);
+	unit_free(&unit);
+	return words;
+}
+
+static void print_source(struct isolation *isolation, struct excerpts *excerpts,
+			 const struct isolate_place *place, FILE *out)
+{
+	struct unit unit = isolation_place(isolation, place, SITE_READ);
+
+	if (unit.nsites && unit.sites[0].line) {
+		_cleanup_free_ char *line = excerpt_line(excerpts, unit.sites[0].file, unit.sites[0].line);
+
+		if (line)
+			fprintf(out, "        %.68s\n", line);
+	}
+	unit_free(&unit);
+}
+
+static void print_hop(struct isolation *isolation, struct excerpts *excerpts, const struct isolate_hop *hop,
+		      bool root, FILE *out)
+{
+	_cleanup_free_ char *reads = place_words(isolation, &hop->place);
+	_cleanup_free_ char *writes = place_words(isolation, &hop->definition.place);
+
+	fprintf(out,
+		"    used: %" PRIu64 " bytes at %#" PRIx64 " with value %#" PRIx64 ", read by T%u at %s\n",
+		hop->size, hop->address, hop->value, hop->thread, reads);
+	if (hop->definition.place.address) {
+		fprintf(out, "    %s by T%u at %s%s%s\n", definer_words[hop->definition.definer],
+			hop->definition.thread, writes, hop->copied ? " (a copy)" : "",
+			root ? "  <-- left out in the next run" : "");
+		print_source(isolation, excerpts, &hop->definition.place, out);
+	} else {
+		fprintf(out, "    %s\n", definer_words[hop->definition.definer]);
+	}
+}
+
+static void print_step(struct isolation *isolation, struct excerpts *excerpts, size_t number, FILE *out)
+{
+	const struct isolate_step *step = &isolation->steps.items[number];
+	_cleanup_free_ char *where = place_words(isolation, &step->failure.place);
+
+	fprintf(out, "\n  %zu. SIG%s in T%u at %s: %s\n", number + 1, sigabbrev_np(step->code),
+		step->failure.thread, where, failed_words[step->failure.kind]);
+	print_source(isolation, excerpts, &step->failure.place, out);
+	for (size_t i = 0; i < step->failure.nuses; i++)
+		for (size_t h = 0; h < step->failure.uses[i].nhops; h++)
+			print_hop(isolation, excerpts, &step->failure.uses[i].hops[h],
+				  i == step->used && h == step->hop && isolation->verdict != ISOLATE_ORDER,
+				  out);
+}
+
+static bool is_sure(const struct isolation *isolation)
+{
+	return isolation->verdict == ISOLATE_ROOT || isolation->verdict == ISOLATE_UNDEFINED ||
+	       (isolation->verdict == ISOLATE_ORDER && isolation->sure);
+}
+
+static void print_verdict(const struct isolation *isolation, FILE *out)
+{
+	switch (isolation->verdict) {
+	case ISOLATE_ORDER:
+		fprintf(out, isolation->sure ? "The order of threads is the root cause, by experiment:\n"
+					     : "The order of threads is probably the root cause; not all experiments "
+					       "agree:\n");
+		break;
+	case ISOLATE_ROOT:
+		fprintf(out, "Root cause: without this write, and all that depends on it, nothing fails any "
+			     "more:\n");
+		break;
+	case ISOLATE_UNDEFINED:
+		fprintf(out, "Root cause: memory was read that had never been given a value:\n");
+		break;
+	default:
+		fprintf(out, "Not certain, because %s. The best answer so far:\n", isolation->why);
+	}
+}
+
+void isolation_print(struct isolation *isolation, const char *program, FILE *out)
+{
+	_cleanup_free_ char *copy = memory_string(program);
+	struct excerpts excerpts = { .folder = memory_string(dirname(copy)) };
+
+	if (isolation->verdict == ISOLATE_NOTHING) {
+		fprintf(out,
+			"%s did not crash in %" PRIu64
+			" runs; isolate needs a crash, a failed assert or an abort. "
+			"unsnarl diagnose looks for failures of other kinds.\n",
+			program, isolation->runs.hunt + 1);
+		excerpt_free(&excerpts);
+		return;
+	}
+	print_verdict(isolation, out);
+	if (isolation->finding.accesses.n)
+		finding_print(&isolation->finding, &excerpts, out);
+	fprintf(out, "\nFrom the crash back to it:\n");
+	for (size_t i = 0; i < isolation->steps.n; i++)
+		print_step(isolation, &excerpts, i, out);
+	fprintf(out,
+		"\n%" PRIu64 " executions: %" PRIu64 " original + %" PRIu64 " suppression + %" PRIu64
+		" race + %" PRIu64 " violation; %.1f seconds%s.\n",
+		isolation->runs.original + isolation->runs.suppression + isolation->runs.race +
+			isolation->runs.violation,
+		isolation->runs.original, isolation->runs.suppression, isolation->runs.race,
+		isolation->runs.violation, isolation->wall_s,
+		isolation->runs.hunt ? ", with the search for a crash" : "");
+	excerpt_free(&excerpts);
+}
+
+/* ---- JSON ---- */
+
+static json_t *place_json(struct isolation *isolation, const struct isolate_place *place)
+{
+	struct unit unit = isolation_place(isolation, place, SITE_READ);
+	json_t *object = json_object();
+
+	if (unit.nsites) {
+		json_object_set_new(object, "file", answer_text(unit.sites[0].file));
+		json_object_set_new(object, "line", answer_count(unit.sites[0].line));
+		json_object_set_new(object, "function", answer_text(unit.sites[0].function));
+	}
+	unit_free(&unit);
+	return object;
+}
+
+static json_t *hop_json(struct isolation *isolation, const struct isolate_hop *hop)
+{
+	static const char *const names[] = { "nobody", "store", "system-call", "allocation",
+					     "free",   "frame", "zeros",       "lost" };
+	json_t *object = json_object();
+
+	json_object_set_new(object, "address", answer_hex(hop->address));
+	json_object_set_new(object, "size", answer_count(hop->size));
+	json_object_set_new(object, "value", answer_hex(hop->value));
+	json_object_set_new(object, "read", place_json(isolation, &hop->place));
+	json_object_set_new(object, "read_thread", answer_count(hop->thread));
+	json_object_set_new(object, "definer", answer_text(names[hop->definition.definer]));
+	json_object_set_new(object, "defined", place_json(isolation, &hop->definition.place));
+	json_object_set_new(object, "defined_thread", answer_count(hop->definition.thread));
+	json_object_set_new(object, "copied", json_boolean(hop->copied));
+	return object;
+}
+
+static json_t *step_json(struct isolation *isolation, const struct isolate_step *step)
+{
+	json_t *object = json_object(), *uses = json_array();
+
+	for (size_t i = 0; i < step->failure.nuses; i++)
+		for (size_t h = 0; h < step->failure.uses[i].nhops; h++)
+			json_array_append_new(uses, hop_json(isolation, &step->failure.uses[i].hops[h]));
+	json_object_set_new(object, "signal", answer_count((uint64_t)step->code));
+	json_object_set_new(object, "kind", answer_text(failed_names[step->failure.kind]));
+	json_object_set_new(object, "thread", answer_count(step->failure.thread));
+	json_object_set_new(object, "place", place_json(isolation, &step->failure.place));
+	json_object_set_new(object, "used", uses);
+	return object;
+}
+
+void isolation_json(struct isolation *isolation, const char *program)
+{
+	json_t *answer = answer_new("isolate"), *chain = json_array(), *runs = json_object();
+
+	for (size_t i = 0; i < isolation->steps.n; i++)
+		json_array_append_new(chain, step_json(isolation, &isolation->steps.items[i]));
+	json_object_set_new(runs, "original", answer_count(isolation->runs.original));
+	json_object_set_new(runs, "suppression", answer_count(isolation->runs.suppression));
+	json_object_set_new(runs, "race", answer_count(isolation->runs.race));
+	json_object_set_new(runs, "violation", answer_count(isolation->runs.violation));
+	json_object_set_new(runs, "hunt", answer_count(isolation->runs.hunt));
+	json_object_set_new(answer, "program", answer_text(program));
+	json_object_set_new(answer, "verdict", answer_text(verdict_names[isolation->verdict]));
+	json_object_set_new(answer, "sure",
+			    json_boolean(is_sure(isolation)));
+	json_object_set_new(answer, "finding",
+			    isolation->finding.accesses.n ? finding_json(&isolation->finding) : json_null());
+	json_object_set_new(answer, "chain", chain);
+	json_object_set_new(answer, "executions", runs);
+	json_object_set_new(answer, "seconds", json_real(isolation->wall_s));
+	answer_print(answer);
+}

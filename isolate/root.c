@@ -1,0 +1,80 @@
+/* The finding when no order of threads is to blame: the definition at the end of the
+ * chain, and the first failure that came of it.
+ */
+#include "isolate/isolate.h"
+
+#include "base/memory.h"
+
+static void add(struct isolation *isolation, const struct isolate_place *place, uint32_t thread, bool write)
+{
+	struct unit unit = isolation_place(isolation, place, write ? SITE_WRITE : SITE_READ);
+
+	if (unit.nsites) {
+		struct finding_access *access =
+			finding_add_access(&isolation->finding.accesses, FINDING_NO_SITE, &unit.sites[0]);
+
+		access->thread = thread;
+		access->kind = write ? SITE_WRITE : SITE_READ;
+		finding_add_variable(&isolation->finding, unit.sites[0].variable);
+	}
+	unit_free(&unit);
+}
+
+static const struct isolate_hop *undefined_hop(const struct isolate_failure *failure)
+{
+	for (size_t i = 0; i < failure->nuses; i++) {
+		const struct isolate_use *use = &failure->uses[i];
+		size_t origin = 0;
+
+		while (origin + 1 < use->nhops && use->hops[origin].copied)
+			origin++;
+		const struct isolate_hop *hop = &use->hops[origin];
+
+		if (hop->definition.definer == DEFINED_ALLOCATED || hop->definition.definer == DEFINED_FRAME)
+			return hop;
+	}
+	return NULL;
+}
+
+static const char *summary_of(const struct isolation *isolation, const struct isolate_step *last)
+{
+	if (isolation->verdict == ISOLATE_UNDEFINED)
+		return "memory was read that had never been given a value";
+	switch (last->failure.kind) {
+	case FAILED_FREE:
+		return "a block was freed twice";
+	case FAILED_DEAD:
+		return "a block was used after it had been freed";
+	case FAILED_BEYOND:
+		return "memory beside a block was used: the value that led there is wrong, or the block is "
+		       "too small";
+	default:
+		return "a value was written that led to the failure";
+	}
+}
+
+void isolation_tell_root(struct isolation *isolation)
+{
+	if (!isolation->steps.n || isolation->verdict == ISOLATE_ORDER)
+		return;
+	size_t at = isolation->steps.n - 1;
+	const struct isolate_step *last = &isolation->steps.items[at];
+	const struct isolate_hop *hop =
+		isolation->verdict == ISOLATE_UNDEFINED ? undefined_hop(&last->failure) : NULL;
+
+	/* The last failure of which something could be left out. */
+	while (!hop && at && last->used >= last->failure.nuses)
+		last = &isolation->steps.items[--at];
+	if (!hop && last->used < last->failure.nuses)
+		hop = &last->failure.uses[last->used].hops[last->hop];
+	isolation->finding.rank = 1;
+	isolation->finding.class = FINDING_MEMORY;
+	isolation->finding.method = memory_string("suppress");
+	isolation->finding.score = isolation->verdict == ISOLATE_BEST ? 0.5 : 1;
+	isolation->finding.summary = memory_string(summary_of(isolation, last));
+	if (hop && hop->definition.place.address)
+		add(isolation, &hop->definition.place, hop->definition.thread, true);
+	if (hop)
+		add(isolation, &hop->place, hop->thread, false);
+	add(isolation, &last->failure.place, last->failure.thread, last->failure.write);
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Marks of memory: for every byte the number of its last definition and whether that is
+ * suppressed. Loads and definitions are numbered over the whole run and kept in rings, the
+ * youngest few millions; what is older is not known any more. */
+#include "loom/grind/define.h"
+
+#define LOADS (1u << 22)
+#define DEFINITIONS (1u << 22)
+#define SUPPRESSED (1u << 31)
+#define PAGE 4096u
+#define LEAF_PAGES 4096u
+#define ROOTS (1u << 23) /* of 16 MiB each: 47 bits */
+
+struct define define;
+
+static struct load *loads;
+static struct definition *definitions;
+static uint32_t nloads = 1, ndefinitions = 1;
+static uint32_t ***roots;
+static struct value_thread *threads[AREA_SLOTS];
+
+static void *map_zeros(SizeT size)
+{
+	SysRes result = VG_(am_mmap_anon_float_valgrind)(size);
+
+	return sr_isError(result) ? NULL : (void *)sr_Res(result);
+}
+
+static uint32_t *bytes_of(Addr address, bool make)
+{
+	uint64_t root = address >> 24, leaf = address >> 12 & (LEAF_PAGES - 1);
+
+	if (root >= ROOTS)
+		return NULL;
+	if (!roots[root]) {
+		if (!make)
+			return NULL;
+		roots[root] = VG_(calloc)("define.leaf", LEAF_PAGES, sizeof(uint32_t *));
+	}
+	if (!roots[root][leaf]) {
+		if (!make)
+			return NULL;
+		roots[root][leaf] = VG_(calloc)("define.page", PAGE, sizeof(uint32_t));
+	}
+	return &roots[root][leaf][address & (PAGE - 1)];
+}
+
+static void set_bytes(Addr address, SizeT size, uint32_t number)
+{
+	while (size) {
+		SizeT part = PAGE - (address & (PAGE - 1));
+		uint32_t *bytes = bytes_of(address, number != 0);
+
+		part = part < size ? part : size;
+		for (SizeT i = 0; bytes && i < part; i++)
+			bytes[i] = number;
+		address += part;
+		size -= part;
+	}
+}
+
+uint32_t define_at(Addr address)
+{
+	const uint32_t *byte = bytes_of(address, false);
+
+	return byte ? *byte & ~SUPPRESSED : 0;
+}
+
+uint64_t define_marked(Addr address, SizeT size)
+{
+	for (SizeT i = 0; i < size; i++) {
+		const uint32_t *byte = bytes_of(address + i, false);
+
+		if (byte && *byte & SUPPRESSED)
+			return MARK_SUPPRESSED;
+	}
+	return 0;
+}
+
+const struct load *define_load_numbered(uint32_t number)
+{
+	const struct load *load = &loads[number % LOADS];
+
+	return number && load->number == number ? load : NULL;
+}
+
+const struct definition *define_numbered(uint32_t number)
+{
+	const struct definition *definition = &definitions[number % DEFINITIONS];
+
+	return number && definition->number == number ? definition : NULL;
+}
+
+struct value_thread *define_thread(void)
+{
+	struct value_thread **thread = &threads[grind.thread->slot];
+
+	if (!*thread) {
+		*thread = VG_(calloc)("define.thread", 1, sizeof **thread);
+		(*thread)->stack_low = ~(Addr)0;
+	}
+	return *thread;
+}
+
+struct value_site *define_site(Addr pc, uint32_t size, Addr after)
+{
+	static uint32_t number;
+	struct value_site *site = VG_(calloc)("define.site", 1, sizeof *site);
+
+	*site = (struct value_site){ .pc = pc,
+				     .number = number++,
+				     .size = size,
+				     .kind = code_kind(pc),
+				     .planned = suppress_has_key(pc),
+				     .after = after };
+	return site;
+}
+
+/* Translations come and go: executions are counted by address. */
+static uint64_t count(struct value_thread *thread, Addr key)
+{
+	uint64_t at = (key * 0x9e3779b97f4a7c15u) >> 20;
+
+	if (!thread->ncounts) {
+		thread->ncounts = 1u << 16;
+		thread->counts = VG_(calloc)("define.counts", thread->ncounts, 2 * sizeof *thread->counts);
+	}
+	for (uint32_t i = 0; i < thread->ncounts; i++) {
+		uint64_t *entry = &thread->counts[2 * ((at + i) & (thread->ncounts - 1))];
+
+		if (!entry[0])
+			entry[0] = key;
+		if (entry[0] == key)
+			return ++entry[1];
+	}
+	return 0;
+}
+
+VG_REGPARM(2) uint64_t define_merge(uint64_t a, uint64_t b)
+{
+	uint64_t suppressed = (a | b) & MARK_SUPPRESSED;
+	uint32_t numbers[4] = { MARK_FIRST(a), MARK_SECOND(a), MARK_FIRST(b), MARK_SECOND(b) };
+	uint32_t first = 0, second = 0;
+
+	for (int i = 0; i < 4; i++)
+		if (numbers[i] > first) {
+			second = first;
+			first = numbers[i];
+		} else if (numbers[i] > second && numbers[i] != first) {
+			second = numbers[i];
+		}
+	return suppressed | (uint64_t)second << MARK_BITS | first;
+}
+
+VG_REGPARM(2) void define_operand(uint64_t mark, const struct value_site *site)
+{
+	struct value_thread *thread = define_thread();
+
+	thread->operand.site = site;
+	thread->operand.mark = mark;
+}
+
+VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_site *site)
+{
+	struct value_thread *thread = define_thread();
+	uint32_t number = nloads++ & MARK_NUMBER;
+
+	thread->access.site = site;
+	thread->access.address = address;
+	thread->access.mark = mark;
+	thread->access.write = false;
+	if (define.suppresses && mark & MARK_SUPPRESSED) {
+		define.area->loads++;
+		define.result = MARK_SUPPRESSED;
+		return (Addr)define.nowhere;
+	}
+	loads[number % LOADS] = (struct load){ .number = number,
+					       .address = address,
+					       .mark = mark,
+					       .site = site,
+					       .call = grind.call,
+					       .definition = define_at(address),
+					       .thread = grind.thread->number,
+					       .order = *grind.thread->order };
+	define.result = MARK_COPY | number;
+	if (define.suppresses)
+		define.result |= define_marked(address, site->size);
+	return address;
+}
+
+static uint32_t add(Addr address, SizeT size, uint32_t definer, const struct value_site *site, uint64_t mark,
+		    uint64_t value, uint64_t instance)
+{
+	uint32_t number = ndefinitions++ & ~SUPPRESSED;
+
+	definitions[number % DEFINITIONS] = (struct definition){ .number = number,
+								 .address = address,
+								 .size = size,
+								 .definer = definer,
+								 .site = site,
+								 .mark = mark,
+								 .value = value,
+								 .instance = instance,
+								 .call = grind.call,
+								 .thread = grind.thread->number,
+								 .order = *grind.thread->order };
+	return number;
+}
+
+Addr define_store(Addr address, uint64_t address_mark, uint64_t mark, const struct value_site *site,
+		  uint64_t value)
+{
+	struct value_thread *thread = define_thread();
+	uint64_t instance = count(thread, site->pc);
+
+	thread->access.site = site;
+	thread->access.address = address;
+	thread->access.mark = address_mark;
+	thread->access.write = true;
+	if (define.suppresses) {
+		if (address_mark & MARK_SUPPRESSED) {
+			define.area->stores++;
+			return (Addr)define.nowhere;
+		}
+		bool planned = site->planned && suppress_plans(DEFINED_STORE, site->pc, instance);
+
+		if (planned || mark & MARK_SUPPRESSED) {
+			uint32_t number =
+				add(address, site->size, DEFINED_STORE, site, mark, value, instance);
+
+			define.area->stores++;
+			set_bytes(address, site->size, number | SUPPRESSED);
+			return (Addr)define.nowhere;
+		}
+	}
+	set_bytes(address, site->size, add(address, site->size, DEFINED_STORE, site, mark, value, instance));
+	if (address < thread->stack_low && address > grind.thread->stack_high - (64u << 20) &&
+	    address <= grind.thread->stack_high)
+		thread->stack_low = address;
+	return address;
+}
+
+void define_by_kernel(Addr address, SizeT size)
+{
+	uint64_t instance = count(define_thread(), grind.call + 1);
+	bool planned = define.suppresses && suppress_plans(DEFINED_KERNEL, grind.call, instance);
+
+	set_bytes(address, size,
+		  add(address, size, DEFINED_KERNEL, NULL, 0, 0, instance) | (planned ? SUPPRESSED : 0));
+}
+
+void define_allocated(Addr address, SizeT size, bool zero)
+{
+	set_bytes(address, size,
+		  add(address, size, zero ? DEFINED_CLEARED : DEFINED_ALLOCATED, NULL, 0, 0, 0));
+}
+
+bool define_freed(Addr address, SizeT size)
+{
+	uint64_t instance = count(define_thread(), grind.call + 2);
+
+	if (define.suppresses && suppress_plans(DEFINED_FREED, grind.call, instance)) {
+		define.area->calls++;
+		return false;
+	}
+	set_bytes(address, size, add(address, size, DEFINED_FREED, NULL, 0, 0, instance));
+	return true;
+}
+
+void define_left(struct value_thread *thread, Addr sp)
+{
+	if (thread->stack_low < sp && sp - thread->stack_low < (1u << 20))
+		set_bytes(thread->stack_low, sp - thread->stack_low, 0);
+	if (thread->stack_low < sp)
+		thread->stack_low = sp;
+}
+
+void define_start(void)
+{
+	const HChar *value = VG_(getenv)(ISOLATE_ENVIRONMENT);
+
+	if (!value)
+		return;
+	SysRes result = VG_(am_shared_mmap_file_float_valgrind)(sizeof(struct isolate_area),
+								VKI_PROT_READ | VKI_PROT_WRITE,
+								(int)VG_(strtoll10)(value, NULL), 0);
+
+	if (sr_isError(result) || ((struct isolate_area *)sr_Res(result))->magic != ISOLATE_MAGIC)
+		return;
+	define.area = (struct isolate_area *)sr_Res(result);
+	define.suppresses = define.area->nplanned > 0;
+	loads = map_zeros(LOADS * sizeof *loads);
+	definitions = map_zeros(DEFINITIONS * sizeof *definitions);
+	roots = map_zeros(ROOTS * sizeof *roots);
+	define.on = loads && definitions && roots;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Following values: who defined every byte of memory, where the values in registers
+ * were loaded from, and what of both is suppressed. On only in runs of isolate
+ * (loom/isolate_format.h). Every value has a mark: two numbers of the loads that it
+ * comes from, a bit for values that are only copied and one for suppressed ones.
+ *
+ *   define.c       marks of memory, the logs of loads and definitions
+ *   define_ir.c    marks of registers and temporaries, in VEX IR
+ *   define_fail.c  the failure, told from marks and logs
+ *   suppress.c     what is not executed */
+#ifndef GRIND_DEFINE_H
+#define GRIND_DEFINE_H
+
+#include "loom/grind/tool.h"
+#include "loom/isolate_format.h"
+
+#define MARK_SUPPRESSED (1ull << 63)
+#define MARK_COPY (1ull << 62)
+#define MARK_BITS 31
+#define MARK_NUMBER ((1ull << MARK_BITS) - 1)
+#define MARK_FIRST(mark) ((uint32_t)((mark) & MARK_NUMBER))
+#define MARK_SECOND(mark) ((uint32_t)((mark) >> MARK_BITS & MARK_NUMBER))
+
+/* An instruction that loads, stores, branches or jumps. */
+struct value_site {
+	Addr pc;
+	uint32_t number, size;
+	enum code_kind kind;
+	bool planned;
+	Addr after; /* the next instruction */
+	Addr target,
+		beside; /* of a branch: where it goes when its guard holds, and when not; 0 = not known */
+};
+
+struct load {
+	uint64_t order, mark; /* mark: of the address */
+	Addr address, call;
+	const struct value_site *site;
+	uint32_t number, definition, thread;
+};
+
+struct definition {
+	uint64_t order, mark, value, instance; /* mark: of the value */
+	Addr address, call;
+	SizeT size;
+	const struct value_site *site; /* NULL unless an instruction did it */
+	uint32_t number, thread, definer;
+};
+
+/* What a thread did last. */
+struct value_thread {
+	uint64_t *counts; /* executions by site */
+	uint32_t ncounts;
+	struct {
+		const struct value_site *site;
+		Addr address;
+		uint64_t mark;
+		bool write, returns;
+	} access, jump, branch, operand;
+	Addr *returns, *frames; /* the calls it is in */
+	uint32_t nreturns, returns_room;
+	Addr stack_low; /* lowest byte of the stack that it has written and not left */
+};
+
+struct define {
+	uint64_t result; /* what instrumented code gets beside a helper's value */
+	bool on;
+	bool suppresses;
+	struct isolate_area *area;
+	uint8_t nowhere[64]; /* suppressed accesses go there */
+};
+extern struct define define;
+
+void define_start(void);
+struct value_thread *define_thread(void);
+void define_left(struct value_thread *thread, Addr sp);    /* frames below `sp` are over */
+const struct load *define_load_numbered(uint32_t number);  /* NULL: too long ago */
+const struct definition *define_numbered(uint32_t number); /* likewise */
+uint32_t define_at(Addr address);                          /* the number of its definition */
+uint64_t define_marked(Addr address, SizeT size);          /* MARK_SUPPRESSED or 0 */
+struct value_site *define_site(Addr pc, uint32_t size, Addr after);
+
+/* Called by instrumented code: they return the address that the access goes to. */
+VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_site *site);
+Addr define_store(Addr address, uint64_t address_mark, uint64_t mark, const struct value_site *site,
+		  uint64_t value);
+VG_REGPARM(2) uint64_t define_merge(uint64_t a, uint64_t b);
+VG_REGPARM(2) void define_operand(uint64_t mark, const struct value_site *site);
+
+/* By others than instructions. */
+void define_by_kernel(Addr address, SizeT size);
+void define_allocated(Addr address, SizeT size, bool zero);
+bool define_freed(Addr address, SizeT size); /* false: the call is suppressed */
+
+/* ---- suppress.c ---- */
+bool suppress_plans(uint32_t definer, Addr key, uint64_t instance);
+bool suppress_has_key(Addr key);
+VG_REGPARM(3) uint64_t suppress_branch(uint64_t guard, uint64_t mark, const struct value_site *site);
+Addr suppress_call(Addr target, uint64_t target_mark, uint64_t arguments, const struct value_site *site,
+		   Addr sp);
+Addr suppress_return(Addr target, uint64_t mark, const struct value_site *site, Addr sp);
+VG_REGPARM(3) Addr suppress_jump(Addr target, uint64_t mark, const struct value_site *site);
+bool suppress_system_call(ThreadId tid, long number);
+void suppress_system_call_done(ThreadId tid);
+
+/* ---- define_ir.c ---- */
+IRSB *define_instrument(IRSB *in, const VexGuestLayout *layout);
+
+/* ---- define_fail.c ---- */
+void define_fatal(ThreadId tid);                        /* a signal ends the process */
+void define_dead(Addr address, SizeT size, bool write); /* memory of no block was accessed */
+void define_freed_twice(Addr address);
+
+#endif

@@ -1,0 +1,102 @@
+/* What isolate and the binary loom say to each other: a memory file that every run inherits. unsnarl writes
+ * what is to be suppressed; the tool (loom/grind/define.h) writes where the run failed, what it used
+ * there and who had defined that. Plain C types only. */
+#ifndef LOOM_ISOLATE_FORMAT_H
+#define LOOM_ISOLATE_FORMAT_H
+
+#include <stdint.h>
+
+#define ISOLATE_ENVIRONMENT "UNSNARL_ISOLATE" /* number of the inherited descriptor */
+#define ISOLATE_MAGIC 0x74616c6f73696eull
+#define ISOLATE_MODULES 64u
+#define ISOLATE_PATH 512u
+#define ISOLATE_PLANNED 64u
+#define ISOLATE_USES 4u
+#define ISOLATE_HOPS 16u
+
+struct isolate_place {
+	uint64_t address; /* in the file; 0: not known */
+	uint32_t module;
+	uint32_t own; /* 1: an instruction of the program; 0: the program's call that led to it */
+};
+
+enum isolate_definer {
+	DEFINED_NOT,       /* never written since the program began */
+	DEFINED_STORE,     /* by an instruction */
+	DEFINED_KERNEL,    /* by a system call */
+	DEFINED_ALLOCATED, /* not written since it was allocated */
+	DEFINED_FREED,     /* not written since it was freed */
+	DEFINED_FRAME,     /* on a stack, not written since the function was entered */
+	DEFINED_CLEARED,   /* not written since it was allocated as zeros */
+	DEFINED_LOST,      /* so long ago that it is not known any more */
+};
+
+/* An instance of a definition. Thread, key, definer and instance name it in every run that begins alike. */
+struct isolate_definition {
+	struct isolate_place place;
+	uint64_t key; /* the instruction's address, or the call's */
+	uint64_t instance;
+	uint64_t address, size, value;
+	uint64_t order; /* accesses of its thread so far */
+	uint64_t when;  /* number among the definitions of the run */
+	uint32_t thread, definer;
+};
+
+/* A location that was used, and who had defined it when it was read. */
+struct isolate_hop {
+	struct isolate_place place; /* of the read */
+	uint64_t address, size, value, order;
+	uint32_t thread;
+	uint32_t
+		copied; /* the definition only passed on what the next hop's read had read; else it computed with it */
+	uint32_t points, reserved; /* points: the value is the address of memory of the program */
+	struct isolate_definition definition;
+};
+
+enum isolate_kind {
+	FAILED_NOT,
+	FAILED_ACCESS, /* by an address that is no memory */
+	FAILED_JUMP,   /* to an address that is no code */
+	FAILED_VALUE,  /* an operand that the processor refuses */
+	FAILED_BRANCH, /* a check of the program, or of libc for it, was not passed */
+	FAILED_DEAD,   /* use of a block that was freed */
+	FAILED_BEYOND, /* use of memory beside a block */
+	FAILED_FREE,   /* a block was freed that is none any more */
+};
+
+struct isolate_use {
+	uint32_t nhops, reserved;
+	struct isolate_hop hops[ISOLATE_HOPS]; /* from the failure back */
+};
+
+struct isolate_failure {
+	uint32_t kind, thread, nuses, write;
+	struct isolate_place place;
+	uint64_t address, size; /* that were accessed, or jumped to */
+	uint64_t branch, taken; /* FAILED_BRANCH: the branch and where it went */
+	struct isolate_use uses[ISOLATE_USES];
+};
+
+struct isolate_planned {
+	uint64_t key, instance;
+	uint32_t thread, definer;
+};
+struct isolate_avoided {
+	uint64_t branch, taken;
+};
+
+struct isolate_area {
+	uint64_t magic;
+	uint32_t nplanned, navoided;
+	struct isolate_planned planned[ISOLATE_PLANNED];
+	struct isolate_avoided avoided[ISOLATE_PLANNED];
+	/* Files that places are in: the numbers are the same in all runs. */
+	uint32_t nmodules, reserved;
+	char modules[ISOLATE_MODULES][ISOLATE_PATH];
+	/* From here on written anew in every run. */
+	uint64_t met;                                          /* how many planned instances were reached */
+	uint64_t stores, loads, branches, calls, system_calls; /* that were not executed */
+	struct isolate_failure failure;
+};
+
+#endif

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Runs unsnarl on the programs of tests/validation: is the first answer of diagnose one of
+the sets of lines that name the cause, is its class right, is nothing claimed of correct
+programs.
+
+usage: eval-validation.py [--build DIR] [--time S] [--schedules N] [NAME...]
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parent.parent
+SETS = SOURCE / "tests" / "validation"
+
+
+def programs(folder, names):
+    for truth in sorted((SETS / folder).glob("*.json")):
+        if not names or truth.stem in names:
+            yield truth.with_suffix(".cpp") if truth.with_suffix(".cpp").exists() else truth.with_suffix(".c"), \
+                json.loads(truth.read_text())
+
+
+def compile_program(unsnarl, source, folder):
+    word = ["c++"] if source.suffix == ".cpp" else ["cc"]
+    program = folder / source.stem
+    command = [unsnarl, *word, "-w", "-g", "-O1", "-pthread", "-o", program, source]
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    return program
+
+
+def answer(unsnarl, words, program, folder):
+    command = [unsnarl, *words, "--json", "--store", folder / "store", "--", program]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode > 1:
+        raise RuntimeError(done.stderr.strip() or f"exit status {done.returncode}")
+    return json.loads(done.stdout)
+
+
+def names_cause(truth, lines):
+    roots = {access["line"] for access in truth["root_cause"]}
+    return any(set(accepted) <= lines for accepted in [*truth.get("acceptable", []), roots])
+
+
+def judge_diagnose(unsnarl, source, truth, folder, seconds):
+    """(good, what to say)."""
+    found = answer(unsnarl, ["diagnose", "--time", str(seconds)], compile_program(unsnarl, source, folder), folder)
+    findings = found["findings"]
+    if truth["class"] == "none":
+        return not findings, "quiet" if not findings else "CLAIMED " + findings[0]["class"]
+    if not findings:
+        return False, "nothing found"
+    first = findings[0]
+    lines = {access["line"] for access in first["accesses"]}
+    right = names_cause(truth, lines)
+    fits = first["class"] in {truth["class"], *truth.get("also_class", [])}
+    return right, f"{'right' if right else 'WRONG ' + str(sorted(lines))}, class {first['class']}{'' if fits else ' (another)'}"
+
+
+def judge_correct(unsnarl, source, truth, folder, schedules):
+    del truth
+    found = answer(unsnarl, ["hunt", "--budget", str(schedules), "--keep-going", "--no-reduce"],
+                   compile_program(unsnarl, source, folder), folder)
+    failed = found["failed"]
+    return not failed, "quiet" if not failed else f"ACCUSED in {failed}"
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--time", type=float, default=60)
+    parser.add_argument("--schedules", type=int, default=200)
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    unsnarl = str(Path(options.build).resolve() / "unsnarl")
+    bad = 0
+    for folder, judge, limit in [("diagnose", judge_diagnose, options.time), ("correct", judge_correct, options.schedules)]:
+        for source, truth in programs(folder, options.names):
+            with tempfile.TemporaryDirectory() as place:
+                try:
+                    good, said = judge(unsnarl, source, truth, Path(place), limit)
+                except (RuntimeError, subprocess.CalledProcessError, ValueError) as error:
+                    good, said = False, str(error)
+            bad += not good
+            print(f"{folder:9} {source.stem:14} {said}", flush=True)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+#!/bin/bash
+# unsnarl isolate on programs that crash: the root cause by its line, executions, errors as sentences.
+set -u
+: "${UNSNARL:?}" "${SOURCE:?}"
+UNSNARL=$(realpath "$UNSNARL")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+say() { echo "not ok: $1"; failed=1; }
+
+"$UNSNARL" exec --loom binary -- true 2>no-loom || { cat no-loom; exit 77; }
+
+# check NAME LINE MOST ARGS…: the first access of the finding is at LINE, in at most MOST executions, and it is sure
+check() {
+	local name=$1 line=$2 most=$3
+	shift 3
+	timeout 120 "$UNSNARL" isolate --json --seed 1 -- ./"$name" "$@" >"$name.json" 2>"$name.err"
+	[ $? = 1 ] || say "$name: the exit status is not 1: $(cat "$name.err")"
+	python3 - "$name" "$line" "$most" <<'PY' || failed=1
+import json, sys
+name, line, most = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+answer = json.load(open(name + ".json"))
+runs = sum(v for k, v in answer["executions"].items() if k != "hunt")
+lines = [a["line"] for a in answer["finding"]["accesses"]]
+if line not in lines[:2] or not answer["sure"] or runs > most:
+    sys.exit(f"not ok: {name}: lines {lines}, verdict {answer['verdict']}, sure {answer['sure']}, {runs} executions")
+PY
+}
+build() { clang-19 -g -O1 -pthread -w -I "$SOURCE/corpus" "$SOURCE/corpus/$1/$1.c" -o "$1" || exit 1; }
+line_of() { grep -n -F "$2" "$SOURCE/corpus/$1/$1.c" | head -1 | cut -d: -f1; }
+
+# Chains: each suppressed run crashes anew, until the overflow itself is left out.
+build ledger-title
+check ledger-title "$(line_of ledger-title 'l->title[n] = title[n];')" 3 "the accounts of the whole year"
+build menu-path
+check menu-path "$(line_of menu-path 'm->path[level] = ')" 4 123456
+# Never given a value, in a thread.
+build table-load
+check table-load "$(line_of table-load 'strlen(j->database)')" 4 shop.orders items
+
+cat >once.c <<'C'
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+struct pair { char *a; long n; };
+static struct pair pair;
+static int count = 3;
+static __attribute__((noinline)) void clear(struct pair *p) {
+	free(p->a);
+	p->n++;
+}
+static __attribute__((noinline)) void drop(int n) {
+	count -= n;
+}
+int main(int argc, char **argv) {
+	pair.a = malloc(10);
+	strcpy(pair.a, "text");
+	if (argc > 1 && *argv[1] == 'f') {
+		clear(&pair);
+		clear(&pair);
+	}
+	if (argc > 1 && *argv[1] == 'a') {
+		drop(1);
+		drop(5);
+		assert(count >= 0);
+	}
+	if (argc > 1 && *argv[1] == 'd')
+		return (int)(100 / (count - 3));
+	puts(pair.a);
+	return 0;
+}
+C
+clang-19 -g -O1 -w once.c -o once || exit 1
+check once 9 3 free
+check once 13 3 assert
+
+# A program that does not crash, and mistakes of the user.
+"$UNSNARL" isolate --time 2 -- ./once >none 2>&1 && grep -q 'did not crash' none || say "no crash: $(cat none)"
+"$UNSNARL" isolate 2>none; [ $? = 2 ] && grep -q 'no program to isolate' none || say "no program: $(cat none)"
+"$UNSNARL" isolate -- ./nowhere 2>none; [ $? = 2 ] || say "no such file: $(cat none)"
+"$UNSNARL" isolate last 2>none; [ $? = 2 ] || say "nothing recorded: $(cat none)"
+[ "$failed" = 0 ] && echo "ok"
+exit "$failed"
