@@ -118,9 +118,10 @@ static void print_verdict(const struct isolation *isolation, FILE *out)
 {
 	switch (isolation->verdict) {
 	case ISOLATE_ORDER:
-		fprintf(out, isolation->sure ? "The order of threads is the root cause, by experiment:\n"
-					     : "The order of threads is probably the root cause; not all experiments "
-					       "agree:\n");
+		fprintf(out, isolation->sure
+				     ? "The order of threads is the root cause, by experiment:\n"
+				     : "The order of threads is probably the root cause; not all experiments "
+				       "agree:\n");
 		break;
 	case ISOLATE_ROOT:
 		fprintf(out, "Root cause: without this write, and all that depends on it, nothing fails any "
@@ -227,8 +228,7 @@ void isolation_json(struct isolation *isolation, const char *program)
 	json_object_set_new(runs, "hunt", answer_count(isolation->runs.hunt));
 	json_object_set_new(answer, "program", answer_text(program));
 	json_object_set_new(answer, "verdict", answer_text(verdict_names[isolation->verdict]));
-	json_object_set_new(answer, "sure",
-			    json_boolean(is_sure(isolation)));
+	json_object_set_new(answer, "sure", json_boolean(is_sure(isolation)));
 	json_object_set_new(answer, "finding",
 			    isolation->finding.accesses.n ? finding_json(&isolation->finding) : json_null());
 	json_object_set_new(answer, "chain", chain);
