@@ -5,7 +5,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 SOURCES = $(shell git ls-files '*.c' '*.h' ':!corpus' ':!bench' ':!examples')
 
-.PHONY: all install demo check check-correct bench eval-hunt eval-diagnose eval-locon eval-bugaboo eval-invariants eval-suppress sanitize fuzz format tidy packages clean
+.PHONY: all install demo check check-correct bench eval-hunt eval-diagnose eval-locon eval-bugaboo eval-invariants eval-suppress eval-colfinder sanitize fuzz format tidy packages clean
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -70,6 +70,12 @@ eval-invariants:
 	@scripts/packages.sh build
 	@$(MAKE) --no-print-directory all
 	scripts/eval-invariants.py --build $(BUILD) --write $(EVAL)
+
+# COLFINDER's tables on the corpus, into doc/results.md; EVAL passes options, as --trials 1.
+eval-colfinder:
+	@scripts/packages.sh build
+	@$(MAKE) --no-print-directory all
+	scripts/eval-colfinder.py --build $(BUILD) --write $(EVAL)
 
 # The tool and its unit tests with AddressSanitizer and UndefinedBehaviorSanitizer.
 sanitize: $(BUILD)-sanitize/build.ninja

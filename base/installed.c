@@ -31,7 +31,7 @@ static char *own_folder(void)
 
 struct error *installed_find(const char *name, char **path)
 {
-	static const char *const places[] = { "", "/llvm", "/loom/guard", "/../lib/unsnarl" };
+	static const char *const places[] = { "", "/llvm", "/loom/guard", "/loom/active", "/../lib/unsnarl" };
 	_cleanup_free_ char *folder = own_folder();
 
 	if (!folder)

@@ -12,7 +12,10 @@ static const struct options_page page_c = {
 	.text = "Takes the place of the C compiler: it understands what clang understands (-c, -o, -O2, "
 		"-I, -D, -l, -shared, @FILE ...) and calls it, and adds hooks to the accesses to memory "
 		"that threads may share. Programs built this way behave as before when run on their own; "
-		"unsnarl run observes them.",
+		"unsnarl run observes them. With --guard FILE it builds for production instead: only the "
+		"accesses of "
+		"the guard set FILE have hooks, which hold back what never happened in training (--limit MS, "
+		"--guard-log LOG); see unsnarl help guard.",
 	.examples = "  unsnarl cc -g -O2 -pthread -o program program.c\n"
 		    "  make CC=\"unsnarl cc\"\n"
 		    "  CC=\"unsnarl cc\" CXX=\"unsnarl c++\" ./configure\n",

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "loom/launch.h"
 #include "store/store.h"
 
 #define CMDS_STORE ".unsnarl" /* where runs are kept unless --store says otherwise */
@@ -25,6 +26,7 @@ struct verb {
 extern const struct verb verb_diagnose, verb_cc, verb_cxx, verb_run, verb_hunt, verb_replay, verb_runs,
 	verb_show, verb_locate, verb_rank, verb_exec, verb_help;
 extern const struct verb verb_learn, verb_guard, verb_relax, verb_expose, verb_detect;
+extern const struct verb verb_scan, verb_slice, verb_verify;
 extern const struct verb verb_isolate;
 
 /* All verbs, NULL-terminated. */
@@ -76,15 +78,18 @@ extern const char *const cmds_observers[];
 	  .high = 8,                         \
 	  .help = "events of context on edges, 0 to 8 (default 5)" }
 /* `type` has a member `unsigned loom`, an enum loom. */
-#define CMDS_LOOM_ENTRY(type)             \
-	{ .name = "loom",                 \
-	  .value = "L",                   \
-	  .kind = OPTIONS_WORD,           \
-	  .offset = offsetof(type, loom), \
-	  .words = cmds_looms,            \
-	  .help = "how to see the program: compiled (by its hooks), binary (as it is, under Valgrind), or any " \
+#define CMDS_LOOM_ENTRY(type)                                                                               \
+	{ .name = "loom",                                                                                   \
+	  .value = "L",                                                                                     \
+	  .kind = OPTIONS_WORD,                                                                             \
+	  .offset = offsetof(type, loom),                                                                   \
+	  .words = cmds_looms,                                                                              \
+	  .help = "how to see the program: compiled (by its hooks), binary (as it is, under Valgrind), or " \
+		  "any "                                                                                    \
 		  "(default: by its hooks if it has some)" }
 extern const char *const cmds_looms[];
+/* Says on stderr when the program is seen as it is, and what that means. */
+void cmds_tell_loom(const char *program, enum loom loom);
 
 /* The world that runs start in, for the verbs that run programs; `type` has a member `world`. */
 struct cmds_world {

@@ -158,3 +158,14 @@ uint64_t cmds_processors(void)
 	return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0 ? (uint64_t)CPU_COUNT(&set)
 										  : 1;
 }
+
+void cmds_tell_loom(const char *program, enum loom loom)
+{
+	if (loom == LOOM_BINARY)
+		fprintf(stderr,
+			"unsnarl: %s is seen as it is, under Valgrind (the binary loom): slower than with "
+			"hooks; "
+			"variables and members mostly have no names, and places without debug information no "
+			"lines\n",
+			program);
+}

@@ -87,6 +87,7 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 	_cleanup_(world_close) struct world world;
 
 	TRY(launch_check(operands[0], &loom, &path, &build));
+	cmds_tell_loom(operands[0], loom);
 	if (loom == LOOM_COMPILED)
 		TRY(launch_check_control(path));
 	cmds_catch_interrupts();

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/invariant/emergency.h"
 #include "cmds/cmds.h"
 #include "cmds/guard_log.h"
+#include "diagnose/patch.h"
 #include "loom/arm.h"
 #include "loom/launch.h"
 #include "report/answer.h"
@@ -17,7 +17,9 @@
 
 struct guard_options {
 	const char *report, *only, *out, *log, *program;
-	uint64_t rank, limit_ms;
+	uint64_t rank, limit_ms, runs, jitter_us;
+	double timeout_s;
+	const char *check, *expect;
 	bool json;
 };
 
@@ -39,6 +41,11 @@ static const struct options_entry entries[] = {
 	  .help = "with --only: write the guard set to FILE" },
 	{ .name = "limit", .value = "MS", .kind = OPTIONS_NUMBER, AT(limit_ms), .high = GUARD_MOST_MS,
 	  .help = "longest stall, in milliseconds (default: as the set says)" },
+	{ 'n', "runs", "N", OPTIONS_NUMBER, AT(runs), .low = 1, .high = 1000000,
+	  .help = "with --only and a program: prove the patch by N runs without it and N with it (default 30)" },
+	{ .name = "jitter", .value = "US", .kind = OPTIONS_NUMBER, AT(jitter_us), .high = 10000000,
+	  .help = "with --only and a program: random delays in these runs (default 1000 microseconds)" },
+	CMDS_VERDICT_ENTRIES(struct guard_options),
 	{ .name = "log", .value = "LOG", .kind = OPTIONS_STRING, AT(log),
 	  .help = "with a program: append violations to LOG" },
 	CMDS_JSON_ENTRY(struct guard_options),
@@ -58,11 +65,13 @@ static const struct options_page page = {
 		"it "
 		"tells the violations in a log; the exit status is 1 when there are any. With --only it "
 		"makes an "
-		"emergency patch: a guard set that holds down one fault and nothing else.",
+		"emergency patch: a guard set that holds down one fault and nothing else; with a program "
+		"behind --, the "
+		"patch is proven by runs without it and with it.",
 	.examples = "  unsnarl guard --log guard.log program.guard -- ./program input\n"
 		    "  unsnarl guard --report guard.log\n"
 		    "  unsnarl diagnose --json -- ./program > found.json\n"
-		    "  unsnarl guard --only found.json -o patch.guard\n"
+		    "  unsnarl guard --only found.json -o patch.guard -- ./program\n"
 		    "  unsnarl cc --guard patch.guard -O2 -pthread -o program program.c\n",
 	.entries = entries,
 	.program = true,
@@ -170,23 +179,6 @@ static struct error *read_finding(const char *path, uint64_t rank, struct findin
 	return NULL;
 }
 
-static struct error *make_patch(const struct finding *finding, const char *program, struct guard_set *set)
-{
-	struct unit *units = NULL;
-	size_t n = 0;
-
-	TRY(unit_read_elf(program, &units, &n));
-	struct error *error =
-		n ? emergency_set(finding, units, n, set)
-		  : error_new("%s has no hooks: build it with unsnarl cc, so that its accesses can be named",
-			      program);
-
-	for (size_t i = 0; i < n; i++)
-		unit_free(&units[i]);
-	free(units);
-	return error;
-}
-
 static void say_patch(const struct guard_set *set, const char *file)
 {
 	_cleanup_free_ char *clean = text_clean(file);
@@ -208,31 +200,74 @@ static void say_patch(const struct guard_set *set, const char *file)
 	       clean);
 }
 
-static struct error *patch(const struct guard_options *options)
+/* Runs the program without and with the patch. *status is 1 when it does not hold. */
+static struct error *prove(const struct guard_options *options, const struct guard_set *set, char **argv,
+			   struct patch_proof *proof, int *status)
+{
+	_cleanup_free_ char *path = NULL;
+	enum loom loom = LOOM_COMPILED;
+	uint64_t build;
+
+	TRY(launch_check(argv[0], &loom, &path, &build));
+	const struct launch_options launch = { .path = path,
+					       .argv = argv,
+					       .area.seed = cmds_seed(),
+					       .timeout_s = options->timeout_s,
+					       .check = options->check,
+					       .expect = options->expect };
+
+	cmds_catch_interrupts();
+	TRY(patch_prove(&launch, set, options->runs, (uint32_t)options->jitter_us, cmds_interrupted, proof));
+	*status = proof->held > 0;
+	return NULL;
+}
+
+static void answer_patch(const struct guard_options *options, const struct guard_set *set,
+			 const struct patch_proof *proof)
+{
+	if (!options->json) {
+		_cleanup_free_ char *words = patch_words(proof);
+
+		say_patch(set, options->out);
+		if (proof->runs)
+			printf("%s\n", words);
+		return;
+	}
+	json_t *answer = answer_new("guard");
+
+	json_object_set_new(answer, "guard_set", answer_text(options->out));
+	json_object_set_new(answer, "accesses", answer_count(set->sites.n));
+	json_object_set_new(answer, "rules", answer_count(set->rules.n));
+	if (proof->runs)
+		json_object_set_new(answer, "proof",
+				    json_pack("{s:o,s:o,s:o,s:f,s:f}", "runs", answer_count(proof->runs),
+					      "failed", answer_count(proof->failed), "held",
+					      answer_count(proof->held), "plain_s", proof->plain_s,
+					      "patched_s", proof->patched_s));
+	answer_print(answer);
+}
+
+static struct error *patch(const struct guard_options *options, char **argv, int *status)
 {
 	_cleanup_(guard_set_free) struct guard_set set = { 0 };
 	_cleanup_(finding_free) struct finding finding = { 0 };
 	_cleanup_free_ char *program = NULL;
+	struct patch_proof proof = { 0 };
 
 	if (!options->out)
 		return error_new("where to? --only wants -o FILE for the guard set");
 	TRY(read_finding(options->only, options->rank, &finding, &program));
-	if (!options->program && !*program)
+	const char *path = options->program ? options->program : argv[0] ? argv[0] : program;
+
+	if (!*path)
 		return error_new("the answer does not say which program it is about: name it with --program");
-	TRY(make_patch(&finding, options->program ? options->program : program, &set));
+	TRY(patch_make(&finding, path, &set));
 	if (options->limit_ms != LIMIT_OF_SET)
 		set.limit_ms = (uint32_t)options->limit_ms;
 	TRY(guard_set_save(options->out, &set));
-	if (options->json) {
-		json_t *answer = answer_new("guard");
-
-		json_object_set_new(answer, "guard_set", answer_text(options->out));
-		json_object_set_new(answer, "accesses", answer_count(set.sites.n));
-		json_object_set_new(answer, "rules", answer_count(set.rules.n));
-		answer_print(answer);
-		return NULL;
-	}
-	say_patch(&set, options->out);
+	if (argv[0])
+		TRY(prove(options, &set, argv, &proof, status));
+	answer_patch(options, &set, &proof);
 	return NULL;
 }
 
@@ -250,7 +285,9 @@ static struct error *report(const struct guard_options *options, char **operands
 
 static struct error *guard_main(int argc, char **argv, int *status)
 {
-	struct guard_options options = { .rank = 1, .limit_ms = LIMIT_OF_SET };
+	struct guard_options options = {
+		.rank = 1, .limit_ms = LIMIT_OF_SET, .runs = 30, .jitter_us = 1000, .timeout_s = 10
+	};
 	char **operands;
 
 	TRY(options_parse(&page, argc, argv, &options, &operands));
@@ -259,7 +296,7 @@ static struct error *guard_main(int argc, char **argv, int *status)
 	if (options.report)
 		return report(&options, operands, status);
 	if (options.only)
-		return patch(&options);
+		return patch(&options, operands, status);
 	if (!operands[0])
 		return error_new(
 			"guard what? Give a guard set and a program, as in unsnarl guard program.guard -- "

@@ -79,12 +79,11 @@ static const struct options_page page = {
 	.operands = "[options] -- PROGRAM ARGS",
 	.summary = "search for a schedule of the threads that makes the program fail",
 	.text = "Runs a program that was built with unsnarl cc or unsnarl c++ again and again, one thread at "
-		"a "
-		"time, each time in another order. A run fails when it is killed by a signal, exits with a "
-		"status other than 0, cannot go on because threads wait for each other, lasts too long, or "
-		"when --check or --expect say so. Failing runs and some that passed are recorded with what "
-		"was "
-		"observed. The first failing schedule is made as short as possible and printed.\n\n"
+		"a time, each time in another order. A run fails when it is killed by a signal, cannot go on "
+		"because threads wait for each other, does not keep to its heap blocks, lasts too long, or "
+		"when --check or --expect say so; without these two also when it exits with a status other "
+		"than 0. Failing runs and some that passed are recorded with what "
+		"was observed. The first failing schedule is made as short as possible and printed.\n\n"
 		"The exit status is 1 when a failure was found, 0 when not.",
 	.examples = "  unsnarl hunt -- ./program file\n"
 		    "  unsnarl hunt --budget 5m --expect right.txt -- ./program\n"
@@ -265,6 +264,7 @@ static struct error *hunt_main(int argc, char **argv, int *status)
 
 	TRY(launch_check(operands[0], &loom, &path, &summary.build));
 	command.loom = loom;
+	cmds_tell_loom(operands[0], loom);
 	if (loom == LOOM_COMPILED)
 		TRY(launch_check_control(path));
 	summary.store = command.store;

@@ -39,19 +39,19 @@ static void print_tried(const struct tally *summary)
 
 	_cleanup_free_ char *arms = tally_join(summary->arms.items, summary->arms.n);
 	_cleanup_free_ char *ends = tally_join(summary->ends.items, summary->ends.n);
-	_cleanup_free_ char *slow =
-		summary->slow ? memory_format(", %llu inconclusive (too slow under control)",
-					      (unsigned long long)summary->slow)
-			      : memory_string("");
-	_cleanup_free_ char *text =
-		memory_format("Tried %llu schedules in %s (%.0f a second): %s. %llu passed, %llu "
-			      "failed%s%s%s%s; %llu pairs, %llu "
-			      "predecessors, %llu edges.",
-			      (unsigned long long)summary->schedules, time,
-			      summary->wall_s > 0 ? (double)summary->schedules / summary->wall_s : 0, arms,
-			      (unsigned long long)summary->passed, (unsigned long long)summary->failed,
-			      *ends ? " (" : "", ends, *ends ? ")" : "", slow, (unsigned long long)summary->pairs,
-			      (unsigned long long)summary->predecessors, (unsigned long long)summary->edges);
+	_cleanup_free_ char *slow = summary->slow
+					    ? memory_format(", %llu inconclusive (too slow under control)",
+							    (unsigned long long)summary->slow)
+					    : memory_string("");
+	_cleanup_free_ char *text = memory_format(
+		"Tried %llu schedules in %s (%.0f a second): %s. %llu passed, %llu "
+		"failed%s%s%s%s; %llu pairs, %llu "
+		"predecessors, %llu edges.",
+		(unsigned long long)summary->schedules, time,
+		summary->wall_s > 0 ? (double)summary->schedules / summary->wall_s : 0, arms,
+		(unsigned long long)summary->passed, (unsigned long long)summary->failed, *ends ? " (" : "",
+		ends, *ends ? ")" : "", slow, (unsigned long long)summary->pairs,
+		(unsigned long long)summary->predecessors, (unsigned long long)summary->edges);
 
 	options_fill(stdout, text, 0, 0);
 	if (summary->claim != CLAIM_UNUSED)
@@ -134,6 +134,7 @@ static json_t *json_finding(const struct tally *summary, const struct story *sto
 	json_t *finding = json_object();
 	const char *class = run->outcome == OUTCOME_DEADLOCK      ? "deadlock"
 			    : run->outcome == OUTCOME_LOST_WAKEUP ? "lost-wakeup"
+			    : run->outcome == OUTCOME_MEMORY      ? "memory-error"
 								  : NULL;
 
 	json_object_set_new(finding, "rank", json_integer(1));

@@ -65,8 +65,9 @@ static const struct options_page page = {
 	.operands = "[options] -- PROGRAM ARGS",
 	.summary = "run a program N times; observe, label and record each run",
 	.text = "Runs a program that was built with unsnarl cc or unsnarl c++. A run fails when it is "
-		"killed by a signal, exits with a status other than 0, lasts too long, or when --check or "
-		"--expect say so. What the threads did to each other's data is recorded either way. The "
+		"killed by a signal, lasts too long, or when --check or --expect say so; without these two "
+		"also when it exits with a status other than 0. What the threads did to each other's data is "
+		"recorded either way. The "
 		"exit status is 0 also when runs failed.",
 	.examples = "  unsnarl run -n 100 -- ./program file\n"
 		    "  unsnarl run -n 1000 -j 2 --jitter --expect right.txt -- ./program\n"
@@ -186,6 +187,11 @@ static struct error *run_main(int argc, char **argv, int *status)
 
 	TRY(launch_check(operands[0], &loom, &path, &summary.build));
 	options.loom = loom;
+	if (loom == LOOM_BINARY && (options.machine || options.granularity))
+		return error_new(
+			"edges between cache lines and a simulated machine need hooks: build the program "
+			"with unsnarl cc, or leave --granularity and --machine out");
+	cmds_tell_loom(operands[0], loom);
 	summary.wanted = options.runs;
 	summary.store = options.store;
 	summary.program = path;

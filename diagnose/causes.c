@@ -34,7 +34,7 @@ bool causes_touch(const struct finding *a, const struct finding *b)
 
 static bool is_group(const struct proposal *proposal)
 {
-	return proposal->claim.kind == CLAIM_ATOMIC && proof_has_both_orders(&proposal->proof);
+	return proposal->claim.kind == CLAIM_ATOMIC && !proof_has_one_order(&proposal->proof);
 }
 
 static uint32_t reach_of(const struct proposal *proposal)
@@ -122,6 +122,42 @@ static void add_tried(const struct evidence *evidence, const struct proposal *pr
 					 .claimed = proposal->methods };
 }
 
+/* Threads that wait for each other, or for a signal that came before, are the failure itself. */
+static bool is_fact(const struct finding *finding)
+{
+	return (finding->class == FINDING_DEADLOCK || finding->class == FINDING_LOST_WAKEUP) &&
+	       finding->score >= 1;
+}
+
+static const struct proposal *proposal_of(const struct proposals *proposals, const struct finding *finding)
+{
+	for (size_t i = 0; i < proposals->n; i++)
+		if (proposals->items[i].told == finding)
+			return &proposals->items[i];
+	return NULL;
+}
+
+/* What was seen needs no experiment to be likely. */
+static void add_facts(const struct evidence *evidence, struct opinions *opinions,
+		      const struct proposals *proposals, struct causes *out)
+{
+	for (size_t i = 0; i < opinions->n && i < OPINIONS_MOST; i++)
+		for (size_t j = 0; j < opinions->items[i].findings.n; j++) {
+			struct finding *finding = &opinions->items[i].findings.items[j];
+			const struct proposal *proposal = proposal_of(proposals, finding);
+
+			if (!is_fact(finding))
+				continue;
+			if (proposal && proposal->proof.verdict > VERDICT_GUESS)
+				add_tried(evidence, proposal, out);
+			else
+				*VEC_PUSH(out) = (struct cause){ .finding = finding,
+								 .verdict = VERDICT_LIKELY,
+								 .seen = true,
+								 .claimed = 1u << i };
+		}
+}
+
 void causes_order(const struct evidence *evidence, struct opinions *opinions, struct proposals *proposals,
 		  struct causes *out)
 {
@@ -129,17 +165,15 @@ void causes_order(const struct evidence *evidence, struct opinions *opinions, st
 	out->told.items = memory_alloc((proposals->n + 1) * sizeof *out->told.items);
 	out->told.room = proposals->n + 1;
 	causes_sort(proposals);
+	add_facts(evidence, opinions, proposals, out);
 	for (size_t i = 0; i < proposals->n; i++)
 		if (proposals->items[i].proof.verdict > VERDICT_GUESS)
 			add_tried(evidence, &proposals->items[i], out);
 	for (size_t i = 0; i < opinions->n && i < OPINIONS_MOST; i++)
 		for (size_t j = 0; j < opinions->items[i].findings.n; j++) {
 			struct finding *finding = &opinions->items[i].findings.items[j];
-			const struct proposal *proposal = NULL;
+			const struct proposal *proposal = proposal_of(proposals, finding);
 
-			for (size_t k = 0; k < proposals->n; k++)
-				if (proposals->items[k].told == finding)
-					proposal = &proposals->items[k];
 			if (proposal && proposal->proof.tried)
 				add_tried(evidence, proposal, out);
 			else if (!is_listed(out, finding))

@@ -1,9 +1,10 @@
 /* From proposals to causes. Methods give opinions: findings that they claim. Experiments
  * decide which of these, or of what nobody claimed, is the cause: the order of causes
  * follows from their counts (lab.h) and from the run alone:
+ *   0. threads that wait for each other or for a lost signal: that is the failure itself;
  *   1. proven before likely before guessed;
- *   2. a group of accesses that must be one step, seen to do no harm whichever side comes
- *      first, before an order of two: it forbids less;
+ *   2. a group of accesses that must be one step, unless it was only ever seen on one side of
+ *      the others, before an order of two: it forbids less;
  *   3. what fails clearly more often when it is forced;
  *   4. what was complete earlier in the shortest failing run: later things follow from it;
  *   5. the smaller one.
@@ -32,6 +33,7 @@ struct cause {
 	enum verdict verdict;
 	bool tried;       /* there are counts */
 	bool consequence; /* forbidden it fails all the same */
+	bool seen;        /* it is the failure itself */
 	bool second;      /* of another failure, that comes also when the first cause is forbidden */
 	struct claim claim;
 	struct proof proof;

@@ -171,9 +171,12 @@ static bool fits_step(const struct matching *matching, size_t step, size_t event
 		    (matching->finding->accesses.items[i].thread == access->thread) !=
 			    (matching->parts->items[i].thread == at->thread))
 			return false;
-	for (size_t i = 0; i < step && matching->one; i++) {
+	for (size_t i = 0; i < step; i++) {
 		const struct claim_part *part = &matching->parts->items[i];
+		const char *name = part->site->variable;
 
+		if (!matching->one && (!*name || strcmp(name, access->variable)))
+			continue;
 		if (part->size &&
 		    !(part->address < at->address + at->size && at->address < part->address + part->size))
 			return false;

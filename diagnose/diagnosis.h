@@ -33,6 +33,8 @@ struct diagnosis {
 	struct run plain;   /* alone, not controlled */
 	bool has_plain;
 	bool always; /* no schedule passed: the order of threads does not matter */
+	bool timing; /* even the shortest schedule that was found needs too many switches to be explained */
+	double deadline;
 	struct replays replays;
 	struct retold retold; /* the shortest failing run, traced */
 	bool has_story;
@@ -55,8 +57,8 @@ struct method {
 	struct opinion head;
 	struct error *(*ask)(struct diagnosis *diagnosis, struct opinion *opinion);
 };
-extern const struct method method_waits, method_fault, method_locate, method_locate_shortest, method_rank,
-	method_switches, method_wakes;
+extern const struct method method_waits, method_memory, method_fault, method_locate, method_locate_shortest,
+	method_rank, method_switches, method_wakes;
 
 /* screen.c, answer.c */
 void diagnosis_print(const struct diagnosis *diagnosis, FILE *out);

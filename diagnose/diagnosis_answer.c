@@ -2,8 +2,8 @@
  */
 #include <string.h>
 
-#include "diagnose/advice.h"
 #include "diagnose/diagnosis.h"
+#include "report/advice.h"
 #include "report/answer.h"
 #include "report/finding.h"
 #include "report/text.h"
@@ -36,8 +36,9 @@ static json_t *proof_json(const struct diagnosis *diagnosis, const struct proof 
 static json_t *cause_json(const struct diagnosis *diagnosis, size_t i)
 {
 	const struct cause *cause = &diagnosis->causes.items[i];
+	_cleanup_(excerpt_free) struct excerpts excerpts = { 0 };
 	json_t *object = finding_json(cause->finding);
-	_cleanup_free_ char *advice = advice_for(cause->finding);
+	_cleanup_free_ char *advice = advice_for(cause->finding, &excerpts);
 
 	json_object_set_new(object, "rank", json_integer((json_int_t)i + 1));
 	json_object_set_new(object, "score", json_real(cause_score(cause)));

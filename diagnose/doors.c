@@ -159,6 +159,23 @@ static bool is_needed(const struct survey *survey, uint32_t site)
 	return false;
 }
 
+/* All sites of the call, each once. */
+static void add_door(const struct survey *survey, struct claim_role *role, uint32_t number)
+{
+	const struct site *site = atlas_number(survey->atlas, number);
+	uint64_t sites[CLAIM_DOORS];
+	uint32_t n = site ? claim_collect_sites(survey->atlas, site, sites, CLAIM_DOORS) : 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		bool known = false;
+
+		for (uint32_t j = 0; j < role->ndoors; j++)
+			known |= role->doors[j] == sites[i];
+		if (!known && role->ndoors < CLAIM_DOORS)
+			role->doors[role->ndoors++] = sites[i];
+	}
+}
+
 void claim_find_doors(const struct observations *run, const struct atlas *atlas,
 		      const struct claim_parts *parts, struct claim *claim)
 {
@@ -177,15 +194,10 @@ void claim_find_doors(const struct observations *run, const struct atlas *atlas,
 		walk(&survey);
 	/* Outermost first. */
 	for (uint32_t depth = 0; depth < HELD_MOST; depth++)
-		for (uint32_t i = 0; i < survey.ninside; i++) {
-			struct claim_role *role = &claim->roles[survey.inside[i].role];
-			const struct site *site = atlas_number(atlas, survey.inside[i].site);
-
-			if (survey.inside[i].outside == depth && site && role->ndoors < CLAIM_DOORS &&
-			    is_needed(&survey, survey.inside[i].site))
-				role->ndoors += claim_collect_sites(atlas, site, role->doors + role->ndoors,
-								    CLAIM_DOORS - role->ndoors);
-		}
+		for (uint32_t i = 0; i < survey.ninside; i++)
+			if (survey.inside[i].outside == depth && is_needed(&survey, survey.inside[i].site))
+				add_door(&survey, &claim->roles[survey.inside[i].role],
+					 survey.inside[i].site);
 	free(survey.walkers);
 	free(survey.bits);
 }

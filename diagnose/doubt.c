@@ -8,8 +8,8 @@
 #include "base/memory.h"
 #include "diagnose/retell.h"
 
-#define CONTROL_PRICE 100  /* a run under control may take so many times as long as the plain one, */
-#define SCHEDULE_PRICE 20  /* a schedule as the first one */
+#define CONTROL_PRICE 100 /* a run under control may take so many times as long as the plain one, */
+#define SCHEDULE_PRICE 20 /* a schedule as the first one */
 #define LONGEST_S 600
 #define POINTS_PER_S 2e9 /* more than a plain run can pass */
 #define TRIES 3          /* of a replay */

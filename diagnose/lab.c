@@ -68,7 +68,7 @@ struct error *lab_try(struct lab *lab, const struct claim *claim, struct proof *
 	return NULL;
 }
 
-static enum verdict verdict_of(const struct lab *lab, const struct proof *proof)
+static enum verdict verdict_of(const struct lab *lab, const struct claim *claim, const struct proof *proof)
 {
 	uint64_t failed = bad(&proof->near, &lab->near) + bad(&proof->any, &lab->any);
 	uint64_t runs = proof->near.runs + proof->any.runs;
@@ -83,7 +83,10 @@ static enum verdict verdict_of(const struct lab *lab, const struct proof *proof)
 	if (!less || is_spoilt(&proof->near, &lab->near) || is_spoilt(&proof->any, &lab->any) ||
 	    (proof->near.given_up + proof->any.given_up) * 2 > runs)
 		return VERDICT_GUESS;
-	return failed == 0 && forced ? VERDICT_PROVEN : VERDICT_LIKELY;
+	if (failed == 0 && forced)
+		return VERDICT_PROVEN;
+	/* Waiting until all others are done is much more than an order: alone it shows nothing. */
+	return claim->kind == CLAIM_ORDER_LAST ? VERDICT_GUESS : VERDICT_LIKELY;
 }
 
 struct error *lab_prove(struct lab *lab, const struct claim *claim, struct proof *proof)
@@ -93,7 +96,7 @@ struct error *lab_prove(struct lab *lab, const struct claim *claim, struct proof
 	TRY(trials_run(trials, claim, CLAIM_FORBID, TRIALS_NEAR, 0, RUNS, false, &proof->near));
 	TRY(trials_run(trials, claim, CLAIM_FORBID, TRIALS_ANY, 0, RUNS, false, &proof->any));
 	TRY(trials_run(trials, claim, CLAIM_FORCE, TRIALS_ANY, 0, FORCED_RUNS, false, &proof->forced));
-	proof->verdict = verdict_of(lab, proof);
+	proof->verdict = verdict_of(lab, claim, proof);
 	return NULL;
 }
 
@@ -101,6 +104,12 @@ bool proof_has_both_orders(const struct proof *proof)
 {
 	return proof->along.before + proof->near.before + proof->any.before > 0 &&
 	       proof->along.after + proof->near.after + proof->any.after > 0;
+}
+
+bool proof_has_one_order(const struct proof *proof)
+{
+	return (proof->along.before + proof->near.before + proof->any.before > 0) !=
+	       (proof->along.after + proof->near.after + proof->any.after > 0);
 }
 
 bool proof_is_forced_better(const struct proof *a, const struct proof *b)

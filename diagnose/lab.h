@@ -43,6 +43,9 @@ bool lab_is_over(const struct lab *lab); /* out of time */
 
 /* Is it seen that others' steps may come before and after the whole group, both without a failure? */
 bool proof_has_both_orders(const struct proof *proof);
+/* Forbidden, one side always came first: then an order may be what matters. When the two never met at all,
+ * since the mended program does not come to the second step, that says nothing. */
+bool proof_has_one_order(const struct proof *proof);
 /* Does the one, forced, fail more often than the other, clearly? */
 bool proof_is_forced_better(const struct proof *a, const struct proof *b);
 

@@ -32,7 +32,7 @@ static bool is_lock(enum schedule_waiting kind)
 	       kind == WAITING_SPINLOCK || kind == WAITING_ONCE;
 }
 
-/* Does the thread wait for itself in the end, through locks only? */
+/* Does the thread wait for itself in the end, through locks and ends of threads only? */
 static bool in_cycle(const struct schedule *schedule, uint32_t thread)
 {
 	uint32_t now = thread;
@@ -40,7 +40,8 @@ static bool in_cycle(const struct schedule *schedule, uint32_t thread)
 	for (size_t steps = 0; steps <= schedule->nwaits; steps++) {
 		const struct schedule_wait *wait = wait_of(schedule, now);
 
-		if (!wait || wait->holder == THREAD_NONE || !is_lock(wait->kind))
+		if (!wait || wait->holder == THREAD_NONE ||
+		    !(is_lock(wait->kind) || wait->kind == WAITING_JOIN))
 			return false;
 		now = wait->holder;
 		if (now == thread)
@@ -84,6 +85,7 @@ static void tell_cycle(struct diagnosis *diagnosis, struct opinion *opinion)
 	const struct schedule *schedule = schedule_of(diagnosis);
 	struct finding *finding = add_finding(diagnosis, opinion, FINDING_DEADLOCK, 1);
 	size_t threads = 0;
+	bool joins = false;
 
 	for (size_t i = 0; i < schedule->nwaits; i++) {
 		const struct schedule_wait *wait = &schedule->waits[i];
@@ -91,16 +93,21 @@ static void tell_cycle(struct diagnosis *diagnosis, struct opinion *opinion)
 		if (!in_cycle(schedule, wait->thread))
 			continue;
 		threads++;
-		add_call(diagnosis, finding, wait->holder, "lock", wait->holder_site, false);
+		if (is_lock(wait->kind))
+			add_call(diagnosis, finding, wait->holder, "lock", wait->holder_site, false);
+		joins |= wait->kind == WAITING_JOIN;
 	}
 	for (size_t i = 0; i < schedule->nwaits; i++)
 		if (in_cycle(schedule, schedule->waits[i].thread))
-			add_call(diagnosis, finding, schedule->waits[i].thread, "lock",
-				 schedule->waits[i].site, true);
+			add_call(diagnosis, finding, schedule->waits[i].thread,
+				 is_lock(schedule->waits[i].kind) ? "lock" : "wait", schedule->waits[i].site,
+				 true);
 	finding->summary = threads == 1
 				   ? memory_string("A thread waits for a lock that it has itself.")
-				   : memory_format("%zu threads wait for each other: each has the lock that "
-						   "the next one wants.",
+				   : memory_format(joins ? "%zu threads wait for each other: one for the end "
+							   "of another, which wants a lock that it has."
+							 : "%zu threads wait for each other: each has the "
+							   "lock that the next one wants.",
 						   threads);
 	finding->evidence = memory_string("The cycle was there when the run could not go on.");
 }

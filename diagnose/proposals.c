@@ -16,6 +16,8 @@ size_t proposals_add(struct proposals *list, const struct evidence *evidence, en
 		if (evidence->passed[i].story.traced &&
 		    claim_is_mutual(evidence->passed[i].story.traced, evidence->atlas, &claim))
 			return SIZE_MAX;
+	if (kind == CLAIM_ATOMIC)
+		claim_find_exits(evidence, &claim);
 	for (size_t i = 0; i < list->n; i++)
 		if (claim_is_same(&list->items[i].claim, &claim))
 			return i;

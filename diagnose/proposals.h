@@ -35,6 +35,9 @@ struct evidence {
 	size_t npassed;
 };
 
+/* Sets the exits of all roles (exits.c). */
+void claim_find_exits(const struct evidence *evidence, struct claim *claim);
+
 /* Adds a proposal unless it is there already or cannot be a claim; its place in the list, SIZE_MAX. */
 size_t proposals_add(struct proposals *list, const struct evidence *evidence, enum claim_kind kind,
 		     const struct claim_parts *parts);

@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "base/options.h"
-#include "diagnose/advice.h"
 #include "diagnose/diagnosis.h"
+#include "report/advice.h"
 #include "report/finding.h"
 #include "report/said.h"
+#include "report/sentence.h"
 #include "report/text.h"
 #include "report/words.h"
 
@@ -105,14 +106,10 @@ static void put_title(const struct cause *cause, FILE *out)
 	}
 	put_label(out, "Cause", text);
 	free(text);
-	const char *words = finding_scenario_words(finding->scenario);
+	_cleanup_free_ char *words = sentence_for(finding);
 
-	if (*words || finding->summary) {
-		fprintf(out, "%*s", LABEL, "");
-		_cleanup_free_ char *clean = text_clean(*words ? words : finding->summary);
-
-		options_fill(out, clean, LABEL, LABEL);
-	}
+	if (*words)
+		put_label(out, "", words);
 }
 
 /* Heap blocks by where they were allocated: members say which field, not of which object. */
@@ -237,9 +234,12 @@ static void put_sure(const struct diagnosis *diagnosis, const struct cause *caus
 {
 	_cleanup_free_ char *for_it = names(diagnosis, cause->claimed);
 	_cleanup_free_ char *proof = cause->tried ? proof_words(diagnosis, cause) : NULL;
-	_cleanup_free_ char *text = memory_format(
-		"%s. %s%s%s%s", verdict_word(cause->verdict), proof ? proof : "It was not tried.",
-		*for_it ? " Proposed by: " : "", for_it, *for_it ? "." : "");
+	_cleanup_free_ char *text =
+		memory_format("%s. %s%s%s%s", verdict_word(cause->verdict),
+			      proof         ? proof
+			      : cause->seen ? "It was seen when the run could not go on."
+					    : "It was not tried.",
+			      *for_it ? " Proposed by: " : "", for_it, *for_it ? "." : "");
 
 	text[0] = (char)(text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0]);
 	put_label(out, "How sure", text);
@@ -334,7 +334,7 @@ static void put_uncontrolled(const struct diagnosis *diagnosis, FILE *out)
 static void put_cause(const struct diagnosis *diagnosis, struct excerpts *excerpts, FILE *out)
 {
 	const struct cause *cause = &diagnosis->causes.items[0];
-	_cleanup_free_ char *advice = advice_for(cause->finding);
+	_cleanup_free_ char *advice = advice_for(cause->finding, excerpts);
 
 	put_title(cause, out);
 	fputc('\n', out);
@@ -362,6 +362,18 @@ static void put_story(const struct diagnosis *diagnosis, FILE *out)
 		put_label(out, "Cause",
 			  "not found. It failed in every schedule, so the order of threads does not matter: "
 			  "this is for a debugger.");
+	} else if (diagnosis->timing) {
+		const struct schedule *reduced = &diagnosis->tally.failure.reduced;
+		_cleanup_free_ char *text =
+			memory_format("timing. Even the shortest schedule that was found needs %zu forced "
+				      "switches: it fails when things take long or short, not by an order "
+				      "of a few accesses. The end of one way to get there:",
+				      schedule_preemptions(reduced->turns, reduced->nturns));
+
+		put_label(out, "Cause", text);
+		fputc('\n', out);
+		if (diagnosis->has_story)
+			story_print(&diagnosis->retold.story, out);
 	} else if (diagnosis->interrupted && !diagnosis->opinions.n) {
 		put_label(out, "Cause", "not looked for: interrupted.");
 	} else {
@@ -394,8 +406,9 @@ static void put_nothing(const struct diagnosis *diagnosis, FILE *out)
 
 	options_fill(out, head, 2, 2);
 	if (tally->slow) {
-		_cleanup_free_ char *slow = memory_format("%llu of them were too slow under control: inconclusive.",
-							  (unsigned long long)tally->slow);
+		_cleanup_free_ char *slow =
+			memory_format("%llu of them were too slow under control: inconclusive.",
+				      (unsigned long long)tally->slow);
 
 		put_label(out, "But", slow);
 	}

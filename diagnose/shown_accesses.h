@@ -18,6 +18,8 @@ void trace_name_threads(const struct trace *trace, struct finding *finding);
 
 /* Names the heap blocks that the accesses are about, by where they were allocated (blocks.c). */
 void trace_name_blocks(const struct trace *trace, struct finding *finding);
+/* Which locks the threads held at the accesses, from the run (held_locks.c). */
+void trace_name_locks(const struct trace *trace, struct finding *finding);
 bool trace_is_access(const struct site *site, bool write, const struct finding_access *access);
 
 /* The last access of the run, NULL when there is none; *thread may be NULL. */

@@ -78,7 +78,7 @@ void tally_add(struct tally *tally, const struct steer_report *report, const cha
 	/* Exit 0 and yet failed: by its output. */
 	_cleanup_free_ char *early = memory_format("%s after an early time-out", how);
 
-	COUNT(&tally->ends, report->run.schedule.early_ns                    ? early
+	COUNT(&tally->ends, report->run.schedule.early_ns                      ? early
 			    : report->outcome == OUTCOME_EXIT && !report->code ? "wrong output"
 									       : how);
 	tally->failed++;

@@ -24,7 +24,7 @@ struct tally {
 	VEC(struct tally_count) arms;              /* schedules by policy */
 	VEC(struct tally_count) uncontrolled;
 	bool found, interrupted;
-	bool plain_passes; /* the program passes when it runs as it is; asked for when no schedule passed */
+	bool plain_passes;   /* the program passes when it runs as it is; asked for when no schedule passed */
 	struct run failure;  /* the first one */
 	uint64_t failure_at; /* it was this schedule, from 1 */
 	char *failure_arm;

@@ -4,7 +4,6 @@
  * program, the group is made smaller from both ends, and the others' part too, as long as
  * it still does (delta debugging): what is left is the fault.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "diagnose/locations.h"
@@ -152,6 +151,7 @@ static bool make_group(struct search *search, size_t begin, size_t end)
 		search->parts.items[i].size = 0;
 	if (!claim_build(evidence->run, evidence->atlas, CLAIM_ATOMIC, &search->parts, &search->claim))
 		return false;
+	claim_find_exits(evidence, &search->claim);
 	struct claim_step *others = &search->claim.steps[1];
 
 	for (size_t i = 1; i < around->nothers && others->nsites < CLAIM_SITES; i++) {
@@ -175,14 +175,6 @@ static struct error *mends(struct search *search, size_t begin, size_t end, bool
 		return NULL;
 	TRY(lab_try(search->lab, &search->claim, &proof));
 	*yes = proof.mended;
-	if (getenv("DEBUG_JUDGE"))
-		fprintf(stderr,
-			"FIX begin %zu (line %u) end %zu (line %u) others %zu: runs %lu failed %lu other %lu "
-			"given %lu held %lu %s\n",
-			begin, search->around.before[begin].part.site->line, end,
-			search->around.after[end].part.site->line, search->around.nothers, proof.along.runs,
-			proof.along.failed, proof.along.other, proof.along.given_up, proof.along.held,
-			proof.mended ? "MENDED" : "");
 	return NULL;
 }
 

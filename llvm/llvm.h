@@ -10,12 +10,20 @@
 #include "base/error.h"
 
 struct transform_options;
+struct scan;
+struct scan_options;
+struct build_options;
 
 struct llvm_entrances {
 	uint64_t build; /* LLVM_BUILD of the module: it and the tool were made together */
 	/* loom/compile/unit.h */
 	struct error *(*unit_weave)(const char *bitcode, const char *to,
 				    const struct transform_options *options);
+	/* static/static.h */
+	struct error *(*static_scan)(const struct scan_options *options, struct scan *out);
+	struct error *(*static_why)(const struct scan_options *options, const char *first, const char *second,
+				    char **out);
+	struct error *(*static_build)(const struct build_options *options);
 };
 
 #define LLVM_MODULE "libunsnarl_llvm.so"

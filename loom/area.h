@@ -12,7 +12,7 @@
 
 #define AREA_ENVIRONMENT "UNSNARL_AREA" /* number of the inherited descriptor */
 #define AREA_MAGIC 0x61657261736e75ull  /* "unsarea" */
-#define AREA_VERSION 8u
+#define AREA_VERSION 9u
 
 /* Bits of area_options.observe. */
 enum {
@@ -75,8 +75,8 @@ struct area_control {
 	uint32_t everywhere;  /* 1: every hooked access is a point */
 	uint32_t nsites;      /* in area_schedule.sites */
 	uint32_t reserved;
-	uint64_t points;      /* contested points expected in a run, from earlier ones; 0 = unknown */
-	uint64_t most_points; /* the run ends as a livelock beyond this; 0 = no limit */
+	uint64_t points;       /* contested points expected in a run, from earlier ones; 0 = unknown */
+	uint64_t most_points;  /* the run ends as a livelock beyond this; 0 = no limit */
 	uint64_t slow_points;  /* the run ends as too slow beyond this; 0 = no limit */
 	uint64_t still_points; /* points without any news that are a livelock; at least a million */
 	uint32_t early;        /* 1, an experiment: long waits may run out while others can go on */
@@ -84,7 +84,7 @@ struct area_control {
 	uint32_t thread_points
 		[CONTROL_THREADS]; /* points expected of each thread (the sum over its turns), 0 =
 						    unknown: for SURW */
-	struct claim claim; /* forced or forbidden, when it says so */
+	struct claim claim;        /* forced or forbidden, when it says so */
 };
 
 /* First page of the file. */
@@ -283,8 +283,21 @@ struct area_wait {
 
 /* A controlled process that cannot or must not go on ends with this status; `end` says why. */
 #define CONTROL_STATUS 124
-enum area_end { END_NONE, END_DEADLOCK, END_LOST_WAKEUP, END_LIVELOCK, END_DIVERGED, END_SLOW };
-#define END_LAST END_SLOW
+enum area_end { END_NONE, END_DEADLOCK, END_LOST_WAKEUP, END_LIVELOCK, END_DIVERGED, END_SLOW, END_MEMORY };
+#define END_LAST END_MEMORY
+
+/* END_MEMORY: an access that does not keep to a heap block. */
+enum area_fault_kind { FAULT_NONE, FAULT_USE_AFTER_FREE, FAULT_DOUBLE_FREE, FAULT_BEYOND };
+struct area_fault {
+	uint32_t kind;   /* enum area_fault_kind */
+	uint32_t thread; /* who did it */
+	uint64_t site;   /* id of the access, or of the call that frees; ids are 0 when not known */
+	int64_t offset;  /* of the access in the block */
+	uint64_t size, block;
+	uint64_t born_site, freed_site;
+	uint32_t born_thread, freed_thread; /* AREA_THREAD_GONE = not known, not freed */
+	uint32_t write, reserved;
+};
 
 #define AREA_TURNS (1u << 22)
 #define AREA_POINT_SITES (1u << 16)
@@ -297,12 +310,14 @@ struct area_schedule {
 	uint64_t
 		contested; /* of these: when another thread could have gone on instead; of long loops a part */
 	uint64_t diverged_site; /* where the thread stood instead */
-	uint64_t early_ns;      /* the first long wait that ran out while others could go on: what was left of it, */
-	uint64_t early_site;    /* its call, */
+	uint64_t
+		early_ns; /* the first long wait that ran out while others could go on: what was left of it, */
+	uint64_t early_site;                   /* its call, */
 	uint32_t early_thread, reserved_early; /* its thread; early_ns 0 = none */
 	uint32_t diverged_thread;
-	uint32_t claimed; /* by the process that is controlled, on the binary loom */
+	uint32_t claimed;          /* by the process that is controlled, on the binary loom */
 	struct claim_counts claim; /* what became of control.claim */
+	struct area_fault fault;
 	struct area_wait waits[AREA_SLOTS];
 	char uncontrolled[AREA_UNCONTROLLED_BYTES]; /* what was not under control, one name per line */
 	struct area_turn turns[AREA_TURNS];

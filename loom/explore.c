@@ -14,15 +14,15 @@
 
 #include "base/memory.h"
 
-#define KEPT_MOST 512    /* schedules that brought something new */
-#define TURNS_MOST 20000 /* longer ones are not kept */
-#define FLOOR 0.05       /* share of an arm that brings nothing */
-#define DECAY 0.85       /* of old yields, per round */
-#define FAILURE_GAIN 8   /* what a failure counts among new observations */
-#define ROUNDS_KNOWN 4   /* rounds whose arms are remembered */
+#define KEPT_MOST 512      /* schedules that brought something new */
+#define TURNS_MOST 20000   /* longer ones are not kept */
+#define FLOOR 0.05         /* share of an arm that brings nothing */
+#define DECAY 0.85         /* of old yields, per round */
+#define FAILURE_GAIN 8     /* what a failure counts among new observations */
+#define ROUNDS_KNOWN 4     /* rounds whose arms are remembered */
 #define LEAST_CAP 20000000 /* points before a run counts as too slow, */
 #define CAP_TIMES 1000     /* and how many times the usual number of points */
-#define MOST_BURST 64    /* points that an inserted turn runs at most */
+#define MOST_BURST 64      /* points that an inserted turn runs at most */
 
 struct arm {
 	double runs, gain; /* decayed */

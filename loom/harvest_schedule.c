@@ -18,6 +18,8 @@ _Static_assert((int)POLICY_FREE == (int)SCHEDULE_FREE && (int)POLICY_STAY == (in
 		       AREA_LOOSE == SCHEDULE_LOOSE && AREA_PLACE == SCHEDULE_PLACE &&
 		       AREA_GUARDED == SCHEDULE_GUARDED,
 	       "the model follows the area");
+_Static_assert((int)FAULT_BEYOND == (int)MEMORY_BEYOND && (int)FAULT_DOUBLE_FREE == (int)MEMORY_DOUBLE_FREE,
+	       "the model follows the area");
 
 bool harvest_turn(const struct area_turn *from, struct schedule_turn *to)
 {
@@ -81,6 +83,25 @@ static void take_waits(const struct area_schedule *from, struct schedule *out)
 	}
 }
 
+static void take_fault(const struct area_fault *from, struct schedule_fault *to)
+{
+	if (from->kind >= MEMORY_FAULTS)
+		return;
+	*to = (struct schedule_fault){
+		.kind = (enum memory_fault)from->kind,
+		.thread = from->thread,
+		.write = from->write,
+		.site = from->site,
+		.offset = from->offset,
+		.size = from->size,
+		.block = from->block,
+		.born_site = from->born_site,
+		.freed_site = from->freed_site,
+		.born_thread = from->born_thread,
+		.freed_thread = from->freed_thread,
+	};
+}
+
 /* All in front of the turns. Of the waits, which are many and mostly none, those that are counted. */
 static struct error *read_front(int fd, struct area_schedule *front)
 {
@@ -123,6 +144,8 @@ struct error *harvest_schedule(int fd, struct schedule *out, uint32_t *end)
 		out->uncontrolled =
 			strndup(front->uncontrolled, strnlen(front->uncontrolled, AREA_UNCONTROLLED_BYTES));
 	take_waits(front, out);
+	if (front->end == END_MEMORY)
+		take_fault(&front->fault, &out->fault);
 	struct error *error = take_turns(fd, front->nturns < AREA_TURNS ? front->nturns : AREA_TURNS, out);
 
 	if (!error)

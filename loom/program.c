@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "loom/area.h"         /* AREA_VERSION */
+#include "loom/area.h" /* AREA_VERSION */
 #include "loom/binary.h"
 #include "model/unit_format.h" /* names of the sections */
 
@@ -224,9 +224,11 @@ struct error *launch_check_control(const char *path)
 
 		memcpy(name + 1, sanitizers[i].symbol, size - 1);
 		if (memmem(image.bytes, image.size, name, size))
-			return error_new("%s was built with %s, which starts threads past unsnarl: they would run out of their "
-					 "turns; build it without -fsanitize=%s (-fsanitize=undefined may stay)",
-					 path, sanitizers[i].name, sanitizers[i].option);
+			return error_new(
+				"%s was built with %s, which starts threads past unsnarl: they would run out "
+				"of their "
+				"turns; build it without -fsanitize=%s (-fsanitize=undefined may stay)",
+				path, sanitizers[i].name, sanitizers[i].option);
 	}
 	return NULL;
 }

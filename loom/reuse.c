@@ -188,6 +188,8 @@ struct reuse_look reuse_look(struct reuse *reuse)
 	const struct area_schedule *schedule = schedule_of(reuse);
 	const struct area_head *head = head_of(reuse);
 	struct reuse_look look = { .end = schedule->end <= END_LAST ? schedule->end : END_NONE,
+				   .fault = schedule->fault.kind <= FAULT_BEYOND ? schedule->fault.kind
+										 : FAULT_NONE,
 				   .points = schedule->points,
 				   .contested = schedule->contested,
 				   .bound = head->bound != 0,

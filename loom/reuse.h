@@ -23,7 +23,7 @@ struct reuse_look {
 	bool novel; /* it showed a pair, predecessor or edge for the first time */
 	bool odd;   /* it wrote what no run writes */
 	bool bound; /* a port by its number */
-	uint32_t end, processes;
+	uint32_t end, fault, processes;
 	uint64_t points, contested, hash; /* of the schedule */
 	uint64_t turns;
 	struct claim_counts claim;

@@ -20,11 +20,11 @@ struct steer_order {
 	uint64_t seed;
 	struct schedule_turn *plan; /* owned; followed before the policy decides */
 	size_t nplan;
-	struct point_sites *sites;               /* owned: one hold of it; NULL = none */
-	bool strict;                             /* the plan is all */
-	bool light;                              /* without couples: fast, not for recording */
-	bool spare;                              /* also a failing run only if it shows something new */
-	bool keep;                               /* harvest the run even if it passes and shows nothing new */
+	struct point_sites *sites;    /* owned: one hold of it; NULL = none */
+	bool strict;                  /* the plan is all */
+	bool light;                   /* without couples: fast, not for recording */
+	bool spare;                   /* also a failing run only if it shows something new */
+	bool keep;                    /* harvest the run even if it passes and shows nothing new */
 	uint64_t points, most_points; /* contested points that are likely; beyond the latter it is too slow */
 	uint64_t still_points;        /* without any news: a livelock */
 	bool early;                   /* long waits may run out while others can go on */

@@ -1,5 +1,6 @@
 /* From facts to a label: the label given by the user, else how the program
- * ended, then what it printed, then what the check command says.
+ * ended, then what it printed, then what the check command says. Where output or
+ * check decide, the exit status does not.
  */
 #include "loom/verdict.h"
 
@@ -14,16 +15,15 @@
 void verdict_outcome(const struct ending *ending, enum outcome *outcome, int *code)
 {
 	static const enum outcome controlled[] = {
-		[END_DEADLOCK] = OUTCOME_DEADLOCK,
-		[END_LOST_WAKEUP] = OUTCOME_LOST_WAKEUP,
-		[END_LIVELOCK] = OUTCOME_LIVELOCK,
-		[END_DIVERGED] = OUTCOME_DIVERGED,
-		[END_SLOW] = OUTCOME_SLOW,
+		[END_DEADLOCK] = OUTCOME_DEADLOCK, [END_LOST_WAKEUP] = OUTCOME_LOST_WAKEUP,
+		[END_LIVELOCK] = OUTCOME_LIVELOCK, [END_DIVERGED] = OUTCOME_DIVERGED,
+		[END_SLOW] = OUTCOME_SLOW,         [END_MEMORY] = OUTCOME_MEMORY,
 	};
 
 	*code = 0;
 	if (ending->end > END_NONE && ending->end <= END_LAST) {
 		*outcome = controlled[ending->end];
+		*code = ending->end == END_MEMORY ? (int)ending->fault : 0;
 	} else if (ending->timed_out) {
 		*outcome = ending->controlled ? OUTCOME_SLOW : OUTCOME_TIMEOUT;
 	} else if (WIFSIGNALED(ending->status)) {
@@ -37,7 +37,10 @@ void verdict_outcome(const struct ending *ending, enum outcome *outcome, int *co
 
 bool verdict_open(const struct launch_options *options, const struct ending *ending)
 {
-	return !options->force && !ending->timed_out && ending->status == 0 && ending->end == END_NONE;
+	bool ended = !ending->timed_out && ending->end == END_NONE && WIFEXITED(ending->status);
+	bool asked = options->check || options->expect;
+
+	return !options->force && ended && (asked || WEXITSTATUS(ending->status) == 0);
 }
 
 static char *how_ended(const struct ending *ending, double timeout_s)
@@ -60,6 +63,10 @@ static char *how_ended(const struct ending *ending, double timeout_s)
 		return memory_string("livelock: it runs on and on without an end");
 	if (outcome == OUTCOME_DIVERGED)
 		return memory_string("it could not follow its schedule");
+	if (outcome == OUTCOME_MEMORY)
+		return memory_string(code == MEMORY_USE_AFTER_FREE ? "use of a heap block after it was freed"
+				     : code == MEMORY_DOUBLE_FREE  ? "a heap block is freed twice"
+								   : "access beyond a heap block");
 	const char *name = sigabbrev_np(code);
 
 	return name ? memory_format("killed by SIG%s", name) : memory_format("killed by signal %d", code);

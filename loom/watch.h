@@ -25,8 +25,9 @@ struct ending {
 	bool stopped; /* by one of watch.stop: the rest is of no interest */
 	bool timed_out;
 	bool controlled; /* one thread at a time: how long that takes says little about the program */
-	int status;   /* as from waitpid */
-	uint32_t end; /* enum area_end: how a controlled run says that it ended */
+	int status;      /* as from waitpid */
+	uint32_t end;    /* enum area_end: how a controlled run says that it ended */
+	uint32_t fault;  /* enum area_fault_kind, with END_MEMORY */
 	double wall_s;
 	struct rusage usage;
 };

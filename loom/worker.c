@@ -238,8 +238,10 @@ static struct error *run_alone(struct worker *worker, const struct worker_order 
 
 	TRY(harvest_read(result->area, offsetof(struct area_head, bound), &bound, sizeof bound));
 	result->bound = bound != 0;
-	return harvest_read(result->area, AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, end),
-			    &ending->end, sizeof ending->end);
+	TRY(harvest_read(result->area, AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, end),
+			 &ending->end, sizeof ending->end));
+	return harvest_read(result->area, AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, fault.kind),
+			    &ending->fault, sizeof ending->fault);
 }
 
 static struct error *start_server(struct worker *worker)
@@ -333,6 +335,7 @@ static struct error *run_served(struct worker *worker, const struct worker_order
 	*done = true;
 	worker->lost = 0;
 	ending->end = look.end;
+	ending->fault = look.fault;
 	report->served = true;
 	report->points = look.points;
 	report->contested = look.contested;

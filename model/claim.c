@@ -30,7 +30,7 @@ bool claim_is_sound(const struct claim *claim)
 		taken[claim->steps[i].role] = true;
 	}
 	for (uint32_t i = 0; i < claim->nroles; i++)
-		if (!taken[i] || claim->roles[i].ndoors > CLAIM_DOORS)
+		if (!taken[i] || claim->roles[i].ndoors > CLAIM_DOORS || claim->roles[i].nexits > CLAIM_EXITS)
 			return false;
 	return true;
 }

@@ -13,7 +13,8 @@
 #define CLAIM_STEPS 6u
 #define CLAIM_SITES 32u   /* of one step: an unrolled or inlined line has several */
 #define CLAIM_ROLES 3u    /* threads that take part */
-#define CLAIM_DOORS 8u    /* lock calls before which a role is held */
+#define CLAIM_EXITS 8u    /* places behind which a role has no further step */
+#define CLAIM_DOORS 16u   /* lock calls before which a role is held */
 #define CLAIM_ANYWHERE 0u /* location of a step that may be at any address */
 
 enum claim_kind {
@@ -40,6 +41,8 @@ struct claim_step {
 struct claim_role {
 	uint64_t doors[CLAIM_DOORS]; /* ids of lock calls: it is held there instead of inside */
 	uint32_t ndoors;
+	uint64_t exits[CLAIM_EXITS]; /* ids: whoever comes there will not do the last step */
+	uint32_t nexits;
 	uint32_t reach; /* accesses of its thread from its first to its last step, in the run before */
 };
 

@@ -47,6 +47,8 @@ void claim_write(FILE *out, const struct claim *claim, const struct site *(*find
 	for (uint32_t i = 0; i < claim->nroles && i < CLAIM_ROLES; i++) {
 		fprintf(out, "role reach %" PRIu32 " doors", claim->roles[i].reach);
 		put_sites(out, claim->roles[i].doors, claim->roles[i].ndoors);
+		fprintf(out, "\nexits");
+		put_sites(out, claim->roles[i].exits, claim->roles[i].nexits);
 		putc('\n', out);
 	}
 	for (uint32_t i = 0; i < claim->nsteps && i < CLAIM_STEPS; i++) {
@@ -142,14 +144,17 @@ static bool get_field(char **line, const char *name, uint32_t most, uint32_t *ou
 	return true;
 }
 
-static bool get_sites(char **line, const char *name, uint32_t most, uint64_t *sites, uint32_t *n)
+static bool get_list(char **line, uint32_t most, uint64_t *sites, uint32_t *n)
 {
-	if (strcmp(next_word(line), name))
-		return false;
 	for (const char *word = next_word(line); *word; word = next_word(line))
 		if (*n == most || !number_of(word, UINT64_MAX, &sites[(*n)++]))
 			return false;
 	return true;
+}
+
+static bool get_sites(char **line, const char *name, uint32_t most, uint64_t *sites, uint32_t *n)
+{
+	return !strcmp(next_word(line), name) && get_list(line, most, sites, n);
 }
 
 static bool get_step(char *line, struct claim_step *step)
@@ -194,12 +199,19 @@ static struct error *get_line(const struct text *text, char *line, struct claim 
 		return out->nroles < CLAIM_ROLES && get_role(line, &out->roles[out->nroles++])
 			       ? NULL
 			       : wrong(text, "not a role (reach N doors SITE…), or one too many");
+	if (!strcmp(word, "exits") && out->nroles) {
+		struct claim_role *role = &out->roles[out->nroles - 1];
+
+		return get_list(&line, CLAIM_EXITS, role->exits, &role->nexits)
+			       ? NULL
+			       : wrong(text, "not sites, or too many");
+	}
 	if (!strcmp(word, "step"))
 		return out->nsteps < CLAIM_STEPS && get_step(line, &out->steps[out->nsteps++])
 			       ? NULL
 			       : wrong(text, "not a step (role, location, thread, occurrence, write, sites), "
 					     "or one too many");
-	return wrong(text, "lines begin with kind, use, role, step or end");
+	return wrong(text, "lines begin with kind, use, role, exits, step or end");
 }
 
 static struct error *parse(struct text *text, struct claim *out)

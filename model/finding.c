@@ -18,35 +18,24 @@ static const struct {
 	[FINDING_MEMORY] = { "memory-error", "memory error" },
 };
 
-/* LOCON, Table 1. T1 is the thread of the outer accesses, T2 that of the inner ones. */
-static const struct {
-	const char *pattern, *words;
-} scenarios[] = {
-	[0] = { "", "" },
-	[1] = { "W-R", "a write came before the read that should have seen the value before it" },
-	[2] = { "R-W", "a read came before the write whose value it should have seen" },
-	[3] = { "W-W", "two writes came in the wrong order, so the wrong one lasted" },
-	[4] = { "W-W-R", "between a thread's write and its own read, another thread wrote something else" },
-	[5] = { "R-W-W", "between a thread's read and its write, another thread wrote: that write is lost" },
-	[6] = { "R-W-R", "between two reads of one thread, another thread changed the value" },
-	[7] = { "W-R-W", "another thread read the value in between two writes" },
-	[8] = { "R(x) W(x) R(y) W(y)",
-		"one thread reads one variable and then writes the other; another thread does the reverse in "
-		"between" },
-	[9] = { "R(x) R(y) W(x) W(y)",
-		"each of two threads reads one variable and then writes the other, both at the same time" },
-	[10] = { "W(x) R(x) R(y) W(y)",
-		 "one thread reads two variables while another is between changing the one and the other" },
-	[11] = { "W(x) W(x) R(y) W(y)",
-		 "one thread changes two variables; another overwrites the first and reads the second in "
-		 "between" },
-	[12] = { "W(x) W(x) W(y) W(y)",
-		 "two threads write the same two variables, one in between the writes of the other" },
-	[13] = { "W(x) R(y) R(x) W(y)", "one thread reads two variables in one order while another changes "
-					"them in the other order" },
-	[14] = { "W(x) R(y) W(x) W(y)",
-		 "one thread changes two variables while another reads the second and overwrites the first" },
-	[15] = { "W(x) W(y) W(x) W(y)", "two threads write the same two variables in opposite order" },
+/* LOCON, Table 1. The first and the last access are one thread's, those between another's. */
+static const char *const scenarios[] = {
+	"",
+	"W-R",
+	"R-W",
+	"W-W",
+	"W-W-R",
+	"R-W-W",
+	"R-W-R",
+	"W-R-W",
+	"R(x) W(x) R(y) W(y)",
+	"R(x) R(y) W(x) W(y)",
+	"W(x) R(x) R(y) W(y)",
+	"W(x) W(x) R(y) W(y)",
+	"W(x) W(x) W(y) W(y)",
+	"W(x) R(y) R(x) W(y)",
+	"W(x) R(y) W(x) W(y)",
+	"W(x) W(y) W(x) W(y)",
 };
 
 #define NSCENARIOS (sizeof scenarios / sizeof *scenarios)
@@ -63,12 +52,7 @@ const char *finding_class_words(enum finding_class class)
 
 const char *finding_scenario_pattern(unsigned scenario)
 {
-	return scenario < NSCENARIOS ? scenarios[scenario].pattern : "";
-}
-
-const char *finding_scenario_words(unsigned scenario)
-{
-	return scenario < NSCENARIOS ? scenarios[scenario].words : "";
+	return scenario < NSCENARIOS ? scenarios[scenario] : "";
 }
 
 struct finding_access *finding_add_access(struct finding_accesses *list, uint32_t number,
@@ -137,6 +121,9 @@ static void accesses_free(struct finding_accesses *list)
 		free(list->items[i].function);
 		free(list->items[i].variable);
 		free(list->items[i].through);
+		for (size_t l = 0; l < list->items[i].locks.n; l++)
+			free(list->items[i].locks.items[l].file);
+		VEC_FREE(&list->items[i].locks);
 	}
 	VEC_FREE(list);
 }

@@ -29,6 +29,15 @@ enum finding_class {
 	FINDING_CLASSES
 };
 
+/* A lock that a thread held at an access. Two accesses of one thread with the same section did not give
+ * the lock back in between. */
+struct finding_lock {
+	uint64_t object;           /* equal for the same lock */
+	size_t section;            /* which time it was taken */
+	char *file;                /* where it was taken; never NULL, may be "" */
+	uint32_t line, given_back; /* lines; 0 = not known, not given back */
+};
+
 struct finding_access {
 	uint32_t thread;                  /* 0 is the main thread; FINDING_NO_THREAD */
 	uint64_t order;                   /* among the accesses of its thread; 0 unknown */
@@ -39,6 +48,8 @@ struct finding_access {
 	uint32_t line, column;
 	bool missing;     /* the failed run ended before it was done */
 	const char *role; /* of a call: "lock", "wait", "signal"; NULL for a plain access. A constant */
+	bool locks_known;
+	VEC(struct finding_lock) locks; /* held, in the order in which they were taken */
 };
 
 struct finding_accesses {
@@ -93,7 +104,6 @@ const char *finding_class_words(enum finding_class class); /* for people */
 /* The kinds of unserialisable or reversed interleavings of LOCON's Table 1:
  * 1-3 order, 4-7 one variable, 8-15 two variables. "" for others. */
 const char *finding_scenario_pattern(unsigned scenario); /* "R-W-R" */
-const char *finding_scenario_words(unsigned scenario);
 
 void finding_free(struct finding *finding); /* what it holds, not the struct */
 void findings_free(struct findings *findings);

@@ -175,7 +175,7 @@ static uint64_t name_key(const char *file, const char *function, enum site_kind 
 	uint64_t key = hash_string(HASH_START, place_file_name(file));
 
 	key = hash_string(key, function);
-	key = hash_string(key, variable);
+	key = hash_string(key, place_leaf(variable));
 	key = hash_string(key, through);
 	return hash_bytes(key, &number, sizeof number);
 }
@@ -183,7 +183,7 @@ static uint64_t name_key(const char *file, const char *function, enum site_kind 
 static bool names_agree(const struct guard_site *known, const struct site *site)
 {
 	return known->kind == site->kind && strcmp(known->function, site->function) == 0 &&
-	       strcmp(known->variable, site->variable) == 0 &&
+	       strcmp(place_leaf(known->variable), place_leaf(site->variable)) == 0 &&
 	       strcmp(known->through, site->through ? site->through : "") == 0 &&
 	       strcmp(place_file_name(known->file), place_file_name(site->file)) == 0;
 }

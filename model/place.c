@@ -37,6 +37,13 @@ unsigned place_common_folders(const char *a, const char *b)
 	return folders;
 }
 
+const char *place_leaf(const char *variable)
+{
+	const char *dot = strrchr(variable, '.');
+
+	return dot ? dot + 1 : variable;
+}
+
 /* The order of places: those that are alike stand together, by position. */
 static int compare_names(const struct site *a, const struct site *b)
 {
@@ -44,7 +51,7 @@ static int compare_names(const struct site *a, const struct site *b)
 
 	order = order ? order : strcmp(a->function, b->function);
 	order = order ? order : (int)a->kind - (int)b->kind;
-	order = order ? order : strcmp(a->variable, b->variable);
+	order = order ? order : strcmp(place_leaf(a->variable), place_leaf(b->variable));
 	return order ? order : strcmp(through_of(a), through_of(b));
 }
 
@@ -101,7 +108,7 @@ uint64_t place_id(const struct site *site, struct place_rank rank)
 	uint64_t id = hash_string(HASH_START, place_file_name(site->file));
 
 	id = hash_string(id, site->function);
-	id = hash_string(id, site->variable);
+	id = hash_string(id, place_leaf(site->variable));
 	id = hash_string(id, through_of(site));
 	return hash_bytes(id, numbers, sizeof numbers);
 }

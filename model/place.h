@@ -21,6 +21,9 @@ struct place_rank {
 
 /* Is the site an access to memory, as against a call or a loop? */
 bool place_is_access(const struct site *site);
+/* What a variable's name ends with, behind the last dot: how the rest is called depends on what was inlined
+ * into what. */
+const char *place_leaf(const char *variable);
 /* Same file, function, kind, variable and way through a header. */
 bool place_alike(const struct site *a, const struct site *b);
 /* Alike, and at the same line and column. */

@@ -12,7 +12,16 @@ enum outcome {
 	OUTCOME_LIVELOCK,    /* it ran on and on without an end */
 	OUTCOME_DIVERGED,    /* it could not follow the schedule it was given */
 	OUTCOME_SLOW,        /* it was still at work when patience ended: says nothing about the program */
+	OUTCOME_MEMORY,      /* an access did not keep to a heap block; code = enum memory_fault */
 };
-#define OUTCOME_BEYOND (OUTCOME_SLOW + 1)
+#define OUTCOME_BEYOND (OUTCOME_MEMORY + 1)
+
+enum memory_fault {
+	MEMORY_NO_FAULT,
+	MEMORY_USE_AFTER_FREE,
+	MEMORY_DOUBLE_FREE,
+	MEMORY_BEYOND, /* before the first byte of a block or behind the last */
+	MEMORY_FAULTS
+};
 
 #endif

@@ -75,11 +75,25 @@ struct schedule_wait {
 	uint32_t missed_thread; /* who gave it */
 };
 
+/* The access that does not keep to a heap block, with which a run ended. Sites are ids, 0 = not known;
+ * threads may be THREAD_NONE. */
+struct schedule_fault {
+	enum memory_fault kind; /* MEMORY_NO_FAULT for most runs */
+	uint32_t thread;
+	bool write;
+	uint64_t site;
+	int64_t offset; /* in the block */
+	uint64_t size, block;
+	uint64_t born_site, freed_site;
+	uint32_t born_thread, freed_thread;
+};
+
 struct schedule {
-	uint64_t early_ns;     /* an experiment: so much was left of a long wait that ran out while others could */
+	uint64_t
+		early_ns; /* an experiment: so much was left of a long wait that ran out while others could */
 	uint32_t early_thread; /* go on, and whose it was; early_ns 0 = none. Not kept in files and stores. */
-	char *program;    /* as it was started; may be NULL */
-	char **arguments; /* argv[1..], NULL-terminated; may be NULL */
+	char *program;         /* as it was started; may be NULL */
+	char **arguments;      /* argv[1..], NULL-terminated; may be NULL */
 	uint64_t build;
 	enum schedule_policy policy;
 	uint32_t depth; /* of PCT */
@@ -98,6 +112,7 @@ struct schedule {
 	size_t nsites;
 	struct schedule_wait *waits;
 	size_t nwaits;
+	struct schedule_fault fault;
 	char *uncontrolled; /* what was not under control, one name per line; may be NULL */
 	/* Where a run left the plan it was to follow: turn of the plan, thread, id of its site. */
 	uint64_t diverged_turn;

@@ -37,7 +37,9 @@ static const char *const outcomes[OUTCOME_BEYOND] = {
 	[OUTCOME_LIVELOCK] = "livelock",
 	[OUTCOME_SLOW] = "slow",
 	[OUTCOME_DIVERGED] = "diverged",
+	[OUTCOME_MEMORY] = "memory",
 };
+static const char *const faults[MEMORY_FAULTS] = { "none", "use-after-free", "double-free", "beyond" };
 static const char *const waits[WAITING_KINDS] = {
 	"nothing",   "mutex",    "condition", "read-lock", "write-lock", "barrier",
 	"semaphore", "spinlock", "once",      "join",      "address",    "input",
@@ -114,6 +116,28 @@ static void put_sites(FILE *out, const struct schedule *schedule)
 		fprintf(out, "0x%016" PRIx64 "\n", schedule->sites[i]);
 }
 
+static int64_t thread_or_none(uint32_t thread)
+{
+	return thread == THREAD_NONE ? -1 : (int64_t)thread;
+}
+
+/* Only where there is one: most schedules have no such line. */
+static void put_fault(FILE *out, const struct schedule_fault *fault, schedule_lookup *find, void *context)
+{
+	if (fault->kind <= MEMORY_NO_FAULT || fault->kind >= MEMORY_FAULTS)
+		return;
+	fprintf(out,
+		"fault %s %" PRIu32 " %s site 0x%" PRIx64 " offset %s %" PRIu64 " size %" PRIu64
+		" block %" PRIu64 " born %" PRId64 " 0x%" PRIx64 " freed %" PRId64 " 0x%" PRIx64,
+		faults[fault->kind], fault->thread, fault->write ? "write" : "read", fault->site,
+		fault->offset < 0 ? "before" : "at",
+		fault->offset < 0 ? (uint64_t)-fault->offset : (uint64_t)fault->offset, fault->size,
+		fault->block, thread_or_none(fault->born_thread), fault->born_site,
+		thread_or_none(fault->freed_thread), fault->freed_site);
+	put_place(out, find && fault->site ? find(context, fault->site) : NULL);
+	putc('\n', out);
+}
+
 void schedule_write(FILE *out, const struct schedule *schedule, schedule_lookup *find, void *context)
 {
 	put_head(out, schedule);
@@ -140,13 +164,12 @@ void schedule_write(FILE *out, const struct schedule *schedule, schedule_lookup 
 			"%4" PRIu32 " %s object %" PRIu32 " site 0x%" PRIx64 " holder %" PRId64 " 0x%" PRIx64
 			" missed %" PRId64 " 0x%" PRIx64,
 			wait->thread, (unsigned)wait->kind < WAITING_KINDS ? waits[wait->kind] : waits[0],
-			wait->object, wait->site, wait->holder == THREAD_NONE ? -1 : (int64_t)wait->holder,
-			wait->holder_site,
-			wait->missed_thread == THREAD_NONE ? -1 : (int64_t)wait->missed_thread,
-			wait->missed_site);
+			wait->object, wait->site, thread_or_none(wait->holder), wait->holder_site,
+			thread_or_none(wait->missed_thread), wait->missed_site);
 		put_place(out, find && wait->site ? find(context, wait->site) : NULL);
 		putc('\n', out);
 	}
+	put_fault(out, &schedule->fault, find, context);
 	fprintf(out, "end\n");
 }
 
@@ -480,6 +503,29 @@ static struct error *get_title(struct text *text, struct schedule *out)
 	return NULL;
 }
 
+static bool get_fault(struct text *text, struct schedule_fault *fault)
+{
+	unsigned kind;
+	uint64_t offset;
+
+	if (!get_name(text, faults, MEMORY_FAULTS, &kind) || !get_u32(text, MOST_THREADS, &fault->thread))
+		return false;
+	fault->kind = (enum memory_fault)kind;
+	fault->write = is_word(text, "write");
+	if (!is_word(text, "site") || !get_number(text, UINT64_MAX, &fault->site) || !is_word(text, "offset"))
+		return false;
+	bool before = is_word(text, "before");
+
+	if (!get_number(text, INT64_MAX, &offset))
+		return false;
+	fault->offset = before ? -(int64_t)offset : (int64_t)offset;
+	return is_word(text, "size") && get_number(text, UINT64_MAX, &fault->size) &&
+	       is_word(text, "block") && get_number(text, UINT64_MAX, &fault->block) &&
+	       is_word(text, "born") && get_thread(text, &fault->born_thread) &&
+	       get_number(text, UINT64_MAX, &fault->born_site) && is_word(text, "freed") &&
+	       get_thread(text, &fault->freed_thread) && get_number(text, UINT64_MAX, &fault->freed_site);
+}
+
 static struct error *get_all(struct reading *reading, struct schedule *out)
 {
 	struct text *text = &reading->text;
@@ -498,7 +544,8 @@ static struct error *get_all(struct reading *reading, struct schedule *out)
 			TRY(get_waits(reading));
 		else if (!strcmp(key, "sites") && !reading->sites.n)
 			TRY(get_sites(reading));
-		else if (!get_field(reading, key, out))
+		else if (!strcmp(key, "fault") ? !get_fault(text, &out->fault)
+					       : !get_field(reading, key, out))
 			return wrong(text, "a field that is not known or has no such value");
 	}
 	if (!reading->hashed || reading->hash != schedule_hash(reading->turns.items, reading->turns.n))

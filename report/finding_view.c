@@ -8,6 +8,8 @@
 
 #include "base/options.h"
 #include "report/answer.h"
+#include "report/lock_words.h"
+#include "report/sentence.h"
 #include "report/text.h"
 
 #define WIDTH 80
@@ -17,44 +19,24 @@
 #define MOST_ACCESSES 12
 
 struct lanes {
-	uint32_t threads[MOST_COLUMNS];
+	size_t of[MOST_ACCESSES]; /* the lane of each access */
 	size_t n;
 	int width; /* of a column */
 };
 
 static bool find_lanes(const struct finding_accesses *accesses, struct lanes *lanes)
 {
-	*lanes = (struct lanes){ 0 };
-	for (size_t i = 0; i < accesses->n && i < MOST_ACCESSES; i++) {
-		uint32_t thread = accesses->items[i].thread;
-		size_t at = 0;
-
-		while (at < lanes->n && lanes->threads[at] != thread)
-			at++;
-		if (at < lanes->n)
-			continue;
-		if (lanes->n == MOST_COLUMNS)
-			return false;
-		lanes->threads[lanes->n++] = thread;
-	}
-	if (!lanes->n)
-		return false;
-	lanes->width = (WIDTH - INDENT - STEP) / (int)lanes->n;
-	return true;
+	lanes->n = sentence_lanes(accesses, lanes->of);
+	lanes->width = (WIDTH - INDENT - STEP) / (int)(lanes->n ? lanes->n : 1);
+	return lanes->n && lanes->n <= MOST_COLUMNS;
 }
 
-static int lane_of(const struct lanes *lanes, uint32_t thread)
+static char *thread_name(const struct finding_accesses *accesses, size_t i)
 {
-	for (size_t i = 0; i < lanes->n; i++)
-		if (lanes->threads[i] == thread)
-			return (int)i;
-	return 0;
-}
+	uint32_t thread = accesses->items[i].thread;
 
-static char *thread_name(uint32_t thread)
-{
 	if (thread == FINDING_NO_THREAD)
-		return memory_string("thread ?");
+		return sentence_thread(accesses, i);
 	return thread ? memory_format("thread T%u", thread) : memory_string("main thread T0");
 }
 
@@ -105,33 +87,59 @@ static void draw_step(const struct finding_access *access, size_t number, int la
 	}
 }
 
+/* "holds queue->lock since :31" */
+static void draw_locks(const struct finding *finding, const struct finding_access *access, int column,
+		       int width, struct excerpts *excerpts, FILE *out)
+{
+	if (!access->locks_known || !locks_any(finding))
+		return;
+	if (!access->locks.n)
+		put_line(out, column, width, "holds no lock");
+	for (size_t i = 0; i < access->locks.n; i++) {
+		const struct finding_lock *lock = &access->locks.items[i];
+		_cleanup_free_ char *name = lock_words(lock, excerpts);
+		_cleanup_free_ char *text = memory_format("holds %s since :%u", name, lock->line);
+
+		put_line(out, column, width, text);
+	}
+}
+
+static void draw_heads(const struct finding_accesses *accesses, const struct lanes *lanes, FILE *out)
+{
+	fprintf(out, "%*s", INDENT + STEP, "");
+	for (size_t lane = 0; lane < lanes->n; lane++) {
+		size_t first = 0;
+
+		while (lanes->of[first] != lane)
+			first++;
+		_cleanup_free_ char *name = thread_name(accesses, first);
+
+		if (lane + 1 < lanes->n)
+			text_pad(out, name, lanes->width, false);
+		else
+			fprintf(out, "%s\n", name);
+	}
+}
+
 void finding_draw(const struct finding *finding, struct excerpts *excerpts, FILE *out)
 {
 	struct lanes lanes;
 	bool drawn = find_lanes(&finding->accesses, &lanes);
 	size_t n = finding->accesses.n < MOST_ACCESSES ? finding->accesses.n : MOST_ACCESSES;
 
-	if (drawn) {
-		fprintf(out, "%*s", INDENT + STEP, "");
-		for (size_t i = 0; i < lanes.n; i++) {
-			_cleanup_free_ char *name = thread_name(lanes.threads[i]);
-
-			if (i + 1 < lanes.n)
-				text_pad(out, name, lanes.width, false);
-			else
-				fprintf(out, "%s\n", name);
-		}
-	}
+	if (drawn)
+		draw_heads(&finding->accesses, &lanes, out);
 	for (size_t i = 0; i < n; i++) {
 		const struct finding_access *access = &finding->accesses.items[i];
+		int lane = drawn ? (int)lanes.of[i] : 0, width = drawn ? lanes.width : WIDTH - INDENT - STEP;
 
 		if (!drawn) {
-			_cleanup_free_ char *name = thread_name(access->thread);
+			_cleanup_free_ char *name = thread_name(&finding->accesses, i);
 
 			fprintf(out, "%*s%s\n", INDENT + STEP, "", name);
 		}
-		draw_step(access, i + 1, drawn ? lane_of(&lanes, access->thread) : 0,
-			  drawn ? lanes.width : WIDTH - INDENT - STEP, excerpts, out);
+		draw_step(access, i + 1, lane, width, excerpts, out);
+		draw_locks(finding, access, INDENT + STEP + lane * width + 2, width - 3, excerpts, out);
 	}
 	if (n < finding->accesses.n)
 		fprintf(out, "%*sand %zu more\n", INDENT + STEP, "", finding->accesses.n - n);
@@ -185,10 +193,10 @@ void finding_print(const struct finding *finding, struct excerpts *excerpts, FIL
 	_cleanup_free_ char *clean = text_clean(raw);
 
 	put_line(out, 0, WIDTH, clean);
-	if (*finding_scenario_words(finding->scenario))
-		fill(out, finding_scenario_words(finding->scenario));
-	else if (finding->summary)
-		fill(out, finding->summary);
+	_cleanup_free_ char *sentence = sentence_for(finding);
+
+	if (*sentence)
+		fill(out, sentence);
 	fputc('\n', out);
 	finding_draw(finding, excerpts, out);
 	fputc('\n', out);
@@ -203,6 +211,22 @@ void finding_print(const struct finding *finding, struct excerpts *excerpts, FIL
 
 		fill(out, schedule);
 	}
+}
+
+/* Locks that are held, by where they were taken; equal numbers are the same lock. */
+static json_t *locks_json(const struct finding_access *access)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < access->locks.n; i++) {
+		const struct finding_lock *lock = &access->locks.items[i];
+
+		json_array_append_new(
+			array, json_pack("{s:o, s:o, s:i, s:o}", "lock", answer_hex(lock->object), "file",
+					 answer_text(lock->file), "line", (int)lock->line, "given_back",
+					 lock->given_back ? json_integer(lock->given_back) : json_null()));
+	}
+	return array;
 }
 
 static json_t *access_json(const struct finding_access *access)
@@ -221,6 +245,7 @@ static json_t *access_json(const struct finding_access *access)
 	json_object_set_new(object, "variable", answer_text(access->variable));
 	json_object_set_new(object, "through", *access->through ? answer_text(access->through) : json_null());
 	json_object_set_new(object, "missing", json_boolean(access->missing));
+	json_object_set_new(object, "locks", access->locks_known ? locks_json(access) : json_null());
 	return object;
 }
 
@@ -253,7 +278,9 @@ json_t *finding_json(const struct finding *finding)
 	json_object_set_new(object, "variables", names);
 	json_object_set_new(object, "blocks", blocks);
 	json_object_set_new(object, "accesses", accesses_json(&finding->accesses));
-	json_object_set_new(object, "summary", answer_text(finding->summary));
+	_cleanup_free_ char *sentence = sentence_for(finding);
+
+	json_object_set_new(object, "summary", answer_text(*sentence ? sentence : finding->summary));
 	json_object_set_new(object, "instead", answer_text(finding->instead));
 	json_object_set_new(object, "passing_order", accesses_json(&finding->otherwise));
 	json_object_set_new(object, "evidence", answer_text(finding->evidence));

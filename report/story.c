@@ -258,4 +258,5 @@ void story_print(const struct story *story, FILE *out)
 	put_scenes(&telling);
 	fprintf(out, "\n");
 	story_print_waits(story, out);
+	story_print_fault(story, out);
 }

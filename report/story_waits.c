@@ -11,7 +11,7 @@
 #include "report/text.h"
 
 /* "main (a.c:12)", or "an unknown place". */
-static char *place(const struct story *story, uint64_t id)
+char *story_place(const struct story *story, uint64_t id)
 {
 	const struct site *site = id ? atlas_find(story->atlas, id) : NULL;
 
@@ -24,7 +24,7 @@ static char *place(const struct story *story, uint64_t id)
 	return text_clean(text);
 }
 
-static void print_line(const struct story *story, uint64_t id, FILE *out)
+void story_print_line(const struct story *story, uint64_t id, FILE *out)
 {
 	const struct site *site = id ? atlas_find(story->atlas, id) : NULL;
 	struct excerpts excerpts = { 0 };
@@ -38,30 +38,30 @@ static void print_line(const struct story *story, uint64_t id, FILE *out)
 
 static void print_wait(const struct story *story, const struct schedule_wait *wait, FILE *out)
 {
-	_cleanup_free_ char *where = place(story, wait->site);
+	_cleanup_free_ char *where = story_place(story, wait->site);
 
 	if (wait->kind == WAITING_JOIN)
 		fprintf(out, "  T%u waits for the end of a thread at %s\n", wait->thread, where);
 	else
 		fprintf(out, "  T%u waits for %s %u at %s\n", wait->thread, schedule_waiting_name(wait->kind),
 			wait->object, where);
-	print_line(story, wait->site, out);
+	story_print_line(story, wait->site, out);
 	if (wait->holder != THREAD_NONE) {
-		_cleanup_free_ char *since = place(story, wait->holder_site);
+		_cleanup_free_ char *since = story_place(story, wait->holder_site);
 
 		if (wait->kind == WAITING_JOIN)
 			fprintf(out, "     which is T%u\n", wait->holder);
 		else
 			fprintf(out, "     which T%u has had since %s\n", wait->holder, since);
 		if (wait->kind != WAITING_JOIN)
-			print_line(story, wait->holder_site, out);
+			story_print_line(story, wait->holder_site, out);
 	}
 	if (wait->missed_site) {
-		_cleanup_free_ char *signal = place(story, wait->missed_site);
+		_cleanup_free_ char *signal = story_place(story, wait->missed_site);
 
 		fprintf(out, "     the signal came before, when nobody waited: T%u at %s\n",
 			wait->missed_thread, signal);
-		print_line(story, wait->missed_site, out);
+		story_print_line(story, wait->missed_site, out);
 	}
 }
 
@@ -132,8 +132,8 @@ static json_t *json_place(const struct story *story, uint64_t id)
 }
 
 /* One entry for what a thread has, wants or gave. */
-static void add_access(json_t *array, const struct story *story, uint32_t thread, const char *kind,
-		       uint64_t id)
+void story_add_access(json_t *array, const struct story *story, uint32_t thread, const char *kind,
+		      uint64_t id)
 {
 	json_t *entry = json_place(story, id);
 
@@ -154,20 +154,22 @@ json_t *story_json_waits(const struct story *story)
 		const struct schedule_wait *wait = &schedule->waits[i];
 
 		if (wait->holder != THREAD_NONE && wait->holder_site)
-			add_access(array, story, wait->holder, "lock", wait->holder_site);
+			story_add_access(array, story, wait->holder, "lock", wait->holder_site);
 		if (wait->missed_site)
-			add_access(array, story, wait->missed_thread, "signal", wait->missed_site);
+			story_add_access(array, story, wait->missed_thread, "signal", wait->missed_site);
 	}
 	for (size_t i = 0; i < schedule->nwaits; i++) {
 		const struct schedule_wait *wait = &schedule->waits[i];
 
-		add_access(array, story, wait->thread,
-			   wait->kind == WAITING_MUTEX || wait->kind == WAITING_READ_LOCK ||
-					   wait->kind == WAITING_WRITE_LOCK || wait->kind == WAITING_SPINLOCK
-				   ? "lock"
-				   : "wait",
-			   wait->site);
+		story_add_access(array, story, wait->thread,
+				 wait->kind == WAITING_MUTEX || wait->kind == WAITING_READ_LOCK ||
+						 wait->kind == WAITING_WRITE_LOCK ||
+						 wait->kind == WAITING_SPINLOCK
+					 ? "lock"
+					 : "wait",
+				 wait->site);
 	}
+	story_json_fault(story, array);
 	return array;
 }
 

@@ -16,6 +16,14 @@ char *words_signal(int number)
 	return name ? memory_format("SIG%s", name) : memory_format("signal %d", number);
 }
 
+const char *words_fault(enum memory_fault fault)
+{
+	static const char *const names[MEMORY_FAULTS] = { "memory fault", "use after free", "double free",
+							  "access beyond a block" };
+
+	return names[(unsigned)fault < MEMORY_FAULTS ? fault : 0];
+}
+
 char *words_ended(const struct run *run)
 {
 	switch (run->outcome) {
@@ -35,6 +43,8 @@ char *words_ended(const struct run *run)
 		return memory_string("diverged");
 	case OUTCOME_SLOW:
 		return memory_string("too slow");
+	case OUTCOME_MEMORY:
+		return memory_string(words_fault((enum memory_fault)run->code));
 	}
 	return memory_format("unknown outcome %d", (int)run->outcome);
 }
@@ -125,6 +135,8 @@ const char *words_outcome(enum outcome outcome)
 		return "diverged";
 	case OUTCOME_SLOW:
 		return "slow";
+	case OUTCOME_MEMORY:
+		return "memory";
 	}
 	return "unknown";
 }

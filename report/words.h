@@ -10,10 +10,11 @@
 #include "model/site.h"
 
 /* Fresh strings, free of control characters only where the model's are. */
-char *words_ended(const struct run *run); /* "exit 0", "SIGABRT", "hung", "deadlock" */
-char *words_signal(int number);           /* "SIGABRT", "signal 40" */
-char *words_seconds(double seconds);      /* "0.012 s", "3.1 s", "2 min 5 s" */
-char *words_time(int64_t microseconds);   /* "2026-01-31 12:00:00", local */
+char *words_ended(const struct run *run);         /* "exit 0", "SIGABRT", "hung", "deadlock" */
+const char *words_fault(enum memory_fault fault); /* "use after free", "double free" … */
+char *words_signal(int number);                   /* "SIGABRT", "signal 40" */
+char *words_seconds(double seconds);              /* "0.012 s", "3.1 s", "2 min 5 s" */
+char *words_time(int64_t microseconds);           /* "2026-01-31 12:00:00", local */
 char *words_count(uint64_t n, const char *one, const char *many); /* "1 run", "2 runs" */
 
 /* "LcRd RmWr", oldest event first; "-" when there was none. `events` is how many

@@ -138,14 +138,20 @@ def table2(names, options, folder):
         rows.append((pattern, name, f"{learned['runs']}{'' if learned['converged'] else ' (not converged)'}",
                      f"{plain}/{options.runs}", f"{held}/{options.runs}", patched, *cells))
         print(" | ".join(rows[-1]), flush=True)
+        if options.write:
+            write("table2", table2_lines(rows, options))
+    return table2_lines(rows, options)
+
+
+def table2_lines(rows, options):
     head = ["pattern", "program", "trained on", "fails", "guarded", "patched"]
     for family in FAMILY:
         head += [f"{family} detect", "tolerate"]
     lines = [f"Failing runs of {options.runs} of the -DTRIGGER build: as it is, guarded by what was learned, with an "
              "emergency patch; then each invariant, detect and tolerate.", ""]
     lines += ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    lines += ["| " + " | ".join(row) + " |" for row in sorted(rows)]
-    lines += ["", "The paper's Table 2 (d detects, t tolerates, in brackets on some interleavings):", ""]
+    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in sorted(rows)]
+    lines += ["", "The paper's Table 2 (d detects, t tolerates, in brackets on some interleavings; as far as its marks can be read):", ""]
     return lines + [f"- {pattern}: {text}" for pattern, text in PAPER.items()]
 
 

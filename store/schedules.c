@@ -99,6 +99,40 @@ static void put_points(struct bytes *out, const struct schedule *schedule)
 		varint_put(out, schedule->sites[i] - (i ? schedule->sites[i - 1] : 0));
 }
 
+/* Nothing when there was none. */
+static void put_fault(struct bytes *out, const struct schedule_fault *fault)
+{
+	const uint64_t numbers[] = { fault->kind,        (uint64_t)fault->write,  fault->thread,
+				     fault->site,        (uint64_t)fault->offset, fault->size,
+				     fault->block,       fault->born_site,        fault->freed_site,
+				     fault->born_thread, fault->freed_thread };
+
+	for (size_t i = 0; fault->kind && i < sizeof numbers / sizeof *numbers; i++)
+		varint_put(out, numbers[i]);
+}
+
+static bool get_fault(struct reader *reader, struct schedule_fault *fault)
+{
+	uint64_t numbers[11] = { 0 };
+
+	for (size_t i = 0; i < 11 && reader->at != reader->end; i++)
+		numbers[i] = varint_get(reader);
+	*fault = (struct schedule_fault){
+		.kind = (enum memory_fault)numbers[0],
+		.write = numbers[1],
+		.thread = (uint32_t)numbers[2],
+		.site = numbers[3],
+		.offset = (int64_t)numbers[4],
+		.size = numbers[5],
+		.block = numbers[6],
+		.born_site = numbers[7],
+		.freed_site = numbers[8],
+		.born_thread = (uint32_t)numbers[9],
+		.freed_thread = (uint32_t)numbers[10],
+	};
+	return !reader->bad && reader->at == reader->end && numbers[0] < MEMORY_FAULTS;
+}
+
 void codec_put_schedule(struct bytes *out, const struct schedule *schedule)
 {
 	size_t text = schedule->uncontrolled ? strlen(schedule->uncontrolled) : 0;
@@ -123,29 +157,33 @@ void codec_put_schedule(struct bytes *out, const struct schedule *schedule)
 		varint_put(out, schedule->turns[i].points);
 	put_sites(out, schedule->turns, schedule->nturns);
 	put_points(out, schedule);
-	if (schedule->claim) {
-		_cleanup_free_ char *claim = claim_text(schedule->claim);
+	if (schedule->claim || schedule->fault.kind) {
+		_cleanup_free_ char *claim =
+			schedule->claim ? claim_text(schedule->claim) : memory_string("");
 
 		varint_put(out, strlen(claim));
 		bytes_put(out, claim, strlen(claim));
+		put_fault(out, &schedule->fault);
 	}
 }
 
-/* At the end, when there is one. */
+/* At the end, when there is one or a fault follows. */
 static bool get_claim(struct reader *reader, struct schedule *out)
 {
 	if (reader->at == reader->end)
 		return true;
 	uint64_t size = varint_get(reader);
 
-	if (reader->bad || size != (size_t)(reader->end - reader->at))
+	if (reader->bad || size > (size_t)(reader->end - reader->at))
 		return false;
+	if (!size)
+		return true;
 	out->claim = memory_alloc(sizeof *out->claim);
 	struct error *error = claim_parse((const char *)reader->at, size, "claim", out->claim);
 	bool good = !error;
 
 	error_free(error);
-	reader->at = reader->end;
+	reader->at += size;
 	return good;
 }
 
@@ -219,7 +257,7 @@ static bool get_points(struct reader *reader, struct schedule *out)
 			return false;
 		out->sites[out->nsites] = last += step;
 	}
-	return get_claim(reader, out) && !reader->bad;
+	return get_claim(reader, out) && get_fault(reader, &out->fault);
 }
 
 bool codec_get_schedule(const void *bytes, size_t size, struct schedule *out)

@@ -27,7 +27,7 @@
 #include "model/site.h"
 
 static const char *const policies[] = { "free", "random", "pct", "pos", "surw", "stay" };
-static const char *const ends[] = { "none", "deadlock", "lost-wakeup", "livelock", "diverged" };
+static const char *const ends[] = { "none", "deadlock", "lost-wakeup", "livelock", "diverged", "memory" };
 
 static struct area_control control = {
 	.policy = POLICY_RANDOM, .depth = 3, .carry = 1, .most_points = 2000000
@@ -406,7 +406,7 @@ int main(int argc, char **argv)
 		*(good ? &passed : &failed) += 1;
 		if (!good && !first)
 			first = i + 1;
-		ended[area.schedule->end % 5]++;
+		ended[area.schedule->end % 6]++;
 		points += area.schedule->points;
 		turns += area.schedule->nturns;
 		if (control.points == 0)
@@ -419,12 +419,13 @@ int main(int argc, char **argv)
 	}
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	double seconds = (double)(now.tv_sec - start.tv_sec) + (double)(now.tv_nsec - start.tv_nsec) * 1e-9;
-	printf("%s: %llu passed %llu failed: deadlock %llu lost-wakeup %llu livelock %llu diverged %llu; "
+	printf("%s: %llu passed %llu failed: deadlock %llu lost-wakeup %llu livelock %llu diverged %llu "
+	       "memory %llu; "
 	       "%.0f runs/s %.0f points %.0f turns",
 	       policies[control.policy], (unsigned long long)passed, (unsigned long long)failed,
 	       (unsigned long long)ended[1], (unsigned long long)ended[2], (unsigned long long)ended[3],
-	       (unsigned long long)ended[4], (double)runs / seconds, (double)points / (double)runs,
-	       (double)turns / (double)runs);
+	       (unsigned long long)ended[4], (unsigned long long)ended[5], (double)runs / seconds,
+	       (double)points / (double)runs, (double)turns / (double)runs);
 	if (first)
 		printf("; first %llu", (unsigned long long)first);
 	if (replays)

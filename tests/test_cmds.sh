@@ -56,11 +56,21 @@ test_usage() {
 	expect_mistake '^unsnarl run: -n wants a whole number from 1 ' run -n 0 -- ./program
 	expect_mistake '^unsnarl run: no program' run -n 1
 	expect_mistake '^unsnarl run: .*nosuch' run -- ./nosuch
-	expect_mistake '^unsnarl run: .*hooks' run -- /bin/true
+	expect_mistake '^unsnarl run: .*hooks' run --loom compiled -- /bin/true
+	expect_mistake '^unsnarl run: .*loom' run --loom neither -- /bin/true
 	expect_mistake '^unsnarl runs: .*no store' runs
 	expect_mistake '^unsnarl show: ' show
 	[ ! -e .unsnarl ]
 	verdict $? "mistakes leave no store behind"
+}
+
+# A program without hooks is run as it is.
+test_stock_program() {
+	call run --store stock -- /bin/true
+	expect_status 0 "run of a program without hooks"
+	expect err '^unsnarl: /bin/true is seen as it is, under Valgrind' "run of a program without hooks"
+	expect out '^1 run of .*/true in .*: 1 passed, 0 failed$' "run of a program without hooks"
+	rm -rf stock
 }
 
 # Every option that a help page tells of stands in the man page and completes.
@@ -287,6 +297,7 @@ test_writing() {
 }
 
 test_usage
+test_stock_program
 test_pages_agree
 build
 test_run

@@ -203,9 +203,9 @@ test_atomicity() {
 	expect out "write seats.c:$(line seats.c 'seats = left')" "the write"
 	expect out 'seats = left - 1;' "an excerpt"
 	expect out '^Passing ' "what passing runs do"
-	expect out '^How sure +(Sure|Likely)' "how sure"
+	expect out '^How sure +(Proven|Likely)' "how sure"
 	expect out '5 of 5 replays identical' "replays"
-	expect out '^Fix +.*one step' "what fits"
+	expect out '^Fix +.*section is too short: T[12] gives lock back' "what fits"
 	expect out '^Again +unsnarl replay [0-9]+' "how to replay"
 	expect out 'unsnarl replay [0-9]+ --gdb' "how to debug"
 	number=$(grep -oE '^Again +unsnarl replay [0-9]+' out | grep -oE '[0-9]+$')
@@ -400,7 +400,7 @@ test_mistakes() {
 	expect_mistake 'no program to diagnose' diagnose
 	expect_mistake 'no program to diagnose' --
 	expect_mistake 'no-such-program' -- ./no-such-program
-	expect_mistake 'unsnarl cc' diagnose -- /bin/true
+	expect_mistake 'unsnarl cc' diagnose --loom compiled -- /bin/true
 	expect_mistake '--time' diagnose --time 0 -- ./good
 	expect_mistake 'did you mean' diagnose --jsn -- ./good
 	expect_mistake 'missing.txt' diagnose --time 2 --expect missing.txt -- ./good

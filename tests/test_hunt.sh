@@ -501,9 +501,9 @@ test_addresses() {
 # A livelock ends where patience ended; a schedule of a million turns gets short.
 test_livelock() {
 	rm -rf s
-	call hunt --seed 1 --passes 5 --store s -- ./ticket
+	call hunt --seed 1 --passes 5 --timeout 100 --store s -- ./ticket
 	expect out 'livelock' "a lock that is never given back"
-	call replay last --store s -n 3
+	call replay last --store s -n 3 --timeout 100
 	expect out '^3 of 3 identical' "livelocks are replayed"
 }
 
@@ -519,7 +519,7 @@ test_mistakes() {
 	expect_mistake 'budget' hunt --budget 0 -- ./good
 	expect_mistake 'budget' hunt --budget 5x -- ./good
 	expect_mistake 'policy' hunt --policy best -- ./good
-	expect_mistake 'built without hooks' hunt -- ./plain
+	expect_mistake 'built without hooks' hunt --loom compiled -- ./plain
 	expect_mistake 'cannot find' hunt -- ./missing
 	expect_mistake 'nothing-here' hunt --expect nothing-here -- ./good
 	expect_mistake 'replay what' replay

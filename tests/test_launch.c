@@ -247,9 +247,17 @@ static void test_check_sees_all(void **state)
 	run = RUN_WITH(options, "chatter", "out", "text");
 	assert_string_equal(run.output, "text\nwrong\n");
 	run_free(&run);
-	/* A program that failed is not checked. */
+	/* The check decides, not the exit status; a signal fails all the same. */
 	assert_ended(RUN_WITH(options, "chatter", "status", "4"), OUTCOME_EXIT, 4, LABEL_FAIL,
+		     "echo wrong; exit 1 exited with 1");
+	options.check = "true";
+	assert_ended(RUN_WITH(options, "chatter", "status", "4"), OUTCOME_EXIT, 4, LABEL_PASS,
 		     "exit status 4");
+	assert_ended(RUN_WITH(options, "ends", "segv"), OUTCOME_SIGNAL, SIGSEGV, LABEL_FAIL,
+		     "killed by SIGSEGV");
+	options.timeout_s = 0.1;
+	assert_ended(RUN_WITH(options, "ends", "hang", mark()), OUTCOME_TIMEOUT, 0, LABEL_FAIL,
+		     "still running after 0.1 s (hung)");
 }
 
 static void test_given_label(void **state)

@@ -123,8 +123,8 @@ rm split
 call locate
 expect_status 1 "lost update"
 expect out 'atomicity violation on counter' "class and variable"
-expect out '1  read update.c:10' "first access"
-expect out '2 .* write update.c:13' "second access, in the other column"
+expect out '1  read update.c:29' "first access"
+expect out '2 .* write update.c:34' "second access, in the other column"
 expect out 'compared with 15 runs that passed' "runs compared"
 verdict "$(awk 'length > 80 { n++ } END { print n + 0 }' out)" "no line is longer than 80"
 call locate --json
@@ -135,7 +135,7 @@ answer = json.load(open("out"))
 finding = answer["findings"][0]
 assert finding["rank"] == 1 and finding["class"] == "atomicity-violation", finding
 assert finding["scenario"] == 5 and finding["variables"] == ["counter"], finding
-assert [(a["kind"], a["line"]) for a in finding["accesses"]] == [("read", 10), ("write", 13), ("write", 13)]
+assert [(a["kind"], a["line"]) for a in finding["accesses"]] == [("read", 29), ("write", 34), ("write", 34)]
 assert finding["accesses"][0]["thread"] == finding["accesses"][2]["thread"] != finding["accesses"][1]["thread"]
 assert finding["runs"] == {"passed": 15, "failed": 1} and finding["method"] == "locon I"
 EOF
@@ -174,8 +174,8 @@ call locate --store early.db
 expect_status 1 "early read"
 expect out 'procedure II' "early read: procedure"
 expect out 'order violation on shared' "early read: class"
-expect out '1 .*read early.c:10' "early read"
-expect out '2 .*never written: early.c:18' "a write that never came"
+expect out '1 .*read early.c:29' "early read"
+expect out '2 .*never written: early.c:40' "a write that never came"
 
 # The test and the taking belong together, but only at the end of the list does it matter: passing runs
 # have the same pairs. A hunt moves the switch that the failure needs.

@@ -26,7 +26,8 @@ BELOW = {
     "loom": ["base", "model"],
     "store": ["base", "model"],
     "analysis": ["base", "model", "store"],
-    "report": ["base", "model", "store", "analysis"],
+    "static": ["base", "model", "loom/compile", "loom/active"],
+    "report": ["base", "model", "store", "analysis", "static/static.h"],
     "diagnose": ["base", "model", "store", "loom", "analysis", "report"],
     "isolate": ["base", "model", "store", "loom", "analysis", "report", "diagnose"],
 }

@@ -69,6 +69,19 @@ static void random_schedule(struct schedule *out)
 							.holder_site = below(UINT64_MAX),
 							.missed_site = below(UINT64_MAX),
 							.missed_thread = (uint32_t)below(5) };
+	if (below(2))
+		out->fault =
+			(struct schedule_fault){ .kind = (enum memory_fault)(1 + below(MEMORY_FAULTS - 1)),
+						 .thread = (uint32_t)below(5),
+						 .write = below(2),
+						 .site = below(UINT64_MAX),
+						 .offset = (int64_t)below(100) - 50,
+						 .size = below(100),
+						 .block = below(1000),
+						 .born_site = below(UINT64_MAX),
+						 .freed_site = below(UINT64_MAX),
+						 .born_thread = (uint32_t)below(5),
+						 .freed_thread = below(2) ? THREAD_NONE : 2 };
 }
 
 static const struct site *find(void *context, uint64_t id)
@@ -116,6 +129,7 @@ static void assert_same(const struct schedule *a, const struct schedule *b)
 			    a->waits[i].object == b->waits[i].object);
 	}
 	assert_true(a->points == b->points && a->output == b->output);
+	assert_memory_equal(&a->fault, &b->fault, sizeof a->fault);
 }
 
 static void test_text(void **unused)

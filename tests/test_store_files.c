@@ -123,10 +123,10 @@ static void test_newer_store(void **state)
 	store_close(store);
 	run_sql(path, "PRAGMA user_version = 77");
 	check_refused(&world, path, "version 77");
-	check_refused(&world, path, "versions up to 4");
+	check_refused(&world, path, "versions up to 5");
 	run_sql(path, "PRAGMA user_version = 0");
 	check_refused(&world, path, "damaged");
-	run_sql(path, "PRAGMA user_version = 4");
+	run_sql(path, "PRAGMA user_version = 5");
 	store = world_open(&world);
 	world_check_runs(&world, store, 5, 5);
 	store_close(store);
@@ -146,7 +146,7 @@ static void make_older(const char *path)
 		run_sql(path, drop);
 	}
 	run_sql(path, "DROP TABLE loaded");
-	run_sql(path, "DROP TABLE claim");
+	run_sql(path, "DROP TABLE claim; DROP TABLE cause");
 	run_sql(path, "PRAGMA user_version = 1");
 }
 
@@ -205,13 +205,15 @@ static void test_schedules(void **state)
 	run.outcome = OUTCOME_DEADLOCK;
 	run.settings =
 		(struct run_settings){ .known = true, .observe = 7, .context = 5, .line = true, .seed = 11 };
-	run.schedule = (struct schedule){ .policy = SCHEDULE_PCT,
-					  .depth = 3,
-					  .seed = 11,
-					  .turns = turns,
-					  .nturns = 3,
-					  .waits = &wait,
-					  .nwaits = 1 };
+	run.schedule =
+		(struct schedule){ .policy = SCHEDULE_PCT,
+				   .depth = 3,
+				   .seed = 11,
+				   .turns = turns,
+				   .nturns = 3,
+				   .waits = &wait,
+				   .nwaits = 1,
+				   .fault = { .kind = MEMORY_BEYOND, .offset = -3, .freed_thread = 2 } };
 	world_good(store_add(store, campaign, &run));
 	world_good(store_reduce(store, run.number, &(struct schedule){ .turns = turns, .nturns = 1 }));
 	run.schedule = (struct schedule){ 0 };
@@ -224,6 +226,9 @@ static void test_schedules(void **state)
 	assert_int_equal(read.settings.context, 5);
 	assert_true(schedule_hash(read.schedule.turns, read.schedule.nturns) == schedule_hash(turns, 3));
 	assert_int_equal(read.schedule.nwaits, 1);
+	assert_int_equal(read.schedule.fault.kind, MEMORY_BEYOND);
+	assert_int_equal(read.schedule.fault.offset, -3);
+	assert_int_equal(read.schedule.fault.freed_thread, 2);
 	assert_int_equal(read.reduced.nturns, 1);
 	/* Ids of sites lead to the source of the campaign's own units. */
 	const struct site *site = NULL;

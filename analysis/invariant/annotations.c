@@ -101,8 +101,8 @@ struct bytes {
 
 static void forget(struct bytes *bytes, uint64_t address, uint64_t size)
 {
-	/* Of a large block only what is on record is looked for. */
-	if (size > 65536) {
+	/* Of a block larger than all that is on record, only that is looked for. */
+	if (size > bytes->at.room) {
 		for (size_t i = 0; i < bytes->at.room; i++)
 			if (bytes->at.slots[i].used && bytes->at.slots[i].key - address < size)
 				bytes->recorders.items[bytes->at.slots[i].value] = (struct recorder){ 0 };

@@ -182,19 +182,27 @@ static void touch(struct walk *walk, const struct event *event, uint32_t place)
 	}
 }
 
+static void forget_at(struct walk *walk, size_t place)
+{
+	struct location *location = &walk->locations.items[place];
+
+	free(location->visitors);
+	*location = (struct location){
+		.last = NOBODY, .last_thread = NOBODY, .writer = NOBODY, .writer_thread = NOBODY
+	};
+}
+
+/* The bytes one by one, or all that is on record when that is less. */
 static void forget(struct walk *walk, uint64_t address, uint64_t size)
 {
-	for (size_t i = 0; i < walk->at.room; i++) {
-		const struct map_slot *slot = &walk->at.slots[i];
+	for (size_t i = 0; size > walk->at.room && i < walk->at.room; i++)
+		if (walk->at.slots[i].used && walk->at.slots[i].key - address < size)
+			forget_at(walk, walk->at.slots[i].value);
+	for (uint64_t byte = address; size <= walk->at.room && byte < address + size; byte++) {
+		const uint64_t *known = map_get(&walk->at, byte);
 
-		if (!slot->used || slot->key - address >= size)
-			continue;
-		struct location *location = &walk->locations.items[slot->value];
-
-		free(location->visitors);
-		*location = (struct location){
-			.last = NOBODY, .last_thread = NOBODY, .writer = NOBODY, .writer_thread = NOBODY
-		};
+		if (known)
+			forget_at(walk, *known);
 	}
 }
 

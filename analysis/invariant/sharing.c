@@ -33,8 +33,24 @@ struct walk {
 	size_t next;
 };
 
+/* Stacks and the like are larger than all that was ever touched: that is gone through instead. */
+static void begin_lives(struct walk *walk, uint64_t address, uint64_t size)
+{
+	for (size_t i = 0; i < walk->at.room; i++) {
+		const struct map_slot *slot = &walk->at.slots[i];
+
+		for (uint64_t byte = 0; slot->used && byte < GRANULE; byte++)
+			if (slot->key * GRANULE + byte - address < size)
+				walk->granules.items[slot->value].nodes[byte] = 0;
+	}
+}
+
 static void begin_life(struct walk *walk, uint64_t address, uint64_t size)
 {
+	if (size / GRANULE > walk->at.room) {
+		begin_lives(walk, address, size);
+		return;
+	}
 	for (uint64_t at = address; at < address + size;) {
 		uint64_t number = at / GRANULE, end = (number + 1) * GRANULE;
 		const uint64_t *place = map_get(&walk->at, number);

@@ -162,7 +162,9 @@ static void answer_first(const struct locon *locon, const struct locon_request *
 			key->passed
 				? memory_format("Only %u of %zu passing runs show%s it.", key->passed,
 						locon->input->npassed, key->passed == 1 ? "s" : "")
-				: memory_format("None of %zu passing runs shows it%s.", locon->input->npassed,
+				: memory_format("%s %zu passing run%s shows it%s.",
+						locon->input->npassed == 1 ? "Not the" : "None of",
+						locon->input->npassed, locon->input->npassed == 1 ? "" : "s",
 						suspect->consequence ? ", but neither do they run this code: "
 								       "it may be a consequence"
 								     : "");
@@ -198,13 +200,14 @@ static void answer_second(const struct locon *locon, const struct locon_request 
 		finding->evidence =
 			missing->partner == LOCON_NONE
 				? memory_format(
-					  "All %zu passing runs have it the other way round; in the failed "
-					  "run that is missing.",
-					  n)
+					  "%s %zu passing run%s it the other way round; in the failed run "
+					  "that is missing.",
+					  n == 1 ? "The" : "All", n, n == 1 ? " has" : "s have")
 				: memory_format(
-					  "In all %zu passing runs that have the one, the other came with "
-					  "it; in the failed run it is missing.",
-					  shown);
+					  "In %s %zu passing run%s that %s the one, the other came with it; "
+					  "in the failed run it is missing.",
+					  shown == 1 ? "the" : "all", shown, shown == 1 ? "" : "s",
+					  shown == 1 ? "has" : "have");
 	}
 	VEC_FREE(&list);
 	if (answer->findings.n)

@@ -68,8 +68,6 @@ char *locon_summary(const struct finding *finding)
 	}
 	if (finding->accesses.n > 8)
 		put(&text, " and so on");
-	if (*finding_scenario_words(finding->scenario))
-		put(&text, ": %s", finding_scenario_words(finding->scenario));
 	put(&text, ".");
 	return text.bytes;
 }
@@ -121,9 +119,12 @@ static void tell_order(const struct locon *locon, const struct locon_request *re
 	copy_access(finding, request, locon->input->nsites, tail);
 	copy_access(finding, request, locon->input->nsites, head);
 	if (shown)
-		finding->instead = memory_format(
-			"%s %zu passing runs the %s comes first, then the %s.", shown == n ? "In all" : "In",
-			shown, tail->write ? "write" : "read", head->write ? "write" : "read");
+		finding->instead = memory_format("In %s%zu passing run%s the %s comes first, then the %s.",
+						 n == 1       ? "the "
+						 : shown == n ? "all "
+							      : "",
+						 shown, shown == 1 ? "" : "s", tail->write ? "write" : "read",
+						 head->write ? "write" : "read");
 	else
 		finding->instead = memory_string("In passing runs the two do not meet in this order.");
 }

@@ -2,7 +2,7 @@
 # Source this file, or install it as bash-completion/completions/unsnarl.
 
 _unsnarl() {
-	local verbs="diagnose cc c++ run hunt replay runs show locate rank learn guard relax expose help" options="" i
+	local verbs="diagnose cc c++ run hunt replay runs show locate rank scan slice verify learn guard relax expose help" options="" i
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 
@@ -22,12 +22,12 @@ _unsnarl() {
 		;;
 	run)
 		options="-n --runs -j --jobs --jitter --timeout --check --expect --input --share-files --share-network --label --observe"
-		options+=" --context --granularity --machine --seed --store --json --help"
+		options+=" --loom --context --granularity --machine --seed --store --json --help"
 		;;
 	--) ;; # a program, see below
 	diagnose) options="--time -j --jobs --seed --timeout --check --expect --input --share-files --share-network --store --json --help" ;;
 	hunt)
-		options="-b --budget --passes --failures --policy --seed -j --jobs --timeout --check --expect --input --share-files --share-network --context"
+		options="-b --budget --passes --failures --policy --seed -j --jobs --timeout --check --expect --input --share-files --share-network --loom --context"
 		options+=" --force --forbid --keep-going --no-reduce --early-timeouts --store --json --help"
 		;;
 	replay)
@@ -41,11 +41,19 @@ _unsnarl() {
 		options="--unlabelled --top --picture --compare --export --log --interval --threshold"
 		options+=" --context --formula --campaign --store --json --help"
 		;;
+	scan) options="-n --top --all --why-pruned --why --store --json --help" ;;
+	slice) options="--for -o --output --listing --html --prints --link --timeout --check --expect --json --help" ;;
+	verify)
+		options="--all --first -b --budget --timeout --check --expect --slice --no-hunt --link --seed --store --json --help"
+		;;
 	learn)
 		options="-o --output --explain --bias --annotated --limit --campaign --traces -n --runs -j --jobs --free"
 		options+=" --jitter --seed --timeout --check --expect --input --share-files --share-network --store --json --help"
 		;;
-	guard) options="--report --only --rank --program -o --output --limit --log --json --help" ;;
+	guard)
+		options="--report --only --rank --program -o --output --limit --log -n --runs --jitter --timeout"
+		options+=" --check --expect --json --help"
+		;;
 	expose) options="-n --runs --tries --stall --seed --timeout --check --expect --input --share-files --share-network --store --json --help" ;;
 	relax) options="--set -o --output --bad --json --help" ;;
 	*) return ;;

@@ -141,13 +141,16 @@ static void look_ahead(struct weave *weave, LLVMValueRef lock, const struct guar
 	guard_call(weave, "unsnarl_guard_ahead", arguments, 3);
 }
 
-static void wait_ahead(struct weave *weave, LLVMValueRef lock, const struct guarded_access *guarded)
+/* Who would touch a group's location inside a lock makes a group of its own of it, from before the lock on: else
+ * the thread that the group belongs to could go in between, and wait for the lock for ever. */
+static void wait_ahead(struct weave *weave, struct guarded_unit *unit, LLVMValueRef lock,
+		       const struct guarded_access *guarded)
 {
 	const struct guard_set *set = weave->options->guard;
 	for (size_t i = 0; i < set->rules.n; i++) {
 		const struct guard_rule *rule = &set->rules.items[i];
-		if (rule->kind != GUARD_ATOMIC ||
-		    (guarded->site != rule->first && !is_other(rule, guarded->site)))
+		bool other = is_other(rule, guarded->site) && guarded->site != rule->first;
+		if (rule->kind != GUARD_ATOMIC || (guarded->site != rule->first && !other))
 			continue;
 		weave_before(weave, lock);
 		LLVMValueRef pointer = known_at(weave, guarded->access.pointer, lock, DEPTH_MOST);
@@ -155,14 +158,18 @@ static void wait_ahead(struct weave *weave, LLVMValueRef lock, const struct guar
 			continue;
 		LLVMValueRef address = pointer ? LLVMBuildPtrToInt(weave->builder, pointer, weave->i64, "")
 					       : weave_constant(weave, 0);
-		guard_call_rule(weave, "unsnarl_guard_wait", i, address, guard_rule_size(&guarded->access),
-				guarded->site);
+		guard_call_rule(weave, "unsnarl_guard_enter", i, address, guard_rule_size(&guarded->access),
+				0);
+		if (other)
+			*VEC_PUSH(&unit->doors) = (struct guarded_door){ weave->function, i };
+		if (other && guarded->site != rule->second && guard_after(weave, guarded->access.instruction))
+			guard_call_rule(weave, "unsnarl_guard_leave", i, NULL, 0, 0);
 	}
 }
 
 /* The guarded accesses of a block from `at` on; false when the lock is given back in it. */
-static bool follow_block(struct weave *weave, const struct guarded_unit *unit, LLVMValueRef lock,
-			 LLVMValueRef at, bool straight)
+static bool follow_block(struct weave *weave, struct guarded_unit *unit, LLVMValueRef lock, LLVMValueRef at,
+			 bool straight)
 {
 	size_t from = 0;
 	for (; at; at = LLVMGetNextInstruction(at)) {
@@ -173,13 +180,13 @@ static bool follow_block(struct weave *weave, const struct guarded_unit *unit, L
 			continue;
 		if (straight)
 			look_ahead(weave, lock, guarded);
-		wait_ahead(weave, lock, guarded);
+		wait_ahead(weave, unit, lock, guarded);
 	}
 	return true;
 }
 
 /* All ways from `lock` on, until it is given back. */
-static void follow(struct weave *weave, const struct guarded_unit *unit, LLVMValueRef lock)
+static void follow(struct weave *weave, struct guarded_unit *unit, LLVMValueRef lock)
 {
 	struct reach reach = { .n = 0 };
 	LLVMBasicBlockRef straight = LLVMGetInstructionParent(lock);
@@ -200,7 +207,7 @@ static void follow(struct weave *weave, const struct guarded_unit *unit, LLVMVal
 	}
 }
 
-void guard_ahead_weave(struct weave *weave, const struct guarded_unit *unit)
+void guard_ahead_weave(struct weave *weave, struct guarded_unit *unit)
 {
 	if (!unit->accesses.n)
 		return;

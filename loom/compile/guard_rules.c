@@ -12,8 +12,7 @@ void guard_call_rule(struct weave *weave, const char *name, size_t rule, LLVMVal
 	guard_call(weave, name, arguments, site ? 4 : address ? 3 : 1);
 }
 
-/* Puts the builder behind an access; false behind a call that may throw. */
-static bool after(struct weave *weave, LLVMValueRef instruction)
+bool guard_after(struct weave *weave, LLVMValueRef instruction)
 {
 	LLVMValueRef next = LLVMGetNextInstruction(instruction);
 	if (!next)
@@ -39,7 +38,7 @@ static void weave_atomic(struct weave *weave, const struct guarded_access *guard
 		guard_call_rule(weave, "unsnarl_guard_enter", number, address, size, 0);
 	else if (holds(rule, guarded->site))
 		guard_call_rule(weave, "unsnarl_guard_wait", number, address, size, guarded->site);
-	if (guarded->site == rule->second && after(weave, guarded->access.instruction))
+	if (guarded->site == rule->second && guard_after(weave, guarded->access.instruction))
 		guard_call_rule(weave, "unsnarl_guard_leave", number, NULL, 0, 0);
 }
 
@@ -49,7 +48,7 @@ static void weave_order(struct weave *weave, const struct guarded_access *guarde
 	const struct guard_rule *rule = &weave->options->guard->rules.items[number];
 	if (guarded->site == rule->second)
 		guard_call_rule(weave, "unsnarl_guard_await", number, address, size, 0);
-	if (guarded->site == rule->first && after(weave, guarded->access.instruction))
+	if (guarded->site == rule->first && guard_after(weave, guarded->access.instruction))
 		guard_call_rule(weave, "unsnarl_guard_done", number, address, size, 0);
 }
 
@@ -82,6 +81,14 @@ static bool has_site(const struct guarded_unit *unit, LLVMValueRef function, uin
 	return false;
 }
 
+static bool has_door(const struct guarded_unit *unit, LLVMValueRef function, size_t rule)
+{
+	for (size_t i = 0; i < unit->doors.n; i++)
+		if (unit->doors.items[i].function == function && unit->doors.items[i].rule == rule)
+			return true;
+	return false;
+}
+
 /* A group that a function begins and may leave without its last access is over when the function returns, if
  * the last access is the function's own. */
 void guard_rules_leave(struct weave *weave, const struct guarded_unit *unit)
@@ -92,7 +99,8 @@ void guard_rules_leave(struct weave *weave, const struct guarded_unit *unit)
 		if (rule->kind != GUARD_ATOMIC)
 			continue;
 		for (LLVMValueRef f = LLVMGetFirstFunction(weave->module); f; f = LLVMGetNextFunction(f)) {
-			if (!has_site(unit, f, rule->first) || !has_site(unit, f, rule->second))
+			bool whole = has_site(unit, f, rule->first) && has_site(unit, f, rule->second);
+			if (!whole && !has_door(unit, f, r))
 				continue;
 			weave->function = f;
 			for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b;

@@ -184,8 +184,8 @@ static void weave_unit(struct weave *weave, struct guarded_unit *unit, uint32_t 
 			guard_access(weave, &guarded->access, site, guarded->site);
 		guard_rules_weave(weave, guarded);
 	}
-	guard_rules_leave(weave, unit);
 	guard_ahead_weave(weave, unit);
+	guard_rules_leave(weave, unit);
 	for (LLVMValueRef f = LLVMGetFirstFunction(weave->module); f; f = LLVMGetNextFunction(f)) {
 		if (!weave_wants_hooks(f))
 			continue;
@@ -222,5 +222,6 @@ struct error *guard_transform(LLVMModuleRef module, const struct transform_optio
 	VEC_FREE(&weave.accesses);
 	VEC_FREE(&weave.allocs);
 	VEC_FREE(&unit.accesses);
+	VEC_FREE(&unit.doors);
 	return e;
 }

@@ -13,6 +13,12 @@ struct guarded_access {
 
 struct guarded_unit {
 	VEC(struct guarded_access) accesses; /* all of the unit */
+	/* Functions in which a rule's group is entered before a lock: left at the latest when they return. */
+	VEC(struct guarded_door {
+		LLVMValueRef function;
+		size_t rule;
+	})
+	doors;
 };
 
 /* Calls a hook of the guard's runtime: up to four numbers. */
@@ -24,10 +30,12 @@ LLVMValueRef guard_address(struct weave *weave, LLVMValueRef pointer, uint32_t g
 void guard_call_rule(struct weave *weave, const char *name, size_t rule, LLVMValueRef address, uint64_t size,
 		     uint32_t site);
 uint64_t guard_rule_size(const struct access *access);
+/* Puts the builder behind an access; false behind a call that may throw. */
+bool guard_after(struct weave *weave, LLVMValueRef instruction);
 /* guard_rules.c: hooks of the set's rules at one access; and where a function ends inside a group. */
 void guard_rules_weave(struct weave *weave, const struct guarded_access *guarded);
 void guard_rules_leave(struct weave *weave, const struct guarded_unit *unit);
 /* guard_ahead.c: an access inside a lock is looked at before the lock is taken. */
-void guard_ahead_weave(struct weave *weave, const struct guarded_unit *unit);
+void guard_ahead_weave(struct weave *weave, struct guarded_unit *unit);
 
 #endif

@@ -83,6 +83,7 @@ enum extent_kind {
 	EXTENT_PRODUCT,
 	EXTENT_STRING,
 	EXTENT_STRING_MOST,
+	EXTENT_START, /* of a string of at most `size` characters: the call may stop before its end */
 	EXTENT_AS_STRING,
 	EXTENT_RESULT,
 	EXTENT_FOUND,

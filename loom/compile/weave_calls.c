@@ -103,6 +103,11 @@ void weave_extent(struct weave *weave, const struct access *access, LLVMValueRef
 		weave_range(weave, "unsnarl_read_string", word, address,
 			    argument64(weave, call, extent->size));
 		break;
+	case EXTENT_START:
+		weave_range(weave, "unsnarl_read_start", word, address,
+			    extent->size == EXTENT_NO_ARGUMENT ? weave_constant(weave, UINT64_MAX)
+							       : argument64(weave, call, extent->size));
+		break;
 	case EXTENT_APPENDED:
 		address = string_end(weave, access->pointer, address);
 		/* fall through */

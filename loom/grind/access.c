@@ -110,7 +110,7 @@ static inline struct row *own_row(Addr address, UWord site)
 	if (UNLIKELY(!page) || UNLIKELY(!shadow.met[site]) ||
 	    (uint32_t)page->head[at] != grind.thread->tag + (1u << 24))
 		return NULL;
-	return (struct row *)page->halves[2 * at].write;
+	return &shadow.rows[HEAD_ROW(page->head[at])];
 }
 
 static VG_REGPARM(2) void read_1(Addr address, UWord site)
@@ -118,10 +118,12 @@ static VG_REGPARM(2) void read_1(Addr address, UWord site)
 	struct row *row = own_row(address, site);
 	uint32_t at = address & 7;
 
-	if (LIKELY(row && (row->read[at] | row->write[at])))
-		row->read[at] = next_word((uint32_t)site);
-	else
+	if (LIKELY(row && (row->read[at] | row->write[at]))) {
+		row->read[at] = (uint32_t)site;
+		row->read_order = ++*grind.thread->order;
+	} else {
 		missed(address, 1, site, false);
+	}
 }
 
 static VG_REGPARM(2) void write_1(Addr address, UWord site)
@@ -133,7 +135,9 @@ static VG_REGPARM(2) void write_1(Addr address, UWord site)
 		missed(address, 1, site, true);
 		return;
 	}
-	row->write[at] = next_word((uint32_t)site);
+	row->write[at] = (uint32_t)site;
+	row->read[at] = 0;
+	row->write_order = ++*grind.thread->order;
 	row->context[at] = (uint16_t)grind.thread->context;
 }
 
@@ -143,10 +147,12 @@ static VG_REGPARM(2) void read_2(Addr address, UWord site)
 	uint32_t at = address & 7;
 
 	if (LIKELY(row && !(address & 1) && (row->read[at] | row->write[at]) &&
-		   (row->read[at + 1] | row->write[at + 1])))
-		row->read[at] = row->read[at + 1] = next_word((uint32_t)site);
-	else
+		   (row->read[at + 1] | row->write[at + 1]))) {
+		row->read[at] = row->read[at + 1] = (uint32_t)site;
+		row->read_order = ++*grind.thread->order;
+	} else {
 		missed(address, 2, site, false);
+	}
 }
 
 static VG_REGPARM(2) void write_2(Addr address, UWord site)
@@ -158,7 +164,9 @@ static VG_REGPARM(2) void write_2(Addr address, UWord site)
 		missed(address, 2, site, true);
 		return;
 	}
-	row->write[at] = row->write[at + 1] = next_word((uint32_t)site);
+	row->write[at] = row->write[at + 1] = (uint32_t)site;
+	row->read[at] = row->read[at + 1] = 0;
+	row->write_order = ++*grind.thread->order;
 	row->context[at] = row->context[at + 1] = (uint16_t)grind.thread->context;
 }
 

@@ -175,7 +175,10 @@ static void pass_point(struct agent *me)
 	policy_passed(me);
 	if (control.options.most_points && schedule->points > control.options.most_points)
 		control_finish(END_LIVELOCK);
-	if (++control.still > STILL_MOST)
+	if (control.options.slow_points && schedule->points > control.options.slow_points)
+		control_finish(END_SLOW);
+	if (++control.still >
+	    (control.options.still_points > STILL_MOST ? control.options.still_points : STILL_MOST))
 		stands_still();
 }
 
@@ -254,6 +257,8 @@ static void note_progress(struct agent *me)
 
 static void arrive(struct agent *me)
 {
+	if (control.intervenes)
+		intervene_arrives(me);
 	expire_due();
 	note_progress(me);
 	if (control.intervenes && me->demoted && control.ndemoted >= control.nready)
@@ -279,13 +284,6 @@ static void arrive(struct agent *me)
 	pass_point(me);
 }
 
-/* Before a thread comes to stand at another point. */
-static void leave_point(struct agent *me)
-{
-	if (control.intervenes)
-		intervene_arrives(me);
-}
-
 static bool is_alone(void)
 {
 	return control.nready + control.nblocked < 2;
@@ -299,16 +297,17 @@ void control_access(Addr address, SizeT size, uint32_t site, bool write)
 		return;
 	bool private = shadow_is_private(address, size);
 
-	if (private && !points_always(site) && !(control.intervenes && intervene_wants(site)) &&
+	if (private && !points_always(site) &&
+	    !(control.intervenes &&
+	      (intervene_wants(site) || intervene_covers(grind.thread, address, size))) &&
 	    ++me->patience < PATIENCE)
 		return;
 	me->patience = 0;
-	leave_point(me);
 	me->site = site;
 	me->access = write ? ACCESS_WRITE : ACCESS_READ;
 	me->address = address;
 	me->size = size;
-	policy_weigh(me, private);
+	policy_weigh(me);
 	arrive(me);
 }
 
@@ -330,7 +329,6 @@ void control_call(uint32_t site, Addr object)
 
 	if (!me)
 		return;
-	leave_point(me);
 	me->site = site;
 	me->access = POINT_SYNC;
 	me->address = object;

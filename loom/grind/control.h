@@ -132,7 +132,7 @@ void policy_new(struct agent *agent);
 struct agent *policy_next(struct agent *me);
 void policy_passed(struct agent *me);
 void policy_demoted(struct agent *me);
-void policy_weigh(struct agent *me, bool private);
+void policy_weigh(struct agent *me);
 uint64_t policy_eager(const struct agent *agent);
 
 /* ---- points.c: which accesses are points ---- */
@@ -158,6 +158,7 @@ static inline uint64_t agent_order(const struct agent *agent)
 void intervene_prepare(void);
 void intervene_start(void);
 bool intervene_wants(uint32_t site);
+bool intervene_covers(const struct thread *self, uint64_t address, size_t size);
 void intervene_arrives(struct agent *me);
 void intervene(struct agent *me);
 bool intervene_lets_go(void);

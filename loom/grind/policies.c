@@ -10,6 +10,7 @@
 #define PCT_CHANGES 64u
 #define PRIORITY_HIGH (1ull << 63)
 #define SURW_POINTS 100u
+#define SHORT_NS 10000000u /* a wait that ends too early by so much is nothing special */
 
 static uint64_t pct_changes[PCT_CHANGES];
 
@@ -87,16 +88,15 @@ static struct agent *highest(struct agent *me)
 
 /* ---- the policies ---- */
 
-/* Most places that one thread alone has touched so far stay its own, and most turns of a long loop are
- * like the ones before. Switches must stay possible there, since the second thread may come between two
- * accesses of the first, but they are worth less. Of the visits to a site all of the first 8 count, then
- * 4 until their number has doubled; which ones differs from run to run. */
-void policy_weigh(struct agent *me, bool private)
+/* Most turns of a long loop are like the ones before: switches must stay possible there, but they are worth
+ * less. Of the visits to a site all of the first 8 count, then 4 until their number has doubled; which ones
+ * differs from run to run. */
+void policy_weigh(struct agent *me)
 {
 	uint32_t visits = points_visit(me->site);
 	uint32_t step = visits < 8 ? 1 : 1u << (31 - __builtin_clz(visits)) >> 2;
-	me->repeated = ((visits + control.phase) & (step - 1)) != 0;
-	me->dull = private || me->repeated;
+
+	me->dull = me->repeated = ((visits + control.phase) & (step - 1)) != 0;
 }
 
 static bool passed_over(const struct agent *me)
@@ -245,14 +245,18 @@ void policy_demoted(struct agent *me)
 		me->priority = control.lowest--;
 }
 
-/* Most sleeps are there to let others go first, the longer the more surely: half of the short ones and a
- * sixteenth of the longest end early, at once or after any number of points. */
+/* Any machine may stop a thread for some milliseconds, so half of the short waits end early, at once or after any
+ * number of points. Longer ones do not: that a time-out runs out is news to the program, which no correct one
+ * expects while others are at work. To let it run out all the same is an experiment that has to be asked for. */
 uint64_t policy_eager(const struct agent *agent)
 {
 	uint64_t length = agent->deadline > control.now ? agent->deadline - control.now : 0;
+	bool early = control.options.early && agent->wait != WAIT_SLEEP;
 	uint64_t dice = grind_random();
-	uint32_t one_in = length <= 1000000u ? 2 : length <= 50000000u ? 4 : length <= 1000000000u ? 8 : 16;
-	if (control.options.policy == POLICY_STAY || dice % one_in)
+
+	if (length > SHORT_NS && !early)
+		return NEVER;
+	if (control.options.policy == POLICY_STAY || dice % (length <= SHORT_NS / 10 ? 2 : 4))
 		return NEVER;
 	dice >>= 8;
 	return dice & 1 ? control.contested : control.contested + (1ull << (dice >> 1) % 10);

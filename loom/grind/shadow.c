@@ -91,22 +91,47 @@ struct page *shadow_page(Addr address, bool make)
 	return fresh->page;
 }
 
-void shadow_start(void)
-{
-	SysRes result = VG_(am_mmap_anon_float_valgrind)(NEAR_PAGES * sizeof(struct page *));
-
-	if (sr_isError(result))
-		VG_(tool_panic)("there is no room for the table of what is known of the program's memory");
-	shadow.near = (struct page **)sr_Res(result);
-	shadow.met = VG_(calloc)("grind.met", AREA_PLACES, 1);
-}
-
 /* ---- memory of rows and parts ---- */
 
 struct spare {
 	struct spare *next;
 };
-static struct spare *spare_rows, *spare_parts;
+static struct spare *spare_parts;
+
+#define ROWS_MOST (1u << 24)
+static uint32_t *spare_rows, nspare_rows, next_row = 1;
+
+static uint32_t take_row(void)
+{
+	if (!nspare_rows && next_row == ROWS_MOST)
+		VG_(tool_panic)("the program uses too much memory byte by byte to be observed");
+	uint32_t number = nspare_rows ? spare_rows[--nspare_rows] : next_row++;
+
+	shadow.rows[number] = (struct row){ .write = { 0 } };
+	return number;
+}
+
+static void give_row(uint32_t number)
+{
+	spare_rows[nspare_rows++] = number;
+}
+
+static void *reserve(SizeT size)
+{
+	SysRes result = VG_(am_mmap_anon_float_valgrind)(size);
+
+	if (sr_isError(result))
+		VG_(tool_panic)("there is no room for the tables of what is known of the program's memory");
+	return (void *)sr_Res(result);
+}
+
+void shadow_start(void)
+{
+	shadow.near = reserve(NEAR_PAGES * sizeof(struct page *));
+	shadow.rows = reserve(ROWS_MOST * sizeof(struct row));
+	spare_rows = reserve(ROWS_MOST * sizeof *spare_rows);
+	shadow.met = VG_(calloc)("grind.met", AREA_PLACES, 1);
+}
 
 static void *take(struct spare **list, SizeT size)
 {
@@ -141,7 +166,7 @@ static struct parts *parts_of(const struct page *page, uint32_t granule)
 
 static struct row *row_of(const struct page *page, uint32_t granule)
 {
-	return (struct row *)page->halves[2 * granule].write;
+	return &shadow.rows[HEAD_ROW(page->head[granule])];
 }
 
 static void clear(struct page *page, uint32_t granule)
@@ -149,7 +174,7 @@ static void clear(struct page *page, uint32_t granule)
 	uint32_t form = HEAD_FORM(page->head[granule]);
 
 	if (form == FORM_ROW)
-		give(&spare_rows, row_of(page, granule));
+		give_row(HEAD_ROW(page->head[granule]));
 	if (form == FORM_PARTS) {
 		struct parts *parts = parts_of(page, granule);
 
@@ -163,19 +188,28 @@ static void clear(struct page *page, uint32_t granule)
 
 /* ---- forms ---- */
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return WORD_ORDER(a) > WORD_ORDER(b) ? WORD_ORDER(a) : WORD_ORDER(b);
+}
+
 static struct row *make_row(struct page *page, uint32_t granule)
 {
 	struct half low = page->halves[2 * granule], high = page->halves[2 * granule + 1];
 	uint64_t head = page->head[granule];
-	struct row *row = take(&spare_rows, sizeof *row);
+	uint32_t number = take_row();
+	struct row *row = &shadow.rows[number];
 
 	for (uint32_t i = 0; i < 8; i++) {
-		row->write[i] = i < 4 ? low.write : high.write;
-		row->read[i] = i < 4 ? low.read : high.read;
+		struct half half = i < 4 ? low : high;
+
+		row->write[i] = WORD_SITE(half.write);
+		row->read[i] = WORD_ORDER(half.read) > WORD_ORDER(half.write) ? WORD_SITE(half.read) : 0;
 		row->context[i] = (uint16_t)(head >> (i < 4 ? 32 : 48));
 	}
-	page->head[granule] = HEAD(HEAD_OWNER(head), FORM_ROW);
-	page->halves[2 * granule] = (struct half){ (uint64_t)row, 0 };
+	row->write_order = later(low.write, high.write);
+	row->read_order = later(low.read, high.read);
+	page->head[granule] = HEAD(HEAD_OWNER(head), FORM_ROW) | (uint64_t)number << 32;
 	return row;
 }
 
@@ -188,19 +222,18 @@ static bool same_bytes(const struct row *row, uint32_t a, uint32_t b)
 /* A part of a granule that one thread has had to itself. */
 static struct part part_of_byte(const struct row *row, uint32_t at, uint32_t owner)
 {
-	uint64_t write = row->write[at], read = row->read[at];
-	bool read_last = WORD_ORDER(read) > WORD_ORDER(write);
+	uint64_t write = row->write[at] ? (uint64_t)row->write[at] << WORD_ORDER_BITS | row->write_order : 0;
+	uint64_t read = row->read[at] ? (uint64_t)row->read[at] << WORD_ORDER_BITS | row->read_order : 0;
 	struct part part = { .from = (uint8_t)at,
 			     .to = (uint8_t)(at + 1),
 			     .write = write,
 			     .writer = owner,
 			     .write_context = row->context[at],
 			     .last_thread = write || read ? owner : NOBODY,
-			     .last_site = WORD_SITE(read_last ? read : write),
+			     .last_site = WORD_SITE(read ? read : write),
 			     .other_thread = NOBODY };
 
-	/* Of reads only those since the last write count. */
-	if (read && read_last) {
+	if (read) {
 		part.few[0] = (struct reader){ read, owner };
 		part.nreaders = 1;
 	}
@@ -225,7 +258,7 @@ static struct parts *make_parts(struct page *page, uint32_t granule)
 		else
 			parts->items[parts->n++] = part_of_byte(row, at, owner);
 	}
-	give(&spare_rows, row);
+	give_row(HEAD_ROW(page->head[granule]));
 	page->head[granule] = HEAD(0, FORM_PARTS);
 	page->halves[2 * granule] = (struct half){ (uint64_t)parts, 0 };
 	return parts;
@@ -338,6 +371,10 @@ static void found_pair(uint32_t kind, uint32_t head_thread, uint64_t head, uint6
 	uint32_t number = log_pair(kind, head_thread, head, tail, address);
 	struct thread *other = thread_numbered(head_thread);
 
+	/* The head's thread has not synchronised since: the two could have come the other way round. */
+	if (number != UINT32_MAX && other && grind.controlled && !other->ended &&
+	    WORD_ORDER(head) > other->closed)
+		grind.process->pairs[number].open = 1;
 	if (number != UINT32_MAX && other)
 		couples_meet(other, kind, head, tail, address, number);
 }
@@ -459,14 +496,16 @@ static void row_access(struct row *row, uint32_t from, uint32_t to, uint64_t wor
 	shadow.met[WORD_SITE(word)] = 1;
 	for (uint32_t i = from; i < to; i++) {
 		if (write) {
-			row->write[i] = word;
+			row->write[i] = WORD_SITE(word);
+			row->read[i] = 0;
 			row->context[i] = (uint16_t)context;
 			continue;
 		}
 		if (!row->write[i] && !row->read[i])
 			log_edge(0, 0, WORD_SITE(word), context, false);
-		row->read[i] = word;
+		row->read[i] = WORD_SITE(word);
 	}
+	*(write ? &row->write_order : &row->read_order) = WORD_ORDER(word);
 }
 
 static void halves_access(struct page *page, uint32_t granule, uint32_t from, uint32_t to, uint64_t word,

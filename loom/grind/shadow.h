@@ -20,15 +20,19 @@ enum form { FORM_PRIVATE = 1, FORM_ROW, FORM_PARTS };
 #define HEAD_FORM(head) ((uint32_t)(head) >> 24 & 0x7f)
 #define HEAD_DEAD \
 	(1ull << 31) /* no memory of the program: a block that was freed, or the space between blocks */
+#define HEAD_ROW(head) \
+	((uint32_t)((head) >> 32)) /* in rows the contexts stand there, and their number here */
 #define TAG(number, form) (((number) + 1) | (uint32_t)(form) << 24)
 
 struct half {
-	uint64_t write, read; /* words, 0 = none; of other forms the first one's `write` is the block */
+	uint64_t write, read; /* words, 0 = none; of parts the first one's `write` is the block */
 };
 
+/* Of each byte: the sites of the last write and of the last read since, 0 = none. There is one order for all. */
 struct row {
-	uint64_t write[8], read[8];
+	uint32_t write[8], read[8];
 	uint16_t context[8];
+	uint64_t write_order, read_order;
 };
 
 struct page {
@@ -38,6 +42,7 @@ struct page {
 
 struct shadow {
 	struct page **near;
+	struct row *rows;
 	uint8_t *met;      /* by site: it is logged that nobody was before it */
 	bool touched_dead; /* an access began in dead memory */
 };

@@ -33,9 +33,18 @@ static uint32_t wait_kind(UWord call)
 	}
 }
 
+/* What a traced run tells of calls: locks by their address, threads by their number. */
+static void trace_call(uint64_t object, uint32_t action)
+{
+	if (grind.traced && grind.controlled)
+		log_event(object, 1, grind.thread->call_site, action, *grind.thread->order);
+}
+
 static void released(Addr address)
 {
 	struct agent *me = grind.thread->agent;
+
+	trace_call(address, AREA_RELEASE);
 
 	for (uint32_t i = me ? me->nlocks : 0; i-- > 0;)
 		if (me->locks[i].object == address) {
@@ -51,6 +60,7 @@ static void held(Addr address, uint32_t site)
 	struct object *object = object_at(address);
 	struct agent *me = grind.thread->agent;
 
+	trace_call(address, AREA_ACQUIRE);
 	if (me && me->nlocks < LOCKS_KNOWN) {
 		me->locks[me->nlocks].object = address;
 		me->locks[me->nlocks++].site = site;
@@ -80,6 +90,7 @@ static void call_begins(UWord call, Addr object, Addr second, const char *name)
 
 	site_used(site);
 	control_call(site, object);
+	me->closed = *me->order;
 	me->calls = wait_kind(call);
 	me->call_site = site;
 	me->called = object;
@@ -119,6 +130,14 @@ static void call_returned(UWord call, Addr object, UWord result)
 	case SYNC_SPIN_TRY:
 		if (got)
 			held(object, me->call_site);
+		break;
+	case SYNC_CREATE:
+		if (got)
+			trace_call(thread_last_made(), AREA_CREATE);
+		break;
+	case SYNC_JOIN:
+		if (got)
+			trace_call(thread_with_id(object), AREA_JOIN);
 		break;
 	case SYNC_CONDITION_WAIT:
 		held(me->second, me->call_site);

@@ -20,6 +20,21 @@ struct thread *thread_numbered(uint32_t number)
 	return number >= base && number - base < count ? all[number - base] : NULL;
 }
 
+uint32_t thread_last_made(void)
+{
+	return all[count - 1]->number;
+}
+
+#define DESCRIPTOR_SIZE 0x900u
+
+uint32_t thread_with_id(Addr id)
+{
+	for (uint32_t i = count; i-- > 0;)
+		if (all[i]->clear_tid - id < DESCRIPTOR_SIZE)
+			return all[i]->number;
+	return AREA_THREAD_GONE;
+}
+
 static void give_number(struct thread *thread)
 {
 	thread->number = grind.head ? __atomic_fetch_add(&grind.head->threads, 1, __ATOMIC_RELAXED) : count;

@@ -55,6 +55,7 @@ struct thread {
 	/* The synchronisation call that it is in. */
 	uint32_t calls; /* enum area_wait_kind */
 	uint32_t call_site;
+	uint64_t closed;     /* its order at the last one */
 	Addr called, second; /* its object, and the mutex of a wait for a condition */
 	struct agent *agent;
 	struct recent_pairs *met, *taken; /* couples.c */
@@ -64,7 +65,9 @@ void threads_start(void);
 void threads_enter_area(void);
 struct thread *thread_of(ThreadId tid);
 struct thread *thread_numbered(uint32_t number); /* NULL = not of this process */
-void thread_switched(ThreadId tid);              /* `tid` has the big lock from here on */
+uint32_t thread_last_made(void);                 /* its number */
+uint32_t thread_with_id(Addr id);   /* libc's pthread_t, which lies around what the kernel clears */
+void thread_switched(ThreadId tid); /* `tid` has the big lock from here on */
 
 /* The state of the tool. What instrumented code reads and writes itself comes first. */
 struct grind {

@@ -1,6 +1,6 @@
 /* The points at which the token may change hands. As long as the same thread goes on, a point costs no system call and no
  * atomic instruction. */
-#include "loom/runtime/control/control.h"
+#include "loom/runtime/control/intervene.h" /* forbid_forgets */
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,11 +47,12 @@ void control_expired_early(const struct agent *agent)
 /* ---- the token ---- */
 
 /* Nothing new for long. Sleepers may change that, so their time comes now; if it does not help, nothing will. */
-static void stands_still(void)
+static void stands_still(bool lingers)
 {
-	if (control.still % STILL_PATIENCE)
+	if (!lingers && control.still % STILL_PATIENCE)
 		return;
-	if (blocking_poll(false) || (control.still <= 2 * control.still_most && expire_first()) || outside_can_come())
+	if (blocking_poll(false) || (control.still <= 2 * control.still_most && expire_first()) ||
+	    outside_can_come())
 		return;
 	control_finish(END_LIVELOCK);
 }
@@ -78,9 +79,10 @@ void pass_point(struct agent *me)
 		control_finish(END_LIVELOCK);
 	if (UNLIKELY(control.options.slow_points && points > control.options.slow_points))
 		control_finish(END_SLOW);
-	control.still += !lingers;
+	/* Turns of a waiting loop count by what they read; one that reads nothing may wait for what has no hooks. */
+	control.still += lingers ? done - 1 : 1;
 	if (UNLIKELY(control.still > control.still_most))
-		stands_still();
+		stands_still(lingers);
 }
 
 struct agent *next_after(struct agent *last, uint32_t end)
@@ -120,12 +122,12 @@ void give_token(struct agent *me, struct agent *next, uint32_t end)
 
 void point_pass(struct agent *me, struct point point)
 {
-	if (UNLIKELY(control.intervenes))
-		intervene_arrives(me);
 	me->site = point.site;
 	me->access = point.access;
 	me->address = point.address;
 	me->size = point.size;
+	if (UNLIKELY(control.intervenes))
+		intervene_arrives(me);
 	me->inside = true;
 	if (UNLIKELY(control.arrived))
 		signals_take();
@@ -158,6 +160,12 @@ void point_pass(struct agent *me, struct point point)
 	me->inside = false;
 	if (UNLIKELY(me->signals))
 		signals_deliver(me);
+}
+
+void control_forget(uint64_t address, size_t size)
+{
+	if (UNLIKELY(control.intervenes))
+		forbid_forgets(address, size);
 }
 
 struct agent *control_enter(void)
@@ -198,7 +206,8 @@ void control_start(void)
 {
 	control.options = runtime.head->control;
 	control.schedule = runtime_schedule();
-	control.still_most = control.options.still_points > STILL_MOST ? control.options.still_points : STILL_MOST;
+	control.still_most =
+		control.options.still_points > STILL_MOST ? control.options.still_points : STILL_MOST;
 	control.seed_state = runtime.options.seed * 0xd1342543de82ef95u + 1;
 	control.next_deadline = control.timer_deadline = control.next_overdue = NEVER;
 	runtime_touch_near();

@@ -77,6 +77,11 @@ struct agent {
 	uint32_t streak, demotions;
 	bool wrote;
 	bool demoted;
+	/* The access that is looked at: how much of it is certain, and the last one, for heap_check. */
+	enum { EXTENT_WHOLE, EXTENT_FIRST_BYTE, EXTENT_FREED_BLOCK } extent;
+	uint64_t certain; /* with EXTENT_FIRST_BYTE: the address of that byte */
+	uint32_t checked_site;
+	uint64_t checked_read;
 	uint64_t demoted_until; /* contested points */
 	uint32_t clock_reads;
 	/* Locks that it holds, in the order in which it took them; of more than so many the first. */
@@ -90,8 +95,8 @@ struct agent {
 	pthread_t id;
 	bool has_id, detached, joined;
 	bool cancel_disabled, cancel_asynchronous, cancelled;
-	bool in_library;    /* libc works for it inside a call of ours: locks there are waited for, but are no points */
-	bool serves_timer;  /* it only runs what a timer of the program wants run */
+	bool in_library; /* libc works for it inside a call of ours: locks there are waited for, but are no points */
+	bool serves_timer; /* it only runs what a timer of the program wants run */
 	struct {
 		uint32_t site;
 		uint64_t address;
@@ -128,12 +133,13 @@ struct control {
 	int pid, leaving;
 	uint64_t now, next_deadline; /* virtual time in ns since the start */
 	uint64_t contested, still, waits;
+	uint64_t fair_at;      /* points after which nobody may be kept waiting any longer */
 	uint32_t patience; /* of a thread from a point on: turns of waiting loops; 0 = endless */
 	uint32_t seen;     /* accesses, in a lean run */
 	bool looking;      /* no access takes a short way (spinning.c) */
 	uint64_t next_overdue; /* not later than that of any sleeper */
-	uint64_t work; /* accesses and points of all threads */
-	uint64_t still_most; /* points without news that are a livelock */
+	uint64_t work;         /* accesses and points of all threads */
+	uint64_t still_most;   /* points without news that are a livelock */
 	uint64_t seed_state;
 	/* Turns and plan. */
 	struct area_turn *turn; /* the one that goes on */
@@ -175,7 +181,7 @@ HIDDEN void control_unblock(struct agent *agent, enum wait_result result);
 HIDDEN void control_expire(struct agent *agent);
 HIDDEN uint64_t first_deadline(void); /* of waits and timers; NEVER */
 INLINE uint64_t time_of(const struct agent *agent);
-HIDDEN void expire_due(void);                    /* those whose time has come are ready */
+HIDDEN void expire_due(void);   /* those whose time has come are ready */
 HIDDEN bool expire_first(void); /* nobody can run: time passes until the first sleeper wakes */
 
 /* ---- control.c ---- */
@@ -310,6 +316,8 @@ HIDDEN void policy_weigh(struct agent *me);
 HIDDEN uint64_t policy_eager(const struct agent *agent);
 /* And after how many accesses of the others it is chosen first of all. */
 HIDDEN uint64_t policy_overdue(const struct agent *agent);
+/* May a plan that is no replay let its time come now? */
+HIDDEN bool policy_lets_expire(const struct agent *agent);
 
 /* ---- objects.c: what reports say about objects ---- */
 struct object {
@@ -328,6 +336,28 @@ HIDDEN void object_released(const volatile void *address);
 HIDDEN void object_entered(struct agent *me, const volatile void *address);
 /* `me` gives a lock back, of which others may hold a part still. */
 HIDDEN void object_left(struct agent *me, const volatile void *address);
+
+/* ---- heap.c: blocks of the heap ---- */
+#define HEAP_TAIL 56u /* bytes that a block that is followed has beyond what was asked for */
+HIDDEN void heap_prepare(void);
+HIDDEN bool heap_follows(void); /* are blocks followed that the calling thread allocates? */
+/* libc gave out a block of `usable` bytes, of which the program asked for `size`. */
+HIDDEN void heap_born(void *block, size_t size, size_t usable);
+/* How much of a block the program may use; `usable` for those that are not followed. */
+HIDDEN size_t heap_size(const void *block, size_t usable);
+HIDDEN void heap_gone(void *block, size_t usable); /* it goes back to libc */
+/* Between these the write that stands for freeing is recorded. */
+HIDDEN void heap_about_to_free(bool begins);
+/* What the calling thread frees next, at which site. */
+HIDDEN void heap_freeing(uint64_t block, uint32_t site);
+/* A freed block is kept from libc; false when it must go back at once. Freed before, the run ends. */
+HIDDEN bool heap_keep(void *block, size_t usable);
+HIDDEN bool heap_keeps(const void *block, size_t usable); /* would it be, or is it too large? */
+/* The block has another size from here on; false when libc must see to that. */
+HIDDEN bool heap_resize(void *block, size_t size, size_t usable);
+/* A block kept long enough, or any; NULL when there is none. It counts until heap_returned. */
+HIDDEN void *heap_surplus(bool all);
+HIDDEN void heap_returned(size_t usable);
 
 /* ---- what sync/ does when control asks for it ---- */
 HIDDEN void mutex_abandon(const struct agent *ended); /* its robust ones can be had */

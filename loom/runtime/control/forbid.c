@@ -96,15 +96,25 @@ static bool still_holds(const struct agent *me, uint64_t object)
 	return false;
 }
 
-void forbid_arrive(struct agent *me)
+/* Is the group over, now that its thread has come here? It also is when the thread begins anew. */
+static bool is_over_at(const struct agent *me, const struct group *group, uint32_t mark)
+{
+	const struct claim_role *role = &intervene_claim()->roles[group->role];
+	uint32_t first = forbidding.first[group->role], last = forbidding.last[group->role];
+	if (group->closing)
+		return true;
+	if (group->tentative)
+		return !still_holds(me, group->door);
+	if (mark & MARK_STEP(last))
+		return false;
+	return mark & (MARK_EXIT(group->role) | MARK_DOOR(group->role) | MARK_STEP(first)) ||
+	       agent_order(me) - group->order > (uint64_t)role->reach * REACH_TIMES + REACH_MORE;
+}
+
+void forbid_arrive(struct agent *me, uint32_t mark)
 {
 	struct group *group = group_of(me);
-	if (!group->open)
-		return;
-	const struct claim_role *role = &intervene_claim()->roles[group->role];
-	uint64_t limit = (uint64_t)role->reach * REACH_TIMES + REACH_MORE;
-	if (group->closing || (group->tentative && !still_holds(me, group->door)) ||
-	    (!group->tentative && agent_order(me) - group->order > limit))
+	if (group->open && is_over_at(me, group, mark))
 		close_group(group);
 }
 
@@ -144,8 +154,7 @@ static void count_one(struct range *ranges, uint32_t *counts, uint32_t *n, const
 static enum hold order_holds(struct agent *me, uint32_t mark)
 {
 	const struct claim *claim = intervene_claim();
-	/* The late thread cannot wait for itself. */
-	if (!(mark & MARK_STEP(0)) || me->number == claim->steps[1].thread)
+	if (!(mark & MARK_STEP(0)))
 		return HOLD_NOT;
 	if (claim->kind == CLAIM_ORDER_EACH)
 		return count_at(forbidding.done, forbidding.times, forbidding.ndone, me) >
@@ -153,6 +162,8 @@ static enum hold order_holds(struct agent *me, uint32_t mark)
 						me)
 			       ? HOLD_NOT
 			       : HOLD_FIRMLY;
+	if (claim->kind == CLAIM_ORDER_LAST && me->number == claim->steps[1].thread)
+		return HOLD_NOT; /* the late thread cannot wait for its own end */
 	if (claim->kind == CLAIM_ORDER_LAST)
 		return control.nready + control.nblocked > 1 ? HOLD_FIRMLY : HOLD_NOT;
 	return late_is_done(me, &claim->steps[0]) ? HOLD_NOT : HOLD_FIRMLY;
@@ -160,7 +171,7 @@ static enum hold order_holds(struct agent *me, uint32_t mark)
 
 static void order_passes(struct agent *me, uint32_t mark)
 {
-	if (mark & MARK_STEP(0) && me->number != intervene_claim()->steps[1].thread)
+	if (mark & MARK_STEP(0))
 		count_one(forbidding.early, forbidding.early_times, &forbidding.nearly, me);
 	if (!(mark & MARK_STEP(1)))
 		return;
@@ -175,11 +186,8 @@ static struct seen_at *last_at(uint32_t what, uint64_t address)
 	return &forbidding.seen[what][(address >> 2) * 0x9e3779b97f4a7c15u >> 58];
 }
 
-/* Both orders of whole groups and others' steps are to be seen, for atomicity to be what matters. */
-static void note_order(const struct agent *me, bool others, const struct claim_step *step)
+static void note_at(uint64_t address, uint32_t who, bool others)
 {
-	uint64_t address = step->location ? me->address : 0;
-	uint32_t who = me->number + 1;
 	const struct seen_at *past = last_at(!others, address);
 	bool known = past->thread && past->address == address;
 	if (known && (past->thread != who || past->other))
@@ -187,6 +195,20 @@ static void note_order(const struct agent *me, bool others, const struct claim_s
 	struct seen_at *now = last_at(others, address);
 	uint32_t other = now->address != address ? 0 : now->thread != who ? now->thread : now->other;
 	*now = (struct seen_at){ address, who, other };
+}
+
+#define SCALAR 8u /* bytes: longer accesses meet others at another address than their own */
+
+/* Both orders of whole groups and others' steps are to be seen, for atomicity to be what matters: at one
+ * address, or where they do not meet there, at all. */
+static void note_order(const struct agent *me, bool others, const struct claim_step *step)
+{
+	const struct claim_step *end = &intervene_claim()->steps[forbidding.last[0]];
+	bool here = step->location && step->location == end->location && me->size <= SCALAR;
+	if (here)
+		note_at(me->address, me->number + 1, others);
+	if (!here || !others)
+		note_at(0, me->number + 1, others);
 }
 
 /* Does another thread's open group keep `me` from beginning or doing a step of `role`? */
@@ -246,7 +268,8 @@ bool forbid_covers(const struct thread *self, uint64_t address, uint64_t size)
 static const struct claim_step *step_of_group(const struct group *group, uint32_t mark, uint32_t *index)
 {
 	const struct claim *claim = intervene_claim();
-	for (uint32_t i = 0; group->open && i < claim->nsteps; i++)
+	for (uint32_t i = claim->nsteps;
+	     group->open && i-- > 0;) /* a place may be its first and its last step */
 		if (mark & MARK_STEP(i) && claim->steps[i].role == group->role) {
 			*index = i;
 			return &claim->steps[i];
@@ -345,4 +368,24 @@ bool forbid_lets_go(struct agent *held)
 void forbid_ended(struct agent *me)
 {
 	close_group(group_of(me));
+}
+
+/* What was done there in an earlier life of the memory is not done. */
+static void forget_range(struct range *ranges, uint32_t *times, uint32_t *n, uint64_t address, uint64_t size)
+{
+	for (uint32_t i = 0; i < *n;) {
+		if (!ranges_meet(&ranges[i], address, size)) {
+			i++;
+			continue;
+		}
+		ranges[i] = ranges[--*n];
+		times[i] = times[*n];
+		times[*n] = 0;
+	}
+}
+
+void forbid_forgets(uint64_t address, uint64_t size)
+{
+	forget_range(forbidding.done, forbidding.times, &forbidding.ndone, address, size);
+	forget_range(forbidding.early, forbidding.early_times, &forbidding.nearly, address, size);
 }

@@ -46,6 +46,10 @@ static uint16_t look_up_mark(uint32_t site)
 		for (uint32_t j = 0; j < claim->roles[i].ndoors; j++)
 			if (claim->roles[i].doors[j] == id)
 				mark |= MARK_DOOR(i);
+	for (uint32_t i = 0; id && i < claim->nroles; i++)
+		for (uint32_t j = 0; j < claim->roles[i].nexits; j++)
+			if (claim->roles[i].exits[j] == id)
+				mark |= MARK_EXIT(i);
 	return (uint16_t)mark;
 }
 
@@ -81,7 +85,7 @@ static enum hold claim_holds(struct agent *me, uint32_t mark)
 void intervene_arrives(struct agent *me)
 {
 	if (intervene_claim()->use == CLAIM_FORBID)
-		forbid_arrive(me);
+		forbid_arrive(me, claim_mark_of(me->site));
 }
 
 void intervene(struct agent *me)

@@ -17,6 +17,7 @@
 #define MARK_STEP(i) (1u << (i))
 #define MARK_STEPS ((1u << CLAIM_STEPS) - 1)
 #define MARK_DOOR(role) (1u << (CLAIM_STEPS + (role)))
+#define MARK_EXIT(role) (1u << (CLAIM_STEPS + CLAIM_ROLES + (role)))
 
 /* Should the thread wait at this point? Called again whenever something has changed. */
 enum hold { HOLD_NOT, HOLD_SOFTLY, HOLD_FIRMLY };
@@ -36,12 +37,13 @@ HIDDEN void intervene_changed(void); /* those who are held look again */
 
 /* forbid.c */
 HIDDEN void forbid_start(void);
-HIDDEN void forbid_arrive(struct agent *me); /* at any point, before it is asked who is held */
+HIDDEN void forbid_arrive(struct agent *me, uint32_t mark); /* at any point, before it is asked who is held */
 HIDDEN enum hold forbid_holds(struct agent *me, uint32_t mark);
 HIDDEN bool forbid_covers(const struct thread *self, uint64_t address, uint64_t size);
 HIDDEN void forbid_passes(struct agent *me, uint32_t mark); /* does what it stands at */
 HIDDEN bool forbid_lets_go(struct agent *held);             /* true: that is giving up */
 HIDDEN void forbid_ended(struct agent *me);
+HIDDEN void forbid_forgets(uint64_t address, uint64_t size); /* memory begins a new life */
 
 /* force.c */
 HIDDEN void force_start(void);

@@ -9,8 +9,10 @@
 #define PRIORITY_HIGH (1ull << 63)
 #define SURW_POINTS 100u
 #define SHORT_NS 10000000u /* a wait that ends too early by so much is nothing special */
-#define PATIENCE_NS 200u   /* of a sleep, for each access of the others: they may wait for what comes after it */
+#define PATIENCE_NS \
+	200u /* of a sleep, for each access of the others: they may wait for what comes after it */
 #define PATIENCE_AGAIN 1000u
+#define FAIR_POINTS 65536u
 
 static HOT uint64_t pct_changes[PCT_CHANGES];
 
@@ -41,6 +43,7 @@ void policy_start(void)
 	control.passing = passing[control_below(4)];
 	control.phase = (uint32_t)control_random();
 	control.by_place = control.options.policy == POLICY_RANDOM && control_below(2);
+	control.fair_at = FAIR_POINTS;
 }
 
 void policy_new(struct agent *agent)
@@ -257,6 +260,24 @@ static struct agent *stay_next(struct agent *me)
 	return n ? control.candidates[0] : NULL;
 }
 
+/* Who waits for what a thread of low priority has yet to do would go on for ever. A yield asks for others to
+ * be let go, and so does whoever has gone on for very long. */
+static void be_fair(struct agent *me)
+{
+	bool long_enough = control.schedule->points >= control.fair_at;
+	if (long_enough)
+		control.fair_at = control.schedule->points + FAIR_POINTS;
+	if (!long_enough && !me->yields)
+		return;
+	if (control.options.policy == POLICY_POS)
+		for (uint32_t i = 0; i < control.nready; i++)
+			control.ready[i]->priority = control_random();
+	if (control.options.policy == POLICY_PCT && long_enough) {
+		me->priority = control.lowest--;
+		control.review = true;
+	}
+}
+
 struct agent *policy_next(struct agent *me)
 {
 	struct agent *next = NULL;
@@ -266,6 +287,8 @@ struct agent *policy_next(struct agent *me)
 		control_expire(next);
 		return next;
 	}
+	if (me)
+		be_fair(me);
 	switch (control.options.policy) {
 	case POLICY_PCT:
 		next = pct_next(me);
@@ -330,6 +353,13 @@ uint64_t policy_eager(const struct agent *agent)
 uint64_t policy_overdue(const struct agent *agent)
 {
 	uint64_t now = time_of(agent), length = agent->deadline > now ? agent->deadline - now : 0;
-	return agent->wait == WAIT_SLEEP || length <= SHORT_NS ? control.work + PATIENCE_AGAIN + length / PATIENCE_NS
-							       : NEVER;
+	return agent->wait == WAIT_SLEEP || length <= SHORT_NS
+		       ? control.work + PATIENCE_AGAIN + length / PATIENCE_NS
+		       : NEVER;
+}
+
+bool policy_lets_expire(const struct agent *agent)
+{
+	return !control.nready || control.options.early || agent->deadline <= control.now + SHORT_NS ||
+	       agent->overdue <= control.work;
 }

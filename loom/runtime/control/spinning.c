@@ -1,8 +1,8 @@
 /* What tells that a thread only goes in circles, so that others go first, and that all of them do, which
  * is a livelock. Most accesses are no points, so a thread may do much between points at which it does
  * nothing new. When nothing new was seen for long, there is a closer look: no access takes a short way
- * any more, and one that writes or touches something new ends it. A thread that lingers in a loop may as
- * well compute there, with what has no hooks: others go first, but it is never called a livelock. */
+ * any more, and one that writes or touches something new ends it. A thread that lingers in a loop without
+ * an access of its own may wait for what has no hooks: others go first, but it is never called a livelock. */
 #include "loom/runtime/control/control.h"
 
 #define STREAK_READING 64u   /* known points in a row after which a thread only spins, */

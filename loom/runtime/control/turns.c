@@ -97,14 +97,22 @@ static bool may_be_woken(const struct agent *agent)
 	return agent->look || (control.options.strict && control.handlers && agent->deadline == NEVER);
 }
 
+/* Nobody can run, and what comes next is a timer of the program: so it did in the run that is replayed. */
+static bool timer_comes_next(void)
+{
+	return control.options.strict && !control.nready && control.timer_deadline != NEVER &&
+	       first_deadline() == control.timer_deadline && expire_first();
+}
+
 /* The agent if it can run now; one that sleeps or waits for a limited time can, by its time coming. */
 static struct agent *plan_takes(const struct area_turn *turn)
 {
 	struct agent *agent = agent_numbered(turn->thread);
-	while (agent && agent->state == AGENT_BLOCKED && may_be_woken(agent))
-		if (!blocking_poll(control.options.strict))
+	while (agent && agent->state == AGENT_BLOCKED)
+		if (!(may_be_woken(agent) && blocking_poll(control.options.strict)) && !timer_comes_next())
 			break;
-	if (agent && agent->state == AGENT_BLOCKED && agent->deadline != NEVER)
+	if (agent && agent->state == AGENT_BLOCKED && agent->deadline != NEVER &&
+	    (control.options.strict || policy_lets_expire(agent)))
 		control_expire(agent);
 	return agent && agent->state == AGENT_READY ? agent : NULL;
 }

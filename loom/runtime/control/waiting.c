@@ -24,8 +24,8 @@ enum wait_result control_wait(struct agent *me, uint32_t kind, uint64_t object, 
 	me->inside = false;
 	enum wait_result result = me->result;
 	/* Whoever waited before a lock may have to wait there for another reason now. */
-	if (UNLIKELY(control.intervenes) &&
-	    (kind == WAIT_MUTEX || kind == WAIT_READ_LOCK || kind == WAIT_WRITE_LOCK || kind == WAIT_SPINLOCK))
+	if (UNLIKELY(control.intervenes) && (kind == WAIT_MUTEX || kind == WAIT_READ_LOCK ||
+					     kind == WAIT_WRITE_LOCK || kind == WAIT_SPINLOCK))
 		intervene(me);
 	if (UNLIKELY(me->signals))
 		signals_deliver(me);

@@ -58,6 +58,8 @@ static void access_slowly(struct thread *self, uint64_t word, uint64_t address, 
 		lines_access(self, word, address, size, access);
 	if (UNLIKELY(runtime.always_slow))
 		trace_end();
+	if (UNLIKELY(runtime.controlled))
+		heap_check(self, word, address, size, access);
 }
 
 static void access_range(uint64_t word, uint64_t address, size_t size, enum access access, uint32_t unit,
@@ -438,6 +440,16 @@ COLD unsnarl_read_string(uint64_t word, uint64_t address, uint64_t most)
 {
 	size_t length = strnlen((const char *)address, most);
 	unsnarl_read(word, address, length < most ? length + 1 : length);
+}
+
+/* A string that the call may stop reading before its end. */
+COLD unsnarl_read_start(uint64_t word, uint64_t address, uint64_t most)
+{
+	if (UNLIKELY(runtime.controlled))
+		heap_only_first_byte(address);
+	unsnarl_read_string(word, address, most);
+	if (UNLIKELY(runtime.controlled))
+		heap_only_first_byte(0);
 }
 
 /* As many bytes as the string at `like` has, its end included. */

@@ -233,6 +233,7 @@ static void prepare_observing(void)
 	history_start();
 	observe_start();
 	objects_prepare();
+	heap_prepare();
 	control_prepare();
 	units_prepare();
 	thread_start();

@@ -175,7 +175,7 @@ bool blocking_ready(struct pollfd *fds, uint32_t n)
 		return false;
 	bool ready = poll_now(fds, n) != 0;
 	/* Where the run that is replayed went on, the input will come. */
-	if (!ready && UNLIKELY(plan_goes_on()) && outside_can_come())
+	if (!ready && UNLIKELY(plan_goes_on()) && outside_is_at_work())
 		ready = raw_call(SYS_poll, (long)fds, n, -1, 0, 0, 0) > 0;
 	return ready;
 }

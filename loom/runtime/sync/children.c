@@ -59,7 +59,8 @@ static bool has_observed_alive(void)
 {
 	for (uint32_t i = 1; i < runtime.head->processes && i < AREA_PROCESSES; i++) {
 		int32_t pid = 0;
-		raw_call(SYS_pread64, runtime.area_fd, (long)&pid, sizeof pid, (long)AREA_PROCESS_OFFSET(i), 0, 0);
+		raw_call(SYS_pread64, runtime.area_fd, (long)&pid, sizeof pid, (long)AREA_PROCESS_OFFSET(i),
+			 0, 0);
 		if (pid > 0 && pid != control.pid && is_alive(pid))
 			return true;
 	}
@@ -79,10 +80,12 @@ bool children_alive(void)
 		return false; /* no children at all */
 	if (!ended.si_pid)
 		return true;
-	long folder = raw_call(SYS_open, (long)"/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0, 0);
+	long folder =
+		raw_call(SYS_open, (long)"/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0, 0);
 	if (folder < 0)
 		return true;
-	for (long n; !alive && (n = raw_call(SYS_getdents64, folder, (long)names, sizeof names, 0, 0, 0)) > 0;)
+	for (long n;
+	     !alive && (n = raw_call(SYS_getdents64, folder, (long)names, sizeof names, 0, 0, 0)) > 0;)
 		for (long at = 0; !alive && at < n;) {
 			const struct dirent64 *entry = (const struct dirent64 *)(const void *)(names + at);
 			alive = entry->d_name[0] != '.' && has_child_alive(entry->d_name);
@@ -104,7 +107,8 @@ static bool child_look(struct agent *agent)
 {
 	const struct child_wait *wait = agent->looked;
 	siginfo_t ended = { 0 };
-	long result = raw_call(SYS_waitid, wait->kind, wait->id, (long)&ended, wait->options | WNOHANG | WNOWAIT, 0, 0);
+	long result = raw_call(SYS_waitid, wait->kind, wait->id, (long)&ended,
+			       wait->options | WNOHANG | WNOWAIT, 0, 0);
 	return result != 0 || ended.si_pid != 0;
 }
 
@@ -131,8 +135,12 @@ INTERPOSE pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 {
 	struct agent *me = control_me();
 	if (me) {
-		struct child_wait wait = { .kind = pid == -1 ? P_ALL : pid > 0 ? P_PID : P_PGID,
-					   .id = pid > 0 ? (id_t)pid : pid == -1 ? 0 : (id_t)-pid,
+		struct child_wait wait = { .kind = pid == -1 ? P_ALL
+						   : pid > 0 ? P_PID
+							     : P_PGID,
+					   .id = pid > 0     ? (id_t)pid
+						 : pid == -1 ? 0
+							     : (id_t)-pid,
 					   .options = WEXITED | (options & WUNTRACED ? WSTOPPED : 0) |
 						      (options & ~(WNOHANG | WUNTRACED)) };
 		control_call(me, NULL);

@@ -19,7 +19,8 @@ static bool mapping_of(uint64_t address, char line[512])
 	size_t length = 0;
 	bool found = false;
 	long fd = raw_call(SYS_open, (long)"/proc/self/maps", O_RDONLY | O_CLOEXEC, 0, 0, 0, 0);
-	for (long n; fd >= 0 && !found && (n = raw_call(SYS_read, fd, (long)bytes, sizeof bytes, 0, 0, 0)) > 0;)
+	for (long n;
+	     fd >= 0 && !found && (n = raw_call(SYS_read, fd, (long)bytes, sizeof bytes, 0, 0, 0)) > 0;)
 		for (long i = 0; i < n && !found; i++) {
 			if (bytes[i] != '\n') {
 				length += length < 511 ? (line[length] = bytes[i], 1) : 0;
@@ -90,8 +91,8 @@ static bool is_held_outside(const struct agent *agent)
 	if (agent->wait != WAIT_MUTEX || owner <= 0 || owner == INT_MAX)
 		return false;
 	for (uint32_t slot = 1; slot < SLOT_GONE && control.agents[slot].thread; slot++)
-		if (control.agents[slot].tid == owner &&
-		    (control.agents[slot].state == AGENT_READY || control.agents[slot].state == AGENT_BLOCKED))
+		if (control.agents[slot].tid == owner && (control.agents[slot].state == AGENT_READY ||
+							  control.agents[slot].state == AGENT_BLOCKED))
 			return false;
 	return raw_call(SYS_tgkill, control.pid, owner, 0, 0, 0, 0) == 0;
 }

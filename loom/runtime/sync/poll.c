@@ -13,8 +13,9 @@ static uint64_t poll_deadline(const struct timespec *time)
 	if (!time)
 		return NEVER;
 	uint64_t seconds = (uint64_t)time->tv_sec;
-	return seconds > 1000000000u ? NEVER - 1
-				     : time_of(control.current) + seconds * 1000000000u + (uint64_t)time->tv_nsec;
+	return seconds > 1000000000u
+		       ? NEVER - 1
+		       : time_of(control.current) + seconds * 1000000000u + (uint64_t)time->tv_nsec;
 }
 
 static uint64_t poll_deadline_ms(int ms)

@@ -133,8 +133,8 @@ static int signal_wait(struct agent *me, const sigset_t *set, siginfo_t *info, u
 		me->look = signal_look;
 		me->looked = set;
 		me->foreign = true;
-		enum wait_result end = deadline <= time_of(me) ? WAIT_TIMED_OUT
-							       : control_wait(me, WAIT_INPUT, 0, deadline);
+		enum wait_result end =
+			deadline <= time_of(me) ? WAIT_TIMED_OUT : control_wait(me, WAIT_INPUT, 0, deadline);
 		if (end != WAIT_WOKEN) {
 			errno = end == WAIT_TIMED_OUT ? EAGAIN : EINTR;
 			break;

@@ -134,7 +134,8 @@ static uint64_t ns_of_timeval(const struct timeval *time)
 
 static struct timeval timeval_from(uint64_t ns)
 {
-	return (struct timeval){ .tv_sec = (time_t)(ns / SECOND), .tv_usec = (suseconds_t)(ns % SECOND / 1000) };
+	return (struct timeval){ .tv_sec = (time_t)(ns / SECOND),
+				 .tv_usec = (suseconds_t)(ns % SECOND / 1000) };
 }
 
 INTERPOSE int setitimer(__itimer_which_t which, const struct itimerval *fresh, struct itimerval *old)
@@ -253,7 +254,8 @@ INTERPOSE int timer_create(clockid_t clock, struct sigevent *event, timer_t *id)
 {
 	struct agent *me = control_me();
 	int how = event ? event->sigev_notify : SIGEV_SIGNAL;
-	bool modelled = is_virtual(clock) && (how == SIGEV_SIGNAL || how == SIGEV_THREAD || how == SIGEV_NONE);
+	bool modelled =
+		is_virtual(clock) && (how == SIGEV_SIGNAL || how == SIGEV_THREAD || how == SIGEV_NONE);
 	if (!me || !modelled) {
 		if (me)
 			control_uncontrolled("timers of one thread or of processor time: come in real time");

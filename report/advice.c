@@ -1,9 +1,13 @@
 /* Fixes by the shape of the fault. The lines are named, since the point of most fixes is
  * from where to where.
  */
-#include "diagnose/advice.h"
+#include "report/advice.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "report/advice_locks.h"
+#include "report/lock_words.h"
 
 static const char *base_name(const char *path)
 {
@@ -106,12 +110,9 @@ static char *for_freed(const struct finding *finding)
 		where, used);
 }
 
-char *advice_for(const struct finding *finding)
+/* By the class and the shape alone. */
+static char *by_shape(const struct finding *finding)
 {
-	char *freed = for_freed(finding);
-
-	if (freed)
-		return freed;
 	switch (finding->class) {
 	case FINDING_ATOMICITY:
 		if (finding_has_calls(finding))
@@ -143,4 +144,21 @@ char *advice_for(const struct finding *finding)
 	default:
 		return memory_string("");
 	}
+}
+
+char *advice_for(const struct finding *finding, struct excerpts *excerpts)
+{
+	char *advice = for_freed(finding);
+
+	advice = advice ? advice : advice_from_locks(finding, excerpts);
+	if (advice)
+		return advice;
+	advice = by_shape(finding);
+	if (!locks_all_known(finding) || locks_any(finding) || finding_has_calls(finding) ||
+	    finding->class == FINDING_ORDER || finding->class == FINDING_MEMORY)
+		return advice;
+	char *whole = memory_format("None of these holds a lock. %s", advice);
+
+	free(advice);
+	return whole;
 }

@@ -1,0 +1,459 @@
+/* unsnarl verify: tries candidates of a scan by holding threads where they would get
+ * in each other's way. What fails then is harmful.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/progress.h"
+#include "cmds/cmds.h"
+#include "cmds/observed.h"
+#include "cmds/verify.h"
+#include "diagnose/chase.h"
+#include "llvm/llvm.h"
+#include "loom/world/world.h"
+#include "report/text.h"
+
+#define USUAL_CANDIDATES 10
+#define PLAIN_RUNS 3
+#define AGAIN_RUNS 4
+#define HUNT_SECONDS 20
+#define HUNT_SCHEDULES 3000
+
+struct verify_command {
+	uint64_t seed, jobs, context;
+	double timeout_s, budget_s;
+	const char *check, *expect, *store, *link;
+	struct cmds_world world;
+	bool all, first, no_hunt, slice, json;
+	char **chosen;  /* candidates by rank, id or lines; NULL-terminated */
+	char **program; /* and its arguments */
+};
+
+#define AT(member) .offset = offsetof(struct verify_command, member)
+
+/* clang-format off */
+static const struct options_entry entries[] = {
+	{ .name = "all", .kind = OPTIONS_FLAG, AT(all),
+	  .help = "try all candidates, best first (default: the best 10)" },
+	{ .name = "first", .kind = OPTIONS_FLAG, AT(first), .help = "stop at the first harmful one" },
+	{ 'b', "budget", "S", OPTIONS_SECONDS, AT(budget_s),
+	  .help = "seconds for all candidates together (default 300; 0: no limit)" },
+	CMDS_VERDICT_ENTRIES(struct verify_command),
+	CMDS_WORLD_ENTRIES(struct verify_command),
+	{ .name = "slice", .kind = OPTIONS_FLAG, AT(slice),
+	  .help = "try each candidate on the part of the program that matters to it" },
+	{ .name = "no-hunt", .kind = OPTIONS_FLAG, AT(no_hunt),
+	  .help = "do not look for a schedule that replay can follow" },
+	{ .name = "link", .value = "ARG", .kind = OPTIONS_STRING, AT(link),
+	  .help = "an object, library or option that the program needs and that holds no bitcode" },
+	{ .name = "seed", .value = "S", .kind = OPTIONS_NUMBER, AT(seed), .high = UINT64_MAX,
+	  .help = "for orders by chance (default: a new one)" },
+	CMDS_STORE_ENTRY(struct verify_command),
+	CMDS_JSON_ENTRY(struct verify_command),
+	{ 0 },
+};
+/* clang-format on */
+
+static const struct options_page page = {
+	.verb = "verify",
+	.operands = "[options] [CANDIDATE...] -- PROGRAM ARGS",
+	.summary = "try the candidates of a scan: which of them make the program fail?",
+	.text = "Builds the program again from the bitcode in it, with hooks at the accesses of one "
+		"candidate "
+		"alone, and runs it freely. A thread that comes to such an access is held until another is "
+		"about "
+		"to touch the same memory, or the time is up; then the two go in either order. The time is "
+		"1, "
+		"2, 4 and so on up to 512 ms. A run fails as in unsnarl run; a candidate is harmful when a "
+		"run "
+		"fails in which threads met or were held there, and runs without delay pass. For a harmful "
+		"candidate a hunt then looks for a schedule that unsnarl replay can follow.\n\n"
+		"A CANDIDATE is the number that unsnarl scan gives it, its id, or two lines as "
+		"FILE:LINE,FILE:LINE.\n\n"
+		"Exit status: 0 none is harmful, 1 at least one is, 2 the program could not be tried.",
+	.examples = "  unsnarl verify -- ./server --port 0\n"
+		    "  unsnarl verify 3 5 --expect right.txt -- ./server\n",
+	.entries = entries,
+};
+
+struct session {
+	const struct verify_command *command;
+	const struct llvm_entrances *llvm;
+	struct world world;
+	bool world_open;
+	struct scan scan;
+	const char *path; /* of the program */
+	uint64_t build;
+	char folder[64];
+	struct verified_list list;
+	struct progress *bar;
+	const char *now; /* variable of the candidate at hand */
+	unsigned done;
+	bool over;    /* nothing more is to be tried */
+	uint64_t run; /* a failing run that was recorded */
+	double start;
+};
+
+/* ---- which ---- */
+
+static struct error *choose(struct session *session)
+{
+	const struct verify_command *command = session->command;
+	const struct scan *scan = &session->scan;
+
+	for (char **name = command->chosen; *name; name++) {
+		bool found = false;
+
+		for (size_t i = 0; i < scan->candidates.n && !found; i++)
+			if (candidate_is(&scan->candidates.items[i], *name)) {
+				VEC_PUSH(&session->list)->candidate = &scan->candidates.items[i];
+				found = true;
+			}
+		if (!found)
+			return error_new("there is no candidate %s in %s; unsnarl scan --all %s lists them",
+					 *name, command->program[0], command->program[0]);
+	}
+	for (size_t i = 0; !*command->chosen && i < scan->candidates.n; i++)
+		if (command->all || i < USUAL_CANDIDATES)
+			VEC_PUSH(&session->list)->candidate = &scan->candidates.items[i];
+	return NULL;
+}
+
+/* Were all lines of a candidate hooked together before, and nothing failed? */
+static unsigned covered_by(const struct session *session, size_t number)
+{
+	const struct candidate *candidate = session->list.items[number].candidate;
+
+	for (size_t i = 0; i < number; i++) {
+		const struct verified *before = &session->list.items[i];
+		bool all = before->tried && candidate->kind != CANDIDATE_DEADLOCK;
+
+		for (size_t a = 0; all && a < candidate->accesses.n; a++) {
+			bool there = false;
+
+			for (size_t b = 0; b < before->candidate->accesses.n && !there; b++)
+				there = before->candidate->accesses.items[b].statement ==
+					candidate->accesses.items[a].statement;
+			all = there;
+		}
+		if (all)
+			return before->candidate->rank;
+	}
+	return 0;
+}
+
+/* ---- one candidate ---- */
+
+static void show(void *context, unsigned delay_ms, unsigned runs)
+{
+	struct session *session = context;
+	_cleanup_free_ char *words = memory_format("%s: run %u, %u ms", session->now, runs, delay_ms);
+
+	progress_show(session->bar, session->done, words);
+}
+
+static double left_s(const struct session *session)
+{
+	double left = session->command->budget_s - (cmds_now() - session->start);
+
+	return session->command->budget_s > 0 ? (left > 0.1 ? left : 0.1) : 0;
+}
+
+static struct error *try_sites(struct session *session, const struct build_sites *sites, const char *program,
+			       const unsigned steps[2], bool cross, struct tester_result *result)
+{
+	const struct verify_command *command = session->command;
+	_cleanup_free_ struct tester_site *flags = memory_alloc((sites->n + 1) * sizeof *flags);
+
+	for (size_t i = 0; i < sites->n; i++)
+		flags[i] = (struct tester_site){ .writes = sites->items[i].kind != SITE_READ,
+						 .frees = sites->items[i].frees,
+						 .cross = cross };
+	return tester_run(&(struct tester_options){ .launch = { .path = program,
+								.world = &session->world,
+								.argv = command->program,
+								.timeout_s = command->timeout_s,
+								.expect = command->expect,
+								.check = command->check },
+						    .sites = flags,
+						    .nsites = (unsigned)sites->n,
+						    .first = steps[0],
+						    .last = steps[1],
+						    .seed = command->seed,
+						    .seconds = left_s(session),
+						    .plain = PLAIN_RUNS,
+						    .again = AGAIN_RUNS,
+						    .stop = cmds_interrupted,
+						    .progress = show,
+						    .context = session },
+			  result);
+}
+
+static struct error *build(struct session *session, const struct build_sites *sites, bool slice,
+			   const char *program)
+{
+	const struct verify_command *command = session->command;
+	char *link[] = { (char *)(uintptr_t)command->link, NULL };
+
+	return session->llvm->static_build(
+		&(struct build_options){ .paths = &session->path,
+					 .npaths = 1,
+					 .sites = sites,
+					 .slice = slice,
+					 .prints = command->expect || command->check,
+					 .hook = true,
+					 .link = command->link ? link : NULL,
+					 .folder = session->folder,
+					 .output = program });
+}
+
+/* On a slice if that was asked for; when it does not even run, on the whole program. */
+static struct error *try_candidate(struct session *session, struct verified *verified,
+				   const unsigned steps[2])
+{
+	_cleanup_(build_sites_free) struct build_sites sites = { 0 };
+	_cleanup_free_ char *program =
+		memory_format("%s/program%u", session->folder, verified->candidate->rank);
+	bool cross = verified->candidate->kind == CANDIDATE_DEADLOCK;
+	double start = cmds_now();
+
+	build_sites_of(&session->scan, verified->candidate, ACTIVE_SITES, &sites);
+	if (access(program, X_OK) < 0) {
+		verified->sliced = session->command->slice;
+		TRY(build(session, &sites, verified->sliced, program));
+	}
+	TRY(try_sites(session, &sites, program, steps, cross, &verified->result));
+	if (verified->sliced && verified->result.plain_failed) {
+		fprintf(stderr,
+			"unsnarl verify: the slice for candidate %u does not run as the program does; the "
+			"whole "
+			"program is used\n",
+			verified->candidate->rank);
+		tester_result_free(&verified->result);
+		verified->result = (struct tester_result){ 0 };
+		verified->sliced = false;
+		TRY(build(session, &sites, false, program));
+		TRY(try_sites(session, &sites, program, steps, cross, &verified->result));
+	}
+	verified->tried = verified->result.runs || verified->result.plain;
+	verified->seconds += cmds_now() - start;
+	if (verified->result.settled)
+		unlink(program);
+	return NULL;
+}
+
+/* ---- a schedule for replay ---- */
+
+static struct error *hunt(struct session *session, struct verified *verified)
+{
+	const struct verify_command *command = session->command;
+	_cleanup_(store_closep) struct store *store = NULL;
+	_cleanup_(chase_stopp) struct chase *chase = NULL;
+	_cleanup_(tally_free) struct tally tally = { .passes = 20,
+						     .failures = 1,
+						     .seed = command->seed,
+						     .store = command->store,
+						     .program = session->path,
+						     .arguments = command->program + 1,
+						     .build = session->build };
+	const struct launch_options launch = {
+		.world = &session->world,
+		.path = session->path,
+		.argv = command->program,
+		.area = { .observe = OBSERVE_ALL, .context = 5, .seed = command->seed },
+		.control = { .policy = POLICY_STAY },
+		.still = true,
+		.timeout_s = command->timeout_s,
+		.expect = command->expect,
+		.check = command->check,
+	};
+	const struct chase_options options = { .launch = &launch,
+					       .jobs = (unsigned)cmds_processors(),
+					       .seed = command->seed,
+					       .arms = EXPLORE_ALL,
+					       .schedules = HUNT_SCHEDULES,
+					       .seconds = HUNT_SECONDS,
+					       .patience_s = 2,
+					       .stop = cmds_interrupted };
+
+	TRY(store_open(command->store, true, &store));
+	TRY(store_campaign(store, session->path, command->program + 1, session->build, &tally.campaign));
+	TRY(chase_start(&options, store, &tally, &chase));
+	TRY(chase_follow(chase));
+	if (tally.found && !cmds_interrupted())
+		TRY(chase_shorten(chase, HUNT_SECONDS, 0));
+	if (tally.found)
+		verified->run = tally.failure.number;
+	return NULL;
+}
+
+/* ---- all ---- */
+
+static bool is_harmful(const struct verified *verified)
+{
+	return verified->tried && verified->result.verdict == TESTER_HARMFUL;
+}
+
+/* A candidate is settled: say so. */
+static struct error *finish(struct session *session, struct verified *verified)
+{
+	const struct verify_command *command = session->command;
+
+	/* One failing schedule is enough to see the program fail again. */
+	if (is_harmful(verified) && !command->no_hunt && !session->run) {
+		TRY(hunt(session, verified));
+		session->run = verified->run;
+	}
+	if (!command->json && (verified->tried || verified->covered))
+		verify_print(verified);
+	session->done++;
+	return NULL;
+}
+
+static bool is_over(const struct session *session)
+{
+	const struct verify_command *command = session->command;
+
+	return session->over || cmds_interrupted() ||
+	       (command->budget_s > 0 && cmds_now() - session->start > command->budget_s);
+}
+
+/* All candidates with these delays. */
+static struct error *verify_round(struct session *session, const unsigned steps[2])
+{
+	for (size_t i = 0; i < session->list.n && !is_over(session); i++) {
+		struct verified *verified = &session->list.items[i];
+
+		if (verified->result.settled || verified->covered)
+			continue;
+		session->now = verified->candidate->variable;
+		if (steps[0] == 0)
+			verified->covered = covered_by(session, i);
+		if (!verified->covered)
+			TRY(try_candidate(session, verified, steps));
+		if (verified->covered || verified->result.settled)
+			TRY(finish(session, verified));
+		session->over |= (is_harmful(verified) && session->command->first) ||
+				 (verified->tried && verified->result.verdict == TESTER_ALWAYS_FAILS);
+	}
+	return NULL;
+}
+
+/* Short delays for all, then longer ones: most bugs show at once, and a long wait for one candidate keeps the
+ * others waiting. */
+static struct error *verify_all(struct session *session)
+{
+	static const unsigned rounds[][2] = { { 0, 2 }, { 3, 6 }, { 7, TESTER_DELAYS - 1 } };
+
+	for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++)
+		TRY(verify_round(session, rounds[i]));
+	for (size_t i = 0; i < session->list.n; i++)
+		if (session->list.items[i].tried && !session->list.items[i].result.settled &&
+		    !session->command->json)
+			verify_print(&session->list.items[i]);
+	return NULL;
+}
+
+static void remove_folder(const char *folder)
+{
+	DIR *files = *folder ? opendir(folder) : NULL;
+
+	for (struct dirent *file; files && (file = readdir(files));)
+		unlinkat(dirfd(files), file->d_name, 0);
+	if (files)
+		closedir(files);
+	if (*folder)
+		rmdir(folder);
+}
+
+static void session_free(struct session *session)
+{
+	if (session->world_open)
+		world_close(&session->world);
+	progress_stop(session->bar);
+	verified_free(&session->list);
+	scan_free(&session->scan);
+	remove_folder(session->folder);
+}
+
+static struct error *start(struct session *session)
+{
+	const char *place = getenv("TMPDIR");
+
+	snprintf(session->folder, sizeof session->folder, "%s/unsnarl-verify-XXXXXX",
+		 place && strlen(place) < 40 ? place : "/tmp");
+	if (!mkdtemp(session->folder)) {
+		struct error *error =
+			error_errno(errno, "cannot make a temporary folder in %s", place ? place : "/tmp");
+
+		session->folder[0] = '\0';
+		return error;
+	}
+	TRY(llvm_load(&session->llvm));
+	TRY(session->llvm->static_scan(
+		&(struct scan_options){ .paths = &session->path, .npaths = 1, .most = 20000 },
+		&session->scan));
+	TRY(observed_rank(session->command->store, session->path, &session->scan));
+	TRY(choose(session));
+	session->bar = progress_start(STDERR_FILENO, session->list.n);
+	return NULL;
+}
+
+/* What stands behind -- is the program's. */
+static struct error *split(int argc, char **argv, struct verify_command *command, int *own)
+{
+	for (*own = 1; *own < argc && strcmp(argv[*own], "--") != 0; ++*own)
+		;
+	command->program = argv + *own + (*own < argc);
+	return NULL;
+}
+
+static struct error *verify_main(int argc, char **argv, int *status)
+{
+	struct verify_command command = {
+		.timeout_s = 10, .budget_s = 300, .store = CMDS_STORE, .seed = cmds_seed()
+	};
+	_cleanup_(session_free) struct session session = { .command = &command, .start = cmds_now() };
+	_cleanup_free_ char *path = NULL;
+	int own;
+
+	TRY(split(argc, argv, &command, &own));
+	bool given = own < argc && argv[own + 1];
+
+	if (own < argc)
+		argv[own] = NULL;
+	TRY(options_parse(&page, own, argv, &command, &command.chosen));
+	if (!command.chosen)
+		return NULL;
+	if (!given)
+		return error_new("no program to try: give it after --, as in unsnarl verify -- ./program");
+	enum loom loom = LOOM_COMPILED;
+
+	TRY(launch_check(command.program[0], &loom, &path, &session.build));
+	session.path = path;
+	cmds_catch_interrupts();
+	TRY(cmds_world_open("verify", &command.world, &session.world));
+	session.world_open = true;
+	TRY(start(&session));
+	TRY(verify_all(&session));
+	progress_stop(session.bar);
+	session.bar = NULL;
+	double seconds = cmds_now() - session.start;
+	bool harmful = false;
+
+	for (size_t i = 0; i < session.list.n; i++)
+		harmful |=
+			session.list.items[i].tried && session.list.items[i].result.verdict == TESTER_HARMFUL;
+	if (command.json)
+		verify_print_json(path, &session.list, cmds_interrupted(), seconds);
+	else
+		verify_print_summary(&session.list, cmds_interrupted(), seconds);
+	*status = harmful ? 1 : cmds_interrupted() ? CMDS_INTERRUPTED : 0;
+	return NULL;
+}
+
+const struct verb verb_verify = { .page = &page, .main = verify_main };

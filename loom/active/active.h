@@ -1,0 +1,39 @@
+/* The active tester (COLFINDER, sections 3.6 and 4): what unsnarl and a verify build tell each other. A verify
+ * build hooks only the accesses of one candidate; its threads run freely. The area is a file that both map. */
+#ifndef LOOM_ACTIVE_ACTIVE_H
+#define LOOM_ACTIVE_ACTIVE_H
+
+#include <stdint.h>
+
+#define ACTIVE_ENVIRONMENT "UNSNARL_ACTIVE" /* names the area's file */
+#define ACTIVE_MAGIC 0x4556495443414e55ull
+#define ACTIVE_VERSION 1u
+#define ACTIVE_SITES 32u
+
+enum active_order {
+	ACTIVE_LOWER_FIRST,  /* of two that met, the site of the lower number; of one site, who came last */
+	ACTIVE_HIGHER_FIRST, /* the other way round */
+	ACTIVE_ANY_FIRST,    /* by chance, from the seed */
+	ACTIVE_ORDERS
+};
+
+struct active_site {
+	uint32_t writes; /* set by unsnarl: the access writes */
+	uint32_t frees;  /* the access frees the whole block */
+	uint32_t cross;  /* meets its partner whatever the addresses are: a lock of a circle */
+	/* counted by the program */
+	uint32_t reached, held, met, late; /* late: held until the time was up */
+};
+
+struct active_area {
+	uint64_t magic;
+	uint32_t version, nsites;
+	uint32_t delay_us; /* how long a thread is held; 0 = no hook does anything */
+	uint32_t order;    /* enum active_order */
+	uint64_t seed;
+	uint32_t meetings;  /* pairs of threads that met */
+	uint32_t late_most; /* times that threads of this run are held in vain */
+	struct active_site sites[ACTIVE_SITES];
+};
+
+#endif

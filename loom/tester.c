@@ -1,0 +1,254 @@
+/* One area for all runs of a candidate: it is written before each run and read after
+ * it, so that what a program leaves there can do no harm to the next. */
+#include "loom/tester.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "loom/watch.h" /* watch_now */
+
+/* Orders in which each delay is tried. Who goes first by chance finds what needs changing roles. */
+static const enum active_order orders[] = { ACTIVE_LOWER_FIRST, ACTIVE_HIGHER_FIRST, ACTIVE_ANY_FIRST };
+#define ORDERS (sizeof orders / sizeof *orders)
+
+/* How often threads of one run are held in vain: less where it takes long. */
+#define LATE_SHORT 8u
+#define LATE_LONG 3u
+#define LONG_MS 64u
+
+struct tester {
+	const struct tester_options *options;
+	struct active_area *area;
+	char path[64];
+	double end; /* 0 = none */
+};
+
+static struct error *area_make(struct tester *tester)
+{
+	int fd = memfd_create("unsnarl-active", MFD_CLOEXEC);
+
+	if (fd < 0 || ftruncate(fd, sizeof *tester->area) < 0)
+		return error_errno(errno, "cannot make the active tester's area");
+	void *area = mmap(NULL, sizeof *tester->area, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (area == MAP_FAILED)
+		return error_errno(errno, "cannot map the active tester's area");
+	tester->area = area;
+	/* Whoever opens this path gets the same memory, as long as we live. */
+	snprintf(tester->path, sizeof tester->path, "/proc/%d/fd/%d", (int)getpid(), fd);
+	if (setenv(ACTIVE_ENVIRONMENT, tester->path, 1) < 0)
+		return error_errno(errno, "cannot tell the program of the active tester's area");
+	return NULL;
+}
+
+static void area_free(struct tester *tester)
+{
+	if (!tester->area)
+		return;
+	unsetenv(ACTIVE_ENVIRONMENT);
+	munmap(tester->area, sizeof *tester->area);
+	close(atoi(strrchr(tester->path, '/') + 1));
+}
+
+static void area_fill(struct tester *tester, unsigned delay_ms, enum active_order order, uint64_t seed)
+{
+	const struct tester_options *options = tester->options;
+	struct active_area *area = tester->area;
+
+	*area = (struct active_area){ .magic = ACTIVE_MAGIC,
+				      .version = ACTIVE_VERSION,
+				      .nsites = options->nsites,
+				      .delay_us = delay_ms * 1000,
+				      .late_most = delay_ms < LONG_MS ? LATE_SHORT : LATE_LONG,
+				      .order = order,
+				      .seed = seed };
+	for (unsigned i = 0; i < options->nsites && i < ACTIVE_SITES; i++) {
+		area->sites[i].writes = options->sites[i].writes;
+		area->sites[i].frees = options->sites[i].frees;
+		area->sites[i].cross = options->sites[i].cross;
+	}
+}
+
+struct counts {
+	uint64_t reached, met, late;
+};
+
+static struct counts area_counts(const struct tester *tester)
+{
+	struct counts counts = { 0 };
+
+	for (unsigned i = 0; i < ACTIVE_SITES; i++) {
+		counts.reached += tester->area->sites[i].reached;
+		counts.late += tester->area->sites[i].late;
+	}
+	counts.met = tester->area->meetings;
+	return counts;
+}
+
+static bool is_over(const struct tester *tester)
+{
+	return (tester->options->stop && tester->options->stop()) ||
+	       (tester->end > 0 && watch_now() > tester->end);
+}
+
+/* Runs without delay: what fails so cannot be blamed on an order. */
+static struct error *run_plain(struct tester *tester, struct tester_result *out)
+{
+	for (unsigned i = 0; i < tester->options->plain; i++) {
+		struct run run = { 0 };
+
+		area_fill(tester, 0, ACTIVE_LOWER_FIRST, 1);
+		TRY(launch_run(&tester->options->launch, &run));
+		out->plain++;
+		out->plain_failed += run.label == LABEL_FAIL;
+		out->plain_s += run.wall_s;
+		run_free(&run);
+	}
+	out->verdict = TESTER_NOT_REPRODUCED;
+	if (out->plain && out->plain_failed == out->plain)
+		out->verdict = TESTER_ALWAYS_FAILS;
+	out->settled = out->verdict == TESTER_ALWAYS_FAILS;
+	return NULL;
+}
+
+/* What threads were held does not count for the time-out. */
+static struct launch_options with_time(const struct tester *tester, unsigned delay_ms)
+{
+	struct launch_options launch = tester->options->launch;
+
+	if (launch.timeout_s > 0)
+		launch.timeout_s += (LATE_SHORT + 2) * delay_ms / 1000.0 + 1;
+	return launch;
+}
+
+static struct error *run_once(struct tester *tester, unsigned delay_ms, unsigned order,
+			      struct tester_result *out, struct counts *counts)
+{
+	struct run run = { 0 };
+
+	area_fill(tester, delay_ms, orders[order], tester->options->seed + out->runs);
+	const struct launch_options launch = with_time(tester, delay_ms);
+
+	TRY(launch_run(&launch, &run));
+	*counts = area_counts(tester);
+	out->runs++;
+	out->delay_ms = delay_ms;
+	out->order = orders[order];
+	out->delayed_s += run.wall_s;
+	out->reached += counts->reached;
+	out->met += counts->met;
+	if (tester->options->progress)
+		tester->options->progress(tester->options->context, delay_ms, out->runs);
+	/* Only when two met has the run anything to do with the candidate. */
+	if (run.label == LABEL_FAIL && counts->met) {
+		out->verdict = TESTER_HARMFUL;
+		out->failure = run;
+		return NULL;
+	}
+	run_free(&run);
+	return NULL;
+}
+
+/* The same delay and order again, a few times. */
+static struct error *run_again(struct tester *tester, struct tester_result *out)
+{
+	for (unsigned i = 0; i < tester->options->again && !is_over(tester); i++) {
+		struct run run = { 0 };
+
+		area_fill(tester, out->delay_ms, out->order, tester->options->seed + out->runs + i);
+		const struct launch_options launch = with_time(tester, out->delay_ms);
+
+		TRY(launch_run(&launch, &run));
+		out->again++;
+		out->again_failed += run.label == LABEL_FAIL && tester->area->meetings;
+		run_free(&run);
+	}
+	return NULL;
+}
+
+/* All orders of one delay; *late counts threads that were held in vain. */
+static struct error *run_orders(struct tester *tester, unsigned step, struct tester_result *out,
+				uint64_t *late)
+{
+	/* Whoever never meets has no order. */
+	unsigned n = step < 2 || out->met ? ORDERS : 1;
+
+	for (unsigned order = 0; order < n; order++) {
+		struct counts counts;
+
+		if (is_over(tester)) {
+			out->verdict = TESTER_INTERRUPTED;
+			return NULL;
+		}
+		TRY(run_once(tester, 1u << step, order, out, &counts));
+		if (out->verdict == TESTER_HARMFUL)
+			return run_again(tester, out);
+		*late += counts.late;
+	}
+	return NULL;
+}
+
+static struct error *run_all(struct tester *tester, struct tester_result *out)
+{
+	for (unsigned step = tester->options->first; step <= tester->options->last; step++) {
+		uint64_t late = 0;
+
+		out->verdict = TESTER_NOT_REPRODUCED;
+		TRY(run_orders(tester, step, out, &late));
+		if (out->verdict != TESTER_NOT_REPRODUCED) {
+			out->settled = true;
+			return NULL;
+		}
+		/* Nobody waited in vain: to wait longer changes nothing. */
+		if (!late && step >= 2)
+			out->settled = true;
+		out->verdict = !out->reached ? TESTER_NEVER_REACHED
+			       : out->met    ? TESTER_NOT_REPRODUCED
+					     : TESTER_NEVER_MET;
+		if (out->settled || !out->reached)
+			break;
+	}
+	out->settled |= !out->reached || tester->options->last + 1 >= TESTER_DELAYS;
+	return NULL;
+}
+
+struct error *tester_run(const struct tester_options *options, struct tester_result *out)
+{
+	struct tester tester = { .options = options,
+				 .end = options->seconds > 0 ? watch_now() + options->seconds : 0 };
+	struct error *error = area_make(&tester);
+
+	if (!error && !out->plain)
+		error = run_plain(&tester, out);
+	if (!error && !out->settled)
+		error = run_all(&tester, out);
+	area_free(&tester);
+	return error;
+}
+
+void tester_result_free(struct tester_result *result)
+{
+	run_free(&result->failure);
+}
+
+const char *tester_verdict_words(enum tester_verdict verdict)
+{
+	switch (verdict) {
+	case TESTER_HARMFUL:
+		return "harmful";
+	case TESTER_NOT_REPRODUCED:
+		return "not reproduced";
+	case TESTER_NEVER_MET:
+		return "never met";
+	case TESTER_NEVER_REACHED:
+		return "never reached";
+	case TESTER_ALWAYS_FAILS:
+		return "fails without any delay";
+	default:
+		return "interrupted";
+	}
+}

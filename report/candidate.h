@@ -1,0 +1,19 @@
+/* Candidates of a scan on the terminal and as JSON. */
+#ifndef REPORT_CANDIDATE_H
+#define REPORT_CANDIDATE_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "static/static.h"
+
+void candidate_print(const struct candidate *candidate, FILE *out); /* fits 80 columns where names allow */
+json_t *candidate_json(const struct candidate *candidate);
+/* How much was looked at and what was left out. */
+void scan_print_pruned(const struct scan *scan, FILE *out);
+json_t *scan_json(const struct scan *scan);
+
+/* "data-race" and so on, as in all answers. */
+const char *candidate_class(enum candidate_kind kind);
+
+#endif

@@ -1,0 +1,250 @@
+/* Collects accesses with what they may touch. An object that only the thread that made
+ * it can reach, as most stack variables are, is nobody's business. */
+#include "static/accesses.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what other threads can reach ---- */
+
+static void reach(struct accesses *accesses, uint32_t *todo, size_t *n, const roaring_bitmap_t *set)
+{
+	const struct solver *solver = &accesses->locks->threads->points->solver;
+	roaring_uint32_iterator_t *at = roaring_create_iterator(set);
+
+	for (; at->has_value; roaring_advance_uint32_iterator(at)) {
+		uint32_t object = solver->locations.items[at->current_value].object;
+
+		if (!accesses->shared[object]) {
+			accesses->shared[object] = true;
+			todo[(*n)++] = object;
+		}
+	}
+	roaring_free_uint32_iterator(at);
+}
+
+static void reach_arguments(struct accesses *accesses, uint32_t *todo, size_t *n)
+{
+	const struct points *points = accesses->locks->threads->points;
+
+	for (size_t i = 0; i < points->calls.n; i++) {
+		const struct call *call = &points->calls.items[i];
+		LLVMValueRef at = points->whole->instructions.items[call->instruction];
+
+		for (size_t f = 0; threads_creates(call) && f < call->library.n; f++) {
+			const struct library_function *function = call->library.items[f];
+			int operand = function->role == LIBRARY_CREATE ? function->c : function->b;
+
+			if (operand >= 0 && (unsigned)operand < whole_arguments(at))
+				reach(accesses, todo, n,
+				      points_to(accesses->locks->threads->points,
+						LLVMGetOperand(at, (unsigned)operand)));
+		}
+	}
+}
+
+/* From globals and what threads are given, through everything that is stored there. */
+static void find_shared(struct accesses *accesses)
+{
+	struct points *points = accesses->locks->threads->points;
+	struct solver *solver = &points->solver;
+	_cleanup_free_ uint32_t *todo = memory_alloc((points->objects.n + 1) * sizeof *todo);
+	size_t n = 0;
+
+	accesses->shared = memory_alloc(points->objects.n + 1);
+	for (uint32_t i = 0; i < points->objects.n; i++)
+		if (points->objects.items[i].kind == OBJECT_GLOBAL && !points->objects.items[i].own) {
+			accesses->shared[i] = true;
+			todo[n++] = i;
+		}
+	reach_arguments(accesses, todo, &n);
+	while (n) {
+		uint32_t object = todo[--n];
+
+		for (size_t i = 0; i < solver->objects.items[object].locations.n; i++) {
+			uint32_t location = solver->objects.items[object].locations.items[i];
+			uint32_t content = solver->locations.items[location].content;
+
+			if (content != SOLVER_NONE)
+				reach(accesses, todo, &n, solver_answer(solver, content));
+		}
+	}
+}
+
+/* ---- accesses ---- */
+
+static void add(struct accesses *accesses, struct access_at access)
+{
+	struct points *points = accesses->locks->threads->points;
+	const struct whole *whole = points->whole;
+	const roaring_bitmap_t *set = points_to(points, access.pointer);
+	uint32_t number = (uint32_t)accesses->items.n;
+	bool any = false;
+
+	roaring_uint32_iterator_t *at = roaring_create_iterator(set);
+	for (; at->has_value; roaring_advance_uint32_iterator(at)) {
+		struct solver_location location = points->solver.locations.items[at->current_value];
+		const struct object *object = &points->objects.items[location.object];
+
+		if (!accesses->shared[location.object] || object->kind == OBJECT_FUNCTION ||
+		    object->constant || object->own)
+			continue;
+		*VEC_PUSH(&accesses->touches[location.object]) = (struct touch){ number, location.offset };
+		any = true;
+	}
+	roaring_free_uint32_iterator(at);
+	if (!any) {
+		accesses->private_accesses++;
+		return;
+	}
+	LLVMValueRef instruction = whole->instructions.items[access.instruction];
+	unsigned kind = LLVMGetMDKindIDInContext(whole->context, "tbaa", 4);
+
+	access.tag = LLVMHasMetadata(instruction) ? LLVMGetMetadata(instruction, kind) : NULL;
+	*VEC_PUSH(&accesses->items) = access;
+	bool fresh;
+	uint64_t *first = map_put(&accesses->numbers, access.instruction, &fresh);
+
+	if (fresh)
+		*first = number + 1;
+}
+
+static uint32_t extent_size(LLVMValueRef call, const struct extent *extent)
+{
+	LLVMValueRef size = extent->kind == EXTENT_ARGUMENT && extent->size < whole_arguments(call)
+				    ? LLVMGetOperand(call, extent->size)
+				    : NULL;
+
+	if (extent->kind == EXTENT_FIXED)
+		return extent->size;
+	if (size && LLVMIsAConstantInt(size) && LLVMConstIntGetZExtValue(size) < INT32_MAX)
+		return (uint32_t)LLVMConstIntGetZExtValue(size);
+	return 0;
+}
+
+static void add_library(struct accesses *accesses, struct access_at access, LLVMValueRef call)
+{
+	const struct known_call *known = calls_find(call);
+
+	for (unsigned i = 0; known && i < 3 && known->extents[i].access; i++) {
+		const struct extent *extent = &known->extents[i];
+
+		if (extent->pointer >= whole_arguments(call))
+			continue;
+		access.pointer = LLVMGetOperand(call, extent->pointer);
+		access.kind = extent->access;
+		access.size = extent_size(call, extent);
+		access.frees = extent->kind == EXTENT_BLOCK;
+		add(accesses, access);
+	}
+}
+
+struct collecting {
+	struct accesses *accesses;
+	uint32_t function;
+	uint64_t roots;
+};
+
+static void collect(void *context, uint32_t number, const struct lockset *held)
+{
+	struct collecting *collecting = context;
+	const struct points *points = collecting->accesses->locks->threads->points;
+	LLVMValueRef at = points->whole->instructions.items[number];
+	struct access_at access = { .instruction = number,
+				    .function = collecting->function,
+				    .roots = collecting->roots,
+				    .held = *held };
+
+	switch (LLVMGetInstructionOpcode(at)) {
+	case LLVMLoad:
+		access.kind = SITE_READ;
+		access.pointer = LLVMGetOperand(at, 0);
+		access.size = points_size(points, LLVMTypeOf(at));
+		access.atomic = LLVMGetOrdering(at) != LLVMAtomicOrderingNotAtomic;
+		break;
+	case LLVMStore:
+		access.kind = SITE_WRITE;
+		access.pointer = LLVMGetOperand(at, 1);
+		access.size = points_size(points, LLVMTypeOf(LLVMGetOperand(at, 0)));
+		access.atomic = LLVMGetOrdering(at) != LLVMAtomicOrderingNotAtomic;
+		break;
+	case LLVMAtomicRMW:
+	case LLVMAtomicCmpXchg:
+		access.kind = SITE_UPDATE;
+		access.pointer = LLVMGetOperand(at, 0);
+		access.size = points_size(points, LLVMTypeOf(LLVMGetOperand(at, 1)));
+		access.atomic = true;
+		break;
+	case LLVMCall:
+	case LLVMInvoke:
+		add_library(collecting->accesses, access, at);
+		return;
+	default:
+		return;
+	}
+	if (!escape_is_private(access.pointer))
+		add(collecting->accesses, access);
+	else
+		collecting->accesses->private_accesses++;
+}
+
+void accesses_start(struct accesses *accesses, struct locks *locks)
+{
+	const struct points *points = locks->threads->points;
+
+	*accesses = (struct accesses){ .locks = locks };
+	find_shared(accesses);
+	accesses->touches = memory_alloc((points->objects.n + 1) * sizeof *accesses->touches);
+	for (uint32_t f = 0; f < points->whole->functions.n; f++) {
+		struct collecting collecting = { .accesses = accesses,
+						 .function = f,
+						 .roots = threads_running(locks->threads, f) };
+
+		if (collecting.roots)
+			locks_walk(locks, f, collect, &collecting);
+	}
+}
+
+static bool overlap(const struct access_at *a, uint32_t a_offset, const struct access_at *b,
+		    uint32_t b_offset)
+{
+	return a_offset == b_offset || (a_offset < b_offset ? !a->size || a_offset + a->size > b_offset
+							    : !b->size || b_offset + b->size > a_offset);
+}
+
+uint32_t accesses_meet(struct accesses *accesses, const struct access_at *a, const struct access_at *b)
+{
+	struct points *points = accesses->locks->threads->points;
+	const roaring_bitmap_t *left = points_to(points, a->pointer), *right = points_to(points, b->pointer);
+	uint32_t found = SOLVER_NONE;
+
+	if (!tags_may_meet(&points->whole->source, a->tag, b->tag))
+		return SOLVER_NONE;
+	roaring_uint32_iterator_t *l = roaring_create_iterator(left);
+	for (; l->has_value && found == SOLVER_NONE; roaring_advance_uint32_iterator(l)) {
+		struct solver_location at = points->solver.locations.items[l->current_value];
+		roaring_uint32_iterator_t *r = roaring_create_iterator(right);
+
+		for (; r->has_value && found == SOLVER_NONE; roaring_advance_uint32_iterator(r)) {
+			struct solver_location to = points->solver.locations.items[r->current_value];
+
+			if (at.object == to.object && accesses->shared[at.object] &&
+			    overlap(a, at.offset, b, to.offset))
+				found = at.object;
+		}
+		roaring_free_uint32_iterator(r);
+	}
+	roaring_free_uint32_iterator(l);
+	return found;
+}
+
+void accesses_free(struct accesses *accesses)
+{
+	for (size_t i = 0; accesses->locks && i < accesses->locks->threads->points->objects.n; i++)
+		VEC_FREE(&accesses->touches[i]);
+	VEC_FREE(&accesses->items);
+	map_free(&accesses->numbers);
+	free(accesses->touches);
+	free(accesses->shared);
+	*accesses = (struct accesses){ 0 };
+}

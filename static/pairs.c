@@ -1,0 +1,237 @@
+/* Pairs of statements that may touch one location from two threads, one of them
+ * writing. Left out, and counted, is only what cannot happen at a time; locks leave
+ * nothing out. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "static/scanner.h"
+
+static bool writes(const struct access_at *access)
+{
+	return access->kind != SITE_READ;
+}
+
+static enum pruned reason(const struct scanner *scanner, uint32_t instruction, uint32_t root, uint32_t other)
+{
+	const struct root *of = &scanner->threads.roots[other];
+
+	if (of->parent != root)
+		return PRUNED_APART;
+	return of->beside[instruction] & THREAD_STARTED ? PRUNED_AFTER : PRUNED_BEFORE;
+}
+
+static bool apart(const struct scanner *scanner, const struct access_at *a, uint32_t root,
+		  const struct access_at *b, uint32_t other)
+{
+	struct place left, right;
+
+	return place_in_root(&scanner->threads, a->pointer, a->function, root, &left) &&
+	       place_in_root(&scanner->threads, b->pointer, b->function, other, &right) &&
+	       places_apart(&left, a->size, &right, b->size);
+}
+
+bool pairs_parallel(struct scanner *scanner, uint32_t a, uint32_t b, uint32_t roots[2], enum pruned *why)
+{
+	const struct threads *threads = &scanner->threads;
+	const struct access_at *left = &scanner->accesses.items.items[a];
+	const struct access_at *right = &scanner->accesses.items.items[b];
+
+	*why = PRUNED_ONE_THREAD;
+	for (uint32_t r = 0; r < threads->n; r++)
+		for (uint32_t s = 0; s < threads->n; s++) {
+			if (!(left->roots >> r & 1) || !(right->roots >> s & 1) ||
+			    (r == s && !threads->roots[r].many))
+				continue;
+			if (apart(scanner, left, r, right, s)) {
+				*why = PRUNED_ELSEWHERE;
+				continue;
+			}
+			bool from_left = threads_beside(threads, left->instruction, r, s);
+
+			if (from_left && threads_beside(threads, right->instruction, s, r)) {
+				roots[0] = r;
+				roots[1] = s;
+				return true;
+			}
+			*why = from_left ? reason(scanner, right->instruction, s, r)
+					 : reason(scanner, left->instruction, r, s);
+		}
+	return false;
+}
+
+/* ---- collecting ---- */
+
+struct pairing {
+	struct scanner *scanner;
+	struct scan *out;
+	struct map seen;   /* pair of statements → candidate + 1 */
+	struct map pruned; /* pair of statements → rule + 1 */
+};
+
+static uint64_t pair_key(const struct scanner *scanner, uint32_t a, uint32_t b)
+{
+	uint32_t left = scanner->statement_of[a], right = scanner->statement_of[b];
+
+	return left < right ? (uint64_t)left << 32 | right : (uint64_t)right << 32 | left;
+}
+
+static void fill_pair(struct pairing *pairing, uint32_t a, uint32_t b, const uint32_t roots[2],
+		      struct candidate *out)
+{
+	struct scanner *scanner = pairing->scanner;
+	const struct access_at *left = &scanner->accesses.items.items[a];
+	const struct access_at *right = &scanner->accesses.items.items[b];
+	bool ordered =
+		locks_common(&left->held, &right->held) != WHOLE_NONE || (left->atomic && right->atomic);
+
+	*out = (struct candidate){ .kind = ordered ? CANDIDATE_ORDER : CANDIDATE_RACE };
+	score_pair(scanner, a, b, roots, out);
+	scanner_describe(scanner, a, 1, roots[0], VEC_PUSH(&out->accesses));
+	scanner_describe(scanner, b, 2, roots[1], VEC_PUSH(&out->accesses));
+	for (size_t i = 0; i < 2; i++)
+		out->accesses.items[i].lock = locks_common(&left->held, &right->held);
+	out->parallel = score_parallel(scanner, roots);
+	const char *name = out->accesses.items[0].variable;
+
+	out->variable = memory_string(*name ? name : out->accesses.items[1].variable);
+}
+
+static void consider(struct pairing *pairing, uint32_t a, uint32_t b)
+{
+	struct scanner *scanner = pairing->scanner;
+	uint64_t key = pair_key(scanner, a, b), *old;
+	uint32_t roots[2];
+	enum pruned why;
+
+	if (!scanner_types_meet(scanner, &scanner->accesses.items.items[a],
+				&scanner->accesses.items.items[b]))
+		why = PRUNED_TYPES;
+	else if (pairs_parallel(scanner, a, b, roots, &why))
+		why = PRUNED_RULES;
+	if (why != PRUNED_RULES) {
+		bool fresh;
+		uint64_t *rule = map_put(&pairing->pruned, key, &fresh);
+
+		if (fresh)
+			*rule = why + 1u;
+		return;
+	}
+	if ((old = map_get(&pairing->seen, key))) {
+		/* The same lines once more: the more suspicious of the two stands for both. */
+		struct candidate other = { 0 };
+		struct candidate *kept = &pairing->out->candidates.items[*old - 1];
+
+		if (kept->kind == CANDIDATE_RACE)
+			return;
+		fill_pair(pairing, a, b, roots, &other);
+		if (other.score > kept->score) {
+			struct candidate swap = *kept;
+
+			*kept = other;
+			other = swap;
+		}
+		candidate_free(&other);
+		return;
+	}
+	*map_put(&pairing->seen, key, NULL) = pairing->out->candidates.n + 1;
+	struct candidate *made = VEC_PUSH(&pairing->out->candidates);
+
+	fill_pair(pairing, a, b, roots, made);
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct touch *left = a, *right = b;
+
+	return left->offset != right->offset
+		       ? (left->offset > right->offset) - (left->offset < right->offset)
+		       : (left->access > right->access) - (left->access < right->access);
+}
+
+/* Whether a touch reaches as far as another offset; an unknown size reaches everything. */
+static bool reaches(const struct accesses *accesses, const struct touch *touch, uint32_t offset)
+{
+	uint32_t size = accesses->items.items[touch->access].size;
+
+	return touch->offset == offset || !size || offset - touch->offset < size;
+}
+
+/* Touches of one statement, offset and set of locks say the same. */
+static size_t without_repeats(struct scanner *scanner, struct touch *touches, size_t n)
+{
+	struct map seen = { 0 };
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct access_at *access = &scanner->accesses.items.items[touches[i].access];
+		uint32_t parts[3] = { scanner->statement_of[touches[i].access], touches[i].offset,
+				      access->size };
+		uint64_t key = hash_bytes(HASH_START, parts, sizeof parts);
+		bool fresh;
+
+		for (uint32_t h = 0; h < access->held.n; h++)
+			key = hash_bytes(key, &access->held.items[h].lock, sizeof access->held.items[h].lock);
+		map_put(&seen, hash_bytes(key, &access->roots, sizeof access->roots), &fresh);
+		/* Where threads come and go the place in the function matters, not the line alone. */
+		if (fresh || (access->roots & 1))
+			touches[kept++] = touches[i];
+	}
+	map_free(&seen);
+	return kept;
+}
+
+static bool several_threads(const struct scanner *scanner, uint64_t roots)
+{
+	if (roots & (roots - 1))
+		return true;
+	for (uint32_t r = 0; r < scanner->threads.n; r++)
+		if (roots >> r & 1)
+			return scanner->threads.roots[r].many;
+	return false;
+}
+
+static void pair_object(struct pairing *pairing, uint32_t object)
+{
+	struct scanner *scanner = pairing->scanner;
+	struct accesses *accesses = &scanner->accesses;
+	struct touch *touches = accesses->touches[object].items;
+	size_t n = accesses->touches[object].n;
+	uint64_t roots = 0, nwrites = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		roots |= accesses->items.items[touches[i].access].roots;
+		nwrites += writes(&accesses->items.items[touches[i].access]);
+	}
+	if (!nwrites)
+		return;
+	if (!several_threads(scanner, roots)) {
+		pairing->out->pruned[PRUNED_ONE_THREAD] += nwrites * n - nwrites * (nwrites - 1) / 2;
+		return;
+	}
+	qsort(touches, n, sizeof *touches, by_offset);
+	n = without_repeats(scanner, touches, n);
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = i; j < n && reaches(accesses, &touches[i], touches[j].offset); j++) {
+			const struct access_at *a = &accesses->items.items[touches[i].access];
+			const struct access_at *b = &accesses->items.items[touches[j].access];
+
+			if (writes(a) || writes(b))
+				consider(pairing, touches[i].access, touches[j].access);
+		}
+}
+
+void pairs_find(struct scanner *scanner, struct scan *out)
+{
+	struct pairing pairing = { .scanner = scanner, .out = out };
+
+	for (uint32_t i = 0; i < scanner->points.objects.n; i++)
+		pair_object(&pairing, i);
+	for (size_t i = 0; i < pairing.pruned.room; i++) {
+		const struct map_slot *slot = &pairing.pruned.slots[i];
+
+		if (slot->used && !map_get(&pairing.seen, slot->key))
+			out->pruned[slot->value - 1]++;
+	}
+	map_free(&pairing.seen);
+	map_free(&pairing.pruned);
+}

@@ -1,0 +1,102 @@
+/* Inclusion-based points-to analysis, apart from any program text: variables, objects
+ * with byte offsets, and constraints between them. Field-sensitive: a location is an
+ * object and an offset in it. Where a program steps through an object with a variable
+ * index, offsets that differ by a multiple of the step become one. Knows nothing of
+ * LLVM, so that it can be held against a naive twin. */
+#ifndef STATIC_SOLVER_H
+#define STATIC_SOLVER_H
+
+#include <roaring/roaring.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+
+#define SOLVER_NONE UINT32_MAX
+#define SOLVER_REGIONS 6u   /* repeating parts that an object may have before it becomes one cell */
+#define SOLVER_OFFSETS 384u /* distinct offsets that an object may have before it becomes one cell */
+
+#define SOLVER_LARGE 100u       /* locations of one pointer beyond which they share what is stored there */
+#define SOLVER_EXACT_COPIES 64u /* pairs of blocks up to which a copy goes member by member */
+
+/* From `start` on (up to `end`) the object repeats every `stride` bytes. */
+struct solver_region {
+	uint32_t start, end, stride;
+};
+
+struct solver_object {
+	uint32_t size; /* 0 = not known */
+	uint32_t nregions;
+	struct solver_region regions[SOLVER_REGIONS];
+	VEC(uint32_t) locations; /* those made so far */
+};
+
+struct solver_location {
+	uint32_t object, offset;
+	uint32_t content; /* variable: what is stored there; SOLVER_NONE until somebody asks */
+};
+
+/* A constraint that hangs on a pointer variable and acts on each location it gets. */
+enum solver_act { SOLVER_LOAD, SOLVER_STORE, SOLVER_STEP, SOLVER_WALK, SOLVER_CALL };
+struct solver_constraint {
+	enum solver_act act;
+	uint32_t other;  /* variable: target of a load, step or walk, source of a store; number of a call */
+	int32_t offset;  /* of a step; of a walk: below 0 when it may have begun before the pointer */
+	uint32_t stride; /* of a walk */
+	uint32_t extent; /* of a walk: bytes from the pointer on that repeat; 0 = to the end */
+};
+
+struct solver_variable {
+	uint32_t parent; /* union-find */
+	roaring_bitmap_t *points, *done, *fresh;
+	VEC(uint32_t) copies; /* to these variables */
+	VEC(struct solver_constraint) constraints;
+};
+
+/* All that is stored from one location on is stored from another on. */
+struct solver_block_copy {
+	uint32_t from, to; /* pointer variables */
+	uint32_t size;     /* 0 = not known */
+	/* Where very many blocks may be copied to very many others, all that is stored there goes through one
+	 * variable. */
+	uint32_t hub;
+	uint64_t seen, made; /* how much there was when it was done last */
+};
+
+struct solver {
+	VEC(struct solver_variable) variables;
+	VEC(struct solver_object) objects;
+	VEC(struct solver_location) locations;
+	VEC(struct solver_block_copy) block_copies;
+	struct map numbers; /* object << 32 | offset → location */
+	struct set edges;   /* from << 32 | to: copies that exist */
+	/* Called when a call's function pointer reaches a location. May add anything. */
+	void (*called)(void *context, uint32_t call, uint32_t location);
+	void *context;
+	uint64_t contents; /* locations with a variable for what is stored there */
+	bool changed;
+};
+
+uint32_t solver_variable(struct solver *solver);
+uint32_t solver_object(struct solver *solver, uint32_t size);
+/* SOLVER_NONE when the offset lies outside the object. */
+uint32_t solver_location(struct solver *solver, uint32_t object, int64_t offset);
+/* The variable that stands for what is stored at a location. */
+uint32_t solver_content(struct solver *solver, uint32_t location);
+
+void solver_points(struct solver *solver, uint32_t variable, uint32_t location);
+void solver_copy(struct solver *solver, uint32_t from, uint32_t to);
+void solver_constrain(struct solver *solver, uint32_t pointer, struct solver_constraint constraint);
+void solver_block_copy(struct solver *solver, uint32_t from, uint32_t to, uint32_t size);
+/* The object repeats: all its offsets from `start` on that differ by a multiple of `stride` are one. */
+void solver_repeat(struct solver *solver, uint32_t object, uint32_t start, uint32_t end, uint32_t stride);
+
+void solver_solve(struct solver *solver);
+/* Locations that a variable may point to, as they are called now. Valid until the solver changes. */
+const roaring_bitmap_t *solver_answer(struct solver *solver, uint32_t variable);
+/* The location that stands for this one after offsets were united. */
+uint32_t solver_canonical(struct solver *solver, uint32_t location);
+void solver_free(struct solver *solver);
+
+#endif

@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# The binary loom from outside: programs without hooks are run, hunted, replayed and
+# diagnosed as they are. UNSNARL names the tool (default build/unsnarl), SOURCE the source
+# folder, COMPARE_TRACE the program of tests/compare_trace.c.
+. "$(dirname "$0")/counting.sh"
+BUILD=$(dirname "$UNSNARL")
+TOOL=$BUILD/loom/grind
+COMPARE_TRACE=${COMPARE_TRACE:-$BUILD/tests/compare_trace}
+if [ ! -x "$TOOL/unsnarl-amd64-linux" ]; then
+	echo "this unsnarl was built without the binary loom"
+	exit 77
+fi
+
+make_programs() {
+	cat >lost.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+static long count;
+static void *add(void *unused)
+{
+	for (int i = 0; i < 3; i++) {
+		long value = count;
+		count = value + 1;
+	}
+	return unused;
+}
+int main(void)
+{
+	pthread_t threads[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, add, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	printf("%ld\n", count);
+	return count != 6;
+}
+C
+	cat >freed.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int *box;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static void *use(void *unused)
+{
+	int *mine = box;
+	pthread_mutex_lock(&mutex);
+	pthread_mutex_unlock(&mutex);
+	if (mine)
+		printf("%d\n", mine[1]);
+	return unused;
+}
+int main(void)
+{
+	pthread_t thread;
+	box = calloc(2, sizeof *box);
+	pthread_create(&thread, NULL, use, NULL);
+	int *old = box;
+	box = NULL;
+	free(old);
+	pthread_join(thread, NULL);
+	return 0;
+}
+C
+	gcc -g -O1 -w -pthread lost.c -o lost && gcc -O1 -w -pthread -s lost.c -o bare &&
+		gcc -g -O1 -w -pthread freed.c -o freed &&
+		gcc -g -O1 -w -pthread -I"$SOURCE/tests/controlled" "$SOURCE/tests/controlled/bad/deadlock_two.c" -o deadlock &&
+		gcc -g -O1 -w -pthread -I"$SOURCE/tests/controlled" -I"$SOURCE/tests/correct" "$SOURCE/tests/correct/pipe.c" -o pipes
+	verdict $? "the programs build"
+	printf '#!/bin/sh\nexec ./lost\n' >wrapper
+	chmod +x wrapper
+}
+
+# What is observed is what tests/reference.c says of the trace.
+test_reference() {
+	for seed in 3 14 27; do
+		[ $((seed % 2)) -eq 0 ] && kind= || kind=--serial
+		python3 "$SOURCE/tests/random_program.py" $kind $seed >random.c
+		gcc -w -g -O$((seed % 3)) -pthread random.c -o random
+		VALGRIND_LIB=$TOOL VALGRIND_LAUNCHER=/usr/bin/valgrind.bin timeout 120 "$COMPARE_TRACE" -c $((seed % 9)) \
+			"$TOOL/unsnarl-amd64-linux" --tool=unsnarl -q --log-file=/dev/null --vex-guest-chase=no --vgdb=no \
+			./random >out 2>err
+		verdict $? "random program $seed is observed as the reference observes it"
+	done
+}
+
+test_run() {
+	call run -n 2 -- ./lost
+	expect_status 0 "a run without hooks"
+	expect out '^2 runs of ./lost' "a run without hooks"
+	call show 1
+	expect out 'lost.c:[78] add' "a pair has its line"
+	call run --store bare.store -- ./bare
+	call show 1 --store bare.store
+	expect out 'bare\+0x' "without debug information: the file and the address"
+	call run --loom compiled -- ./lost
+	expect_status 2 "the compiled loom does not take it"
+	expect err 'without hooks; build it with: unsnarl cc' "the compiled loom does not take it"
+	call run --loom leather -- ./lost
+	expect_status 2 "there is no such loom"
+}
+
+test_hunt() {
+	call hunt --budget 60 --seed 5 -j 1 --store hunt.store -- ./lost
+	expect_status 1 "a lost update is found"
+	expect out 'lost.c:[78]|[78]: (long value = count|count = value)' "it is told by its lines"
+	call replay last -n 4 --store hunt.store
+	expect_status 1 "it is replayed"
+	expect out '^4 of 4 identical' "every replay is the same"
+	call hunt --budget 60 --seed 5 -j 1 --store again.store -- ./lost
+	call show last --store again.store --json
+	cp out again.json
+	call show last --store hunt.store --json
+	python3 -c 'import json
+a, b = (json.load(open(f)) for f in ("out", "again.json"))
+assert a.get("schedule") == b.get("schedule")'
+	verdict $? "the same seed finds the same schedule"
+	call hunt --budget 40 --seed 1 -j 1 --store dead.store -- ./deadlock
+	expect_status 1 "a deadlock is found"
+	expect out 'deadlock: threads wait for each other' "a deadlock is found"
+	expect out 'waits for mutex [0-9]+ at deadlock_two.c:10' "it says who waits for what"
+	call hunt --budget 60 --seed 1 -j 1 --store freed.store -- ./freed
+	expect_status 1 "a use after free is found"
+	expect out 'use after free: read of 4 bytes, 4 bytes into a block of 8 bytes' "it says what was freed"
+	call hunt --budget 6 --seed 1 -j 1 --no-reduce --store pipes.store -- ./pipes
+	expect_status 0 "pipes between threads pass"
+	call hunt --budget 60 --seed 5 -j 1 --no-reduce --store wrapper.store -- ./wrapper
+	expect_status 1 "a program behind a script is controlled"
+}
+
+make_programs
+test_reference
+test_run
+test_hunt
+echo "binary loom: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,42 @@
+#!/bin/bash
+# A cause is proven, a second fault is told beside it, findings are forced and forbidden,
+# and such schedules replay exactly.
+set -u
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 2
+failed=0
+
+expect() { # FILE PATTERN WHAT
+	if ! grep -Eq -- "$2" "$1"; then
+		echo "not ok: $3: no line like '$2'"
+		sed 's/^/    /' "$1"
+		failed=$((failed + 1))
+	fi
+}
+
+"$UNSNARL" cc -O1 -g -pthread "$SOURCE/tests/claims/twice.c" -o twice || exit 2
+"$UNSNARL" diagnose --time 60 --seed 2 -j 1 --store kept -- ./twice >out 2>err
+expect out '^Cause +atomicity violation on count' "the cause"
+expect out '^How sure +Proven\. Forced it fails in ([0-9]+) of \1 runs\.' "proven"
+expect out 'another fault, which stays when the first is mended' "the second fault"
+expect out "T3 read twice.c:$(grep -n 'use \*/' "$SOURCE/tests/claims/twice.c" | cut -d: -f1)" "its first access"
+"$UNSNARL" hunt --forbid 1 --budget 200 --keep-going --no-reduce --seed 3 -j 1 --store kept -- ./twice >out 2>err
+tr '\n' ' ' <out >line
+expect line 'failed \([0-9]+ +SIGABRT\)' "forbidden, the other fault is left alone"
+expect out '^Forbidden: threads were held for it in [1-9][0-9]* of 200' "forbidden: held"
+"$UNSNARL" replay last --store kept -n 3 >out 2>err
+expect out '^3 of 3 identical' "replay of a forbidden schedule"
+"$UNSNARL" hunt --force 1 --budget 100 --keep-going --no-reduce --seed 3 -j 1 --store kept -- ./twice >out 2>err
+expect out '^Forced: it came about in [1-9][0-9]* of 100' "forced"
+"$UNSNARL" replay last --store kept -n 3 >out 2>err
+expect out '^3 of 3 identical' "replay of a forced schedule"
+"$UNSNARL" hunt --force 99 --store kept -- ./twice >out 2>err
+expect err 'no finding 99' "a finding that is not there"
+"$UNSNARL" hunt --force 1 --forbid 1 --store kept -- ./twice >out 2>err
+expect err 'exclude each other' "both at once"
+echo 'unsnarl claim 1' >short
+"$UNSNARL" hunt --force short --store kept -- ./twice >out 2>err
+expect err 'short, line 2: it ends without' "a claim that ends too early"
+[ "$failed" -eq 0 ] && echo "all passed"
+exit $((failed > 0))

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# unsnarl verify from outside: a lost update is harmful and can be replayed, what is
+# locked right is not, a circle of locks hangs, mistakes get sentences.
+# UNSNARL names the tool (default build/unsnarl), SOURCE the source folder.
+. "$(dirname "$0")/counting.sh"
+
+lost=$SOURCE/tests/scanned/lost.c
+
+check_json() { # check_json EXPRESSION WHAT: over `answer`
+	python3 -c 'import json, sys
+answer = json.load(open("out"))
+sys.exit(not eval(sys.argv[1]))' "$1" 2>>err
+	verdict $? "$2: $1"
+}
+
+line() { # line COMMENT: where it stands
+	grep -n "/\* $1 \*/" "$lost" | cut -d: -f1
+}
+
+"$UNSNARL" cc -O2 -g -pthread -o lost "$lost" 2>err
+verdict $? "build"
+wrong=$(line wrong) right=$(line right)
+
+call verify --json --first "lost.c:$wrong,lost.c:$wrong" -- ./lost
+expect_status 1 "a lost update"
+check_json 'answer["findings"][0]["verdict"] == "harmful" and answer["findings"][0]["delay_ms"] <= 512' "harmful"
+check_json 'answer["findings"][0]["schedule"]' "a schedule is found"
+run=$(python3 -c 'import json; print(json.load(open("out"))["findings"][0]["schedule"])' 2>/dev/null)
+call replay "${run:-0}"
+expect out '1 of 1 identical' "replay of the schedule"
+
+call verify --json --no-hunt "lost.c:$right,lost.c:$right" -- ./lost only-right
+expect_status 0 "what is locked right"
+check_json 'answer["findings"] == [] and answer["harmless"][0]["verdict"] in ("not reproduced", "never met")' "not harmful"
+check_json 'answer["harmless"][0]["met"] > 0' "threads meet before the lock"
+
+call verify --no-hunt "lost.c:$wrong,lost.c:$wrong" -- ./lost only-right
+expect_status 0 "lines that are not reached"
+expect out 'did not come there' "never reached"
+
+call verify --no-hunt --first --budget 60 -- ./lost
+expect_status 1 "without a candidate"
+expect out 'HARMFUL' "the best are tried"
+expect out 'candidates? tried in' "a sum at the end"
+
+# Every run fails: nothing can be told.
+call verify --no-hunt --check false 1 -- ./lost
+expect out 'fails without any delay' "always fails"
+
+expect_mistake 'no program to try' verify
+expect_mistake 'no program to try' verify 3
+expect_mistake 'there is no candidate 999' verify 999 -- ./lost
+expect_mistake 'there is no candidate' verify a.c:1,b.c:2 -- ./lost
+expect_mistake 'built without hooks' verify -- /bin/true
+ls "${TMPDIR:-/tmp}"/unsnarl-verify-* >left 2>/dev/null
+[ ! -s left ] || [ "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'unsnarl-verify-*' -newer lost | wc -l)" -eq 0 ]
+verdict $? "nothing is left in the temporary folder"
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
