@@ -155,13 +155,14 @@ void isolation_print(struct isolation *isolation, const char *program, FILE *out
 	fprintf(out, "\nFrom the crash back to it:\n");
 	for (size_t i = 0; i < isolation->steps.n; i++)
 		print_step(isolation, &excerpts, i, out);
+	uint64_t executions = isolation->runs.original + isolation->runs.suppression + isolation->runs.race +
+			      isolation->runs.violation;
+
 	fprintf(out,
-		"\n%" PRIu64 " executions: %" PRIu64 " original + %" PRIu64 " suppression + %" PRIu64
+		"\n%" PRIu64 " execution%s: %" PRIu64 " original + %" PRIu64 " suppression + %" PRIu64
 		" race + %" PRIu64 " violation; %.1f seconds%s.\n",
-		isolation->runs.original + isolation->runs.suppression + isolation->runs.race +
-			isolation->runs.violation,
-		isolation->runs.original, isolation->runs.suppression, isolation->runs.race,
-		isolation->runs.violation, isolation->wall_s,
+		executions, executions == 1 ? "" : "s", isolation->runs.original, isolation->runs.suppression,
+		isolation->runs.race, isolation->runs.violation, isolation->wall_s,
 		isolation->runs.hunt ? ", with the search for a crash" : "");
 	excerpt_free(&excerpts);
 }
