@@ -132,5 +132,5 @@ make_programs
 test_reference
 test_run
 test_hunt
-echo "binary loom: $passed passed, $failed failed"
+echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
