@@ -207,7 +207,8 @@ static void remember_modules(struct isolation *out, const struct channel *channe
 static bool is_checked(struct isolation *out, const struct isolate_hop *hop)
 {
 	for (size_t i = 0; i < out->checked.n; i++)
-		if (out->checked.items[i].address == hop->address && out->checked.items[i].thread == hop->thread)
+		if (out->checked.items[i].address == hop->address &&
+		    out->checked.items[i].thread == hop->thread)
 			return true;
 	*VEC_PUSH(&out->checked) = (struct isolate_checked){ hop->address, hop->thread };
 	return false;

@@ -118,9 +118,10 @@ static void print_verdict(const struct isolation *isolation, FILE *out)
 {
 	switch (isolation->verdict) {
 	case ISOLATE_ORDER:
-		fprintf(out, isolation->sure ? "The order of threads is the root cause, by experiment:\n"
-					     : "The order of threads is probably the root cause; not all experiments "
-					       "agree:\n");
+		fprintf(out, isolation->sure
+				     ? "The order of threads is the root cause, by experiment:\n"
+				     : "The order of threads is probably the root cause; not all experiments "
+				       "agree:\n");
 		break;
 	case ISOLATE_ROOT:
 		fprintf(out, "Root cause: without this write, and all that depends on it, nothing fails any "
@@ -154,13 +155,14 @@ void isolation_print(struct isolation *isolation, const char *program, FILE *out
 	fprintf(out, "\nFrom the crash back to it:\n");
 	for (size_t i = 0; i < isolation->steps.n; i++)
 		print_step(isolation, &excerpts, i, out);
+	uint64_t executions = isolation->runs.original + isolation->runs.suppression + isolation->runs.race +
+			      isolation->runs.violation;
+
 	fprintf(out,
-		"\n%" PRIu64 " executions: %" PRIu64 " original + %" PRIu64 " suppression + %" PRIu64
+		"\n%" PRIu64 " execution%s: %" PRIu64 " original + %" PRIu64 " suppression + %" PRIu64
 		" race + %" PRIu64 " violation; %.1f seconds%s.\n",
-		isolation->runs.original + isolation->runs.suppression + isolation->runs.race +
-			isolation->runs.violation,
-		isolation->runs.original, isolation->runs.suppression, isolation->runs.race,
-		isolation->runs.violation, isolation->wall_s,
+		executions, executions == 1 ? "" : "s", isolation->runs.original, isolation->runs.suppression,
+		isolation->runs.race, isolation->runs.violation, isolation->wall_s,
 		isolation->runs.hunt ? ", with the search for a crash" : "");
 	excerpt_free(&excerpts);
 }
@@ -227,8 +229,7 @@ void isolation_json(struct isolation *isolation, const char *program)
 	json_object_set_new(runs, "hunt", answer_count(isolation->runs.hunt));
 	json_object_set_new(answer, "program", answer_text(program));
 	json_object_set_new(answer, "verdict", answer_text(verdict_names[isolation->verdict]));
-	json_object_set_new(answer, "sure",
-			    json_boolean(is_sure(isolation)));
+	json_object_set_new(answer, "sure", json_boolean(is_sure(isolation)));
 	json_object_set_new(answer, "finding",
 			    isolation->finding.accesses.n ? finding_json(&isolation->finding) : json_null());
 	json_object_set_new(answer, "chain", chain);

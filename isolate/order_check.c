@@ -19,6 +19,7 @@ struct check {
 	struct atlas atlas;
 	uint64_t address, size;
 	uint32_t reader;
+	bool gave_up;
 };
 
 static bool touches(const struct check *check, const struct event *event)
@@ -64,7 +65,9 @@ static struct error *passes_without(struct check *check, enum claim_kind kind,
 		check->isolation->runs.violation++;
 	else
 		check->isolation->runs.race++;
-	*passes = run.label == LABEL_PASS && !run.schedule.counts.given_up;
+	*passes = run.label == LABEL_PASS;
+	/* Somebody had to be let go all the same: it passed, but perhaps for another reason. */
+	check->gave_up |= *passes && run.schedule.counts.given_up;
 	return NULL;
 }
 
@@ -82,7 +85,7 @@ static struct claim_parts parts_of(const struct check *check, size_t a, size_t b
 static void tell(struct check *check, enum finding_class class, bool sure, const struct claim_parts *parts,
 		 const char *summary)
 {
-	check->isolation->sure = sure;
+	check->isolation->sure = sure && !check->gave_up;
 	struct finding *finding = &check->isolation->finding;
 
 	finding->rank = 1;

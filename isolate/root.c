@@ -72,9 +72,13 @@ void isolation_tell_root(struct isolation *isolation)
 	isolation->finding.method = memory_string("suppress");
 	isolation->finding.score = isolation->verdict == ISOLATE_BEST ? 0.5 : 1;
 	isolation->finding.summary = memory_string(summary_of(isolation, last));
+	/* To leave a block is the fault itself; what led there comes second. */
+	if (last->failure.kind == FAILED_BEYOND)
+		add(isolation, &last->failure.place, last->failure.thread, last->failure.write);
 	if (hop && hop->definition.place.address)
 		add(isolation, &hop->definition.place, hop->definition.thread, true);
 	if (hop)
 		add(isolation, &hop->place, hop->thread, false);
-	add(isolation, &last->failure.place, last->failure.thread, last->failure.write);
+	if (last->failure.kind != FAILED_BEYOND)
+		add(isolation, &last->failure.place, last->failure.thread, last->failure.write);
 }

@@ -56,7 +56,7 @@ def main():
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     rows, right = 0, 0
-    print(f"{'program':<18}{'fault':<26}{'verdict':<13}{'root':<7}{'executions (orig+supp+race+vio)':<33}seconds")
+    print(f"{'program':<18}{'fault':<36}{'verdict':<14}{'root':<7}{'executions (orig+supp+race+vio)':<33}seconds")
     with tempfile.TemporaryDirectory() as work:
         for path in sorted(options.corpus.glob("*/truth.json")):
             truth = json.loads(path.read_text())
@@ -71,8 +71,8 @@ def main():
             verdict = judge(truth, answer)
             rows += 1
             right += verdict == "right"
-            print(f"{truth['name']:<18}{truth['class']:<26}{answer['verdict']:<13}{verdict:<7}"
-                  f"{sum(counts)} ({'+'.join(map(str, counts))})".ljust(97) + f"{seconds:.1f}", flush=True)
+            print(f"{truth['name']:<18}{truth['class']:<36}{answer['verdict'] + ('' if answer.get('sure') else '?'):<14}{verdict:<7}"
+                  f"{sum(counts)} ({'+'.join(map(str, counts))})".ljust(108) + f"{seconds:.1f}", flush=True)
     print(f"{right} of {rows} root causes are right")
     return 0
 

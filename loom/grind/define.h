@@ -65,6 +65,7 @@ struct value_thread {
 
 struct define {
 	uint64_t result; /* what instrumented code gets beside a helper's value */
+	uint64_t hooked; /* mark of the address that a hook of the tool is called for */
 	bool on;
 	bool suppresses;
 	struct isolate_area *area;

@@ -160,7 +160,7 @@ void define_dead(Addr address, SizeT size, bool write)
 	if (freed)
 		add_location(failure, address, size, pc);
 	else
-		add_uses(failure, define_thread()->access.mark);
+		add_uses(failure, define.hooked);
 }
 
 void define_freed_twice(Addr address)

@@ -298,6 +298,8 @@ static void helper_call(struct marking *m, IRDirty *dirty)
 {
 	IRExpr *first = dirty->args[0];
 
+	if (dirty->mFx == Ifx_None && first)
+		addStmtToIRSB(m->out, IRStmt_Store(Iend_LE, word((Addr)&define.hooked), mark_of(m, first)));
 	if (dirty->mFx == Ifx_None && first && first->tag == Iex_RdTmp && !is_none(mark_of(m, first)) &&
 	    typeOfIRExpr(m->out->tyenv, first) == Ity_I64) {
 		IRExpr *cut = fresh(m, Ity_I64,

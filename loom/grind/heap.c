@@ -6,6 +6,7 @@
 #include "loom/grind/tool.h"
 
 #define REDZONE 16 /* bytes on either side of a block */
+#define UNSET 0xa5 /* what memory holds that the program has not written, in runs that follow values */
 
 static void *allocate(SizeT size, SizeT alignment, bool zero, const char *what)
 {
@@ -15,8 +16,12 @@ static void *allocate(SizeT size, SizeT alignment, bool zero, const char *what)
 		return NULL;
 	if (zero)
 		VG_(memset)(block, 0, size);
-	if (define.on)
+	if (define.on) {
+		/* What is read before it is written must not happen to be harmless. */
+		if (!zero)
+			VG_(memset)(block, UNSET, size);
 		define_allocated((Addr)block, size, zero);
+	}
 	if (grind.observed) {
 		shadow_forget((Addr)block - REDZONE, size + 2 * REDZONE);
 		heap_born((Addr)block, size, what);

@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t left = fuzz_left(&fuzz);
 	void *bytes = fuzz_copy(&fuzz, left);
 	struct schedule schedule = { 0 };
-	struct claims claims = { 0 };
+	struct hints claims = { 0 };
 	struct bytes content = { 0 };
 	roaring_bitmap_t *bitmap;
 
