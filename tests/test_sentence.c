@@ -29,7 +29,7 @@ static void start(enum finding_class class, unsigned scenario)
 static struct finding_access *add(uint32_t thread, char kind, const char *variable)
 {
 	const struct site site = { .kind = kind == 'R' ? SITE_READ : SITE_WRITE,
-				   .file = "/work/a.c",
+				   .file = "/home/a.c",
 				   .line = 10 + (uint32_t)finding.accesses.n,
 				   .function = "f",
 				   .variable = variable,
