@@ -105,7 +105,11 @@ static void propose_opinions(struct judging *judging)
 		for (size_t j = 0; j < opinions->items[i].findings.n; j++) {
 			const struct finding *finding = &opinions->items[i].findings.items[j];
 			struct claim_parts parts;
-			enum claim_kind kind = finding->class == FINDING_ORDER ? CLAIM_ORDER : CLAIM_ATOMIC;
+			/* A block that is used after it was freed: the free was to wait. */
+			enum claim_kind kind =
+				finding->class == FINDING_ORDER || finding->class == FINDING_MEMORY
+					? CLAIM_ORDER
+					: CLAIM_ATOMIC;
 
 			if (!claim_parts_of_finding(evidence->run, evidence->atlas, finding, &parts))
 				continue;
