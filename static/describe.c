@@ -103,6 +103,11 @@ static char *lock_words(struct scanner *scanner, uint32_t number)
 	variable[0] = '\0';
 	if (whole_arguments(call) > operand)
 		source_variable(&scanner->whole.source, call, LLVMGetOperand(call, operand), variable);
+	/* Members of libc's own types are no names of the program's. */
+	char *inside = strstr(variable, ".__");
+
+	if (inside && inside != variable)
+		*inside = '\0';
 	if (variable[0])
 		return memory_string(variable);
 	const struct statement *at = call_statement(scanner, lock->instruction);
