@@ -167,7 +167,7 @@ char *advice_from_locks(const struct finding *finding, struct excerpts *excerpts
 		return with_common(finding, &sides, common);
 	if (finding->class == FINDING_ORDER)
 		return NULL; /* no lock makes an order */
-	if (!sides.other->locks.n)
-		return other_without(&sides, group);
+	if (!sides.other->locks.n) /* what a third one holds says nothing of these two */
+		return group ? other_without(&sides, group) : NULL;
 	return group ? different(&sides, group) : group_without(&sides);
 }
