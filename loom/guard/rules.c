@@ -34,6 +34,14 @@ static bool is_ready(uint64_t rule)
 	return rule < RULES && rule < unsnarl_guard_data->nrules && !guard_settings.off;
 }
 
+/* Microseconds since a claim was made, seen at `now`. It may have been made after `now` was taken: then 0. */
+static uint64_t claim_age(const struct claim *claim, uint64_t now)
+{
+	uint64_t since = __atomic_load_n(&claim->since_us, __ATOMIC_RELAXED);
+
+	return now > since ? now - since : 0;
+}
+
 /* Who is in the group at `address`, or wishes to be; 0 when there is none but ourselves. Claims older than the
  * limit are of threads that left on another way. */
 static uint32_t holder(uint64_t rule, uint64_t address, uint64_t size)
@@ -55,7 +63,7 @@ static uint32_t holder(uint64_t rule, uint64_t address, uint64_t size)
 		if (!apart && (at >= address + size || address >= at + length))
 			continue;
 		now = now ? now : guard_now_us();
-		if (now - __atomic_load_n(&claim->since_us, __ATOMIC_RELAXED) < guard_settings.limit_us)
+		if (claim_age(claim, now) < guard_settings.limit_us)
 			return thread;
 	}
 	return 0;
@@ -109,7 +117,8 @@ static struct claim *claim_free(uint64_t rule, uint64_t address, uint64_t size)
 		struct claim *claim = &rules[rule].claims[i];
 		uint32_t held = __atomic_load_n(&claim->thread, __ATOMIC_ACQUIRE);
 
-		if (held && now - __atomic_load_n(&claim->since_us, __ATOMIC_RELAXED) <= stale)
+		/* One that is being written has the time of its last owner still. */
+		if (held == CLAIM_TAKEN || (held && claim_age(claim, now) <= stale))
 			continue;
 		if (!__atomic_compare_exchange_n(&claim->thread, &held, CLAIM_TAKEN, false, __ATOMIC_ACQ_REL,
 						 __ATOMIC_RELAXED))
