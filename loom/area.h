@@ -12,7 +12,7 @@
 
 #define AREA_ENVIRONMENT "UNSNARL_AREA" /* number of the inherited descriptor */
 #define AREA_MAGIC 0x61657261736e75ull  /* "unsarea" */
-#define AREA_VERSION 9u
+#define AREA_VERSION 10u
 
 /* Bits of area_options.observe. */
 enum {
@@ -299,7 +299,7 @@ struct area_fault {
 	uint32_t write, reserved;
 };
 
-#define AREA_TURNS (1u << 22)
+#define AREA_TURNS (1u << 23) /* a livelock of STILL_MOST points has up to four turns a point */
 #define AREA_POINT_SITES (1u << 16)
 #define AREA_UNCONTROLLED_BYTES 4096u
 struct area_schedule {

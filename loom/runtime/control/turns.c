@@ -45,7 +45,7 @@ static struct area_turn *turn_append(struct area_turn turn)
 	struct area_schedule *schedule = control.schedule;
 	uint32_t n = schedule->nturns;
 	if (n >= AREA_TURNS) {
-		control_uncontrolled("more than four million turns: the rest is not recorded");
+		control_uncontrolled("more than eight million turns: the rest is not recorded");
 		n = AREA_TURNS - 1;
 	}
 	schedule->turns[n] = turn;
