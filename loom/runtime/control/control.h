@@ -66,6 +66,7 @@ struct agent {
 	const void *looked; /* its argument */
 	bool foreign;       /* it waits for what is outside of the process by its nature */
 	bool takes_signals; /* in sigwait */
+	const void *stream; /* of stdio, in which it reads */
 	bool restarts;      /* the last interruption was by handlers after which calls go on */
 	uint64_t signals;   /* sent to it, a bit each: it gets them when its turn comes */
 	uint64_t handled;   /* handlers that ran in it */

@@ -272,6 +272,8 @@ static void be_fair(struct agent *me)
 	if (control.options.policy == POLICY_POS)
 		for (uint32_t i = 0; i < control.nready; i++)
 			control.ready[i]->priority = control_random();
+	if (control.options.policy == POLICY_STAY && long_enough)
+		me->yields = true;
 	if (control.options.policy == POLICY_PCT && long_enough) {
 		me->priority = control.lowest--;
 		control.review = true;

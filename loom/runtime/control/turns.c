@@ -176,8 +176,10 @@ struct agent *plan_next(struct agent *me, struct agent *last, uint32_t end)
 
 bool plan_blocks_here(void)
 {
+	const struct area_turn *turn = &control.schedule->plan[control.cursor];
+	/* A handler may pass the last point of a turn that ends where the handler came in. */
 	return control.planned && control.options.strict && control.budget == 0 &&
-	       control.schedule->plan[control.cursor].end == TURN_BLOCKED;
+	       turn->end == TURN_BLOCKED && turn->site == units_site_id(control.current->site);
 }
 
 bool plan_goes_on(void)
