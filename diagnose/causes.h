@@ -51,9 +51,9 @@ struct causes {
 void causes_free(struct causes *causes);
 
 /* Orders what was tried and tells it. Findings of opinions that were not tried, or fail all the same, come
- * last, in the order of the opinions. */
+ * last, in the order of the opinions. `always`: every schedule fails. */
 void causes_order(const struct evidence *evidence, struct opinions *opinions, struct proposals *proposals,
-		  struct causes *out);
+		  bool always, struct causes *out);
 
 /* Orders proposals that the quick test has let pass, best first. */
 void causes_sort(struct proposals *proposals);

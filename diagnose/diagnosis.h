@@ -17,6 +17,8 @@ struct diagnosis_options {
 	const char *program; /* path, as launch_check resolved it */
 	char **argv;         /* as the user wrote it */
 	uint64_t build, seed;
+	uint64_t
+		schedules; /* at most, instead of time_s: then nothing depends on how fast the machine is; 0: time_s */
 	unsigned jobs;
 	double time_s, timeout_s;
 	const char *check, *expect, *store;

@@ -211,15 +211,25 @@ static char *share(uint64_t part, uint64_t all)
 	return memory_format("%llu of %llu", (unsigned long long)part, (unsigned long long)all);
 }
 
+/* What was done instead of a change to the program. */
+static const char *fix_words(const struct claim *claim)
+{
+	if (claim->kind == CLAIM_ATOMIC)
+		return "With these made one step";
+	if (claim->kind != CLAIM_ORDER_LAST)
+		return "With the first made to wait for the second";
+	return claim->steps[0].location == CLAIM_ANYWHERE && claim->steps[0].nsites > 1
+		       ? "With this and what else is freed there made to wait until the others are done"
+		       : "With the first made to wait until the others are done";
+}
+
 /* The counts in sentences. */
 static char *proof_words(const struct diagnosis *diagnosis, const struct cause *cause)
 {
 	const struct proof *proof = &cause->proof;
 	const struct trials_counts *usual = &diagnosis->causes.any;
 	uint64_t runs = proof->any.runs + proof->near.runs;
-	const char *fix = cause->finding->class == FINDING_ORDER
-				  ? "With the first made to wait for the second"
-				  : "With these made one step";
+	const char *fix = fix_words(&cause->claim);
 	_cleanup_free_ char *forced = share(proof->forced.failed + proof->forced.other, proof->forced.runs);
 	_cleanup_free_ char *forbidden = share(proof->any.failed + proof->near.failed, runs);
 
