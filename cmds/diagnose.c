@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmds/cmds.h"
+#include "cmds/diagnose_isolate.h"
 #include "diagnose/diagnosis.h"
 #include "loom/launch.h"
 #include "loom/world/world.h"
@@ -111,6 +112,7 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 		.store = command.store,
 		.stop = cmds_interrupted,
 		.stage = stage,
+		.isolate = cmds_isolate_opinion,
 	};
 
 	TRY(diagnose(&options, &diagnosis));

@@ -42,11 +42,11 @@ struct cause {
 
 struct causes {
 	struct cause *items;
-	size_t n, room;           /* as VEC */
-	struct findings told;     /* findings that no opinion has */
-	struct findings second;   /* of another fault, one at most */
-	struct trials_counts any; /* schedules of the program as it is */
-	uint64_t tried, runs;     /* claims, runs of all experiments */
+	size_t n, room;                 /* as VEC */
+	struct findings told;           /* findings that no opinion has */
+	struct findings second;         /* of another fault, one at most */
+	struct trials_counts near, any; /* schedules of the program as it is */
+	uint64_t tried, runs;           /* claims, runs of all experiments */
 };
 void causes_free(struct causes *causes);
 

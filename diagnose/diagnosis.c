@@ -21,6 +21,7 @@
 #define SHORTEN_SHARE 0.2
 #define JUDGE_SHARE 0.4
 #define MEASURE_SHARE 0.1
+#define ISOLATE_SHARE 0.8 /* of what comes in every schedule there is nothing else to learn */
 #define MEASURE_MOST 3.0
 #define SHORTEN_MOST 6.0 /* seconds: what is short is found early or not at all */
 #define LATE_SHARE 0.15  /* what may be added for a failure that was found late */
@@ -32,12 +33,6 @@
 /* Forced switches of the shortest schedule from which on no few accesses explain it: LOCON's widest kind, two
  * variables in two threads, needs three. */
 #define TIMING_SWITCHES 100
-
-/* Also the order in which their findings stand that no experiment could try. */
-static const struct method *const methods[] = {
-	&method_waits,  &method_memory,          &method_fault,    &method_wakes,
-	&method_locate, &method_locate_shortest, &method_switches, &method_rank,
-};
 
 static void say(const struct diagnosis *diagnosis, const char *now)
 {
@@ -65,6 +60,29 @@ static double seconds_for(const struct diagnosis *diagnosis, double share)
 
 	return least(whole * share, left > 0 ? left : 0);
 }
+
+/* A crash, a failed assertion or an abort that does not hang on the order of threads. */
+static struct error *ask_isolate(struct diagnosis *diagnosis, struct opinion *opinion)
+{
+	const struct diagnosis_options *options = diagnosis->options;
+
+	if (!diagnosis->always || diagnosis->tally.failure.outcome != OUTCOME_SIGNAL || !options->isolate ||
+	    is_stopped(diagnosis) || tally_blames_control(&diagnosis->tally))
+		return NULL;
+	say(diagnosis, "following the crash back, value by value");
+	return options->isolate(diagnosis, seconds_for(diagnosis, ISOLATE_SHARE), opinion);
+}
+
+static const struct method method_isolate = {
+	.head = { .method = "isolate", .words = "the crash, followed back value by value", },
+	.ask = ask_isolate,
+};
+
+/* Also the order in which their findings stand that no experiment could try. */
+static const struct method *const methods[] = {
+	&method_waits,  &method_memory,          &method_isolate,  &method_fault, &method_wakes,
+	&method_locate, &method_locate_shortest, &method_switches, &method_rank,
+};
 
 /* A failure that needs so many switches hangs on how long things take, not on an order of a few accesses. */
 static bool depends_on_timing(const struct diagnosis *diagnosis)

@@ -12,6 +12,8 @@
 #include "diagnose/shown_accesses.h"
 #include "diagnose/causes.h"
 
+struct diagnosis;
+
 struct diagnosis_options {
 	enum loom loom;
 	const char *program; /* path, as launch_check resolved it */
@@ -25,6 +27,8 @@ struct diagnosis_options {
 	struct world *world;            /* of all runs */
 	bool (*stop)(void);             /* Ctrl-C */
 	void (*stage)(const char *now); /* what goes on now; may be NULL */
+	/* Follows a crash that comes in every schedule back to what led to it; may be NULL. */
+	struct error *(*isolate)(struct diagnosis *diagnosis, double seconds, struct opinion *opinion);
 };
 
 struct diagnosis {

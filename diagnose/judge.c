@@ -1,6 +1,6 @@
 /* The experiments: proposals are collected, the quick test throws most of them out, the
- * rest is proven or not. Groups are tried before orders; when a group is found that mends
- * the program whichever side comes first, no order can be meant and none is tried.
+ * rest is proven or not. Groups are tried before orders; when a group is proven to mend the
+ * program whichever side comes first, no order can be meant and none is tried.
  */
 #include "diagnose/judge.h"
 
@@ -161,18 +161,6 @@ static struct error *try_all(struct judging *judging, struct tried tried)
 	return NULL;
 }
 
-static bool has_group(const struct judging *judging)
-{
-	for (size_t i = 0; i < judging->proposals.n; i++) {
-		const struct proposal *proposal = &judging->proposals.items[i];
-
-		if (proposal->claim.kind == CLAIM_ATOMIC && proposal->proof.mended &&
-		    proof_has_both_orders(&proposal->proof))
-			return true;
-	}
-	return false;
-}
-
 /* The order turned round: the late step waits until the early one is not done any more. */
 static struct claim turned(const struct claim *claim)
 {
@@ -225,6 +213,16 @@ static struct error *prove_best(struct judging *judging)
 			return NULL;
 	}
 	return NULL;
+}
+
+static bool is_group_proven(const struct judging *judging)
+{
+	for (size_t i = 0; i < judging->proposals.n; i++)
+		if (judging->proposals.items[i].claim.kind == CLAIM_ATOMIC &&
+		    judging->proposals.items[i].proof.verdict == VERDICT_PROVEN &&
+		    proof_has_both_orders(&judging->proposals.items[i].proof))
+			return true;
+	return false;
 }
 
 static bool is_order_proven(const struct judging *judging)
@@ -280,8 +278,10 @@ static struct error *experiment(struct judging *judging)
 	TRY(virtual_fix(&judging->evidence, &judging->lab, proposals));
 	propose_triples(&judging->evidence, proposals);
 	TRY(try_all(judging, (struct tried){ CLAIM_ATOMIC, CLAIM_ATOMIC, false }));
-	if (!has_group(judging))
-		TRY(try_orders(judging));
+	TRY(prove_best(judging));
+	if (is_group_proven(judging))
+		return NULL;
+	TRY(try_orders(judging));
 	return prove_best(judging);
 }
 
@@ -442,6 +442,7 @@ struct error *judge(struct diagnosis *diagnosis, struct chase *chase, double dea
 	causes_order(&judging->evidence, &diagnosis->opinions, &judging->proposals, diagnosis->always,
 		     &diagnosis->causes);
 	diagnosis->causes.any = judging->lab.any;
+	diagnosis->causes.near = judging->lab.near;
 	diagnosis->causes.runs = judging->lab.trials.runs;
 	for (size_t i = 0; i < judging->proposals.n; i++)
 		diagnosis->causes.tried += judging->proposals.items[i].proof.tried;

@@ -97,7 +97,10 @@ static enum verdict verdict_of(const struct lab *lab, const struct claim *claim,
 	if (!less || is_spoilt(&proof->near, &lab->near) || is_spoilt(&proof->any, &lab->any) ||
 	    (proof->near.given_up + proof->any.given_up) * 2 > runs)
 		return VERDICT_GUESS;
-	if (failed == 0 && forced)
+	/* An order that is meant can be kept: nobody who waits for it ever has to be let go. */
+	bool kept = claim->kind == CLAIM_ATOMIC || proof->near.given_up + proof->any.given_up == 0;
+
+	if (failed == 0 && forced && kept)
 		return VERDICT_PROVEN;
 	/* Waiting until all others are done is much more than an order: alone it shows nothing. */
 	return claim->kind == CLAIM_ORDER_LAST ? VERDICT_GUESS : VERDICT_LIKELY;
