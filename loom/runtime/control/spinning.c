@@ -3,7 +3,7 @@
  * nothing new. When nothing new was seen for long, there is a closer look: no access takes a short way
  * any more, and one that writes or touches something new ends it. A thread that lingers in a loop without
  * an access of its own may wait for what has no hooks: others go first, but it is never called a livelock. */
-#include "loom/runtime/control/control.h"
+#include "loom/runtime/control/engine.h"
 
 #define STREAK_READING 64u   /* known points in a row after which a thread only spins, */
 #define STREAK_WRITING 2000u /* and when it also writes */
