@@ -142,7 +142,7 @@ void control_engage(void)
 		return;
 	}
 	grind.controlled = true;
-	control.notes = VG_(calloc)("grind.notes", AREA_PLACES, sizeof *control.notes);
+	control.notes = grind_reserve(AREA_PLACES * sizeof *control.notes);
 	agents_prepare();
 	turns_start();
 	policy_start();

@@ -133,7 +133,7 @@ uint32_t control_wake_some(Addr object, uint32_t most);
 
 INLINE void *runtime_map_far(SizeT size)
 {
-	return VG_(calloc)("grind.control", 1, size);
+	return grind_reserve(size);
 }
 INLINE void *runtime_map(uint64_t at, SizeT size)
 {
@@ -145,6 +145,11 @@ INLINE uint64_t units_site_id(uint32_t site)
 {
 	site_used(site);
 	return site_id(site);
+}
+/* Numbers of sites depend on what was translated first. */
+INLINE uint32_t site_key(uint32_t site)
+{
+	return (uint32_t)(site_id(site) >> 32);
 }
 INLINE uint64_t agent_order(const struct agent *agent)
 {

@@ -57,11 +57,7 @@ static struct page *page_new(void)
 
 	if (spare == spare_end) {
 		const SizeT size = 64 * sizeof(struct page);
-		SysRes result = VG_(am_mmap_anon_float_valgrind)(size);
-
-		if (sr_isError(result))
-			VG_(tool_panic)("there is no memory left for what is known of the program's memory");
-		spare = (char *)sr_Res(result);
+		spare = grind_reserve(size);
 		spare_end = spare + size;
 	}
 	spare += sizeof(struct page);
@@ -116,21 +112,12 @@ static void give_row(uint32_t number)
 	spare_rows[nspare_rows++] = number;
 }
 
-static void *reserve(SizeT size)
-{
-	SysRes result = VG_(am_mmap_anon_float_valgrind)(size);
-
-	if (sr_isError(result))
-		VG_(tool_panic)("there is no room for the tables of what is known of the program's memory");
-	return (void *)sr_Res(result);
-}
-
 void shadow_start(void)
 {
-	shadow.near = reserve(NEAR_PAGES * sizeof(struct page *));
-	shadow.rows = reserve(ROWS_MOST * sizeof(struct row));
-	spare_rows = reserve(ROWS_MOST * sizeof *spare_rows);
-	shadow.met = VG_(calloc)("grind.met", AREA_PLACES, 1);
+	shadow.near = grind_reserve(NEAR_PAGES * sizeof(struct page *));
+	shadow.rows = grind_reserve(ROWS_MOST * sizeof(struct row));
+	spare_rows = grind_reserve(ROWS_MOST * sizeof *spare_rows);
+	shadow.met = grind_reserve(AREA_PLACES);
 }
 
 static void *take(struct spare **list, SizeT size)

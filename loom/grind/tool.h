@@ -90,6 +90,7 @@ struct grind {
 };
 extern struct grind grind;
 uint64_t grind_random(void);
+void *grind_reserve(SizeT size); /* zeros, which take no memory before they are touched */
 
 /* ---- area.c ---- */
 bool area_start(void);      /* false: there is none, the program runs unobserved */
@@ -119,8 +120,10 @@ void site_used(uint32_t site); /* from here on the area has it */
 void sites_fork_child(void);
 
 /* ---- fork_server.c ---- */
-bool server_prepare(void); /* is this to be a fork server? */
-void server_loop(void);    /* returns in a child, once for every run */
+bool server_prepare(void);                  /* is this to be a fork server? */
+bool server_stops_here(void);               /* is the block at hand, of the program, the first one? */
+void server_loop(void);                     /* returns in a child, once for every run */
+void server_note_translation(Addr address); /* in a child: it was not translated yet */
 
 /* ---- instrument.c ---- */
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,

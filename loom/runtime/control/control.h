@@ -244,6 +244,12 @@ INLINE uint64_t control_below(uint64_t n)
 	return (uint64_t)((unsigned __int128)control_random() * n >> 64);
 }
 
+/* What tells sites apart and is the same in every run. */
+INLINE uint32_t site_key(uint32_t site)
+{
+	return site;
+}
+
 /* Accesses that the agent's thread has made. */
 INLINE uint64_t agent_order(const struct agent *agent)
 {

@@ -216,7 +216,7 @@ static bool is_interesting(const struct agent *agent)
 {
 	if (agent->dull)
 		return false;
-	return (agent->site + 1) * 0x9e3779b97f4a7c15u <= control.interesting ||
+	return (site_key(agent->site) + 1) * 0x9e3779b97f4a7c15u <= control.interesting ||
 	       control.interesting == UINT64_MAX;
 }
 

@@ -15,7 +15,7 @@
  * since addresses differ from run to run. */
 static bool comes_again(struct agent *me, uint32_t site, uint64_t address)
 {
-	uint32_t place = site % SPIN_SITES;
+	uint32_t place = site_key(site) % SPIN_SITES;
 	bool known = me->known[place].site == site && me->known[place].address == address;
 	me->known[place].site = site;
 	me->known[place].address = address;
