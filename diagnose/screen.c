@@ -233,10 +233,15 @@ static char *proof_words(const struct diagnosis *diagnosis, const struct cause *
 	_cleanup_free_ char *forced = share(proof->forced.failed + proof->forced.other, proof->forced.runs);
 	_cleanup_free_ char *forbidden = share(proof->any.failed + proof->near.failed, runs);
 
-	if (!proof->any.runs)
+	if (!runs && proof->along.failed)
 		return memory_format("%s it fails all the same.", fix);
-	return memory_format("Forced it fails in %s runs. %s %s schedules fail (%.0f %% before).", forced,
-			     fix, forbidden,
+	if (!runs)
+		return memory_format("%s it failed in none of %llu runs; there was no time for more.", fix,
+				     (unsigned long long)proof->along.runs);
+	return memory_format("%s%s%s%s %s schedules fail (%.0f %% before).",
+			     proof->forced.runs ? "Forced it fails in " : "There was no time to force it",
+			     proof->forced.runs ? forced : "", proof->forced.runs ? " runs. " : ". ", fix,
+			     forbidden,
 			     before ? 100.0 * (double)(usual->failed + near->failed) / (double)before : 0.0);
 }
 

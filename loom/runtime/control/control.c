@@ -1,15 +1,12 @@
-/* The points at which the token may change hands. As long as the same thread goes on, a point costs no system call and no
- * atomic instruction. */
-#include "loom/runtime/control/intervene.h" /* forbid_forgets */
+/* The start of controlled mode in a process, and what happens to it at a fork. */
+#include "loom/runtime/control/control.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#define POINT_NS 5u /* virtual time that a point or an access takes: hardly more than without control */
-#define STILL_PATIENCE 1000u /* points between two sleepers that are woken for that */
 
 HOT struct control control;
 
@@ -33,6 +30,7 @@ void control_uncontrolled(const char *what)
 	text[used + length] = '\n';
 }
 
+<<<<<<< HEAD
 void control_expired_early(const struct agent *agent)
 {
 	struct area_schedule *schedule = control.schedule;
@@ -172,6 +170,8 @@ void control_forget(uint64_t address, size_t size)
 		forbid_forgets(address, size);
 }
 
+=======
+>>>>>>> grind
 struct agent *control_enter(void)
 {
 	struct thread *self = unsnarl_self;
@@ -183,6 +183,14 @@ struct agent *control_enter(void)
 		return NULL;
 	}
 	return me;
+}
+
+enum wait_result control_wait(struct agent *me, uint32_t kind, uint64_t object, uint64_t deadline)
+{
+	int saved = errno;
+	enum wait_result result = agent_waits(me, kind, object, deadline);
+	errno = saved;
+	return result;
 }
 
 /* ---- start ---- */

@@ -135,9 +135,9 @@ struct control {
 	uint64_t now, next_deadline; /* virtual time in ns since the start */
 	uint64_t contested, still, waits;
 	uint64_t fair_at;      /* points after which nobody may be kept waiting any longer */
-	uint32_t patience; /* of a thread from a point on: turns of waiting loops; 0 = endless */
-	uint32_t seen;     /* accesses, in a lean run */
-	bool looking;      /* no access takes a short way (spinning.c) */
+	uint32_t patience;     /* of a thread from a point on: turns of waiting loops; 0 = endless */
+	uint32_t seen;         /* accesses, in a lean run */
+	bool looking;          /* no access takes a short way (spinning.c) */
 	uint64_t next_overdue; /* not later than that of any sleeper */
 	uint64_t work;         /* accesses and points of all threads */
 	uint64_t still_most;   /* points without news that are a livelock */
@@ -185,12 +185,14 @@ INLINE uint64_t time_of(const struct agent *agent);
 HIDDEN void expire_due(void);   /* those whose time has come are ready */
 HIDDEN bool expire_first(void); /* nobody can run: time passes until the first sleeper wakes */
 
-/* ---- control.c ---- */
+/* ---- pass.c ---- */
 HIDDEN void pass_point(struct agent *me);
 /* Whom to run when the running thread has blocked or ended. */
 HIDDEN struct agent *next_after(struct agent *last, uint32_t end);
 /* The running thread stops here; returns when it has the token again. */
 HIDDEN void give_token(struct agent *me, struct agent *next, uint32_t end);
+
+/* ---- control.c ---- */
 HIDDEN void control_prepare(void); /* what is the same for all runs */
 HIDDEN void control_start(void);
 HIDDEN void control_before_fork(void);
@@ -218,7 +220,7 @@ struct point {
 HIDDEN void point_pass(struct agent *me, struct point point);
 
 /* ---- spinning.c: threads that go in circles ---- */
-HIDDEN void spinning_note(struct agent *me); /* it stands at a point */
+HIDDEN void spinning_note(struct agent *me);          /* it stands at a point */
 HIDDEN bool spinning_repeats(const struct agent *me); /* as many known points in a row as spinning has */
 /* An access that is no point, while control.looking. */
 HIDDEN void spinning_look(struct agent *me, uint32_t site, uint64_t address, enum access access);
@@ -241,6 +243,12 @@ HIDDEN uint64_t control_random(void);
 INLINE uint64_t control_below(uint64_t n)
 {
 	return (uint64_t)((unsigned __int128)control_random() * n >> 64);
+}
+
+/* What tells sites apart and is the same in every run. */
+INLINE uint32_t site_key(uint32_t site)
+{
+	return site;
 }
 
 /* Accesses that the agent's thread has made. */
@@ -266,6 +274,8 @@ HIDDEN void intervene_ended(struct agent *me);
 
 /* ---- waiting.c ---- */
 /* Blocks until somebody wakes the object's waiters, until the deadline, or until interrupted. */
+HIDDEN enum wait_result agent_waits(struct agent *me, uint32_t kind, uint64_t object, uint64_t deadline);
+/* The same, with errno as it was. */
 HIDDEN enum wait_result control_wait(struct agent *me, uint32_t kind, uint64_t object, uint64_t deadline);
 HIDDEN void control_wake(uint32_t kind, uint64_t object);
 /* Those who were woken but have not run wait again: somebody else took the object. */
@@ -365,12 +375,29 @@ HIDDEN void mutex_abandon(const struct agent *ended); /* its robust ones can be 
 HIDDEN bool blocking_poll(bool wait); /* wakes those whose input is there; waits for it in reality */
 HIDDEN void signals_deliver(struct agent *me);
 HIDDEN void signals_take(void); /* those that came to threads without the token (control.arrived) */
-HIDDEN void timers_fire(void);  /* those whose time has come */
+INLINE void take_arrived_signals(void)
+{
+	if (UNLIKELY(control.arrived))
+		signals_take();
+}
+INLINE void deliver_signals(struct agent *me)
+{
+	if (UNLIKELY(me->signals))
+		signals_deliver(me);
+}
+HIDDEN void timers_fire(void); /* those whose time has come */
 /* Can anything from outside change what the threads wait for, be it in calls or in loops? */
 HIDDEN bool outside_can_come(void);
 /* Is somebody there who has to be given time: other processes that the program has started, other ends of its
  * connections? */
 HIDDEN bool outside_is_at_work(void);
+
+INLINE bool is_at_lock(const struct agent *agent, uint32_t wait)
+{
+	(void)agent;
+	return wait == WAIT_MUTEX || wait == WAIT_READ_LOCK || wait == WAIT_WRITE_LOCK ||
+	       wait == WAIT_SPINLOCK;
+}
 
 INLINE uint64_t time_of(const struct agent *agent)
 {

@@ -2,7 +2,7 @@
  * et al. 2010), partial order sampling (Yuan et al. 2018), selectively uniform random
  * walk (Zhao et al. 2025), or staying with the running thread. Threads that only spin
  * are left out as long as others can run; sleepers may be chosen before their time. */
-#include "loom/runtime/control/control.h"
+#include "loom/runtime/control/engine.h"
 
 #define PCT_POINTS 1000u /* expected when nobody knows */
 #define PCT_CHANGES 64u
@@ -216,7 +216,7 @@ static bool is_interesting(const struct agent *agent)
 {
 	if (agent->dull)
 		return false;
-	return (agent->site + 1) * 0x9e3779b97f4a7c15u <= control.interesting ||
+	return (site_key(agent->site) + 1) * 0x9e3779b97f4a7c15u <= control.interesting ||
 	       control.interesting == UINT64_MAX;
 }
 

@@ -1,7 +1,7 @@
 /* The turns of a controlled run as they are recorded in the area, and the turns of
  * the plan that it follows. A strict plan is a replay: what cannot be taken as it
  * stands there ends the run as diverged. Otherwise such turns are passed over. */
-#include "loom/runtime/control/control.h"
+#include "loom/runtime/control/engine.h"
 
 /* How many points the turn has for a thread that has passed so many. */
 static uint64_t budget_of(const struct area_turn *turn, uint64_t passed)
