@@ -15,7 +15,7 @@ struct armed_header {
 	uint64_t magic, size, hash;
 	uint32_t nsites, nrules, nroles, nunits;
 	uint32_t limit_us, words;
-	uint32_t rows, any, grains, names, rules, roles, units, strings; /* offsets */
+	uint32_t rows, any, shifts, alike, names, rules, roles, units, strings; /* offsets */
 	char log[512];
 };
 

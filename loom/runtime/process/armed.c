@@ -36,14 +36,22 @@ static const void *part(uint32_t at)
 	return (const char *)armed + at;
 }
 
+static bool shifts_are_sound(uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		if (((const uint8_t *)part(armed->shifts))[i] >= GUARD_GRAINS)
+			return false;
+	return true;
+}
+
 static bool is_sound(void)
 {
 	uint64_t n = (uint64_t)armed->nsites + 1;
 
 	return armed->magic == ARMED_MAGIC && armed->nsites <= ARMED_SITES && armed->nrules <= ARMED_RULES &&
 	       armed->words == armed->nsites / 64 + 1 && fits(armed->rows, n * armed->words * 8) &&
-	       fits(armed->any, n) && fits(armed->grains, n) &&
-	       fits(armed->names, n * sizeof(struct armed_name)) &&
+	       fits(armed->any, n) && fits(armed->shifts, n) && fits(armed->alike, n * 2) &&
+	       shifts_are_sound(n) && fits(armed->names, n * sizeof(struct armed_name)) &&
 	       fits(armed->rules, armed->nrules * sizeof(struct guard_rule_data)) &&
 	       fits(armed->roles, (uint64_t)armed->nroles * sizeof(struct armed_role)) &&
 	       fits(armed->units, (uint64_t)armed->nunits * sizeof(struct armed_unit));
@@ -94,6 +102,8 @@ bool armed_start(void)
 					  .words = armed->words,
 					  .rows = part(armed->rows),
 					  .any = part(armed->any),
+					  .shifts = part(armed->shifts),
+					  .alike = part(armed->alike),
 					  .names = read_names(),
 					  .rules = part(armed->rules),
 					  .log = armed->log[0] ? armed->log : NULL };
@@ -166,12 +176,8 @@ void armed_access(uint32_t site, uint64_t address, size_t size)
 		do_behind();
 	if (!number)
 		return;
-	uint64_t grain = ((const uint8_t *)part(armed->grains))[number];
-
-	if (!grain || grain > 8)
-		return;
 	if (!armed_data.any[number])
-		unsnarl_guard_range(address, size ? size : 1, number, (uint64_t)__builtin_ctzll(grain));
+		unsnarl_guard_range(address, size ? size : 1, number, armed_data.shifts[number]);
 	if (armed->nroles)
 		do_roles(number, address, size ? size : 1);
 }
