@@ -11,6 +11,9 @@
 #include "loom/armed_format.h"
 #include "loom/guard/guard.h" /* struct guard_rule_data */
 
+#define PAGE 4096u
+_Static_assert(sizeof(struct armed_door[ARMED_DOORS]) == PAGE, "doors are a page of their own");
+
 struct bytes {
 	VEC(char) list;
 };
@@ -192,6 +195,9 @@ struct error *arm_program(const char *path, const struct guard_set *set, const c
 	put_rules(&bytes, &header, set);
 	struct error *error = put_units(&bytes, &header, path, set, counts);
 
+	while (bytes.list.n % PAGE)
+		*VEC_PUSH(&bytes.list) = 0;
+	header.doors = put(&bytes, (struct armed_door[ARMED_DOORS]){ 0 }, PAGE);
 	header.size = bytes.list.n;
 	memcpy(bytes.list.items, &header, sizeof header);
 	if (!error)
