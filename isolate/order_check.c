@@ -71,29 +71,70 @@ static size_t event_of(const struct observations *trace, const struct isolate_re
 
 /* ---- experiments ---- */
 
+/* The group as one step in the failing schedule. A thread that is inside a lock cannot be moved, and accesses of
+ * the group are points that the schedule did not count: then the group is forced, and its failing run is mended. */
+static struct error *move_behind(struct order_search *search, const struct claim_parts *group, bool *forced,
+				 struct order_move *out)
+{
+	_cleanup_(schedule_free) struct schedule failing = { 0 };
+	const struct schedule *original = search->schedule;
+	bool came;
+
+	*forced = false;
+	TRY(order_forbid(search, CLAIM_ATOMIC, group, out));
+	if (out->passes || order_is_over(search))
+		return NULL;
+	TRY(order_force(search, CLAIM_ATOMIC, group, &came, forced, &failing));
+	if (!*forced || !failing.nturns || order_is_over(search))
+		return NULL;
+	search->schedule = &failing;
+	struct error *error = order_forbid(search, CLAIM_ATOMIC, group, out);
+
+	search->schedule = original;
+	return error;
+}
+
+/* The other thread's access before the whole group: seen already, in another schedule, or by letting the first
+ * access of the group wait for it. */
+static struct error *move_before(struct order_search *search, const struct claim_parts *group,
+				 const struct claim_parts *early, const struct order_move *behind,
+				 struct order_move *out)
+{
+	*out = *behind;
+	if (out->passes && out->before)
+		return NULL;
+	TRY(order_let_before(search, group, out));
+	if (out->passes && out->before && !out->given_up)
+		return NULL;
+	return order_forbid(search, CLAIM_ORDER, early, out);
+}
+
 /* A group of two accesses of a thread and what came between them: moved behind, moved before, forced. */
 static struct error *check_group(struct order_search *search, const size_t *events, size_t n, size_t between,
 				 enum finding_class class)
 {
 	struct claim_parts group = order_parts(search, events, n);
 	struct claim_parts early = order_parts(search, (const size_t[]){ events[0], between }, 2);
-	struct order_move after, before = { 0 };
-	bool came, fails;
+	enum order_weight weight = ORDER_GIVEN_UP;
+	struct order_move behind, before;
+	bool came, forced;
 
 	if (order_is_over(search) || !order_is_new(search, &group))
 		return NULL;
-	TRY(order_forbid(search, CLAIM_ATOMIC, &group, &after));
-	if (!after.passes)
+	TRY(move_behind(search, &group, &forced, &behind));
+	if (!behind.passes)
 		return NULL;
-	TRY(order_forbid(search, CLAIM_ORDER, &early, &before));
-	bool sure = before.passes && !after.given_up && !before.given_up;
-
-	if (sure) {
-		TRY(order_force(search, CLAIM_ATOMIC, &group, &came, &fails));
-		sure = fails || !came;
+	TRY(move_before(search, &group, &early, &behind, &before));
+	if (!behind.given_up)
+		weight = ORDER_PASSED;
+	if (before.passes && !behind.given_up && !before.given_up) {
+		if (!forced)
+			TRY(order_force(search, CLAIM_ATOMIC, &group, &came, &forced, NULL));
+		if (forced)
+			weight = ORDER_SURE;
 	}
 	order_tell(search, before.passes ? class : FINDING_ORDER,
-		   before.passes ? ORDER_BETWEEN : ORDER_CHANGED_EARLY, sure, &group);
+		   before.passes ? ORDER_BETWEEN : ORDER_CHANGED_EARLY, weight, &group);
 	return NULL;
 }
 
@@ -112,13 +153,14 @@ static struct error *check_pair(struct order_search *search, size_t first, size_
 	*passes = move.passes;
 	if (!move.passes)
 		return NULL;
-	bool sure = !move.given_up;
+	enum order_weight weight = move.given_up ? ORDER_GIVEN_UP : ORDER_PASSED;
 
-	if (sure) {
-		TRY(order_force(search, CLAIM_ORDER, &pair, &came, &fails));
-		sure = came && fails;
+	if (!move.given_up) {
+		TRY(order_force(search, CLAIM_ORDER, &pair, &came, &fails, NULL));
+		if (came && fails)
+			weight = ORDER_SURE;
 	}
-	order_tell(search, FINDING_ORDER, story, sure, &pair);
+	order_tell(search, FINDING_ORDER, story, weight, &pair);
 	return NULL;
 }
 
@@ -136,7 +178,8 @@ static size_t checked_before(const struct order_search *search, size_t read, siz
 	for (size_t i = 0; i < search->failure->nreads; i++) {
 		size_t at = search->reads[i];
 
-		if (at == ORDER_NONE || at >= definition || trace->events[at].thread != trace->events[read].thread ||
+		if (at == ORDER_NONE || at >= definition ||
+		    trace->events[at].thread != trace->events[read].thread ||
 		    touches(&trace->events[at], defined) || (best != ORDER_NONE && at < best))
 			continue;
 		size_t write = next_write(trace, at, at + 1, read, defined->thread);
@@ -149,14 +192,37 @@ static size_t checked_before(const struct order_search *search, size_t read, siz
 	return best;
 }
 
+/* The last read before `before` by the thread, of all that the failure depends on. With `used`: only of what it used
+ * itself, which for a block that was freed is the pointer to it. */
+static size_t depended_before(const struct order_search *search, size_t before, uint32_t thread, bool used)
+{
+	size_t best = ORDER_NONE;
+
+	for (size_t i = 0; i < search->failure->nreads; i++) {
+		size_t at = search->reads[i];
+
+		if (at < before && search->trace->events[at].thread == thread &&
+		    (!used || search->failure->reads[i].dependence == READ_USED) &&
+		    (best == ORDER_NONE || at > best))
+			best = at;
+	}
+	return best;
+}
+
 /* Another thread defined what was read (RAW): between two accesses of the reader, or before its only one. */
 static struct error *check_remote(struct order_search *search, size_t definition, size_t read)
 {
 	uint32_t reader = search->trace->events[read].thread;
 	size_t first = last_before(search->trace, definition, read, reader, BY_SAME), change;
 	size_t checked = checked_before(search, read, definition, &change);
-	bool passes;
+	size_t pointer = depended_before(search, definition, reader, true);
+	bool freed = search->failure->kind == FAILED_DEAD || search->failure->kind == FAILED_FREE, passes;
 
+	if (freed && pointer != ORDER_NONE && read == search->reads[0]) {
+		const size_t group[] = { pointer, definition, read };
+
+		TRY(check_group(search, group, 3, definition, FINDING_ATOMICITY));
+	}
 	if (checked != ORDER_NONE && (first == ORDER_NONE || checked > first)) {
 		bool change_first = change < definition;
 		const size_t group[] = { checked, change_first ? change : definition,
@@ -172,19 +238,28 @@ static struct error *check_remote(struct order_search *search, size_t definition
 	return check_pair(search, definition, read, ORDER_CHANGED_EARLY, &passes);
 }
 
-/* The thread that defined the location had accessed it before, and another came between (WAR, WAW). */
+/* Another thread came before the definition (WAR, WAW): between two accesses of the definer, or between what the
+ * definer had read to compute it and the definition. */
 static struct error *check_definer(struct order_search *search, size_t definition)
 {
 	const struct observations *trace = search->trace;
 	uint32_t definer = trace->events[definition].thread;
 	size_t between = last_before(trace, definition, definition, definer, BY_OTHERS);
-	size_t first = between == ORDER_NONE ? ORDER_NONE
-					     : last_before(trace, between, definition, definer, BY_SAME);
+	bool passes;
+
+	if (between == ORDER_NONE || claim_is_ordered(trace, between, definition))
+		return NULL;
+	size_t first = last_before(trace, between, definition, definer, BY_SAME);
+	size_t read =
+		trace->events[between].write ? depended_before(search, between, definer, false) : ORDER_NONE;
 
 	/* W-R-W and R-W-W are the two that end in a write and cannot be put one after the other. */
-	if (first == ORDER_NONE || claim_is_ordered(trace, between, definition) ||
-	    trace->events[between].write == trace->events[first].write)
-		return NULL;
+	if (first != ORDER_NONE && trace->events[between].write == trace->events[first].write)
+		first = ORDER_NONE;
+	if (read != ORDER_NONE && (first == ORDER_NONE || read > first))
+		first = read;
+	if (first == ORDER_NONE)
+		return check_pair(search, between, definition, ORDER_CHANGED_EARLY, &passes);
 	const size_t group[] = { first, between, definition };
 
 	return check_group(search, group, 3, between, FINDING_ATOMICITY);
@@ -210,13 +285,18 @@ static struct error *check_next(struct order_search *search, size_t definition, 
 
 	TRY(order_forbid(search, CLAIM_ORDER, &early, &before));
 	if (before.passes && !before.given_up)
-		order_tell(search, FINDING_ATOMICITY, ORDER_READ_BETWEEN, search->isolation->sure, &group);
+		order_tell(search, FINDING_ATOMICITY, ORDER_READ_BETWEEN, search->weight, &group);
 	return NULL;
 }
 
-static struct error *check_read(struct order_search *search, size_t read)
+static struct error *check_read(struct order_search *search, size_t number)
 {
 	const struct observations *trace = search->trace;
+	size_t read = search->reads[number];
+
+	if (read == ORDER_NONE || order_is_over(search))
+		return NULL;
+	search->reading_direct = search->failure->reads[number].dependence != READ_CONTROL;
 	size_t definition = last_before(trace, read, read, 0, WRITE);
 
 	if (definition != ORDER_NONE && trace->events[definition].thread != trace->events[read].thread &&
@@ -225,6 +305,21 @@ static struct error *check_read(struct order_search *search, size_t read)
 	if (definition != ORDER_NONE)
 		TRY(check_definer(search, definition));
 	return check_next(search, definition, read);
+}
+
+static bool has_stale_pointer(const struct order_search *search)
+{
+	const struct isolate_failure *failure = search->failure;
+
+	if ((failure->kind != FAILED_DEAD && failure->kind != FAILED_FREE) || search->reads[0] == ORDER_NONE)
+		return false;
+	size_t freed = last_before(search->trace, search->reads[0], search->reads[0], 0, WRITE);
+
+	for (size_t i = 1; freed != ORDER_NONE && i < failure->nreads; i++)
+		if (failure->reads[i].dependence == READ_USED && search->reads[i] != ORDER_NONE &&
+		    search->reads[i] > freed)
+			return true;
+	return false;
 }
 
 struct error *order_check(const struct isolate_options *options, struct isolation *isolation,
@@ -244,11 +339,16 @@ struct error *order_check(const struct isolate_options *options, struct isolatio
 	atlas_read(&search.atlas, search.trace);
 	for (size_t i = 0; i < failure->nreads; i++)
 		search.reads[i] = event_of(search.trace, &failure->reads[i]);
-	for (size_t i = 0; !error && i < failure->nreads; i++)
-		if (search.reads[i] != ORDER_NONE && !order_is_over(&search))
-			error = check_read(&search, search.reads[i]);
-	if (!error && !order_is_over(&search))
+	/* A pointer that was read only after its block had been freed was read too early or too late: that is nearer
+	 * to the cause than the use of the block. */
+	bool stale = has_stale_pointer(&search);
+
+	for (size_t i = stale; !error && i < failure->nreads; i++)
+		error = check_read(&search, i);
+	if (!error && isolation->steps.n == 1 && !order_is_over(&search))
 		error = order_check_late(&search);
+	if (!error && stale)
+		error = check_read(&search, 0);
 	*found = search.found;
 	atlas_free(&search.atlas);
 	VEC_FREE(&search.tried);

@@ -77,9 +77,11 @@ static size_t same_read(const struct order_search *search, size_t read, const st
 }
 
 /* The read was given another value in the deferred run: does waiting for that write mend it? */
-static struct error *check_wait(struct order_search *search, size_t read, const struct atlas *atlas,
+static struct error *check_wait(struct order_search *search, size_t number, const struct atlas *atlas,
 				const struct event *late)
 {
+	size_t read = search->reads[number];
+	bool direct = search->failure->reads[number].dependence != READ_CONTROL;
 	struct claim_parts pair = order_parts(search, &read, 1);
 	struct order_move move;
 
@@ -93,9 +95,15 @@ static struct error *check_wait(struct order_search *search, size_t read, const 
 	if (!pair.items[1].site || !order_is_new(search, &pair))
 		return NULL;
 	TRY(order_forbid(search, CLAIM_ORDER, &pair, &move));
-	/* The deferred run passed as well: two ways of letting the write come first. */
+	/* The deferred run passed as well: two ways of letting the write come first. Whoever waits is late for
+	 * everything, though: only a value that the failure was made of proves it. */
+	search->reading_direct = direct;
 	if (move.passes)
-		order_tell(search, FINDING_ORDER, ORDER_READ_EARLY, !move.given_up, &pair);
+		order_tell(search, FINDING_ORDER, ORDER_READ_EARLY,
+			   move.given_up ? ORDER_GIVEN_UP
+			   : direct      ? ORDER_SURE
+					 : ORDER_PASSED,
+			   &pair);
 	return NULL;
 }
 
@@ -130,7 +138,7 @@ static struct error *check_deferred(struct order_search *search, unsigned turns)
 		then = same_read(search, read, &run.observations, &atlas);
 		if (then != ORDER_NONE && writes_by_others(&run.observations, then, event, &late) >
 						  writes_by_others(search->trace, read, event, &early))
-			TRY(check_wait(search, read, &atlas, &late));
+			TRY(check_wait(search, i, &atlas, &late));
 	}
 	return NULL;
 }
@@ -139,7 +147,7 @@ static struct error *check_deferred(struct order_search *search, unsigned turns)
 
 struct error *order_check_late(struct order_search *search)
 {
-	for (unsigned turns = 1; turns <= TURNS_BACK && !search->found && !order_is_over(search); turns++)
+	for (unsigned turns = 1; turns <= TURNS_BACK && !order_is_over(search); turns++)
 		TRY(check_deferred(search, turns));
 	return NULL;
 }

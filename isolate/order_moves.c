@@ -70,6 +70,16 @@ static void count(struct order_search *search, enum claim_kind kind)
 		search->isolation->runs.race++;
 }
 
+static struct order_move move_of(const struct run *run)
+{
+	const struct claim_counts *counts = &run->schedule.counts;
+
+	return (struct order_move){ .passes = run->label == LABEL_PASS && counts->held,
+				    .held = counts->held > 0,
+				    .given_up = counts->given_up > 0,
+				    .before = (counts->orders & CLAIM_BEFORE) != 0 };
+}
+
 struct error *order_forbid(struct order_search *search, enum claim_kind kind, const struct claim_parts *parts,
 			   struct order_move *out)
 {
@@ -86,17 +96,48 @@ struct error *order_forbid(struct order_search *search, enum claim_kind kind, co
 	options.control.carry = 1;
 	TRY(launch_run(&options, &run));
 	count(search, kind);
-	out->passes = run.label == LABEL_PASS;
-	out->given_up = run.schedule.counts.given_up > 0;
+	*out = move_of(&run);
 	order_note(search, kind == CLAIM_ATOMIC ? MOVED_ATOMIC : MOVED_ORDER, parts, out->passes,
-		   out->given_up, run.schedule.counts.held > 0);
+		   out->given_up, out->held);
+	return NULL;
+}
+
+/* Options of a run in which the claim decides and no schedule is followed. */
+static struct launch_options unplanned(const struct order_search *search, const struct claim *claim)
+{
+	struct launch_options options = retell_strictly(search->options->launch, search->schedule);
+
+	options.plan = NULL;
+	options.control.nplan = 0;
+	options.control.claim = *claim;
+	options.control.strict = 0;
+	options.control.carry = 1;
+	return options;
+}
+
+struct error *order_let_before(struct order_search *search, const struct claim_parts *parts,
+			       struct order_move *out)
+{
+	_cleanup_(run_free) struct run run = { 0 };
+	struct claim claim;
+
+	*out = (struct order_move){ 0 };
+	if (!claim_build(search->trace, &search->atlas, CLAIM_ATOMIC, parts, &claim))
+		return NULL;
+	claim.use = CLAIM_FORBID;
+	struct launch_options options = unplanned(search, &claim);
+
+	options.control.policy = POLICY_RANDOM;
+	TRY(launch_run(&options, &run));
+	count(search, CLAIM_ATOMIC);
+	*out = move_of(&run);
+	order_note(search, MOVED_ATOMIC, parts, out->passes, out->given_up, out->before);
 	return NULL;
 }
 
 struct error *order_force(struct order_search *search, enum claim_kind kind, const struct claim_parts *parts,
-			  bool *came, bool *fails)
+			  bool *came, bool *fails, struct schedule *took)
 {
-	struct launch_options options = retell_strictly(search->options->launch, search->schedule);
 	_cleanup_(run_free) struct run run = { 0 };
 	struct claim claim;
 
@@ -104,27 +145,31 @@ struct error *order_force(struct order_search *search, enum claim_kind kind, con
 	if (!claim_build(search->trace, &search->atlas, kind, parts, &claim))
 		return NULL;
 	claim.use = CLAIM_FORCE;
-	options.plan = NULL;
-	options.control.nplan = 0;
-	options.control.claim = claim;
-	options.control.strict = 0;
-	options.control.carry = 1;
+	struct launch_options options = unplanned(search, &claim);
+
 	TRY(launch_run(&options, &run));
 	count(search, kind);
 	*came = run.schedule.counts.occurred > 0;
-	*fails = run.outcome == search->isolation->original.outcome &&
+	/* Where somebody had to be let go it may fail for another reason. */
+	*fails = !run.schedule.counts.given_up && run.outcome == search->isolation->original.outcome &&
 		 run.code == search->isolation->original.code;
+	if (took && *fails)
+		*took = schedule_copy(&run.schedule);
 	order_note(search, MOVED_FORCED, parts, run.label == LABEL_PASS, run.schedule.counts.given_up > 0,
 		   *came);
 	return NULL;
 }
 
-void order_tell(struct order_search *search, enum finding_class class, enum isolate_story story, bool sure,
-		const struct claim_parts *parts)
+void order_tell(struct order_search *search, enum finding_class class, enum isolate_story story,
+		enum order_weight weight, const struct claim_parts *parts)
 {
+	bool sure = weight == ORDER_SURE;
 	struct finding *finding = &search->isolation->finding;
 
-	if (search->found && !sure)
+	bool direct = search->reading_direct;
+
+	if (search->found &&
+	    (weight < search->weight || (weight == search->weight && direct <= search->direct)))
 		return;
 	finding_free(finding);
 	*finding = (struct finding){ .rank = 1, .class = class, .score = sure ? 1 : 0.5 };
@@ -142,5 +187,7 @@ void order_tell(struct order_search *search, enum finding_class class, enum isol
 	}
 	finding_settle(finding);
 	search->found = true;
+	search->weight = weight;
+	search->direct = direct;
 	search->isolation->sure = sure;
 }

@@ -69,14 +69,10 @@ const char *isolate_definer_words(enum isolate_definer definer)
 const char *isolate_definer_name(enum isolate_definer definer)
 {
 	static const char *const names[] = {
-		[DEFINED_NOT] = "nobody",
-		[DEFINED_STORE] = "store",
-		[DEFINED_KERNEL] = "system-call",
-		[DEFINED_ALLOCATED] = "allocation",
-		[DEFINED_FREED] = "free",
-		[DEFINED_FRAME] = "frame",
-		[DEFINED_CLEARED] = "zeros",
-		[DEFINED_LOST] = "lost",
+		[DEFINED_NOT] = "nobody",         [DEFINED_STORE] = "store",
+		[DEFINED_KERNEL] = "system-call", [DEFINED_ALLOCATED] = "allocation",
+		[DEFINED_FREED] = "free",         [DEFINED_FRAME] = "frame",
+		[DEFINED_CLEARED] = "zeros",      [DEFINED_LOST] = "lost",
 	};
 
 	return names[definer];

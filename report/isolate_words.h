@@ -11,10 +11,10 @@ enum isolate_story {
 	ORDER_READ_EARLY,    /* it was read before another thread had given it its value */
 };
 
-const char *isolate_order_words(enum isolate_story story);         /* what a moved access has shown */
-const char *isolate_failed_words(enum isolate_kind kind);          /* a clause */
-const char *isolate_failed_name(enum isolate_kind kind);           /* for JSON */
-const char *isolate_definer_words(enum isolate_definer definer);   /* a participle */
-const char *isolate_definer_name(enum isolate_definer definer);    /* for JSON */
+const char *isolate_order_words(enum isolate_story story);       /* what a moved access has shown */
+const char *isolate_failed_words(enum isolate_kind kind);        /* a clause */
+const char *isolate_failed_name(enum isolate_kind kind);         /* for JSON */
+const char *isolate_definer_words(enum isolate_definer definer); /* a participle */
+const char *isolate_definer_name(enum isolate_definer definer);  /* for JSON */
 
 #endif

@@ -72,7 +72,7 @@ struct value_thread {
 	} access, jump, operand;
 	bool divides; /* the last of access and operand was the operand */
 	struct value_branch branches[BRANCH_DEPTHS][BRANCH_KEPT]; /* by how many calls it was in */
-	Addr *returns, *frames; /* the calls it is in */
+	Addr *returns, *frames;                                   /* the calls it is in */
 	uint32_t nreturns, returns_room;
 	Addr stack_low; /* lowest byte of the stack that it has written and not left */
 };

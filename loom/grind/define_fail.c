@@ -63,7 +63,8 @@ static struct isolate_definition describe(uint32_t number, Addr address, SizeT s
 						    .definer = number                 ? DEFINED_LOST
 							       : is_on_stack(address) ? DEFINED_FRAME
 										      : DEFINED_NOT };
-	return (struct isolate_definition){ .place = define_place(from->site ? from->site->pc : 0, from->call),
+	return (struct isolate_definition){ .place =
+						    define_place(from->site ? from->site->pc : 0, from->call),
 					    .key = from->site ? from->site->pc : from->call,
 					    .instance = from->instance,
 					    .when = from->number,
