@@ -128,14 +128,22 @@ static bool can_suppress(const struct isolate_definition *definition)
 	       definition->instance;
 }
 
-static bool is_planned(const struct isolate_area *area, const struct isolate_definition *definition)
+static struct isolate_planned *planned_as(struct isolate_area *area,
+					  const struct isolate_definition *definition)
 {
 	for (uint32_t i = 0; i < area->nplanned; i++)
 		if (area->planned[i].key == definition->key &&
 		    area->planned[i].thread == definition->thread &&
-		    area->planned[i].instance == definition->instance)
-			return true;
-	return false;
+		    area->planned[i].definer == definition->definer)
+			return &area->planned[i];
+	return NULL;
+}
+
+static bool is_planned(struct isolate_area *area, const struct isolate_definition *definition)
+{
+	const struct isolate_planned *planned = planned_as(area, definition);
+
+	return planned && planned->instance <= definition->instance && definition->instance <= planned->last;
 }
 
 /* The hop at which the value of a use came into being; those before it only copied it. */
@@ -172,7 +180,7 @@ static bool is_worse(const struct isolate_failure *failure, size_t a, size_t b)
 }
 
 /* Which definition to leave out. */
-static void choose(const struct isolate_area *area, struct isolate_step *step)
+static void choose(struct isolate_area *area, struct isolate_step *step)
 {
 	const struct isolate_failure *failure = &step->failure;
 
@@ -190,14 +198,27 @@ static void choose(const struct isolate_area *area, struct isolate_step *step)
 	}
 }
 
+/* A loop that has gone too far has done so instance after instance: those between two that had to be left out are
+ * left out as well, and some beyond them. */
+static void widen(struct isolate_planned *planned, uint64_t instance)
+{
+	planned->instance = instance < planned->instance ? instance : planned->instance;
+	planned->last = instance > planned->last ? instance : planned->last;
+	planned->last += 2 * (planned->last - planned->instance);
+}
+
 static void plan(struct isolate_area *area, const struct isolate_step *step)
 {
 	const struct isolate_definition *definition =
 		&step->failure.uses[step->used].hops[step->hop].definition;
+	struct isolate_planned *planned = planned_as(area, definition);
 
-	if (area->nplanned < ISOLATE_PLANNED)
+	if (planned)
+		widen(planned, definition->instance);
+	else if (area->nplanned < ISOLATE_PLANNED)
 		area->planned[area->nplanned++] = (struct isolate_planned){ .key = definition->key,
 									    .instance = definition->instance,
+									    .last = definition->instance,
 									    .thread = definition->thread,
 									    .definer = definition->definer };
 	if (step->failure.kind == FAILED_BRANCH && area->navoided < ISOLATE_PLANNED)

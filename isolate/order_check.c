@@ -296,7 +296,7 @@ static struct error *check_read(struct order_search *search, size_t number)
 
 	if (read == ORDER_NONE || order_is_over(search))
 		return NULL;
-	search->reading_direct = search->failure->reads[number].dependence != READ_CONTROL;
+	search->reading_far = order_far(&search->failure->reads[number]);
 	size_t definition = last_before(trace, read, read, 0, WRITE);
 
 	if (definition != ORDER_NONE && trace->events[definition].thread != trace->events[read].thread &&

@@ -26,8 +26,8 @@ struct order_search {
 	uint64_t most;               /* experiments in all */
 	bool found;                  /* the failure goes away when an access is moved; then also */
 	enum order_weight weight;
-	bool direct;         /* what it rests on is a value that the failure was made of, not only a branch */
-	bool reading_direct; /* so is the read that is looked at now */
+	uint32_t far,
+		reading_far; /* how far from the failure the read of that is, and of what is looked at now */
 	VEC(uint64_t) tried; /* groups of accesses, as a number made of their places */
 };
 
@@ -53,6 +53,8 @@ void order_note(struct order_search *search, enum isolate_moved use, const struc
 		bool passes, bool given_up, bool came);
 bool order_is_over(const struct order_search *search);
 struct claim_parts order_parts(const struct order_search *search, const size_t *events, size_t n);
+/* How far a read is from the failure: values it was made of are nearer than branches. */
+uint32_t order_far(const struct isolate_read *read);
 /* Keeps the finding, unless a better one is there. */
 void order_tell(struct order_search *search, enum finding_class class, enum isolate_story story,
 		enum order_weight weight, const struct claim_parts *parts);

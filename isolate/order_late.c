@@ -97,7 +97,7 @@ static struct error *check_wait(struct order_search *search, size_t number, cons
 	TRY(order_forbid(search, CLAIM_ORDER, &pair, &move));
 	/* The deferred run passed as well: two ways of letting the write come first. Whoever waits is late for
 	 * everything, though: only a value that the failure was made of proves it. */
-	search->reading_direct = direct;
+	search->reading_far = order_far(&search->failure->reads[number]);
 	if (move.passes)
 		order_tell(search, FINDING_ORDER, ORDER_READ_EARLY,
 			   move.given_up ? ORDER_GIVEN_UP

@@ -131,6 +131,7 @@ struct error *order_let_before(struct order_search *search, const struct claim_p
 	TRY(launch_run(&options, &run));
 	count(search, CLAIM_ATOMIC);
 	*out = move_of(&run);
+	out->passes = run.label == LABEL_PASS && out->before;
 	order_note(search, MOVED_ATOMIC, parts, out->passes, out->given_up, out->before);
 	return NULL;
 }
@@ -160,16 +161,20 @@ struct error *order_force(struct order_search *search, enum claim_kind kind, con
 	return NULL;
 }
 
+#define BRANCH_FAR 100u /* farther than any value */
+uint32_t order_far(const struct isolate_read *read)
+{
+	return read->distance + (read->dependence == READ_CONTROL ? BRANCH_FAR : 0);
+}
+
 void order_tell(struct order_search *search, enum finding_class class, enum isolate_story story,
 		enum order_weight weight, const struct claim_parts *parts)
 {
 	bool sure = weight == ORDER_SURE;
 	struct finding *finding = &search->isolation->finding;
 
-	bool direct = search->reading_direct;
-
 	if (search->found &&
-	    (weight < search->weight || (weight == search->weight && direct <= search->direct)))
+	    (weight < search->weight || (weight == search->weight && search->reading_far >= search->far)))
 		return;
 	finding_free(finding);
 	*finding = (struct finding){ .rank = 1, .class = class, .score = sure ? 1 : 0.5 };
@@ -188,6 +193,6 @@ void order_tell(struct order_search *search, enum finding_class class, enum isol
 	finding_settle(finding);
 	search->found = true;
 	search->weight = weight;
-	search->direct = direct;
+	search->far = search->reading_far;
 	search->isolation->sure = sure;
 }

@@ -97,7 +97,7 @@ struct isolate_failure {
 };
 
 struct isolate_planned {
-	uint64_t key, instance;
+	uint64_t key, instance, last; /* from the one instance to the other */
 	uint32_t thread, definer;
 };
 struct isolate_avoided {

@@ -21,7 +21,8 @@ bool suppress_plans(uint32_t definer, Addr key, uint64_t instance)
 	for (uint32_t i = 0; i < define.area->nplanned; i++) {
 		const struct isolate_planned *planned = &define.area->planned[i];
 
-		if (planned->key == key && planned->instance == instance && planned->definer == definer &&
+		if (planned->key == key && planned->instance <= instance && instance <= planned->last &&
+		    planned->definer == definer &&
 		    planned->thread == grind.thread->number) {
 			define.area->met++;
 			return true;
