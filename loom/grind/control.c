@@ -464,6 +464,7 @@ void control_engage(void)
 void control_start(void)
 {
 	control.options = grind.head->control;
+	control.options.policy = area_policy_base(control.options.policy);
 	control.schedule = grind.schedule;
 	if (control.options.nsites > AREA_POINT_SITES)
 		control.options.nsites = AREA_POINT_SITES;
