@@ -60,7 +60,30 @@ enum area_policy {
 	POLICY_POS,    /* partial order sampling */
 	POLICY_SURW,   /* threads weighted by the points they have left */
 	POLICY_STAY,   /* the running thread goes on until it blocks: for plans and reduced schedules */
+	/* The same for threads that run the same code: the choice is among the places where threads are about to
+	 * go on, then among the threads there; with PCT groups of threads have priorities. */
+	POLICY_RANDOM_PLACES,
+	POLICY_PCT_GROUPS,
+	POLICY_POS_PLACES,
+	POLICY_SURW_PLACES,
 };
+
+/* The policy without regard to places. */
+static inline uint32_t area_policy_base(uint32_t policy)
+{
+	switch (policy) {
+	case POLICY_RANDOM_PLACES:
+		return POLICY_RANDOM;
+	case POLICY_PCT_GROUPS:
+		return POLICY_PCT;
+	case POLICY_POS_PLACES:
+		return POLICY_POS;
+	case POLICY_SURW_PLACES:
+		return POLICY_SURW;
+	default:
+		return policy;
+	}
+}
 
 #define CONTROL_THREADS 64u
 struct area_control {

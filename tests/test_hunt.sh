@@ -357,7 +357,7 @@ test_seed() {
 
 test_policies() {
 	local policy
-	for policy in random pct2 pct3 pct5 pos surw guided; do
+	for policy in random pct2 pct3 pct5 pos surw random-places pct2-groups pct3-groups pos-places surw-places guided; do
 		call hunt --json --policy $policy --seed 3 --budget 400 --passes 0 --no-reduce --store p-$policy -- ./counter
 		expect_status 1 "--policy $policy"
 		expect_value "set(a['policies']) - {'stay', '$policy'}" 'set()' "--policy $policy"

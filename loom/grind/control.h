@@ -22,6 +22,8 @@ enum access { ACCESS_READ = 1, ACCESS_WRITE };
 #define WAIT_SLEEP 100u /* beside enum area_wait_kind: ends by itself */
 #define WAIT_HELD 101u  /* for the sake of a claim (loom/runtime/control/intervene.h) */
 #define LOCKS_KNOWN 16u
+#define GROUPS_KNOWN 16u /* threads of further ones belong to the last */
+#define PRIORITY_HIGH (1ull << 63)
 
 /* A thread as control sees it. */
 struct agent {
@@ -51,6 +53,7 @@ struct agent {
 	uint32_t npolled;
 	/* For policies. */
 	uint64_t priority, left;
+	uint32_t group; /* threads made by one call */
 	/* Spinning. */
 	uint32_t streak, demotions;
 	bool wrote, demoted;
@@ -97,7 +100,13 @@ struct control {
 	uint32_t nchanges, next_change;
 	uint64_t lowest, interesting, passing;
 	uint32_t phase;
-	bool by_place;
+	bool by_site, by_place;
+	struct {
+		const void *routine;
+		uint32_t site;
+		uint64_t priority;
+	} groups[GROUPS_KNOWN];
+	uint32_t ngroups;
 	struct agent *chosen;
 	uint32_t *notes; /* by site: how often it was visited, and whether it is always a point */
 };
@@ -154,6 +163,11 @@ INLINE uint32_t site_key(uint32_t site)
 INLINE uint64_t agent_order(const struct agent *agent)
 {
 	return *agent->thread->order;
+}
+INLINE const void *agent_routine(const struct agent *agent)
+{
+	(void)agent;
+	return NULL; /* only the call that made it is known */
 }
 INLINE uint64_t time_of(const struct agent *agent)
 {
@@ -223,6 +237,7 @@ void point_pass(struct agent *me, struct point point);
 void control_forget(uint64_t address, size_t size);
 
 void spinning_note(struct agent *me);
+void spinning_progress(struct agent *me);
 bool spinning_repeats(const struct agent *me);
 void spinning_look(struct agent *me, uint32_t site, uint64_t address, enum access access);
 
@@ -253,6 +268,13 @@ void policy_weigh(struct agent *me);
 uint64_t policy_eager(const struct agent *agent);
 uint64_t policy_overdue(const struct agent *agent);
 bool policy_lets_expire(const struct agent *agent);
+
+struct agent *places_draw(uint32_t n);
+struct agent *places_draw_by_points(uint32_t n);
+struct agent *places_highest(uint32_t n);
+void groups_join(struct agent *agent);
+void groups_set_priority(struct agent *agent);
+void groups_sink(const struct agent *me);
 
 void intervene_prepare(void);
 void intervene_start(void);

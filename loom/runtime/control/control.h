@@ -29,6 +29,8 @@ enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
 #define WAIT_SLEEP 100u /* beside enum area_wait_kind: ends by itself */
 #define WAIT_HELD 101u  /* for the sake of a claim (intervene.h) */
 #define LOCKS_KNOWN 16u
+#define GROUPS_KNOWN 16u /* threads of further ones belong to the last */
+#define PRIORITY_HIGH (1ull << 63)
 
 /* A thread as the scheduler sees it; one per slot. */
 struct agent {
@@ -74,6 +76,7 @@ struct agent {
 	/* For policies. */
 	uint64_t priority;
 	uint64_t left;
+	uint32_t group; /* threads made by one call to run one function (places.c) */
 	/* Spinning: how many points in a row were known ones. */
 	uint32_t streak, demotions;
 	bool wrote;
@@ -149,11 +152,18 @@ struct control {
 	uint64_t budget;
 	/* Policies. */
 	uint32_t nchanges, next_change;
+	bool by_site;                      /* PCT: changes come before sites, not after points */
 	uint64_t lowest;                   /* PCT: priorities handed to those that must let others go first */
 	struct agent *chosen;              /* SURW */
 	uint64_t interesting;              /* SURW: sites below this hash */
 	uint64_t passing;                  /* of how many dull points one may be a switch, a power of two */
-	bool by_place;                     /* a random walk among places, not threads */
+	bool by_place;                     /* choices are among places, not threads; of PCT among groups */
+	struct {
+		const void *routine;
+		uint32_t site; /* of the call that made its threads */
+		uint64_t priority;
+	} groups[GROUPS_KNOWN]; /* in order of first use */
+	uint32_t ngroups;
 	uint32_t phase;                    /* which turns of a loop are not dull */
 	uint32_t *near_notes;              /* by site, the first NEAR_SITES: what points.c knows of them, */
 	uint32_t *notes;                   /* by site */
@@ -220,7 +230,8 @@ struct point {
 HIDDEN void point_pass(struct agent *me, struct point point);
 
 /* ---- spinning.c: threads that go in circles ---- */
-HIDDEN void spinning_note(struct agent *me);          /* it stands at a point */
+HIDDEN void spinning_note(struct agent *me);     /* it stands at a point */
+HIDDEN void spinning_progress(struct agent *me); /* it has done what cannot be done in circles */
 HIDDEN bool spinning_repeats(const struct agent *me); /* as many known points in a row as spinning has */
 /* An access that is no point, while control.looking. */
 HIDDEN void spinning_look(struct agent *me, uint32_t site, uint64_t address, enum access access);
@@ -249,6 +260,12 @@ INLINE uint64_t control_below(uint64_t n)
 INLINE uint32_t site_key(uint32_t site)
 {
 	return site;
+}
+
+/* What its thread began with. */
+INLINE const void *agent_routine(const struct agent *agent)
+{
+	return agent->thread->routine;
 }
 
 /* Accesses that the agent's thread has made. */
@@ -329,6 +346,16 @@ HIDDEN uint64_t policy_eager(const struct agent *agent);
 HIDDEN uint64_t policy_overdue(const struct agent *agent);
 /* May a plan that is no replay let its time come now? */
 HIDDEN bool policy_lets_expire(const struct agent *agent);
+
+/* ---- places.c: threads that run the same code ---- */
+/* One of the first `n` candidates: of a place drawn among places, of there one drawn among all, */
+HIDDEN struct agent *places_draw(uint32_t n);
+HIDDEN struct agent *places_draw_by_points(uint32_t n); /* or by the points they have left; */
+/* or of the highest priority among one of each place. */
+HIDDEN struct agent *places_highest(uint32_t n);
+HIDDEN void groups_join(struct agent *agent); /* a new thread, made by the running one */
+HIDDEN void groups_set_priority(struct agent *agent);
+HIDDEN void groups_sink(const struct agent *me); /* all of its group have lower priorities than anybody else */
 
 /* ---- objects.c: what reports say about objects ---- */
 struct object {

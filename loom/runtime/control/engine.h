@@ -1,5 +1,6 @@
-/* For the files that both looms compile (agents, waiting, pass, spinning, turns, policies, intervene, forbid,
- * force): control as their loom has it. The binary loom's tool has threads, a lock and tables of its own. */
+/* For the files that both looms compile (agents, waiting, pass, spinning, turns, policies, places,
+ * intervene, forbid, force): control as their loom has it. The binary loom's tool has threads, a lock and
+ * tables of its own. */
 #ifndef RUNTIME_ENGINE_H
 #define RUNTIME_ENGINE_H
 

@@ -74,6 +74,10 @@ struct agent *next_after(struct agent *last, uint32_t end)
 		struct agent *next = policy_next(NULL);
 		if (next)
 			return next;
+		/* Who is held may be the one that sends what another waits for from outside: a signal, say. */
+		if (UNLIKELY(control.intervenes && control.ninputs && !control.ntimed) &&
+		    (blocking_poll(false) || intervene_lets_go()))
+			continue;
 		/* What comes from outside may come before the first sleeper wakes. */
 		if (!blocking_poll(true) && !expire_first() && !intervene_lets_go())
 			control_stuck();

@@ -47,7 +47,7 @@ static void spinning_stop_look(void)
 		points_look(false);
 }
 
-static void note_news(struct agent *me)
+void spinning_progress(struct agent *me)
 {
 	me->streak = 0;
 	me->demotions = 0;
@@ -72,7 +72,7 @@ void spinning_note(struct agent *me)
 			spinning_stop_look();
 		}
 		if (!comes_again(me, me->site, me->address)) {
-			note_news(me);
+			spinning_progress(me);
 			return;
 		}
 		me->streak++;
