@@ -33,6 +33,7 @@
 static const struct method *const methods[] = {
 	&method_waits,  &method_memory,          &method_fault,    &method_wakes,
 	&method_locate, &method_locate_shortest, &method_switches, &method_rank,
+	&method_candidates,
 };
 
 static void say(const struct diagnosis *diagnosis, const char *now)
