@@ -76,7 +76,7 @@ struct agent {
 	/* For policies. */
 	uint64_t priority;
 	uint64_t left;
-	uint32_t group; /* threads made by one call to run one function (places.c) */
+	uint32_t group; /* threads made by one call to run one function (symmetric.c) */
 	/* Spinning: how many points in a row were known ones. */
 	uint32_t streak, demotions;
 	bool wrote;
@@ -347,7 +347,7 @@ HIDDEN uint64_t policy_overdue(const struct agent *agent);
 /* May a plan that is no replay let its time come now? */
 HIDDEN bool policy_lets_expire(const struct agent *agent);
 
-/* ---- places.c: threads that run the same code ---- */
+/* ---- symmetric.c: threads that run the same code ---- */
 /* One of the first `n` candidates: of a place drawn among places, of there one drawn among all, */
 HIDDEN struct agent *places_draw(uint32_t n);
 HIDDEN struct agent *places_draw_by_points(uint32_t n); /* or by the points they have left; */
