@@ -20,6 +20,7 @@
 #define DECAY 0.85         /* of old yields, per round */
 #define FAILURE_GAIN 8     /* what a failure counts among new observations */
 #define ROUNDS_KNOWN 4     /* rounds whose arms are remembered */
+#define FIRST_ROUND 4      /* orders of the first round; each of the next makes as many as there were */
 #define LEAST_CAP 20000000 /* points before a run counts as too slow, */
 #define CAP_TIMES 1000     /* and how many times the usual number of points */
 #define MOST_BURST 64      /* points that an inserted turn runs at most */
@@ -251,11 +252,18 @@ static void set_policy(struct explore *explore, enum explore_arm arm, struct dic
 	change(choose_kept(explore, dice), dice, order);
 }
 
+bool explore_begins(uint64_t index)
+{
+	if (index >= EXPLORE_ROUND)
+		return index % EXPLORE_ROUND == 0;
+	return index == 0 || (index >= FIRST_ROUND && (index & (index - 1)) == 0);
+}
+
 void explore_next(struct explore *explore, uint64_t index, struct steer_order *order)
 {
 	struct dice dice = { .seed = mix(explore->seed, index) };
 
-	if (index % EXPLORE_ROUND == 0)
+	if (explore_begins(index))
 		begin_round(explore);
 	enum explore_arm arm = choose_arm(explore, &dice);
 

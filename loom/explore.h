@@ -27,7 +27,7 @@ enum explore_arm {
 #define EXPLORE_ALIKE                                                                          \
 	(1u << EXPLORE_RANDOM_PLACES | 1u << EXPLORE_PCT2_GROUPS | 1u << EXPLORE_PCT3_GROUPS | \
 	 1u << EXPLORE_POS_PLACES | 1u << EXPLORE_SURW_PLACES)
-#define EXPLORE_ROUND 32 /* orders whose choice knows the same news */
+#define EXPLORE_ROUND 32 /* orders whose choice knows the same news, but for the first rounds: at most */
 
 const char *explore_arm_name(enum explore_arm arm);
 
@@ -48,6 +48,8 @@ struct explore *explore_new(uint64_t seed, unsigned arms);
 void explore_begin(struct explore *explore, const struct explore_news *news);
 /* The order for schedule `index`; indexes rise one by one. */
 void explore_next(struct explore *explore, uint64_t index, struct steer_order *order);
+/* Does a round begin with this one? The first are short, so that what they show is soon made use of. */
+bool explore_begins(uint64_t index);
 /* Which arm chose schedule `index`, one of the last two rounds. */
 enum explore_arm explore_arm_of(const struct explore *explore, uint64_t index);
 /* News of schedule `index`; in order. */

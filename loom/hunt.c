@@ -110,7 +110,7 @@ static struct claim claim_for(const struct hunt *hunt, uint64_t index)
 
 static struct error *give_round(struct hunt *hunt)
 {
-	for (int i = 0; i < EXPLORE_ROUND && (!hunt->budget || hunt->given < hunt->budget); i++) {
+	while (!hunt->budget || hunt->given < hunt->budget) {
 		struct steer_order order;
 
 		explore_next(hunt->explore, hunt->given, &order);
@@ -125,7 +125,8 @@ static struct error *give_round(struct hunt *hunt)
 			order.sites = point_sites_hold(hunt->collector.sites);
 		hunt->sites[hunt->given % (EXPLORE_ROUND * ROUNDS)] = point_sites_hold(order.sites);
 		TRY(steer_give(hunt->steer, &order));
-		hunt->given++;
+		if (explore_begins(++hunt->given))
+			break;
 	}
 	return NULL;
 }
@@ -200,7 +201,7 @@ struct error *hunt_next(struct hunt *hunt, double wait_s, struct hunt_result *re
 	hunt->handed++;
 	*got = true;
 	/* Only when a round is complete there is room for another. */
-	return hunt->handed % EXPLORE_ROUND == 0 ? give_round(hunt) : NULL;
+	return explore_begins(hunt->handed) ? give_round(hunt) : NULL;
 }
 
 void hunt_keep(struct hunt *hunt, bool keep)

@@ -3,11 +3,12 @@
  * and prints how it ended and its turns. For the tests of the runtime.
  *
  * control_driver [-p policy] [-s seed] [-n runs] [-d depth] [-m most points]
- *                [-t seconds] [-x file] [-r] [-f] [-T] [-q] [-v] [-e] [-g] [-l] PROGRAM ARGUMENTS...
+ *                [-t seconds] [-x file] [-P file] [-r] [-f] [-T] [-q] [-v] [-e] [-g] [-l] PROGRAM ARGUMENTS...
  * -x: a good run prints this; -r: replays each run from its turns, strictly, in a fresh process, and compares;
  * -f: fresh process for every run; -T: every thread on its own kernel thread; -q: counts only; -v: turns too;
  * -e: every access is a point; -g: the set of sites that are points grows by the open pairs of each run;
- * -l: no access takes a short way. */
+ * -l: no access takes a short way; -P: follows the plans in the file, one a line, with -g again and again
+ * until no more sites become points. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -41,6 +42,7 @@ static struct server_note *note;
 static unsigned timeout_s = 10;
 static char **program;
 static char *expected; /* what a good run prints, NULL = anything */
+static char *plans;    /* one a line: all are followed, until no more sites become points; NULL = none */
 
 static void die(const char *what)
 {
@@ -324,16 +326,45 @@ static bool replay(const struct area *run, struct area *again, int status, const
 	return same;
 }
 
+static uint32_t policy_named(const char *name)
+{
+	for (uint32_t i = 0; i < sizeof policies / sizeof *policies; i++)
+		if (strcmp(policies[i], name) == 0)
+			return i;
+	fprintf(stderr, "no policy %s\n", name);
+	exit(2);
+}
+
+/* Reads a plan, a line of THREAD:POINTS, points 0 for as long as it can run; returns the next line, NULL behind
+ * the last. */
+static char *set_plan(char *text, struct area *area)
+{
+	uint32_t n = 0;
+	for (char *end; *text && *text != '\n'; text = end + (*end == ' ')) {
+		uint32_t thread = (uint32_t)strtoul(text, &end, 10);
+		uint64_t points = *end == ':' ? strtoull(end + 1, &end, 10) : 0;
+		if (end == text)
+			die("a plan");
+		area->schedule->plan[n++] = (struct area_turn){ .thread = thread,
+								.kind = TURN_RUN,
+								.points = points ? points : AREA_ENDLESS };
+	}
+	area->head->control.nplan = n;
+	area->head->control.policy = POLICY_STAY;
+	return *text && text[1] ? text + 1 : NULL;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t seed = 1, runs = 1;
 	int option;
-	while ((option = getopt(argc, argv, "+p:s:n:d:m:k:t:x:rfTqvegl")) >= 0) {
+	while ((option = getopt(argc, argv, "+p:P:s:n:d:m:k:t:x:rfTqvegl")) >= 0) {
 		switch (option) {
 		case 'p':
-			for (uint32_t i = 0; i < 6; i++)
-				if (strcmp(policies[i], optarg) == 0)
-					control.policy = i;
+			control.policy = policy_named(optarg);
+			break;
+		case 'P':
+			plans = whole_file(optarg);
 			break;
 		case 's':
 			seed = strtoull(optarg, NULL, 10);
@@ -390,12 +421,17 @@ int main(int argc, char **argv)
 	if (!fresh)
 		start_server();
 	struct area area = area_new(), again = area_new();
-	uint64_t passed = 0, failed = 0, first = 0, ended[6] = { 0 }, identical = 0, points = 0, turns = 0;
+	uint64_t passed = 0, failed = 0, first = 0, ended[6] = { 0 }, identical = 0, points = 0, turns = 0,
+		 done = 0;
 	struct timespec start, now;
 	int out = memfd_create("out", MFD_CLOEXEC);
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	for (uint64_t i = 0; i < runs; i++) {
+	char *plan = plans;
+	uint32_t known = 0; /* sites, when the plans began */
+	for (uint64_t i = 0; plans ? plan != NULL : i < runs; i++) {
 		area_reset(&area, seed + i);
+		if (plans)
+			plan = set_plan(plan, &area);
 		int status = fresh ? run_fresh(&area, out) : run_in_server(&area, out);
 		size_t size;
 		char *text = output_of(out, &size);
@@ -416,6 +452,11 @@ int main(int argc, char **argv)
 			identical += replay(&area, &again, status, text, size, out);
 		if (grows)
 			grow_sites(area.process);
+		if (!plan && plans && control.nsites > known) { /* all plans again, with more points */
+			known = control.nsites;
+			plan = plans;
+		}
+		done++;
 		free(text);
 	}
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -425,8 +466,8 @@ int main(int argc, char **argv)
 	       "%.0f runs/s %.0f points %.0f turns",
 	       policies[control.policy], (unsigned long long)passed, (unsigned long long)failed,
 	       (unsigned long long)ended[1], (unsigned long long)ended[2], (unsigned long long)ended[3],
-	       (unsigned long long)ended[4], (unsigned long long)ended[5], (double)runs / seconds,
-	       (double)points / (double)runs, (double)turns / (double)runs);
+	       (unsigned long long)ended[4], (unsigned long long)ended[5], (double)done / seconds,
+	       (double)points / (double)done, (double)turns / (double)done);
 	if (first)
 		printf("; first %llu", (unsigned long long)first);
 	if (replays)

@@ -545,7 +545,7 @@ test_servers() {
 	verdict $? "some of the runs that may kill their server do ($killed of 100)"
 	call hunt --json --seed 1 --budget 100 --keep-going --no-reduce --passes 0 -j2 --store h -- ./group
 	expect_value 'a["failed"]' "$killed" "runs that kill their server, two at a time"
-	call hunt --json --seed 1 --budget 32 --timeout 0.5 --no-reduce --passes 0 -j1 --store k -- ./hangs
+	call hunt --json --seed 2 --budget 32 --timeout 0.5 --no-reduce --passes 0 -j1 --store k -- ./hangs
 	expect_value 'a["failed"], a["inconclusive"] > 0' '(0, True)' "a run that lasts too long is inconclusive"
 	call hunt --json --seed 1 --budget 64 --timeout 0.5 --keep-going --no-reduce --passes 0 -j1 --store k -- ./hangs
 	expect_value 'a["schedules"], 0 < a["inconclusive"] < 64' "(64, True)" "runs after one that lasted too long"
