@@ -40,6 +40,8 @@ struct error *launch_check(const char *program, enum loom *loom, char **path, ui
 
 /* Whether the threads of that program can be controlled; a sentence when not. */
 struct error *launch_check_control(const char *path);
+/* The variable that tells a sanitizer in that program whether to look for leaks when it ends; NULL = none does. */
+const char *launch_leak_options(const char *path);
 
 /* Runs once and fills *run, which the caller frees. */
 struct error *launch_run(const struct launch_options *options, struct run *run);
