@@ -89,7 +89,7 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 	if (command.time_s <= 0)
 		return error_new("--time takes a number of seconds above 0");
 	enum loom loom = (enum loom)command.loom;
-	_cleanup_(world_close) struct world world;
+	_cleanup_(world_close) struct world world = WORLD_CLOSED;
 
 	TRY(launch_check(operands[0], &loom, &path, &build));
 	cmds_tell_loom(operands[0], loom);

@@ -14,6 +14,7 @@
 #include "cmds/learn.h"
 #include "loom/arm.h"
 #include "loom/armed_format.h"
+#include "loom/world/world.h"
 #include "report/answer.h"
 #include "report/finding.h"
 #include "report/text.h"
@@ -23,6 +24,7 @@ struct expose_options {
 	double timeout_s;
 	const char *check, *expect, *store;
 	bool json;
+	struct cmds_world world;
 };
 
 #define AT(member) .offset = offsetof(struct expose_options, member)
@@ -38,6 +40,7 @@ static const struct options_entry entries[] = {
 	{ .name = "seed", .value = "S", .kind = OPTIONS_NUMBER, AT(seed), .high = UINT64_MAX,
 	  .help = "of the schedules (default: a new one)" },
 	CMDS_VERDICT_ENTRIES(struct expose_options),
+	CMDS_WORLD_ENTRIES(struct expose_options),
 	CMDS_STORE_ENTRY(struct expose_options),
 	CMDS_JSON_ENTRY(struct expose_options),
 	{ 0 },
@@ -314,17 +317,23 @@ static struct error *expose_main(int argc, char **argv, int *status)
 		return error_new("no program to expose: give it after --, as in unsnarl expose -- ./program");
 	enum loom loom = LOOM_COMPILED; /* orders are turned round by hooks */
 
+	_cleanup_(world_close) struct world world = WORLD_CLOSED;
+
 	TRY(launch_check(operands[0], &loom, &path, &build));
+	TRY(launch_check_control(path));
 	TRY(store_open(options.store, true, &store));
 	cmds_catch_interrupts();
+	TRY(cmds_world_open("expose", &options.world, &world));
 	exposure.store = store;
-	exposure.launch = (struct launch_options){ .path = path,
+	exposure.launch = (struct launch_options){ .world = &world,
+						   .path = path,
 						   .argv = operands,
 						   .area = { .observe = OBSERVE_PREDECESSORS },
 						   .timeout_s = options.timeout_s,
 						   .expect = options.expect,
 						   .check = options.check };
 	TRY(expose(&exposure, build));
+	cmds_world_tell("expose", &world, false);
 	*status = cmds_interrupted() ? CMDS_INTERRUPTED : exposure.findings.n > 0;
 	return NULL;
 }

@@ -228,7 +228,7 @@ static struct error *hunt_all(struct hunt_command *command, char **argv, struct 
 {
 	_cleanup_(store_closep) struct store *store = NULL;
 	_cleanup_(windows_free) struct windows windows = { 0 };
-	_cleanup_(world_close) struct world world;
+	_cleanup_(world_close) struct world world = WORLD_CLOSED;
 	const struct launch_options launch = {
 		.world = &world,
 		.loom = (enum loom)command->loom,

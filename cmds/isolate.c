@@ -157,7 +157,7 @@ static struct error *isolate_main(int argc, char **argv, int *status)
 					   .store = CMDS_STORE };
 	_cleanup_(isolation_free) struct isolation isolation = { 0 };
 	_cleanup_(subject_free) struct subject subject = { 0 };
-	_cleanup_(world_close) struct world world = { 0 };
+	_cleanup_(world_close) struct world world = WORLD_CLOSED;
 	enum loom loom = LOOM_BINARY;
 	char **operands;
 	uint64_t build;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmds/cmds.h"
+#include "loom/world/world.h"
 #include "report/text.h"
 
 struct learn_options {
@@ -13,6 +14,8 @@ struct learn_options {
 	double timeout_s;
 	const char *check, *expect, *store, *out, *explain, *bias;
 	bool json, free, annotated;
+	struct cmds_world world;
+	struct world *place; /* that runs start in */
 };
 
 #define RUNS_UNTIL_CONVERGED 1000u /* without -n: at most */
@@ -50,6 +53,7 @@ static const struct options_entry entries[] = {
 	{ .name = "seed", .value = "S", .kind = OPTIONS_NUMBER, AT(seed), .high = UINT64_MAX,
 	  .help = "of the random delays (default: a new one)" },
 	CMDS_VERDICT_ENTRIES(struct learn_options),
+	CMDS_WORLD_ENTRIES(struct learn_options),
 	CMDS_STORE_ENTRY(struct learn_options),
 	CMDS_JSON_ENTRY(struct learn_options),
 	{ 0 },
@@ -87,7 +91,8 @@ static struct error *read_percent(const char *text, double *out)
 
 static struct launch_options launch_of(const struct learn_options *options)
 {
-	return (struct launch_options){ .area = { .observe = OBSERVE_PREDECESSORS,
+	return (struct launch_options){ .world = options->place,
+					.area = { .observe = OBSERVE_PREDECESSORS,
 						  .jitter_us = (uint32_t)options->jitter_us,
 						  .seed = options->seed },
 					.timeout_s = options->timeout_s,
@@ -109,6 +114,8 @@ static struct error *train(const struct learn_options *options, struct store *st
 	uint64_t build;
 
 	TRY(launch_check(argv[0], &loom, path, &build));
+	if (!options->free)
+		TRY(launch_check_control(*path));
 	launch.path = *path;
 	launch.argv = argv;
 	TRY(learn_run(store, &launch, build, &runs));
@@ -251,6 +258,10 @@ static struct error *learn_main(int argc, char **argv, int *status)
 	TRY(options_parse(&page, argc, argv, &options, &operands));
 	if (!operands)
 		return NULL;
+	_cleanup_(world_close) struct world world = WORLD_CLOSED;
+
+	TRY(cmds_world_open("learn", &options.world, &world));
+	options.place = &world;
 	TRY(store_open(options.store, operands[0] != NULL, &store));
 	if (operands[0])
 		TRY(train(&options, store, operands, &path, &interrupted));
@@ -258,7 +269,9 @@ static struct error *learn_main(int argc, char **argv, int *status)
 		*status = CMDS_INTERRUPTED;
 		return error_new("interrupted; the runs until then are recorded");
 	}
-	return learn(&options, store, path);
+	TRY(learn(&options, store, path));
+	cmds_world_tell("learn", &world, false);
+	return NULL;
 }
 
 const struct verb verb_learn = { .page = &page, .main = learn_main };

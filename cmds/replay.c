@@ -283,7 +283,7 @@ static struct error *tell(const struct launch_options *launch, const struct subj
 }
 
 static struct error *debug(const struct replay_command *command, const struct launch_options *launch,
-			   const struct subject *subject)
+			   const struct subject *subject, int *status)
 {
 	struct replay_gdb gdb = { .launch = retell_strictly(launch, &subject->schedule),
 				  .path = subject->path,
@@ -302,7 +302,7 @@ static struct error *debug(const struct replay_command *command, const struct la
 					 command->at);
 		gdb.place = command->at;
 	}
-	return replay_gdb(&gdb);
+	return replay_gdb(&gdb, status);
 }
 
 static struct error *replay_main(int argc, char **argv, int *status)
@@ -338,10 +338,18 @@ static struct error *replay_main(int argc, char **argv, int *status)
 		return error_new(
 			"a program without hooks runs under Valgrind, where gdb cannot follow a replay yet: "
 			"replay it without --gdb, or build it with unsnarl cc");
-	if (command.gdb || command.commands || command.at)
-		return debug(&command, &launch, &subject);
-	_cleanup_(world_close) struct world world;
+	_cleanup_(world_close) struct world world = WORLD_CLOSED;
 
+	if (command.gdb || command.commands || command.at) {
+		TRY(world_open(&world));
+		world.share_files = command.world.share_files;
+		world.share_network = command.world.share_network;
+		/* Its own standard input is gdb's. */
+		if (command.world.input)
+			TRY(world_take_input(&world, command.world.input, &(bool){ false }));
+		launch.world = &world;
+		return debug(&command, &launch, &subject, status);
+	}
 	cmds_catch_interrupts();
 	TRY(cmds_world_open("replay", &command.world, &world));
 	launch.world = &world;

@@ -5,11 +5,13 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/locon/ask.h"
 #include "base/memory.h"
 #include "cmds/cmds.h"
 #include "cmds/locate.h"
+#include "loom/world/world.h"
 
 /* The access that comes first and is known by its thread and order. */
 static const struct finding_access *first_access(const struct locon_answer *answer)
@@ -70,7 +72,8 @@ static void add(struct words *words, const char *option, const char *value)
 
 /* A signal stops gdb by itself; every other end comes down to one system call, at
  * which all threads are still there. */
-static void add_stops(struct words *words, const struct replay_gdb *gdb, const char *place, const char *frame)
+static void add_stops(struct words *words, const struct replay_gdb *gdb, const char *place, const char *frame,
+		      const char *run)
 {
 	if (gdb->launch.control.stop_order)
 		add(words, "-ex", "tbreak unsnarl_here");
@@ -78,13 +81,25 @@ static void add_stops(struct words *words, const struct replay_gdb *gdb, const c
 		add(words, "-ex", place);
 	if (!gdb->signal)
 		add(words, "-ex", "catch syscall exit_group");
-	add(words, "-ex", "run");
+	add(words, "-ex", run);
 	if (gdb->launch.control.stop_order && gdb->function[0])
 		add(words, "-ex", frame);
 }
 
-struct error *replay_gdb(const struct replay_gdb *gdb)
+/* The command that starts the program; the shell that gdb starts it with has the input's descriptor, too. */
+static const char *run_command(const struct world *world, char text[64])
 {
+	int input = world && world->input >= 0 ? dup(world->input) : -1;
+
+	if (input < 0)
+		return "run";
+	snprintf(text, 64, "run < /proc/self/fd/%d", input);
+	return text;
+}
+
+struct error *replay_gdb(const struct replay_gdb *gdb, int *status)
+{
+	char run[64];
 	_cleanup_free_ char *place = memory_format("tbreak %s", gdb->place ? gdb->place : "");
 	_cleanup_free_ char *frame = memory_format("frame function %s", gdb->function);
 	struct words words = { 0 };
@@ -96,7 +111,7 @@ struct error *replay_gdb(const struct replay_gdb *gdb)
 	add(&words, "-ex", "handle SIGSTOP SIGCONT nostop noprint");
 	if (gdb->commands)
 		add(&words, "-batch", NULL);
-	add_stops(&words, gdb, place, frame);
+	add_stops(&words, gdb, place, frame, run_command(gdb->launch.world, run));
 	if (gdb->commands)
 		add(&words, "-x", gdb->commands);
 	add(&words, "--args", gdb->path);
@@ -104,7 +119,7 @@ struct error *replay_gdb(const struct replay_gdb *gdb)
 		add(&words, *argument, NULL);
 	*VEC_PUSH(&words) = NULL;
 	fflush(stdout);
-	struct error *error = launch_under(&gdb->launch, (char *const *)(uintptr_t)words.items);
+	struct error *error = launch_under(&gdb->launch, (char *const *)(uintptr_t)words.items, status);
 
 	VEC_FREE(&words);
 	return error;

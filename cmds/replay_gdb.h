@@ -19,7 +19,7 @@ struct replay_gdb {
 /* Sets the stop to the first access of what unsnarl locate finds first for this run. */
 struct error *replay_gdb_at_finding(struct replay_gdb *gdb, const char *store, uint64_t run);
 
-/* Takes the place of this process; returns only when it fails. */
-struct error *replay_gdb(const struct replay_gdb *gdb);
+/* Until gdb ends; *status is its exit status. */
+struct error *replay_gdb(const struct replay_gdb *gdb, int *status);
 
 #endif

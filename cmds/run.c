@@ -130,7 +130,7 @@ static struct error *record(struct launch_pool *pool, struct store *store, struc
 static struct error *run_all(const struct run_options *options, char **argv, struct run_summary *summary)
 {
 	_cleanup_(store_closep) struct store *store = NULL;
-	_cleanup_(world_close) struct world world;
+	_cleanup_(world_close) struct world world = WORLD_CLOSED;
 	const struct launch_options launch = {
 		.world = &world,
 		.loom = (enum loom)options->loom,

@@ -207,7 +207,7 @@ static void print_json(const struct slicing *slicing)
 static struct error *slice_all(struct slicing *slicing)
 {
 	const struct slice_command *command = slicing->command;
-	_cleanup_(world_close) struct world world;
+	_cleanup_(world_close) struct world world = WORLD_CLOSED;
 
 	TRY(cmds_world_open("slice", &command->world, &world));
 	TRY(make(slicing));

@@ -6,17 +6,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "loom/binary.h"
 #include "loom/spawn.h"
+#include "loom/world/view.h"
 
 #define AS_LONG_AS_IT_TAKES 1e8
+#define NOT_STARTED 127 /* exit status of a process that found no program, as shells have it */
 
 struct error *launch_run(const struct launch_options *options, struct run *run)
 {
@@ -76,15 +80,35 @@ static void forget_peak(void)
 		return; /* an old kernel: the peak stays */
 }
 
-struct error *launch_under(const struct launch_options *options, char *const *argv)
+struct error *launch_under(const struct launch_options *options, char *const *argv, int *status)
 {
 	char entry[SPAWN_ENTRY_SIZE];
 	_cleanup_free_ char **environment = spawn_environment(entry);
 	_cleanup_close_ int area = -1;
+	struct view *view = NULL;
+	int end = 0;
 
 	TRY(ready(options, entry, &area));
-	execvpe(argv[0], argv, environment);
-	return error_errno(errno, "cannot start %s: is it installed?", argv[0]);
+	TRY(view_open(options->world, &view));
+	TRY(view_begin(view));
+	pid_t child = fork();
+
+	if (child == 0) {
+		execvpe(argv[0], argv, environment);
+		_exit(NOT_STARTED);
+	}
+	if (child < 0)
+		return error_errno(errno, "cannot start %s", argv[0]);
+	/* What the terminal sends is for the one that was started. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	while (waitpid(child, &end, 0) < 0 && errno == EINTR)
+		;
+	view_close(view);
+	*status = WIFEXITED(end) ? WEXITSTATUS(end) : 128 + WTERMSIG(end);
+	if (*status == NOT_STARTED)
+		return error_new("cannot start %s: is it installed?", argv[0]);
+	return NULL;
 }
 
 struct error *launch_exec(const struct launch_options *options)

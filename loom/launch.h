@@ -40,6 +40,8 @@ struct error *launch_check(const char *program, enum loom *loom, char **path, ui
 
 /* Whether the threads of that program can be controlled; a sentence when not. */
 struct error *launch_check_control(const char *path);
+/* The variable that tells a sanitizer in that program whether to look for leaks when it ends; NULL = none does. */
+const char *launch_leak_options(const char *path);
 
 /* Runs once and fills *run, which the caller frees. */
 struct error *launch_run(const struct launch_options *options, struct run *run);
@@ -58,8 +60,8 @@ void launch_pool_stop(struct launch_pool *pool);
 /* Replaces this process by the program with observers on; what is observed is
  * thrown away. Only returns on failure. */
 struct error *launch_exec(const struct launch_options *options);
-/* Replaces this process by another program, a debugger, that starts the program in
- * its turn: found through PATH, with the area ready for the program. */
-struct error *launch_under(const struct launch_options *options, char *const *argv);
+/* Moves this process into its place in the world and waits there for another program, a debugger, that starts
+ * the program in its turn: found through PATH, with the area ready for the program. */
+struct error *launch_under(const struct launch_options *options, char *const *argv, int *status);
 
 #endif

@@ -212,23 +212,41 @@ static const struct {
 	{ "__lsan_do_leak_check", "LeakSanitizer", "leak" },
 };
 
+/* Is the whole name in a table of strings of the file? */
+static bool has_symbol(const struct image *image, const char *symbol)
+{
+	char name[64] = "";
+	size_t size = strlen(symbol) + 2;
+
+	memcpy(name + 1, symbol, size - 1);
+	return memmem(image->bytes, image->size, name, size) != NULL;
+}
+
 struct error *launch_check_control(const char *path)
 {
 	_cleanup_(unmap) struct image image = { 0 };
 
 	TRY(map_file(path, &image));
-	for (size_t i = 0; i < sizeof sanitizers / sizeof *sanitizers; i++) {
-		/* A whole name in a table of strings. */
-		char name[64] = "";
-		size_t size = strlen(sanitizers[i].symbol) + 2;
-
-		memcpy(name + 1, sanitizers[i].symbol, size - 1);
-		if (memmem(image.bytes, image.size, name, size))
+	for (size_t i = 0; i < sizeof sanitizers / sizeof *sanitizers; i++)
+		if (has_symbol(&image, sanitizers[i].symbol))
 			return error_new(
 				"%s was built with %s, which starts threads past unsnarl: they would run out "
 				"of their "
 				"turns; build it without -fsanitize=%s (-fsanitize=undefined may stay)",
 				path, sanitizers[i].name, sanitizers[i].option);
-	}
 	return NULL;
+}
+
+const char *launch_leak_options(const char *path)
+{
+	_cleanup_(unmap) struct image image = { 0 };
+	struct error *error = path ? map_file(path, &image) : NULL;
+
+	if (error)
+		error_free(error);
+	if (error || !path)
+		return NULL;
+	if (has_symbol(&image, "__asan_init"))
+		return "ASAN_OPTIONS";
+	return has_symbol(&image, "__lsan_do_leak_check") ? "LSAN_OPTIONS" : NULL;
 }

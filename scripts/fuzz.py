@@ -23,6 +23,20 @@ PROGRAM = """#include <pthread.h>
 static int shared; static void *add(void *u) { shared++; return u; }
 int main(void) { pthread_t t; pthread_create(&t, 0, add, 0); shared++; pthread_join(t, 0); return shared == 1; }
 """
+LOG = (b"violation 1 1700000000.123456 pid 7 set 0xab resolved waited 350 times 2 thread 3 site 0x11 "
+       b"read a\\x20b.c 12:3 f x after thread 2 site 0x22 write a.c 8:1 g y\n"
+       b"violation 1 1700000001.0 pid 7 set 0xab unresolved waited 1 times 1 thread 3 site 0x11 read a.c 1:3 f x after nobody\n")
+CLAIM = """unsnarl claim 1
+kind atomic
+use forbid
+role reach 3 doors 0x5
+exits 0x7
+role reach 1 doors
+step role 0 location 1 thread 1 occurrence 1 write 0 sites 0x11 0x12
+step role 1 location 1 thread 2 occurrence 1 write 1 sites 0x13
+step role 0 location 1 thread 1 occurrence 2 write 1 sites 0x14
+end
+"""
 
 
 def call(*command, **options):
@@ -31,7 +45,7 @@ def call(*command, **options):
 
 
 def make_seeds(tool, corpus):
-    """Sound files: an object with its site table, a schedule."""
+    """Sound files: an object with its site table and bitcode, a schedule, a claim, a guard set."""
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         (folder / "a.c").write_text(PROGRAM)
@@ -41,8 +55,14 @@ def make_seeds(tool, corpus):
         call(tool, "replay", "1", "--export", "a.schedule", cwd=folder)
         if (folder / "a.o").exists():
             (corpus / "units" / "object").write_bytes(b"\x01" + (folder / "a.o").read_bytes())
+            shutil.copy(folder / "a.o", corpus / "bitcode")
         if (folder / "a.schedule").exists():
             shutil.copy(folder / "a.schedule", corpus / "schedule")
+        call(tool, "learn", "-o", "a.guard", "--", "./a", cwd=folder)
+        if (folder / "a.guard").exists():
+            (corpus / "guard" / "set").write_bytes(b"\0" + (folder / "a.guard").read_bytes())
+        (corpus / "guard" / "log").write_bytes(b"\1" + LOG)
+        (corpus / "claim" / "atomic").write_text(CLAIM)
 
 
 def fuzz(build, name, corpus, seconds):
@@ -78,7 +98,7 @@ def main():
     names = given.targets or sorted(path.name.removeprefix("fuzz_") for path in (build / "tests" / "fuzz").iterdir()
                                     if path.is_file() and path.name.startswith("fuzz_"))
     corpus = build / "corpus"
-    for name in names + ["units", "schedule"]:
+    for name in names + ["units", "schedule", "bitcode", "guard", "claim"]:
         (corpus / name).mkdir(parents=True, exist_ok=True)
     make_seeds(given.tool.resolve(), corpus)
     passed = failed = 0

@@ -111,6 +111,8 @@ mkdir -p temps && cp locals.c temps/a.c && cp locals.c temps/b.c
 verdict $? "-save-temps leaves files named after their sources alone"
 expect_mistake 'ThreadSanitizer and unsnarl cannot both' cc -fsanitize=thread -c locals.c
 expect_mistake 'ThreadSanitizer and unsnarl cannot both' cc -fsanitize=undefined,thread locals.c
+expect_mistake 'need the same parts of memory' cc -fsanitize=memory -c locals.c
+expect_mistake 'need the same parts of memory' cc -fsanitize=undefined,hwaddress locals.c
 call cc -Werror -fipa-pta -fno-var-tracking-assignments -fno-gcse -c locals.c
 expect_status 0 "options of gcc's alone"
 expect err 'note: -fipa-pta is an option of gcc' "options of gcc's alone"

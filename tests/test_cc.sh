@@ -511,6 +511,17 @@ test_sanitizers() {
 	./after >out 2>err
 	grep -q 'heap-use-after-free' err
 	verdict $? "AddressSanitizer still finds a use after free"
+	printf '#include <stdlib.h>\nchar *volatile lost; int main(void) { lost = malloc(8); lost = NULL; return 0; }\n' >leak.c
+	cc -g -fsanitize=address leak.c -o leak
+	"$UNSNARL" run -n 1 --store leaks -- ./leak >out 2>err
+	grep -q '1 passed, 0 failed' out
+	verdict $? "a leak is no failure of a run"
+	ASAN_OPTIONS=detect_leaks=1 "$UNSNARL" run -n 1 --store leaks -- ./leak >out 2>err
+	grep -q '0 passed, 1 failed' out
+	verdict $? "unless it is asked for"
+	"$UNSNARL" hunt --budget 1 --store leaks -- ./leak >out 2>err
+	test $? = 2 && grep -q 'build it without -fsanitize=address' err
+	verdict $? "a hunt of an AddressSanitizer build is refused"
 }
 
 # A rough bar: hooks must not make builds a matter of patience.

@@ -231,17 +231,32 @@ static void note_option(struct arguments *arguments, struct argument *argument, 
 	}
 }
 
-/* -fsanitize=address,thread and the like. */
-static bool wants_thread_sanitizer(const char *text)
+/* Does -fsanitize=… ask for this one, among others? */
+static bool wants_sanitizer(const char *text, const char *name)
 {
 	const char *at = starts_with(text, "-fsanitize=") ? text + strlen("-fsanitize=") : "";
 	while (*at) {
 		size_t length = strcspn(at, ",");
-		if (length == strlen("thread") && starts_with(at, "thread"))
+		if (length == strlen(name) && starts_with(at, name))
 			return true;
 		at += length + (at[length] == ',');
 	}
 	return false;
+}
+
+static struct error *check_sanitizer(const char *text)
+{
+	static const char *const with_memory_map[] = { "memory", "hwaddress", "dataflow" };
+	if (wants_sanitizer(text, "thread"))
+		return error_new("%s: ThreadSanitizer and unsnarl cannot both watch the threads of a "
+				 "program; leave it out",
+				 text);
+	for (size_t i = 0; i < sizeof with_memory_map / sizeof *with_memory_map; i++)
+		if (wants_sanitizer(text, with_memory_map[i]))
+			return error_new("%s: this sanitizer and unsnarl need the same parts of memory; "
+					 "leave it out",
+					 text);
+	return NULL;
 }
 
 /* A guarded build: its options are ours alone. */
@@ -329,10 +344,7 @@ struct error *arguments_parse(bool cxx, int argc, char **argv, struct arguments 
 	for (size_t i = 0; i < out->items.n; i++) {
 		struct argument *argument = &out->items.items[i];
 		const char *text = argument->text;
-		if (wants_thread_sanitizer(text))
-			return error_new("%s: ThreadSanitizer and unsnarl cannot both watch the threads of a "
-					 "program; leave it out",
-					 text);
+		TRY(check_sanitizer(text));
 		if (text[0] != '-' || text[1] == '\0')
 			note_input(cxx, out, argument, language);
 		else if (in_list(with_value, sizeof with_value / sizeof *with_value, text) &&

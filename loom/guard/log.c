@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -72,11 +73,27 @@ static void put_time(struct line *line)
 		put_digits(line, (uint64_t)(rest / unit), 10);
 }
 
+/* The log may lie in a folder where others can put things: what they point to is not followed, and what they
+ * put there under its name is no log. */
+static int open_log(void)
+{
+	int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
+	int file = (int)syscall(SYS_openat, AT_FDCWD, guard_settings.log, flags | O_CREAT | O_EXCL, 0644);
+	struct stat st;
+
+	if (file >= 0 || errno != EEXIST)
+		return file;
+	file = (int)syscall(SYS_openat, AT_FDCWD, guard_settings.log, flags);
+	if (file < 0 || (fstat(file, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1))
+		return file;
+	syscall(SYS_close, file);
+	return -1;
+}
+
 /* A limit on file sizes would end the process by a signal: it is held back and taken in here. */
 static void append(const char *bytes, size_t n)
 {
-	int file = (int)syscall(SYS_openat, AT_FDCWD, guard_settings.log,
-				O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644);
+	int file = open_log();
 	sigset_t held, before, waiting;
 	struct timespec none = { 0 };
 

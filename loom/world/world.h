@@ -28,6 +28,9 @@ struct world {
 	unsigned met; /* bits of enum world_met */
 };
 
+/* Before it is opened: world_close has nothing to do. */
+#define WORLD_CLOSED { .input = -1, .turns = -1 }
+
 /* A world with nothing shared and empty input. */
 struct error *world_open(struct world *world);
 void world_close(struct world *world);

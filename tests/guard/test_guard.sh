@@ -52,6 +52,14 @@ check "what was held is logged as resolved" test "$(count ' resolved ' guard.log
 check "and nothing as unresolved" test "$(count ' unresolved ' guard.log)" = 0
 UNSNARL_GUARD_LOG=right.log ./guarded right >/dev/null
 check "nothing is said of the right order" test ! -e right.log
+: >victim.txt
+ln -s victim.txt link.log
+ln victim.txt hard.log
+for i in 1 2 3; do
+	UNSNARL_GUARD_LOG=link.log ./guarded wrong >/dev/null
+	UNSNARL_GUARD_LOG=hard.log ./guarded wrong >/dev/null
+done
+check "a log that somebody else laid there is not written to" test ! -s victim.txt
 $unsnarl guard --report guard.log >report.txt
 check "violations are findings" test $? = 1
 check "told in the source" grep -q 'read of shared.value at order.c:34 in use' report.txt
