@@ -75,6 +75,7 @@ static struct error *prepare(struct judging *judging, struct chase *chase, doubl
 		.passed = judging->passed,
 		.locations = &judging->locations,
 	};
+	extern struct atlas *debug_atlas;
 	locations_read(&judging->locations, judging->evidence.run);
 	TRY(gather(judging));
 	for (size_t i = 0; i < judging->npasses; i++, judging->evidence.npassed++)

@@ -120,6 +120,16 @@ static struct error *take_all(struct trials *trials, enum trials_where where, st
 	return NULL;
 }
 
+uint64_t trials_kept(const struct trials_counts *counts)
+{
+	return counts->runs - counts->given_up;
+}
+
+uint64_t trials_failed(const struct trials_counts *counts)
+{
+	return counts->failed - counts->failed_given_up;
+}
+
 bool trials_are_over(const struct trials *trials)
 {
 	return (trials->stop && trials->stop()) || (trials->most && trials->runs >= trials->most) ||
@@ -146,7 +156,7 @@ struct error *trials_run(struct trials *trials, const struct claim *claim, enum 
 			TRY(steer_give(trials->steer, &order));
 		}
 		TRY(take_all(trials, where, counts));
-		if (until_failure && counts->failed)
+		if (until_failure && trials_failed(counts))
 			return NULL;
 	}
 	return NULL;

@@ -38,6 +38,10 @@ struct trials_counts {
 	bool cut;               /* out of time, or stopped */
 };
 
+/* Runs in which the claim was kept to, and those of them with the failure that is meant. */
+uint64_t trials_kept(const struct trials_counts *counts);
+uint64_t trials_failed(const struct trials_counts *counts);
+
 enum trials_where {
 	TRIALS_ALONG, /* schedule i follows failing schedule i as far as that can be followed */
 	TRIALS_NEAR,  /* follows one of them for a while, then any policy */
