@@ -284,7 +284,7 @@ static struct error *experiment(struct judging *judging)
 	TRY(prove_best(judging));
 	if (is_group_proven(judging))
 		return NULL;
-	TRY(try_orders(judging, CLAIMED_ORDERS, TRACED_ORDERS));
+	TRY(try_orders(judging, heap ? TRACED_ORDERS : CLAIMED_ORDERS, TRACED_ORDERS));
 	return prove_best(judging);
 }
 

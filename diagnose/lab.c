@@ -96,10 +96,10 @@ static enum verdict verdict_of(const struct lab *lab, const struct claim *claim,
 		      statistics_lower(forced_failed, proof->forced.runs) > 0.5;
 
 	if (!less || is_spoilt(&proof->near, &lab->near) || is_spoilt(&proof->any, &lab->any) ||
-	    proof->near.given_up + proof->any.given_up > runs)
+	    (proof->near.given_up + proof->any.given_up) * 2 > proof->near.runs + proof->any.runs)
 		return VERDICT_GUESS;
-	/* An order that is meant can be kept: nobody who waits for it ever has to be let go. */
-	bool kept = claim->kind == CLAIM_ATOMIC || proof->near.given_up + proof->any.given_up == 0;
+	/* What is meant can be kept: hardly anybody who waits has to be let go. */
+	bool kept = trials_are_kept(&proof->near) && trials_are_kept(&proof->any);
 
 	if (failed == 0 && forced && kept)
 		return VERDICT_PROVEN;

@@ -234,7 +234,7 @@ static char *proof_words(const struct diagnosis *diagnosis, const struct cause *
 	_cleanup_free_ char *forced = share(proof->forced.failed + proof->forced.other, proof->forced.runs);
 	_cleanup_free_ char *forbidden =
 		share(trials_failed(&proof->any) + trials_failed(&proof->near), runs);
-	uint64_t let_go = proof->any.given_up + proof->near.given_up;
+	uint64_t let_go = proof->any.runs + proof->near.runs - runs;
 	_cleanup_free_ char *left_out =
 		let_go ? memory_format(" %llu more in which that could not be kept up are left out.",
 				       (unsigned long long)let_go)
