@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmds/cmds.h"
+#include "cmds/diagnose_candidates.h"
 #include "cmds/diagnose_isolate.h"
 #include "diagnose/diagnosis.h"
 #include "loom/launch.h"
@@ -123,6 +124,8 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 		diagnosis_json(&diagnosis);
 	else
 		diagnosis_print(&diagnosis, stdout);
+	if (!command.json)
+		TRY(diagnose_tell_candidates(&diagnosis, stdout));
 	*status = diagnosis.tally.found && !tally_blames_control(&diagnosis.tally) ? 1
 		  : diagnosis.interrupted                                          ? CMDS_INTERRUPTED
 										   : 0;

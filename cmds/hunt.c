@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "cmds/cmds.h"
+#include "cmds/focus.h"
 #include "cmds/hunt_summary.h"
 #include "diagnose/chase.h"
 #include "diagnose/experiment.h"
@@ -24,7 +25,8 @@ struct hunt_command {
 	double timeout_s;
 	const char *budget, *check, *expect, *store, *force, *forbid;
 	struct claim claim; /* from --force or --forbid */
-	unsigned policy, loom;
+	unsigned policy, loom, focus;
+	struct focus claims; /* of candidates, to be forced now and then */
 	bool keep_going, no_reduce, early, json;
 	struct cmds_world world;
 	/* From --budget: one of them, the other is 0. */
@@ -32,8 +34,15 @@ struct hunt_command {
 	double seconds;
 };
 
-static const char *const policies[] = { "auto", "random", "pct2",   "pct3", "pct5",
-					"pos",  "surw",   "guided", NULL };
+static const char *const policies[] = { "auto",        "random",      "pct2",       "pct3",
+					"pct5",        "pos",         "surw",       "random-places",
+					"pct2-groups", "pct3-groups", "pos-places", "surw-places",
+					"guided",      NULL };
+
+static const char *const focuses[] = { "auto", "scan", "none", NULL };
+enum { FOCUS_AUTO, FOCUS_SCAN, FOCUS_NONE };
+#define FOCUS_SELDOM 8u /* every so many-th schedule when the store happens to hold a scan */
+#define FOCUS_OFTEN 2u  /* and when the user asks for it */
 
 #define AT(member) .offset = offsetof(struct hunt_command, member)
 
@@ -46,8 +55,9 @@ static const struct options_entry entries[] = {
 	{ .name = "failures", .value = "N", .kind = OPTIONS_NUMBER, AT(failures), .low = 1, .high = 1000000,
 	  .help = "failing runs to record (default 100)" },
 	{ .name = "policy", .value = "P", .kind = OPTIONS_WORD, AT(policy), .words = policies,
-	  .help = "how schedules are chosen: random, pct2, pct3, pct5, pos, surw, guided, or auto, which "
-		  "uses them all and those most that pay (default auto)" },
+	  .help = "how schedules are chosen: random, pct2, pct3, pct5, pos, surw, guided; for many threads "
+		  "with the same code random-places, pct2-groups, pct3-groups, pos-places, surw-places; or auto, "
+		  "which uses them all and those most that pay (default auto)" },
 	{ .name = "seed", .value = "S", .kind = OPTIONS_NUMBER, AT(seed), .high = UINT64_MAX,
 	  .help = "makes a hunt repeatable (default: a new one)" },
 	{ 'j', "jobs", "J", OPTIONS_NUMBER, AT(jobs), .low = 1, .high = 1024,
@@ -61,6 +71,9 @@ static const struct options_entry entries[] = {
 		  "diagnosis of this program, or a file with a claim" },
 	{ .name = "forbid", .value = "FINDING", .kind = OPTIONS_STRING, AT(forbid),
 	  .help = "hold threads so that it cannot happen, as if the program were mended" },
+	{ .name = "focus", .value = "ON", .kind = OPTIONS_WORD, AT(focus), .words = focuses,
+	  .help = "scan: every other schedule forces a candidate of unsnarl scan, one after the other; none; "
+		  "or auto, every eighth one when the store holds a scan of this build (default auto)" },
 	{ .name = "keep-going", .kind = OPTIONS_FLAG, AT(keep_going),
 	  .help = "use up the budget also after a failure" },
 	{ .name = "no-reduce", .kind = OPTIONS_FLAG, AT(no_reduce),
@@ -172,6 +185,9 @@ static struct error *chase(const struct hunt_command *command, const struct laun
 		.seconds = command->seconds,
 		.keep_going = command->keep_going,
 		.claim = command->claim.use ? &command->claim : NULL,
+		.focus = command->claims.items,
+		.nfocus = command->claims.n,
+		.focus_every = command->focus == FOCUS_SCAN ? FOCUS_OFTEN : FOCUS_SELDOM,
 		.stop = cmds_interrupted,
 	};
 
@@ -234,6 +250,9 @@ static struct error *hunt_all(struct hunt_command *command, char **argv, struct 
 	TRY(store_campaign(store, summary->program, summary->arguments, summary->build, &summary->campaign));
 	TRY(find_claim(command, store, summary->campaign));
 	summary->claim = (enum claim_use)command->claim.use;
+	if (command->focus != FOCUS_NONE && !command->claim.use && command->loom == LOOM_COMPILED)
+		TRY(focus_read(command->store, summary->program, summary->build, command->focus == FOCUS_SCAN,
+			       &command->claims));
 	TRY(chase(command, &launch, store, summary, &windows));
 	cmds_world_tell("hunt", &world, false);
 	return tell(command, &launch, summary, &windows, store);
@@ -273,8 +292,14 @@ static struct error *hunt_main(int argc, char **argv, int *status)
 	summary.seed = command.seed;
 	summary.passes = command.passes;
 	summary.failures = command.failures;
-	TRY(hunt_all(&command, operands, &summary));
-	*status = summary.found && !tally_blames_control(&summary) ? 1 : summary.interrupted ? CMDS_INTERRUPTED : 0;
+	struct error *error = hunt_all(&command, operands, &summary);
+
+	VEC_FREE(&command.claims);
+	if (error)
+		return error;
+	*status = summary.found && !tally_blames_control(&summary) ? 1
+		  : summary.interrupted                            ? CMDS_INTERRUPTED
+								   : 0;
 	return NULL;
 }
 

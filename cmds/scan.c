@@ -8,6 +8,8 @@
 #include "base/progress.h"
 #include "cmds/cmds.h"
 #include "cmds/observed.h"
+#include "cmds/scan_kept.h"
+#include "loom/launch.h"
 #include "report/answer.h"
 #include "report/candidate.h"
 #include "report/text.h"
@@ -145,6 +147,26 @@ static struct error *explain(const struct llvm_entrances *llvm, const struct sca
 	return NULL;
 }
 
+/* For hunts and diagnoses of the same build; bitcode files are no program. What cannot be kept is no reason not to
+ * answer. */
+static void keep(const struct scan_command *command, const char *program, const struct scan *scan)
+{
+	_cleanup_free_ char *path = NULL;
+	enum loom loom = LOOM_COMPILED;
+	uint64_t build;
+	struct error *error = launch_check(program, &loom, &path, &build);
+
+	if (error) {
+		error_free(error);
+		return;
+	}
+	error = scan_keep(command->store, build, scan);
+	if (error)
+		fprintf(stderr, "unsnarl scan: %s; hunts will not know of these candidates\n",
+			error->message);
+	error_free(error);
+}
+
 static struct error *scan_main(int argc, char **argv, int *status)
 {
 	struct scan_command command = { .top = 10, .store = CMDS_STORE };
@@ -174,6 +196,7 @@ static struct error *scan_main(int argc, char **argv, int *status)
 	if (error || command.why)
 		return error;
 	TRY(observed_rank(command.store, operands[0], &scan));
+	keep(&command, operands[0], &scan);
 	(command.json ? print_json : print)(&command, operands[0], &scan, cmds_now() - start);
 	*status = scan.candidates.n ? 1 : 0;
 	return NULL;

@@ -12,7 +12,6 @@
 #include "cmds/cmds.h"
 #include "cmds/observed.h"
 #include "cmds/verify.h"
-#include "diagnose/chase.h"
 #include "llvm/llvm.h"
 #include "loom/world/world.h"
 #include "report/text.h"
@@ -20,8 +19,7 @@
 #define USUAL_CANDIDATES 10
 #define PLAIN_RUNS 3
 #define AGAIN_RUNS 4
-#define HUNT_SECONDS 20
-#define HUNT_SCHEDULES 3000
+#define CONFIRM_SECONDS 30
 
 struct verify_command {
 	uint64_t seed, jobs, context;
@@ -47,7 +45,7 @@ static const struct options_entry entries[] = {
 	{ .name = "slice", .kind = OPTIONS_FLAG, AT(slice),
 	  .help = "try each candidate on the part of the program that matters to it" },
 	{ .name = "no-hunt", .kind = OPTIONS_FLAG, AT(no_hunt),
-	  .help = "do not look for a schedule that replay can follow" },
+	  .help = "believe every failure: no experiments, no schedule for replay" },
 	{ .name = "link", .value = "ARG", .kind = OPTIONS_STRING, AT(link),
 	  .help = "an object, library or option that the program needs and that holds no bitcode" },
 	{ .name = "seed", .value = "S", .kind = OPTIONS_NUMBER, AT(seed), .high = UINT64_MAX,
@@ -70,8 +68,10 @@ static const struct options_page page = {
 		"1, "
 		"2, 4 and so on up to 512 ms. A run fails as in unsnarl run; a candidate is harmful when a "
 		"run "
-		"fails in which threads met or were held there, and runs without delay pass. For a harmful "
-		"candidate a hunt then looks for a schedule that unsnarl replay can follow.\n\n"
+		"fails in which threads met there, and experiments confirm it: the program is made to fail "
+		"under control, and what the candidate claims is forbidden and forced there, as unsnarl "
+		"diagnose does. That also gives a schedule for unsnarl replay. What fails for another reason "
+		"is told apart.\n\n"
 		"A CANDIDATE is the number that unsnarl scan gives it, its id, or two lines as "
 		"FILE:LINE,FILE:LINE.\n\n"
 		"Exit status: 0 none is harmful, 1 at least one is, 2 the program could not be tried.",
@@ -93,8 +93,8 @@ struct session {
 	struct progress *bar;
 	const char *now; /* variable of the candidate at hand */
 	unsigned done;
-	bool over;    /* nothing more is to be tried */
-	uint64_t run; /* a failing run that was recorded */
+	bool over;      /* nothing more is to be tried */
+	bool confirmed; /* experiments were made */
 	double start;
 };
 
@@ -246,54 +246,34 @@ static struct error *try_candidate(struct session *session, struct verified *ver
 	return NULL;
 }
 
-/* ---- a schedule for replay ---- */
+/* ---- is it the cause? ---- */
 
-static struct error *hunt(struct session *session, struct verified *verified)
+static struct error *confirm(struct session *session)
 {
 	const struct verify_command *command = session->command;
-	_cleanup_(store_closep) struct store *store = NULL;
-	_cleanup_(chase_stopp) struct chase *chase = NULL;
-	_cleanup_(tally_free) struct tally tally = { .passes = 20,
-						     .failures = 1,
-						     .seed = command->seed,
-						     .store = command->store,
-						     .program = session->path,
-						     .arguments = command->program + 1,
-						     .build = session->build };
-	const struct launch_options launch = {
+	const struct diagnosis_options options = {
 		.world = &session->world,
-		.path = session->path,
+		.loom = LOOM_COMPILED,
+		.program = session->path,
 		.argv = command->program,
-		.area = { .observe = OBSERVE_ALL, .context = 5, .seed = command->seed },
-		.control = { .policy = POLICY_STAY },
-		.still = true,
+		.build = session->build,
+		.seed = command->seed,
+		.jobs = (unsigned)cmds_processors(),
+		.time_s = CONFIRM_SECONDS,
 		.timeout_s = command->timeout_s,
-		.expect = command->expect,
 		.check = command->check,
+		.expect = command->expect,
+		.store = command->store,
+		.stop = cmds_interrupted,
 	};
-	const struct chase_options options = { .launch = &launch,
-					       .jobs = (unsigned)cmds_processors(),
-					       .seed = command->seed,
-					       .arms = EXPLORE_ALL,
-					       .schedules = HUNT_SCHEDULES,
-					       .seconds = HUNT_SECONDS,
-					       .patience_s = 2,
-					       .stop = cmds_interrupted };
 
-	TRY(store_open(command->store, true, &store));
-	TRY(store_campaign(store, session->path, command->program + 1, session->build, &tally.campaign));
-	TRY(chase_start(&options, store, &tally, &chase));
-	TRY(chase_follow(chase));
-	if (tally.found && !cmds_interrupted())
-		TRY(chase_shorten(chase, HUNT_SECONDS, 0));
-	if (tally.found)
-		verified->run = tally.failure.number;
-	return NULL;
+	progress_show(session->bar, session->done, "forcing and forbidding what failed");
+	return verify_confirm(&options, &session->list);
 }
 
 /* ---- all ---- */
 
-static bool is_harmful(const struct verified *verified)
+static bool has_failed(const struct verified *verified)
 {
 	return verified->tried && verified->result.verdict == TESTER_HARMFUL;
 }
@@ -303,10 +283,10 @@ static struct error *finish(struct session *session, struct verified *verified)
 {
 	const struct verify_command *command = session->command;
 
-	/* One failing schedule is enough to see the program fail again. */
-	if (is_harmful(verified) && !command->no_hunt && !session->run) {
-		TRY(hunt(session, verified));
-		session->run = verified->run;
+	/* One diagnosis tries all candidates. */
+	if (has_failed(verified) && !command->no_hunt && !session->confirmed) {
+		session->confirmed = true;
+		TRY(confirm(session));
 	}
 	if (!command->json && (verified->tried || verified->covered))
 		verify_print(verified);
@@ -337,8 +317,9 @@ static struct error *verify_round(struct session *session, const unsigned steps[
 			TRY(try_candidate(session, verified, steps));
 		if (verified->covered || verified->result.settled)
 			TRY(finish(session, verified));
-		session->over |= (is_harmful(verified) && session->command->first) ||
-				 (verified->tried && verified->result.verdict == TESTER_ALWAYS_FAILS);
+		session->over |=
+			(has_failed(verified) && verified_is_harmful(verified) && session->command->first) ||
+			(verified->tried && verified->result.verdict == TESTER_ALWAYS_FAILS);
 	}
 	return NULL;
 }
@@ -446,8 +427,7 @@ static struct error *verify_main(int argc, char **argv, int *status)
 	bool harmful = false;
 
 	for (size_t i = 0; i < session.list.n; i++)
-		harmful |=
-			session.list.items[i].tried && session.list.items[i].result.verdict == TESTER_HARMFUL;
+		harmful |= verified_is_harmful(&session.list.items[i]);
 	if (command.json)
 		verify_print_json(path, &session.list, cmds_interrupted(), seconds);
 	else

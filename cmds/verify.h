@@ -2,8 +2,17 @@
 #ifndef CMDS_VERIFY_H
 #define CMDS_VERIFY_H
 
+#include "diagnose/diagnosis.h"
 #include "loom/tester.h"
 #include "static/static.h"
+
+/* What experiments say of a candidate beside which the program failed. */
+enum confirmation {
+	CONFIRM_NOT_ASKED,
+	CONFIRM_CAUSE,   /* forbidden the failure goes away, forced it comes */
+	CONFIRM_OTHER,   /* the failure has another cause */
+	CONFIRM_UNKNOWN, /* no experiment could tell */
+};
 
 struct verified {
 	const struct candidate *candidate;
@@ -13,12 +22,23 @@ struct verified {
 	uint64_t run;     /* recorded failing run that a hunt found then; 0 none */
 	double seconds;   /* for this candidate, the build included */
 	bool sliced;      /* the tests ran on a slice */
+	enum confirmation confirmed;
+	char *why; /* what the experiments showed, a clause; NULL */
 };
 
 struct verified_list {
 	struct verified *items;
 	size_t n, room; /* as VEC */
 };
+
+/* It failed there, and no experiment says that something else is why. */
+bool verified_is_harmful(const struct verified *verified);
+/* It failed there, but an experiment says that this is not why, or none could tell. */
+bool verified_only_fails(const struct verified *verified);
+
+/* verify_confirm.c: makes the program fail under control and tries what all of the list claim; sets `confirmed`,
+ * `why` and `run` of each. */
+struct error *verify_confirm(const struct diagnosis_options *options, struct verified_list *list);
 
 void verify_print(const struct verified *verified);
 void verify_print_summary(const struct verified_list *list, bool interrupted, double seconds);

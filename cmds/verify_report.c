@@ -23,6 +23,28 @@ static const char *order_words(const struct verified *verified)
 	}
 }
 
+bool verified_only_fails(const struct verified *verified)
+{
+	return verified->tried && verified->result.verdict == TESTER_HARMFUL &&
+	       verified->confirmed >= CONFIRM_OTHER;
+}
+
+bool verified_is_harmful(const struct verified *verified)
+{
+	return verified->tried && verified->result.verdict == TESTER_HARMFUL &&
+	       !verified_only_fails(verified);
+}
+
+static const char *verdict_words(const struct verified *verified)
+{
+	if (verified->covered)
+		return "covered";
+	if (verified_only_fails(verified))
+		return verified->confirmed == CONFIRM_OTHER ? "fails, but not because of this pair"
+							    : "fails, cause not proven";
+	return tester_verdict_words(verified->result.verdict);
+}
+
 /* One clause: what the tests showed. */
 static char *outcome(const struct verified *verified)
 {
@@ -62,35 +84,41 @@ void verify_print(const struct verified *verified)
 	_cleanup_free_ char *variable = text_clean(verified->candidate->variable);
 	_cleanup_free_ char *words = outcome(verified), *clean = text_clean(words);
 
-	if (verified->tried && verified->result.verdict == TESTER_HARMFUL) {
+	if (verified_is_harmful(verified)) {
 		printf("\nHARMFUL\n");
 		candidate_print(verified->candidate, stdout);
 		printf("    %s%s\n", clean, verified->sliced ? " (on a slice)" : "");
+		if (verified->why)
+			printf("    experiment: %s\n", verified->why);
 		if (verified->run)
 			printf("    see it again: unsnarl replay %llu\n", (unsigned long long)verified->run);
 		printf("\n");
 	} else {
 		printf("%3u. %s %s: %s (%s)\n", verified->candidate->rank,
 		       candidate_kind_words(verified->candidate->kind), variable,
-		       verified->covered ? "not tried again" : tester_verdict_words(verified->result.verdict),
-		       clean);
+		       verified->covered ? "not tried again" : verdict_words(verified), clean);
+		if (verified_only_fails(verified) && verified->why)
+			printf("     %s\n", verified->why);
 	}
 	fflush(stdout);
 }
 
 void verify_print_summary(const struct verified_list *list, bool interrupted, double seconds)
 {
-	size_t harmful = 0, tried = 0;
+	size_t harmful = 0, tried = 0, others = 0;
 	_cleanup_free_ char *took = words_seconds(seconds);
 
 	for (size_t i = 0; i < list->n; i++) {
 		tried += list->items[i].tried;
-		harmful += list->items[i].tried && list->items[i].result.verdict == TESTER_HARMFUL;
+		harmful += verified_is_harmful(&list->items[i]);
+		others += verified_only_fails(&list->items[i]);
 	}
 	_cleanup_free_ char *candidates = words_count(tried, "candidate", "candidates");
 
-	printf("%s tried in %s: %zu harmful%s\n", candidates, took, harmful,
-	       interrupted ? "; stopped before the end" : "");
+	printf("%s tried in %s: %zu harmful", candidates, took, harmful);
+	if (others)
+		printf(", %zu beside which it fails for another or unknown reason", others);
+	printf("%s\n", interrupted ? "; stopped before the end" : "");
 }
 
 static json_t *verified_json(const struct verified *verified)
@@ -98,11 +126,16 @@ static json_t *verified_json(const struct verified *verified)
 	const struct tester_result *result = &verified->result;
 	json_t *all = candidate_json(verified->candidate);
 	_cleanup_free_ char *words = outcome(verified);
+	bool failed = verified->tried && result->verdict == TESTER_HARMFUL;
 
 	json_object_set_new(all, "method", json_string("verify"));
-	json_object_set_new(
-		all, "verdict",
-		json_string(verified->covered ? "covered" : tester_verdict_words(result->verdict)));
+	json_object_set_new(all, "verdict", json_string(verdict_words(verified)));
+	json_object_set_new(all, "confirmed",
+			    verified->confirmed == CONFIRM_NOT_ASKED || !failed
+				    ? json_null()
+				    : json_boolean(verified->confirmed == CONFIRM_CAUSE));
+	json_object_set_new(all, "experiment",
+			    failed && verified->why ? answer_text(verified->why) : json_null());
 	json_object_set_new(all, "covered_by", answer_count(verified->covered));
 	json_object_set_new(all, "runs", answer_count(result->runs));
 	json_object_set_new(all, "again_runs", answer_count(result->again));
@@ -126,7 +159,7 @@ void verify_print_json(const char *program, const struct verified_list *list, bo
 	json_t *answer = answer_new("verify"), *findings = json_array(), *others = json_array();
 
 	for (size_t i = 0; i < list->n; i++) {
-		bool harmful = list->items[i].tried && list->items[i].result.verdict == TESTER_HARMFUL;
+		bool harmful = verified_is_harmful(&list->items[i]);
 
 		if (list->items[i].tried || list->items[i].covered)
 			json_array_append_new(harmful ? findings : others, verified_json(&list->items[i]));
@@ -141,7 +174,9 @@ void verify_print_json(const char *program, const struct verified_list *list, bo
 
 void verified_free(struct verified_list *list)
 {
-	for (size_t i = 0; i < list->n; i++)
+	for (size_t i = 0; i < list->n; i++) {
 		tester_result_free(&list->items[i].result);
+		free(list->items[i].why);
+	}
 	VEC_FREE(list);
 }

@@ -243,6 +243,9 @@ static struct error *begin(struct chase *chase)
 		.seed = options->seed,
 		.arms = options->arms,
 		.claim = options->claim,
+		.focus = options->focus,
+		.nfocus = options->nfocus,
+		.focus_every = options->focus_every,
 		.keep = chase->tally->passes > 0,
 		.budget = options->schedules > 1 ? options->schedules - 1 : options->schedules,
 	};

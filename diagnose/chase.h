@@ -17,8 +17,12 @@ struct chase_options {
 	double seconds;            /* at most; 0: no limit */
 	double patience_s;         /* for enough passing runs after a failure; 0: no limit */
 	const struct claim *claim; /* in every schedule; NULL: none */
-	bool keep_going;           /* use all up also after a failure */
-	bool (*stop)(void);        /* Ctrl-C; may be NULL */
+	/* As in loom/hunt.h; must live as long as the chase. */
+	const struct claim *focus;
+	size_t nfocus;
+	unsigned focus_every;
+	bool keep_going;    /* use all up also after a failure */
+	bool (*stop)(void); /* Ctrl-C; may be NULL */
 };
 
 #define CHASE_NEAR 40 /* runs that pass while the schedule is made short: as many are recorded, as a rule */

@@ -82,6 +82,7 @@ static const struct method method_isolate = {
 static const struct method *const methods[] = {
 	&method_waits,  &method_memory,          &method_isolate,  &method_fault, &method_wakes,
 	&method_locate, &method_locate_shortest, &method_switches, &method_rank,
+	&method_candidates,
 };
 
 /* A failure that needs so many switches hangs on how long things take, not on an order of a few accesses. */

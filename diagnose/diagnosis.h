@@ -24,6 +24,7 @@ struct diagnosis_options {
 	unsigned jobs;
 	double time_s, timeout_s;
 	const char *check, *expect, *store;
+	const struct findings *candidates; /* of a scan, to be tried as well; NULL for none */
 	struct world *world;            /* of all runs */
 	bool (*stop)(void);             /* Ctrl-C */
 	void (*stage)(const char *now); /* what goes on now; may be NULL */
@@ -64,7 +65,7 @@ struct method {
 	struct error *(*ask)(struct diagnosis *diagnosis, struct opinion *opinion);
 };
 extern const struct method method_waits, method_memory, method_fault, method_locate, method_locate_shortest,
-	method_rank, method_switches, method_wakes;
+	method_rank, method_switches, method_wakes, method_candidates;
 
 /* screen.c, answer.c */
 void diagnosis_print(const struct diagnosis *diagnosis, FILE *out);

@@ -240,12 +240,16 @@ static char *proof_words(const struct diagnosis *diagnosis, const struct cause *
 				       (unsigned long long)let_go)
 		       : memory_string("");
 
-	if (!proof->any.runs)
+	if (!runs && proof->along.failed)
 		return memory_format("%s it fails all the same.", fix);
-	return memory_format("Forced it fails in %s runs. %s %s schedules fail (%.0f %% before).%s", forced,
-			     fix, forbidden,
-			     before ? 100.0 * (double)(usual->failed + near->failed) / (double)before : 0.0,
-			     left_out);
+	if (!runs)
+		return memory_format("%s it failed in none of %llu runs; there was no time for more.", fix,
+				     (unsigned long long)proof->along.runs);
+	return memory_format(
+		"%s%s%s%s %s schedules fail (%.0f %% before).%s",
+		proof->forced.runs ? "Forced it fails in " : "There was no time to force it",
+		proof->forced.runs ? forced : "", proof->forced.runs ? " runs. " : ". ", fix, forbidden,
+		before ? 100.0 * (double)(usual->failed + near->failed) / (double)before : 0.0, left_out);
 }
 
 static void put_sure(const struct diagnosis *diagnosis, const struct cause *cause, FILE *out)

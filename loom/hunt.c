@@ -27,9 +27,12 @@ struct hunt {
 	struct point_collector collector;
 	uint64_t budget;
 	struct claim claim; /* in every order */
-	uint64_t given;     /* orders */
-	uint64_t learnt;    /* results */
-	uint64_t handed;    /* results that the caller has */
+	const struct claim *focus;
+	size_t nfocus;
+	unsigned focus_every;
+	uint64_t given;  /* orders */
+	uint64_t learnt; /* results */
+	uint64_t handed; /* results that the caller has */
 	uint64_t still_points;
 	bool keep, spare;
 };
@@ -97,13 +100,21 @@ static struct hunt_result *place(struct hunt *hunt, uint64_t index)
 	return &hunt->results[index % (EXPLORE_ROUND * ROUNDS)];
 }
 
+/* What an order forces or forbids: always the same, or now and then what the hunt is to look at. */
+static struct claim claim_for(const struct hunt *hunt, uint64_t index)
+{
+	if (hunt->claim.use || !hunt->nfocus || index % hunt->focus_every != hunt->focus_every - 1)
+		return hunt->claim;
+	return hunt->focus[index / hunt->focus_every % hunt->nfocus];
+}
+
 static struct error *give_round(struct hunt *hunt)
 {
 	for (int i = 0; i < EXPLORE_ROUND && (!hunt->budget || hunt->given < hunt->budget); i++) {
 		struct steer_order order;
 
 		explore_next(hunt->explore, hunt->given, &order);
-		order.claim = hunt->claim;
+		order.claim = claim_for(hunt, hunt->given);
 		order.keep = hunt->keep;
 		order.light = !hunt->keep;
 		order.spare = hunt->spare;
@@ -129,6 +140,9 @@ struct error *hunt_start(const struct hunt_options *options, const struct run *f
 	hunt->keep = options->keep;
 	if (options->claim)
 		hunt->claim = *options->claim;
+	hunt->focus = options->focus;
+	hunt->nfocus = options->focus ? options->nfocus : 0;
+	hunt->focus_every = options->focus_every ? options->focus_every : 1;
 	hunt->explore = explore_new(options->seed, options->arms);
 	struct explore_news news =
 		news_of(first, first->label, first->schedule.points, first->schedule.contested,

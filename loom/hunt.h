@@ -14,7 +14,11 @@ struct hunt_options {
 	unsigned arms;             /* of explore */
 	uint64_t budget;           /* schedules, 0 = no limit */
 	const struct claim *claim; /* in every schedule, used as it says; NULL: none */
-	bool keep;                 /* harvest all runs at first, until hunt_keep says otherwise */
+	/* Claims of which one after the other is used in every `focus_every`th schedule; NULL: none. */
+	const struct claim *focus;
+	size_t nfocus;
+	unsigned focus_every;
+	bool keep; /* harvest all runs at first, until hunt_keep says otherwise */
 };
 
 struct hunt_seen { /* distinct, over all schedules */

@@ -73,30 +73,56 @@ static void find_shared(struct accesses *accesses)
 
 /* ---- accesses ---- */
 
+static bool is_common(const struct accesses *accesses, uint32_t number)
+{
+	const struct object *object = &accesses->locks->threads->points->objects.items[number];
+
+	return accesses->shared[number] && object->kind != OBJECT_FUNCTION && !object->constant &&
+	       !object->own;
+}
+
+/* How many locations that several threads may reach a pointer leads to. */
+static uint32_t breadth(const struct accesses *accesses, const roaring_bitmap_t *set)
+{
+	const struct points *points = accesses->locks->threads->points;
+	roaring_uint32_iterator_t *at = roaring_create_iterator(set);
+	uint32_t n = 0;
+
+	for (; at->has_value; roaring_advance_uint32_iterator(at))
+		n += is_common(accesses, points->solver.locations.items[at->current_value].object);
+	roaring_free_uint32_iterator(at);
+	return n;
+}
+
+static void touch(struct accesses *accesses, const roaring_bitmap_t *set, uint32_t number)
+{
+	const struct points *points = accesses->locks->threads->points;
+	roaring_uint32_iterator_t *at = roaring_create_iterator(set);
+
+	for (; at->has_value; roaring_advance_uint32_iterator(at)) {
+		struct solver_location location = points->solver.locations.items[at->current_value];
+
+		if (is_common(accesses, location.object))
+			*VEC_PUSH(&accesses->touches[location.object]) =
+				(struct touch){ number, location.offset };
+	}
+	roaring_free_uint32_iterator(at);
+}
+
 static void add(struct accesses *accesses, struct access_at access)
 {
 	struct points *points = accesses->locks->threads->points;
 	const struct whole *whole = points->whole;
 	const roaring_bitmap_t *set = points_to(points, access.pointer);
 	uint32_t number = (uint32_t)accesses->items.n;
-	bool any = false;
 
-	roaring_uint32_iterator_t *at = roaring_create_iterator(set);
-	for (; at->has_value; roaring_advance_uint32_iterator(at)) {
-		struct solver_location location = points->solver.locations.items[at->current_value];
-		const struct object *object = &points->objects.items[location.object];
-
-		if (!accesses->shared[location.object] || object->kind == OBJECT_FUNCTION ||
-		    object->constant || object->own)
-			continue;
-		*VEC_PUSH(&accesses->touches[location.object]) = (struct touch){ number, location.offset };
-		any = true;
-	}
-	roaring_free_uint32_iterator(at);
-	if (!any) {
+	access.breadth = breadth(accesses, set);
+	if (!access.breadth) {
 		accesses->private_accesses++;
 		return;
 	}
+	if (access.breadth <= ACCESSES_WIDE)
+		touch(accesses, set, number);
 	LLVMValueRef instruction = whole->instructions.items[access.instruction];
 	unsigned kind = LLVMGetMDKindIDInContext(whole->context, "tbaa", 4);
 
@@ -107,6 +133,53 @@ static void add(struct accesses *accesses, struct access_at access)
 
 	if (fresh)
 		*first = number + 1;
+}
+
+/* ---- clouds ---- */
+
+uint32_t accesses_cloud(const struct accesses *accesses, LLVMValueRef tag)
+{
+	const uint64_t *number = map_get(&accesses->clouds, whole_key(tag));
+
+	return number ? (uint32_t)*number : SOLVER_NONE;
+}
+
+static bool may_be_in_a_cloud(struct accesses *accesses, const struct access_at *access,
+			      const roaring_bitmap_t *clouded)
+{
+	return access->breadth > ACCESSES_WIDE ||
+	       roaring_bitmap_intersect(points_to(accesses->locks->threads->points, access->pointer),
+					clouded);
+}
+
+static void fill_clouds(struct accesses *accesses)
+{
+	struct points *points = accesses->locks->threads->points;
+	size_t objects = points->objects.n;
+	roaring_bitmap_t *clouded = roaring_bitmap_create();
+
+	for (size_t i = 0; i < accesses->items.n; i++) {
+		const struct access_at *access = &accesses->items.items[i];
+		bool fresh;
+
+		if (access->breadth <= ACCESSES_WIDE)
+			continue;
+		roaring_bitmap_or_inplace(clouded, points_to(points, access->pointer));
+		uint64_t *number = map_put(&accesses->clouds, whole_key(access->tag), &fresh);
+
+		if (fresh)
+			*number = objects + accesses->nclouds++;
+	}
+	accesses->touches = memory_resize(accesses->touches,
+					  (objects + accesses->nclouds + 1) * sizeof *accesses->touches);
+	memset(&accesses->touches[objects], 0, (accesses->nclouds + 1) * sizeof *accesses->touches);
+	for (uint32_t i = 0; i < accesses->items.n && accesses->nclouds; i++) {
+		uint32_t cloud = accesses_cloud(accesses, accesses->items.items[i].tag);
+
+		if (cloud != SOLVER_NONE && may_be_in_a_cloud(accesses, &accesses->items.items[i], clouded))
+			*VEC_PUSH(&accesses->touches[cloud]) = (struct touch){ i, 0 };
+	}
+	roaring_bitmap_free(clouded);
 }
 
 static uint32_t extent_size(LLVMValueRef call, const struct extent *extent)
@@ -203,6 +276,7 @@ void accesses_start(struct accesses *accesses, struct locks *locks)
 		if (collecting.roots)
 			locks_walk(locks, f, collect, &collecting);
 	}
+	fill_clouds(accesses);
 }
 
 static bool overlap(const struct access_at *a, uint32_t a_offset, const struct access_at *b,
@@ -240,10 +314,13 @@ uint32_t accesses_meet(struct accesses *accesses, const struct access_at *a, con
 
 void accesses_free(struct accesses *accesses)
 {
-	for (size_t i = 0; accesses->locks && i < accesses->locks->threads->points->objects.n; i++)
+	size_t objects = accesses->locks ? accesses->locks->threads->points->objects.n : 0;
+
+	for (size_t i = 0; i < objects + accesses->nclouds; i++)
 		VEC_FREE(&accesses->touches[i]);
 	VEC_FREE(&accesses->items);
 	map_free(&accesses->numbers);
+	map_free(&accesses->clouds);
 	free(accesses->touches);
 	free(accesses->shared);
 	*accesses = (struct accesses){ 0 };

@@ -8,13 +8,16 @@
 #include "static/events.h"
 
 #define OTHERS_MOST 8
-#define PLACES_MOST 24 /* locations of one access that are looked at */
-#define NEAR_EVENTS 12 /* later events of a location that an event is paired with */
+#define PLACES_MOST 24   /* locations of one access that are looked at */
+#define TRIES_MOST 64    /* pairs of accesses of one pair of lines that are looked at */
+#define TOUCHES_MOST 256 /* of one object that are looked at for what could come between */
+#define NEAR_EVENTS 12   /* later events of a location that an event is paired with */
 
 struct search {
 	struct scanner *scanner;
 	struct scan *out;
-	struct map seen; /* pairs of statements → candidate + 1 */
+	struct map seen;  /* pairs of statements → candidate + 1 */
+	struct map tries; /* pairs of statements → how often they were looked at */
 };
 
 static const struct access_at *access_of(const struct scanner *scanner, uint32_t number)
@@ -71,7 +74,8 @@ static size_t find_between(struct search *search, const struct event *first, con
 	struct map seen = { 0 };
 	size_t n = 0;
 
-	for (size_t i = 0; i < scanner->accesses.touches[object].n && n < 4 * OTHERS_MOST; i++) {
+	for (size_t i = 0; i < scanner->accesses.touches[object].n && i < TOUCHES_MOST && n < 4 * OTHERS_MOST;
+	     i++) {
 		const struct touch *touch = &scanner->accesses.touches[object].items[i];
 		const struct access_at *b = access_of(scanner, touch->access);
 		struct between found = { .access = touch->access };
@@ -182,6 +186,12 @@ static void make(struct search *search, struct events *events, const struct even
 	out->variable = memory_string(*name ? name : out->accesses.items[2].variable);
 }
 
+/* Lines that were looked at often enough, in functions that were put into others again and again. */
+static bool is_tired(struct search *search, uint64_t key)
+{
+	return ++*map_put(&search->tries, key, NULL) > TRIES_MOST;
+}
+
 static void consider(struct search *search, struct events *events, const struct event *first,
 		     const struct event *second, uint32_t object, uint32_t offset)
 {
@@ -193,9 +203,14 @@ static void consider(struct search *search, struct events *events, const struct 
 	uint64_t key =
 		(uint64_t)scanner->statement_of[first->access] << 32 | scanner->statement_of[second->access];
 
+	if (is_tired(search, key))
+		return;
 	if (first->position == second->position || !events_follow(events, first, second, &again) ||
 	    events_one_section(first, second) || is_retry(scanner, c) ||
 	    !scanner_types_meet(scanner, access_of(scanner, first->access), c))
+		return;
+	/* Where nobody knows what is touched, only what hangs together in the text is worth a look. */
+	if (c->breadth > ACCESSES_WIDE && events_depend(events, first, second) == INDEPENDENT)
 		return;
 	size_t n = find_between(search, first, second, object, offset, between);
 
@@ -268,6 +283,11 @@ static void search_function(struct search *search, uint32_t function)
 	events_start(&events, scanner, function);
 	for (uint32_t e = 0; events.items.n > 1 && e < events.items.n; e++) {
 		const struct access_at *access = access_of(scanner, events.items.items[e].access);
+		if (access->breadth > ACCESSES_WIDE) {
+			add_place(&numbers, &lists, &n, &room,
+				  accesses_cloud(&scanner->accesses, access->tag), 0, e);
+			continue;
+		}
 		const roaring_bitmap_t *set = points_to(&scanner->points, access->pointer);
 		roaring_uint32_iterator_t *at = roaring_create_iterator(set);
 
@@ -294,4 +314,5 @@ void atomic_find(struct scanner *scanner, struct scan *out)
 		if (threads_running(&scanner->threads, f))
 			search_function(&search, f);
 	map_free(&search.seen);
+	map_free(&search.tries);
 }

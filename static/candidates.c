@@ -49,6 +49,8 @@ static int by_score(const void *a, const void *b)
 {
 	const struct candidate *left = a, *right = b;
 
+	if (left->observed != right->observed)
+		return left->observed ? -1 : 1;
 	if (left->score != right->score)
 		return left->score < right->score ? 1 : -1;
 	int files = strcmp(left->accesses.items[0].file, right->accesses.items[0].file);

@@ -61,9 +61,12 @@ bool pairs_parallel(struct scanner *scanner, uint32_t a, uint32_t b, uint32_t ro
 
 /* ---- collecting ---- */
 
+#define PAIRS_MOST 20000u /* pairs of accesses of one object or cloud that are compared, the clearest first */
+
 struct pairing {
 	struct scanner *scanner;
 	struct scan *out;
+	struct set met;    /* pairs of accesses that were compared */
 	struct map seen;   /* pair of statements → candidate + 1 */
 	struct map pruned; /* pair of statements → rule + 1 */
 };
@@ -100,9 +103,15 @@ static void consider(struct pairing *pairing, uint32_t a, uint32_t b)
 {
 	struct scanner *scanner = pairing->scanner;
 	uint64_t key = pair_key(scanner, a, b), *old;
+	uint64_t both = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
 	uint32_t roots[2];
 	enum pruned why;
 
+	/* Two that meet in one object often meet in many; what is already known as a race needs no other way. */
+	if (!set_add(&pairing->met, &both, 1) ||
+	    ((old = map_get(&pairing->seen, key)) &&
+	     pairing->out->candidates.items[*old - 1].kind == CANDIDATE_RACE))
+		return;
 	if (!scanner_types_meet(scanner, &scanner->accesses.items.items[a],
 				&scanner->accesses.items.items[b]))
 		why = PRUNED_TYPES;
@@ -121,8 +130,6 @@ static void consider(struct pairing *pairing, uint32_t a, uint32_t b)
 		struct candidate other = { 0 };
 		struct candidate *kept = &pairing->out->candidates.items[*old - 1];
 
-		if (kept->kind == CANDIDATE_RACE)
-			return;
 		fill_pair(pairing, a, b, roots, &other);
 		if (other.score > kept->score) {
 			struct candidate swap = *kept;
@@ -139,13 +146,33 @@ static void consider(struct pairing *pairing, uint32_t a, uint32_t b)
 	fill_pair(pairing, a, b, roots, made);
 }
 
+/* The same place together; there, those first of which it is clearest what they touch. */
+struct sorting {
+	struct touch touch;
+	uint32_t breadth;
+};
+
 static int by_offset(const void *a, const void *b)
 {
-	const struct touch *left = a, *right = b;
+	const struct sorting *left = a, *right = b;
 
-	return left->offset != right->offset
-		       ? (left->offset > right->offset) - (left->offset < right->offset)
-		       : (left->access > right->access) - (left->access < right->access);
+	if (left->touch.offset != right->touch.offset)
+		return (left->touch.offset > right->touch.offset) -
+		       (left->touch.offset < right->touch.offset);
+	if (left->breadth != right->breadth)
+		return (left->breadth > right->breadth) - (left->breadth < right->breadth);
+	return (left->touch.access > right->touch.access) - (left->touch.access < right->touch.access);
+}
+
+static void sort_touches(const struct accesses *accesses, struct touch *touches, size_t n)
+{
+	_cleanup_free_ struct sorting *all = memory_alloc((n + 1) * sizeof *all);
+
+	for (size_t i = 0; i < n; i++)
+		all[i] = (struct sorting){ touches[i], accesses->items.items[touches[i].access].breadth };
+	qsort(all, n, sizeof *all, by_offset);
+	for (size_t i = 0; i < n; i++)
+		touches[i] = all[i].touch;
 }
 
 /* Whether a touch reaches as far as another offset; an unknown size reaches everything. */
@@ -190,6 +217,32 @@ static bool several_threads(const struct scanner *scanner, uint64_t roots)
 	return false;
 }
 
+/* In the order of the later of the two, so that a limit leaves out those of which least is known. */
+static void pair_touches(struct pairing *pairing, const struct touch *touches, size_t n)
+{
+	const struct accesses *accesses = &pairing->scanner->accesses;
+	uint64_t left = PAIRS_MOST, nwrites = 0, passed_writes = 0;
+	size_t from = 0;
+
+	for (size_t j = 0; j < n; j++) {
+		bool writer = writes(&accesses->items.items[touches[j].access]);
+
+		/* Those that do not reach this offset reach none of the later ones. */
+		for (; from < j && !reaches(accesses, &touches[from], touches[j].offset); from++)
+			passed_writes += writes(&accesses->items.items[touches[from].access]);
+		nwrites += writer;
+		for (size_t i = from; left && i <= j; i++) {
+			if (!reaches(accesses, &touches[i], touches[j].offset) ||
+			    !(writer || writes(&accesses->items.items[touches[i].access])))
+				continue;
+			left--;
+			consider(pairing, touches[i].access, touches[j].access);
+		}
+		if (!left)
+			pairing->out->unpaired += writer ? j - from + 1 : nwrites - passed_writes;
+	}
+}
+
 static void pair_object(struct pairing *pairing, uint32_t object)
 {
 	struct scanner *scanner = pairing->scanner;
@@ -208,23 +261,15 @@ static void pair_object(struct pairing *pairing, uint32_t object)
 		pairing->out->pruned[PRUNED_ONE_THREAD] += nwrites * n - nwrites * (nwrites - 1) / 2;
 		return;
 	}
-	qsort(touches, n, sizeof *touches, by_offset);
-	n = without_repeats(scanner, touches, n);
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = i; j < n && reaches(accesses, &touches[i], touches[j].offset); j++) {
-			const struct access_at *a = &accesses->items.items[touches[i].access];
-			const struct access_at *b = &accesses->items.items[touches[j].access];
-
-			if (writes(a) || writes(b))
-				consider(pairing, touches[i].access, touches[j].access);
-		}
+	sort_touches(accesses, touches, n);
+	pair_touches(pairing, touches, without_repeats(scanner, touches, n));
 }
 
 void pairs_find(struct scanner *scanner, struct scan *out)
 {
 	struct pairing pairing = { .scanner = scanner, .out = out };
 
-	for (uint32_t i = 0; i < scanner->points.objects.n; i++)
+	for (uint32_t i = 0; i < scanner->points.objects.n + scanner->accesses.nclouds; i++)
 		pair_object(&pairing, i);
 	for (size_t i = 0; i < pairing.pruned.room; i++) {
 		const struct map_slot *slot = &pairing.pruned.slots[i];
@@ -232,6 +277,7 @@ void pairs_find(struct scanner *scanner, struct scan *out)
 		if (slot->used && !map_get(&pairing.seen, slot->key))
 			out->pruned[slot->value - 1]++;
 	}
+	set_free(&pairing.met);
 	map_free(&pairing.seen);
 	map_free(&pairing.pruned);
 }

@@ -41,6 +41,7 @@ struct points {
 	struct map wrappers;       /* functions that return fresh blocks */
 	struct set bound;          /* call << 32 | function: calls that were joined to a function */
 	uint32_t own_values;       /* thread-specific values, all together */
+	uint32_t nowhere;          /* a variable that leads nowhere, for what is no pointer */
 };
 
 void points_start(struct points *points, struct whole *whole);

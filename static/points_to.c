@@ -226,8 +226,20 @@ static void add_memory(struct points *points, LLVMValueRef at)
 	}
 }
 
+/* Everything that may be asked for later has its variable before the constraints are solved, constants too. */
+static void know_operands(struct points *points, LLVMValueRef at)
+{
+	for (int i = 0; i < LLVMGetNumOperands(at); i++) {
+		LLVMValueRef operand = LLVMGetOperand(at, (unsigned)i);
+
+		if (LLVMIsConstant(operand) && LLVMGetTypeKind(LLVMTypeOf(operand)) == LLVMPointerTypeKind)
+			points_variable(points, operand);
+	}
+}
+
 static void add_instruction(struct points *points, LLVMValueRef at, uint32_t function)
 {
+	know_operands(points, at);
 	switch (LLVMGetInstructionOpcode(at)) {
 	case LLVMAlloca:
 		add_stack(points, at);
@@ -295,6 +307,7 @@ void points_start(struct points *points, struct whole *whole)
 	points->solver.called = points_called;
 	points->solver.context = points;
 	points->own_values = solver_variable(&points->solver);
+	points->nowhere = solver_variable(&points->solver);
 	points->returns = memory_alloc((whole->functions.n + 1) * sizeof *points->returns);
 	points->extras = memory_alloc((whole->functions.n + 1) * sizeof *points->extras);
 	for (size_t i = 0; i < whole->functions.n; i++) {
@@ -311,9 +324,14 @@ void points_start(struct points *points, struct whole *whole)
 
 const roaring_bitmap_t *points_to(struct points *points, LLVMValueRef pointer)
 {
-	return solver_answer(&points->solver, points_variable(points, pointer) == SOLVER_NONE
-						      ? solver_variable(&points->solver)
-						      : points_variable(points, pointer));
+	uint32_t variable = points_variable(points, pointer);
+
+	if (variable == SOLVER_NONE)
+		return solver_answer(&points->solver, points->nowhere);
+	/* A constant that no instruction has: its constraints are new. */
+	if (points->solver.debts.n)
+		solver_solve(&points->solver);
+	return solver_answer(&points->solver, variable);
 }
 
 const struct call *points_call(const struct points *points, uint32_t instruction)

@@ -25,11 +25,19 @@ struct solver_region {
 	uint32_t start, end, stride;
 };
 
+/* A block copy reads or writes an object from this location on. */
+struct solver_listener {
+	uint32_t copy, block;
+	bool reads;
+};
+
 struct solver_object {
 	uint32_t size; /* 0 = not known */
 	uint32_t nregions;
 	struct solver_region regions[SOLVER_REGIONS];
 	VEC(uint32_t) locations; /* those made so far */
+	/* Block copies that lead from or to this object: told of every location that gets a content. */
+	VEC(struct solver_listener) listeners;
 };
 
 struct solver_location {
@@ -38,30 +46,53 @@ struct solver_location {
 };
 
 /* A constraint that hangs on a pointer variable and acts on each location it gets. */
-enum solver_act { SOLVER_LOAD, SOLVER_STORE, SOLVER_STEP, SOLVER_WALK, SOLVER_CALL };
+enum solver_act {
+	SOLVER_LOAD,
+	SOLVER_STORE,
+	SOLVER_STEP,
+	SOLVER_WALK,
+	SOLVER_CALL,
+	SOLVER_BLOCK_FROM, /* made by solver_block_copy */
+	SOLVER_BLOCK_TO,
+};
 struct solver_constraint {
 	enum solver_act act;
-	uint32_t other;  /* variable: target of a load, step or walk, source of a store; number of a call */
+	uint32_t
+		other; /* variable: target of a load, step or walk, source of a store; number of a call or block copy */
 	int32_t offset;  /* of a step; of a walk: below 0 when it may have begun before the pointer */
 	uint32_t stride; /* of a walk */
 	uint32_t extent; /* of a walk: bytes from the pointer on that repeat; 0 = to the end */
 };
 
 struct solver_variable {
-	uint32_t parent; /* union-find */
-	roaring_bitmap_t *points, *done, *fresh;
-	VEC(uint32_t) copies; /* to these variables */
+	uint32_t parent;          /* union-find */
+	roaring_bitmap_t *points; /* all that is known */
+	roaring_bitmap_t *delta;  /* of these: not yet sent along the copies */
+	roaring_bitmap_t *fresh;  /* of these: sent, but the constraints have not acted on them yet */
+	VEC(uint32_t) copies;     /* to these variables */
 	VEC(struct solver_constraint) constraints;
+};
+
+/* Constraints that still have to act on locations which their variable has had for long: they are new, or their
+ * variable was united with another. */
+struct solver_debt {
+	roaring_bitmap_t *locations;
+	VEC(struct solver_constraint) constraints;
+};
+
+/* A step down from a location leads elsewhere once the location stands for a whole array: these are done again. */
+struct solver_step_down {
+	uint32_t pointer;
+	struct solver_constraint constraint;
 };
 
 /* All that is stored from one location on is stored from another on. */
 struct solver_block_copy {
-	uint32_t from, to; /* pointer variables */
-	uint32_t size;     /* 0 = not known */
+	uint32_t size;          /* 0 = not known */
+	VEC(uint32_t) from, to; /* locations, as far as the pointers are known to lead there */
 	/* Where very many blocks may be copied to very many others, all that is stored there goes through one
 	 * variable. */
 	uint32_t hub;
-	uint64_t seen, made; /* how much there was when it was done last */
 };
 
 struct solver {
@@ -69,13 +100,18 @@ struct solver {
 	VEC(struct solver_object) objects;
 	VEC(struct solver_location) locations;
 	VEC(struct solver_block_copy) block_copies;
+	VEC(struct solver_debt) debts;
+	VEC(struct solver_step_down) steps_down;
 	struct map numbers; /* object << 32 | offset → location */
 	struct set edges;   /* from << 32 | to: copies that exist */
 	/* Called when a call's function pointer reaches a location. May add anything. */
 	void (*called)(void *context, uint32_t call, uint32_t location);
+	/* Called now and then with the numbers of waves and variables; may be NULL. */
+	void (*progress)(void *context, uint32_t waves, size_t variables);
 	void *context;
-	uint64_t contents; /* locations with a variable for what is stored there */
+	uint32_t large; /* SOLVER_LARGE unless a test sets it */
 	bool changed;
+	bool folded; /* offsets have become one since the last wave */
 };
 
 uint32_t solver_variable(struct solver *solver);

@@ -73,6 +73,7 @@ struct scan {
 	size_t functions, instructions, accesses, private_accesses, objects, locks, units;
 	bool cut;                           /* more candidates than are kept */
 	uint64_t dropped;                   /* how many these are */
+	uint64_t unpaired;                  /* pairs of accesses that were too many to compare */
 	VEC(char *) skipped;                /* libraries without bitcode */
 	VEC(struct scan_instruction) parts; /* of all statements */
 };
