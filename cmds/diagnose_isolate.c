@@ -46,10 +46,9 @@ static struct error *twin_make(const char *program, struct twin *twin)
 		.paths = &program, .npaths = 1, .folder = twin->folder, .output = twin->path });
 }
 
-/* The write that, left out, ends all failures stands alone: where the program fails is told already. */
-static void take_root(const struct isolation *isolation, struct finding *out)
+/* The access at the root stands alone: where the program fails is told already. */
+static void take_access(const struct finding_access *from, struct finding *out)
 {
-	const struct finding_access *from = &isolation->finding.accesses.items[0];
 	const struct site site = { .kind = from->kind,
 				   .file = from->file,
 				   .function = from->function,
@@ -62,28 +61,39 @@ static void take_root(const struct isolation *isolation, struct finding *out)
 	finding_add_variable(out, from->variable);
 }
 
+/* The first read, of what nobody has written. */
+static const struct finding_access *undefined_read(const struct finding_accesses *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (list->items[i].kind == SITE_READ)
+			return &list->items[i];
+	return &list->items[0];
+}
+
 static void take_finding(struct isolation *isolation, const struct diagnosis *diagnosis,
 			 struct opinion *opinion)
 {
 	struct finding *finding = VEC_PUSH(&opinion->findings);
-	bool root = isolation->verdict == ISOLATE_ROOT;
 
-	if (root) {
-		take_root(isolation, finding);
-		finding->class = isolation->finding.class;
-		finding->score = isolation->finding.score;
+	finding->class = isolation->finding.class;
+	finding->score = isolation->finding.score;
+	if (isolation->verdict == ISOLATE_ROOT) {
+		take_access(&isolation->finding.accesses.items[0], finding);
 		finding->summary =
 			memory_string("This write led to the failure, in every order of the threads.");
 		finding->evidence = memory_string(
 			"Without this write, and all that depends on it, nothing fails any more.");
+	} else if (isolation->verdict == ISOLATE_UNDEFINED) {
+		take_access(undefined_read(&isolation->finding.accesses), finding);
+		finding->summary = memory_string("Memory is read that was never given a value.");
+		finding->evidence = memory_string("Nobody had written there when it was read.");
 	} else {
 		*finding = isolation->finding;
 		isolation->finding = (struct finding){ 0 };
 		free(finding->method);
-		finding->method = NULL;
-	}
-	if (!finding->evidence)
+		free(finding->evidence);
 		finding->evidence = memory_string("It was followed back from the crash, value by value.");
+	}
 	finding->rank = 1;
 	finding->method = memory_string(opinion->method);
 	finding->run = diagnosis->tally.failure.number;

@@ -58,6 +58,12 @@ static int compare(const void *left, const void *right)
 		return a->proof.verdict > b->proof.verdict ? -1 : 1;
 	if (is_group(a) != is_group(b))
 		return is_group(a) ? -1 : 1;
+	/* Seen on both sides of the others without a failure: then to be one step is what matters. */
+	bool one_step = is_group(a) && proof_has_both_orders(&a->proof);
+	bool other_step = is_group(b) && proof_has_both_orders(&b->proof);
+
+	if (one_step != other_step)
+		return one_step ? -1 : 1;
 	if (proof_is_forced_better(&a->proof, &b->proof))
 		return -1;
 	if (proof_is_forced_better(&b->proof, &a->proof))

@@ -228,6 +228,17 @@ static bool match_last(struct matching *matching)
 	return false;
 }
 
+/* "srv.board.in_use" and "board.in_use": one member, by its variable and by its type or a part of the way. */
+static bool same_variable(const char *a, const char *b)
+{
+	size_t n = strlen(a), m = strlen(b);
+	const char *longer = n > m ? a : b, *shorter = n > m ? b : a;
+	size_t more = n > m ? n - m : m - n;
+
+	return *shorter && !strcmp(longer + more, shorter) &&
+	       (!more || (longer[more - 1] == '.' && strchr(shorter, '.')));
+}
+
 /* What is called alike is one place in memory, for whoever meets there. */
 static void set_addresses(const struct matching *matching)
 {
@@ -242,8 +253,7 @@ static void set_addresses(const struct matching *matching)
 		for (size_t j = 0; j < parts->n; j++)
 			if (j != i && parts->items[j].size &&
 			    (matching->one ||
-			     (*part->site->variable &&
-			      !strcmp(part->site->variable, parts->items[j].site->variable))))
+			     same_variable(part->site->variable, parts->items[j].site->variable)))
 				like = j;
 		part->address = like == i ? 16 * (i + 1) : parts->items[like].address;
 		part->size = like == i ? matching->one || *part->site->variable : parts->items[like].size;

@@ -27,7 +27,7 @@
 #define LATE_SHARE 0.15  /* what may be added for a failure that was found late */
 
 /* With a budget in schedules nothing is cut by time, and experiments have so many runs for each schedule. */
-#define EXPERIMENT_TIMES 4u
+#define EXPERIMENT_TIMES 8u
 #define FOREVER_S 1e6
 
 /* Forced switches of the shortest schedule from which on no few accesses explain it: LOCON's widest kind, two

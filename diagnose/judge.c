@@ -75,6 +75,7 @@ static struct error *prepare(struct judging *judging, struct chase *chase, doubl
 		.passed = judging->passed,
 		.locations = &judging->locations,
 	};
+	extern struct atlas *debug_atlas;
 	locations_read(&judging->locations, judging->evidence.run);
 	TRY(gather(judging));
 	for (size_t i = 0; i < judging->npasses; i++, judging->evidence.npassed++)
@@ -129,12 +130,6 @@ static void propose_opinions(struct judging *judging)
 		}
 }
 
-/* Which proposals are tried. */
-struct tried {
-	enum claim_kind from, to;
-	bool claimed; /* only what a method claims */
-};
-
 static bool is_mended(const struct proposals *proposals)
 {
 	for (size_t i = 0; i < proposals->n; i++)
@@ -144,15 +139,14 @@ static bool is_mended(const struct proposals *proposals)
 }
 
 /* Once something mends the program, what is left of the time belongs to its proof. */
-static struct error *try_all(struct judging *judging, struct tried tried)
+static struct error *try_all(struct judging *judging, enum claim_kind from, enum claim_kind to)
 {
 	struct proposals *proposals = &judging->proposals;
 
 	for (size_t i = 0; i < proposals->n && !lab_is_over(&judging->lab); i++) {
 		struct proposal *proposal = &proposals->items[i];
 
-		if (proposal->proof.tried || proposal->claim.kind < tried.from ||
-		    proposal->claim.kind > tried.to || (tried.claimed && !proposal->methods))
+		if (proposal->proof.tried || proposal->claim.kind < from || proposal->claim.kind > to)
 			continue;
 		if (lab_is_half_over(&judging->lab) && is_mended(proposals))
 			return NULL;
@@ -235,7 +229,7 @@ static bool is_order_proven(const struct judging *judging)
 }
 
 /* Where orders come from, in the order in which they are tried. */
-enum order_source { CLAIMED_ORDERS, TORN_DOWN, TRACED_ORDERS, ORDER_SOURCES };
+enum order_source { CLAIMED_ORDERS, TORN_DOWN, TRACED_ORDERS };
 
 static struct error *propose_from(struct judging *judging, enum order_source source)
 {
@@ -252,12 +246,11 @@ static struct error *propose_from(struct judging *judging, enum order_source sou
 }
 
 /* An order that is proven is not looked for any further. */
-static struct error *try_orders(struct judging *judging)
+static struct error *try_orders(struct judging *judging, enum order_source first, enum order_source last)
 {
-	for (unsigned source = 0; source < ORDER_SOURCES && !lab_is_over(&judging->lab); source++) {
+	for (unsigned source = first; source <= last && !lab_is_over(&judging->lab); source++) {
 		TRY(propose_from(judging, (enum order_source)source));
-		TRY(try_all(judging,
-			    (struct tried){ CLAIM_ORDER, CLAIM_ORDER_LAST, source == CLAIMED_ORDERS }));
+		TRY(try_all(judging, CLAIM_ORDER, CLAIM_ORDER_LAST));
 		causes_sort(&judging->proposals);
 		TRY(try_turned(judging));
 		if (is_mended(&judging->proposals))
@@ -268,20 +261,30 @@ static struct error *try_orders(struct judging *judging)
 	return NULL;
 }
 
+/* What methods claim and what the switches show, then every triple of the trace, then orders. Where a heap block
+ * says what was freed too early, that order comes before the triples. */
 static struct error *experiment(struct judging *judging)
 {
 	struct proposals *proposals = &judging->proposals;
+	bool heap = judging->failure->outcome == OUTCOME_MEMORY;
 
 	TRY(lab_open(&judging->lab));
 	if (!judging->lab.ready)
 		return NULL;
 	TRY(virtual_fix(&judging->evidence, &judging->lab, proposals));
+	TRY(try_all(judging, CLAIM_ATOMIC, CLAIM_ATOMIC));
+	if (is_mended(proposals))
+		TRY(prove_best(judging));
+	if (heap && !is_group_proven(judging))
+		TRY(try_orders(judging, CLAIMED_ORDERS, TORN_DOWN));
+	if (is_group_proven(judging) || (heap && is_order_proven(judging)))
+		return NULL;
 	propose_triples(&judging->evidence, proposals);
-	TRY(try_all(judging, (struct tried){ CLAIM_ATOMIC, CLAIM_ATOMIC, false }));
+	TRY(try_all(judging, CLAIM_ATOMIC, CLAIM_ATOMIC));
 	TRY(prove_best(judging));
 	if (is_group_proven(judging))
 		return NULL;
-	TRY(try_orders(judging));
+	TRY(try_orders(judging, heap ? TRACED_ORDERS : CLAIMED_ORDERS, TRACED_ORDERS));
 	return prove_best(judging);
 }
 

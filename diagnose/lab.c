@@ -53,10 +53,11 @@ struct error *lab_open(struct lab *lab)
 	return NULL;
 }
 
-/* Failures that count against a claim: those that are meant, and new kinds. */
+/* Failures that count against a claim: those that are meant, and new kinds. Where somebody had to be let go the
+ * claim was not forbidden, and a failure says nothing of it. */
 static uint64_t bad(const struct trials_counts *counts, const struct trials_counts *usual)
 {
-	return counts->failed + (usual->other ? 0 : counts->other);
+	return trials_failed(counts) + (usual->other ? 0 : counts->other);
 }
 
 /* Does it fail in another way instead, more often than it did anyway? */
@@ -73,8 +74,8 @@ struct error *lab_try(struct lab *lab, const struct claim *claim, struct proof *
 	*out = (struct proof){ .tried = true };
 	TRY(trials_run(&lab->trials, claim, CLAIM_FORBID, TRIALS_ALONG, 0, lab->trials.nschedules, true,
 		       counts));
-	out->clean = !counts->cut && !counts->failed && counts->given_up * 2 <= counts->runs;
-	if (!counts->failed)
+	out->clean = !counts->cut && !trials_failed(counts) && counts->given_up * 2 <= counts->runs;
+	if (!trials_failed(counts))
 		TRY(trials_run(&lab->trials, claim, CLAIM_FORBID, TRIALS_NEAR, 0, lab->enough, true, counts));
 	out->mended = !counts->cut && !bad(counts, &lab->near) && !is_spoilt(counts, &lab->near) &&
 		      counts->given_up * 2 <= counts->runs;
@@ -85,7 +86,7 @@ struct error *lab_try(struct lab *lab, const struct claim *claim, struct proof *
 static enum verdict verdict_of(const struct lab *lab, const struct claim *claim, const struct proof *proof)
 {
 	uint64_t failed = bad(&proof->near, &lab->near) + bad(&proof->any, &lab->any);
-	uint64_t runs = proof->near.runs + proof->any.runs;
+	uint64_t runs = trials_kept(&proof->near) + trials_kept(&proof->any);
 	uint64_t usual = lab->near.failed + lab->any.failed, all = lab->near.runs + lab->any.runs;
 	bool less = statistics_is_less(failed, runs, usual, all);
 	/* Forced, a fault may show in other ways than it did in the failure at hand. */
@@ -95,10 +96,10 @@ static enum verdict verdict_of(const struct lab *lab, const struct claim *claim,
 		      statistics_lower(forced_failed, proof->forced.runs) > 0.5;
 
 	if (!less || is_spoilt(&proof->near, &lab->near) || is_spoilt(&proof->any, &lab->any) ||
-	    (proof->near.given_up + proof->any.given_up) * 2 > runs)
+	    (proof->near.given_up + proof->any.given_up) * 2 > proof->near.runs + proof->any.runs)
 		return VERDICT_GUESS;
-	/* An order that is meant can be kept: nobody who waits for it ever has to be let go. */
-	bool kept = claim->kind == CLAIM_ATOMIC || proof->near.given_up + proof->any.given_up == 0;
+	/* What is meant can be kept: hardly anybody who waits has to be let go. */
+	bool kept = trials_are_kept(&proof->near) && trials_are_kept(&proof->any);
 
 	if (failed == 0 && forced && kept)
 		return VERDICT_PROVEN;

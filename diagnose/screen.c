@@ -228,21 +228,28 @@ static char *proof_words(const struct diagnosis *diagnosis, const struct cause *
 {
 	const struct proof *proof = &cause->proof;
 	const struct trials_counts *usual = &diagnosis->causes.any, *near = &diagnosis->causes.near;
-	uint64_t runs = proof->any.runs + proof->near.runs, before = usual->runs + near->runs;
+	uint64_t runs = trials_kept(&proof->any) + trials_kept(&proof->near),
+		 before = usual->runs + near->runs;
 	const char *fix = fix_words(&cause->claim);
 	_cleanup_free_ char *forced = share(proof->forced.failed + proof->forced.other, proof->forced.runs);
-	_cleanup_free_ char *forbidden = share(proof->any.failed + proof->near.failed, runs);
+	_cleanup_free_ char *forbidden =
+		share(trials_failed(&proof->any) + trials_failed(&proof->near), runs);
+	uint64_t let_go = proof->any.runs + proof->near.runs - runs;
+	_cleanup_free_ char *left_out =
+		let_go ? memory_format(" %llu more in which that could not be kept up are left out.",
+				       (unsigned long long)let_go)
+		       : memory_string("");
 
 	if (!runs && proof->along.failed)
 		return memory_format("%s it fails all the same.", fix);
 	if (!runs)
 		return memory_format("%s it failed in none of %llu runs; there was no time for more.", fix,
 				     (unsigned long long)proof->along.runs);
-	return memory_format("%s%s%s%s %s schedules fail (%.0f %% before).",
-			     proof->forced.runs ? "Forced it fails in " : "There was no time to force it",
-			     proof->forced.runs ? forced : "", proof->forced.runs ? " runs. " : ". ", fix,
-			     forbidden,
-			     before ? 100.0 * (double)(usual->failed + near->failed) / (double)before : 0.0);
+	return memory_format(
+		"%s%s%s%s %s schedules fail (%.0f %% before).%s",
+		proof->forced.runs ? "Forced it fails in " : "There was no time to force it",
+		proof->forced.runs ? forced : "", proof->forced.runs ? " runs. " : ". ", fix, forbidden,
+		before ? 100.0 * (double)(usual->failed + near->failed) / (double)before : 0.0, left_out);
 }
 
 static void put_sure(const struct diagnosis *diagnosis, const struct cause *cause, FILE *out)

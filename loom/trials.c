@@ -120,6 +120,21 @@ static struct error *take_all(struct trials *trials, enum trials_where where, st
 	return NULL;
 }
 
+bool trials_are_kept(const struct trials_counts *counts)
+{
+	return counts->given_up * TRIALS_KEPT <= counts->runs;
+}
+
+uint64_t trials_kept(const struct trials_counts *counts)
+{
+	return counts->runs - (trials_are_kept(counts) ? counts->given_up : 0);
+}
+
+uint64_t trials_failed(const struct trials_counts *counts)
+{
+	return counts->failed - (trials_are_kept(counts) ? counts->failed_given_up : 0);
+}
+
 bool trials_are_over(const struct trials *trials)
 {
 	return (trials->stop && trials->stop()) || (trials->most && trials->runs >= trials->most) ||
@@ -146,7 +161,7 @@ struct error *trials_run(struct trials *trials, const struct claim *claim, enum 
 			TRY(steer_give(trials->steer, &order));
 		}
 		TRY(take_all(trials, where, counts));
-		if (until_failure && counts->failed)
+		if (until_failure && counts->failed > counts->failed_given_up)
 			return NULL;
 	}
 	return NULL;

@@ -38,6 +38,13 @@ struct trials_counts {
 	bool cut;               /* out of time, or stopped */
 };
 
+/* A claim is kept when somebody had to be let go in one run of so many at most. */
+#define TRIALS_KEPT 10u
+bool trials_are_kept(const struct trials_counts *counts);
+/* Where it is: runs in which nobody was let go, and those of them with the failure that is meant; else all. */
+uint64_t trials_kept(const struct trials_counts *counts);
+uint64_t trials_failed(const struct trials_counts *counts);
+
 enum trials_where {
 	TRIALS_ALONG, /* schedule i follows failing schedule i as far as that can be followed */
 	TRIALS_NEAR,  /* follows one of them for a while, then any policy */

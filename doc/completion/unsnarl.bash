@@ -25,7 +25,7 @@ _unsnarl() {
 		options+=" --loom --context --granularity --machine --seed --store --json --help"
 		;;
 	--) ;; # a program, see below
-	diagnose) options="--time -j --jobs --seed --timeout --check --expect --input --share-files --share-network --store --json --help" ;;
+	diagnose) options="--time --budget --loom -j --jobs --seed --timeout --check --expect --input --share-files --share-network --store --json --help" ;;
 	hunt)
 		options="-b --budget --passes --failures --policy --seed -j --jobs --timeout --check --expect --input --share-files --share-network --loom --context"
 		options+=" --force --forbid --keep-going --no-reduce --early-timeouts --store --json --help"

@@ -362,7 +362,7 @@ bool forbid_lets_go(struct agent *held)
 {
 	const struct claim *claim = intervene_claim();
 	/* The last of the late steps has been done when only those who wait for it are left. */
-	return claim->kind != CLAIM_ORDER_LAST || !late_is_done(held, &claim->steps[0]);
+	return claim->kind != CLAIM_ORDER_LAST || control.nready || !late_is_done(held, &claim->steps[0]);
 }
 
 void forbid_ended(struct agent *me)
