@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
@@ -52,9 +52,10 @@ struct error *observed_rank(const char *folder, const char *program, struct scan
 	_cleanup_(cmds_campaigns_free) struct cmds_campaigns campaigns = { 0 };
 	_cleanup_free_ char *path = realpath(program, NULL);
 	struct observed observed = { 0 };
-	struct stat status;
+	_cleanup_free_ char *runs = memory_format("%s/store.db", folder);
 
-	if (!path || stat(folder, &status) < 0)
+	/* The folder may hold kept scans alone. */
+	if (!path || access(runs, F_OK) < 0)
 		return NULL;
 	TRY(store_open(folder, false, &store));
 	TRY(cmds_campaigns(store, 0, &campaigns));

@@ -27,16 +27,6 @@ struct error *patch_make(const struct finding *finding, const char *path, struct
 	return error;
 }
 
-/* The set is in the environment while the program runs with it, and only then. */
-static void disarm(void)
-{
-	const char *descriptor = getenv(ARMED_ENVIRONMENT);
-
-	if (descriptor)
-		close(atoi(descriptor));
-	unsetenv(ARMED_ENVIRONMENT);
-}
-
 struct times {
 	VEC(double) list;
 };
@@ -66,15 +56,37 @@ static struct error *run_once(const struct launch_options *launch, uint64_t *fai
 	return NULL;
 }
 
-static struct error *run_patched(const struct launch_options *launch, const struct guard_set *patch,
-				 uint64_t *failed, struct times *times)
-{
-	struct arm_counts counts;
+/* Runs that are not counted: they show inside which locks the guarded accesses lie. */
+#define SHOWING 3u
 
-	TRY(arm_program(launch->path, patch, NULL, &counts));
+/* The set is in the environment while the program runs with it, and only then. */
+static struct error *run_patched(const struct launch_options *launch, const char *file, uint64_t *failed,
+				 struct times *times)
+{
+	setenv(ARMED_ENVIRONMENT, file, 1);
 	struct error *error = run_once(launch, failed, times);
 
-	disarm();
+	unsetenv(ARMED_ENVIRONMENT);
+	return error;
+}
+
+static struct error *compare(struct launch_options *options, const char *file, uint64_t runs,
+			     bool (*stop)(void), struct patch_proof *out, struct times times[2])
+{
+	struct times unused = { 0 };
+	struct error *error = NULL;
+	uint64_t ignored = 0;
+
+	for (unsigned i = 0; i < SHOWING && !error; i++)
+		error = run_patched(options, file, &ignored, &unused);
+	for (uint64_t i = 0; i < runs && !error && !(stop && stop()); i++) {
+		options->area.seed++;
+		error = run_once(options, &out->failed, &times[0]);
+		if (!error)
+			error = run_patched(options, file, &out->held, &times[1]);
+		out->runs += !error;
+	}
+	VEC_FREE(&unused.list);
 	return error;
 }
 
@@ -82,23 +94,23 @@ struct error *patch_prove(const struct launch_options *launch, const struct guar
 			  uint32_t jitter_us, bool (*stop)(void), struct patch_proof *out)
 {
 	struct launch_options options = *launch;
-	struct times plain = { 0 }, patched = { 0 };
-	struct error *error = NULL;
+	struct times times[2] = { 0 };
+	struct arm_counts counts;
 
 	*out = (struct patch_proof){ 0 };
 	options.control = (struct area_control){ .policy = POLICY_FREE };
 	options.area = (struct area_options){ .jitter_us = jitter_us, .seed = launch->area.seed };
-	for (uint64_t i = 0; i < runs && !error && !(stop && stop()); i++) {
-		options.area.seed++;
-		error = run_once(&options, &out->failed, &plain);
-		if (!error)
-			error = run_patched(&options, patch, &out->held, &patched);
-		out->runs += !error;
-	}
-	out->plain_s = median(&plain);
-	out->patched_s = median(&patched);
-	VEC_FREE(&plain.list);
-	VEC_FREE(&patched.list);
+	TRY(arm_program(launch->path, patch, NULL, &counts));
+	_cleanup_free_ char *file = memory_string(getenv(ARMED_ENVIRONMENT));
+
+	unsetenv(ARMED_ENVIRONMENT);
+	struct error *error = compare(&options, file, runs, stop, out, times);
+
+	close(atoi(file));
+	out->plain_s = median(&times[0]);
+	out->patched_s = median(&times[1]);
+	VEC_FREE(&times[0].list);
+	VEC_FREE(&times[1].list);
 	return error;
 }
 

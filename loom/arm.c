@@ -11,6 +11,9 @@
 #include "loom/armed_format.h"
 #include "loom/guard/guard.h" /* struct guard_rule_data */
 
+#define PAGE 4096u
+_Static_assert(sizeof(struct armed_door[ARMED_DOORS]) == PAGE, "doors are a page of their own");
+
 struct bytes {
 	VEC(char) list;
 };
@@ -51,7 +54,9 @@ static void put_sites(struct bytes *bytes, struct armed_header *header, const st
 {
 	size_t n = set->sites.n + 1;
 	_cleanup_free_ uint64_t *rows = memory_alloc(n * header->words * sizeof *rows);
-	_cleanup_free_ uint8_t *any = memory_alloc(n), *grains = memory_alloc(n);
+	_cleanup_free_ uint8_t *any = memory_alloc(n), *shifts = memory_alloc(n);
+	_cleanup_free_ uint32_t *numbers = guard_set_alike(set);
+	_cleanup_free_ uint16_t *alike = memory_alloc(n * sizeof *alike);
 	_cleanup_free_ struct armed_name *names = memory_alloc(n * sizeof *names);
 	uint32_t nothing = put_text(bytes, "");
 
@@ -66,7 +71,8 @@ static void put_sites(struct bytes *bytes, struct armed_header *header, const st
 			rows[number * header->words + site->before.items[i] / 64] |=
 				1ull << site->before.items[i] % 64;
 		any[number] = site->any;
-		grains[number] = (uint8_t)site->grain;
+		shifts[number] = (uint8_t)__builtin_ctz(site->grain);
+		alike[number] = (uint16_t)numbers[number];
 		names[number] = (struct armed_name){ .id = site->id,
 						     .line = site->line,
 						     .column = site->column,
@@ -77,7 +83,8 @@ static void put_sites(struct bytes *bytes, struct armed_header *header, const st
 	}
 	header->rows = put(bytes, rows, n * header->words * sizeof *rows);
 	header->any = put(bytes, any, n);
-	header->grains = put(bytes, grains, n);
+	header->shifts = put(bytes, shifts, n);
+	header->alike = put(bytes, alike, n * sizeof *alike);
 	header->names = put(bytes, names, n * sizeof *names);
 }
 
@@ -188,6 +195,9 @@ struct error *arm_program(const char *path, const struct guard_set *set, const c
 	put_rules(&bytes, &header, set);
 	struct error *error = put_units(&bytes, &header, path, set, counts);
 
+	while (bytes.list.n % PAGE)
+		*VEC_PUSH(&bytes.list) = 0;
+	header.doors = put(&bytes, (struct armed_door[ARMED_DOORS]){ 0 }, PAGE);
 	header.size = bytes.list.n;
 	memcpy(bytes.list.items, &header, sizeof header);
 	if (!error)

@@ -10,12 +10,15 @@
 #define ARMED_MAGIC 0x64656d7261736e75ull
 #define ARMED_SITES 4096u /* rows of bits: larger sets want a build of their own */
 #define ARMED_RULES 64u
+#define ARMED_DOORS 512u /* a page */
 
 struct armed_header {
 	uint64_t magic, size, hash;
 	uint32_t nsites, nrules, nroles, nunits;
 	uint32_t limit_us, words;
-	uint32_t rows, any, grains, names, rules, roles, units, strings; /* offsets */
+	uint32_t rows, any, shifts, alike, names, rules, roles, units, strings; /* offsets */
+	uint32_t
+		doors; /* offset of ARMED_DOORS doors, at a multiple of the page size; the program adds to them */
 	char log[512];
 };
 
@@ -27,6 +30,10 @@ struct armed_name { /* by site, from 0 on; texts are offsets */
 enum armed_role_kind { ARMED_ENTER = 1, ARMED_LEAVE, ARMED_WAIT, ARMED_AWAIT, ARMED_DONE };
 struct armed_role {
 	uint16_t site, rule, kind, reserved;
+};
+
+struct armed_door {   /* 0: none */
+	uint64_t key; /* site of the call in the process, rule + 1 */
 };
 
 struct armed_unit {

@@ -150,6 +150,29 @@ void guard_set_choose(const struct guard_set *set, const bool *keep, struct guar
 		copy_rule(&set->rules.items[i], renumbered, out);
 }
 
+uint32_t *guard_set_alike(const struct guard_set *set)
+{
+	_cleanup_free_ uint64_t *marks = memory_alloc((set->sites.n + 1) * sizeof *marks);
+	uint32_t *alike = memory_alloc((set->sites.n + 1) * sizeof *alike);
+	struct map first = { 0 };
+
+	for (uint32_t number = 1; number <= set->sites.n; number++)
+		for (size_t i = 0; i < guard_set_site(set, number)->before.n; i++) {
+			uint64_t *mark = &marks[guard_set_site(set, number)->before.items[i]];
+
+			*mark = hash_bytes(*mark ^ HASH_START, &number, sizeof number);
+		}
+	for (uint32_t number = 1; number <= set->sites.n; number++) {
+		bool fresh;
+		uint64_t *known = map_put(&first, marks[number], &fresh);
+
+		*known = fresh ? number : *known;
+		alike[number] = (uint32_t)*known;
+	}
+	map_free(&first);
+	return alike;
+}
+
 uint64_t guard_set_hash(const struct guard_set *set)
 {
 	char *text = NULL;

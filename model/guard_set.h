@@ -70,6 +70,8 @@ bool guard_set_allows(const struct guard_set *set, uint32_t number, uint32_t bef
 uint32_t guard_set_find(const struct guard_set *set, uint64_t id);
 /* A fresh set of the sites for which keep[number] holds. Others disappear from sets and rules. */
 void guard_set_choose(const struct guard_set *set, const bool *keep, struct guard_set *out);
+/* By number: the lowest number of those that are in the same sets. Owned by the caller. */
+uint32_t *guard_set_alike(const struct guard_set *set);
 /* What tells whether two sets are the same: their text. */
 uint64_t guard_set_hash(const struct guard_set *set);
 

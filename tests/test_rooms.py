@@ -22,7 +22,7 @@ BELOW = {
     "loom/runtime": ["model", "loom/area.h", "loom/armed_format.h", "loom/guard", "base",
                      "loom/grind/control.h"],  # force and forbid are one engine for both looms
     "llvm": ["base", "loom/compile", "static"],
-    "loom/compile": ["base", "model", "loom/runtime", "llvm/llvm.h"],
+    "loom/compile": ["base", "model", "loom/runtime", "loom/guard", "llvm/llvm.h"],
     "loom": ["base", "model"],
     "store": ["base", "model"],
     "analysis": ["base", "model", "store"],

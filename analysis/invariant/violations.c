@@ -183,7 +183,7 @@ void violations_parse(const char *text, size_t size, struct violations *out)
 		_cleanup_free_ char *line = memory_alloc((size_t)(stop - at) + 1);
 
 		memcpy(line, at, (size_t)(stop - at));
-		if (stop == at)
+		if (stop == at || *at == '#')
 			continue;
 		if (read_line(line, &violation)) {
 			merge(out, &violation);

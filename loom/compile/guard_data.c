@@ -79,6 +79,19 @@ static void put_names(FILE *out, const struct guard_set *set)
 	fprintf(out, "};\n");
 }
 
+static void put_cells(FILE *out, const struct guard_set *set)
+{
+	_cleanup_free_ uint32_t *alike = guard_set_alike(set);
+
+	fprintf(out, "static const unsigned char shifts[] = {0");
+	for (uint32_t number = 1; number <= set->sites.n; number++)
+		fprintf(out, ",%d", __builtin_ctz(guard_set_site(set, number)->grain));
+	fprintf(out, "};\nstatic const unsigned short alike[] = {0");
+	for (uint32_t number = 1; number <= set->sites.n; number++)
+		fprintf(out, ",%u", alike[number]);
+	fprintf(out, "};\n");
+}
+
 static void put_rows(FILE *out, const struct guard_set *set, uint32_t words)
 {
 	_cleanup_free_ uint64_t *row = memory_alloc((words + 1) * sizeof *row);
@@ -134,7 +147,7 @@ static const char types[] = "struct name { unsigned long id; const char *kind, *
 			    "struct data { unsigned long hash; unsigned nsites, nrules, limit_us, words; "
 			    "const unsigned long *rows;\n"
 			    "const unsigned *starts; const unsigned short *members; const unsigned char "
-			    "*any; const struct name *names;\n"
+			    "*any, *shifts; const unsigned short *alike; const struct name *names;\n"
 			    "const struct rule *rules; const char *log; };\n";
 
 void guard_data_write(FILE *out, const struct guard_set *set, const char *log)
@@ -144,6 +157,7 @@ void guard_data_write(FILE *out, const struct guard_set *set, const char *log)
 
 	fputs(types, out);
 	put_names(out, set);
+	put_cells(out, set);
 	put_rules(out, set);
 	if (words)
 		put_rows(out, set, words);
@@ -152,7 +166,8 @@ void guard_data_write(FILE *out, const struct guard_set *set, const char *log)
 	guard_symbol(set, symbol);
 	fprintf(out, "const char %s = 1;\n", symbol);
 	fprintf(out,
-		"static const struct data data = {0x%" PRIx64 "ul, %zu, %zu, %u, %u, %s, %s, %s, any, names, "
+		"static const struct data data = {0x%" PRIx64
+		"ul, %zu, %zu, %u, %u, %s, %s, %s, any, shifts, alike, names, "
 		"rules, ",
 		guard_set_hash(set), set->sites.n, set->rules.n, set->limit_ms * 1000, words,
 		words ? "rows" : "0", words ? "0" : "starts", words ? "0" : "members");

@@ -8,6 +8,7 @@
 
 #include "loom/compile/guard.h"
 #include "loom/compile/guard_weave.h"
+#include "loom/guard/inline.h"
 
 #define PRESERVE_MOST 14 /* LLVM's number of the calling convention */
 
@@ -29,6 +30,8 @@ static unsigned shift_of(uint32_t grain)
 LLVMValueRef guard_address(struct weave *weave, LLVMValueRef pointer, uint32_t grain)
 {
 	LLVMValueRef address = LLVMBuildPtrToInt(weave->builder, pointer, weave->i64, "");
+	if (grain == 1)
+		return address;
 	return LLVMBuildAnd(weave->builder, address, weave_constant(weave, ~(uint64_t)(grain - 1)), "");
 }
 
@@ -48,24 +51,44 @@ static LLVMValueRef size_of_call(struct weave *weave, const struct access *acces
 	return LLVMBuildZExtOrBitCast(weave->builder, size, weave->i64, "");
 }
 
+/* The inlined hook for an access that covers this many locations and begins with one; NULL when there is none. */
+static const char *inlined_for(const struct access *access, const struct guard_site *site, uint32_t number)
+{
+	bool within = access->size <= site->grain && access->alignment >= access->size;
+	if (access->extent || number >= GUARD_MEMOS || (!within && access->alignment < site->grain))
+		return NULL;
+	if (within)
+		return "unsnarl_hook_guard";
+	return access->size == 2 * site->grain   ? "unsnarl_hook_guard_two"
+	       : access->size == 4 * site->grain ? "unsnarl_hook_guard_four"
+						 : NULL;
+}
+
 /* The hook of a site whose predecessors are guarded. */
-static void guard_access(struct weave *weave, const struct access *access, const struct guard_site *site,
+static void guard_access(struct weave *weave, struct access access, const struct guard_site *site,
 			 uint32_t number)
 {
-	weave_before(weave, access->instruction);
-	LLVMValueRef size =
-		access->extent ? size_of_call(weave, access) : weave_constant(weave, access->size);
-	bool fits = !access->extent && access->size <= site->grain && access->alignment >= access->size;
-	if (fits || !size) {
-		LLVMValueRef arguments[] = { guard_address(weave, access->pointer, site->grain),
-					     weave_constant(weave, number) };
-		guard_call(weave, "unsnarl_guard", arguments, 2);
-		return;
+	if (access.extent && weave_extent_is_fixed(&access))
+		access.extent = NULL;
+	weave_before(weave, access.instruction);
+	LLVMValueRef size = access.extent ? size_of_call(weave, &access) : weave_constant(weave, access.size);
+	bool begins = !access.extent && access.alignment >= site->grain;
+	LLVMValueRef first = guard_address(weave, access.pointer, begins ? 1 : site->grain);
+	LLVMValueRef named = weave_constant(weave, number);
+	LLVMValueRef shift = weave_constant(weave, shift_of(site->grain));
+	const char *inlined = inlined_for(&access, site, number);
+	if (inlined) {
+		LLVMTypeRef types[] = { weave->i64, weave->i64, weave->i64 };
+		LLVMBuildCall2(weave->builder, LLVMFunctionType(weave->nothing, types, 3, 0),
+			       LLVMGetNamedFunction(weave->module, inlined),
+			       (LLVMValueRef[]){ first, named, shift }, 3, "");
+	} else if (!size ||
+		   (!access.extent && access.size <= site->grain && access.alignment >= access.size)) {
+		guard_call(weave, "unsnarl_guard", (LLVMValueRef[]){ first, named }, 2);
+	} else {
+		LLVMValueRef from = LLVMBuildPtrToInt(weave->builder, access.pointer, weave->i64, "");
+		guard_call(weave, "unsnarl_guard_range", (LLVMValueRef[]){ from, size, named, shift }, 4);
 	}
-	LLVMValueRef arguments[] = { LLVMBuildPtrToInt(weave->builder, access->pointer, weave->i64, ""), size,
-				     weave_constant(weave, number),
-				     weave_constant(weave, shift_of(site->grain)) };
-	guard_call(weave, "unsnarl_guard_range", arguments, 4);
 }
 
 /* ---- memory that begins a new life ---- */
@@ -181,7 +204,7 @@ static void weave_unit(struct weave *weave, struct guarded_unit *unit, uint32_t 
 		weave->function = guarded->function;
 		(*nsites)++;
 		if (!site->any)
-			guard_access(weave, &guarded->access, site, guarded->site);
+			guard_access(weave, guarded->access, site, guarded->site);
 		guard_rules_weave(weave, guarded);
 	}
 	guard_ahead_weave(weave, unit);
@@ -206,6 +229,7 @@ struct error *guard_transform(LLVMModuleRef module, const struct transform_optio
 		return error_new("%s: only programs for x86-64 can be guarded", options->source);
 	source_start(&weave.source, module, options->source);
 	library_inline(&weave.source, module);
+	TRY(guard_inline_link(module));
 	weave_start(&weave);
 	LLVMDeleteGlobal(weave.descriptor);
 	LLVMDeleteGlobal(weave.self_global);

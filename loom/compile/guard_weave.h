@@ -5,6 +5,9 @@
 #include "loom/compile/weave.h"
 #include "model/guard_set.h"
 
+/* loom/guard/inline.c as bitcode. */
+extern const char guard_bitcode[], guard_bitcode_end[];
+
 struct guarded_access {
 	struct access access;
 	LLVMValueRef function;
@@ -32,6 +35,8 @@ void guard_call_rule(struct weave *weave, const char *name, size_t rule, LLVMVal
 uint64_t guard_rule_size(const struct access *access);
 /* Puts the builder behind an access; false behind a call that may throw. */
 bool guard_after(struct weave *weave, LLVMValueRef instruction);
+/* guard_inline.c: brings the hooks that are inlined. */
+struct error *guard_inline_link(LLVMModuleRef module);
 /* guard_rules.c: hooks of the set's rules at one access; and where a function ends inside a group. */
 void guard_rules_weave(struct weave *weave, const struct guarded_access *guarded);
 void guard_rules_leave(struct weave *weave, const struct guarded_unit *unit);

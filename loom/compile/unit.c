@@ -72,10 +72,9 @@ static struct error *weave_module(LLVMModuleRef module, const char *bytes, size_
 	if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message))
 		return message_error(message, "the hooks made unsound code of", options->source);
 	LLVMDisposeMessage(message);
-	if (!options->guard) {
-		TRY(inline_hooks(module, options->source, options->optimise));
+	TRY(inline_hooks(module, options->source, options->optimise));
+	if (!options->guard)
 		embed_bitcode(module, bytes, size, hash_bytes(HASH_START, bytes, size));
-	}
 	if (LLVMWriteBitcodeToFile(module, to) != 0)
 		return error_new("cannot write %s: is the disk full?", to);
 	return NULL;

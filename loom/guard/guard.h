@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "loom/guard/inline.h"
+
 /* ---- what the build brings (written by loom/compile/guard_data.c) ---- */
 
 struct guard_name {
@@ -36,6 +38,8 @@ struct guard_data {
 	const uint32_t *starts;         /* lists: of site s from starts[s] to starts[s + 1] */
 	const uint16_t *members;        /* rising */
 	const uint8_t *any;             /* by site: anything may come before */
+	const uint8_t *shifts;          /* by site: logarithm of its grain */
+	const uint16_t *alike;          /* by site: the same number for those that may precede the same */
 	const struct guard_name *names; /* by site */
 	const struct guard_rule_data *rules;
 	const char *log; /* NULL: the environment names one, or there is none */
@@ -82,23 +86,28 @@ extern __thread uint32_t guard_self; /* number of this thread, 1 to 65535; 0: no
 void guard_register(void);
 uint64_t guard_now_us(void);
 
-/* record.c: the last two accesses of each location. */
-#define GUARD_UNKNOWN UINT32_MAX /* nobody knows who came before: nothing is said then */
-/* Site and thread of the last access by another thread; 0 when there was none. */
-uint32_t guard_predecessor(uint64_t address);
-bool guard_note(uint64_t address, uint32_t site, bool must);
+/* cells.c: where the last two accesses of each location lie. */
+extern struct guard_map unsnarl_guard_map;
+extern __thread struct guard_memo unsnarl_guard_memos[GUARD_MEMOS];
+bool guard_cells_start(void);            /* false when there is no room in the address space */
+void guard_cells_mark(uint64_t address); /* before a location's first access is noted */
 void guard_forget(uint64_t address, uint64_t size);
+
+/* record.c: the last two accesses of each location. */
+/* Site and thread of the last access by another thread before one at `site`; 0 when there was none. */
+uint32_t guard_predecessor(uint64_t address, uint32_t site);
+bool guard_note(uint64_t address, uint32_t site, bool must);
 static inline uint32_t guard_word(uint32_t site, uint32_t thread)
 {
-	return site << 16 | thread;
+	return thread << GUARD_SITE_BITS | site;
 }
 static inline uint32_t guard_word_site(uint32_t word)
 {
-	return word >> 16;
+	return word & 0xffff;
 }
 static inline uint32_t guard_word_thread(uint32_t word)
 {
-	return word & 0xffff;
+	return word >> GUARD_SITE_BITS;
 }
 bool guard_allows(uint32_t site, uint32_t before);
 
@@ -135,6 +144,7 @@ void guard_tally_begin(
 void guard_tally_ended(void);
 
 /* log.c */
+void guard_log_text(const char *sentence); /* a line that begins with # */
 void guard_log(const struct guard_violation *violation, uint64_t times, const char *outcome);
 
 /* rules.c */

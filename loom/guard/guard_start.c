@@ -10,7 +10,7 @@
 
 #define MOST_US 600000000u
 
-struct guard_settings guard_settings;
+struct guard_settings guard_settings = { .off = true };
 __thread uint32_t guard_self __attribute__((tls_model("initial-exec")));
 static uint32_t last_thread; /* number given out last */
 static uint32_t started;
@@ -47,8 +47,16 @@ __attribute__((constructor(101))) static void start(void)
 	log = log ? log : unsnarl_guard_data->log;
 	if (log && strlen(log) < sizeof guard_settings.log)
 		memcpy(guard_settings.log, log, strlen(log) + 1);
-	guard_settings.off = state && strcmp(state, "off") == 0;
+	if (state && strcmp(state, "off") == 0)
+		return;
+	if (!guard_cells_start()) {
+		guard_log_text("nothing is guarded: no address space is left to keep accesses in, is there a "
+			       "limit on "
+			       "it (ulimit -v)?");
+		return;
+	}
 	pthread_atfork(NULL, NULL, forget_parent);
+	__atomic_store_n(&guard_settings.off, false, __ATOMIC_RELEASE);
 }
 
 __attribute__((destructor(101))) static void end(void)

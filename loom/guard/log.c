@@ -102,6 +102,23 @@ static void append(const char *bytes, size_t n)
 	syscall(SYS_close, file);
 }
 
+void guard_log_text(const char *sentence)
+{
+	struct line line = { .n = 0 };
+	int saved = errno;
+
+	if (!guard_settings.log[0])
+		return;
+	put(&line, "#");
+	put_time(&line);
+	put_number(&line, " pid ", (uint64_t)syscall(SYS_getpid));
+	put(&line, ": ");
+	put(&line, sentence);
+	line.bytes[line.n++] = '\n';
+	append(line.bytes, line.n);
+	errno = saved;
+}
+
 void guard_log(const struct guard_violation *violation, uint64_t times, const char *outcome)
 {
 	struct line line = { .n = 0 };

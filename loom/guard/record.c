@@ -1,42 +1,9 @@
 /* The recorder (AI, Algorithm 1): for each location the last access and the last one by
- * another thread than that. One word of 64 bits holds both, so that to look and to note
- * is one compare and swap. The table is of a fixed size; where two locations compete for
- * a cell the newer one gets it, and of the older nobody knows then who came before:
- * nothing is ever said on the ground of what is not known.
+ * another thread than that. One word of 64 bits holds both, the location's state, so that
+ * to look and to note is one compare and swap. cells.c says where states lie; inline.c is
+ * what guarded code does by itself.
  */
-#include <malloc.h>
-
 #include "loom/guard/guard.h"
-
-#define CELL_BITS 20u /* 16 MiB of address space, of memory what is touched */
-#define CELLS (1u << CELL_BITS)
-#define LINE 64u
-#define LINES (1u << 14) /* counters of recorded locations, by line of memory */
-
-struct cell {
-	uint64_t address; /* 0: never used */
-	uint64_t pair;    /* low half: word of the last access; high half: of the last by another thread */
-} __attribute__((aligned(16)));
-
-static struct cell cells[CELLS];
-/* How many cells hold locations of a line; several lines may share a counter. Blocks and stack variables that
- * begin a new life look here first: most of them were never recorded. */
-static uint32_t lines[LINES];
-
-/* Neighbours lie side by side, so that walks over memory are walks over cells. */
-static inline struct cell *cell_of(uint64_t address)
-{
-	uint64_t granule = address >> 3;
-
-	return &cells[(granule ^ granule >> CELL_BITS ^ (address & 7) << 12) & (CELLS - 1)];
-}
-
-static inline uint32_t *line_of(uint64_t address)
-{
-	uint64_t line = address / LINE;
-
-	return &lines[(line ^ line >> 14) & (LINES - 1)];
-}
 
 bool guard_allows(uint32_t site, uint32_t before)
 {
@@ -59,82 +26,63 @@ bool guard_allows(uint32_t site, uint32_t before)
 	return low < data->starts[site + 1] && data->members[low] == before;
 }
 
-static inline bool may_follow(uint32_t site, uint32_t before)
+/* Of a state, low half: word of the last access; high half: of the last by another thread. */
+static inline uint32_t last_of(uint64_t state)
 {
-	return before == GUARD_UNKNOWN || guard_allows(site, guard_word_site(before));
+	return (uint32_t)state;
 }
 
-/* Of a pair: the last access by another thread than `self`. */
-static inline uint32_t remote(uint64_t pair, uint32_t self)
+/* The last access by another thread than `self`. */
+static inline uint32_t remote(uint64_t state, uint32_t self)
 {
-	return guard_word_thread((uint32_t)pair) == self ? (uint32_t)(pair >> 32) : (uint32_t)pair;
+	return guard_word_thread(last_of(state)) == self ? (uint32_t)(state >> 32) : last_of(state);
 }
 
-uint32_t guard_predecessor(uint64_t address)
+static inline uint64_t *cell_of(uint64_t address, uint32_t site)
 {
-	struct cell *cell = cell_of(address);
-	uint64_t held = __atomic_load_n(&cell->address, __ATOMIC_ACQUIRE);
-	uint64_t pair = __atomic_load_n(&cell->pair, __ATOMIC_ACQUIRE);
-
-	if (held == 0)
-		return 0;
-	if (held != address || __atomic_load_n(&cell->address, __ATOMIC_ACQUIRE) != address)
-		return GUARD_UNKNOWN;
-	return remote(pair, guard_self);
+	return guard_cell_in(&unsnarl_guard_map, address, unsnarl_guard_data->shifts[site]);
 }
 
-/* Both words of a cell at once; false when somebody changed it meanwhile. */
-static bool replace(struct cell *cell, struct cell old, struct cell fresh)
+uint32_t guard_predecessor(uint64_t address, uint32_t site)
 {
-	return __sync_bool_compare_and_swap((unsigned __int128 *)cell,
-					    (unsigned __int128)old.pair << 64 | old.address,
-					    (unsigned __int128)fresh.pair << 64 | fresh.address);
+	return remote(__atomic_load_n(cell_of(address, site), __ATOMIC_ACQUIRE), guard_self);
 }
 
-/* The cell becomes that of `address`. */
-static void take_over(struct cell *cell, uint64_t address, uint32_t word)
+/* The state after an access by `self`. Where all three accesses are alike, that is, where whatever may follow one
+ * may follow the others, it is left as it is: whoever comes gets the same answer, and threads that read the
+ * same memory do not write to the same cells. */
+static inline uint64_t next_state(uint64_t state, uint32_t site, uint32_t self)
 {
-	struct cell old = { .address = __atomic_load_n(&cell->address, __ATOMIC_ACQUIRE),
-			    .pair = __atomic_load_n(&cell->pair, __ATOMIC_ACQUIRE) };
+	const uint16_t *alike = unsnarl_guard_data->alike;
+	uint32_t last = guard_word_site(last_of(state)), other = guard_word_site((uint32_t)(state >> 32));
 
-	/* A cell that had another location may have had this one before: who came earlier is not known then. */
-	uint64_t before = old.address ? GUARD_UNKNOWN : 0;
-
-	if (old.address == address || !replace(cell, old, (struct cell){ address, before << 32 | word }))
-		return; /* another thread was faster: it is on record, we are not */
-	__atomic_fetch_add(line_of(address), 1, __ATOMIC_RELAXED);
-	if (old.address)
-		__atomic_fetch_sub(line_of(old.address), 1, __ATOMIC_RELAXED);
+	if (other && alike[last] == alike[site] && alike[other] == alike[site])
+		return state;
+	return (uint64_t)remote(state, self) << 32 | guard_word(site, self);
 }
 
 /* Notes the access if it may follow what came before, or in any case with `must`. To look and to note is one
  * step: of two threads that wait for the same, one goes on and the other sees it. */
 bool guard_note(uint64_t address, uint32_t site, bool must)
 {
-	struct cell *cell = cell_of(address);
-	uint32_t word = guard_word(site, guard_self);
+	uint64_t *cell = cell_of(address, site), state = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
 
 	for (;;) {
-		uint64_t held = __atomic_load_n(&cell->address, __ATOMIC_ACQUIRE);
-		uint64_t pair = __atomic_load_n(&cell->pair, __ATOMIC_ACQUIRE);
+		uint64_t next = next_state(state, site, guard_self);
 
-		if (held != address) {
-			if (!held && !must && !guard_allows(site, 0))
-				return false;
-			take_over(cell, address, word);
-			return true;
-		}
-		uint32_t before = remote(pair, guard_self);
-
-		if (!must && !may_follow(site, before))
+		if (!must && !guard_allows(site, guard_word_site(remote(state, guard_self))))
 			return false;
-		if (__atomic_compare_exchange_n(&cell->pair, &pair, (uint64_t)before << 32 | word, false,
-						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		if (next == state)
+			return true;
+		if (!state)
+			guard_cells_mark(address);
+		if (__atomic_compare_exchange_n(cell, &state, next, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_ACQUIRE))
 			return true;
 	}
 }
 
-/* Whatever is not a known step within a known cell. */
+/* Whatever is not a known step. */
 static __attribute__((noinline)) void access_slowly(uint64_t address, uint32_t site)
 {
 	if (!guard_self)
@@ -143,34 +91,30 @@ static __attribute__((noinline)) void access_slowly(uint64_t address, uint32_t s
 		guard_stall(address, site);
 }
 
-/* A known step within a known cell; false when the slow way has to look. */
+/* A step within the sets, at a location that has been accessed; false when the slow way has to look. */
 static inline bool step(uint64_t address, uint32_t site, uint32_t self)
 {
-	struct cell *cell = cell_of(address);
-	uint32_t word = guard_word(site, self);
+	uint64_t *cell = cell_of(address, site), state = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
+	bool own = guard_word_thread(last_of(state)) == self;
 
-	/* Pairs with the swaps below and in replace(): address first, then what belongs to it. */
-	if (__builtin_expect(__atomic_load_n(&cell->address, __ATOMIC_ACQUIRE) != address, 0))
+	if (!state || !guard_allows(site, guard_word_site(remote(state, self))))
 		return false;
-	uint64_t pair = __atomic_load_n(&cell->pair, __ATOMIC_ACQUIRE);
+	uint64_t next = next_state(state, site, self);
 
-	if ((uint32_t)pair == word)
-		return true; /* the same access again, and nobody came between */
-	uint32_t before = remote(pair, self);
-
-	if (!may_follow(site, before))
-		return false;
-	uint64_t fresh = (uint64_t)before << 32 | word;
-
-	if (guard_word_thread((uint32_t)pair) == self) {
-		/* The last access was our own: a plain store, a twentieth of the time of a swap. Whoever comes in
-		 * the very same moment is not on record then. */
-		__atomic_store_n(&cell->pair, fresh, __ATOMIC_RELEASE);
+	if (site < GUARD_MEMOS && own)
+		unsnarl_guard_memos[site].own = state >> GUARD_SITE_BITS << GUARD_SITE_BITS | site;
+	else if (site < GUARD_MEMOS && next == state)
+		unsnarl_guard_memos[site].stable = state;
+	if (next == state)
+		return true;
+	if (own) {
+		/* A plain store, a twentieth of the time of a swap. Whoever comes in the very same moment is not on
+		 * record then. */
+		__atomic_store_n(cell, next, __ATOMIC_RELEASE);
 		return true;
 	}
-	/* Fails when another thread came meanwhile, or took the cell: then the slow way looks again. */
-	return __atomic_compare_exchange_n(&cell->pair, &pair, fresh, false, __ATOMIC_ACQ_REL,
-					   __ATOMIC_RELAXED);
+	/* Fails when another thread came meanwhile: then the slow way looks again. */
+	return __atomic_compare_exchange_n(cell, &state, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 GUARD_HOOK void unsnarl_guard(uint64_t address, uint64_t site)
@@ -187,70 +131,16 @@ GUARD_HOOK void unsnarl_guard(uint64_t address, uint64_t site)
 GUARD_HOOK void unsnarl_guard_range(uint64_t address, uint64_t size, uint64_t site, uint64_t shift)
 {
 	uint64_t grain = 1ull << shift, first = address & ~(grain - 1), end = address + size;
-	uint32_t self = guard_self;
 
 	for (unsigned i = 0; i < RANGE_MOST && first < end; i++, first += grain)
-		if (__builtin_expect(!self || !step(first, (uint32_t)site, self), 0)) {
-			access_slowly(first, (uint32_t)site);
-			self = guard_self;
-		}
-}
-
-/* ---- memory that begins a new life ---- */
-
-/* The location keeps its cell, and nobody has been there. */
-static void forget_cell(uint64_t address)
-{
-	struct cell *cell = cell_of(address);
-	struct cell old = { .address = __atomic_load_n(&cell->address, __ATOMIC_ACQUIRE),
-			    .pair = __atomic_load_n(&cell->pair, __ATOMIC_ACQUIRE) };
-
-	if (old.address == address && old.pair)
-		replace(cell, old, (struct cell){ address, 0 });
-}
-
-static void forget_all_in(uint64_t address, uint64_t end)
-{
-	for (uint32_t i = 0; i < CELLS; i++) {
-		uint64_t held = __atomic_load_n(&cells[i].address, __ATOMIC_ACQUIRE);
-
-		if (held >= address && held < end)
-			forget_cell(held);
-	}
-}
-
-void guard_forget(uint64_t address, uint64_t size)
-{
-	if (size > (uint64_t)CELLS * LINE) {
-		forget_all_in(address, address + size);
-		return;
-	}
-	for (uint64_t line = address & ~(uint64_t)(LINE - 1); line < address + size; line += LINE) {
-		if (!__atomic_load_n(line_of(line), __ATOMIC_RELAXED))
-			continue;
-		for (uint64_t at = line < address ? address : line; at < line + LINE && at < address + size;
-		     at++)
-			forget_cell(at);
-	}
-}
-
-GUARD_HOOK void unsnarl_guard_fresh_stack(uint64_t address, uint64_t size)
-{
-	guard_forget(address, size);
-	if (unsnarl_guard_data->nrules)
-		guard_rules_forget(address, size);
-}
-
-GUARD_HOOK void unsnarl_guard_fresh(uint64_t block)
-{
-	if (block)
-		unsnarl_guard_fresh_stack(block, malloc_usable_size((void *)(uintptr_t)block));
+		unsnarl_guard(first, site);
 }
 
 GUARD_HOOK void unsnarl_guard_ahead(uint64_t address, uint64_t site, uint64_t mutex)
 {
 	if (!guard_self)
 		guard_register();
-	if (!guard_settings.off && !may_follow((uint32_t)site, guard_predecessor(address)))
+	if (!guard_settings.off &&
+	    !guard_allows((uint32_t)site, guard_word_site(guard_predecessor(address, (uint32_t)site))))
 		guard_stall_ahead(address, (uint32_t)site, (const int *)(uintptr_t)mutex);
 }

@@ -60,7 +60,9 @@ static uint32_t holder(uint64_t rule, uint64_t address, uint64_t size)
 		uint64_t at = __atomic_load_n(&claim->address, __ATOMIC_RELAXED);
 		uint64_t length = __atomic_load_n(&claim->size, __ATOMIC_RELAXED);
 
-		if (!apart && (at >= address + size || address >= at + length))
+		bool meets = at < address ? address - at < length : at - address < size;
+
+		if (!apart && !meets)
 			continue;
 		now = now ? now : guard_now_us();
 		if (claim_age(claim, now) < guard_settings.limit_us)
@@ -151,6 +153,21 @@ static bool may_enter(uint64_t rule, uint64_t address, uint64_t size)
 	return false;
 }
 
+/* The thread's claim, when it is in the group already and has all of this there; NULL when not. */
+static struct claim *claim_around(uint64_t rule, uint64_t address, uint64_t size)
+{
+	for (unsigned i = 0; __atomic_load_n(&rules[rule].claimed, __ATOMIC_ACQUIRE) && i < CLAIMS; i++) {
+		struct claim *claim = &rules[rule].claims[i];
+
+		/* What is its own nobody else changes, but for the place of a claim that is too old. */
+		if (__atomic_load_n(&claim->thread, __ATOMIC_ACQUIRE) == (guard_self | CLAIM_INSIDE) &&
+		    claim->address <= address && address - claim->address <= claim->size &&
+		    size <= claim->size - (address - claim->address))
+			return claim;
+	}
+	return NULL;
+}
+
 GUARD_HOOK void unsnarl_guard_enter(uint64_t rule, uint64_t address, uint64_t size)
 {
 	struct claim *claim = NULL;
@@ -158,6 +175,11 @@ GUARD_HOOK void unsnarl_guard_enter(uint64_t rule, uint64_t address, uint64_t si
 	if (!is_ready(rule))
 		return;
 	uint64_t started = guard_now_us();
+	struct claim *around = claim_around(rule, address, size);
+
+	/* Entered before a lock was taken: to leave and enter again would let others in. */
+	if (around && claim_age(around, started) < guard_settings.limit_us)
+		return;
 
 	do {
 		if (claim)

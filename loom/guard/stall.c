@@ -64,9 +64,7 @@ void guard_pace_settle(const struct guard_pace *pace)
 
 static bool is_resolved(uint64_t address, uint32_t site)
 {
-	uint32_t before = guard_predecessor(address);
-
-	return before == GUARD_UNKNOWN || guard_allows(site, guard_word_site(before));
+	return guard_allows(site, guard_word_site(guard_predecessor(address, site)));
 }
 
 /* What this thread has waited for in vain before it took a mutex: inside it waits no more for that. */
@@ -77,15 +75,11 @@ static __thread struct {
 
 void guard_stall(uint64_t address, uint32_t site)
 {
-	uint32_t before = guard_predecessor(address);
+	uint32_t before = guard_predecessor(address, site);
 	struct guard_violation violation = { .site = guard_word(site, guard_self), .before = before };
 	bool waited = waited_ahead.address == address && waited_ahead.site == site;
 	struct guard_pace pace;
 
-	if (before == GUARD_UNKNOWN) {
-		guard_note(address, site, true);
-		return;
-	}
 	guard_pace_start(&pace, waited ? 0 : guard_tally_limit(site, guard_word_site(before)));
 	guard_tally_begin(&violation);
 	do
@@ -124,13 +118,11 @@ static bool look_ahead(uint64_t address, uint32_t site, const int *mutex, bool *
 
 void guard_stall_ahead(uint64_t address, uint32_t site, const int *mutex)
 {
-	uint32_t before = guard_predecessor(address);
+	uint32_t before = guard_predecessor(address, site);
 	struct guard_violation violation = { .site = guard_word(site, guard_self), .before = before };
 	struct guard_pace pace;
 	bool violated = false;
 
-	if (before == GUARD_UNKNOWN)
-		return;
 	guard_pace_start(&pace, guard_tally_limit(site, guard_word_site(before)));
 	guard_tally_begin(&violation);
 	do

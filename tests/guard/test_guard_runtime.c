@@ -11,11 +11,16 @@
 
 #include "loom/guard/guard.h"
 
+void unsnarl_hook_guard(uint64_t address, uint64_t site, uint64_t shift); /* loom/guard/inline.c */
+void unsnarl_hook_guard_two(uint64_t address, uint64_t site, uint64_t shift);
+
 #define SITES 5u
 
 /* Site s may come after nobody and after sites below s; site 5 after anything. */
 static uint64_t rows[SITES + 1];
 static const uint8_t any[SITES + 1] = { [5] = 1 };
+static const uint8_t shifts[SITES + 1] = { 0, 2, 2, 2, 2, 2 };
+static uint16_t alike[SITES + 1] = { 0, 1, 2, 3, 4, 5 };
 static const struct guard_name names[SITES + 1] = { { 0, "-", "-", "-", "-", 0, 0 } };
 static const struct guard_rule_data rules[] = { { 2, 0, 1, 2 }, { 1, 0, 3, 4 } };
 static struct guard_data data = { .nsites = SITES,
@@ -24,6 +29,8 @@ static struct guard_data data = { .nsites = SITES,
 				  .words = 1,
 				  .rows = rows,
 				  .any = any,
+				  .shifts = shifts,
+				  .alike = alike,
 				  .names = names,
 				  .rules = rules };
 const struct guard_data *unsnarl_guard_data = &data;
@@ -55,35 +62,132 @@ static uint32_t naive(unsigned at, uint32_t thread)
 	return 0;
 }
 
+/* Threads are played by one, so each one's memos are put back when it is its turn. */
+static struct guard_memo memos[5][GUARD_MEMOS];
+
+static void play(uint32_t thread)
+{
+	if (guard_self >= 1 && guard_self <= 4)
+		memcpy(memos[guard_self], unsnarl_guard_memos, sizeof memos[0]);
+	guard_self = thread;
+	memcpy(unsnarl_guard_memos, memos[thread], sizeof memos[0]);
+}
+
+/* Whatever site came next, it would be judged as by who looks back. */
+static void check_verdicts(uint64_t address, unsigned at)
+{
+	uint32_t before = naive(at, guard_self);
+
+	for (uint32_t site = 1; site <= SITES; site++)
+		assert_int_equal(guard_allows(site, guard_word_site(guard_predecessor(address, site))),
+				 guard_allows(site, guard_word_site(before)));
+}
+
+static void compare_recorders(unsigned steps, unsigned addresses)
+{
+	memset(memos, 0xff, sizeof memos);
+	guard_self = 0;
+	for (unsigned i = 0; i < steps; i++) {
+		unsigned at = below(addresses), times = 1 + below(4);
+		uint64_t address = 0x10000 + (uint64_t)at * 4 + (at % 3 ? 0 : 0x555500000000);
+
+		play(1 + below(4));
+		check_verdicts(address, at);
+		if (below(50) == 0 || lengths[at] > 60) {
+			guard_forget(address, 4);
+			lengths[at] = 0;
+		}
+		for (; times; times--) {
+			uint32_t site = 1 + below(SITES);
+
+			unsnarl_hook_guard(address, site, 2);
+			history[at][lengths[at]].site = site;
+			history[at][lengths[at]++].thread = guard_self;
+		}
+	}
+	for (unsigned at = 0; at < ADDRESSES; at++) {
+		guard_forget(0x10000 + (uint64_t)at * 4 + (at % 3 ? 0 : 0x555500000000), 4);
+		lengths[at] = 0;
+	}
+}
+
 static void test_recorder(void **unused)
 {
 	(void)unused;
-	unsigned known = 0, asked = 0;
+	guard_settings.limit_us = 0;
+	compare_recorders(100000, ADDRESSES);
+	compare_recorders(50000, 7);
+}
 
-	for (unsigned i = 0; i < 200000; i++) {
-		unsigned at = below(ADDRESSES);
-		uint64_t address = 0x10000 + (uint64_t)at * 4 + (at % 3 ? 0 : 0x5550000000);
-		uint32_t thread = 1 + below(4), site = 1 + below(SITES);
+/* Sets at random, with sites that are in the same ones. */
+static void test_alike(void **unused)
+{
+	(void)unused;
+	uint64_t kept[SITES + 1];
 
-		guard_self = thread;
-		uint32_t before = guard_predecessor(address);
-
-		asked++;
-		if (before != GUARD_UNKNOWN) {
-			known++;
-			assert_int_equal(before, naive(at, thread));
+	memcpy(kept, rows, sizeof rows);
+	guard_settings.limit_us = 0;
+	for (unsigned set = 0; set < 40; set++) {
+		for (uint32_t site = 1; site <= SITES; site++) {
+			rows[site] = below(1u << (SITES + 1));
+			/* 2 and 3 are in the same sets, in some also 4. */
+			for (uint32_t other = 3; other <= 3 + set % 2; other++)
+				rows[site] = (rows[site] & ~(1ull << other)) | (rows[site] >> 2 & 1) << other;
 		}
-		if (below(50) == 0 || lengths[at] == 64) {
-			guard_forget(address, 4);
-			lengths[at] = 0;
-			continue;
-		}
-		guard_note(address, site, true);
-		history[at][lengths[at]].site = site;
-		history[at][lengths[at]++].thread = thread;
+		alike[3] = 2;
+		alike[4] = set % 2 ? 2 : 4;
+		compare_recorders(2000, 5);
 	}
-	/* Cells are few enough to be fought for, and many enough that most is known. */
-	assert_true(known > asked / 2);
+	memcpy(rows, kept, sizeof rows);
+	alike[3] = 3;
+	alike[4] = 4;
+}
+
+/* Two neighbours in one hook are as two hooks. */
+static void test_two(void **unused)
+{
+	(void)unused;
+	static int32_t pairs[2][64];
+
+	guard_settings.limit_us = 0;
+	memset(memos, 0xff, sizeof memos);
+	guard_self = 0;
+	for (unsigned i = 0; i < 20000; i++) {
+		unsigned at = below(62), site = 1 + below(SITES);
+		bool alone = below(3) == 0;
+
+		play(1 + below(4));
+		unsnarl_hook_guard_two((uint64_t)(uintptr_t)&pairs[0][at], site, 2);
+		unsnarl_guard((uint64_t)(uintptr_t)&pairs[1][at], site);
+		unsnarl_guard((uint64_t)(uintptr_t)&pairs[1][at + 1], site);
+		if (alone) {
+			unsnarl_hook_guard((uint64_t)(uintptr_t)&pairs[0][at], site, 2);
+			unsnarl_guard((uint64_t)(uintptr_t)&pairs[1][at], site);
+		}
+		for (unsigned j = 0; j < 64; j++)
+			assert_int_equal(guard_predecessor((uint64_t)(uintptr_t)&pairs[0][j], 1),
+					 guard_predecessor((uint64_t)(uintptr_t)&pairs[1][j], 1));
+	}
+}
+
+/* A large block that begins a new life: its cells are empty, those beside it are not. */
+static void test_forget_much(void **unused)
+{
+	(void)unused;
+	uint64_t first = 0x700000000010, size = 3u << 20;
+
+	guard_self = 2;
+	for (uint64_t at = 0; at < size; at += 4096)
+		guard_note(first + at, 3, true);
+	guard_note(first - 4, 3, true);
+	guard_note(first + size, 3, true);
+	guard_self = 3;
+	assert_int_equal(guard_word_site(guard_predecessor(first + 4096, 1)), 3);
+	guard_forget(first, size);
+	for (uint64_t at = 0; at < size; at += 4096)
+		assert_int_equal(guard_predecessor(first + at, 1), 0);
+	assert_int_equal(guard_word_site(guard_predecessor(first - 4, 1)), 3);
+	assert_int_equal(guard_word_site(guard_predecessor(first + size, 1)), 3);
 }
 
 static void test_allows(void **unused)
@@ -162,7 +266,7 @@ static void test_unresolved(void **unused)
 		unsnarl_guard(address, 3);
 		if (i == 0)
 			assert_true(guard_now_us() - first >= 20000);
-		assert_int_equal(guard_word_site(guard_predecessor(address)), 4);
+		assert_int_equal(guard_word_site(guard_predecessor(address, 3)), 4);
 	}
 	assert_int_equal(guard_tally_limit(3, 4), 0);
 	/* 20 + 10 + 5 + … ms, and room for a busy machine. */
@@ -271,11 +375,18 @@ int main(void)
 {
 	for (uint32_t site = 1; site <= SITES; site++)
 		rows[site] = (1ull << site) - 1;
+	/* Stalls first: those of random accesses are in vain, and shorten later ones. */
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_recorder),    cmocka_unit_test(test_allows),
-		cmocka_unit_test(test_resolved),    cmocka_unit_test(test_unresolved),
-		cmocka_unit_test(test_atomic_rule), cmocka_unit_test(test_group_is_alone),
+		cmocka_unit_test(test_allows),
+		cmocka_unit_test(test_resolved),
+		cmocka_unit_test(test_unresolved),
+		cmocka_unit_test(test_atomic_rule),
+		cmocka_unit_test(test_group_is_alone),
 		cmocka_unit_test(test_order_rule),
+		cmocka_unit_test(test_recorder),
+		cmocka_unit_test(test_alike),
+		cmocka_unit_test(test_two),
+		cmocka_unit_test(test_forget_much),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,12 +41,12 @@ static void access_slowly(struct thread *self, uint64_t word, uint64_t address, 
 {
 	if (UNLIKELY(runtime.controlled))
 		control_access(self, word, address, size, access);
-	if (UNLIKELY(runtime.armed))
-		armed_access(WORD_SITE(word), address, size);
 	/* What is this thread's own is here only because every access must be seen. */
 	if (UNLIKELY(runtime.options.jitter_us &&
 		     !(runtime.always_slow && granule_is_own(self, address, size))))
 		jitter_at_access(self, WORD_SITE(word));
+	if (UNLIKELY(runtime.armed))
+		armed_access(WORD_SITE(word), address, size);
 	if (UNLIKELY(runtime.always_slow))
 		trace_begin(self, word, address, size, access);
 	if (self->taken.cell)

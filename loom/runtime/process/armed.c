@@ -12,6 +12,7 @@
 
 #include "loom/armed_format.h"
 #include "loom/guard/guard.h"
+#include "loom/runtime/process/armed.h"
 
 static struct guard_data armed_data;
 const struct guard_data *unsnarl_guard_data = &armed_data;
@@ -36,14 +37,22 @@ static const void *part(uint32_t at)
 	return (const char *)armed + at;
 }
 
+static bool shifts_are_sound(uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		if (((const uint8_t *)part(armed->shifts))[i] >= GUARD_GRAINS)
+			return false;
+	return true;
+}
+
 static bool is_sound(void)
 {
 	uint64_t n = (uint64_t)armed->nsites + 1;
 
 	return armed->magic == ARMED_MAGIC && armed->nsites <= ARMED_SITES && armed->nrules <= ARMED_RULES &&
 	       armed->words == armed->nsites / 64 + 1 && fits(armed->rows, n * armed->words * 8) &&
-	       fits(armed->any, n) && fits(armed->grains, n) &&
-	       fits(armed->names, n * sizeof(struct armed_name)) &&
+	       fits(armed->any, n) && fits(armed->shifts, n) && fits(armed->alike, n * 2) &&
+	       shifts_are_sound(n) && fits(armed->names, n * sizeof(struct armed_name)) &&
 	       fits(armed->rules, armed->nrules * sizeof(struct guard_rule_data)) &&
 	       fits(armed->roles, (uint64_t)armed->nroles * sizeof(struct armed_role)) &&
 	       fits(armed->units, (uint64_t)armed->nunits * sizeof(struct armed_unit));
@@ -94,9 +103,12 @@ bool armed_start(void)
 					  .words = armed->words,
 					  .rows = part(armed->rows),
 					  .any = part(armed->any),
+					  .shifts = part(armed->shifts),
+					  .alike = part(armed->alike),
 					  .names = read_names(),
 					  .rules = part(armed->rules),
 					  .log = armed->log[0] ? armed->log : NULL };
+	armed_doors_start(file, armed->doors);
 	armed_numbers = runtime_map(0, (WORD_SITE_MASK + 1ull) * sizeof *armed_numbers);
 	return true;
 }
@@ -128,34 +140,49 @@ static uint32_t number_of(uint32_t site)
 static void do_behind(void)
 {
 	for (uint32_t i = 0; i < pending_roles.n; i++) {
-		if (pending_roles.roles[i].kind == ARMED_LEAVE)
+		if (pending_roles.roles[i].kind == ARMED_LEAVE) {
 			unsnarl_guard_leave(pending_roles.roles[i].rule);
-		else
+			armed_doors_left(pending_roles.roles[i].rule);
+		} else {
 			unsnarl_guard_done(pending_roles.roles[i].rule, pending_roles.addresses[i],
 					   pending_roles.sizes[i]);
+		}
 	}
 	pending_roles.n = 0;
+}
+
+static void do_after(struct armed_role role, uint64_t address, size_t size)
+{
+	if (pending_roles.n == 4)
+		return;
+	pending_roles.roles[pending_roles.n] = role;
+	pending_roles.sizes[pending_roles.n] = size;
+	pending_roles.addresses[pending_roles.n++] = address;
+}
+
+static void do_role(struct armed_role role, uint64_t address, size_t size)
+{
+	if (role.kind == ARMED_ENTER || role.kind == ARMED_WAIT)
+		armed_doors_inside(role.rule);
+	if (role.kind == ARMED_ENTER)
+		unsnarl_guard_enter(role.rule, address, size);
+	else if (role.kind == ARMED_AWAIT)
+		unsnarl_guard_await(role.rule, address, size);
+	else if (role.kind != ARMED_WAIT)
+		do_after(role, address, size);
+	else if (armed_doors_entered(role.rule)) /* it has the group for itself until its access is made */
+		do_after((struct armed_role){ role.site, role.rule, ARMED_LEAVE, 0 }, address, size);
+	else
+		unsnarl_guard_wait(role.rule, address, size, role.site);
 }
 
 static void do_roles(uint32_t number, uint64_t address, size_t size)
 {
 	const struct armed_role *roles = part(armed->roles);
 
-	for (uint32_t i = 0; i < armed->nroles; i++) {
-		if (roles[i].site != number)
-			continue;
-		if (roles[i].kind == ARMED_ENTER)
-			unsnarl_guard_enter(roles[i].rule, address, size);
-		else if (roles[i].kind == ARMED_WAIT)
-			unsnarl_guard_wait(roles[i].rule, address, size, number);
-		else if (roles[i].kind == ARMED_AWAIT)
-			unsnarl_guard_await(roles[i].rule, address, size);
-		else if (pending_roles.n < 4) {
-			pending_roles.roles[pending_roles.n] = roles[i];
-			pending_roles.sizes[pending_roles.n] = size;
-			pending_roles.addresses[pending_roles.n++] = address;
-		}
-	}
+	for (uint32_t i = 0; i < armed->nroles; i++)
+		if (roles[i].site == number)
+			do_role(roles[i], address, size);
 }
 
 void armed_access(uint32_t site, uint64_t address, size_t size)
@@ -166,12 +193,8 @@ void armed_access(uint32_t site, uint64_t address, size_t size)
 		do_behind();
 	if (!number)
 		return;
-	uint64_t grain = ((const uint8_t *)part(armed->grains))[number];
-
-	if (!grain || grain > 8)
-		return;
 	if (!armed_data.any[number])
-		unsnarl_guard_range(address, size ? size : 1, number, (uint64_t)__builtin_ctzll(grain));
+		unsnarl_guard_range(address, size ? size : 1, number, armed_data.shifts[number]);
 	if (armed->nroles)
 		do_roles(number, address, size ? size : 1);
 }

@@ -93,6 +93,8 @@ INTERPOSE int pthread_mutex_lock(pthread_mutex_t *mutex)
 	if (UNLIKELY(runtime.controlled) && (me = control_in_library()))
 		return lock_in_library(me, mutex);
 	jitter_at_call();
+	if (UNLIKELY(runtime.armed))
+		armed_lock((uint64_t)mutex);
 	return REAL(pthread_mutex_lock)(mutex);
 }
 
@@ -145,6 +147,8 @@ INTERPOSE int pthread_mutex_unlock(pthread_mutex_t *mutex)
 	}
 	if (UNLIKELY(runtime.controlled) && (me = control_in_library()))
 		return mutex_release(me, mutex);
+	if (UNLIKELY(runtime.armed))
+		armed_unlock((uint64_t)mutex);
 	int result = REAL(pthread_mutex_unlock)(mutex);
 	jitter_at_call(); /* after it: the others' chance */
 	return result;
