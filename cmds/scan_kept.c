@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "report/candidate.h"
+#include "store/store.h"
 
 static char *path_of(const char *folder, uint64_t build)
 {
@@ -21,16 +21,16 @@ static char *path_of(const char *folder, uint64_t build)
 struct error *scan_keep(const char *folder, uint64_t build, const struct scan *scan)
 {
 	_cleanup_free_ char *path = path_of(folder, build), *fresh = memory_format("%s.new", path);
+	_cleanup_(store_closep) struct store *store = NULL;
+
+	/* Makes the folder a store, if it is none yet. */
+	TRY(store_open(folder, true, &store));
 	json_t *all = json_object(), *list = json_array();
 
 	for (size_t i = 0; i < scan->candidates.n && i < SCAN_KEPT_MOST; i++)
 		json_array_append_new(list, candidate_json(&scan->candidates.items[i]));
 	json_object_set_new(all, "version", json_integer(1));
 	json_object_set_new(all, "findings", list);
-	if (mkdir(folder, 0777) < 0 && errno != EEXIST) {
-		json_decref(all);
-		return error_errno(errno, "cannot make the folder %s to keep the list in", folder);
-	}
 	int failed = json_dump_file(all, fresh, JSON_COMPACT);
 
 	json_decref(all);

@@ -122,6 +122,7 @@ struct error *static_scan(const struct scan_options *options, struct scan *out)
 	tell(options, "pairing", 5);
 	pairs_find(&scanner, out);
 	atomic_find(&scanner, out);
+	multi_find(&scanner, out);
 	cycles_find(&scanner, out);
 	sum_up(&scanner, out);
 	scan_sort(out);

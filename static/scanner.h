@@ -60,6 +60,8 @@ void control_free(struct control *control);
 bool pairs_parallel(struct scanner *scanner, uint32_t a, uint32_t b, uint32_t roots[2], enum pruned *why);
 void pairs_find(struct scanner *scanner, struct scan *out);
 void atomic_find(struct scanner *scanner, struct scan *out);
+/* ---- multi.c ---- */
+void multi_find(struct scanner *scanner, struct scan *out);
 void cycles_find(struct scanner *scanner, struct scan *out);
 
 /* ---- score.c ---- */

@@ -7,6 +7,8 @@
 
 #include "static/scanner.h"
 
+#define MANY 16u /* places that a pointer may lead to before that counts */
+
 enum weight {
 	START,        /* nothing known but that the two may meet */
 	NO_LOCK,      /* they have no lock in common */
@@ -21,15 +23,17 @@ enum weight {
 	LATE_WRITE,   /* the creator writes when the thread may already run */
 	FREED,        /* one frees what the other uses */
 	BOTH_WRITE,   /* both write: somebody's value is lost */
+	MANY_PLACES,  /* a pointer of one of them may lead to very many places */
+	ANYWHERE,     /* nobody knows where it leads */
 	NAMELESS,     /* no name in the source: often a compiler's copy */
 	WEIGHTS
 };
 
 static const double weights[WEIGHTS] = {
-	[START] = 0.45,       [NO_LOCK] = 0.15,       [HALF_LOCKED] = 0.05, [BOTH_ATOMIC] = -0.2,
-	[ONE_ATOMIC] = -0.05, [OWN_ARGUMENT] = -0.35, [ITS_ELEMENT] = -0.3, [OWN_ELEMENT] = -0.25,
-	[ELEMENTS] = -0.05,   [MADE_HERE] = -0.15,    [LATE_WRITE] = 0.15,  [FREED] = 0.05,
-	[BOTH_WRITE] = -0.02, [NAMELESS] = -0.03,
+	[START] = 0.45,       [NO_LOCK] = 0.15,       [HALF_LOCKED] = 0.05,  [BOTH_ATOMIC] = -0.2,
+	[ONE_ATOMIC] = -0.05, [OWN_ARGUMENT] = -0.35, [ITS_ELEMENT] = -0.3,  [OWN_ELEMENT] = -0.25,
+	[ELEMENTS] = -0.05,   [MADE_HERE] = -0.15,    [LATE_WRITE] = 0.15,   [FREED] = 0.05,
+	[BOTH_WRITE] = -0.02, [NAMELESS] = -0.03,     [MANY_PLACES] = -0.08, [ANYWHERE] = -0.2,
 };
 
 void score_add(struct candidate *candidate, double by, const char *note)
@@ -180,6 +184,15 @@ static bool is_late_write(const struct scanner *scanner, const struct access_at 
 	       !scanner->threads.roots[writing].many;
 }
 
+/* The more places a pointer may lead to, the less likely it is that the two ever meet. */
+static void weigh_breadth(uint32_t breadth, struct candidate *out)
+{
+	if (breadth > ACCESSES_WIDE)
+		weigh(out, ANYWHERE, "the pointer may lead nearly anywhere");
+	else if (breadth > MANY)
+		weigh(out, MANY_PLACES, "the pointer may lead to many places");
+}
+
 void score_pair(struct scanner *scanner, uint32_t a, uint32_t b, const uint32_t roots[2],
 		struct candidate *out)
 {
@@ -202,6 +215,7 @@ void score_pair(struct scanner *scanner, uint32_t a, uint32_t b, const uint32_t 
 		weigh(out, BOTH_WRITE, NULL);
 	if (!*scanner->statements.items[scanner->statement_of[a]].variable)
 		weigh(out, NAMELESS, NULL);
+	weigh_breadth(left->breadth > right->breadth ? left->breadth : right->breadth, out);
 }
 
 double score_worth(struct scanner *scanner, uint32_t a, uint32_t b, const uint32_t roots[2])

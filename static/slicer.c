@@ -68,9 +68,24 @@ static void need(struct slicer *slicer, uint32_t object, uint32_t offset, uint32
 	need_in_wrapper(slicer, object, offset, size);
 }
 
+/* What was read through a pointer of which nothing is known may have been written through any other such one: the
+ * program's arguments, what a library gave. */
+static void need_unknown(struct slicer *slicer)
+{
+	if (slicer->unknown_needed)
+		return;
+	slicer->unknown_needed = true;
+	for (size_t i = 0; i < slicer->unknown_writers.n; i++)
+		keep(slicer, slicer->unknown_writers.items[i]);
+}
+
 static void need_pointed(struct slicer *slicer, LLVMValueRef pointer, uint32_t size)
 {
-	roaring_uint32_iterator_t *at = roaring_create_iterator(points_to(slicer->points, pointer));
+	const roaring_bitmap_t *set = points_to(slicer->points, pointer);
+
+	if (roaring_bitmap_is_empty(set))
+		need_unknown(slicer);
+	roaring_uint32_iterator_t *at = roaring_create_iterator(set);
 
 	for (; at->has_value; roaring_advance_uint32_iterator(at)) {
 		struct solver_location place = slicer->points->solver.locations.items[at->current_value];
@@ -87,6 +102,8 @@ static void need_reachable(struct slicer *slicer, const roaring_bitmap_t *set)
 	uint64_t n = roaring_bitmap_get_cardinality(set);
 	uint32_t *all = memory_alloc((n + 1) * sizeof *all);
 
+	if (!n)
+		need_unknown(slicer);
 	roaring_bitmap_to_uint32_array(set, all);
 	for (uint64_t i = 0; i < n; i++) {
 		uint32_t object = solver->locations.items[all[i]].object;
@@ -109,7 +126,11 @@ static void need_reachable(struct slicer *slicer, const roaring_bitmap_t *set)
 
 static void add_writer(struct slicer *slicer, LLVMValueRef pointer, uint32_t instruction, uint32_t size)
 {
-	roaring_uint32_iterator_t *at = roaring_create_iterator(points_to(slicer->points, pointer));
+	const roaring_bitmap_t *set = points_to(slicer->points, pointer);
+
+	if (roaring_bitmap_is_empty(set) && !LLVMIsAConstantPointerNull(pointer))
+		*VEC_PUSH(&slicer->unknown_writers) = instruction;
+	roaring_uint32_iterator_t *at = roaring_create_iterator(set);
 
 	for (; at->has_value; roaring_advance_uint32_iterator(at)) {
 		struct solver_location place = slicer->points->solver.locations.items[at->current_value];
@@ -354,6 +375,7 @@ void slicer_free(struct slicer *slicer)
 		if (slicer->controls[i].deciders)
 			control_free(&slicer->controls[i]);
 	VEC_FREE(&slicer->todo);
+	VEC_FREE(&slicer->unknown_writers);
 	free(slicer->kept);
 	free(slicer->criterion);
 	free(slicer->writers);

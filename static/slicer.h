@@ -21,6 +21,8 @@ struct slicer {
 	bool *kept;  /* by instruction */
 	bool *criterion;
 	VEC(uint32_t) todo;
+	VEC(uint32_t) unknown_writers; /* through pointers of which nothing is known */
+	bool unknown_needed;
 	VEC(struct writer) * writers; /* by object */
 	VEC(struct need) * needs;     /* by object: what is read of it */
 	bool *all_of;                 /* by object: every write to it is kept */

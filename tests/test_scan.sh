@@ -38,6 +38,19 @@ for level in -O0 -O2; do
 	check_json "answer['scan']['pruned']['before-create'] > 0 and answer['scan']['pruned']['after-join'] > 0" "$level: counts of rules"
 done
 
+# ---- two variables that belong together ----
+"$UNSNARL" cc -O1 -fno-inline -g -pthread -o two "$SOURCE/tests/scanned/two.c" 2>err
+verdict $? "build two"
+call scan --json --all ./two
+check_json "[c for c in answer['findings'] if c['class'] == 'multi-variable-atomicity-violation']" "two variables"
+shapes=$SOURCE/tests/scanned/two.c
+check_json "any([a['line'] for a in c['accesses']] == [$(line 'apart: length'), $(line 'together: length'), $(line 'together: capacity'), $(line 'apart: capacity')] for c in answer['findings'])" "apart here, together there"
+check_json "not any($(line 'no lock: one') in lines(c) and 'multi' in c['class'] for c in answer['findings'])" "what no lock holds together is no pair"
+check_json "not any('multi' in c['class'] and c['accesses'][0]['line'] == $(line 'together: length') for c in answer['findings'])" "one section is whole"
+ls .unsnarl/scan-*.json >kept 2>&1
+verdict $? "the list is kept in the store"
+shapes=$SOURCE/tests/scanned/shapes.c
+
 call scan --why "shapes.c:$(line 'started: before the threads'),shapes.c:$(line 'started: by main')" ./shapes
 expect out 'before the other.s thread is created' "why: before creation"
 call scan --why "shapes.c:$(line 'late: by the thread'),shapes.c:$(line 'late: by main')" ./shapes
