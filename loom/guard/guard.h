@@ -71,6 +71,9 @@ GUARD_HOOK void unsnarl_guard_leave(uint64_t rule); /* behind the last */
 GUARD_HOOK void unsnarl_guard_wait(uint64_t rule, uint64_t address, uint64_t size, uint64_t site);
 GUARD_HOOK void unsnarl_guard_done(uint64_t rule, uint64_t address,
 				   uint64_t size); /* behind what has to come first */
+/* Observed programs have no hooks behind accesses: the same as leave and done, after a moment. */
+void unsnarl_guard_leave_soon(uint64_t rule);
+void unsnarl_guard_done_soon(uint64_t rule, uint64_t address, uint64_t size);
 GUARD_HOOK void unsnarl_guard_await(uint64_t rule, uint64_t address, uint64_t size);
 
 /* ---- rooms of the runtime ---- */

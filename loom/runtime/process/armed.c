@@ -137,7 +137,7 @@ static uint32_t number_of(uint32_t site)
 	return RELAXED_GET(armed_numbers[site]) - 1u;
 }
 
-static void do_behind(void)
+void armed_behind(void)
 {
 	for (uint32_t i = 0; i < pending_roles.n; i++) {
 		if (pending_roles.roles[i].kind == ARMED_LEAVE) {
@@ -155,6 +155,10 @@ static void do_after(struct armed_role role, uint64_t address, size_t size)
 {
 	if (pending_roles.n == 4)
 		return;
+	if (role.kind == ARMED_LEAVE)
+		unsnarl_guard_leave_soon(role.rule);
+	else
+		unsnarl_guard_done_soon(role.rule, address, size);
 	pending_roles.roles[pending_roles.n] = role;
 	pending_roles.sizes[pending_roles.n] = size;
 	pending_roles.addresses[pending_roles.n++] = address;
@@ -189,8 +193,7 @@ void armed_access(uint32_t site, uint64_t address, size_t size)
 {
 	uint32_t number = number_of(site);
 
-	if (pending_roles.n)
-		do_behind();
+	armed_behind();
 	if (!number)
 		return;
 	if (!armed_data.any[number])
