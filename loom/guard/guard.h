@@ -38,6 +38,7 @@ struct guard_data {
 	const uint32_t *starts;         /* lists: of site s from starts[s] to starts[s + 1] */
 	const uint16_t *members;        /* rising */
 	const uint8_t *any;             /* by site: anything may come before */
+	const uint8_t *own;             /* by site: where nobody else has been, the thread itself has */
 	const uint8_t *shifts;          /* by site: logarithm of its grain */
 	const uint16_t *alike;          /* by site: the same number for those that may precede the same */
 	const struct guard_name *names; /* by site */
@@ -100,6 +101,7 @@ void guard_forget(uint64_t address, uint64_t size);
 /* Site and thread of the last access by another thread before one at `site`; 0 when there was none. */
 uint32_t guard_predecessor(uint64_t address, uint32_t site);
 bool guard_note(uint64_t address, uint32_t site, bool must);
+bool guard_may_follow(uint64_t address, uint32_t site); /* what is on record there */
 static inline uint32_t guard_word(uint32_t site, uint32_t thread)
 {
 	return thread << GUARD_SITE_BITS | site;

@@ -19,6 +19,7 @@ void unsnarl_hook_guard_two(uint64_t address, uint64_t site, uint64_t shift);
 /* Site s may come after nobody and after sites below s; site 5 after anything. */
 static uint64_t rows[SITES + 1];
 static const uint8_t any[SITES + 1] = { [5] = 1 };
+static uint8_t own[SITES + 1];
 static const uint8_t shifts[SITES + 1] = { 0, 2, 2, 2, 2, 2 };
 static uint16_t alike[SITES + 1] = { 0, 1, 2, 3, 4, 5 };
 static const struct guard_name names[SITES + 1] = { { 0, "-", "-", "-", "-", 0, 0 } };
@@ -29,6 +30,7 @@ static struct guard_data data = { .nsites = SITES,
 				  .words = 1,
 				  .rows = rows,
 				  .any = any,
+				  .own = own,
 				  .shifts = shifts,
 				  .alike = alike,
 				  .names = names,
@@ -168,6 +170,24 @@ static void test_two(void **unused)
 			assert_int_equal(guard_predecessor((uint64_t)(uintptr_t)&pairs[0][j], 1),
 					 guard_predecessor((uint64_t)(uintptr_t)&pairs[1][j], 1));
 	}
+}
+
+/* Nobody else has been there: that will do only where the thread itself has been. */
+static void test_own(void **unused)
+{
+	(void)unused;
+	static int64_t location[2];
+	uint64_t address = (uint64_t)(uintptr_t)&location[0];
+
+	guard_self = 2;
+	assert_true(guard_may_follow(address, 3));
+	own[3] = 1;
+	assert_false(guard_may_follow(address, 3));
+	assert_false(guard_note(address, 3, false));
+	assert_true(guard_note(address, 4, false));
+	assert_true(guard_may_follow(address, 3));
+	assert_true(guard_note(address, 3, false));
+	own[3] = 0;
 }
 
 /* A large block that begins a new life: its cells are empty, those beside it are not. */
@@ -385,6 +405,7 @@ int main(void)
 		cmocka_unit_test(test_order_rule),
 		cmocka_unit_test(test_recorder),
 		cmocka_unit_test(test_alike),
+		cmocka_unit_test(test_own),
 		cmocka_unit_test(test_two),
 		cmocka_unit_test(test_forget_much),
 	};

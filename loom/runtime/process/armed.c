@@ -51,8 +51,9 @@ static bool is_sound(void)
 
 	return armed->magic == ARMED_MAGIC && armed->nsites <= ARMED_SITES && armed->nrules <= ARMED_RULES &&
 	       armed->words == armed->nsites / 64 + 1 && fits(armed->rows, n * armed->words * 8) &&
-	       fits(armed->any, n) && fits(armed->shifts, n) && fits(armed->alike, n * 2) &&
-	       shifts_are_sound(n) && fits(armed->names, n * sizeof(struct armed_name)) &&
+	       fits(armed->any, n) && fits(armed->own, n) && fits(armed->shifts, n) &&
+	       fits(armed->alike, n * 2) && shifts_are_sound(n) &&
+	       fits(armed->names, n * sizeof(struct armed_name)) &&
 	       fits(armed->rules, armed->nrules * sizeof(struct guard_rule_data)) &&
 	       fits(armed->roles, (uint64_t)armed->nroles * sizeof(struct armed_role)) &&
 	       fits(armed->units, (uint64_t)armed->nunits * sizeof(struct armed_unit));
@@ -103,6 +104,7 @@ bool armed_start(void)
 					  .words = armed->words,
 					  .rows = part(armed->rows),
 					  .any = part(armed->any),
+					  .own = part(armed->own),
 					  .shifts = part(armed->shifts),
 					  .alike = part(armed->alike),
 					  .names = read_names(),
