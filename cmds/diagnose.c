@@ -6,12 +6,13 @@
 #include <unistd.h>
 
 #include "cmds/cmds.h"
+#include "cmds/diagnose_isolate.h"
 #include "diagnose/diagnosis.h"
 #include "loom/launch.h"
 #include "loom/world/world.h"
 
 struct diagnose_command {
-	uint64_t seed, jobs;
+	uint64_t seed, jobs, budget;
 	double time_s, timeout_s;
 	const char *check, *expect, *store;
 	struct cmds_world world;
@@ -25,6 +26,9 @@ struct diagnose_command {
 static const struct options_entry entries[] = {
 	{ .name = "time", .value = "S", .kind = OPTIONS_SECONDS, AT(time_s),
 	  .help = "how long it may take, about; mostly it takes less when the program fails (default 60 seconds)" },
+	{ .name = "budget", .value = "N", .kind = OPTIONS_NUMBER, AT(budget), .low = 1, .high = UINT64_MAX / 16,
+	  .help = "look at so many schedules at most, however long that takes, instead of --time: the answer then "
+		  "depends on the seed alone" },
 	CMDS_LOOM_ENTRY(struct diagnose_command),
 	{ 'j', "jobs", "J", OPTIONS_NUMBER, AT(jobs), .low = 1, .high = 1024,
 	  .help = "schedules at a time (default: one per processor)" },
@@ -100,6 +104,7 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 		.build = build,
 		.seed = command.seed,
 		.jobs = (unsigned)command.jobs,
+		.schedules = command.budget,
 		.time_s = command.time_s,
 		.timeout_s = command.timeout_s,
 		.check = command.check,
@@ -107,6 +112,7 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 		.store = command.store,
 		.stop = cmds_interrupted,
 		.stage = stage,
+		.isolate = cmds_isolate_opinion,
 	};
 
 	TRY(diagnose(&options, &diagnosis));
@@ -117,7 +123,9 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 		diagnosis_json(&diagnosis);
 	else
 		diagnosis_print(&diagnosis, stdout);
-	*status = diagnosis.tally.found && !tally_blames_control(&diagnosis.tally) ? 1 : diagnosis.interrupted ? CMDS_INTERRUPTED : 0;
+	*status = diagnosis.tally.found && !tally_blames_control(&diagnosis.tally) ? 1
+		  : diagnosis.interrupted                                          ? CMDS_INTERRUPTED
+										   : 0;
 	return NULL;
 }
 

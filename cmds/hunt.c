@@ -32,8 +32,10 @@ struct hunt_command {
 	double seconds;
 };
 
-static const char *const policies[] = { "auto", "random", "pct2",   "pct3", "pct5",
-					"pos",  "surw",   "guided", NULL };
+static const char *const policies[] = { "auto",        "random",      "pct2",       "pct3",
+					"pct5",        "pos",         "surw",       "random-places",
+					"pct2-groups", "pct3-groups", "pos-places", "surw-places",
+					"guided",      NULL };
 
 #define AT(member) .offset = offsetof(struct hunt_command, member)
 
@@ -46,8 +48,9 @@ static const struct options_entry entries[] = {
 	{ .name = "failures", .value = "N", .kind = OPTIONS_NUMBER, AT(failures), .low = 1, .high = 1000000,
 	  .help = "failing runs to record (default 100)" },
 	{ .name = "policy", .value = "P", .kind = OPTIONS_WORD, AT(policy), .words = policies,
-	  .help = "how schedules are chosen: random, pct2, pct3, pct5, pos, surw, guided, or auto, which "
-		  "uses them all and those most that pay (default auto)" },
+	  .help = "how schedules are chosen: random, pct2, pct3, pct5, pos, surw, guided; for many threads "
+		  "with the same code random-places, pct2-groups, pct3-groups, pos-places, surw-places; or auto, "
+		  "which uses them all and those most that pay (default auto)" },
 	{ .name = "seed", .value = "S", .kind = OPTIONS_NUMBER, AT(seed), .high = UINT64_MAX,
 	  .help = "makes a hunt repeatable (default: a new one)" },
 	{ 'j', "jobs", "J", OPTIONS_NUMBER, AT(jobs), .low = 1, .high = 1024,
@@ -274,7 +277,9 @@ static struct error *hunt_main(int argc, char **argv, int *status)
 	summary.passes = command.passes;
 	summary.failures = command.failures;
 	TRY(hunt_all(&command, operands, &summary));
-	*status = summary.found && !tally_blames_control(&summary) ? 1 : summary.interrupted ? CMDS_INTERRUPTED : 0;
+	*status = summary.found && !tally_blames_control(&summary) ? 1
+		  : summary.interrupted                            ? CMDS_INTERRUPTED
+								   : 0;
 	return NULL;
 }
 

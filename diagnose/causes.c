@@ -122,11 +122,13 @@ static void add_tried(const struct evidence *evidence, const struct proposal *pr
 					 .claimed = proposal->methods };
 }
 
-/* Threads that wait for each other, or for a signal that came before, are the failure itself. */
-static bool is_fact(const struct finding *finding)
+/* Threads that wait for each other, or for a signal that came before, are the failure itself; so is the use of a
+ * block that is none any more, but what let it happen comes before it. */
+static bool is_fact(const struct finding *finding, bool memory)
 {
-	return (finding->class == FINDING_DEADLOCK || finding->class == FINDING_LOST_WAKEUP) &&
-	       finding->score >= 1;
+	return finding->score >= 1 &&
+	       (memory ? finding->class == FINDING_MEMORY
+		       : finding->class == FINDING_DEADLOCK || finding->class == FINDING_LOST_WAKEUP);
 }
 
 static const struct proposal *proposal_of(const struct proposals *proposals, const struct finding *finding)
@@ -137,38 +139,41 @@ static const struct proposal *proposal_of(const struct proposals *proposals, con
 	return NULL;
 }
 
-/* What was seen needs no experiment to be likely. */
+/* What was seen needs no experiment to be likely; `always`: it is seen in every schedule, so that nothing else is
+ * needed for it. */
 static void add_facts(const struct evidence *evidence, struct opinions *opinions,
-		      const struct proposals *proposals, struct causes *out)
+		      const struct proposals *proposals, bool memory, bool always, struct causes *out)
 {
 	for (size_t i = 0; i < opinions->n && i < OPINIONS_MOST; i++)
 		for (size_t j = 0; j < opinions->items[i].findings.n; j++) {
 			struct finding *finding = &opinions->items[i].findings.items[j];
 			const struct proposal *proposal = proposal_of(proposals, finding);
 
-			if (!is_fact(finding))
+			if (!is_fact(finding, memory) || is_listed(out, finding))
 				continue;
 			if (proposal && proposal->proof.verdict > VERDICT_GUESS)
 				add_tried(evidence, proposal, out);
 			else
-				*VEC_PUSH(out) = (struct cause){ .finding = finding,
-								 .verdict = VERDICT_LIKELY,
-								 .seen = true,
-								 .claimed = 1u << i };
+				*VEC_PUSH(out) =
+					(struct cause){ .finding = finding,
+							.verdict = always ? VERDICT_PROVEN : VERDICT_LIKELY,
+							.seen = true,
+							.claimed = 1u << i };
 		}
 }
 
 void causes_order(const struct evidence *evidence, struct opinions *opinions, struct proposals *proposals,
-		  struct causes *out)
+		  bool always, struct causes *out)
 {
 	/* Pointers to what is told must last. */
 	out->told.items = memory_alloc((proposals->n + 1) * sizeof *out->told.items);
 	out->told.room = proposals->n + 1;
 	causes_sort(proposals);
-	add_facts(evidence, opinions, proposals, out);
+	add_facts(evidence, opinions, proposals, false, always, out);
 	for (size_t i = 0; i < proposals->n; i++)
 		if (proposals->items[i].proof.verdict > VERDICT_GUESS)
 			add_tried(evidence, &proposals->items[i], out);
+	add_facts(evidence, opinions, proposals, true, always, out);
 	for (size_t i = 0; i < opinions->n && i < OPINIONS_MOST; i++)
 		for (size_t j = 0; j < opinions->items[i].findings.n; j++) {
 			struct finding *finding = &opinions->items[i].findings.items[j];

@@ -42,18 +42,18 @@ struct cause {
 
 struct causes {
 	struct cause *items;
-	size_t n, room;           /* as VEC */
-	struct findings told;     /* findings that no opinion has */
-	struct findings second;   /* of another fault, one at most */
-	struct trials_counts any; /* schedules of the program as it is */
-	uint64_t tried, runs;     /* claims, runs of all experiments */
+	size_t n, room;                 /* as VEC */
+	struct findings told;           /* findings that no opinion has */
+	struct findings second;         /* of another fault, one at most */
+	struct trials_counts near, any; /* schedules of the program as it is */
+	uint64_t tried, runs;           /* claims, runs of all experiments */
 };
 void causes_free(struct causes *causes);
 
 /* Orders what was tried and tells it. Findings of opinions that were not tried, or fail all the same, come
- * last, in the order of the opinions. */
+ * last, in the order of the opinions. `always`: every schedule fails. */
 void causes_order(const struct evidence *evidence, struct opinions *opinions, struct proposals *proposals,
-		  struct causes *out);
+		  bool always, struct causes *out);
 
 /* Orders proposals that the quick test has let pass, best first. */
 void causes_sort(struct proposals *proposals);

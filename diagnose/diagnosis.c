@@ -21,19 +21,18 @@
 #define SHORTEN_SHARE 0.2
 #define JUDGE_SHARE 0.4
 #define MEASURE_SHARE 0.1
+#define ISOLATE_SHARE 0.8 /* of what comes in every schedule there is nothing else to learn */
 #define MEASURE_MOST 3.0
 #define SHORTEN_MOST 6.0 /* seconds: what is short is found early or not at all */
 #define LATE_SHARE 0.15  /* what may be added for a failure that was found late */
 
+/* With a budget in schedules nothing is cut by time, and experiments have so many runs for each schedule. */
+#define EXPERIMENT_TIMES 4u
+#define FOREVER_S 1e6
+
 /* Forced switches of the shortest schedule from which on no few accesses explain it: LOCON's widest kind, two
  * variables in two threads, needs three. */
 #define TIMING_SWITCHES 100
-
-/* Also the order in which their findings stand that no experiment could try. */
-static const struct method *const methods[] = {
-	&method_waits,  &method_memory,          &method_fault,    &method_wakes,
-	&method_locate, &method_locate_shortest, &method_switches, &method_rank,
-};
 
 static void say(const struct diagnosis *diagnosis, const char *now)
 {
@@ -54,11 +53,36 @@ static double least(double a, double b)
 /* Seconds for a stage: its share, but not more than is left of all, with what may be added to it. */
 static double seconds_for(const struct diagnosis *diagnosis, double share)
 {
+	if (diagnosis->options->schedules)
+		return FOREVER_S;
 	double whole = diagnosis->options->time_s,
 	       left = diagnosis->deadline + whole * LATE_SHARE - watch_now();
 
 	return least(whole * share, left > 0 ? left : 0);
 }
+
+/* A crash, a failed assertion or an abort that does not hang on the order of threads. */
+static struct error *ask_isolate(struct diagnosis *diagnosis, struct opinion *opinion)
+{
+	const struct diagnosis_options *options = diagnosis->options;
+
+	if (!diagnosis->always || diagnosis->tally.failure.outcome != OUTCOME_SIGNAL || !options->isolate ||
+	    is_stopped(diagnosis) || tally_blames_control(&diagnosis->tally))
+		return NULL;
+	say(diagnosis, "following the crash back, value by value");
+	return options->isolate(diagnosis, seconds_for(diagnosis, ISOLATE_SHARE), opinion);
+}
+
+static const struct method method_isolate = {
+	.head = { .method = "isolate", .words = "the crash, followed back value by value", },
+	.ask = ask_isolate,
+};
+
+/* Also the order in which their findings stand that no experiment could try. */
+static const struct method *const methods[] = {
+	&method_waits,  &method_memory,          &method_isolate,  &method_fault, &method_wakes,
+	&method_locate, &method_locate_shortest, &method_switches, &method_rank,
+};
 
 /* A failure that needs so many switches hangs on how long things take, not on an order of a few accesses. */
 static bool depends_on_timing(const struct diagnosis *diagnosis)
@@ -96,8 +120,11 @@ static struct error *hunt(struct diagnosis *diagnosis, double deadline, struct c
 		.jobs = options->jobs,
 		.arms = EXPLORE_ALL,
 		.seed = options->seed,
-		.seconds = left > 0 ? left * HUNT_SHARE : 0.1,
-		.patience_s = least(options->time_s * PATIENCE_SHARE, PATIENCE_MOST),
+		.schedules = options->schedules,
+		.seconds = options->schedules ? 0
+			   : left > 0         ? left * HUNT_SHARE
+					      : 0.1,
+		.patience_s = options->schedules ? 0 : least(options->time_s * PATIENCE_SHARE, PATIENCE_MOST),
 		.stop = options->stop,
 	};
 
@@ -106,6 +133,14 @@ static struct error *hunt(struct diagnosis *diagnosis, double deadline, struct c
 	TRY(chase_follow(*chase));
 	diagnosis->always = diagnosis->tally.found && !diagnosis->tally.passed;
 	return NULL;
+}
+
+/* Seconds for a stage that needs few as a rule: a share, and a limit. */
+static double short_while(const struct diagnosis *diagnosis, double share, double most)
+{
+	double seconds = seconds_for(diagnosis, share);
+
+	return diagnosis->options->schedules ? seconds : least(seconds, most);
 }
 
 static struct error *replay(struct diagnosis *diagnosis)
@@ -165,7 +200,8 @@ static struct error *explain(struct diagnosis *diagnosis, struct chase *chase)
 			return error;
 	}
 	say(diagnosis, "forcing and forbidding what may be the cause");
-	TRY(judge(diagnosis, chase, watch_now() + seconds_for(diagnosis, JUDGE_SHARE)));
+	TRY(judge(diagnosis, chase, watch_now() + seconds_for(diagnosis, JUDGE_SHARE),
+		  diagnosis->options->schedules * EXPERIMENT_TIMES));
 	struct claim claims[CAUSES_KEPT] = { 0 };
 	size_t kept = diagnosis->causes.n < CAUSES_KEPT ? diagnosis->causes.n : CAUSES_KEPT;
 
@@ -201,10 +237,9 @@ static struct error *run_stages(struct diagnosis *diagnosis)
 	TRY(replay(diagnosis));
 	if (!diagnosis->always && !is_stopped(diagnosis)) {
 		say(diagnosis, "making the failing schedule short");
-		TRY(chase_shorten(chase, least(seconds_for(diagnosis, SHORTEN_SHARE), SHORTEN_MOST),
-				  CHASE_NEAR));
+		TRY(chase_shorten(chase, short_while(diagnosis, SHORTEN_SHARE, SHORTEN_MOST), CHASE_NEAR));
 		say(diagnosis, "moving its switches until the failure goes away");
-		TRY(chase_measure(chase, least(seconds_for(diagnosis, MEASURE_SHARE), MEASURE_MOST),
+		TRY(chase_measure(chase, short_while(diagnosis, MEASURE_SHARE, MEASURE_MOST),
 				  &diagnosis->windows));
 	}
 	TRY(retell_shortest(diagnosis));

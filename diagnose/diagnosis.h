@@ -12,17 +12,23 @@
 #include "diagnose/shown_accesses.h"
 #include "diagnose/causes.h"
 
+struct diagnosis;
+
 struct diagnosis_options {
 	enum loom loom;
 	const char *program; /* path, as launch_check resolved it */
 	char **argv;         /* as the user wrote it */
 	uint64_t build, seed;
+	uint64_t
+		schedules; /* at most, instead of time_s: then nothing depends on how fast the machine is; 0: time_s */
 	unsigned jobs;
 	double time_s, timeout_s;
 	const char *check, *expect, *store;
 	struct world *world;            /* of all runs */
 	bool (*stop)(void);             /* Ctrl-C */
 	void (*stage)(const char *now); /* what goes on now; may be NULL */
+	/* Follows a crash that comes in every schedule back to what led to it; may be NULL. */
+	struct error *(*isolate)(struct diagnosis *diagnosis, double seconds, struct opinion *opinion);
 };
 
 struct diagnosis {

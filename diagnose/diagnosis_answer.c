@@ -27,8 +27,9 @@ static json_t *counts_json(const struct trials_counts *counts)
 
 static json_t *proof_json(const struct diagnosis *diagnosis, const struct proof *proof)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "as_it_is", counts_json(&diagnosis->causes.any),
-			 "forbidden", counts_json(&proof->any), "forbidden_near", counts_json(&proof->near),
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "as_it_is", counts_json(&diagnosis->causes.any),
+			 "as_it_is_near", counts_json(&diagnosis->causes.near), "forbidden",
+			 counts_json(&proof->any), "forbidden_near", counts_json(&proof->near),
 			 "forbidden_along", counts_json(&proof->along), "forced",
 			 counts_json(&proof->forced));
 }

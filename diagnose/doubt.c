@@ -11,8 +11,8 @@
 #define CONTROL_PRICE 100 /* a run under control may take so many times as long as the plain one, */
 #define SCHEDULE_PRICE 20 /* a schedule as the first one */
 #define LONGEST_S 600
-#define POINTS_PER_S 2e9 /* more than a plain run can pass */
-#define TRIES 3          /* of a replay */
+#define STILL_TIMES 20 /* accesses of the plain run that a livelock passes without news */
+#define TRIES 3        /* of a replay */
 
 struct error *doubt_plain(struct doubt *doubt, const struct launch_options *launch)
 {
@@ -27,7 +27,7 @@ struct error *doubt_plain(struct doubt *doubt, const struct launch_options *laun
 	doubt->asked = true;
 	doubt->passes = run.label == LABEL_PASS;
 	doubt->wall_s = run.wall_s;
-	doubt->cpu_s = run.cpu_s;
+	doubt->accesses = run.observations.accesses;
 	return NULL;
 }
 
@@ -76,7 +76,7 @@ static struct error *happens_again(const struct launch_options *launch, const st
 	return NULL;
 }
 
-/* Could the plain run have passed so many points at one go? Then it is no sign of a livelock. */
+/* Has it done nothing new for many times as long as the whole plain run? Less is no sign of a livelock. */
 static struct error *is_long_enough(struct doubt *doubt, const struct launch_options *launch,
 				    const struct run *hang, bool *enough)
 {
@@ -86,7 +86,7 @@ static struct error *is_long_enough(struct doubt *doubt, const struct launch_opt
 	TRY(doubt_plain(doubt, launch));
 	if (!doubt->passes)
 		return NULL;
-	doubt->still_points = (uint64_t)(doubt->cpu_s * POINTS_PER_S);
+	doubt->still_points = doubt->accesses * STILL_TIMES;
 	*enough = hang->schedule.points >= doubt->still_points;
 	return NULL;
 }

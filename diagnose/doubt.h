@@ -10,7 +10,8 @@
 struct doubt {
 	bool asked;            /* the plain run was made */
 	bool passes;           /* and passed */
-	double wall_s, cpu_s;  /* what it took */
+	double wall_s;         /* what it took */
+	uint64_t accesses;     /* hooked ones that it did */
 	uint64_t still_points; /* without any news: a livelock; 0 = as usual */
 };
 
@@ -20,7 +21,7 @@ struct error *doubt_plain(struct doubt *doubt, const struct launch_options *laun
 /* The first run under control. Gives launch->timeout_s the length that this program needs. */
 struct error *doubt_first(struct doubt *doubt, struct launch_options *launch, struct run *first);
 
-/* A hang that does not happen again, or that the plain run's time does not exclude, becomes OUTCOME_SLOW. */
+/* A hang that does not happen again, or that is not long beside the plain run, becomes OUTCOME_SLOW. */
 struct error *doubt_hang(struct doubt *doubt, const struct launch_options *launch,
 			 struct steer_report *report);
 

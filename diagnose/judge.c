@@ -1,6 +1,6 @@
 /* The experiments: proposals are collected, the quick test throws most of them out, the
- * rest is proven or not. Groups are tried before orders; when a group is found that mends
- * the program whichever side comes first, no order can be meant and none is tried.
+ * rest is proven or not. Groups are tried before orders; when a group is proven to mend the
+ * program whichever side comes first, no order can be meant and none is tried.
  */
 #include "diagnose/judge.h"
 
@@ -61,7 +61,7 @@ static struct error *gather(struct judging *judging)
 	return error;
 }
 
-static struct error *prepare(struct judging *judging, struct chase *chase, double deadline)
+static struct error *prepare(struct judging *judging, struct chase *chase, double deadline, uint64_t most)
 {
 	struct diagnosis *diagnosis = judging->diagnosis;
 	const struct run *failure = judging->failure;
@@ -90,7 +90,8 @@ static struct error *prepare(struct judging *judging, struct chase *chase, doubl
 				   .nschedules = n,
 				   .seed = diagnosis->options->seed,
 				   .stop = diagnosis->options->stop,
-				   .deadline = deadline };
+				   .deadline = deadline,
+				   .most = most };
 	return chase_steer(chase, &trials->steer);
 }
 
@@ -121,34 +122,43 @@ static void propose_opinions(struct judging *judging)
 				if (at == SIZE_MAX)
 					continue;
 				judging->proposals.items[at].methods |= 1u << i;
-				if (!judging->proposals.items[at].told)
+				/* What a heap block tells is how it failed; the order is why. */
+				if (!judging->proposals.items[at].told && finding->class != FINDING_MEMORY)
 					judging->proposals.items[at].told = finding;
 			}
 		}
 }
 
-static struct error *try_all(struct judging *judging, enum claim_kind from, enum claim_kind to)
-{
-	for (size_t i = 0; i < judging->proposals.n && !lab_is_over(&judging->lab); i++) {
-		struct proposal *proposal = &judging->proposals.items[i];
+/* Which proposals are tried. */
+struct tried {
+	enum claim_kind from, to;
+	bool claimed; /* only what a method claims */
+};
 
-		if (proposal->proof.tried || proposal->claim.kind < from || proposal->claim.kind > to)
+static bool is_mended(const struct proposals *proposals)
+{
+	for (size_t i = 0; i < proposals->n; i++)
+		if (proposals->items[i].proof.mended)
+			return true;
+	return false;
+}
+
+/* Once something mends the program, what is left of the time belongs to its proof. */
+static struct error *try_all(struct judging *judging, struct tried tried)
+{
+	struct proposals *proposals = &judging->proposals;
+
+	for (size_t i = 0; i < proposals->n && !lab_is_over(&judging->lab); i++) {
+		struct proposal *proposal = &proposals->items[i];
+
+		if (proposal->proof.tried || proposal->claim.kind < tried.from ||
+		    proposal->claim.kind > tried.to || (tried.claimed && !proposal->methods))
 			continue;
+		if (lab_is_half_over(&judging->lab) && is_mended(proposals))
+			return NULL;
 		TRY(lab_try(&judging->lab, &proposal->claim, &proposal->proof));
 	}
 	return NULL;
-}
-
-static bool has_group(const struct judging *judging)
-{
-	for (size_t i = 0; i < judging->proposals.n; i++) {
-		const struct proposal *proposal = &judging->proposals.items[i];
-
-		if (proposal->claim.kind == CLAIM_ATOMIC && proposal->proof.mended &&
-		    proof_has_both_orders(&proposal->proof))
-			return true;
-	}
-	return false;
 }
 
 /* The order turned round: the late step waits until the early one is not done any more. */
@@ -172,8 +182,9 @@ static struct error *try_turned(struct judging *judging)
 		struct proposal *proposal = &judging->proposals.items[i];
 		struct proof proof;
 
-		if (proposal->claim.kind == CLAIM_ATOMIC || !proposal->proof.mended)
+		if (proposal->claim.kind == CLAIM_ATOMIC || !proposal->proof.mended || proposal->proof.turned)
 			continue;
+		proposal->proof.turned = true;
 		struct claim other = turned(&proposal->claim);
 
 		TRY(lab_try(&judging->lab, &other, &proof));
@@ -188,18 +199,70 @@ static struct error *try_turned(struct judging *judging)
 /* Whole experiments, for the first few. A group that is proven needs no rival. */
 static struct error *prove_best(struct judging *judging)
 {
-	bool some = false; /* one mends the program */
+	bool some;
 
 	causes_sort(&judging->proposals);
-	for (size_t i = 0; i < judging->proposals.n; i++)
-		some |= judging->proposals.items[i].proof.mended;
+	some = is_mended(&judging->proposals);
 	for (size_t i = 0; i < judging->proposals.n && i < PROVEN_MOST && !lab_is_over(&judging->lab); i++) {
 		struct proposal *proposal = &judging->proposals.items[i];
 
-		if (some ? !proposal->proof.mended : !proposal->proof.clean)
+		if ((some ? !proposal->proof.mended : !proposal->proof.clean) || proposal->proof.any.runs)
 			continue;
 		TRY(lab_prove(&judging->lab, &proposal->claim, &proposal->proof));
 		if (proposal->proof.verdict == VERDICT_PROVEN && proof_has_both_orders(&proposal->proof))
+			return NULL;
+	}
+	return NULL;
+}
+
+static bool is_group_proven(const struct judging *judging)
+{
+	for (size_t i = 0; i < judging->proposals.n; i++)
+		if (judging->proposals.items[i].claim.kind == CLAIM_ATOMIC &&
+		    judging->proposals.items[i].proof.verdict == VERDICT_PROVEN &&
+		    proof_has_both_orders(&judging->proposals.items[i].proof))
+			return true;
+	return false;
+}
+
+static bool is_order_proven(const struct judging *judging)
+{
+	for (size_t i = 0; i < judging->proposals.n; i++)
+		if (judging->proposals.items[i].claim.kind != CLAIM_ATOMIC &&
+		    judging->proposals.items[i].proof.verdict == VERDICT_PROVEN)
+			return true;
+	return false;
+}
+
+/* Where orders come from, in the order in which they are tried. */
+enum order_source { CLAIMED_ORDERS, TORN_DOWN, TRACED_ORDERS, ORDER_SOURCES };
+
+static struct error *propose_from(struct judging *judging, enum order_source source)
+{
+	const struct evidence *evidence = &judging->evidence;
+	struct proposals *proposals = &judging->proposals;
+
+	if (source == TORN_DOWN && judging->failure->outcome == OUTCOME_MEMORY)
+		return virtual_teardown(evidence, &judging->lab, proposals);
+	if (source == TRACED_ORDERS) {
+		propose_awaited(evidence, proposals);
+		propose_orders(evidence, proposals);
+	}
+	return NULL;
+}
+
+/* An order that is proven is not looked for any further. */
+static struct error *try_orders(struct judging *judging)
+{
+	for (unsigned source = 0; source < ORDER_SOURCES && !lab_is_over(&judging->lab); source++) {
+		TRY(propose_from(judging, (enum order_source)source));
+		TRY(try_all(judging,
+			    (struct tried){ CLAIM_ORDER, CLAIM_ORDER_LAST, source == CLAIMED_ORDERS }));
+		causes_sort(&judging->proposals);
+		TRY(try_turned(judging));
+		if (is_mended(&judging->proposals))
+			TRY(prove_best(judging));
+		if (is_order_proven(judging))
 			return NULL;
 	}
 	return NULL;
@@ -214,14 +277,11 @@ static struct error *experiment(struct judging *judging)
 		return NULL;
 	TRY(virtual_fix(&judging->evidence, &judging->lab, proposals));
 	propose_triples(&judging->evidence, proposals);
-	TRY(try_all(judging, CLAIM_ATOMIC, CLAIM_ATOMIC));
-	if (!has_group(judging)) {
-		propose_awaited(&judging->evidence, proposals);
-		propose_orders(&judging->evidence, proposals);
-		TRY(try_all(judging, CLAIM_ORDER, CLAIM_ORDER_LAST));
-		causes_sort(proposals);
-		TRY(try_turned(judging));
-	}
+	TRY(try_all(judging, (struct tried){ CLAIM_ATOMIC, CLAIM_ATOMIC, false }));
+	TRY(prove_best(judging));
+	if (is_group_proven(judging))
+		return NULL;
+	TRY(try_orders(judging));
 	return prove_best(judging);
 }
 
@@ -316,7 +376,7 @@ static void add_second(struct judging *judging, struct causes *causes)
 	struct causes second = { 0 };
 	struct opinions none = { 0 };
 
-	causes_order(&judging->evidence, &none, &judging->proposals, &second);
+	causes_order(&judging->evidence, &none, &judging->proposals, false, &second);
 	if (second.n && !causes_touch(second.items[0].finding, causes->items[0].finding)) {
 		struct cause cause = second.items[0];
 
@@ -331,7 +391,8 @@ static void add_second(struct judging *judging, struct causes *causes)
 	causes_free(&second);
 }
 
-static struct error *judge_second(struct diagnosis *diagnosis, struct chase *chase, double deadline)
+static struct error *judge_second(struct diagnosis *diagnosis, struct chase *chase, double deadline,
+				  uint64_t most)
 {
 	_cleanup_(run_free) struct run failure = { 0 };
 	_cleanup_(retold_free) struct retold retold = { 0 };
@@ -351,7 +412,7 @@ static struct error *judge_second(struct diagnosis *diagnosis, struct chase *cha
 	if (!retold.story.traced || !retold.story.traced->nevents)
 		return NULL;
 	struct judging *judging = judging_new(diagnosis, &failure, shortest, &retold);
-	struct error *error = prepare(judging, chase, deadline);
+	struct error *error = prepare(judging, chase, deadline, most);
 
 	if (!error)
 		error = experiment(judging);
@@ -362,7 +423,7 @@ static struct error *judge_second(struct diagnosis *diagnosis, struct chase *cha
 	return error;
 }
 
-struct error *judge(struct diagnosis *diagnosis, struct chase *chase, double deadline)
+struct error *judge(struct diagnosis *diagnosis, struct chase *chase, double deadline, uint64_t most)
 {
 	const struct run *failure = &diagnosis->tally.failure;
 	struct judging *judging = judging_new(
@@ -372,17 +433,19 @@ struct error *judge(struct diagnosis *diagnosis, struct chase *chase, double dea
 	struct error *error = NULL;
 
 	if (possible) {
-		error = prepare(judging, chase, deadline);
+		error = prepare(judging, chase, deadline, most);
 		if (!error)
 			propose_opinions(judging);
 		if (!error)
 			error = experiment(judging);
 	}
-	causes_order(&judging->evidence, &diagnosis->opinions, &judging->proposals, &diagnosis->causes);
+	causes_order(&judging->evidence, &diagnosis->opinions, &judging->proposals, diagnosis->always,
+		     &diagnosis->causes);
 	diagnosis->causes.any = judging->lab.any;
+	diagnosis->causes.near = judging->lab.near;
 	diagnosis->causes.runs = judging->lab.trials.runs;
 	for (size_t i = 0; i < judging->proposals.n; i++)
 		diagnosis->causes.tried += judging->proposals.items[i].proof.tried;
 	judging_free(judging);
-	return error || !possible ? error : judge_second(diagnosis, chase, deadline);
+	return error || !possible ? error : judge_second(diagnosis, chase, deadline, most);
 }

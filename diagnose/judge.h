@@ -5,7 +5,7 @@
 #include "diagnose/diagnosis.h"
 
 /* Fills diagnosis->causes; `chase` has the workers. Without a traced failure, or when every schedule fails,
- * the opinions are all there is. */
-struct error *judge(struct diagnosis *diagnosis, struct chase *chase, double deadline);
+ * the opinions are all there is. `most` runs, about; 0: as the time allows. */
+struct error *judge(struct diagnosis *diagnosis, struct chase *chase, double deadline, uint64_t most);
 
 #endif

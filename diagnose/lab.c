@@ -6,6 +6,8 @@
 #include "loom/watch.h"
 
 #define RUNS 48         /* of a whole experiment: near failing schedules, and as many of any kind */
+#define RARE_MOST 384   /* of any kind, where failures are rare */
+#define FAILURES 8      /* that have to be seen, so that none of as many runs shows something */
 #define FORCED_RUNS 32  /* forced ones */
 #define ENOUGH_LEAST 12 /* of the quick test */
 #define ENOUGH_MOST 256
@@ -17,13 +19,22 @@ const char *verdict_word(enum verdict verdict)
 
 bool lab_is_over(const struct lab *lab)
 {
-	return (lab->trials.stop && lab->trials.stop()) ||
-	       (lab->trials.deadline > 0 && watch_now() > lab->trials.deadline);
+	return trials_are_over(&lab->trials);
+}
+
+bool lab_is_half_over(const struct lab *lab)
+{
+	const struct trials *trials = &lab->trials;
+
+	return (trials->most && trials->runs >= trials->most / 2) ||
+	       (trials->deadline > 0 && watch_now() > (lab->opened + trials->deadline) / 2);
 }
 
 struct error *lab_open(struct lab *lab)
 {
 	struct trials_counts along = { 0 };
+
+	lab->opened = watch_now();
 
 	TRY(trials_run(&lab->trials, NULL, CLAIM_UNUSED, TRIALS_ALONG, 0, lab->trials.nschedules, false,
 		       &along));
@@ -31,7 +42,10 @@ struct error *lab_open(struct lab *lab)
 	if (!lab->ready)
 		return NULL;
 	TRY(trials_run(&lab->trials, NULL, CLAIM_UNUSED, TRIALS_NEAR, 0, RUNS, false, &lab->near));
-	TRY(trials_run(&lab->trials, NULL, CLAIM_UNUSED, TRIALS_ANY, 0, RUNS, false, &lab->any));
+	do
+		TRY(trials_run(&lab->trials, NULL, CLAIM_UNUSED, TRIALS_ANY, lab->any.runs, RUNS, false,
+			       &lab->any));
+	while (lab->near.failed + lab->any.failed < FAILURES && lab->any.runs < RARE_MOST && !lab->any.cut);
 	lab->enough = statistics_needed(lab->near.failed, lab->near.runs);
 	lab->enough = lab->enough < ENOUGH_LEAST  ? ENOUGH_LEAST
 		      : lab->enough > ENOUGH_MOST ? ENOUGH_MOST
@@ -83,7 +97,10 @@ static enum verdict verdict_of(const struct lab *lab, const struct claim *claim,
 	if (!less || is_spoilt(&proof->near, &lab->near) || is_spoilt(&proof->any, &lab->any) ||
 	    (proof->near.given_up + proof->any.given_up) * 2 > runs)
 		return VERDICT_GUESS;
-	if (failed == 0 && forced)
+	/* An order that is meant can be kept: nobody who waits for it ever has to be let go. */
+	bool kept = claim->kind == CLAIM_ATOMIC || proof->near.given_up + proof->any.given_up == 0;
+
+	if (failed == 0 && forced && kept)
 		return VERDICT_PROVEN;
 	/* Waiting until all others are done is much more than an order: alone it shows nothing. */
 	return claim->kind == CLAIM_ORDER_LAST ? VERDICT_GUESS : VERDICT_LIKELY;
@@ -94,7 +111,7 @@ struct error *lab_prove(struct lab *lab, const struct claim *claim, struct proof
 	struct trials *trials = &lab->trials;
 
 	TRY(trials_run(trials, claim, CLAIM_FORBID, TRIALS_NEAR, 0, RUNS, false, &proof->near));
-	TRY(trials_run(trials, claim, CLAIM_FORBID, TRIALS_ANY, 0, RUNS, false, &proof->any));
+	TRY(trials_run(trials, claim, CLAIM_FORBID, TRIALS_ANY, 0, lab->any.runs, false, &proof->any));
 	TRY(trials_run(trials, claim, CLAIM_FORCE, TRIALS_ANY, 0, FORCED_RUNS, false, &proof->forced));
 	proof->verdict = verdict_of(lab, claim, proof);
 	return NULL;

@@ -3,7 +3,7 @@
  *   mended   forbidden, none of the schedules along and near the failing ones fails, in so
  *            many that the failure would have shown; and nobody had to be let go in most;
  *   proven   it is mended also in any schedules, and forced it fails more often than the
- *            program as it is, or in more than half of the runs;
+ *            program as it is, or in more than half of the runs; an order, moreover, was never given up;
  *   likely   mended, but forcing does not show it; or the failing schedules pass and clearly fewer
  *            near them fail, but some still do: there is more than one way to fail;
  *   a guess  neither: what fails all the same is no cause.
@@ -20,6 +20,7 @@ struct lab {
 	struct trials trials;
 	struct trials_counts near, any; /* the program as it is */
 	uint64_t enough;                /* runs near the failing ones that show that it is mended */
+	double opened;                  /* as watch_now */
 	bool ready;                     /* the failure comes again when its schedules are followed */
 };
 
@@ -30,6 +31,7 @@ struct proof {
 	struct trials_counts along;     /* forbidden, along and near failing schedules: the quick test */
 	struct trials_counts near, any; /* forbidden, as many as the program as it is */
 	struct trials_counts forced;
+	bool turned; /* the opposite order was tried, too */
 	enum verdict verdict;
 };
 
@@ -39,7 +41,8 @@ struct error *lab_open(struct lab *lab);
 struct error *lab_try(struct lab *lab, const struct claim *claim, struct proof *out);
 /* The whole experiment, for what the quick test has not thrown out. */
 struct error *lab_prove(struct lab *lab, const struct claim *claim, struct proof *proof);
-bool lab_is_over(const struct lab *lab); /* out of time */
+bool lab_is_over(const struct lab *lab);      /* out of time */
+bool lab_is_half_over(const struct lab *lab); /* half of it is used */
 
 /* Is it seen that others' steps may come before and after the whole group, both without a failure? */
 bool proof_has_both_orders(const struct proof *proof);

@@ -10,6 +10,8 @@
 
 /* A hang without a cycle and without a missed signal has its reason elsewhere. */
 #define SCORE_OF_A_HANG 0.3
+/* Where a program crashes is seen; why is not. */
+#define SCORE_OF_A_CRASH 0.5
 
 static const struct schedule *schedule_of(const struct diagnosis *diagnosis)
 {
@@ -209,7 +211,7 @@ static bool is_crash(const struct run *run)
 static void tell_fault(struct diagnosis *diagnosis, const struct event *event, bool leaves,
 		       struct opinion *opinion)
 {
-	struct finding *finding = add_finding(diagnosis, opinion, FINDING_MEMORY, 1);
+	struct finding *finding = add_finding(diagnosis, opinion, FINDING_MEMORY, SCORE_OF_A_CRASH);
 	struct finding_access *access = finding_add_access(&finding->accesses, FINDING_NO_SITE,
 							   atlas_number(diagnosis->trace.atlas, event->site));
 
@@ -229,6 +231,9 @@ static struct error *ask_fault(struct diagnosis *diagnosis, struct opinion *opin
 	const struct run *failure = &diagnosis->tally.failure;
 	const struct observations *run = diagnosis->trace.run;
 
+	for (size_t i = 0; i < diagnosis->opinions.n; i++)
+		if (diagnosis->opinions.items[i].findings.n) /* somebody knows more than where it ends */
+			return NULL;
 	if (!diagnosis->always || !trace_last(&diagnosis->trace, NULL, NULL) ||
 	    failure->outcome != OUTCOME_SIGNAL)
 		return NULL;

@@ -2,11 +2,29 @@
  */
 #include "diagnose/proposals.h"
 
+size_t proposals_add_claim(struct proposals *list, const struct evidence *evidence, const struct claim *claim,
+			   const struct claim_parts *parts)
+{
+	size_t last = 0;
+
+	for (size_t i = 0; i < list->n; i++)
+		if (claim_is_same(&list->items[i].claim, claim) &&
+		    list->items[i].claim.steps[0].nsites >= claim->steps[0].nsites)
+			return i;
+	for (size_t i = 0; i < parts->n; i++) {
+		size_t at =
+			parts->items[i].at == CLAIM_NOT_TRACED ? evidence->run->nevents : parts->items[i].at;
+
+		last = at > last ? at : last;
+	}
+	*VEC_PUSH(list) = (struct proposal){ .claim = *claim, .parts = *parts, .last = last };
+	return list->n - 1;
+}
+
 size_t proposals_add(struct proposals *list, const struct evidence *evidence, enum claim_kind kind,
 		     const struct claim_parts *parts)
 {
 	struct claim claim;
-	size_t last = 0;
 
 	if (!claim_build(evidence->run, evidence->atlas, kind, parts, &claim))
 		return SIZE_MAX;
@@ -18,15 +36,5 @@ size_t proposals_add(struct proposals *list, const struct evidence *evidence, en
 			return SIZE_MAX;
 	if (kind == CLAIM_ATOMIC)
 		claim_find_exits(evidence, &claim);
-	for (size_t i = 0; i < list->n; i++)
-		if (claim_is_same(&list->items[i].claim, &claim))
-			return i;
-	for (size_t i = 0; i < parts->n; i++) {
-		size_t at =
-			parts->items[i].at == CLAIM_NOT_TRACED ? evidence->run->nevents : parts->items[i].at;
-
-		last = at > last ? at : last;
-	}
-	*VEC_PUSH(list) = (struct proposal){ .claim = claim, .parts = *parts, .last = last };
-	return list->n - 1;
+	return proposals_add_claim(list, evidence, &claim, parts);
 }

@@ -42,6 +42,10 @@ void claim_find_exits(const struct evidence *evidence, struct claim *claim);
 size_t proposals_add(struct proposals *list, const struct evidence *evidence, enum claim_kind kind,
 		     const struct claim_parts *parts);
 
+/* The same for a claim that is whole already; `parts` is what is told of it. */
+size_t proposals_add_claim(struct proposals *list, const struct evidence *evidence, const struct claim *claim,
+			   const struct claim_parts *parts);
+
 /* Accesses of the failing run: unserialisable triples on one location, the nearest to forced switches
  * first, then orders of two (propose_trace.c). */
 void propose_triples(const struct evidence *evidence, struct proposals *list);
@@ -51,5 +55,7 @@ void propose_awaited(const struct evidence *evidence, struct proposals *list);
 
 /* The smallest groups around the forced switches that, made one step, mend the program (virtual_fix.c). */
 struct error *virtual_fix(const struct evidence *evidence, struct lab *lab, struct proposals *list);
+/* Frees that, held until others are done, mend a program which uses blocks after they were freed (teardown.c). */
+struct error *virtual_teardown(const struct evidence *evidence, struct lab *lab, struct proposals *list);
 
 #endif

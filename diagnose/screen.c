@@ -211,35 +211,51 @@ static char *share(uint64_t part, uint64_t all)
 	return memory_format("%llu of %llu", (unsigned long long)part, (unsigned long long)all);
 }
 
+/* What was done instead of a change to the program. */
+static const char *fix_words(const struct claim *claim)
+{
+	if (claim->kind == CLAIM_ATOMIC)
+		return "With these made one step";
+	if (claim->kind != CLAIM_ORDER_LAST)
+		return "With the first made to wait for the second";
+	return claim->steps[0].location == CLAIM_ANYWHERE && claim->steps[0].nsites > 1
+		       ? "With this and what else is freed there made to wait until the others are done"
+		       : "With the first made to wait until the others are done";
+}
+
 /* The counts in sentences. */
 static char *proof_words(const struct diagnosis *diagnosis, const struct cause *cause)
 {
 	const struct proof *proof = &cause->proof;
-	const struct trials_counts *usual = &diagnosis->causes.any;
-	uint64_t runs = proof->any.runs + proof->near.runs;
-	const char *fix = cause->finding->class == FINDING_ORDER
-				  ? "With the first made to wait for the second"
-				  : "With these made one step";
+	const struct trials_counts *usual = &diagnosis->causes.any, *near = &diagnosis->causes.near;
+	uint64_t runs = proof->any.runs + proof->near.runs, before = usual->runs + near->runs;
+	const char *fix = fix_words(&cause->claim);
 	_cleanup_free_ char *forced = share(proof->forced.failed + proof->forced.other, proof->forced.runs);
 	_cleanup_free_ char *forbidden = share(proof->any.failed + proof->near.failed, runs);
 
-	if (!proof->any.runs)
+	if (!runs && proof->along.failed)
 		return memory_format("%s it fails all the same.", fix);
-	return memory_format("Forced it fails in %s runs. %s %s schedules fail (%.0f %% before).", forced,
-			     fix, forbidden,
-			     usual->runs ? 100.0 * (double)usual->failed / (double)usual->runs : 0.0);
+	if (!runs)
+		return memory_format("%s it failed in none of %llu runs; there was no time for more.", fix,
+				     (unsigned long long)proof->along.runs);
+	return memory_format("%s%s%s%s %s schedules fail (%.0f %% before).",
+			     proof->forced.runs ? "Forced it fails in " : "There was no time to force it",
+			     proof->forced.runs ? forced : "", proof->forced.runs ? " runs. " : ". ", fix,
+			     forbidden,
+			     before ? 100.0 * (double)(usual->failed + near->failed) / (double)before : 0.0);
 }
 
 static void put_sure(const struct diagnosis *diagnosis, const struct cause *cause, FILE *out)
 {
 	_cleanup_free_ char *for_it = names(diagnosis, cause->claimed);
 	_cleanup_free_ char *proof = cause->tried ? proof_words(diagnosis, cause) : NULL;
-	_cleanup_free_ char *text =
-		memory_format("%s. %s%s%s%s", verdict_word(cause->verdict),
-			      proof         ? proof
-			      : cause->seen ? "It was seen when the run could not go on."
-					    : "It was not tried.",
-			      *for_it ? " Proposed by: " : "", for_it, *for_it ? "." : "");
+	_cleanup_free_ char *text = memory_format(
+		"%s. %s%s%s%s", verdict_word(cause->verdict),
+		proof         ? proof
+		: cause->seen ? cause->finding->evidence ? cause->finding->evidence
+							 : "It was seen when the run could not go on."
+			      : "It was not tried.",
+		*for_it ? " Proposed by: " : "", for_it, *for_it ? "." : "");
 
 	text[0] = (char)(text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0]);
 	put_label(out, "How sure", text);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "loom/hunt.h"
+#include "loom/reduce.h"
 #include "loom/watch.h"
 #include "model/atlas.h"
 
@@ -43,9 +44,9 @@ static bool is_crash(enum outcome outcome)
 	return outcome == OUTCOME_SIGNAL;
 }
 
-/* Looks for a schedule that crashes. */
+/* Looks for a run that crashes. */
 static struct error *hunt_crash(const struct isolate_options *options, struct isolation *out, double deadline,
-				struct schedule *schedule)
+				struct run *failed)
 {
 	const struct hunt_options hunting = {
 		.launch = options->launch, .jobs = options->jobs, .seed = options->seed, .arms = EXPLORE_ALL
@@ -55,7 +56,7 @@ static struct error *hunt_crash(const struct isolate_options *options, struct is
 
 	say(options, "looking for a schedule that crashes");
 	TRY(hunt_start(&hunting, &out->original, &hunt));
-	while (!done && !schedule->nturns && !is_over(options, deadline)) {
+	while (!done && !failed->schedule.nturns && !is_over(options, deadline)) {
 		struct hunt_result result = { 0 };
 		bool got = false;
 
@@ -63,11 +64,32 @@ static struct error *hunt_crash(const struct isolate_options *options, struct is
 		if (!got)
 			continue;
 		out->runs.hunt++;
-		if (result.report.harvested && is_crash(result.report.outcome))
-			*schedule = schedule_copy(&result.report.run.schedule);
+		if (result.report.harvested && is_crash(result.report.outcome)) {
+			*failed = result.report.run;
+			result.report.run = (struct run){ 0 };
+		}
 		steer_report_free(&result.report);
 	}
 	return NULL;
+}
+
+#define REDUCE_TRIES 200
+#define REDUCE_SHARE 4 /* of the time that is left */
+
+/* The fewest switches of threads that still crash: then an access that is moved has nothing else to disturb. */
+static struct error *shorten(const struct isolate_options *options, const struct run *failed, double deadline,
+			     struct schedule *out)
+{
+	const struct reduce_watch watch = { .stop = options->stop };
+	double seconds = (deadline - watch_now()) / REDUCE_SHARE;
+	struct steer *steer = NULL;
+
+	say(options, "making the schedule short");
+	TRY(steer_start(options->launch, options->jobs, &steer));
+	struct error *error = reduce_steered(steer, failed, REDUCE_TRIES, seconds, &watch, out);
+
+	steer_stop(steer);
+	return error;
 }
 
 /* The original execution: it fails, values are followed and accesses traced. */
@@ -80,9 +102,12 @@ static struct error *run_original(const struct isolate_options *options, struct 
 	TRY(channel_run(channel, options->launch, options->schedule, true, &out->original));
 	if (!is_crash(out->original.outcome) && !options->schedule && out->original.schedule.nturns) {
 		out->runs.hunt++;
-		TRY(hunt_crash(options, out, deadline, schedule));
-		if (!schedule->nturns)
+		_cleanup_(run_free) struct run failed = { 0 };
+
+		TRY(hunt_crash(options, out, deadline, &failed));
+		if (!failed.schedule.nturns)
 			return NULL;
+		TRY(shorten(options, &failed, deadline, schedule));
 		say(options, "following the failure");
 		run_free(&out->original);
 		out->original = (struct run){ 0 };
@@ -103,14 +128,22 @@ static bool can_suppress(const struct isolate_definition *definition)
 	       definition->instance;
 }
 
-static bool is_planned(const struct isolate_area *area, const struct isolate_definition *definition)
+static struct isolate_planned *planned_as(struct isolate_area *area,
+					  const struct isolate_definition *definition)
 {
 	for (uint32_t i = 0; i < area->nplanned; i++)
 		if (area->planned[i].key == definition->key &&
 		    area->planned[i].thread == definition->thread &&
-		    area->planned[i].instance == definition->instance)
-			return true;
-	return false;
+		    area->planned[i].definer == definition->definer)
+			return &area->planned[i];
+	return NULL;
+}
+
+static bool is_planned(struct isolate_area *area, const struct isolate_definition *definition)
+{
+	const struct isolate_planned *planned = planned_as(area, definition);
+
+	return planned && planned->instance <= definition->instance && definition->instance <= planned->last;
 }
 
 /* The hop at which the value of a use came into being; those before it only copied it. */
@@ -147,7 +180,7 @@ static bool is_worse(const struct isolate_failure *failure, size_t a, size_t b)
 }
 
 /* Which definition to leave out. */
-static void choose(const struct isolate_area *area, struct isolate_step *step)
+static void choose(struct isolate_area *area, struct isolate_step *step)
 {
 	const struct isolate_failure *failure = &step->failure;
 
@@ -165,14 +198,27 @@ static void choose(const struct isolate_area *area, struct isolate_step *step)
 	}
 }
 
+/* A loop that has gone too far has done so instance after instance: those between two that had to be left out are
+ * left out as well, and some beyond them. */
+static void widen(struct isolate_planned *planned, uint64_t instance)
+{
+	planned->instance = instance < planned->instance ? instance : planned->instance;
+	planned->last = instance > planned->last ? instance : planned->last;
+	planned->last += 2 * (planned->last - planned->instance);
+}
+
 static void plan(struct isolate_area *area, const struct isolate_step *step)
 {
 	const struct isolate_definition *definition =
 		&step->failure.uses[step->used].hops[step->hop].definition;
+	struct isolate_planned *planned = planned_as(area, definition);
 
-	if (area->nplanned < ISOLATE_PLANNED)
+	if (planned)
+		widen(planned, definition->instance);
+	else if (area->nplanned < ISOLATE_PLANNED)
 		area->planned[area->nplanned++] = (struct isolate_planned){ .key = definition->key,
 									    .instance = definition->instance,
+									    .last = definition->instance,
 									    .thread = definition->thread,
 									    .definer = definition->definer };
 	if (step->failure.kind == FAILED_BRANCH && area->navoided < ISOLATE_PLANNED)
@@ -200,44 +246,9 @@ static void remember_modules(struct isolation *out, const struct channel *channe
 	out->skipped = area->loads + area->stores + area->branches + area->calls + area->system_calls;
 }
 
-/* Experiments with the order of threads for one failure, at most: beyond that the location is elsewhere. */
-#define ORDERS_MOST 5
-
-/* Was the order of accesses to the location looked at before, by the same reader? */
-static bool is_checked(struct isolation *out, const struct isolate_hop *hop)
-{
-	for (size_t i = 0; i < out->checked.n; i++)
-		if (out->checked.items[i].address == hop->address &&
-		    out->checked.items[i].thread == hop->thread)
-			return true;
-	*VEC_PUSH(&out->checked) = (struct isolate_checked){ hop->address, hop->thread };
-	return false;
-}
-
-/* Checks the order of threads for every location that was used: first those whose value the failure used itself,
- * then those that it was computed from. */
-static struct error *check_orders(const struct isolate_options *options, struct isolation *out,
-				  const struct schedule *schedule, const struct isolate_step *step,
-				  bool *found)
-{
-	uint64_t before = out->runs.race + out->runs.violation;
-
-	for (int direct = 1; direct >= 0; direct--)
-		for (size_t i = 0; i < step->failure.nuses; i++) {
-			const struct isolate_use *use = &step->failure.uses[i];
-			size_t origin = origin_of(use);
-			size_t from = direct ? 0 : origin + 1, to = direct ? origin + 1 : use->nhops;
-
-			for (size_t h = from; h < to; h++) {
-				if (*found || out->runs.race + out->runs.violation >= before + ORDERS_MOST)
-					return NULL;
-				if (is_checked(out, &use->hops[h]))
-					continue;
-				TRY(order_check(options, out, schedule, &use->hops[h], direct, found));
-			}
-		}
-	return NULL;
-}
+/* Experiments with the order of threads, at most: for the first failure, and for each one after it. */
+#define ORDERS_FIRST 14
+#define ORDERS_NEXT 6
 
 static void end(struct isolation *out, enum isolate_verdict verdict, const char *why)
 {
@@ -261,15 +272,16 @@ static struct error *search(const struct isolate_options *options, struct isolat
 					       .failure = channel->area->failure };
 		remember_modules(out, channel);
 		choose(channel->area, step);
+		say(options, "moving accesses of other threads");
+		TRY(order_check(options, out, schedule, &step->failure,
+				ORDERS_FIRST + ORDERS_NEXT * (out->steps.n - 1), &found));
+		if (found) {
+			end(out, ISOLATE_ORDER, NULL);
+			return NULL;
+		}
 		if (!step->failure.nuses) {
 			end(out, out->steps.n > 1 ? ISOLATE_BEST : ISOLATE_UNKNOWN,
 			    "what failed had not used any memory that could be followed");
-			return NULL;
-		}
-		say(options, "moving accesses of other threads");
-		TRY(check_orders(options, out, schedule, step, &found));
-		if (found) {
-			end(out, ISOLATE_ORDER, NULL);
 			return NULL;
 		}
 		if (is_undefined(&step->failure)) {
@@ -325,7 +337,9 @@ struct error *isolate(const struct isolate_options *options, struct isolation *o
 void isolation_free(struct isolation *isolation)
 {
 	VEC_FREE(&isolation->steps);
-	VEC_FREE(&isolation->checked);
+	for (size_t i = 0; i < isolation->experiments.n; i++)
+		free(isolation->experiments.items[i].accesses);
+	VEC_FREE(&isolation->experiments);
 	finding_free(&isolation->finding);
 	symbols_free(isolation->symbols);
 	run_free(&isolation->original);

@@ -51,10 +51,12 @@ enum isolate_verdict {
 	ISOLATE_UNKNOWN,   /* it failed, but not at a place that uses memory */
 };
 
-/* A location whose accesses were moved. */
-struct isolate_checked {
-	uint64_t address;
-	uint32_t thread;
+/* A run in which an access was moved. */
+enum isolate_moved { MOVED_ATOMIC, MOVED_ORDER, MOVED_FORCED, MOVED_DEFERRED };
+struct isolate_experiment {
+	enum isolate_moved use;
+	char *accesses; /* "T1 read file.c:12, T2 write file.c:30" */
+	bool passes, given_up, came;
 };
 
 struct isolation {
@@ -62,9 +64,8 @@ struct isolation {
 	bool sure;       /* of ISOLATE_ORDER: every experiment that was made agrees */
 	const char *why; /* of ISOLATE_BEST and ISOLATE_UNKNOWN, a clause. A constant */
 	VEC(struct isolate_step) steps;
+	VEC(struct isolate_experiment) experiments;
 	struct finding finding;
-	VEC(struct isolate_checked) checked;
-	bool waited; /* for a write to what no other thread had touched; that is done once */
 	struct {
 		uint64_t original, suppression, race, violation, hunt; /* executions */
 	} runs;
@@ -86,10 +87,10 @@ struct unit isolation_place(struct isolation *isolation, const struct isolate_pl
 void isolation_tell_root(struct isolation *isolation);
 
 /* ---- order_check.c ---- */
-/* Is the order of two threads to blame for what the hop read? Then *found and the finding is filled. `direct`: the
- * failure used that very value; then also whether it was read too early. */
+/* Is the order of two threads to blame for what the failure depends on? Then *found and the finding is filled.
+ * At most so many experiments are made, with those that were made before. */
 struct error *order_check(const struct isolate_options *options, struct isolation *isolation,
-			  const struct schedule *schedule, const struct isolate_hop *hop, bool direct,
-			  bool *found);
+			  const struct schedule *schedule, const struct isolate_failure *failure,
+			  uint64_t most, bool *found);
 
 #endif

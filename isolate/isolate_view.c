@@ -13,32 +13,8 @@
 #include "report/answer.h"
 #include "report/excerpt.h"
 #include "report/finding.h"
+#include "report/isolate_words.h"
 
-static const char *const failed_words[] = {
-	[FAILED_NOT] = "it ended by a signal",
-	[FAILED_ACCESS] = "an address that is no memory was used",
-	[FAILED_JUMP] = "it jumped to an address that is no code",
-	[FAILED_VALUE] = "the processor refused a value",
-	[FAILED_BRANCH] = "a check was not passed",
-	[FAILED_DEAD] = "a block was used after it had been freed",
-	[FAILED_BEYOND] = "memory beside a block was used",
-	[FAILED_FREE] = "a block was freed that is none any more",
-};
-static const char *const failed_names[] = {
-	[FAILED_NOT] = "signal",      [FAILED_ACCESS] = "access",    [FAILED_JUMP] = "jump",
-	[FAILED_VALUE] = "value",     [FAILED_BRANCH] = "check",     [FAILED_DEAD] = "use-after-free",
-	[FAILED_BEYOND] = "overflow", [FAILED_FREE] = "double-free",
-};
-static const char *const definer_words[] = {
-	[DEFINED_NOT] = "nobody had written it since the program began",
-	[DEFINED_STORE] = "written",
-	[DEFINED_KERNEL] = "written by a system call",
-	[DEFINED_ALLOCATED] = "never written since it was allocated",
-	[DEFINED_FREED] = "freed",
-	[DEFINED_FRAME] = "never written since its function was entered",
-	[DEFINED_CLEARED] = "not written since it was allocated as zeros",
-	[DEFINED_LOST] = "written too long ago to know where",
-};
 static const char *const verdict_names[] = {
 	[ISOLATE_NOTHING] = "no-failure",  [ISOLATE_ORDER] = "order",      [ISOLATE_ROOT] = "root-cause",
 	[ISOLATE_UNDEFINED] = "undefined", [ISOLATE_BEST] = "best-so-far", [ISOLATE_UNKNOWN] = "unknown",
@@ -84,12 +60,12 @@ static void print_hop(struct isolation *isolation, struct excerpts *excerpts, co
 		"    used: %" PRIu64 " bytes at %#" PRIx64 " with value %#" PRIx64 ", read by T%u at %s\n",
 		hop->size, hop->address, hop->value, hop->thread, reads);
 	if (hop->definition.place.address) {
-		fprintf(out, "    %s by T%u at %s%s%s\n", definer_words[hop->definition.definer],
+		fprintf(out, "    %s by T%u at %s%s%s\n", isolate_definer_words(hop->definition.definer),
 			hop->definition.thread, writes, hop->copied ? " (a copy)" : "",
 			root ? "  <-- left out in the next run" : "");
 		print_source(isolation, excerpts, &hop->definition.place, out);
 	} else {
-		fprintf(out, "    %s\n", definer_words[hop->definition.definer]);
+		fprintf(out, "    %s\n", isolate_definer_words(hop->definition.definer));
 	}
 }
 
@@ -99,7 +75,7 @@ static void print_step(struct isolation *isolation, struct excerpts *excerpts, s
 	_cleanup_free_ char *where = place_words(isolation, &step->failure.place);
 
 	fprintf(out, "\n  %zu. SIG%s in T%u at %s: %s\n", number + 1, sigabbrev_np(step->code),
-		step->failure.thread, where, failed_words[step->failure.kind]);
+		step->failure.thread, where, isolate_failed_words(step->failure.kind));
 	print_source(isolation, excerpts, &step->failure.place, out);
 	for (size_t i = 0; i < step->failure.nuses; i++)
 		for (size_t h = 0; h < step->failure.uses[i].nhops; h++)
@@ -185,8 +161,6 @@ static json_t *place_json(struct isolation *isolation, const struct isolate_plac
 
 static json_t *hop_json(struct isolation *isolation, const struct isolate_hop *hop)
 {
-	static const char *const names[] = { "nobody", "store", "system-call", "allocation",
-					     "free",   "frame", "zeros",       "lost" };
 	json_t *object = json_object();
 
 	json_object_set_new(object, "address", answer_hex(hop->address));
@@ -194,7 +168,7 @@ static json_t *hop_json(struct isolation *isolation, const struct isolate_hop *h
 	json_object_set_new(object, "value", answer_hex(hop->value));
 	json_object_set_new(object, "read", place_json(isolation, &hop->place));
 	json_object_set_new(object, "read_thread", answer_count(hop->thread));
-	json_object_set_new(object, "definer", answer_text(names[hop->definition.definer]));
+	json_object_set_new(object, "definer", answer_text(isolate_definer_name(hop->definition.definer)));
 	json_object_set_new(object, "defined", place_json(isolation, &hop->definition.place));
 	json_object_set_new(object, "defined_thread", answer_count(hop->definition.thread));
 	json_object_set_new(object, "copied", json_boolean(hop->copied));
@@ -209,11 +183,33 @@ static json_t *step_json(struct isolation *isolation, const struct isolate_step 
 		for (size_t h = 0; h < step->failure.uses[i].nhops; h++)
 			json_array_append_new(uses, hop_json(isolation, &step->failure.uses[i].hops[h]));
 	json_object_set_new(object, "signal", answer_count((uint64_t)step->code));
-	json_object_set_new(object, "kind", answer_text(failed_names[step->failure.kind]));
+	json_object_set_new(object, "kind", answer_text(isolate_failed_name(step->failure.kind)));
 	json_object_set_new(object, "thread", answer_count(step->failure.thread));
 	json_object_set_new(object, "place", place_json(isolation, &step->failure.place));
 	json_object_set_new(object, "used", uses);
 	return object;
+}
+
+static json_t *experiments_json(const struct isolation *isolation)
+{
+	static const char *const names[] = { [MOVED_ATOMIC] = "as-one-step",
+					     [MOVED_ORDER] = "reversed",
+					     [MOVED_FORCED] = "forced",
+					     [MOVED_DEFERRED] = "failing-thread-last" };
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < isolation->experiments.n; i++) {
+		const struct isolate_experiment *experiment = &isolation->experiments.items[i];
+		json_t *object = json_object();
+
+		json_object_set_new(object, "moved", answer_text(names[experiment->use]));
+		json_object_set_new(object, "accesses", answer_text(experiment->accesses));
+		json_object_set_new(object, "passes", json_boolean(experiment->passes));
+		json_object_set_new(object, "given_up", json_boolean(experiment->given_up));
+		json_object_set_new(object, "came", json_boolean(experiment->came));
+		json_array_append_new(list, object);
+	}
+	return list;
 }
 
 void isolation_json(struct isolation *isolation, const char *program)
@@ -233,6 +229,7 @@ void isolation_json(struct isolation *isolation, const char *program)
 	json_object_set_new(answer, "finding",
 			    isolation->finding.accesses.n ? finding_json(&isolation->finding) : json_null());
 	json_object_set_new(answer, "chain", chain);
+	json_object_set_new(answer, "experiments", experiments_json(isolation));
 	json_object_set_new(answer, "executions", runs);
 	json_object_set_new(answer, "seconds", json_real(isolation->wall_s));
 	answer_print(answer);

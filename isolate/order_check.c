@@ -1,373 +1,356 @@
 /* Race, atomicity and order by re-execution (SUPPRESS, Figures 2 and 3). The trace of the
- * original execution tells who accessed the location around its definition; an access is
- * moved by the engine that forbids claims, together with the locks around it. Harmful is
- * only what no longer crashes then. Moved to either side of a group without a crash: the
- * group was meant to be one step; to one side only: the order was meant. */
+ * original execution tells who accessed a location around the read of it on which the
+ * failure depends; an access is moved and the program runs again. Moved to either side of
+ * a group without a failure: the group was meant to be one step; to one side only: the
+ * order was meant. Sure is what no longer fails then, and fails when it is forced. */
+#include "isolate/order_check.h"
+
 #include <stdlib.h>
 
-#include "diagnose/claim_build.h"
-#include "diagnose/retell.h"
-#include "isolate/isolate.h"
+/* ---- accesses around a read ---- */
 
-#define NONE SIZE_MAX
-
-struct check {
-	const struct isolate_options *options;
-	struct isolation *isolation;
-	const struct schedule *schedule;
-	const struct observations *trace;
-	struct atlas atlas;
-	uint64_t address, size;
-	uint32_t reader;
-	bool gave_up;
-};
-
-static bool touches(const struct check *check, const struct event *event)
+static bool touches(const struct event *a, const struct event *b)
 {
-	return event->address < check->address + check->size && check->address < event->address + event->size;
+	return a->address < b->address + b->size && b->address < a->address + a->size;
 }
 
-/* The last event before `before` at the location that is as wanted; NONE. */
-enum wanted { BY_READER, BY_OTHERS, WRITE_BY_ANY, READ_BY_READER };
-static size_t last_before(const struct check *check, size_t before, enum wanted wanted)
-{
-	for (size_t i = before; i-- > 0;) {
-		const struct event *event = &check->trace->events[i];
-		bool own = event->thread == check->reader;
+enum wanted { BY_SAME, BY_OTHERS, WRITE };
 
-		if (!touches(check, event))
-			continue;
-		if ((wanted == BY_READER && own) || (wanted == BY_OTHERS && !own) ||
-		    (wanted == WRITE_BY_ANY && event->write) ||
-		    (wanted == READ_BY_READER && own && !event->write))
+/* The last event before `before` at the location of `at` that is as wanted, seen from `thread`. */
+static size_t last_before(const struct observations *trace, size_t before, size_t at, uint32_t thread,
+			  enum wanted wanted)
+{
+	const struct event *here = &trace->events[at];
+
+	for (size_t i = before; i-- > 0;) {
+		const struct event *event = &trace->events[i];
+
+		if (touches(event, here) && (wanted == WRITE     ? event->write
+					     : wanted == BY_SAME ? event->thread == thread
+								 : event->thread != thread))
 			return i;
 	}
-	return NONE;
+	return ORDER_NONE;
 }
 
-/* Does the program still crash when the claim is forbidden? */
-static struct error *passes_without(struct check *check, enum claim_kind kind,
-				    const struct claim_parts *parts, bool *passes)
+/* The first write by another thread, or by `writer`, to the location of `at` between the two events. */
+static size_t next_write(const struct observations *trace, size_t at, size_t from, size_t to, uint32_t writer)
 {
-	struct launch_options options = retell_strictly(check->options->launch, check->schedule);
-	_cleanup_(run_free) struct run run = { 0 };
-	struct claim claim;
+	for (size_t i = from; i < to; i++) {
+		const struct event *event = &trace->events[i];
+
+		if (event->write && event->thread != trace->events[at].thread &&
+		    (writer == THREAD_NONE || event->thread == writer) && touches(event, &trace->events[at]))
+			return i;
+	}
+	return ORDER_NONE;
+}
+
+/* The event of a read: its thread's so many-th one; where suppression has shifted them, the last at the location. */
+static size_t event_of(const struct observations *trace, const struct isolate_read *read)
+{
+	const struct event like = { .address = read->address, .size = read->size ? read->size : 1 };
+	size_t last = ORDER_NONE;
+	uint64_t order = 0;
+
+	for (size_t i = 0; i < trace->nevents; i++) {
+		const struct event *event = &trace->events[i];
+
+		if (event->thread != read->thread)
+			continue;
+		bool here = touches(event, &like) && event->write == (read->write != 0);
+
+		order++;
+		if (here)
+			last = i;
+		if (here && order >= read->order)
+			break;
+	}
+	return last;
+}
+
+/* ---- experiments ---- */
+
+/* The group as one step in the failing schedule. A thread that is inside a lock cannot be moved, and accesses of
+ * the group are points that the schedule did not count: then the group is forced, and its failing run is mended. */
+static struct error *move_behind(struct order_search *search, const struct claim_parts *group, bool *forced,
+				 struct order_move *out)
+{
+	_cleanup_(schedule_free) struct schedule failing = { 0 };
+	const struct schedule *original = search->schedule;
+	bool came;
+
+	*forced = false;
+	TRY(order_forbid(search, CLAIM_ATOMIC, group, out));
+	if (out->passes || order_is_over(search))
+		return NULL;
+	TRY(order_force(search, CLAIM_ATOMIC, group, &came, forced, &failing));
+	if (!*forced || !failing.nturns || order_is_over(search))
+		return NULL;
+	search->schedule = &failing;
+	struct error *error = order_forbid(search, CLAIM_ATOMIC, group, out);
+
+	search->schedule = original;
+	return error;
+}
+
+/* The other thread's access before the whole group: seen already, in another schedule, or by letting the first
+ * access of the group wait for it. */
+static struct error *move_before(struct order_search *search, const struct claim_parts *group,
+				 const struct claim_parts *early, const struct order_move *behind,
+				 struct order_move *out)
+{
+	*out = *behind;
+	if (out->passes && out->before)
+		return NULL;
+	TRY(order_let_before(search, group, out));
+	if (out->passes && out->before && !out->given_up)
+		return NULL;
+	return order_forbid(search, CLAIM_ORDER, early, out);
+}
+
+/* A group of two accesses of a thread and what came between them: moved behind, moved before, forced. */
+static struct error *check_group(struct order_search *search, const size_t *events, size_t n, size_t between,
+				 enum finding_class class)
+{
+	struct claim_parts group = order_parts(search, events, n);
+	struct claim_parts early = order_parts(search, (const size_t[]){ events[0], between }, 2);
+	enum order_weight weight = ORDER_GIVEN_UP;
+	struct order_move behind, before;
+	bool came, forced;
+
+	if (order_is_over(search) || !order_is_new(search, &group))
+		return NULL;
+	TRY(move_behind(search, &group, &forced, &behind));
+	if (!behind.passes)
+		return NULL;
+	TRY(move_before(search, &group, &early, &behind, &before));
+	if (!behind.given_up)
+		weight = ORDER_PASSED;
+	if (before.passes && !behind.given_up && !before.given_up) {
+		if (!forced)
+			TRY(order_force(search, CLAIM_ATOMIC, &group, &came, &forced, NULL));
+		if (forced)
+			weight = ORDER_SURE;
+	}
+	order_tell(search, before.passes ? class : FINDING_ORDER,
+		   before.passes ? ORDER_BETWEEN : ORDER_CHANGED_EARLY, weight, &group);
+	return NULL;
+}
+
+/* Two accesses in the wrong order. `story` tells which of them came too early: the first. */
+static struct error *check_pair(struct order_search *search, size_t first, size_t second,
+				enum isolate_story story, bool *passes)
+{
+	struct claim_parts pair = order_parts(search, (const size_t[]){ first, second }, 2);
+	struct order_move move;
+	bool came, fails;
 
 	*passes = false;
-	if (!claim_build(check->trace, &check->atlas, kind, parts, &claim))
+	if (order_is_over(search) || !order_is_new(search, &pair))
 		return NULL;
-	claim.use = CLAIM_FORBID;
-	options.control.claim = claim;
-	options.control.strict = 0;
-	options.control.carry = 1;
-	TRY(launch_run(&options, &run));
-	if (kind == CLAIM_ATOMIC)
-		check->isolation->runs.violation++;
-	else
-		check->isolation->runs.race++;
-	*passes = run.label == LABEL_PASS;
-	/* Somebody had to be let go all the same: it passed, but perhaps for another reason. */
-	check->gave_up |= *passes && run.schedule.counts.given_up;
-	return NULL;
-}
+	TRY(order_forbid(search, CLAIM_ORDER, &pair, &move));
+	*passes = move.passes;
+	if (!move.passes)
+		return NULL;
+	enum order_weight weight = move.given_up ? ORDER_GIVEN_UP : ORDER_PASSED;
 
-static struct claim_parts parts_of(const struct check *check, size_t a, size_t b, size_t c)
-{
-	struct claim_parts parts = { 0 };
-	const size_t events[] = { a, b, c };
-
-	for (size_t i = 0; i < 3; i++)
-		if (events[i] != NONE)
-			parts.items[parts.n++] = claim_part_of(check->trace, &check->atlas, events[i]);
-	return parts;
-}
-
-static void tell(struct check *check, enum finding_class class, bool sure, const struct claim_parts *parts,
-		 const char *summary)
-{
-	check->isolation->sure = sure && !check->gave_up;
-	struct finding *finding = &check->isolation->finding;
-
-	finding->rank = 1;
-	finding->class = class;
-	finding->score = 1;
-	finding->method = memory_string("suppress");
-	finding->summary = memory_string(summary);
-	for (size_t i = 0; i < parts->n; i++) {
-		const struct claim_part *part = &parts->items[i];
-		struct finding_access *access =
-			finding_add_access(&finding->accesses, FINDING_NO_SITE, part->site);
-
-		access->thread = part->thread;
-		access->kind = part->write ? SITE_WRITE : SITE_READ;
-		access->missing = part->missing;
-		finding_add_variable(finding, part->site->variable);
+	if (!move.given_up) {
+		TRY(order_force(search, CLAIM_ORDER, &pair, &came, &fails, NULL));
+		if (came && fails)
+			weight = ORDER_SURE;
 	}
-	finding_settle(finding);
-}
-
-/* The location was last written by another thread: between two accesses of the reader, or before its only one. */
-static struct error *check_remote(struct check *check, size_t definition, size_t read, bool *found)
-{
-	size_t first = last_before(check, definition, BY_READER);
-	bool after, before = false;
-
-	if (first != NONE) {
-		struct claim_parts group = parts_of(check, first, definition, read);
-		struct claim_parts early = parts_of(check, first, definition, NONE);
-
-		TRY(passes_without(check, CLAIM_ATOMIC, &group, &after));
-		if (after)
-			TRY(passes_without(check, CLAIM_ORDER, &early, &before));
-		*found = after;
-		if (after)
-			tell(check, before ? FINDING_ATOMICITY : FINDING_ORDER, before, &group,
-			     before ? "another thread changed the location between two accesses that must be "
-				      "one "
-				      "step: the crash goes away when its access is moved before them as "
-				      "well as "
-				      "when it is moved behind them"
-				    : "another thread changed the location too early: the crash goes away "
-				      "when its "
-				      "access is moved behind, not when it is moved before");
-		return NULL;
-	}
-	struct claim_parts pair = parts_of(check, definition, read, NONE);
-
-	TRY(passes_without(check, CLAIM_ORDER, &pair, &after));
-	*found = after;
-	if (after)
-		tell(check, FINDING_ORDER, true, &pair,
-		     "one thread changed the location before another had used it: the crash goes away in the "
-		     "reverse order");
+	order_tell(search, FINDING_ORDER, story, weight, &pair);
 	return NULL;
 }
 
-/* The thread that defined the location had accessed it before, and another one came between the two. */
-static struct error *check_definer(struct check *check, size_t definition, bool *found)
+/* ---- the patterns ---- */
+
+/* What the failure depends on and the thread had read before `definition`, and whose location the defining thread
+ * changed as well before `read`: then both locations belong together. *change: that write. */
+static size_t checked_before(const struct order_search *search, size_t read, size_t definition,
+			     size_t *change)
 {
-	const struct event *last = &check->trace->events[definition];
-	uint32_t reader = check->reader;
-	bool after, before = false;
+	const struct observations *trace = search->trace;
+	const struct event *defined = &trace->events[definition];
+	size_t best = ORDER_NONE;
 
-	check->reader = last->thread;
-	size_t between = last_before(check, definition, BY_OTHERS);
-	size_t first = between == NONE ? NONE : last_before(check, between, BY_READER);
+	for (size_t i = 0; i < search->failure->nreads; i++) {
+		size_t at = search->reads[i];
 
-	check->reader = reader;
-	if (first == NONE || claim_is_ordered(check->trace, between, definition) ||
-	    check->trace->events[between].write == check->trace->events[first].write)
-		return NULL;
-	struct claim_parts group = parts_of(check, first, between, definition);
-	struct claim_parts early = parts_of(check, first, between, NONE);
+		if (at == ORDER_NONE || at >= definition ||
+		    trace->events[at].thread != trace->events[read].thread ||
+		    touches(&trace->events[at], defined) || (best != ORDER_NONE && at < best))
+			continue;
+		size_t write = next_write(trace, at, at + 1, read, defined->thread);
 
-	TRY(passes_without(check, CLAIM_ATOMIC, &group, &after));
-	if (after)
-		TRY(passes_without(check, CLAIM_ORDER, &early, &before));
-	*found = after;
-	if (after)
-		tell(check, FINDING_ATOMICITY, before, &group,
-		     before ? "another thread came between two accesses that must be one step: the crash "
-			      "goes away "
-			      "when its access is moved before them as well as when it is moved behind them"
-			    : "another thread came between two accesses that must be one step: the crash "
-			      "goes away "
-			      "when its access is moved behind them");
-	return NULL;
-}
-
-/* ---- a write that came too late ---- */
-
-/* The failing schedule without the reader's last turn; then everybody else goes on before the reader does. */
-static struct schedule deferred(const struct check *check, uint32_t threads)
-{
-	struct schedule schedule = schedule_copy(check->schedule);
-	size_t n = schedule.nturns;
-
-	while (n && (schedule.turns[n - 1].thread == check->reader || schedule.turns[n - 1].wake))
-		n--;
-	schedule.turns = memory_resize(schedule.turns, (n + 2 * (threads + 1)) * sizeof *schedule.turns);
-	for (int round = 0; round < 2; round++)
-		for (uint32_t t = 0; t < threads; t++)
-			if (t != check->reader)
-				schedule.turns[n++] = (struct schedule_turn){ .thread = t,
-									      .stop = STOP_BLOCKED,
-									      .points = SCHEDULE_ENDLESS };
-	schedule.nturns = n;
-	return schedule;
-}
-
-static size_t count_reads(const struct observations *trace, const struct event *read, size_t before)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < before; i++)
-		n += trace->events[i].site == read->site && trace->events[i].thread == read->thread;
-	return n;
-}
-
-/* In the deferred run: the last write by others before the read, if it had not been done in the original one. */
-static bool find_late_write(const struct check *check, size_t read, const struct observations *other,
-			    const struct atlas *atlas, uint64_t read_id, size_t occurrence, struct event *out)
-{
-	size_t seen = 0, writes = 0, before = 0;
-
-	for (size_t i = 0; i < read; i++)
-		before += check->trace->events[i].write && check->trace->events[i].thread != check->reader &&
-			  touches(check, &check->trace->events[i]);
-	for (size_t i = 0; i < other->nevents; i++) {
-		const struct event *event = &other->events[i];
-
-		const struct site *site =
-			event->thread == check->reader ? atlas_number(atlas, event->site) : NULL;
-
-		if (site && site->id == read_id && seen++ == occurrence)
-			break;
-		if (event->write && event->thread != check->reader && touches(check, event)) {
-			writes++;
-			*out = *event;
+		if (write != ORDER_NONE) {
+			best = at;
+			*change = write;
 		}
 	}
-	return writes > before;
+	return best;
 }
 
-/* Another thread wrote the location after it had been read, and before the crash. */
-static struct error *check_next(struct check *check, size_t definition, size_t read, bool *found)
+/* The last read before `before` by the thread, of all that the failure depends on. With `used`: only of what it used
+ * itself, which for a block that was freed is the pointer to it. */
+static size_t depended_before(const struct order_search *search, size_t before, uint32_t thread, bool used)
 {
-	size_t next = read + 1;
+	size_t best = ORDER_NONE;
 
-	while (next < check->trace->nevents &&
-	       !(touches(check, &check->trace->events[next]) && check->trace->events[next].write &&
-		 check->trace->events[next].thread != check->reader))
-		next++;
-	if (next >= check->trace->nevents || claim_is_ordered(check->trace, read, next))
-		return NULL;
-	bool between = definition != NONE &&
-		       check->trace->events[definition].thread == check->trace->events[next].thread;
-	struct claim_parts pair = parts_of(check, read, next, NONE);
-	struct claim_parts group = parts_of(check, definition, read, next);
-	bool before = false;
+	for (size_t i = 0; i < search->failure->nreads; i++) {
+		size_t at = search->reads[i];
 
-	TRY(passes_without(check, CLAIM_ORDER, &pair, found));
-	if (*found && between) {
-		struct claim_parts early = parts_of(check, definition, read, NONE);
-
-		TRY(passes_without(check, CLAIM_ORDER, &early, &before));
+		if (at < before && search->trace->events[at].thread == thread &&
+		    (!used || search->failure->reads[i].dependence == READ_USED) &&
+		    (best == ORDER_NONE || at > best))
+			best = at;
 	}
-	if (*found)
-		tell(check, before ? FINDING_ATOMICITY : FINDING_ORDER, true, before ? &group : &pair,
-		     before ? "the location was read between two writes that must be one step: the crash "
-			      "goes away "
-			      "when the read is moved before them as well as when it is moved behind them"
-			    : "the location was read before another thread had given it its value: the crash "
-			      "goes "
-			      "away when the read waits for that");
+	return best;
+}
+
+/* Another thread defined what was read (RAW): between two accesses of the reader, or before its only one. */
+static struct error *check_remote(struct order_search *search, size_t definition, size_t read)
+{
+	uint32_t reader = search->trace->events[read].thread;
+	size_t first = last_before(search->trace, definition, read, reader, BY_SAME), change;
+	size_t checked = checked_before(search, read, definition, &change);
+	size_t pointer = depended_before(search, definition, reader, true);
+	bool freed = search->failure->kind == FAILED_DEAD || search->failure->kind == FAILED_FREE, passes;
+
+	if (freed && pointer != ORDER_NONE && read == search->reads[0]) {
+		const size_t group[] = { pointer, definition, read };
+
+		TRY(check_group(search, group, 3, definition, FINDING_ATOMICITY));
+	}
+	if (checked != ORDER_NONE && (first == ORDER_NONE || checked > first)) {
+		bool change_first = change < definition;
+		const size_t group[] = { checked, change_first ? change : definition,
+					 change_first ? definition : change, read };
+
+		TRY(check_group(search, group, 4, group[2], FINDING_MULTI_ATOMICITY));
+	}
+	if (first != ORDER_NONE) {
+		const size_t group[] = { first, definition, read };
+
+		return check_group(search, group, 3, definition, FINDING_ATOMICITY);
+	}
+	return check_pair(search, definition, read, ORDER_CHANGED_EARLY, &passes);
+}
+
+/* Another thread came before the definition (WAR, WAW): between two accesses of the definer, or between what the
+ * definer had read to compute it and the definition. */
+static struct error *check_definer(struct order_search *search, size_t definition)
+{
+	const struct observations *trace = search->trace;
+	uint32_t definer = trace->events[definition].thread;
+	size_t between = last_before(trace, definition, definition, definer, BY_OTHERS);
+	bool passes;
+
+	if (between == ORDER_NONE || claim_is_ordered(trace, between, definition))
+		return NULL;
+	size_t first = last_before(trace, between, definition, definer, BY_SAME);
+	size_t read =
+		trace->events[between].write ? depended_before(search, between, definer, false) : ORDER_NONE;
+
+	/* W-R-W and R-W-W are the two that end in a write and cannot be put one after the other. */
+	if (first != ORDER_NONE && trace->events[between].write == trace->events[first].write)
+		first = ORDER_NONE;
+	if (read != ORDER_NONE && (first == ORDER_NONE || read > first))
+		first = read;
+	if (first == ORDER_NONE)
+		return check_pair(search, between, definition, ORDER_CHANGED_EARLY, &passes);
+	const size_t group[] = { first, between, definition };
+
+	return check_group(search, group, 3, between, FINDING_ATOMICITY);
+}
+
+/* Another thread wrote the location after it had been read. */
+static struct error *check_next(struct order_search *search, size_t definition, size_t read)
+{
+	const struct observations *trace = search->trace;
+	size_t next = next_write(trace, read, read + 1, trace->nevents, THREAD_NONE);
+	bool passes;
+
+	if (next == ORDER_NONE || claim_is_ordered(trace, read, next))
+		return NULL;
+	TRY(check_pair(search, read, next, ORDER_READ_EARLY, &passes));
+	if (!passes || definition == ORDER_NONE ||
+	    trace->events[definition].thread != trace->events[next].thread ||
+	    claim_is_ordered(trace, definition, read))
+		return NULL;
+	struct claim_parts early = order_parts(search, (const size_t[]){ definition, read }, 2);
+	struct claim_parts group = order_parts(search, (const size_t[]){ definition, read, next }, 3);
+	struct order_move before;
+
+	TRY(order_forbid(search, CLAIM_ORDER, &early, &before));
+	if (before.passes && !before.given_up)
+		order_tell(search, FINDING_ATOMICITY, ORDER_READ_BETWEEN, search->weight, &group);
 	return NULL;
 }
 
-static struct error *check_late(struct check *check, size_t definition, size_t read, bool *found)
+static struct error *check_read(struct order_search *search, size_t number)
 {
-	const struct event *use = &check->trace->events[read];
-	struct schedule schedule = deferred(check, check->trace->nthreads);
-	struct launch_options options = retell_strictly(check->options->launch, &schedule);
-	_cleanup_(run_free) struct run run = { 0 };
-	_cleanup_(atlas_free) struct atlas atlas = { 0 };
-	struct event late;
-	bool passes = false;
+	const struct observations *trace = search->trace;
+	size_t read = search->reads[number];
 
-	options.control.strict = 0;
-	options.control.carry = 1;
-	options.area.observe |= OBSERVE_TRACE;
-	struct error *error = launch_run(&options, &run);
-
-	schedule_free(&schedule);
-	if (error)
-		return error;
-	check->isolation->runs.violation++;
-	atlas_read(&atlas, &run.observations);
-	const struct site *used = atlas_number(&check->atlas, use->site);
-
-	if (run.label != LABEL_PASS || !used ||
-	    !find_late_write(check, read, &run.observations, &atlas, used->id,
-			     count_reads(check->trace, use, read), &late) ||
-	    !atlas_number(&atlas, late.site))
+	if (read == ORDER_NONE || order_is_over(search))
 		return NULL;
-	struct claim_part write = { .site = atlas_number(&atlas, late.site),
-				    .thread = late.thread,
-				    .write = true,
-				    .missing = true,
-				    .address = late.address,
-				    .size = late.size,
-				    .at = CLAIM_NOT_TRACED };
-	struct claim_parts pair = parts_of(check, read, NONE, NONE);
-	bool between = definition != NONE && check->trace->events[definition].thread == late.thread;
+	search->reading_far = order_far(&search->failure->reads[number]);
+	size_t definition = last_before(trace, read, read, 0, WRITE);
 
-	pair.items[pair.n++] = write;
-	TRY(passes_without(check, CLAIM_ORDER, &pair, &passes));
-	*found = true;
-	if (between) {
-		struct claim_parts group = parts_of(check, definition, read, NONE);
-		struct claim_parts early = group;
-		bool before = false;
+	if (definition != ORDER_NONE && trace->events[definition].thread != trace->events[read].thread &&
+	    !claim_is_ordered(trace, definition, read))
+		TRY(check_remote(search, definition, read));
+	if (definition != ORDER_NONE)
+		TRY(check_definer(search, definition));
+	return check_next(search, definition, read);
+}
 
-		TRY(passes_without(check, CLAIM_ORDER, &early, &before));
-		group.items[group.n++] = write;
-		tell(check, before ? FINDING_ATOMICITY : FINDING_ORDER, passes, before ? &group : &pair,
-		     before ? "the location was read between two writes that must be one step: the crash "
-			      "goes away "
-			      "when the read is moved before them as well as when it is moved behind them"
-			    : "the location was read before another thread had given it its value: the crash "
-			      "goes "
-			      "away when the read waits for that");
-		return NULL;
-	}
-	tell(check, FINDING_ORDER, passes, &pair,
-	     "the location was read before another thread had given it its value: the crash goes away when "
-	     "the "
-	     "read waits for that");
-	return NULL;
+static bool has_stale_pointer(const struct order_search *search)
+{
+	const struct isolate_failure *failure = search->failure;
+
+	if ((failure->kind != FAILED_DEAD && failure->kind != FAILED_FREE) || search->reads[0] == ORDER_NONE)
+		return false;
+	size_t freed = last_before(search->trace, search->reads[0], search->reads[0], 0, WRITE);
+
+	for (size_t i = 1; freed != ORDER_NONE && i < failure->nreads; i++)
+		if (failure->reads[i].dependence == READ_USED && search->reads[i] != ORDER_NONE &&
+		    search->reads[i] > freed)
+			return true;
+	return false;
 }
 
 struct error *order_check(const struct isolate_options *options, struct isolation *isolation,
-			  const struct schedule *schedule, const struct isolate_hop *hop, bool direct,
-			  bool *found)
+			  const struct schedule *schedule, const struct isolate_failure *failure,
+			  uint64_t most, bool *found)
 {
-	struct check check = { .options = options,
-			       .isolation = isolation,
-			       .schedule = schedule,
-			       .trace = &isolation->original.observations,
-			       .address = hop->address,
-			       .size = hop->size ? hop->size : 1,
-			       .reader = hop->thread };
+	struct order_search search = { .options = options,
+				       .isolation = isolation,
+				       .schedule = schedule,
+				       .failure = failure,
+				       .trace = &isolation->original.observations,
+				       .most = most };
 	struct error *error = NULL;
 
-	if (check.trace->nthreads < 2 || !schedule->nturns)
+	if (search.trace->nthreads < 2 || !schedule->nturns)
 		return NULL;
-	/* Locations that only one thread ever touched are nobody else's business. */
-	size_t read = last_before(&check, check.trace->nevents, READ_BY_READER);
+	atlas_read(&search.atlas, search.trace);
+	for (size_t i = 0; i < failure->nreads; i++)
+		search.reads[i] = event_of(search.trace, &failure->reads[i]);
+	/* A pointer that was read only after its block had been freed was read too early or too late: that is nearer
+	 * to the cause than the use of the block. */
+	bool stale = has_stale_pointer(&search);
 
-	if (read == NONE)
-		read = last_before(&check, check.trace->nevents, BY_READER);
-	if (read == NONE)
-		return NULL;
-	atlas_read(&check.atlas, check.trace);
-	size_t definition = last_before(&check, read, WRITE_BY_ANY);
-
-	if (definition != NONE && check.trace->events[definition].thread != check.reader &&
-	    !claim_is_ordered(check.trace, definition, read))
-		error = check_remote(&check, definition, read, found);
-	if (!error && !*found && definition != NONE)
-		error = check_definer(&check, definition, found);
-	/* What no other thread has touched yet may be about to be: worth one run, at the end of the copies. */
-	bool touched = last_before(&check, check.trace->nevents, BY_OTHERS) != NONE;
-	bool shared = touched || (!hop->copied && !isolation->waited);
-
-	if (!error && !*found && direct)
-		error = check_next(&check, definition, read, found);
-	if (!error && !*found && shared && direct)
-		isolation->waited |= !touched;
-	if (!error && !*found && shared && direct)
-		error = check_late(&check, definition, read, found);
-	atlas_free(&check.atlas);
+	for (size_t i = stale; !error && i < failure->nreads; i++)
+		error = check_read(&search, i);
+	if (!error && isolation->steps.n == 1 && !order_is_over(&search))
+		error = order_check_late(&search);
+	if (!error && stale)
+		error = check_read(&search, 0);
+	*found = search.found;
+	atlas_free(&search.atlas);
+	VEC_FREE(&search.tried);
 	return error;
 }

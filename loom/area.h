@@ -12,7 +12,7 @@
 
 #define AREA_ENVIRONMENT "UNSNARL_AREA" /* number of the inherited descriptor */
 #define AREA_MAGIC 0x61657261736e75ull  /* "unsarea" */
-#define AREA_VERSION 9u
+#define AREA_VERSION 10u
 
 /* Bits of area_options.observe. */
 enum {
@@ -60,7 +60,30 @@ enum area_policy {
 	POLICY_POS,    /* partial order sampling */
 	POLICY_SURW,   /* threads weighted by the points they have left */
 	POLICY_STAY,   /* the running thread goes on until it blocks: for plans and reduced schedules */
+	/* The same for threads that run the same code: the choice is among the places where threads are about to
+	 * go on, then among the threads there; with PCT groups of threads have priorities. */
+	POLICY_RANDOM_PLACES,
+	POLICY_PCT_GROUPS,
+	POLICY_POS_PLACES,
+	POLICY_SURW_PLACES,
 };
+
+/* The policy without regard to places. */
+static inline uint32_t area_policy_base(uint32_t policy)
+{
+	switch (policy) {
+	case POLICY_RANDOM_PLACES:
+		return POLICY_RANDOM;
+	case POLICY_PCT_GROUPS:
+		return POLICY_PCT;
+	case POLICY_POS_PLACES:
+		return POLICY_POS;
+	case POLICY_SURW_PLACES:
+		return POLICY_SURW;
+	default:
+		return policy;
+	}
+}
 
 #define CONTROL_THREADS 64u
 struct area_control {
@@ -299,7 +322,7 @@ struct area_fault {
 	uint32_t write, reserved;
 };
 
-#define AREA_TURNS (1u << 22)
+#define AREA_TURNS (1u << 23) /* a livelock of STILL_MOST points has up to four turns a point */
 #define AREA_POINT_SITES (1u << 16)
 #define AREA_UNCONTROLLED_BYTES 4096u
 struct area_schedule {

@@ -84,7 +84,8 @@ struct error *binary_prepare(const struct launch_options *options, struct binary
 		"--vgdb=no",
 		"--trace-children=yes",
 		"--sigill-diagnostics=no",
-		"--max-threads=1100",
+		"--max-threads=1023",          /* AREA_SLOTS: as many as control can list */
+		"--valgrind-stacksize=262144", /* of each thread; all of it is touched when one is made */
 		"--run-libc-freeres=no",
 		"--run-cxx-freeres=no",
 	};

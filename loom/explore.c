@@ -23,6 +23,7 @@
 #define LEAST_CAP 20000000 /* points before a run counts as too slow, */
 #define CAP_TIMES 1000     /* and how many times the usual number of points */
 #define MOST_BURST 64      /* points that an inserted turn runs at most */
+#define ALIKE_LEAST 4      /* threads in a run, of which at least three may run the same code */
 
 struct arm {
 	double runs, gain; /* decayed */
@@ -44,14 +45,18 @@ struct explore {
 	enum explore_arm chosen[EXPLORE_ROUND * ROUNDS_KNOWN];
 	VEC(struct kept) kept;
 	size_t usable;         /* of the kept ones, in this round */
+	uint32_t threads;      /* seen at most in a run */
+	unsigned idle;         /* arms that have nothing to do in this round */
 	uint64_t points, most; /* contested ones that are usual, all that were seen at most */
 	uint32_t thread_points[CONTROL_THREADS];
 };
 
 const char *explore_arm_name(enum explore_arm arm)
 {
-	static const char *const names[EXPLORE_ARMS] = { "random", "pct2", "pct3",  "pct5",
-							 "pos",    "surw", "guided" };
+	static const char *const names[EXPLORE_ARMS] = { "random",        "pct2",        "pct3",
+							 "pct5",          "pos",         "surw",
+							 "random-places", "pct2-groups", "pct3-groups",
+							 "pos-places",    "surw-places", "guided" };
 
 	return (unsigned)arm < EXPLORE_ARMS ? names[arm] : "unknown";
 }
@@ -128,6 +133,8 @@ static void begin_round(struct explore *explore)
 	for (int i = 0; i < EXPLORE_ARMS; i++)
 		explore->arms[i].weight = FLOOR + share[i] / total;
 	explore->usable = explore->kept.n;
+	explore->idle = explore->usable ? 0 : 1u << EXPLORE_GUIDED;
+	explore->idle |= explore->threads < ALIKE_LEAST ? EXPLORE_ALIKE : 0;
 }
 
 static enum explore_arm choose_arm(const struct explore *explore, struct dice *dice)
@@ -135,9 +142,9 @@ static enum explore_arm choose_arm(const struct explore *explore, struct dice *d
 	unsigned allowed = explore->allowed;
 	double total = 0;
 
-	/* With nothing to change yet the guided arm begins like any other. */
-	if (!explore->usable && allowed != 1u << EXPLORE_GUIDED)
-		allowed &= ~(1u << EXPLORE_GUIDED);
+	/* What is asked for alone is done, guided or not. */
+	if (allowed & ~explore->idle)
+		allowed &= ~explore->idle;
 	for (int i = 0; i < EXPLORE_ARMS; i++)
 		total += allowed >> i & 1 ? explore->arms[i].weight : 0;
 	double at = fraction(dice) * total;
@@ -217,9 +224,17 @@ static void set_policy(struct explore *explore, enum explore_arm arm, struct dic
 		enum schedule_policy policy;
 		uint32_t depth;
 	} policies[EXPLORE_ARMS] = {
-		[EXPLORE_RANDOM] = { SCHEDULE_RANDOM, 0 }, [EXPLORE_PCT2] = { SCHEDULE_PCT, 2 },
-		[EXPLORE_PCT3] = { SCHEDULE_PCT, 3 },      [EXPLORE_PCT5] = { SCHEDULE_PCT, 5 },
-		[EXPLORE_POS] = { SCHEDULE_POS, 0 },       [EXPLORE_SURW] = { SCHEDULE_SURW, 0 },
+		[EXPLORE_RANDOM] = { SCHEDULE_RANDOM, 0 },
+		[EXPLORE_PCT2] = { SCHEDULE_PCT, 2 },
+		[EXPLORE_PCT3] = { SCHEDULE_PCT, 3 },
+		[EXPLORE_PCT5] = { SCHEDULE_PCT, 5 },
+		[EXPLORE_POS] = { SCHEDULE_POS, 0 },
+		[EXPLORE_SURW] = { SCHEDULE_SURW, 0 },
+		[EXPLORE_RANDOM_PLACES] = { SCHEDULE_RANDOM_PLACES, 0 },
+		[EXPLORE_PCT2_GROUPS] = { SCHEDULE_PCT_GROUPS, 2 },
+		[EXPLORE_PCT3_GROUPS] = { SCHEDULE_PCT_GROUPS, 3 },
+		[EXPLORE_POS_PLACES] = { SCHEDULE_POS_PLACES, 0 },
+		[EXPLORE_SURW_PLACES] = { SCHEDULE_SURW_PLACES, 0 },
 		[EXPLORE_GUIDED] = { SCHEDULE_POS, 0 },
 	};
 
@@ -295,9 +310,16 @@ static void measure(struct explore *explore, const struct explore_news *news)
 	if (news->contested)
 		explore->points =
 			explore->points ? (explore->points * 7 + news->contested + 7) / 8 : news->contested;
-	for (size_t i = 0; i < news->nturns; i++)
-		if (!news->turns[i].wake && news->turns[i].thread < CONTROL_THREADS)
-			sums[news->turns[i].thread] += news->turns[i].points;
+	for (size_t i = 0; i < news->nturns; i++) {
+		uint32_t thread = news->turns[i].thread;
+
+		if (news->turns[i].wake)
+			continue;
+		if (thread < CONTROL_THREADS)
+			sums[thread] += news->turns[i].points;
+		if (thread >= explore->threads)
+			explore->threads = thread + 1;
+	}
 	for (size_t i = 0; i < CONTROL_THREADS; i++) {
 		uint64_t sum = sums[i] < UINT32_MAX ? sums[i] : UINT32_MAX, old = explore->thread_points[i];
 

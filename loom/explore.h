@@ -14,10 +14,19 @@ enum explore_arm {
 	EXPLORE_PCT5,
 	EXPLORE_POS,
 	EXPLORE_SURW,
+	/* For threads that run the same code. */
+	EXPLORE_RANDOM_PLACES,
+	EXPLORE_PCT2_GROUPS,
+	EXPLORE_PCT3_GROUPS,
+	EXPLORE_POS_PLACES,
+	EXPLORE_SURW_PLACES,
 	EXPLORE_GUIDED, /* changes schedules that brought something new */
 	EXPLORE_ARMS
 };
 #define EXPLORE_ALL ((1u << EXPLORE_ARMS) - 1)
+#define EXPLORE_ALIKE                                                                          \
+	(1u << EXPLORE_RANDOM_PLACES | 1u << EXPLORE_PCT2_GROUPS | 1u << EXPLORE_PCT3_GROUPS | \
+	 1u << EXPLORE_POS_PLACES | 1u << EXPLORE_SURW_PLACES)
 #define EXPLORE_ROUND 32 /* orders whose choice knows the same news */
 
 const char *explore_arm_name(enum explore_arm arm);

@@ -13,6 +13,7 @@
 #define ISOLATE_PLANNED 64u
 #define ISOLATE_USES 4u
 #define ISOLATE_HOPS 16u
+#define ISOLATE_READS 96u
 
 struct isolate_place {
 	uint64_t address; /* in the file; 0: not known */
@@ -69,16 +70,34 @@ struct isolate_use {
 	struct isolate_hop hops[ISOLATE_HOPS]; /* from the failure back */
 };
 
+/* A read that the failure depends on, however far back. */
+enum isolate_dependence {
+	READ_USED,    /* by what failed itself */
+	READ_VALUE,   /* a value was copied or computed from it */
+	READ_ADDRESS, /* it said where a value was read */
+	READ_CONTROL, /* a branch before the failure went by it */
+};
+struct isolate_read {
+	struct isolate_place place;
+	uint64_t address, size;
+	uint64_t order; /* accesses of its thread so far, with this one */
+	uint32_t thread, dependence;
+	uint32_t distance; /* steps from the failure */
+	uint32_t write;    /* 1: of a block that was freed: it was written, or freed again */
+};
+
 struct isolate_failure {
 	uint32_t kind, thread, nuses, write;
 	struct isolate_place place;
 	uint64_t address, size; /* that were accessed, or jumped to */
 	uint64_t branch, taken; /* FAILED_BRANCH: the branch and where it went */
 	struct isolate_use uses[ISOLATE_USES];
+	struct isolate_read reads[ISOLATE_READS]; /* the nearest first */
+	uint32_t nreads, reserved;
 };
 
 struct isolate_planned {
-	uint64_t key, instance;
+	uint64_t key, instance, last; /* from the one instance to the other */
 	uint32_t thread, definer;
 };
 struct isolate_avoided {

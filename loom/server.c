@@ -238,6 +238,13 @@ static bool follow(struct server *server, struct watch *watch, struct ending *en
 	double deadline = watch->timeout_s > 0 ? watch->start + watch->timeout_s : 0;
 	enum heard heard = listen_to(server, watch, deadline, ending);
 
+	while (heard == LATE && run_of(server)) {
+		double later = watch_later(watch, run_of(server), deadline);
+		if (later <= deadline)
+			break;
+		deadline = later;
+		heard = listen_to(server, watch, deadline, ending);
+	}
 	if (heard == LATE && run_of(server)) {
 		ending->timed_out = true;
 		kill(run_of(server), SIGKILL);

@@ -120,14 +120,19 @@ static struct error *take_all(struct trials *trials, enum trials_where where, st
 	return NULL;
 }
 
+bool trials_are_over(const struct trials *trials)
+{
+	return (trials->stop && trials->stop()) || (trials->most && trials->runs >= trials->most) ||
+	       (trials->deadline > 0 && watch_now() > trials->deadline);
+}
+
 struct error *trials_run(struct trials *trials, const struct claim *claim, enum claim_use use,
 			 enum trials_where where, uint64_t first, uint64_t n, bool until_failure,
 			 struct trials_counts *counts)
 {
 	trials->left = 0;
 	for (uint64_t i = 0; i < n; i += ROUND) {
-		if ((trials->stop && trials->stop()) ||
-		    (trials->deadline > 0 && watch_now() > trials->deadline)) {
+		if (trials_are_over(trials)) {
 			counts->cut = true;
 			return NULL;
 		}

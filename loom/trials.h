@@ -16,13 +16,14 @@ struct trials {
 	const struct schedule *const *schedules; /* that fail, TRIALS_SCHEDULES at most */
 	size_t nschedules;
 	uint64_t seed;
-	bool (*stop)(void);                          /* may be NULL */
-	double deadline;                             /* as watch_now; 0 = none */
-	uint64_t runs;                               /* in all trials so far */
-	uint64_t left; /* bits: which of the first schedules, followed, failed in any way, last time */
+	bool (*stop)(void);  /* may be NULL */
+	double deadline;     /* as watch_now; 0 = none */
+	uint64_t runs, most; /* in all trials so far, and at most; most 0 = no limit */
+	uint64_t left;       /* bits: which of the first schedules, followed, failed in any way, last time */
 	struct point_sites *sites[TRIALS_SCHEDULES]; /* of each schedule, made when needed */
 };
-void trials_free(struct trials *trials); /* what it made itself */
+bool trials_are_over(const struct trials *trials); /* out of time or runs, or stopped */
+void trials_free(struct trials *trials);           /* what it made itself */
 
 struct trials_counts {
 	uint64_t runs;

@@ -4,16 +4,20 @@
  */
 #include "loom/watch.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "loom/sweep.h"
 
 #define READ_BYTES 65536
+#define LEAST_DELAY_S 0.01    /* what other work took of the time before it is given back */
 #define LONGEST_TIMEOUT_S 1e8 /* years: as good as none, and no overflow */
 
 enum { CHILDREN, STOP, STREAMS = STOP + 2, NPOLLED = STREAMS + 2 };
@@ -24,6 +28,36 @@ double watch_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* For how many seconds the thread of the process that waited longest could have run but other work of the
+ * machine did; 0 where the kernel does not tell. */
+static double delayed_s(pid_t pid)
+{
+	char path[64];
+	double most = 0;
+
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	DIR *tasks = opendir(path);
+	for (struct dirent *task; tasks && (task = readdir(tasks));) {
+		unsigned long long ran, delayed;
+		char name[sizeof path + 280];
+
+		snprintf(name, sizeof name, "%s/%s/schedstat", path, task->d_name);
+		_cleanup_fclose_ FILE *file = task->d_name[0] == '.' ? NULL : fopen(name, "re");
+		if (file && fscanf(file, "%llu %llu", &ran, &delayed) == 2)
+			most = fmax(most, (double)delayed * 1e-9);
+	}
+	if (tasks)
+		closedir(tasks);
+	return most;
+}
+
+double watch_later(const struct watch *watch, pid_t pid, double deadline)
+{
+	double later = watch->start + watch->timeout_s + delayed_s(pid);
+
+	return later > deadline + LEAST_DELAY_S ? later : deadline;
 }
 
 struct error *watch_pipe(int *read_end, int *write_end)
@@ -99,6 +133,12 @@ static void follow(struct watch *watch, double deadline, struct ending *ending)
 			return;
 		/* A flood of output may keep the poll from ever timing out. */
 		if (deadline > 0 && watch_now() >= deadline) {
+			double later = watch_later(watch, watch->pid, deadline);
+
+			if (later > deadline) {
+				deadline = later;
+				continue;
+			}
 			ending->timed_out = !sweep_ended(watch->children, watch->pid);
 			return;
 		}

@@ -37,6 +37,9 @@ struct error *watch_end(struct watch *watch, struct ending *ending);
 /* Seconds of a clock that only goes forward. */
 double watch_now(void);
 
+/* The deadline of the process, without the time in which it could have run but other work of the machine did. */
+double watch_later(const struct watch *watch, pid_t pid, double deadline);
+
 /* A pipe whose read end is non-blocking. */
 struct error *watch_pipe(int *read_end, int *write_end);
 

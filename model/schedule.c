@@ -94,7 +94,8 @@ size_t schedule_switches(const struct schedule_turn *turns, size_t n)
 const char *schedule_policy_name(enum schedule_policy policy)
 {
 	static const char *const names[SCHEDULE_POLICIES] = {
-		"free", "random", "pct", "pos", "surw", "stay"
+		"free", "random",        "pct",        "pos",        "surw",
+		"stay", "random-places", "pct-groups", "pos-places", "surw-places",
 	};
 
 	return (unsigned)policy < SCHEDULE_POLICIES ? names[policy] : "unknown";

@@ -20,6 +20,10 @@ enum schedule_policy {
 	SCHEDULE_POS,
 	SCHEDULE_SURW,
 	SCHEDULE_STAY,
+	SCHEDULE_RANDOM_PLACES, /* of threads that run the same code: see enum area_policy */
+	SCHEDULE_PCT_GROUPS,
+	SCHEDULE_POS_PLACES,
+	SCHEDULE_SURW_PLACES,
 	SCHEDULE_POLICIES
 };
 

@@ -17,7 +17,7 @@
 
 #define TITLE "unsnarl schedule"
 #define VERSION 2
-#define MOST_TURNS (1u << 22)
+#define MOST_TURNS (1u << 23)
 #define MOST_WAITS 1024u
 #define MOST_SITES (1u << 22)
 #define MOST_THREADS 1000000000u

@@ -88,8 +88,31 @@ static char *for_several(const struct finding *finding)
 			     name(finding, 0), name(finding, 1));
 }
 
+/* The other way to keep a block: by the lock that is there already, if there is one. */
+static char *lock_of_freed(const struct finding_access *freeing, const struct finding_access *use,
+			   struct excerpts *excerpts)
+{
+	for (size_t i = 0; i < use->locks.n; i++) {
+		const struct finding_lock *lock = &use->locks.items[i];
+		_cleanup_free_ char *name = lock_words(lock, excerpts);
+
+		if (lock_held(freeing, lock->object))
+			return memory_format("look the block up again after taking %s: both hold it, but the "
+					     "block was found before it was taken.",
+					     name);
+	}
+	if (use->locks.n && freeing->locks_known) {
+		_cleanup_free_ char *name = lock_words(&use->locks.items[0], excerpts);
+
+		return memory_format("free it under %s, which its user holds, and look it up under that.",
+				     name);
+	}
+	return memory_string(
+		"hold one lock from finding the block to the last use, and free under that lock.");
+}
+
 /* The freeing and the last use by another thread; NULL when nothing is freed. */
-static char *for_freed(const struct finding *finding)
+static char *for_freed(const struct finding *finding, struct excerpts *excerpts)
 {
 	const struct finding_access *freeing = NULL, *use = NULL;
 
@@ -102,12 +125,12 @@ static char *for_freed(const struct finding *finding)
 	if (!use)
 		return NULL;
 	_cleanup_free_ char *where = at(freeing), *used = at(use);
+	_cleanup_free_ char *locks = lock_of_freed(freeing, use, excerpts);
 
 	return memory_format(
 		"Hold while in use: the block that is freed at %s is still in use at %s. Count its "
-		"users and let the last one free it, the count and the look at it in one step; or "
-		"hold one lock from finding the block to the last use, and free under that lock.",
-		where, used);
+		"users and let the last one free it, the count and the look at it in one step; or %s",
+		where, used, locks);
 }
 
 /* By the class and the shape alone. */
@@ -139,6 +162,9 @@ static char *by_shape(const struct finding *finding)
 		return memory_string("Check the condition and wait under one mutex, in a while loop, and "
 				     "change the condition under that mutex before signalling.");
 	case FINDING_MEMORY:
+		if (finding->accesses.n == 1 && finding->accesses.items[0].kind == SITE_WRITE)
+			return memory_string("The order of threads does not matter here. Check what is "
+					     "written at this line: its place, its length and its value.");
 		return memory_string("The order of threads does not matter here: look at this line with gdb, "
 				     "or build with -fsanitize=address.");
 	default:
@@ -148,7 +174,7 @@ static char *by_shape(const struct finding *finding)
 
 char *advice_for(const struct finding *finding, struct excerpts *excerpts)
 {
-	char *advice = for_freed(finding);
+	char *advice = for_freed(finding, excerpts);
 
 	advice = advice ? advice : advice_from_locks(finding, excerpts);
 	if (advice)

@@ -14,9 +14,10 @@
 
 struct sides {
 	const struct finding_access *from, *to; /* of the group; the same when it is one access */
-	const struct finding_access *other;     /* the first of another thread */
+	const struct finding_access *other;     /* the first of another thread, */
+	const struct finding_access *last;      /* and the last of that thread */
 	char *group, *stranger;                 /* names of the threads */
-	char *start, *end, *between;            /* places */
+	char *start, *end, *between, *finish;   /* places */
 	struct excerpts *excerpts;
 };
 
@@ -27,6 +28,7 @@ static void sides_free(struct sides *sides)
 	free(sides->start);
 	free(sides->end);
 	free(sides->between);
+	free(sides->finish);
 }
 
 static bool sides_find(const struct finding *finding, struct excerpts *excerpts, struct sides *out)
@@ -48,7 +50,10 @@ static bool sides_find(const struct finding *finding, struct excerpts *excerpts,
 			out->stranger = sentence_thread(list, i);
 			out->between = lock_place(access->file, access->line);
 		}
+		if (out->other && access->thread == out->other->thread)
+			out->last = access;
 	}
+	out->finish = lock_place(out->last->file, out->last->line);
 	out->group = sentence_thread(list, 0);
 	out->start = lock_place(out->from->file, out->from->line);
 	out->end = lock_place(out->to->file, out->to->line);
@@ -154,6 +159,33 @@ static char *different(const struct sides *sides, const struct finding_lock *loc
 			     other, sides->between, sides->start, sides->end);
 }
 
+/* A lock that the group holds at one end and the other thread too; NULL. */
+static const struct finding_lock *shared_lock(const struct sides *sides)
+{
+	for (size_t i = 0; i < sides->other->locks.n; i++) {
+		const struct finding_lock *lock = &sides->other->locks.items[i];
+
+		if (lock_held(sides->from, lock->object) || lock_held(sides->to, lock->object))
+			return lock;
+	}
+	return NULL;
+}
+
+/* It is the right lock, but some of the accesses are outside of it. */
+static char *not_all_the_way(const struct sides *sides, const struct finding_lock *lock)
+{
+	_cleanup_free_ char *name = lock_words(lock, sides->excerpts);
+	bool early = lock_held(sides->from, lock->object);
+	_cleanup_free_ char *rest = sides->last == sides->other
+					    ? memory_string("")
+					    : memory_format(", and %s from %s to %s", sides->stranger,
+							    sides->between, sides->finish);
+
+	return memory_format("%s holds %s at %s, but not at %s. Let it hold %s from %s to %s%s.",
+			     sides->group, name, early ? sides->start : sides->end,
+			     early ? sides->end : sides->start, name, sides->start, sides->end, rest);
+}
+
 char *advice_from_locks(const struct finding *finding, struct excerpts *excerpts)
 {
 	_cleanup_(sides_free) struct sides sides = { 0 };
@@ -166,8 +198,12 @@ char *advice_from_locks(const struct finding *finding, struct excerpts *excerpts
 	if (common)
 		return with_common(finding, &sides, common);
 	if (finding->class == FINDING_ORDER)
-		return NULL; /* no lock makes an order */
+		return NULL;       /* no lock makes an order */
 	if (!sides.other->locks.n) /* what a third one holds says nothing of these two */
 		return group ? other_without(&sides, group) : NULL;
+	const struct finding_lock *shared = shared_lock(&sides);
+
+	if (shared)
+		return not_all_the_way(&sides, shared);
 	return group ? different(&sides, group) : group_without(&sides);
 }

@@ -2,10 +2,12 @@
 """Measures unsnarl diagnose on the corpus: are the right accesses first, is the class
 right, is nothing claimed for a control, how long does it take.
 
-usage: eval-diagnose.py [--build DIR] [--time S] [--jobs J] [--repeat N] [--seed S]
+usage: eval-diagnose.py [--build DIR] [--time S | --budget N] [--jobs J] [--repeat N] [--seed S]
                         [--controls N] [--keep DIR] [--json FILE] [--methods] [--gcc FLAGS] [--write] [NAME...]
 
-What is right is said in judging.py. With --write the table goes into doc/results.md, between its markers.
+What is right is said in judging.py. With --repeat every diagnosis has a seed of its own, and the first answer
+is to be the same for all. With --budget schedules are counted instead of seconds: the answers depend on nothing
+but the seeds, and the bar of time is not looked at. With --write the table goes into doc/results.md, between its markers.
 The exit status is 0 when all bars are met.
 """
 
@@ -20,20 +22,21 @@ import time
 
 import judging
 
-RIGHT, CLASS, SECONDS = 0.9, 0.85, 15  # the bars
+RIGHT, CLASS, SAME, SECONDS = 0.95, 0.95, 0.95, 5  # the bars
 SHORT = judging.SHORT
 
 
 def diagnose(program, options, repetition):
     """The JSON of one diagnosis and how long it took."""
     store = program.home / f"diagnose-{repetition}"
-    command = [program.unsnarl, "diagnose", "--json", "--time", str(options.time), "-j", str(options.jobs),
+    limit = ["--budget", str(options.budget)] if options.budget else ["--time", str(options.time)]
+    command = [program.unsnarl, "diagnose", "--json", *limit, "-j", str(options.jobs),
                "--seed", str(options.seed + 7 * repetition), "--timeout", str(program.truth["timeout"]),
                "--store", str(store), *map(str, program.oracle()), "--", str(program.program),
                *program.truth["args"]]
     begun = time.monotonic()
     process = subprocess.run(command, cwd=program.folder, stdin=subprocess.DEVNULL, capture_output=True,
-                             text=True, timeout=options.time * 3 + 60)
+                             text=True, timeout=None if options.budget else options.time * 3 + 60)
     seconds = time.monotonic() - begun
     if process.returncode not in (0, 1):
         print(f"    {program.name}: {process.stderr.strip()}", flush=True)
@@ -47,14 +50,16 @@ def judge(truth, answer, seconds):
     first = findings[0] if findings else None
     return {"found": bool(answer and answer["failure"]), "rank": rank, "claims": len(findings),
             "class": first["class"] if first else None, "score": first["score"] if first else None,
-            "class_right": bool(first) and first["class"] == truth["class"], "seconds": seconds,
+            "class_right": bool(first) and judging.is_class(truth, first), "seconds": seconds,
             "schedules": answer["schedules"] if answer else 0, "compared": answer["compared"] if answer else 0,
             "replays": answer["replays"] if answer else None,
             "switches": answer["shortest"]["forced_switches"] if answer and answer["shortest"] else None,
             "by": first["claimed_by"] if first else [],
             "methods": {o["method"]: [i + 1 for i, f in enumerate(o["findings"]) if judging.is_right(truth, f)][:1]
-                        + [o["findings"][0]["class"] == truth["class"]]
+                        + [judging.is_class(truth, o["findings"][0])]
                         for o in (answer["opinions"] if answer else []) if o["findings"]},
+            "verdict": first["verdict"] if first else None,
+            "places": sorted({judging.place(a) for a in first["accesses"]}) if first else [],
             "first": [f"T{a['thread']} {a['kind']} {a['line']}" for a in first["accesses"]] if first else []}
 
 
@@ -71,12 +76,13 @@ def show(name, truth, row, options):
         print("    " + "  ".join(f"{m} {r[0] if len(r) > 1 else '-'}{'' if r[-1] else '!'}"
                                  for m, r in row["methods"].items()), flush=True)
     if truth["class"] != "none" and (row["rank"] != 1 or not row["class_right"]):
-        print(f"    true {true}\n    said {' '.join(row['first'])} by {','.join(row['by'])} "
-              f"({row['score'] if row['score'] is None else round(row['score'], 2)})", flush=True)
+        print(f"    true {true}\n    said {' '.join(row['first'])} by {','.join(row['by'])} ({row['verdict']})",
+              flush=True)
 
 
 def table(rows, options):
-    yield (f"`unsnarl diagnose --time {options.time:g}`, {options.repeat} repetition"
+    limit = f"--budget {options.budget}" if options.budget else f"--time {options.time:g}"
+    yield (f"`unsnarl diagnose {limit}`, {options.repeat} repetition"
            f"{'s' if options.repeat > 1 else ''} with fresh seeds and stores, {options.jobs} job"
            f"{'s' if options.jobs > 1 else ''}; figures other than counts are those of the last one.")
     yield ""
@@ -96,21 +102,24 @@ def table(rows, options):
         yield (f"| {name} | {kind} | {first} of {len(done)} | {right} of {len(done)} | {sure} | {last['schedules']} | "
                f"{last['compared']} | {'-' if last['switches'] is None else last['switches']} | {replays} | {last['seconds']:.1f} |")
     yield ""
-    yield from bars(rows)[0]
+    yield from bars(rows, options)[0]
 
 
-def bars(rows):
+def bars(rows, options):
     bugs = [(t, r) for _, t, done in rows if t["class"] != "none" for r in done]
     controls = [r for _, t, done in rows if t["class"] == "none" for r in done]
     first = sum(r["rank"] == 1 for _, r in bugs)
     right = sum(r["class_right"] for _, r in bugs)
     quiet = sum(not r["claims"] and not r["found"] for r in controls)
+    programs = [done for _, t, done in rows if t["class"] != "none"]
+    same = sum(all(r["places"] == done[0]["places"] for r in done) for done in programs)
     median = statistics.median(r["seconds"] for _, r in bugs) if bugs else 0
     lines = [f"Right accesses first: {first} of {len(bugs)} (bar {RIGHT:.0%}). Right class: {right} of {len(bugs)} "
-             f"(bar {CLASS:.0%}). Controls without a claim: {quiet} of {len(controls)}. "
+             f"(bar {CLASS:.0%}). The same first answer for {options.repeat} seed{'s' if options.repeat > 1 else ''}: "
+             f"{same} of {len(programs)} (bar {SAME:.0%}). Controls without a claim: {quiet} of {len(controls)}. "
              f"Median of the bugs: {median:.1f} s (bar {SECONDS} s)."]
     met = (first >= RIGHT * len(bugs) and right >= CLASS * len(bugs) and quiet == len(controls)
-           and median < SECONDS)
+           and same >= SAME * len(programs) and (options.budget or median < SECONDS))
     return lines, met
 
 
@@ -118,6 +127,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--build", type=pathlib.Path, default=judging.SOURCE / "build")
     parser.add_argument("--time", type=float, default=60)
+    parser.add_argument("--budget", type=int, help="schedules instead of time")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--controls", type=int, help="repetitions for controls, which take the whole time (default: as many)")
@@ -142,7 +152,7 @@ def main():
                 done.append(judge(program.truth, answer, seconds))
                 show(name, program.truth, done[-1], options)
             rows.append((name, program.truth, done))
-    lines, met = bars(rows)
+    lines, met = bars(rows, options)
     print("\n".join(lines))
     if options.json:
         options.json.write_text(json.dumps([{"name": n, "runs": d} for n, _, d in rows], indent=1))

@@ -11,6 +11,10 @@ the truth has, a write among it: the same fault, threads in other roles (two
 withdrawals instead of a deposit and a withdrawal). It is *whole* when it holds all
 true pairs. For deadlocks, lost wake-ups and memory errors there are no pairs:
 right means that it has accesses, and all of them are of the truth.
+
+One fault may show in more than one way, as a block that is freed too early and a
+pointer to it that is cleared too early: `or` in truth.json is a list of further
+truths, and a finding that is right by one of them is right.
 """
 
 import json
@@ -44,7 +48,19 @@ def holds(finding, pair):
                for i, a in enumerate(accesses) for b in accesses[i + 1:])
 
 
+def truths(truth):
+    return [truth] + [{**truth, "pairs": None, **other} for other in truth.get("or", [])]
+
+
+def is_class(truth, finding):
+    return finding["class"] in {one["class"] for one in truths(truth)}
+
+
 def is_right(truth, finding):
+    return any(is_right_by(one, finding) for one in truths(truth))
+
+
+def is_right_by(truth, finding):
     if truth["class"] in WITHOUT_PAIRS:
         return bool(finding["accesses"]) and \
             {place(a) for a in finding["accesses"]} <= {place(a) for a in truth["accesses"]}

@@ -26,7 +26,8 @@
 #include "loom/area.h"
 #include "model/site.h"
 
-static const char *const policies[] = { "free", "random", "pct", "pos", "surw", "stay" };
+static const char *const policies[] = { "free", "random",        "pct",        "pos",        "surw",
+					"stay", "random-places", "pct-groups", "pos-places", "surw-places" };
 static const char *const ends[] = { "none", "deadlock", "lost-wakeup", "livelock", "diverged", "memory" };
 
 static struct area_control control = {
@@ -389,7 +390,7 @@ int main(int argc, char **argv)
 	if (!fresh)
 		start_server();
 	struct area area = area_new(), again = area_new();
-	uint64_t passed = 0, failed = 0, first = 0, ended[5] = { 0 }, identical = 0, points = 0, turns = 0;
+	uint64_t passed = 0, failed = 0, first = 0, ended[6] = { 0 }, identical = 0, points = 0, turns = 0;
 	struct timespec start, now;
 	int out = memfd_create("out", MFD_CLOEXEC);
 	clock_gettime(CLOCK_MONOTONIC, &start);

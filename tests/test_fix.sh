@@ -16,7 +16,7 @@ expect() { # FILE PATTERN WHAT
 }
 
 "$UNSNARL" cc -O1 -g -pthread "$SOURCE/tests/claims/twice.c" -o twice || exit 2
-"$UNSNARL" diagnose --time 60 --seed 2 -j 1 --store kept -- ./twice >out 2>err
+"$UNSNARL" diagnose --budget 1000 --seed 2 -j 1 --store kept -- ./twice >out 2>err
 expect out '^Cause +atomicity violation on count' "the cause"
 expect out '^How sure +Proven\. Forced it fails in ([0-9]+) of \1 runs\.' "proven"
 expect out 'another fault, which stays when the first is mended' "the second fault"

@@ -321,6 +321,35 @@ static void test_advice(void **state)
 	hold(2, 1, 0);
 	hold(1, 2, 1);
 	assert_advice("Different locks");
+	triple(); /* the right lock, but not at the first access */
+	hold(1, 1, 0);
+	hold(2, 1, 1);
+	assert_advice("T1 holds the lock taken at a.c:5 at a.c:12, but not at a.c:10. Let it hold the lock "
+		      "taken at a.c:5 from a.c:10 to a.c:12.");
+	start(FINDING_MULTI_ATOMICITY, 0); /* and the other thread's part is longer */
+	add(1, 'W', "x");
+	add(2, 'R', "y");
+	add(2, 'R', "x");
+	add(1, 'W', "y");
+	hold(1, 1, 0);
+	hold(3, 1, 1);
+	assert_advice("and T2 from a.c:11 to a.c:12.");
+	start(FINDING_MULTI_ATOMICITY, 0); /* only a third thread holds one */
+	add(1, 'W', "x");
+	add(2, 'R', "x");
+	add(3, 'R', "y");
+	add(1, 'W', "y");
+	hold(2, 1, 0);
+	assert_advice("belong together");
+	start(FINDING_ORDER, 1); /* a block is freed while it is in use */
+	free(add(1, 'W', "")->through);
+	finding.accesses.items[0].through = memory_string("free");
+	add(2, 'R', "x");
+	assert_advice("or hold one lock from finding the block");
+	hold(1, 1, 0);
+	assert_advice("or free it under the lock taken at a.c:5");
+	hold(0, 1, 1);
+	assert_advice("or look the block up again after taking the lock taken at a.c:5");
 	start(FINDING_ORDER, 2);
 	add(1, 'R', "x");
 	add(2, 'W', "x");

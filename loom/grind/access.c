@@ -244,10 +244,10 @@ VG_REGPARM(3) void access_library(Addr address, UWord size, UWord write)
 {
 	if (!grind.call)
 		return;
-	/* Functions of libc read whole words, beyond the end of what they are asked for. */
+	/* Functions of libc read whole words, beyond the end of what they are asked for; they do not write so. */
 	bool faults = grind.faults;
 
-	grind.faults = false;
+	grind.faults = faults && write;
 	access_full(address, size, site_of_call(write ? SITE_WRITE : SITE_READ, NULL), write);
 	grind.faults = faults;
 }

@@ -33,7 +33,7 @@ static void grow(struct set *set)
 {
 	struct set old = *set;
 
-	set->room = old.room ? old.room * 2 : 4096;
+	set->room = old.room ? old.room * 2 : 256;
 	set->keys = VG_(calloc)("grind.set", set->room, sizeof *set->keys);
 	set->values = VG_(calloc)("grind.set", set->room, sizeof *set->values);
 	for (uint64_t i = 0; i < old.room; i++)

@@ -11,14 +11,19 @@
 
 enum agent_state { AGENT_NONE, AGENT_READY, AGENT_BLOCKED, AGENT_ENDED };
 enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
+enum access { ACCESS_READ = 1, ACCESS_WRITE };
 
 #define NEVER UINT64_MAX
+#define POINT_SYNC 0   /* access of a point that is none: a synchronisation call, */
+#define POINT_LINGER 3 /* or a loop that may wait; the tool knows the site of every access, and has none */
+#define STILL_MOST 1000000u /* points without any news: everybody spins for ever */
+#define SPIN_SITES 64u
+#define FEW_AGENTS 32u
 #define WAIT_SLEEP 100u /* beside enum area_wait_kind: ends by itself */
 #define WAIT_HELD 101u  /* for the sake of a claim (loom/runtime/control/intervene.h) */
 #define LOCKS_KNOWN 16u
-#define POINT_SYNC 0
-#define ACCESS_READ 1
-#define ACCESS_WRITE 2
+#define GROUPS_KNOWN 16u /* threads of further ones belong to the last */
+#define PRIORITY_HIGH (1ull << 63)
 
 /* A thread as control sees it. */
 struct agent {
@@ -28,23 +33,29 @@ struct agent {
 	uint32_t number; /* run-wide */
 	/* The point at which it stands. */
 	uint32_t site, access;
-	Addr address;
-	SizeT size;
+	uint64_t address, size;
 	uint64_t passed; /* points */
-	bool repeated, dull, yields;
+	bool repeated, dull, inside, yields;
 	bool let_go, held_softly; /* for intervene.c */
 	bool takes_signals;       /* in sigwait */
 	/* What it waits for. */
 	uint32_t wait, result;
-	Addr object; /* the futex, or what else it sleeps on */
-	uint64_t deadline, eager;
+	uint64_t object; /* the futex, or what else it sleeps on */
+	uint64_t deadline, eager, overdue;
+	uint64_t worked; /* accesses that are counted in control.work */
+	uint64_t queued;
+	uint64_t time; /* it has slept until then: its clock is ahead when that is later than now */
+	/* Waits that reality can end: is it over? */
+	bool (*look)(struct agent *agent);
+	const void *looked;
+	bool foreign;
 	struct vki_pollfd *polled;
 	uint32_t npolled;
 	/* For policies. */
 	uint64_t priority, left;
+	uint32_t group; /* threads made by one call */
 	/* Spinning. */
 	uint32_t streak, demotions;
-	uint32_t patience; /* spent without a point */
 	bool wrote, demoted;
 	uint64_t demoted_until;
 	uint32_t clock_reads;
@@ -56,8 +67,8 @@ struct agent {
 	uint32_t nlocks;
 	struct {
 		uint32_t site;
-		Addr address;
-	} known[64];
+		uint64_t address;
+	} known[SPIN_SITES];
 };
 
 struct control {
@@ -68,19 +79,34 @@ struct control {
 	struct agent *current; /* has the turn */
 	int leaving;           /* kernel's number of a thread that is ending */
 	bool over;             /* the process ends: nobody takes control any more */
+	/* Sets of agents. */
 	struct agent **ready, **blocked, **candidates;
-	uint32_t nready, nblocked, ntimed, ninputs, ndemoted, nagents, room;
+	struct agent *few[4 * FEW_AGENTS];
+	uint32_t nready, nblocked, ntimed, ninputs, ndemoted;
 	bool review;
+	/* Time, work, and what tells that nothing goes on. */
 	uint64_t now; /* virtual time in ns since the start */
-	uint64_t contested, still;
+	uint64_t next_deadline, next_overdue;
+	uint64_t timer_deadline, handlers; /* NEVER and 0: the core sees to timers and signals */
+	uint64_t contested, still, still_most, waits, work, fair_at;
+	uint32_t patience;
+	bool looking;
+	/* Turns and plan. */
 	struct area_turn *turn;
 	bool planned;
 	uint32_t cursor, wakes;
 	uint64_t budget;
-	/* policies */
+	/* Policies. */
 	uint32_t nchanges, next_change;
 	uint64_t lowest, interesting, passing;
 	uint32_t phase;
+	bool by_site, by_place;
+	struct {
+		const void *routine;
+		uint32_t site;
+		uint64_t priority;
+	} groups[GROUPS_KNOWN];
+	uint32_t ngroups;
 	struct agent *chosen;
 	uint32_t *notes; /* by site: how often it was visited, and whether it is always a point */
 };
@@ -102,31 +128,137 @@ void control_yield(void);
 void control_finish(uint32_t end) __attribute__((noreturn));
 void control_uncontrolled(const char *what);
 
-/* The running thread waits. */
-enum wait_result control_wait(struct agent *me, uint32_t kind, Addr object, uint64_t deadline);
+void control_interrupt(struct thread *thread); /* a signal comes for it */
 /* Lets up to `most` of those go on that wait at the futex; how many. */
 uint32_t control_wake_some(Addr object, uint32_t most);
-/* Lets all go on that wait for this. */
-void control_wake(uint32_t kind, Addr object);
-bool is_at_futex(const struct agent *agent, Addr object); /* it waits there */
-void control_interrupt(struct thread *thread);            /* a signal comes for it */
-void control_unblock(struct agent *agent, enum wait_result result);
-void control_expire(struct agent *agent);
-uint64_t control_below(uint64_t n);
-static inline uint64_t control_random(void)
+
+/* ---- what the files of loom/runtime/control/engine.h, compiled for this tool, need ---- */
+#define HIDDEN
+#define HOT
+#define INLINE static inline
+#define WORD_SITE_MASK (AREA_PLACES - 1)
+#define memcpy(to, from, size) VG_(memcpy)(to, from, size)
+#define memmove(to, from, size) VG_(memmove)(to, from, size)
+
+INLINE void *runtime_map_far(SizeT size)
+{
+	return grind_reserve(size);
+}
+INLINE void *runtime_map(uint64_t at, SizeT size)
+{
+	(void)at;
+	return runtime_map_far(size);
+}
+/* A site that is told of has to be in the area. */
+INLINE uint64_t units_site_id(uint32_t site)
+{
+	site_used(site);
+	return site_id(site);
+}
+/* Numbers of sites depend on what was translated first. */
+INLINE uint32_t site_key(uint32_t site)
+{
+	return (uint32_t)(site_id(site) >> 32);
+}
+INLINE uint64_t agent_order(const struct agent *agent)
+{
+	return *agent->thread->order;
+}
+INLINE const void *agent_routine(const struct agent *agent)
+{
+	(void)agent;
+	return NULL; /* only the call that made it is known */
+}
+INLINE uint64_t time_of(const struct agent *agent)
+{
+	return agent->time > control.now ? agent->time : control.now;
+}
+INLINE uint64_t control_random(void)
 {
 	return grind_random();
 }
+INLINE uint64_t control_below(uint64_t n)
+{
+	return (uint64_t)((unsigned __int128)grind_random() * n >> 64);
+}
+/* The core keeps signals and timers of the program. */
+INLINE void take_arrived_signals(void)
+{
+}
+INLINE void deliver_signals(struct agent *me)
+{
+	(void)me;
+}
+INLINE void timers_fire(void)
+{
+}
+/* Futexes are all the same; the call that waits there tells what it is. */
+INLINE bool is_at_lock(const struct agent *agent, uint32_t wait)
+{
+	uint32_t call = wait == WAIT_ADDRESS ? agent->thread->calls : wait;
 
-/* ---- turns.c ---- */
+	return call == WAIT_MUTEX || call == WAIT_READ_LOCK || call == WAIT_WRITE_LOCK ||
+	       call == WAIT_SPINLOCK;
+}
+INLINE void observe_close(struct thread *thread)
+{
+	thread->closed = *thread->order;
+}
+INLINE void token_give(struct agent *me, struct agent *next)
+{
+	(void)me;
+	lock_hand_over(next->thread);
+}
+bool blocking_poll(bool wait); /* wakes those whose input is there; waits for it in reality */
+bool outside_can_come(void);
+
+/* ---- of those files: said in loom/runtime/control/control.h what they do ---- */
+struct point {
+	uint32_t site, access;
+	uint64_t address, size;
+};
+void agents_prepare(void);
+void agents_admit(uint32_t slot);
+void agent_readies(struct agent *agent);
+void agent_rises(struct agent *agent);
+void agent_leaves_ready(struct agent *agent);
+void agent_blocks(struct agent *agent);
+void control_unblock(struct agent *agent, enum wait_result result);
+void control_expire(struct agent *agent);
+uint64_t first_deadline(void);
+void expire_due(void);
+bool expire_first(void);
+
+void control_expired_early(const struct agent *agent);
+void pass_point(struct agent *me);
+struct agent *next_after(struct agent *last, uint32_t end);
+void give_token(struct agent *me, struct agent *next, uint32_t end);
+void point_pass(struct agent *me, struct point point);
+void control_forget(uint64_t address, size_t size);
+
+void spinning_note(struct agent *me);
+void spinning_progress(struct agent *me);
+bool spinning_repeats(const struct agent *me);
+void spinning_look(struct agent *me, uint32_t site, uint64_t address, enum access access);
+
+enum wait_result agent_waits(struct agent *me, uint32_t kind, uint64_t object, uint64_t deadline);
+INLINE enum wait_result control_wait(struct agent *me, uint32_t kind, uint64_t object, uint64_t deadline)
+{
+	return agent_waits(me, kind, object, deadline);
+}
+void control_wake(uint32_t kind, uint64_t object);
+void control_retract(uint32_t kind, uint64_t object);
+bool control_wake_one(uint32_t kind, uint64_t object);
+
 void turns_start(void);
 void turns_open(const struct agent *next);
 void turns_close(const struct agent *me, uint32_t end);
 void turns_wake(const struct agent *chosen);
 struct agent *plan_next(struct agent *me, struct agent *last, uint32_t end);
-struct agent *plan_wake(Addr object);
+struct agent *plan_wake(uint32_t kind, uint64_t object);
+bool plan_blocks_here(void);
+bool plan_goes_on(void);
 
-/* ---- policies.c ---- */
 void policy_start(void);
 void policy_new(struct agent *agent);
 struct agent *policy_next(struct agent *me);
@@ -134,27 +266,16 @@ void policy_passed(struct agent *me);
 void policy_demoted(struct agent *me);
 void policy_weigh(struct agent *me);
 uint64_t policy_eager(const struct agent *agent);
+uint64_t policy_overdue(const struct agent *agent);
+bool policy_lets_expire(const struct agent *agent);
 
-/* ---- points.c: which accesses are points ---- */
-bool points_always(uint32_t site); /* it is in the run's set */
-uint32_t points_visit(uint32_t site);
+struct agent *places_draw(uint32_t n);
+struct agent *places_draw_by_points(uint32_t n);
+struct agent *places_highest(uint32_t n);
+void groups_join(struct agent *agent);
+void groups_set_priority(struct agent *agent);
+void groups_sink(const struct agent *me);
 
-/* ---- the engine of loom/runtime/control/intervene.h, compiled for this tool ---- */
-#define HIDDEN
-#define INLINE static inline
-#define WORD_SITE_MASK (AREA_PLACES - 1)
-static inline void *runtime_map_far(SizeT size)
-{
-	return VG_(calloc)("grind.claim", 1, size);
-}
-static inline uint64_t units_site_id(uint32_t site)
-{
-	return site_id(site);
-}
-static inline uint64_t agent_order(const struct agent *agent)
-{
-	return *agent->thread->order;
-}
 void intervene_prepare(void);
 void intervene_start(void);
 bool intervene_wants(uint32_t site);
@@ -163,6 +284,12 @@ void intervene_arrives(struct agent *me);
 void intervene(struct agent *me);
 bool intervene_lets_go(void);
 void intervene_ended(struct agent *me);
+
+/* ---- points.c: which accesses are points ---- */
+bool points_always(uint32_t site); /* it is in the run's set */
+uint32_t points_visit(uint32_t site);
+
+void points_look(bool on);
 
 /* ---- objects.c ---- */
 struct object {
@@ -175,9 +302,6 @@ struct object {
 };
 struct object *object_at(Addr address);
 void control_stuck(void) __attribute__((noreturn));
-
-/* ---- inputs.c ---- */
-bool inputs_poll(bool wait); /* wakes those whose input is there; waits for it in reality */
 
 /* ---- lock.c ---- */
 void lock_start(void);

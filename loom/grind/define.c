@@ -159,6 +159,7 @@ VG_REGPARM(2) void define_operand(uint64_t mark, const struct value_site *site)
 
 	thread->operand.site = site;
 	thread->operand.mark = mark;
+	thread->divides = true;
 }
 
 VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_site *site)
@@ -170,19 +171,23 @@ VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_s
 	thread->access.address = address;
 	thread->access.mark = mark;
 	thread->access.write = false;
+	thread->divides = false;
 	if (define.suppresses && mark & MARK_SUPPRESSED) {
 		define.area->loads++;
 		define.result = MARK_SUPPRESSED;
 		return (Addr)define.nowhere;
 	}
-	loads[number % LOADS] = (struct load){ .number = number,
-					       .address = address,
-					       .mark = mark,
-					       .site = site,
-					       .call = grind.call,
-					       .definition = define_at(address),
-					       .thread = grind.thread->number,
-					       .order = *grind.thread->order };
+	struct load *load = &loads[number % LOADS];
+
+	*load = (struct load){ .number = number,
+			       .address = address,
+			       .mark = mark,
+			       .site = site,
+			       .call = grind.call,
+			       .thread = grind.thread->number,
+			       .order = *grind.thread->order };
+	for (uint32_t i = 0; i < LOAD_WORDS && 8 * i < site->size; i++)
+		load->definition[i] = define_at(address + 8 * i);
 	define.result = MARK_COPY | number;
 	if (define.suppresses)
 		define.result |= define_marked(address, site->size);
@@ -218,6 +223,7 @@ Addr define_store(Addr address, uint64_t address_mark, uint64_t mark, const stru
 	thread->access.address = address;
 	thread->access.mark = address_mark;
 	thread->access.write = true;
+	thread->divides = false;
 	if (define.suppresses) {
 		if (address_mark & MARK_SUPPRESSED) {
 			define.area->stores++;

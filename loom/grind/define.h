@@ -8,6 +8,7 @@
  *   define.c       marks of memory, the logs of loads and definitions
  *   define_ir.c    marks of registers and temporaries, in VEX IR
  *   define_fail.c  the failure, told from marks and logs
+ *   define_reads.c what the failure depends on
  *   suppress.c     what is not executed */
 #ifndef GRIND_DEFINE_H
 #define GRIND_DEFINE_H
@@ -33,11 +34,13 @@ struct value_site {
 		beside; /* of a branch: where it goes when its guard holds, and when not; 0 = not known */
 };
 
+#define LOAD_WORDS 4 /* of the widest load */
 struct load {
 	uint64_t order, mark; /* mark: of the address */
 	Addr address, call;
 	const struct value_site *site;
-	uint32_t number, definition, thread;
+	uint32_t number, thread;
+	uint32_t definition[LOAD_WORDS]; /* of each eight bytes */
 };
 
 struct definition {
@@ -48,6 +51,15 @@ struct definition {
 	uint32_t number, thread, definer;
 };
 
+/* A branch of the program that went by something that was read. */
+struct value_branch {
+	const struct value_site *site;
+	uint64_t mark, when;
+	Addr taken;
+};
+#define BRANCH_DEPTHS 64
+#define BRANCH_KEPT 4
+
 /* What a thread did last. */
 struct value_thread {
 	uint64_t *counts; /* executions by site */
@@ -57,8 +69,10 @@ struct value_thread {
 		Addr address;
 		uint64_t mark;
 		bool write, returns;
-	} access, jump, branch, operand;
-	Addr *returns, *frames; /* the calls it is in */
+	} access, jump, operand;
+	bool divides; /* the last of access and operand was the operand */
+	struct value_branch branches[BRANCH_DEPTHS][BRANCH_KEPT]; /* by how many calls it was in */
+	Addr *returns, *frames;                                   /* the calls it is in */
 	uint32_t nreturns, returns_room;
 	Addr stack_low; /* lowest byte of the stack that it has written and not left */
 };
@@ -108,7 +122,15 @@ void suppress_system_call_done(ThreadId tid);
 /* ---- define_ir.c ---- */
 IRSB *define_instrument(IRSB *in, const VexGuestLayout *layout);
 
+/* ---- define_reads.c ---- */
+/* Fills the reads of a failure that used what is marked. */
+void define_list_reads(struct isolate_failure *failure, uint64_t mark);
+/* The branch that decided for the call at which the thread ended; NULL when none is known. */
+const struct value_branch *define_deciding_branch(const struct value_thread *thread);
+
 /* ---- define_fail.c ---- */
+/* The instruction when it is the program's, else the program's call that led to it. */
+struct isolate_place define_place(Addr pc, Addr call);
 void define_fatal(ThreadId tid);                        /* a signal ends the process */
 void define_dead(Addr address, SizeT size, bool write); /* memory of no block was accessed */
 void define_freed_twice(Addr address);

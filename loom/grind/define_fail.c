@@ -33,8 +33,7 @@ static uint32_t module_number(const HChar *path)
 	return i;
 }
 
-/* The instruction when it is the program's, else the program's call that led to it. */
-static struct isolate_place place_of(Addr pc, Addr call)
+struct isolate_place define_place(Addr pc, Addr call)
 {
 	bool own = pc && code_kind(pc) == CODE_PROGRAM;
 	Addr at = own ? pc : call;
@@ -64,7 +63,8 @@ static struct isolate_definition describe(uint32_t number, Addr address, SizeT s
 						    .definer = number                 ? DEFINED_LOST
 							       : is_on_stack(address) ? DEFINED_FRAME
 										      : DEFINED_NOT };
-	return (struct isolate_definition){ .place = place_of(from->site ? from->site->pc : 0, from->call),
+	return (struct isolate_definition){ .place =
+						    define_place(from->site ? from->site->pc : 0, from->call),
 					    .key = from->site ? from->site->pc : from->call,
 					    .instance = from->instance,
 					    .when = from->number,
@@ -76,33 +76,47 @@ static struct isolate_definition describe(uint32_t number, Addr address, SizeT s
 					    .definer = from->definer };
 }
 
-static void follow(struct isolate_use *use, uint32_t number)
+/* Where the load got the bytes from that it passed on to `address`, in a definition that is as wide as it. */
+static Addr source_of(const struct load *load, const struct definition *definition, Addr address)
 {
-	while (use->nhops < ISOLATE_HOPS) {
-		const struct load *load = define_load_numbered(number);
+	return load->address + (address - definition->address);
+}
 
-		if (!load)
-			return;
+static bool is_inside(const struct definition *definition, Addr address, SizeT size)
+{
+	return address >= definition->address && address + size <= definition->address + definition->size;
+}
+
+/* Hops back from a load, of which `size` bytes at `address` are of interest. */
+static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT size)
+{
+	const struct load *load = define_load_numbered(number);
+
+	while (load && use->nhops < ISOLATE_HOPS) {
+		if (!size) {
+			address = load->address;
+			size = load->site->size;
+		}
 		struct isolate_hop *hop = &use->hops[use->nhops++];
-		const struct definition *from = define_numbered(load->definition);
+		uint32_t defined = load->definition[(address - load->address) / 8 % LOAD_WORDS];
+		const struct definition *from = define_numbered(defined);
+		bool stored = from && from->definer == DEFINED_STORE && is_inside(from, address, size);
 
-		*hop = (struct isolate_hop){ .place = place_of(load->site->pc, load->call),
-					     .address = load->address,
-					     .size = load->site->size,
+		*hop = (struct isolate_hop){ .place = define_place(load->site->pc, load->call),
+					     .address = address,
+					     .size = size,
 					     .order = load->order,
 					     .thread = load->thread,
-					     .definition = describe(load->definition, load->address,
-								    load->site->size) };
-		hop->value = from && from->address == load->address && from->size >= load->site->size &&
-					     from->definer == DEFINED_STORE
-				     ? from->value
-				     : value_at(load->address, load->site->size);
-		hop->points = load->site->size == 8 && is_readable(hop->value, 1);
-		if (!from || from->definer != DEFINED_STORE || from->address != load->address)
+					     .definition = describe(defined, address, size) };
+		hop->value = stored && from->address == address && from->size <= 8 ? from->value
+										   : value_at(address, size);
+		hop->points = size == 8 && is_readable(hop->value, 1);
+		if (!stored)
 			return;
-		hop->copied = from->mark & MARK_COPY && from->size == load->site->size &&
-			      from->site->kind != CODE_LIBRARY;
-		number = MARK_FIRST(from->mark);
+		load = define_load_numbered(MARK_FIRST(from->mark));
+		hop->copied = load && from->mark & MARK_COPY && from->size == load->site->size;
+		address = hop->copied ? source_of(load, from, address) : 0;
+		size = hop->copied ? size : 0;
 	}
 }
 
@@ -112,9 +126,10 @@ static void add_uses(struct isolate_failure *failure, uint64_t mark)
 
 	for (int i = 0; i < 2; i++)
 		if (numbers[i] && failure->nuses < ISOLATE_USES) {
-			follow(&failure->uses[failure->nuses], numbers[i]);
+			follow(&failure->uses[failure->nuses], numbers[i], 0, 0);
 			failure->nuses += failure->uses[failure->nuses].nhops > 0;
 		}
+	define_list_reads(failure, mark);
 }
 
 static struct isolate_failure *begin(uint32_t kind, Addr pc)
@@ -125,22 +140,28 @@ static struct isolate_failure *begin(uint32_t kind, Addr pc)
 		return NULL;
 	failure->kind = kind;
 	failure->thread = grind.thread->number;
-	failure->place = place_of(pc, grind.call);
+	failure->place = define_place(pc, grind.call);
 	return failure;
 }
 
 /* The location itself is what was used: who freed or allocated it is its definition. */
-static void add_location(struct isolate_failure *failure, Addr address, SizeT size, Addr pc)
+static void add_location(struct isolate_failure *failure, Addr address, SizeT size, bool write, Addr pc)
 {
 	failure->uses[failure->nuses++] = (struct isolate_use){
 		.nhops = 1,
-		.hops = { { .place = place_of(pc, grind.call),
+		.hops = { { .place = define_place(pc, grind.call),
 			    .address = address,
 			    .size = size,
 			    .thread = grind.thread->number,
 			    .order = *grind.thread->order,
 			    .definition = describe(define_at(address), address, size) } }
 	};
+	failure->reads[failure->nreads++] = (struct isolate_read){ .place = define_place(pc, grind.call),
+								   .address = address,
+								   .size = size,
+								   .order = *grind.thread->order,
+								   .thread = grind.thread->number,
+								   .write = write };
 }
 
 void define_dead(Addr address, SizeT size, bool write)
@@ -157,10 +178,12 @@ void define_dead(Addr address, SizeT size, bool write)
 	failure->address = address;
 	failure->size = size;
 	failure->write = write;
-	if (freed)
-		add_location(failure, address, size, pc);
-	else
+	if (freed) {
+		add_location(failure, address, size, write, pc);
+		define_list_reads(failure, define.hooked);
+	} else {
 		add_uses(failure, define.hooked);
+	}
 }
 
 void define_freed_twice(Addr address)
@@ -170,7 +193,8 @@ void define_freed_twice(Addr address)
 	if (!failure)
 		return;
 	failure->address = address;
-	add_location(failure, address, 1, 0);
+	add_location(failure, address, 1, true, 0);
+	define_list_reads(failure, 0);
 }
 
 void define_fatal(ThreadId tid)
@@ -181,7 +205,12 @@ void define_fatal(ThreadId tid)
 	Addr ip = VG_(get_IP)(tid);
 	struct isolate_failure *failure;
 
-	if (thread->access.site && thread->access.site->pc == ip) {
+	const struct value_branch *decided = define_deciding_branch(thread);
+
+	if (VG_(in_generated_code) && thread->divides) {
+		failure = begin(FAILED_VALUE, thread->operand.site->pc);
+		add_uses(failure, thread->operand.mark);
+	} else if (thread->access.site && thread->access.site->pc == ip) {
 		failure = begin(FAILED_ACCESS, ip);
 		failure->address = thread->access.address;
 		failure->size = thread->access.site->size;
@@ -194,14 +223,11 @@ void define_fatal(ThreadId tid)
 		/* Nothing but a call writes return addresses: whatever else did is no innocent copy. */
 		for (uint32_t i = 0; thread->jump.returns && i < failure->nuses; i++)
 			failure->uses[i].hops[0].copied = 0;
-	} else if (thread->operand.site && thread->operand.site->pc == ip) {
-		failure = begin(FAILED_VALUE, ip);
-		add_uses(failure, thread->operand.mark);
-	} else if (thread->branch.site) {
-		failure = begin(FAILED_BRANCH, thread->branch.site->pc);
-		failure->branch = thread->branch.site->pc;
-		failure->taken = thread->branch.address;
-		add_uses(failure, thread->branch.mark);
+	} else if (decided) {
+		failure = begin(FAILED_BRANCH, decided->site->pc);
+		failure->branch = decided->site->pc;
+		failure->taken = decided->taken;
+		add_uses(failure, decided->mark);
 	} else {
 		begin(FAILED_BRANCH, ip);
 	}

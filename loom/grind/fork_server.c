@@ -2,8 +2,9 @@
  *
  * The fork server (loom/area.h): stops before the first instruction that is
  * the program's own and forks a child for every order. What Valgrind, the
- * dynamic linker and libc do at the start, and the translation of their code, is
- * then paid for once; a run takes a tenth of the time. */
+ * dynamic linker and libc do at the start is then paid for once. Children note
+ * which code they had to translate; the server translates it before it forks the
+ * next one, so that this is paid for once as well. */
 #include "loom/grind/tool.h"
 
 #define AREA_DESCRIPTOR 1000
@@ -20,6 +21,73 @@
 enum { AREA, OUT, ERR, NOTE };
 
 static int server_socket = -1;
+static bool arranged; /* the program's first block calls server_loop */
+
+/* ---- code that children needed ---- */
+
+#define NEEDED_MOST 65536u
+#define PROT_EXECUTE 4
+
+/* In memory that the server and its children share. */
+static struct needed {
+	uint32_t n; /* may exceed NEEDED_MOST */
+	Addr addresses[NEEDED_MOST];
+} *needed;
+
+Bool VG_(translate)(ThreadId tid, Addr address, Bool debugging, Int verbosity, ULong blocks_done,
+		    Bool redirects);
+Bool VG_(search_transtab)(Addr *host, UInt *sector, UInt *index, Addr guest, Bool updates);
+Addr VG_(redir_do_lookup)(Addr address, Bool *wraps);
+Bool VG_(am_is_valid_for_client)(Addr start, SizeT length, UInt protection);
+
+static void needed_start(void)
+{
+	long fd = raw_call(__NR_memfd_create, (long)"unsnarl-needed", 1 /* MFD_CLOEXEC */, 0, 0, 0, 0);
+
+	if (fd < 0)
+		return;
+	raw_call(__NR_ftruncate, fd, sizeof *needed, 0, 0, 0, 0);
+	SysRes result = VG_(am_shared_mmap_file_float_valgrind)(sizeof *needed,
+								VKI_PROT_READ | VKI_PROT_WRITE, (Int)fd, 0);
+
+	raw_call(__NR_close, fd, 0, 0, 0, 0, 0);
+	needed = sr_isError(result) ? NULL : (struct needed *)sr_Res(result);
+}
+
+void server_note_translation(Addr address)
+{
+	if (!needed || grind.serves)
+		return;
+	/* Nobody reads it before the child has ended. */
+	uint32_t at = __atomic_fetch_add(&needed->n, 1, __ATOMIC_RELAXED);
+
+	if (at < NEEDED_MOST)
+		needed->addresses[at] = address;
+}
+
+/* A function that is wrapped is translated twice: its wrapper, and itself. */
+static void translate(Addr address)
+{
+	Bool wraps;
+
+	if (!VG_(am_is_valid_for_client)(address, 1, PROT_EXECUTE) ||
+	    !VG_(find_DebugInfo)(VG_(current_DiEpoch)(), address) ||
+	    VG_(search_transtab)(NULL, NULL, NULL, address, False))
+		return;
+	VG_(translate)(grind.thread->tid, address, False, 0, 0, True);
+	if (VG_(redir_do_lookup)(address, &wraps) != address)
+		VG_(translate)(grind.thread->tid, address, False, 0, 0, False);
+}
+
+static void translate_needed(void)
+{
+	static uint32_t done;
+
+	for (; needed && done < NEEDED_MOST && done < __atomic_load_n(&needed->n, __ATOMIC_ACQUIRE); done++)
+		translate(needed->addresses[done]);
+}
+
+/* ---- orders ---- */
 
 /* The entry of the client's environment becomes that of the area, which has the same length. */
 static void rename_variable(void)
@@ -42,6 +110,7 @@ bool server_prepare(void)
 		raw_call(__NR_close, AREA_DESCRIPTOR, 0, 0, 0, 0, 0);
 	}
 	rename_variable();
+	needed_start();
 	return true;
 }
 
@@ -127,8 +196,18 @@ static void begin_run(long parent)
 	grind_take_area();
 }
 
+bool server_stops_here(void)
+{
+	bool here = grind.serves && !arranged;
+
+	arranged |= here;
+	return here;
+}
+
 void server_loop(void)
 {
+	if (!grind.serves)
+		return;
 	long parent = raw_call(__NR_getppid, 0, 0, 0, 0, 0, 0);
 	int descriptors[SERVER_DESCRIPTORS];
 	struct server_note *note = NULL;
@@ -145,6 +224,7 @@ void server_loop(void)
 		}
 		if (!note)
 			break;
+		translate_needed();
 		long pid = raw_call(__NR_clone, CLONE_PARENT | CLONE_PARENT_SETTID | SIGNAL_CHILD, 0,
 				    (long)&note->pid, 0, 0, 0);
 

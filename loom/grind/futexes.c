@@ -17,6 +17,11 @@
 #define FUTEX_COMMAND 127
 #define FUTEX_REALTIME 256
 
+static bool is_at_futex(const struct agent *agent, Addr object)
+{
+	return agent->wait == WAIT_ADDRESS && agent->object == object;
+}
+
 static long futex_wait(const struct call *call, bool absolute)
 {
 	const UWord *a = call->a;
@@ -32,10 +37,9 @@ static long futex_wait(const struct call *call, bool absolute)
 		deadline = absolute ? deadline_at(a[1] & FUTEX_REALTIME ? 0 : 1, time)
 				    : deadline_in(nanoseconds(time));
 	me->site = me->thread->calls ? me->thread->call_site : site_of_call(SITE_SYNC, "futex");
-	if (deadline <= control.now)
+	if (deadline <= time_of(me))
 		return -E_TIMED_OUT;
-	switch (control_wait(me, me->thread->calls ? me->thread->calls : (uint32_t)WAIT_ADDRESS, a[0],
-			     deadline)) {
+	switch (control_wait(me, WAIT_ADDRESS, a[0], deadline)) {
 	case WAIT_TIMED_OUT:
 		return -E_TIMED_OUT;
 	case WAIT_INTERRUPTED:
@@ -74,8 +78,7 @@ static long futex_lock_pi(const struct call *call, bool waits, uint64_t deadline
 			return -VKI_EAGAIN;
 		*word |= PI_WAITERS;
 		me->site = me->thread->calls ? me->thread->call_site : site_of_call(SITE_SYNC, "futex");
-		if (control_wait(me, me->thread->calls ? me->thread->calls : (uint32_t)WAIT_ADDRESS,
-				 call->a[0], deadline) == WAIT_TIMED_OUT)
+		if (control_wait(me, WAIT_ADDRESS, call->a[0], deadline) == WAIT_TIMED_OUT)
 			return -E_TIMED_OUT;
 	}
 	*word = (uint32_t)grind.thread->lwp | (*word & ~PI_OWNER & ~PI_WAITERS);

@@ -54,39 +54,58 @@ void note_descriptors(const struct call *call)
 	}
 }
 
-/* Could what these wait for come from outside? */
-static bool comes_from_outside(const struct vki_pollfd *polled, uint32_t n)
+/* Could what it waits for come from outside? */
+static bool comes_from_outside(const struct agent *agent)
 {
-	for (uint32_t i = 0; i < n; i++)
-		if (forked || (uint32_t)polled[i].fd >= OWN_MOST || !own_descriptors[polled[i].fd])
+	for (uint32_t i = 0; i < agent->npolled; i++)
+		if (forked || (uint32_t)agent->polled[i].fd >= OWN_MOST ||
+		    !own_descriptors[agent->polled[i].fd])
 			return true;
 	return false;
 }
 
-bool inputs_poll(bool wait)
+bool outside_can_come(void)
 {
-	struct vki_pollfd all[64];
+	for (uint32_t i = 0; i < control.nblocked; i++)
+		if (control.blocked[i]->look && comes_from_outside(control.blocked[i]))
+			return true;
+	return false;
+}
+
+#define MOST_WAITED 64u
+#define LONGEST_MS 1000000000u
+
+/* Nobody can run: until something is there that somebody waits for, or the first sleeper would wake. */
+static void wait_in_reality(void)
+{
+	struct vki_pollfd all[MOST_WAITED];
 	uint32_t n = 0;
-	bool any = false;
+	uint64_t first = first_deadline();
 
 	for (uint32_t i = 0; i < control.nblocked; i++)
-		for (uint32_t k = 0;
-		     control.blocked[i]->wait == WAIT_INPUT && k < control.blocked[i]->npolled; k++)
-			if (n < 64)
+		for (uint32_t k = 0; control.blocked[i]->look && k < control.blocked[i]->npolled; k++)
+			if (n < MOST_WAITED)
 				all[n++] = control.blocked[i]->polled[k];
-	if (wait && n && comes_from_outside(all, n)) {
-		uint64_t first = NEVER;
+	uint64_t left = first == NEVER        ? NEVER
+			: first > control.now ? (first - control.now) / 1000000u + 1
+					      : 0;
 
-		for (uint32_t i = 0; i < control.nblocked; i++)
-			first = control.blocked[i]->deadline < first ? control.blocked[i]->deadline : first;
-		control_uncontrolled("input from outside");
-		if (!is_there(all, n, first == NEVER ? -1 : (long)((first - control.now) / 1000000u + 1)))
-			return false;
-	}
+	control_uncontrolled("input from outside");
+	is_there(all, n, left == NEVER ? -1 : (long)(left < LONGEST_MS ? left : LONGEST_MS));
+}
+
+bool blocking_poll(bool wait)
+{
+	bool any = false;
+
+	if (!control.ninputs)
+		return false;
+	if (wait && outside_can_come())
+		wait_in_reality();
 	for (uint32_t i = 0; i < control.nblocked;) {
 		struct agent *agent = control.blocked[i];
 
-		if (agent->wait == WAIT_INPUT && is_there(agent->polled, agent->npolled, 0)) {
+		if (agent->look && agent->look(agent)) {
 			control_unblock(agent, WAIT_WOKEN);
 			any = true;
 		} else {
@@ -94,6 +113,11 @@ bool inputs_poll(bool wait)
 		}
 	}
 	return any;
+}
+
+static bool input_is_there(struct agent *agent)
+{
+	return is_there(agent->polled, agent->npolled, 0);
 }
 
 /* Until one of these is ready; true when it is. */
@@ -104,10 +128,11 @@ static bool await_input(const char *name, struct vki_pollfd *polled, uint32_t n,
 	control_call(site_of_call(SITE_SYNC, name), 0);
 	if (is_there(polled, n, 0))
 		return true;
-	if (deadline <= control.now)
+	if (deadline <= time_of(me))
 		return false;
 	me->polled = polled;
 	me->npolled = n;
+	me->look = input_is_there;
 	me->thread->calls = WAIT_NOTHING;
 	bool there = control_wait(me, WAIT_INPUT, 0, deadline) == WAIT_WOKEN;
 

@@ -194,9 +194,8 @@ static IRSB *observed(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout
 		      const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
 		      IRType host_word)
 {
-	(void)closure, (void)host, (void)guest_word, (void)host_word;
-	if (UNLIKELY(grind.serves) && code_kind(extents->base[0]) == CODE_PROGRAM)
-		server_loop();
+	(void)host, (void)guest_word, (void)host_word;
+	server_note_translation(closure->nraddr);
 	struct weaving w = { .in = in,
 			     .kind = grind.observed || grind.serves ? code_kind(extents->base[0])
 								    : CODE_NONE };
@@ -207,6 +206,8 @@ static IRSB *observed(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout
 	w.out = deepCopyIRSBExceptStmts(in);
 	for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
 		addStmtToIRSB(w.out, in->stmts[i]);
+	if (w.kind == CODE_PROGRAM && server_stops_here())
+		call(&w, "server_loop", server_loop, 0, mkIRExprVec_0(), NULL);
 	for (; i < in->stmts_used; i++)
 		if (w.kind == CODE_NONE)
 			addStmtToIRSB(w.out, in->stmts[i]);

@@ -17,6 +17,15 @@ uint64_t grind_random(void)
 	return z ^ z >> 31;
 }
 
+void *grind_reserve(SizeT size)
+{
+	SysRes result = VG_(am_mmap_anon_float_valgrind)(size);
+
+	if (sr_isError(result))
+		VG_(tool_panic)("there is no room for the tables of what is known of the program");
+	return (void *)sr_Res(result);
+}
+
 static void begin_observing(void)
 {
 	if (!area_start())

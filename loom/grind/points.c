@@ -11,7 +11,7 @@
 
 static bool is_in_set(uint64_t id)
 {
-	const uint64_t *sites = grind.schedule->sites;
+	const uint64_t *sites = control.schedule->sites;
 	uint32_t low = 0, high = control.options.nsites;
 
 	while (low < high) {
@@ -30,12 +30,20 @@ bool points_always(uint32_t site)
 	uint32_t *note = &control.notes[site];
 
 	if (UNLIKELY(!(*note & SITE_LOOKED_UP)))
-		*note |= SITE_LOOKED_UP |
-			 (control.options.everywhere || is_in_set(site_id(site)) ? SITE_ALWAYS : 0);
+		*note |= SITE_LOOKED_UP | (control.options.everywhere || is_in_set(site_id(site)) ||
+							   (control.intervenes && intervene_wants(site))
+						   ? SITE_ALWAYS
+						   : 0);
 	return *note & SITE_ALWAYS;
 }
 
 uint32_t points_visit(uint32_t site)
 {
 	return ++control.notes[site] & SITE_VISITS;
+}
+
+/* Every access comes by here anyway. */
+void points_look(bool on)
+{
+	control.looking = on;
 }

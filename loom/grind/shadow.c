@@ -57,11 +57,7 @@ static struct page *page_new(void)
 
 	if (spare == spare_end) {
 		const SizeT size = 64 * sizeof(struct page);
-		SysRes result = VG_(am_mmap_anon_float_valgrind)(size);
-
-		if (sr_isError(result))
-			VG_(tool_panic)("there is no memory left for what is known of the program's memory");
-		spare = (char *)sr_Res(result);
+		spare = grind_reserve(size);
 		spare_end = spare + size;
 	}
 	spare += sizeof(struct page);
@@ -116,21 +112,12 @@ static void give_row(uint32_t number)
 	spare_rows[nspare_rows++] = number;
 }
 
-static void *reserve(SizeT size)
-{
-	SysRes result = VG_(am_mmap_anon_float_valgrind)(size);
-
-	if (sr_isError(result))
-		VG_(tool_panic)("there is no room for the tables of what is known of the program's memory");
-	return (void *)sr_Res(result);
-}
-
 void shadow_start(void)
 {
-	shadow.near = reserve(NEAR_PAGES * sizeof(struct page *));
-	shadow.rows = reserve(ROWS_MOST * sizeof(struct row));
-	spare_rows = reserve(ROWS_MOST * sizeof *spare_rows);
-	shadow.met = VG_(calloc)("grind.met", AREA_PLACES, 1);
+	shadow.near = grind_reserve(NEAR_PAGES * sizeof(struct page *));
+	shadow.rows = grind_reserve(ROWS_MOST * sizeof(struct row));
+	spare_rows = grind_reserve(ROWS_MOST * sizeof *spare_rows);
+	shadow.met = grind_reserve(AREA_PLACES);
 }
 
 static void *take(struct spare **list, SizeT size)
@@ -366,14 +353,18 @@ static void touched(struct part *part, uint32_t me, uint32_t site)
 	part->last_site = site;
 }
 
+static bool thread_is_open(const struct thread *thread, uint64_t order)
+{
+	return thread && !thread->joined && order > thread->closed;
+}
+
 static void found_pair(uint32_t kind, uint32_t head_thread, uint64_t head, uint64_t tail, Addr address)
 {
 	uint32_t number = log_pair(kind, head_thread, head, tail, address);
 	struct thread *other = thread_numbered(head_thread);
 
 	/* The head's thread has not synchronised since: the two could have come the other way round. */
-	if (number != UINT32_MAX && other && grind.controlled && !other->ended &&
-	    WORD_ORDER(head) > other->closed)
+	if (number != UINT32_MAX && grind.controlled && thread_is_open(other, WORD_ORDER(head)))
 		grind.process->pairs[number].open = 1;
 	if (number != UINT32_MAX && other)
 		couples_meet(other, kind, head, tail, address, number);
@@ -623,6 +614,8 @@ void shadow_forget(Addr address, SizeT size)
 
 	if (grind.traced)
 		log_event(address, size, 0, AREA_FORGET, 0);
+	if (grind.controlled)
+		control_forget(address, size);
 	for (Addr granule = address & ~7ull; granule < end;) {
 		struct page *page = shadow_page(granule, false);
 
@@ -653,4 +646,69 @@ bool shadow_is_private(Addr address, SizeT size)
 			return false;
 	}
 	return true;
+}
+
+static bool part_is_open(struct part *part, bool write)
+{
+	uint32_t me = grind.thread->number;
+	struct reader *readers = readers_of(part);
+
+	if (!write && reader_of(part, me)) /* who reads the same value again has met its writer before */
+		return false;
+	if (is_foreign(part, me) && thread_is_open(thread_numbered(part->writer), WORD_ORDER(part->write)))
+		return true;
+	for (uint32_t i = 0; write && i < part->nreaders; i++)
+		if (readers[i].thread != me &&
+		    thread_is_open(thread_numbered(readers[i].thread), WORD_ORDER(readers[i].word)))
+			return true;
+	return false;
+}
+
+/* Of a granule that another thread has had to itself. */
+static bool owned_is_open(const struct page *page, uint32_t at, bool write)
+{
+	const struct thread *owner = thread_numbered(HEAD_OWNER(page->head[at]) - 1);
+	const struct half *half = &page->halves[2 * at];
+	uint64_t wrote, read;
+
+	if (HEAD_FORM(page->head[at]) == FORM_ROW) {
+		wrote = row_of(page, at)->write_order;
+		read = row_of(page, at)->read_order;
+	} else {
+		wrote = later(half[0].write, half[1].write);
+		read = later(half[0].read, half[1].read);
+	}
+	return (wrote && thread_is_open(owner, wrote)) || (write && read && thread_is_open(owner, read));
+}
+
+static bool granule_is_open(const struct page *page, uint32_t at, uint32_t from, uint32_t to, bool write)
+{
+	uint64_t head = page->head[at];
+
+	if (!(head & ~HEAD_DEAD))
+		return false;
+	if (HEAD_FORM(head) != FORM_PARTS)
+		return HEAD_OWNER(head) != HEAD_OWNER(grind.thread->tag) && owned_is_open(page, at, write);
+	struct parts *parts = parts_of(page, at);
+
+	for (uint32_t i = 0; i < parts->n; i++)
+		if (parts->items[i].from < to && parts->items[i].to > from &&
+		    part_is_open(&parts->items[i], write))
+			return true;
+	return false;
+}
+
+bool shadow_is_open(Addr address, SizeT size, bool write)
+{
+	Addr end = address + size;
+
+	for (Addr granule = address & ~7ull; granule < end; granule += 8) {
+		const struct page *page = shadow_page(granule, false);
+
+		if (page && granule_is_open(page, PAGE_GRANULE(granule),
+					    address > granule ? (uint32_t)(address - granule) : 0,
+					    end < granule + 8 ? (uint32_t)(end - granule) : 8, write))
+			return true;
+	}
+	return false;
 }

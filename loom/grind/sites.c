@@ -20,6 +20,7 @@ struct module {
 struct site_info {
 	uint64_t key;
 	struct code_place place;
+	uint64_t id; /* 0 = not asked for yet */
 	uint32_t module;
 	uint32_t next; /* of the same hash */
 	const HChar *what;
@@ -179,10 +180,12 @@ uint32_t site_of_call(enum site_kind kind, const char *what)
 
 uint64_t site_id(uint32_t site)
 {
-	const struct site_info *info = &sites[site];
+	struct site_info *info = &sites[site];
 
-	return site ? code_place_id(modules[info->module].name, &info->place, info->what ? info->what : "")
-		    : 0;
+	if (site && !info->id)
+		info->id =
+			code_place_id(modules[info->module].name, &info->place, info->what ? info->what : "");
+	return site ? info->id : 0;
 }
 
 static uint32_t show_module(struct module *module)

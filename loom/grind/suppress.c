@@ -21,7 +21,8 @@ bool suppress_plans(uint32_t definer, Addr key, uint64_t instance)
 	for (uint32_t i = 0; i < define.area->nplanned; i++) {
 		const struct isolate_planned *planned = &define.area->planned[i];
 
-		if (planned->key == key && planned->instance == instance && planned->definer == definer &&
+		if (planned->key == key && planned->instance <= instance && instance <= planned->last &&
+		    planned->definer == definer &&
 		    planned->thread == grind.thread->number) {
 			define.area->met++;
 			return true;
@@ -50,19 +51,34 @@ static Addr way_out(const struct value_site *site)
 	return target > site->pc ? target : other;
 }
 
+static void note_branch(const struct value_site *site, uint64_t mark, Addr taken)
+{
+	static uint64_t when;
+	struct value_thread *thread = define_thread();
+	uint32_t depth = thread->nreturns < BRANCH_DEPTHS ? thread->nreturns : BRANCH_DEPTHS - 1;
+	struct value_branch *kept = thread->branches[depth];
+	uint32_t at = 0;
+
+	/* One entry for each branch: loops do not push the others out. */
+	while (at < BRANCH_KEPT && kept[at].site && kept[at].site->pc != site->pc)
+		at++;
+	if (at == BRANCH_KEPT) {
+		at = 0;
+		for (uint32_t i = 1; i < BRANCH_KEPT; i++)
+			if (kept[i].when < kept[at].when)
+				at = i;
+	}
+	kept[at] = (struct value_branch){ .site = site, .mark = mark, .when = ++when, .taken = taken };
+}
+
 VG_REGPARM(3) uint64_t suppress_branch(uint64_t guard, uint64_t mark, const struct value_site *site)
 {
 	if (define.suppresses && mark & MARK_SUPPRESSED) {
 		define.area->branches++;
 		return way_out(site) == site->target;
 	}
-	if (site->kind == CODE_PROGRAM) {
-		struct value_thread *thread = define_thread();
-
-		thread->branch.site = site;
-		thread->branch.mark = mark;
-		thread->branch.address = guard ? site->target : site->beside;
-	}
+	if (site->kind == CODE_PROGRAM && mark & (MARK_NUMBER | MARK_NUMBER << MARK_BITS))
+		note_branch(site, mark, guard ? site->target : site->beside);
 	return guard;
 }
 

@@ -76,7 +76,7 @@ static void note_signal(Addr address, uint32_t site)
 
 	object->missed = true;
 	for (uint32_t i = 0; i < control.nblocked; i++)
-		if (control.blocked[i]->wait == WAIT_CONDITION &&
+		if (control.blocked[i]->thread->calls == WAIT_CONDITION &&
 		    control.blocked[i]->thread->called == address)
 			object->missed = false;
 	object->missed_thread = grind.thread->number;
@@ -114,6 +114,15 @@ static void call_begins(UWord call, Addr object, Addr second, const char *name)
 	}
 }
 
+static void joined(uint32_t number)
+{
+	struct thread *thread = thread_numbered(number);
+
+	trace_call(number, AREA_JOIN);
+	if (thread)
+		thread->joined = true;
+}
+
 static void call_returned(UWord call, Addr object, UWord result)
 {
 	struct thread *me = grind.thread;
@@ -137,7 +146,7 @@ static void call_returned(UWord call, Addr object, UWord result)
 		break;
 	case SYNC_JOIN:
 		if (got)
-			trace_call(thread_with_id(object), AREA_JOIN);
+			joined(thread_with_id(object));
 		break;
 	case SYNC_CONDITION_WAIT:
 		held(me->second, me->call_site);

@@ -106,7 +106,8 @@ static void take_signal(const struct call *call, UInt trc)
 
 	for (;;) {
 		call_with(call, trc, 2, (UWord)&at_once);
-		if ((long)guest_word(call->tid, REGISTER(RAX)) != -VKI_EAGAIN || deadline <= control.now)
+		if ((long)guest_word(call->tid, REGISTER(RAX)) != -VKI_EAGAIN ||
+		    deadline <= time_of(grind.thread->agent))
 			return;
 		if (await_signal("sigwait", deadline) == WAIT_TIMED_OUT)
 			return;

@@ -17,8 +17,8 @@
  *   sync.c        synchronisation calls, from preload.c, which lives in the program
  *   system_calls.c  system calls; virtual_time.c, futexes.c, inputs.c: those that wait
  *   fork_server.c  the fork server
- *   control.c     controlled runs: points and waiting; turns.c: turns and plans; policies.c: who goes on;
- *                 objects.c: what those who cannot go on wait for
+ *   control.c     controlled runs: what is a point, and the life of threads; the engine is that of
+ *                 loom/runtime/control; objects.c: what those who cannot go on wait for
  *
  * A new mode of the tool (for example one that follows values) has its own file
  * with an instrument_* function that instrument.c calls for every statement, and
@@ -50,8 +50,9 @@ struct thread {
 	Addr shared_low; /* lowest place of its stack that another thread has touched; ~0 = none */
 	Addr stack_high; /* where its stack begins */
 	int lwp;
-	bool ended;
-	Addr clear_tid; /* where the kernel says that it is gone */
+	bool ended, joined;
+	uint32_t patience; /* accesses without a point that are left, see control.c */
+	Addr clear_tid;    /* where the kernel says that it is gone */
 	/* The synchronisation call that it is in. */
 	uint32_t calls; /* enum area_wait_kind */
 	uint32_t call_site;
@@ -89,6 +90,7 @@ struct grind {
 };
 extern struct grind grind;
 uint64_t grind_random(void);
+void *grind_reserve(SizeT size); /* zeros, which take no memory before they are touched */
 
 /* ---- area.c ---- */
 bool area_start(void);      /* false: there is none, the program runs unobserved */
@@ -118,8 +120,10 @@ void site_used(uint32_t site); /* from here on the area has it */
 void sites_fork_child(void);
 
 /* ---- fork_server.c ---- */
-bool server_prepare(void); /* is this to be a fork server? */
-void server_loop(void);    /* returns in a child, once for every run */
+bool server_prepare(void);                  /* is this to be a fork server? */
+bool server_stops_here(void);               /* is the block at hand, of the program, the first one? */
+void server_loop(void);                     /* returns in a child, once for every run */
+void server_note_translation(Addr address); /* in a child: it was not translated yet */
 
 /* ---- instrument.c ---- */
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
@@ -154,6 +158,9 @@ void shadow_forget(Addr address, SizeT size);
 void shadow_bury(Addr address, SizeT size);
 /* Has no other thread than the running one touched it so far? */
 bool shadow_is_private(Addr address, SizeT size);
+/* Could an access of the running thread and what others did there still have come the other way round? What a
+ * thread did before its last synchronisation call is closed. */
+bool shadow_is_open(Addr address, SizeT size, bool write);
 
 /* ---- couples.c ---- */
 void couples_meet(struct thread *other, uint32_t kind, uint64_t head, uint64_t tail, Addr address,

@@ -49,7 +49,7 @@ static struct area_turn *append(struct area_turn turn)
 	uint32_t n = schedule->nturns;
 
 	if (n >= AREA_TURNS) {
-		control_uncontrolled("more than four million turns: the rest is not recorded");
+		control_uncontrolled("more than eight million turns: the rest is not recorded");
 		n = AREA_TURNS - 1;
 	}
 	schedule->turns[n] = turn;

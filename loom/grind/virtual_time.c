@@ -36,6 +36,7 @@ static uint64_t clock_now(void)
 		return control.now;
 	}
 	me->clock_reads = me->streak ? me->clock_reads + 1 : 0;
+	control.now = time_of(me); /* from here on the others could tell */
 	if (me->clock_reads <= CLOCK_PATIENCE) {
 		control.now += CLOCK_READ_NS;
 		return control.now;
@@ -66,7 +67,9 @@ uint64_t deadline_at(UWord clock, const struct vki_timespec *when)
 
 uint64_t deadline_in(uint64_t length)
 {
-	return length > NEVER / 2 ? NEVER - 1 : control.now + length;
+	const struct agent *me = grind.thread->agent;
+
+	return length > NEVER / 2 ? NEVER - 1 : (me ? time_of(me) : control.now) + length;
 }
 
 static void write_time(Addr place, uint64_t at, uint64_t fraction)
@@ -91,7 +94,7 @@ static void sleep_until(const struct call *call, const char *name, uint64_t dead
 	me->site = site_of_call(SITE_SYNC, name);
 	me->access = POINT_SYNC;
 	me->thread->calls = WAIT_NOTHING;
-	if (deadline <= control.now)
+	if (deadline <= time_of(me))
 		control_call(me->site, 0);
 	else
 		control_wait(me, WAIT_SLEEP, 0, deadline);

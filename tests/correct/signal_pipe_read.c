@@ -1,5 +1,4 @@
-/* The self-pipe: a handler writes, main reads; the signal comes from another thread.
- * replays may differ: a read that goes on after a handler is not told from one that waits */
+/* The self-pipe: a handler writes, main reads; the signal comes from another thread. */
 #include "check.h"
 
 #include <signal.h>

@@ -1,9 +1,7 @@
 /* Sets of agents: those that can run, by number, and those that wait, in the order
  * in which they came; and the deadlines of the latter. Touched by the holder of the
  * token only. */
-#include "loom/runtime/control/control.h"
-
-#include <string.h>
+#include "loom/runtime/control/engine.h"
 
 static struct agent **full_lists; /* room for all three lists with as many agents as there can be */
 

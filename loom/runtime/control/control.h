@@ -29,6 +29,8 @@ enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
 #define WAIT_SLEEP 100u /* beside enum area_wait_kind: ends by itself */
 #define WAIT_HELD 101u  /* for the sake of a claim (intervene.h) */
 #define LOCKS_KNOWN 16u
+#define GROUPS_KNOWN 16u /* threads of further ones belong to the last */
+#define PRIORITY_HIGH (1ull << 63)
 
 /* A thread as the scheduler sees it; one per slot. */
 struct agent {
@@ -66,6 +68,7 @@ struct agent {
 	const void *looked; /* its argument */
 	bool foreign;       /* it waits for what is outside of the process by its nature */
 	bool takes_signals; /* in sigwait */
+	const void *stream; /* of stdio, in which it reads */
 	bool restarts;      /* the last interruption was by handlers after which calls go on */
 	uint64_t signals;   /* sent to it, a bit each: it gets them when its turn comes */
 	uint64_t handled;   /* handlers that ran in it */
@@ -73,6 +76,7 @@ struct agent {
 	/* For policies. */
 	uint64_t priority;
 	uint64_t left;
+	uint32_t group; /* threads made by one call to run one function (places.c) */
 	/* Spinning: how many points in a row were known ones. */
 	uint32_t streak, demotions;
 	bool wrote;
@@ -134,9 +138,9 @@ struct control {
 	uint64_t now, next_deadline; /* virtual time in ns since the start */
 	uint64_t contested, still, waits;
 	uint64_t fair_at;      /* points after which nobody may be kept waiting any longer */
-	uint32_t patience; /* of a thread from a point on: turns of waiting loops; 0 = endless */
-	uint32_t seen;     /* accesses, in a lean run */
-	bool looking;      /* no access takes a short way (spinning.c) */
+	uint32_t patience;     /* of a thread from a point on: turns of waiting loops; 0 = endless */
+	uint32_t seen;         /* accesses, in a lean run */
+	bool looking;          /* no access takes a short way (spinning.c) */
 	uint64_t next_overdue; /* not later than that of any sleeper */
 	uint64_t work;         /* accesses and points of all threads */
 	uint64_t still_most;   /* points without news that are a livelock */
@@ -148,11 +152,18 @@ struct control {
 	uint64_t budget;
 	/* Policies. */
 	uint32_t nchanges, next_change;
+	bool by_site;                      /* PCT: changes come before sites, not after points */
 	uint64_t lowest;                   /* PCT: priorities handed to those that must let others go first */
 	struct agent *chosen;              /* SURW */
 	uint64_t interesting;              /* SURW: sites below this hash */
 	uint64_t passing;                  /* of how many dull points one may be a switch, a power of two */
-	bool by_place;                     /* a random walk among places, not threads */
+	bool by_place;                     /* choices are among places, not threads; of PCT among groups */
+	struct {
+		const void *routine;
+		uint32_t site; /* of the call that made its threads */
+		uint64_t priority;
+	} groups[GROUPS_KNOWN]; /* in order of first use */
+	uint32_t ngroups;
 	uint32_t phase;                    /* which turns of a loop are not dull */
 	uint32_t *near_notes;              /* by site, the first NEAR_SITES: what points.c knows of them, */
 	uint32_t *notes;                   /* by site */
@@ -184,12 +195,14 @@ INLINE uint64_t time_of(const struct agent *agent);
 HIDDEN void expire_due(void);   /* those whose time has come are ready */
 HIDDEN bool expire_first(void); /* nobody can run: time passes until the first sleeper wakes */
 
-/* ---- control.c ---- */
+/* ---- pass.c ---- */
 HIDDEN void pass_point(struct agent *me);
 /* Whom to run when the running thread has blocked or ended. */
 HIDDEN struct agent *next_after(struct agent *last, uint32_t end);
 /* The running thread stops here; returns when it has the token again. */
 HIDDEN void give_token(struct agent *me, struct agent *next, uint32_t end);
+
+/* ---- control.c ---- */
 HIDDEN void control_prepare(void); /* what is the same for all runs */
 HIDDEN void control_start(void);
 HIDDEN void control_before_fork(void);
@@ -217,7 +230,8 @@ struct point {
 HIDDEN void point_pass(struct agent *me, struct point point);
 
 /* ---- spinning.c: threads that go in circles ---- */
-HIDDEN void spinning_note(struct agent *me); /* it stands at a point */
+HIDDEN void spinning_note(struct agent *me);     /* it stands at a point */
+HIDDEN void spinning_progress(struct agent *me); /* it has done what cannot be done in circles */
 HIDDEN bool spinning_repeats(const struct agent *me); /* as many known points in a row as spinning has */
 /* An access that is no point, while control.looking. */
 HIDDEN void spinning_look(struct agent *me, uint32_t site, uint64_t address, enum access access);
@@ -240,6 +254,18 @@ HIDDEN uint64_t control_random(void);
 INLINE uint64_t control_below(uint64_t n)
 {
 	return (uint64_t)((unsigned __int128)control_random() * n >> 64);
+}
+
+/* What tells sites apart and is the same in every run. */
+INLINE uint32_t site_key(uint32_t site)
+{
+	return site;
+}
+
+/* What its thread began with. */
+INLINE const void *agent_routine(const struct agent *agent)
+{
+	return agent->thread->routine;
 }
 
 /* Accesses that the agent's thread has made. */
@@ -265,6 +291,8 @@ HIDDEN void intervene_ended(struct agent *me);
 
 /* ---- waiting.c ---- */
 /* Blocks until somebody wakes the object's waiters, until the deadline, or until interrupted. */
+HIDDEN enum wait_result agent_waits(struct agent *me, uint32_t kind, uint64_t object, uint64_t deadline);
+/* The same, with errno as it was. */
 HIDDEN enum wait_result control_wait(struct agent *me, uint32_t kind, uint64_t object, uint64_t deadline);
 HIDDEN void control_wake(uint32_t kind, uint64_t object);
 /* Those who were woken but have not run wait again: somebody else took the object. */
@@ -319,6 +347,16 @@ HIDDEN uint64_t policy_overdue(const struct agent *agent);
 /* May a plan that is no replay let its time come now? */
 HIDDEN bool policy_lets_expire(const struct agent *agent);
 
+/* ---- places.c: threads that run the same code ---- */
+/* One of the first `n` candidates: of a place drawn among places, of there one drawn among all, */
+HIDDEN struct agent *places_draw(uint32_t n);
+HIDDEN struct agent *places_draw_by_points(uint32_t n); /* or by the points they have left; */
+/* or of the highest priority among one of each place. */
+HIDDEN struct agent *places_highest(uint32_t n);
+HIDDEN void groups_join(struct agent *agent); /* a new thread, made by the running one */
+HIDDEN void groups_set_priority(struct agent *agent);
+HIDDEN void groups_sink(const struct agent *me); /* all of its group have lower priorities than anybody else */
+
 /* ---- objects.c: what reports say about objects ---- */
 struct object {
 	uint64_t address;
@@ -364,12 +402,29 @@ HIDDEN void mutex_abandon(const struct agent *ended); /* its robust ones can be 
 HIDDEN bool blocking_poll(bool wait); /* wakes those whose input is there; waits for it in reality */
 HIDDEN void signals_deliver(struct agent *me);
 HIDDEN void signals_take(void); /* those that came to threads without the token (control.arrived) */
-HIDDEN void timers_fire(void);  /* those whose time has come */
+INLINE void take_arrived_signals(void)
+{
+	if (UNLIKELY(control.arrived))
+		signals_take();
+}
+INLINE void deliver_signals(struct agent *me)
+{
+	if (UNLIKELY(me->signals))
+		signals_deliver(me);
+}
+HIDDEN void timers_fire(void); /* those whose time has come */
 /* Can anything from outside change what the threads wait for, be it in calls or in loops? */
 HIDDEN bool outside_can_come(void);
 /* Is somebody there who has to be given time: other processes that the program has started, other ends of its
  * connections? */
 HIDDEN bool outside_is_at_work(void);
+
+INLINE bool is_at_lock(const struct agent *agent, uint32_t wait)
+{
+	(void)agent;
+	return wait == WAIT_MUTEX || wait == WAIT_READ_LOCK || wait == WAIT_WRITE_LOCK ||
+	       wait == WAIT_SPINLOCK;
+}
 
 INLINE uint64_t time_of(const struct agent *agent)
 {

@@ -5,12 +5,7 @@
 #ifndef RUNTIME_INTERVENE_H
 #define RUNTIME_INTERVENE_H
 
-/* The binary loom's tool has the same engine, on its own threads. */
-#ifdef GRIND_TOOL
-#include "loom/grind/control.h"
-#else
-#include "loom/runtime/control/control.h"
-#endif
+#include "loom/runtime/control/engine.h"
 
 /* What a site is to the claim. */
 #define MARK_KNOWN 0x8000u

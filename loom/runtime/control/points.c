@@ -50,11 +50,10 @@ bool points_always(uint32_t site)
 {
 	uint32_t *note = note_of(site);
 	if (UNLIKELY(!(*note & SITE_LOOKED_UP)))
-		*note |= SITE_LOOKED_UP |
-			 (control.options.everywhere || is_in_set(units_site_id(site)) ||
-					 (control.intervenes && intervene_wants(site))
-				 ? SITE_ALWAYS
-				 : 0);
+		*note |= SITE_LOOKED_UP | (control.options.everywhere || is_in_set(units_site_id(site)) ||
+							   (control.intervenes && intervene_wants(site))
+						   ? SITE_ALWAYS
+						   : 0);
 	return *note & SITE_ALWAYS;
 }
 

@@ -2,25 +2,43 @@
  * et al. 2010), partial order sampling (Yuan et al. 2018), selectively uniform random
  * walk (Zhao et al. 2025), or staying with the running thread. Threads that only spin
  * are left out as long as others can run; sleepers may be chosen before their time. */
-#include "loom/runtime/control/control.h"
+#include "loom/runtime/control/engine.h"
 
 #define PCT_POINTS 1000u /* expected when nobody knows */
 #define PCT_CHANGES 64u
-#define PRIORITY_HIGH (1ull << 63)
 #define SURW_POINTS 100u
 #define SHORT_NS 10000000u /* a wait that ends too early by so much is nothing special */
 #define PATIENCE_NS \
 	200u /* of a sleep, for each access of the others: they may wait for what comes after it */
 #define PATIENCE_AGAIN 1000u
 #define FAIR_POINTS 65536u
+#define VISITS_DRAWN 8u /* one site in so many is changed at after 2, 4, 8 … visits at most */
 
-static HOT uint64_t pct_changes[PCT_CHANGES];
+static HOT uint64_t pct_changes[PCT_CHANGES]; /* contested points, or ids of sites */
+static HOT uint32_t pct_visits[PCT_CHANGES];  /* of these sites, before the change */
+
+/* Where threads of many are alike most points are theirs, so with groups most runs draw the sites before which
+ * priorities change, each as likely; at the first visit, or after some more. */
+static void draw_sites(uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		pct_changes[i] = control.schedule->sites[control_below(control.options.nsites)];
+		pct_visits[i] = (uint32_t)control_below(1ull << control_below(VISITS_DRAWN));
+	}
+	control.by_site = true;
+}
 
 static void pct_start(void)
 {
 	uint64_t points = control.options.points ? control.options.points : PCT_POINTS;
 	uint32_t n = control.options.depth ? control.options.depth - 1 : 0;
 	n = n < PCT_CHANGES ? n : PCT_CHANGES;
+	control.nchanges = n;
+	control.lowest = PRIORITY_HIGH - 1;
+	if (control.by_place && control.options.nsites && control_below(4)) {
+		draw_sites(n);
+		return;
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t change = 1 + control_below(points);
 		uint32_t at = i;
@@ -28,12 +46,12 @@ static void pct_start(void)
 			pct_changes[at] = pct_changes[at - 1];
 		pct_changes[at] = change;
 	}
-	control.nchanges = n;
-	control.lowest = PRIORITY_HIGH - 1;
 }
 
 void policy_start(void)
 {
+	control.by_place = control.options.policy != area_policy_base(control.options.policy);
+	control.options.policy = area_policy_base(control.options.policy);
 	if (control.options.policy == POLICY_PCT)
 		pct_start();
 	/* SURW: one run looks at all sites, another at a fourth or a sixteenth of them. */
@@ -42,13 +60,15 @@ void policy_start(void)
 	static const uint64_t passing[] = { 1, 8, 64, 1024 };
 	control.passing = passing[control_below(4)];
 	control.phase = (uint32_t)control_random();
-	control.by_place = control.options.policy == POLICY_RANDOM && control_below(2);
 	control.fair_at = FAIR_POINTS;
 }
 
 void policy_new(struct agent *agent)
 {
+	groups_join(agent);
 	agent->priority = control_random() | PRIORITY_HIGH;
+	if (control.by_place && control.options.policy == POLICY_PCT)
+		groups_set_priority(agent);
 	uint64_t expected =
 		agent->number < CONTROL_THREADS ? control.options.thread_points[agent->number] : 0;
 	agent->left = expected ? expected : SURW_POINTS;
@@ -61,9 +81,11 @@ static bool may_rest(const struct agent *agent)
 	return agent->demoted && agent->demoted_until > control.contested;
 }
 
+/* When nobody is ready, time passes for all, so a timer of the program comes in its order. */
 static bool may_expire(const struct agent *agent)
 {
-	return agent->deadline != NEVER && agent->eager <= control.contested;
+	return agent->deadline != NEVER && agent->eager <= control.contested &&
+	       (control.nready || agent->deadline <= control.timer_deadline);
 }
 
 /* A sleeper that has waited for too long while others only went on and on. It must not overtake a time-out
@@ -113,6 +135,8 @@ static struct agent *highest(struct agent *me)
 {
 	struct agent *best = NULL;
 	uint32_t n = candidates(me);
+	if (control.by_place && control.options.policy == POLICY_POS)
+		return places_highest(n);
 	for (uint32_t i = 0; i < n; i++)
 		if (!best || control.candidates[i]->priority > best->priority)
 			best = control.candidates[i];
@@ -138,46 +162,38 @@ static bool passed_over(const struct agent *me)
 	       (control_random() & (control.passing - 1)) != 0;
 }
 
-/* One of the distinct sites at which candidates stand, then one of those there: of many threads with the same
- * code, the only one with another comes as often as all of them together. */
-static struct agent *one_by_place(uint32_t n)
-{
-	struct agent *chosen = NULL;
-	uint32_t places = 0, there = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		struct agent *agent = control.candidates[i];
-		bool first = true;
-		for (uint32_t k = 0; k < i && first; k++)
-			first = control.candidates[k]->site != agent->site;
-		if (first && control_below(++places) == 0)
-			chosen = agent;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		if (control.candidates[i]->site == chosen->site && control_below(++there) == 0)
-			chosen = control.candidates[i];
-	return chosen;
-}
-
 static struct agent *random_next(struct agent *me)
 {
 	if (passed_over(me))
 		return me;
-	if (control.by_place) {
-		uint32_t places = candidates(me);
-		return places ? one_by_place(places) : NULL;
-	}
+	if (control.by_place)
+		return places_draw(candidates(me));
 	if (!control.ndemoted && !control.ntimed && !(me && me->yields))
 		return control.nready ? control.ready[control_below(control.nready)] : NULL;
 	uint32_t n = candidates(me);
 	return n ? control.candidates[control_below(n)] : NULL;
 }
 
+static bool change_has_come(const struct agent *me)
+{
+	uint32_t next = control.next_change;
+	if (next >= control.nchanges)
+		return false;
+	if (!control.by_site)
+		return pct_changes[next] <= control.contested;
+	if (me->access == POINT_LINGER || units_site_id(me->site) != pct_changes[next])
+		return false;
+	return pct_visits[next]-- == 0;
+}
+
 static struct agent *pct_next(struct agent *me)
 {
-	while (me && !me->repeated && control.next_change < control.nchanges &&
-	       pct_changes[control.next_change] <= control.contested) {
+	while (me && !me->repeated && change_has_come(me)) {
 		control.next_change++;
-		me->priority = control.lowest--;
+		if (control.by_place)
+			groups_sink(me);
+		else
+			me->priority = control.lowest--;
 		control.review = true;
 	}
 	if (me && me->yields && !me->demoted) {
@@ -216,7 +232,7 @@ static bool is_interesting(const struct agent *agent)
 {
 	if (agent->dull)
 		return false;
-	return (agent->site + 1) * 0x9e3779b97f4a7c15u <= control.interesting ||
+	return (site_key(agent->site) + 1) * 0x9e3779b97f4a7c15u <= control.interesting ||
 	       control.interesting == UINT64_MAX;
 }
 
@@ -224,6 +240,8 @@ static bool is_interesting(const struct agent *agent)
 static struct agent *surw_draw(uint32_t n)
 {
 	uint64_t sum = 0;
+	if (control.by_place)
+		return places_draw_by_points(n);
 	for (uint32_t i = 0; i < n; i++)
 		sum += control.candidates[i]->left + 1;
 	uint64_t at = n ? control_below(sum) : 0;
@@ -272,6 +290,8 @@ static void be_fair(struct agent *me)
 	if (control.options.policy == POLICY_POS)
 		for (uint32_t i = 0; i < control.nready; i++)
 			control.ready[i]->priority = control_random();
+	if (control.options.policy == POLICY_STAY && long_enough)
+		me->yields = true;
 	if (control.options.policy == POLICY_PCT && long_enough) {
 		me->priority = control.lowest--;
 		control.review = true;

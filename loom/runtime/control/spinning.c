@@ -3,7 +3,7 @@
  * nothing new. When nothing new was seen for long, there is a closer look: no access takes a short way
  * any more, and one that writes or touches something new ends it. A thread that lingers in a loop without
  * an access of its own may wait for what has no hooks: others go first, but it is never called a livelock. */
-#include "loom/runtime/control/control.h"
+#include "loom/runtime/control/engine.h"
 
 #define STREAK_READING 64u   /* known points in a row after which a thread only spins, */
 #define STREAK_WRITING 2000u /* and when it also writes */
@@ -15,7 +15,7 @@
  * since addresses differ from run to run. */
 static bool comes_again(struct agent *me, uint32_t site, uint64_t address)
 {
-	uint32_t place = site % SPIN_SITES;
+	uint32_t place = site_key(site) % SPIN_SITES;
 	bool known = me->known[place].site == site && me->known[place].address == address;
 	me->known[place].site = site;
 	me->known[place].address = address;
@@ -47,7 +47,7 @@ static void spinning_stop_look(void)
 		points_look(false);
 }
 
-static void note_news(struct agent *me)
+void spinning_progress(struct agent *me)
 {
 	me->streak = 0;
 	me->demotions = 0;
@@ -72,7 +72,7 @@ void spinning_note(struct agent *me)
 			spinning_stop_look();
 		}
 		if (!comes_again(me, me->site, me->address)) {
-			note_news(me);
+			spinning_progress(me);
 			return;
 		}
 		me->streak++;

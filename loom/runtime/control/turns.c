@@ -1,7 +1,7 @@
 /* The turns of a controlled run as they are recorded in the area, and the turns of
  * the plan that it follows. A strict plan is a replay: what cannot be taken as it
  * stands there ends the run as diverged. Otherwise such turns are passed over. */
-#include "loom/runtime/control/control.h"
+#include "loom/runtime/control/engine.h"
 
 /* How many points the turn has for a thread that has passed so many. */
 static uint64_t budget_of(const struct area_turn *turn, uint64_t passed)
@@ -45,7 +45,7 @@ static struct area_turn *turn_append(struct area_turn turn)
 	struct area_schedule *schedule = control.schedule;
 	uint32_t n = schedule->nturns;
 	if (n >= AREA_TURNS) {
-		control_uncontrolled("more than four million turns: the rest is not recorded");
+		control_uncontrolled("more than eight million turns: the rest is not recorded");
 		n = AREA_TURNS - 1;
 	}
 	schedule->turns[n] = turn;
@@ -176,8 +176,10 @@ struct agent *plan_next(struct agent *me, struct agent *last, uint32_t end)
 
 bool plan_blocks_here(void)
 {
+	const struct area_turn *turn = &control.schedule->plan[control.cursor];
+	/* A handler may pass the last point of a turn that ends where the handler came in. */
 	return control.planned && control.options.strict && control.budget == 0 &&
-	       control.schedule->plan[control.cursor].end == TURN_BLOCKED;
+	       turn->end == TURN_BLOCKED && turn->site == units_site_id(control.current->site);
 }
 
 bool plan_goes_on(void)

@@ -1,12 +1,9 @@
 /* Waiting: a thread blocks on an address, others wake those that wait there. What the
  * address stands for (a mutex, a condition, a thread to join) is the models' business. */
-#include "loom/runtime/control/control.h"
+#include "loom/runtime/control/engine.h"
 
-#include <errno.h>
-
-enum wait_result control_wait(struct agent *me, uint32_t kind, uint64_t object, uint64_t deadline)
+enum wait_result agent_waits(struct agent *me, uint32_t kind, uint64_t object, uint64_t deadline)
 {
-	int saved = errno;
 	if (UNLIKELY(control.intervenes && kind != WAIT_HELD))
 		intervene_arrives(me);
 	me->inside = true;
@@ -24,12 +21,9 @@ enum wait_result control_wait(struct agent *me, uint32_t kind, uint64_t object, 
 	me->inside = false;
 	enum wait_result result = me->result;
 	/* Whoever waited before a lock may have to wait there for another reason now. */
-	if (UNLIKELY(control.intervenes) && (kind == WAIT_MUTEX || kind == WAIT_READ_LOCK ||
-					     kind == WAIT_WRITE_LOCK || kind == WAIT_SPINLOCK))
+	if (UNLIKELY(control.intervenes) && is_at_lock(me, kind))
 		intervene(me);
-	if (UNLIKELY(me->signals))
-		signals_deliver(me);
-	errno = saved;
+	deliver_signals(me);
 	return result;
 }
 

@@ -110,6 +110,9 @@ INTERPOSE int thrd_create(thrd_t *id, thrd_start_t routine, void *argument)
 
 static void leave_frames(void)
 {
+	struct agent *me = control_me();
+	if (me)
+		me->stream = NULL;
 	if (unsnarl_self != &unsnarl_nobody)
 		thread_leave_runtime(unsnarl_self);
 }

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 static int poll_now(struct pollfd *fds, uint32_t n)
@@ -169,9 +170,19 @@ bool blocking_poll(bool wait)
 
 /* ---- for the calls ---- */
 
+/* May input come earlier or later than it did in another run of the same turns? */
+static bool comes_from_outside(const struct pollfd *fds, uint32_t n)
+{
+	for (uint32_t i = 0; i < n && !control.forked; i++)
+		if (fds[i].fd >= 0 && !is_internal(fds[i].fd, 0))
+			return true;
+	return control.forked;
+}
+
 bool blocking_ready(struct pollfd *fds, uint32_t n)
 {
-	if (UNLIKELY(plan_blocks_here()))
+	/* Where the run that is replayed had to wait. */
+	if (UNLIKELY(plan_blocks_here()) && comes_from_outside(fds, n))
 		return false;
 	bool ready = poll_now(fds, n) != 0;
 	/* Where the run that is replayed went on, the input will come. */
@@ -196,22 +207,56 @@ void blocking_point(struct agent *me, int fd)
 	cancel_point(me);
 }
 
+bool blocking_await(struct agent *me, int fd, short events, uint64_t deadline)
+{
+	struct pollfd polled = { .fd = fd, .events = events };
+	while (!blocking_ready(&polled, 1)) {
+		long flags = raw_call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
+		if (flags < 0 || flags & O_NONBLOCK)
+			break; /* the call itself says so */
+		enum wait_result result =
+			deadline <= time_of(me) ? WAIT_TIMED_OUT : blocking_wait(me, &polled, 1, deadline);
+		cancel_point(me);
+		if (result == WAIT_WOKEN || (result == WAIT_INTERRUPTED && me->restarts))
+			continue;
+		errno = result == WAIT_TIMED_OUT ? ETIMEDOUT : EINTR;
+		return false;
+	}
+	return true;
+}
+
+/* When a socket that is given a time for that gives up. */
+static uint64_t socket_deadline(const struct agent *me, int fd, short events)
+{
+	struct timeval limit = { 0 };
+	socklen_t size = sizeof limit;
+	if (getsockopt(fd, SOL_SOCKET, events & POLLIN ? SO_RCVTIMEO : SO_SNDTIMEO, &limit, &size) != 0 ||
+	    (!limit.tv_sec && !limit.tv_usec))
+		return NEVER;
+	return time_of(me) + (uint64_t)limit.tv_sec * 1000000000u + (uint64_t)limit.tv_usec * 1000u;
+}
+
 bool blocking_until(struct agent *me, int fd, short events)
 {
 	struct pollfd polled = { .fd = fd, .events = events };
 	blocking_point(me, fd);
-	while (!blocking_ready(&polled, 1)) {
-		int flags = fcntl(fd, F_GETFL);
-		if (flags < 0 || flags & O_NONBLOCK)
-			break; /* the call itself says so */
-		enum wait_result result = blocking_wait(me, &polled, 1, NEVER);
-		cancel_point(me);
-		if (result == WAIT_INTERRUPTED && !me->restarts) {
-			errno = EINTR;
-			return false;
-		}
-	}
-	return true;
+	if (blocking_ready(&polled, 1))
+		return true;
+	int saved = errno;
+	uint64_t deadline = socket_deadline(me, fd, events);
+	errno = saved;
+	if (blocking_await(me, fd, events, deadline))
+		return true;
+	if (errno == ETIMEDOUT)
+		errno = EAGAIN;
+	return false;
+}
+
+bool blocking_can_wait(int fd)
+{
+	struct stat st;
+	return fd >= 0 && fstat(fd, &st) == 0 &&
+	       (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || S_ISCHR(st.st_mode));
 }
 
 void blocking_moved(void)

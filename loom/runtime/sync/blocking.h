@@ -8,8 +8,12 @@
 
 /* A point of a call on a file, which may be cancelled. */
 HIDDEN void blocking_point(struct agent *me, int fd);
-/* Waits until the call would not block; false with errno when interrupted. */
+/* Waits until the call would not block; false with errno when interrupted, or when the socket's own time is up. */
 HIDDEN bool blocking_until(struct agent *me, int fd, short events);
+/* The same without a point, as long as the deadline allows (ETIMEDOUT). */
+HIDDEN bool blocking_await(struct agent *me, int fd, short events, uint64_t deadline);
+/* Can a call on the file wait at all: is it a pipe, a socket, a terminal? */
+HIDDEN bool blocking_can_wait(int fd);
 /* Is there something to be had at once? */
 HIDDEN bool blocking_ready(struct pollfd *fds, uint32_t n);
 HIDDEN enum wait_result blocking_wait(struct agent *me, struct pollfd *fds, uint32_t n, uint64_t deadline);

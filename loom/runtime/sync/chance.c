@@ -136,6 +136,9 @@ INTERPOSE int open(const char *path, int flags, ...)
 	va_start(list, flags);
 	mode_t mode = mode_of(flags, &list);
 	va_end(list);
+	int fd;
+	if (UNLIKELY(runtime.controlled) && named_pipe_open(path, flags, &fd))
+		return fd;
 	return opened(path, REAL(open)(path, flags, mode));
 }
 
@@ -145,6 +148,9 @@ INTERPOSE int open64(const char *path, int flags, ...)
 	va_start(list, flags);
 	mode_t mode = mode_of(flags, &list);
 	va_end(list);
+	int fd;
+	if (UNLIKELY(runtime.controlled) && named_pipe_open(path, flags, &fd))
+		return fd;
 	return opened(path, REAL(open64)(path, flags, mode));
 }
 
@@ -159,5 +165,9 @@ INTERPOSE FILE *fopen(const char *path, const char *mode)
 {
 	if (control_me() && is_random(path) && strchr(mode, 'r'))
 		return fopencookie(NULL, mode, (cookie_io_functions_t){ .read = cookie_read });
+	int flags = strchr(mode, 'r') ? O_RDONLY : O_WRONLY, fd;
+	if (UNLIKELY(runtime.controlled) && !strchr(mode, '+') &&
+	    named_pipe_open(path, flags | (strchr(mode, 'e') ? O_CLOEXEC : 0), &fd))
+		return fd < 0 ? NULL : fdopen(fd, mode);
 	return REAL(fopen)(path, mode);
 }

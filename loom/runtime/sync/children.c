@@ -1,6 +1,6 @@
 /* Other processes: children are not under control. Who waits for one lets the other threads
  * go on; and whether any is alive tells whether something may still come from outside. */
-#include "loom/runtime/sync/sync.h"
+#include "loom/runtime/sync/children.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -185,7 +185,7 @@ INTERPOSE int waitid(idtype_t kind, id_t id, siginfo_t *info, int options)
 
 /* ---- starting them otherwise than by fork ---- */
 
-static void starts_process(void)
+void children_start(void)
 {
 	if (!control_me())
 		return;
@@ -196,27 +196,15 @@ static void starts_process(void)
 INTERPOSE int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
 			  const posix_spawnattr_t *attributes, char *const argv[], char *const environment[])
 {
-	starts_process();
+	children_start();
 	return REAL(posix_spawn)(pid, path, actions, attributes, argv, environment);
 }
 
 INTERPOSE int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
 			   const posix_spawnattr_t *attributes, char *const argv[], char *const environment[])
 {
-	starts_process();
+	children_start();
 	return REAL(posix_spawnp)(pid, file, actions, attributes, argv, environment);
-}
-
-INTERPOSE int system(const char *command)
-{
-	starts_process();
-	return REAL(system)(command);
-}
-
-INTERPOSE FILE *popen(const char *command, const char *mode)
-{
-	starts_process();
-	return REAL(popen)(command, mode);
 }
 
 /* vfork's child lives on the stack and in the thread of its parent until it executes something else: what it
@@ -229,7 +217,7 @@ __attribute__((used)) static void vfork_begins(void)
 	if (!me)
 		return;
 	control_call(me, NULL);
-	starts_process();
+	children_start();
 	vforks = me;
 	me->inside = true;
 }

@@ -47,6 +47,7 @@ void create_done(struct agent *me, struct thread *thread, pthread_t id, const pt
 		agent->has_id = true;
 		agent->detached = is_detached(attributes);
 		agent_readies(agent); /* its kernel thread is there */
+		spinning_progress(me);
 		trace_call(me->thread, me->site, agent->number, AREA_CREATE);
 	} else {
 		control_uncontrolled("more than 1022 threads");
@@ -111,6 +112,7 @@ int join_wait(struct agent *me, struct agent *other, uint64_t deadline)
 	}
 	await_gone(me, other);
 	other->joined = true;
+	spinning_progress(me);
 	trace_call(me->thread, me->site, other->number, AREA_JOIN);
 	return 0;
 }
@@ -140,6 +142,7 @@ INTERPOSE int pthread_tryjoin_np(pthread_t id, void **value)
 		return EBUSY;
 	if (other) {
 		other->joined = true;
+		spinning_progress(me);
 		trace_call(me->thread, me->site, other->number, AREA_JOIN);
 	}
 	return REAL(pthread_join)(id, value);

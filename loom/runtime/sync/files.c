@@ -3,8 +3,11 @@
 #include "loom/runtime/sync/blocking.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -40,7 +43,32 @@ INTERPOSE ssize_t read(int fd, void *to, size_t size)
 }
 
 FILE_CALL(ssize_t, readv, (int fd, const struct iovec *to, int n), (fd, to, n), fd, POLLIN)
-FILE_CALL(ssize_t, write, (int fd, const void *from, size_t size), (fd, from, size), fd, POLLOUT)
+/* What is longer than a pipe surely takes waits in its middle: it goes in pieces. Others may write between
+ * them, as they may between those of the kernel. */
+static ssize_t write_pieces(struct agent *me, int fd, const char *from, size_t size)
+{
+	size_t done = 0;
+	long flags = raw_call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
+	bool whole = size <= PIPE_BUF || flags < 0 || flags & O_NONBLOCK || !blocking_can_wait(fd);
+	do {
+		size_t piece = whole || size - done < PIPE_BUF ? size - done : PIPE_BUF;
+		if (!blocking_until(me, fd, POLLOUT))
+			break;
+		ssize_t n = REAL(write)(fd, from + done, piece);
+		blocking_moved();
+		if (n <= 0)
+			return done ? (ssize_t)done : n;
+		done += (size_t)n;
+	} while (done < size && !whole);
+	return done || !size ? (ssize_t)done : -1;
+}
+
+INTERPOSE ssize_t write(int fd, const void *from, size_t size)
+{
+	struct agent *me = control_me();
+	return me ? write_pieces(me, fd, from, size) : REAL(write)(fd, from, size);
+}
+
 FILE_CALL(ssize_t, writev, (int fd, const struct iovec *from, int n), (fd, from, n), fd, POLLOUT)
 FILE_CALL(int, eventfd_read, (int fd, eventfd_t *value), (fd, value), fd, POLLIN)
 FILE_CALL(int, eventfd_write, (int fd, eventfd_t value), (fd, value), fd, POLLOUT)
@@ -69,14 +97,103 @@ SOCKET_CALL(recvfrom,
 	    (int fd, void *to, size_t size, int flags, struct sockaddr *address, socklen_t *address_size),
 	    (fd, to, size, flags, address, address_size), fd, flags, POLLIN)
 SOCKET_CALL(recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags), fd, flags, POLLIN)
-SOCKET_CALL(send, (int fd, const void *from, size_t size, int flags), (fd, from, size, flags), fd, flags,
-	    POLLOUT)
+
+/* A stream takes what it has room for; who sends waits for the rest. */
+static bool is_stream(int fd)
+{
+	int type = 0;
+	socklen_t size = sizeof type;
+	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+}
+
+INTERPOSE ssize_t send(int fd, const void *from, size_t size, int flags)
+{
+	struct agent *me = control_me();
+	size_t done = 0;
+	if (!me)
+		return REAL(send)(fd, from, size, flags);
+	do {
+		if (flags & MSG_DONTWAIT)
+			blocking_point(me, fd);
+		else if (!blocking_until(me, fd, POLLOUT))
+			break;
+		long status = raw_call(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
+		bool whole = flags & MSG_DONTWAIT || status < 0 || status & O_NONBLOCK || !is_stream(fd);
+		ssize_t n = REAL(send)(fd, (const char *)from + done, size - done,
+				       whole ? flags : flags | MSG_DONTWAIT);
+		blocking_moved();
+		if (n < 0 && errno == EAGAIN && !whole)
+			continue;
+		if (n < 0 || whole)
+			return done ? (ssize_t)done : n;
+		done += (size_t)n;
+	} while (done < size);
+	return done || !size ? (ssize_t)done : -1;
+}
+
 SOCKET_CALL(sendto,
 	    (int fd, const void *from, size_t size, int flags, const struct sockaddr *address,
 	     socklen_t address_size),
 	    (fd, from, size, flags, address, address_size), fd, flags, POLLOUT)
 SOCKET_CALL(sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags), fd, flags,
 	    POLLOUT)
+
+INTERPOSE int recvmmsg(int fd, struct mmsghdr *messages, unsigned n, int flags, struct timespec *time)
+{
+	struct agent *me = control_me();
+	if (!me)
+		return REAL(recvmmsg)(fd, messages, n, flags, time);
+	if (flags & MSG_DONTWAIT)
+		blocking_point(me, fd);
+	else if (!blocking_until(me, fd, POLLIN))
+		return -1;
+	/* Those that are there: who wants more waits again in its loop. */
+	int result = REAL(recvmmsg)(fd, messages, n, flags | MSG_WAITFORONE, NULL);
+	blocking_moved();
+	return result;
+}
+
+INTERPOSE int sendmmsg(int fd, struct mmsghdr *messages, unsigned n, int flags)
+{
+	struct agent *me = control_me();
+	if (me && flags & MSG_DONTWAIT)
+		blocking_point(me, fd);
+	else if (me && !blocking_until(me, fd, POLLOUT))
+		return -1;
+	int result = REAL(sendmmsg)(fd, messages, n, flags);
+	if (me)
+		blocking_moved();
+	return result;
+}
+
+/* ---- bytes that the kernel moves: first there are some, then there is room ---- */
+
+static bool moving_waits(struct agent *me, int from, int to)
+{
+	return blocking_until(me, from, POLLIN) && blocking_await(me, to, POLLOUT, NEVER);
+}
+
+INTERPOSE ssize_t splice(int from, off64_t *at, int to, off64_t *where, size_t size, unsigned flags)
+{
+	struct agent *me = control_me();
+	if (me && !(flags & SPLICE_F_NONBLOCK) && !moving_waits(me, from, to))
+		return -1;
+	ssize_t result = REAL(splice)(from, at, to, where, size, flags);
+	if (me)
+		blocking_moved();
+	return result;
+}
+
+INTERPOSE ssize_t tee(int from, int to, size_t size, unsigned flags)
+{
+	struct agent *me = control_me();
+	if (me && !(flags & SPLICE_F_NONBLOCK) && !moving_waits(me, from, to))
+		return -1;
+	ssize_t result = REAL(tee)(from, to, size, flags);
+	if (me)
+		blocking_moved();
+	return result;
+}
 
 /* Local connections are made at once, as far as the listener's queue has room. */
 INTERPOSE int connect(int fd, const struct sockaddr *address, socklen_t size)

@@ -8,15 +8,6 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
-static long with_errno(long result)
-{
-	if (result < 0 && result > -4096) {
-		errno = (int)-result;
-		return -1;
-	}
-	return result;
-}
-
 static long futex_wait(struct agent *me, const uint32_t *place, uint32_t value, uint64_t deadline)
 {
 	control_call(me, place);

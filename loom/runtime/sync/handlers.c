@@ -69,6 +69,22 @@ static void run_handler(int number, siginfo_t *info, void *context)
 		action.sa_handler(number);
 }
 
+/* In the middle of whatever its thread stands at, which is the same afterwards. */
+static void interrupt_with(struct agent *me, int number, siginfo_t *info, void *context)
+{
+	uint32_t sync = me->thread->sync;
+	struct point point = {
+		.site = me->site, .access = me->access, .address = me->address, .size = me->size
+	};
+	me->handled++;
+	run_handler(number, info, context);
+	me->thread->sync = sync;
+	me->site = point.site;
+	me->access = point.access;
+	me->address = point.address;
+	me->size = point.size;
+}
+
 static void on_signal(int number, siginfo_t *info, void *context)
 {
 	struct thread *self = unsnarl_self;
@@ -77,8 +93,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	if (!known || (is_fault(number) && info->si_code > 0)) {
 		run_handler(number, info, context);
 	} else if (me && me->thread == self && !me->inside && !self->held) {
-		me->handled++;
-		run_handler(number, info, context);
+		interrupt_with(me, number, info, context);
 	} else {
 		note_arrival(&control.agents[self->slot], number, info);
 	}

@@ -4,8 +4,19 @@
 #ifndef RUNTIME_SYNC_H
 #define RUNTIME_SYNC_H
 
+#include <errno.h>
+
 #include "loom/runtime/control/control.h"
 #include "loom/runtime/interpose.h"
+
+/* What a system call gave, as libc's functions have it. */
+INLINE long with_errno(long result)
+{
+	if (result >= 0 || result < -4095)
+		return result;
+	errno = (int)-result;
+	return -1;
+}
 
 /* ---- mutex.c ---- */
 HIDDEN int mutex_acquire(struct agent *me, pthread_mutex_t *mutex, uint64_t deadline);
@@ -33,6 +44,10 @@ HIDDEN bool children_alive(void); /* or any other process that the program has s
 
 /* ---- handlers.c ---- */
 HIDDEN void signals_cancel(struct agent *agent); /* asynchronously, when its turn comes */
+
+/* ---- named_pipes.c ---- */
+/* If it is a named pipe, *fd is one end of it, once the other is open; -1 with errno. */
+HIDDEN bool named_pipe_open(const char *path, int flags, int *fd);
 
 /* ---- timers.c ---- */
 HIDDEN void timers_close(int fd); /* a file is closed */

@@ -1,0 +1,68 @@
+/* The order of threads as the cause: what the files of the order check share. */
+#ifndef ISOLATE_ORDER_CHECK_H
+#define ISOLATE_ORDER_CHECK_H
+
+#include "diagnose/claim_build.h"
+#include "isolate/isolate.h"
+#include "report/isolate_words.h"
+
+#define ORDER_NONE SIZE_MAX
+
+/* What a finding rests on. */
+enum order_weight {
+	ORDER_GIVEN_UP, /* it passed, but somebody had to be let go: perhaps for another reason */
+	ORDER_PASSED,   /* it passed when moved to one side, or forcing did not show it */
+	ORDER_SURE,
+};
+
+struct order_search {
+	const struct isolate_options *options;
+	struct isolation *isolation;
+	const struct schedule *schedule;
+	const struct isolate_failure *failure;
+	const struct observations *trace;
+	struct atlas atlas;
+	size_t reads[ISOLATE_READS]; /* the event of each read; ORDER_NONE: not in the trace */
+	uint64_t most;               /* experiments in all */
+	bool found;                  /* the failure goes away when an access is moved; then also */
+	enum order_weight weight;
+	uint32_t far,
+		reading_far; /* how far from the failure the read of that is, and of what is looked at now */
+	VEC(uint64_t) tried; /* groups of accesses, as a number made of their places */
+};
+
+/* ---- order_moves.c ---- */
+/* One experiment: what was moved, and what came of it. */
+struct order_move {
+	bool passes; /* and somebody was held: a run that passes by itself shows nothing */
+	bool held;
+	bool given_up; /* somebody had to be let go */
+	bool before;   /* the other thread's access came before a whole group */
+};
+struct error *order_forbid(struct order_search *search, enum claim_kind kind, const struct claim_parts *parts,
+			   struct order_move *out);
+/* Does the interleaving fail when it is forced from another beginning? *came: it could be forced. `took`, NULL or
+ * the caller's to free, is the schedule of a failing one. */
+struct error *order_force(struct order_search *search, enum claim_kind kind, const struct claim_parts *parts,
+			  bool *came, bool *fails, struct schedule *took);
+/* The group as one step in another schedule. */
+struct error *order_let_before(struct order_search *search, const struct claim_parts *parts,
+			       struct order_move *out);
+/* Remembers an experiment for the answer. */
+void order_note(struct order_search *search, enum isolate_moved use, const struct claim_parts *parts,
+		bool passes, bool given_up, bool came);
+bool order_is_over(const struct order_search *search);
+struct claim_parts order_parts(const struct order_search *search, const size_t *events, size_t n);
+/* How far a read is from the failure: values it was made of are nearer than branches. */
+uint32_t order_far(const struct isolate_read *read);
+/* Keeps the finding, unless a better one is there. */
+void order_tell(struct order_search *search, enum finding_class class, enum isolate_story story,
+		enum order_weight weight, const struct claim_parts *parts);
+/* The same group was not tried yet. */
+bool order_is_new(struct order_search *search, const struct claim_parts *parts);
+
+/* ---- order_late.c ---- */
+/* Was something read before another thread, which did not come to it any more, had written it? */
+struct error *order_check_late(struct order_search *search);
+
+#endif

@@ -1,0 +1,198 @@
+/* Runs in which an access is moved, together with the locks around it, by the engine that
+ * forbids and forces claims. */
+#include "isolate/order_check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "diagnose/retell.h"
+
+bool order_is_over(const struct order_search *search)
+{
+	const struct isolation *isolation = search->isolation;
+
+	return isolation->sure || isolation->runs.race + isolation->runs.violation >= search->most ||
+	       (search->options->stop && search->options->stop());
+}
+
+struct claim_parts order_parts(const struct order_search *search, const size_t *events, size_t n)
+{
+	struct claim_parts parts = { 0 };
+
+	for (size_t i = 0; i < n && parts.n < CLAIM_STEPS; i++)
+		parts.items[parts.n++] = claim_part_of(search->trace, &search->atlas, events[i]);
+	return parts;
+}
+
+bool order_is_new(struct order_search *search, const struct claim_parts *parts)
+{
+	uint64_t number = parts->n;
+
+	for (size_t i = 0; i < parts->n; i++)
+		number = number * 0x9e3779b97f4a7c15u +
+			 (parts->items[i].site ? parts->items[i].site->id : 0) + parts->items[i].write;
+	for (size_t i = 0; i < search->tried.n; i++)
+		if (search->tried.items[i] == number)
+			return false;
+	*VEC_PUSH(&search->tried) = number;
+	return true;
+}
+
+void order_note(struct order_search *search, enum isolate_moved use, const struct claim_parts *parts,
+		bool passes, bool given_up, bool came)
+{
+	char *text = memory_string("");
+
+	for (size_t i = 0; i < parts->n; i++) {
+		const struct claim_part *part = &parts->items[i];
+		const char *slash = part->site ? strrchr(part->site->file, '/') : NULL;
+		char *longer = memory_format("%s%sT%u %s %s:%u", text, i ? ", " : "", part->thread,
+					     part->write ? "write" : "read",
+					     slash        ? slash + 1
+					     : part->site ? part->site->file
+							  : "?",
+					     part->site ? part->site->line : 0);
+
+		free(text);
+		text = longer;
+	}
+	*VEC_PUSH(&search->isolation->experiments) = (struct isolate_experiment){
+		.use = use, .accesses = text, .passes = passes, .given_up = given_up, .came = came
+	};
+}
+
+static void count(struct order_search *search, enum claim_kind kind)
+{
+	if (kind == CLAIM_ATOMIC)
+		search->isolation->runs.violation++;
+	else
+		search->isolation->runs.race++;
+}
+
+static struct order_move move_of(const struct run *run)
+{
+	const struct claim_counts *counts = &run->schedule.counts;
+
+	return (struct order_move){ .passes = run->label == LABEL_PASS && counts->held,
+				    .held = counts->held > 0,
+				    .given_up = counts->given_up > 0,
+				    .before = (counts->orders & CLAIM_BEFORE) != 0 };
+}
+
+struct error *order_forbid(struct order_search *search, enum claim_kind kind, const struct claim_parts *parts,
+			   struct order_move *out)
+{
+	struct launch_options options = retell_strictly(search->options->launch, search->schedule);
+	_cleanup_(run_free) struct run run = { 0 };
+	struct claim claim;
+
+	*out = (struct order_move){ 0 };
+	if (!claim_build(search->trace, &search->atlas, kind, parts, &claim))
+		return NULL;
+	claim.use = CLAIM_FORBID;
+	options.control.claim = claim;
+	options.control.strict = 0;
+	options.control.carry = 1;
+	TRY(launch_run(&options, &run));
+	count(search, kind);
+	*out = move_of(&run);
+	order_note(search, kind == CLAIM_ATOMIC ? MOVED_ATOMIC : MOVED_ORDER, parts, out->passes,
+		   out->given_up, out->held);
+	return NULL;
+}
+
+/* Options of a run in which the claim decides and no schedule is followed. */
+static struct launch_options unplanned(const struct order_search *search, const struct claim *claim)
+{
+	struct launch_options options = retell_strictly(search->options->launch, search->schedule);
+
+	options.plan = NULL;
+	options.control.nplan = 0;
+	options.control.claim = *claim;
+	options.control.strict = 0;
+	options.control.carry = 1;
+	return options;
+}
+
+struct error *order_let_before(struct order_search *search, const struct claim_parts *parts,
+			       struct order_move *out)
+{
+	_cleanup_(run_free) struct run run = { 0 };
+	struct claim claim;
+
+	*out = (struct order_move){ 0 };
+	if (!claim_build(search->trace, &search->atlas, CLAIM_ATOMIC, parts, &claim))
+		return NULL;
+	claim.use = CLAIM_FORBID;
+	struct launch_options options = unplanned(search, &claim);
+
+	options.control.policy = POLICY_RANDOM;
+	TRY(launch_run(&options, &run));
+	count(search, CLAIM_ATOMIC);
+	*out = move_of(&run);
+	out->passes = run.label == LABEL_PASS && out->before;
+	order_note(search, MOVED_ATOMIC, parts, out->passes, out->given_up, out->before);
+	return NULL;
+}
+
+struct error *order_force(struct order_search *search, enum claim_kind kind, const struct claim_parts *parts,
+			  bool *came, bool *fails, struct schedule *took)
+{
+	_cleanup_(run_free) struct run run = { 0 };
+	struct claim claim;
+
+	*came = *fails = false;
+	if (!claim_build(search->trace, &search->atlas, kind, parts, &claim))
+		return NULL;
+	claim.use = CLAIM_FORCE;
+	struct launch_options options = unplanned(search, &claim);
+
+	TRY(launch_run(&options, &run));
+	count(search, kind);
+	*came = run.schedule.counts.occurred > 0;
+	/* Where somebody had to be let go it may fail for another reason. */
+	*fails = !run.schedule.counts.given_up && run.outcome == search->isolation->original.outcome &&
+		 run.code == search->isolation->original.code;
+	if (took && *fails)
+		*took = schedule_copy(&run.schedule);
+	order_note(search, MOVED_FORCED, parts, run.label == LABEL_PASS, run.schedule.counts.given_up > 0,
+		   *came);
+	return NULL;
+}
+
+#define BRANCH_FAR 100u /* farther than any value */
+uint32_t order_far(const struct isolate_read *read)
+{
+	return read->distance + (read->dependence == READ_CONTROL ? BRANCH_FAR : 0);
+}
+
+void order_tell(struct order_search *search, enum finding_class class, enum isolate_story story,
+		enum order_weight weight, const struct claim_parts *parts)
+{
+	bool sure = weight == ORDER_SURE;
+	struct finding *finding = &search->isolation->finding;
+
+	if (search->found &&
+	    (weight < search->weight || (weight == search->weight && search->reading_far >= search->far)))
+		return;
+	finding_free(finding);
+	*finding = (struct finding){ .rank = 1, .class = class, .score = sure ? 1 : 0.5 };
+	finding->method = memory_string("suppress");
+	finding->summary = memory_string(isolate_order_words(story));
+	for (size_t i = 0; i < parts->n; i++) {
+		const struct claim_part *part = &parts->items[i];
+		struct finding_access *access =
+			finding_add_access(&finding->accesses, FINDING_NO_SITE, part->site);
+
+		access->thread = part->thread;
+		access->kind = part->write ? SITE_WRITE : SITE_READ;
+		access->missing = part->missing;
+		finding_add_variable(finding, part->site->variable);
+	}
+	finding_settle(finding);
+	search->found = true;
+	search->weight = weight;
+	search->far = search->reading_far;
+	search->isolation->sure = sure;
+}
