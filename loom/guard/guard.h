@@ -153,6 +153,7 @@ void guard_log_text(const char *sentence); /* a line that begins with # */
 void guard_log(const struct guard_violation *violation, uint64_t times, const char *outcome);
 
 /* rules.c */
+void guard_rules_child(void); /* in a forked child: the parent's other threads are in no group of it */
 void guard_rules_forget(uint64_t address, uint64_t size);
 
 #endif

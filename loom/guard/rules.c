@@ -325,6 +325,22 @@ GUARD_HOOK void unsnarl_guard_await(uint64_t rule, uint64_t address, uint64_t si
 	guard_tally(&violation);
 }
 
+void guard_rules_child(void)
+{
+	for (uint64_t rule = 0; rule < RULES && rule < unsnarl_guard_data->nrules; rule++) {
+		uint32_t own = 0;
+
+		for (unsigned i = 0; i < CLAIMS; i++) {
+			struct claim *claim = &rules[rule].claims[i];
+
+			if ((claim->thread & CLAIM_NUMBER) != guard_self || !guard_self)
+				claim->thread = 0;
+			own += claim->thread != 0;
+		}
+		rules[rule].claimed = own;
+	}
+}
+
 void guard_rules_forget(uint64_t address, uint64_t size)
 {
 	for (uint64_t rule = 0; rule < RULES && rule < unsnarl_guard_data->nrules; rule++)
