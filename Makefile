@@ -65,11 +65,12 @@ eval-bugaboo:
 eval-suppress: all
 	UNSNARL=$(BUILD)/unsnarl scripts/eval_suppress.py $(EVAL)
 
-# AI's tables on the corpus and the benchmark programs, into doc/results.md; EVAL="--runs 20" for a short one.
+# AI's tables on the corpus and the benchmark programs, into doc/results.md; RUNS=20 for a short one.
+RUNS ?= 1000
 eval-invariants:
 	@scripts/packages.sh build
 	@$(MAKE) --no-print-directory all
-	scripts/eval-invariants.py --build $(BUILD) --write $(EVAL)
+	scripts/eval-invariants.py --build $(BUILD) --write --runs $(RUNS) $(EVAL)
 
 # COLFINDER's tables on the corpus, into doc/results.md; EVAL passes options, as --trials 1.
 eval-colfinder:

@@ -12,7 +12,7 @@
 struct learn_options {
 	uint64_t runs, jobs, jitter_us, campaign, traces, limit_ms, seed;
 	double timeout_s;
-	const char *check, *expect, *store, *out, *explain, *bias;
+	const char *check, *expect, *store, *out, *explain, *bias, *rare;
 	bool json, free, annotated;
 	struct cmds_world world;
 	struct world *place; /* that runs start in */
@@ -31,6 +31,9 @@ static const struct options_entry entries[] = {
 	{ .name = "bias", .value = "PERCENT", .kind = OPTIONS_STRING, AT(bias),
 	  .help = "leave groups of accesses unguarded that make up more than PERCENT of all shared accesses, "
 		  "as in --bias 30%" },
+	{ .name = "rare", .value = "PERCENT", .kind = OPTIONS_STRING, AT(rare),
+	  .help = "leave out of the sets what fewer than PERCENT of the runs had: passing runs also show what does "
+		  "no harm by luck; where it does none the guarded program then stalls in vain" },
 	{ .name = "annotated", .kind = OPTIONS_FLAG, AT(annotated),
 	  .help = "guard only what the source marks (see unsnarl.h), with sets computed anew from traced runs" },
 	{ .name = "limit", .value = "MS", .kind = OPTIONS_NUMBER, AT(limit_ms), .high = GUARD_MOST_MS,
@@ -76,16 +79,17 @@ static const struct options_page page = {
 	.program = true,
 };
 
-static struct error *read_percent(const char *text, double *out)
+/* *out stays as it is when the option was not given. */
+static struct error *read_percent(const char *option, const char *text, double *out)
 {
 	char *end;
 
-	*out = 1;
 	if (!text)
 		return NULL;
 	*out = strtod(text, &end) / 100;
 	if (end == text || (*end && strcmp(end, "%") != 0) || !(*out >= 0 && *out <= 1))
-		return error_new("--bias %s is no share: give a number of percent, as in --bias 30", text);
+		return error_new("%s %s is no share: give a number of percent, as in %s 30", option, text,
+				 option);
 	return NULL;
 }
 
@@ -217,11 +221,12 @@ static struct error *learn(const struct learn_options *options, struct store *st
 	_cleanup_(training_free) struct training training;
 	_cleanup_(guard_set_free) struct guard_set set = { 0 };
 	_cleanup_(bias_free) struct bias bias = { 0 };
-	double most;
+	double most = 1;
 
 	training_start(&training);
 	training.places.limit_ms = (uint32_t)options->limit_ms;
-	TRY(read_percent(options->bias, &most));
+	TRY(read_percent("--bias", options->bias, &most));
+	TRY(read_percent("--rare", options->rare, &training.rare));
 	TRY(choose(options, store, program, &campaigns, &training));
 	training_settle(&training);
 	if (options->explain)

@@ -73,6 +73,10 @@ void learn_report(struct training *training, const struct guard_set *set)
 		plot_print(&plot, 1, training->runs.n, 1, training->runs.n, stdout);
 	}
 	printf("%zu shared accesses, %" PRIu64 " members in their sets.\n", set->sites.n, members_of(set));
+	if (training->left_out)
+		printf("%zu more were too rare: where they come the guarded program stalls, at most for the "
+		       "limit.\n",
+		       training->left_out);
 	if (!training->traces)
 		printf("No run could be traced, so an access that shares memory but came before no other "
 		       "thread's is not guarded.\n");

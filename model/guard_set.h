@@ -30,7 +30,9 @@ struct guard_site {
 	uint64_t count;                             /* how often it ran in the runs that were counted */
 	char *file, *function, *variable, *through; /* never NULL */
 	bool any;                                   /* anything may come before it */
-	VEC(uint32_t) before;                       /* rising: GUARD_NIL, numbers of sites */
+	bool begins;                                /* training: it was the first at some location */
+	bool own;             /* with GUARD_NIL: where nobody else has been the thread itself has */
+	VEC(uint32_t) before; /* rising: GUARD_NIL, numbers of sites */
 };
 
 enum guard_rule_kind {

@@ -50,7 +50,7 @@ static void put_site(FILE *out, const struct guard_set *set, uint32_t number)
 		fprintf(out, " any");
 	for (size_t i = 0; i < site->before.n; i++) {
 		if (site->before.items[i] == GUARD_NIL)
-			fprintf(out, " nil");
+			fprintf(out, site->own ? " own" : " nil");
 		else
 			fprintf(out, " %u", site->before.items[i]);
 	}
@@ -268,6 +268,8 @@ static bool read_before(struct text *text, uint64_t sites, struct guard_set *set
 
 		if (strcmp(next, "any") == 0)
 			guard_set_site(set, site)->any = true;
+		else if (strcmp(next, "own") == 0)
+			guard_set_site(set, site)->own = guard_set_allow(set, site, GUARD_NIL);
 		else if (strcmp(next, "nil") != 0 && (!number_in(next, sites, &before) || !before))
 			return false;
 		else

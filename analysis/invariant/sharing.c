@@ -104,8 +104,10 @@ static void touch(struct walk *walk, uint32_t place, const struct event *event)
 		do {
 			uint32_t *node = &granule->nodes[byte % GRANULE];
 
-			if (!*node)
+			if (!*node) {
 				*node = new_node(walk, place, event->thread);
+				guard_set_site(&walk->training->places, place)->begins = true;
+			}
 			meet(walk, &walk->nodes.items[*node - 1], place, event->thread);
 			byte++;
 		} while (byte < end && byte % GRANULE);

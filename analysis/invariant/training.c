@@ -276,6 +276,23 @@ static void settle_grains(struct training *training, struct guard_set *set)
 		guard_set_site(set, number)->grain = grains[guard_set_site(set, number)->group];
 }
 
+/* Reads that in no trace were the first at their location, with others that are told apart as exactly: where no
+ * other thread has been they expect their own thread to have been. */
+static void settle_own(const struct training *training, struct guard_set *set)
+{
+	_cleanup_free_ bool *whole = memory_alloc(training->places.sites.n + 1);
+
+	/* Of copies only the beginning is on record. */
+	for (uint32_t number = 1; number <= set->sites.n; number++)
+		whole[guard_set_site(set, number)->group] |= guard_set_site(set, number)->size == 0;
+	for (uint32_t number = 1; number <= set->sites.n; number++) {
+		struct guard_site *site = guard_set_site(set, number);
+
+		site->own = training->traces && site->kind == SITE_READ && site->count && !site->begins &&
+			    !whole[site->group] && guard_set_allows(set, number, GUARD_NIL);
+	}
+}
+
 void training_set(struct training *training, struct guard_set *out)
 {
 	struct guard_set *places = &training->places;
@@ -289,7 +306,10 @@ void training_set(struct training *training, struct guard_set *out)
 	for (size_t i = 0; i < training->members.n; i++) {
 		const struct training_member *member = &training->members.items[i];
 
-		if (was_seen(member))
+		bool rare = (double)member->runs < training->rare * (double)training->runs.n;
+
+		training->left_out += was_seen(member) && rare;
+		if (was_seen(member) && !rare)
 			guard_set_allow(places, member->place,
 					marks[member->before] ? GUARD_NIL : member->before);
 	}
@@ -299,4 +319,5 @@ void training_set(struct training *training, struct guard_set *out)
 			strncmp(guard_set_site(places, number)->variable, "unsnarl_mark_", 13) != 0;
 	guard_set_choose(places, training->shared.items, out);
 	settle_grains(training, out);
+	settle_own(training, out);
 }

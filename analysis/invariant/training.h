@@ -44,6 +44,8 @@ struct training {
 	VEC(uint32_t) of;   /* their campaigns, as places in `campaigns` */
 	uint64_t traces;    /* that told who shares what */
 	bool cut;           /* a trace was longer than could be kept */
+	double rare;        /* members that a smaller share of the runs had are left out of sets */
+	size_t left_out;    /* how many were */
 
 	/* union-find over places, by number: accesses of different groups never met */
 	VEC(uint32_t) parents;

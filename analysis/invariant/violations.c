@@ -275,6 +275,16 @@ void violations_findings(const struct violations *violations, struct findings *o
 	}
 }
 
+/* Nobody at all may have been there, not even the thread itself. */
+static bool widen_nobody(struct guard_set *set, uint32_t number, uint32_t before)
+{
+	struct guard_site *site = guard_set_site(set, number);
+	bool narrow = site->own && before == GUARD_NIL;
+
+	site->own &= !narrow;
+	return narrow;
+}
+
 size_t violations_relax(const struct violations *violations, struct guard_set *set, size_t *unknown)
 {
 	size_t added = 0;
@@ -289,7 +299,8 @@ size_t violations_relax(const struct violations *violations, struct guard_set *s
 		if (!number_of || (violation->before.id && !before))
 			(*unknown)++;
 		else
-			added += guard_set_allow(set, number_of, before);
+			added += guard_set_allow(set, number_of, before) ||
+				 widen_nobody(set, number_of, before);
 	}
 	return added;
 }

@@ -83,7 +83,10 @@ static void put_cells(FILE *out, const struct guard_set *set)
 {
 	_cleanup_free_ uint32_t *alike = guard_set_alike(set);
 
-	fprintf(out, "static const unsigned char shifts[] = {0");
+	fprintf(out, "static const unsigned char own[] = {0");
+	for (uint32_t number = 1; number <= set->sites.n; number++)
+		fprintf(out, ",%d", guard_set_site(set, number)->own);
+	fprintf(out, "};\nstatic const unsigned char shifts[] = {0");
 	for (uint32_t number = 1; number <= set->sites.n; number++)
 		fprintf(out, ",%d", __builtin_ctz(guard_set_site(set, number)->grain));
 	fprintf(out, "};\nstatic const unsigned short alike[] = {0");
@@ -147,7 +150,7 @@ static const char types[] = "struct name { unsigned long id; const char *kind, *
 			    "struct data { unsigned long hash; unsigned nsites, nrules, limit_us, words; "
 			    "const unsigned long *rows;\n"
 			    "const unsigned *starts; const unsigned short *members; const unsigned char "
-			    "*any, *shifts; const unsigned short *alike; const struct name *names;\n"
+			    "*any, *own, *shifts; const unsigned short *alike; const struct name *names;\n"
 			    "const struct rule *rules; const char *log; };\n";
 
 void guard_data_write(FILE *out, const struct guard_set *set, const char *log)
@@ -167,7 +170,7 @@ void guard_data_write(FILE *out, const struct guard_set *set, const char *log)
 	fprintf(out, "const char %s = 1;\n", symbol);
 	fprintf(out,
 		"static const struct data data = {0x%" PRIx64
-		"ul, %zu, %zu, %u, %u, %s, %s, %s, any, shifts, alike, names, "
+		"ul, %zu, %zu, %u, %u, %s, %s, %s, any, own, shifts, alike, names, "
 		"rules, ",
 		guard_set_hash(set), set->sites.n, set->rules.n, set->limit_ms * 1000, words,
 		words ? "rows" : "0", words ? "0" : "starts", words ? "0" : "members");

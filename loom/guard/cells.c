@@ -84,7 +84,8 @@ static inline uint8_t *mark_of(uint64_t address)
 
 void guard_cells_mark(uint64_t address)
 {
-	__atomic_store_n(mark_of(address), 1, __ATOMIC_RELAXED);
+	if (marks)
+		__atomic_store_n(mark_of(address), 1, __ATOMIC_RELAXED);
 }
 
 /* ---- memory that begins a new life ---- */

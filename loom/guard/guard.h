@@ -38,6 +38,7 @@ struct guard_data {
 	const uint32_t *starts;         /* lists: of site s from starts[s] to starts[s + 1] */
 	const uint16_t *members;        /* rising */
 	const uint8_t *any;             /* by site: anything may come before */
+	const uint8_t *own;             /* by site: where nobody else has been, the thread itself has */
 	const uint8_t *shifts;          /* by site: logarithm of its grain */
 	const uint16_t *alike;          /* by site: the same number for those that may precede the same */
 	const struct guard_name *names; /* by site */
@@ -71,6 +72,9 @@ GUARD_HOOK void unsnarl_guard_leave(uint64_t rule); /* behind the last */
 GUARD_HOOK void unsnarl_guard_wait(uint64_t rule, uint64_t address, uint64_t size, uint64_t site);
 GUARD_HOOK void unsnarl_guard_done(uint64_t rule, uint64_t address,
 				   uint64_t size); /* behind what has to come first */
+/* Observed programs have no hooks behind accesses: the same as leave and done, after a moment. */
+void unsnarl_guard_leave_soon(uint64_t rule);
+void unsnarl_guard_done_soon(uint64_t rule, uint64_t address, uint64_t size);
 GUARD_HOOK void unsnarl_guard_await(uint64_t rule, uint64_t address, uint64_t size);
 
 /* ---- rooms of the runtime ---- */
@@ -97,6 +101,7 @@ void guard_forget(uint64_t address, uint64_t size);
 /* Site and thread of the last access by another thread before one at `site`; 0 when there was none. */
 uint32_t guard_predecessor(uint64_t address, uint32_t site);
 bool guard_note(uint64_t address, uint32_t site, bool must);
+bool guard_may_follow(uint64_t address, uint32_t site); /* what is on record there */
 static inline uint32_t guard_word(uint32_t site, uint32_t thread)
 {
 	return thread << GUARD_SITE_BITS | site;
@@ -148,6 +153,7 @@ void guard_log_text(const char *sentence); /* a line that begins with # */
 void guard_log(const struct guard_violation *violation, uint64_t times, const char *outcome);
 
 /* rules.c */
+void guard_rules_child(void); /* in a forked child: the parent's other threads are in no group of it */
 void guard_rules_forget(uint64_t address, uint64_t size);
 
 #endif

@@ -26,6 +26,7 @@ uint64_t guard_now_us(void)
 static void forget_parent(void)
 {
 	guard_tally_forget();
+	guard_rules_child();
 }
 
 /* UNSNARL_GUARD=off; UNSNARL_GUARD_LIMIT=MS; UNSNARL_GUARD_LOG=FILE. Programs with more rights than their user

@@ -10,6 +10,7 @@
 #define TALLIES (1u << 11)
 #define LOGGED_SINGLY 8u /* of each kind; then at every doubling */
 #define SHORTEST_US 40u  /* less is not worth a stall */
+#define TRIED_AGAIN 64u  /* stalls in vain */
 #define STALLED 256u     /* threads whose stall is known if the process ends in it */
 
 struct tally {
@@ -49,6 +50,9 @@ uint64_t guard_tally_limit(uint32_t site, uint32_t before)
 	uint32_t in_vain = __atomic_load_n(&tally_of(site, before)->in_vain, __ATOMIC_RELAXED);
 	uint64_t limit = in_vain < 32 ? guard_settings.limit_us >> in_vain : 0;
 
+	/* What waited in vain long ago may be the fault now: each time that there are twice as many, once more. */
+	if (in_vain >= TRIED_AGAIN && (in_vain & (in_vain - 1)) == 0)
+		limit = guard_settings.limit_us / 2;
 	return limit >= SHORTEST_US ? limit : 0;
 }
 

@@ -8,7 +8,9 @@
 
 /* Programs, their heaps, libraries and stacks lie in three corners of the address space; within this many bits
  * no two of them meet. */
+#ifndef GUARD_WINDOW_BITS
 #define GUARD_WINDOW_BITS 42u
+#endif
 #define GUARD_GRAINS 4u  /* locations of 1, 2, 4 and 8 bytes have maps of their own */
 #define GUARD_MEMOS 256u /* sites with a memo: 4 KiB of every thread */
 #define GUARD_NO_STATE UINT64_MAX

@@ -61,6 +61,17 @@ static inline uint64_t next_state(uint64_t state, uint32_t site, uint32_t self)
 	return (uint64_t)remote(state, self) << 32 | guard_word(site, self);
 }
 
+static inline bool allows(uint64_t state, uint32_t site, uint32_t self)
+{
+	return (state || !unsnarl_guard_data->own[site]) &&
+	       guard_allows(site, guard_word_site(remote(state, self)));
+}
+
+bool guard_may_follow(uint64_t address, uint32_t site)
+{
+	return allows(__atomic_load_n(cell_of(address, site), __ATOMIC_ACQUIRE), site, guard_self);
+}
+
 /* Notes the access if it may follow what came before, or in any case with `must`. To look and to note is one
  * step: of two threads that wait for the same, one goes on and the other sees it. */
 bool guard_note(uint64_t address, uint32_t site, bool must)
@@ -70,7 +81,7 @@ bool guard_note(uint64_t address, uint32_t site, bool must)
 	for (;;) {
 		uint64_t next = next_state(state, site, guard_self);
 
-		if (!must && !guard_allows(site, guard_word_site(remote(state, guard_self))))
+		if (!must && !allows(state, site, guard_self))
 			return false;
 		if (next == state)
 			return true;
@@ -140,7 +151,6 @@ GUARD_HOOK void unsnarl_guard_ahead(uint64_t address, uint64_t site, uint64_t mu
 {
 	if (!guard_self)
 		guard_register();
-	if (!guard_settings.off &&
-	    !guard_allows((uint32_t)site, guard_word_site(guard_predecessor(address, (uint32_t)site))))
+	if (!guard_settings.off && !guard_may_follow(address, (uint32_t)site))
 		guard_stall_ahead(address, (uint32_t)site, (const int *)(uintptr_t)mutex);
 }

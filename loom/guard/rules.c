@@ -18,7 +18,24 @@ struct claim {
 	uint32_t thread; /* 0: free; its number, a wish; with CLAIM_INSIDE: it is in the group */
 	uint64_t address, size;
 	uint64_t since_us;
+	uint64_t over_us; /* not 0: over at this time, if it has not been given up before */
 };
+
+/* Hooks of observed programs stand before accesses: what is to be said behind one is due a while later, if the
+ * thread has not come to another hook by then. */
+#define SOON 64u
+
+struct soon {            /* late accesses of orders that are about to be done */
+	uint64_t due_us; /* 0: free */
+	uint64_t rule, address, size;
+};
+static struct soon soon[SOON];
+
+/* Far more than an access takes, also of a thread that loses its processor before it. */
+static uint64_t soon_us(void)
+{
+	return guard_now_us() + guard_settings.limit_us / 8;
+}
 
 static struct {
 	uint32_t claimed; /* how many claims there may be: 0 is the rule, and asks no more */
@@ -64,14 +81,17 @@ static uint32_t holder(uint64_t rule, uint64_t address, uint64_t size)
 
 		if (!apart && !meets)
 			continue;
+		uint64_t over = __atomic_load_n(&claim->over_us, __ATOMIC_RELAXED);
+
 		now = now ? now : guard_now_us();
-		if (claim_age(claim, now) < guard_settings.limit_us)
+		if (claim_age(claim, now) < guard_settings.limit_us && (!over || now < over))
 			return thread;
 	}
 	return 0;
 }
 
-static void wait_for_group(uint64_t rule, uint64_t address, uint64_t size, uint32_t site)
+/* Waits until nobody else is in the group; false when it gave up. */
+static bool wait_for_group(uint64_t rule, uint64_t address, uint64_t size, uint32_t site)
 {
 	uint32_t first = unsnarl_guard_data->rules[rule].first, thread = holder(rule, address, size);
 	struct guard_violation violation = { .site = guard_word(site, guard_self),
@@ -79,7 +99,7 @@ static void wait_for_group(uint64_t rule, uint64_t address, uint64_t size, uint3
 	struct guard_pace pace;
 
 	if (!thread)
-		return;
+		return true;
 	guard_pace_start(&pace, guard_tally_limit(site, first));
 	guard_tally_begin(&violation);
 	while (!violation.resolved && guard_pace_step(&pace))
@@ -87,6 +107,7 @@ static void wait_for_group(uint64_t rule, uint64_t address, uint64_t size, uint3
 	violation.waited_us = guard_now_us() - pace.started_us;
 	guard_tally_ended();
 	guard_tally(&violation);
+	return violation.resolved;
 }
 
 GUARD_HOOK void unsnarl_guard_wait(uint64_t rule, uint64_t address, uint64_t size, uint64_t site)
@@ -130,6 +151,7 @@ static struct claim *claim_free(uint64_t rule, uint64_t address, uint64_t size)
 		__atomic_store_n(&claim->address, address, __ATOMIC_RELAXED);
 		__atomic_store_n(&claim->size, size, __ATOMIC_RELAXED);
 		__atomic_store_n(&claim->since_us, now, __ATOMIC_RELAXED);
+		__atomic_store_n(&claim->over_us, 0, __ATOMIC_RELAXED);
 		/* In one order with the looks of others: of two that wish at once, one sees the other. */
 		__atomic_store_n(&claim->thread, guard_self, __ATOMIC_SEQ_CST);
 		return claim;
@@ -181,12 +203,14 @@ GUARD_HOOK void unsnarl_guard_enter(uint64_t rule, uint64_t address, uint64_t si
 	if (around && claim_age(around, started) < guard_settings.limit_us)
 		return;
 
+	bool waits = true;
+
 	do {
 		if (claim)
 			give_up(rule);
-		wait_for_group(rule, address, size, unsnarl_guard_data->rules[rule].first);
+		waits = wait_for_group(rule, address, size, unsnarl_guard_data->rules[rule].first);
 		claim = claim_free(rule, address, size);
-	} while (claim && !may_enter(rule, address, size) &&
+	} while (claim && waits && !may_enter(rule, address, size) &&
 		 guard_now_us() - started < guard_settings.limit_us);
 	if (claim) /* pairs with the looks in holder() */
 		__atomic_store_n(&claim->thread, guard_self | CLAIM_INSIDE, __ATOMIC_SEQ_CST);
@@ -196,6 +220,16 @@ GUARD_HOOK void unsnarl_guard_leave(uint64_t rule)
 {
 	if (is_ready(rule) && __atomic_load_n(&rules[rule].claimed, __ATOMIC_ACQUIRE))
 		give_up(rule);
+}
+
+void unsnarl_guard_leave_soon(uint64_t rule)
+{
+	uint64_t over = soon_us();
+
+	for (unsigned i = 0; is_ready(rule) && i < CLAIMS; i++)
+		if (__atomic_load_n(&rules[rule].claims[i].thread, __ATOMIC_RELAXED) ==
+		    (guard_self | CLAIM_INSIDE))
+			__atomic_store_n(&rules[rule].claims[i].over_us, over, __ATOMIC_RELAXED);
 }
 
 /* ---- order ---- */
@@ -223,6 +257,42 @@ GUARD_HOOK void unsnarl_guard_done(uint64_t rule, uint64_t address, uint64_t siz
 	}
 }
 
+void unsnarl_guard_done_soon(uint64_t rule, uint64_t address, uint64_t size)
+{
+	for (unsigned i = 0; is_ready(rule) && i < SOON; i++) {
+		uint64_t none = 0;
+
+		if (!__atomic_compare_exchange_n(&soon[i].due_us, &none, UINT64_MAX, false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_RELAXED))
+			continue;
+		__atomic_store_n(&soon[i].rule, rule, __ATOMIC_RELAXED);
+		__atomic_store_n(&soon[i].address, address, __ATOMIC_RELAXED);
+		__atomic_store_n(&soon[i].size, size, __ATOMIC_RELAXED);
+		__atomic_store_n(&soon[i].due_us, soon_us(), __ATOMIC_RELEASE);
+		return;
+	}
+}
+
+static void do_due(void)
+{
+	uint64_t now = 0;
+
+	for (unsigned i = 0; i < SOON; i++) {
+		uint64_t due = __atomic_load_n(&soon[i].due_us, __ATOMIC_ACQUIRE);
+
+		now = now || !due ? now : guard_now_us();
+		if (!due || now < due)
+			continue;
+		uint64_t rule = __atomic_load_n(&soon[i].rule, __ATOMIC_RELAXED),
+			 address = __atomic_load_n(&soon[i].address, __ATOMIC_RELAXED),
+			 size = __atomic_load_n(&soon[i].size, __ATOMIC_RELAXED);
+
+		if (__atomic_compare_exchange_n(&soon[i].due_us, &due, 0, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED))
+			unsnarl_guard_done(rule, address, size);
+	}
+}
+
 static bool is_done(uint64_t rule, uint64_t address, uint64_t size)
 {
 	uint64_t end = address + (size < WORDS_MOST * WORD ? size : WORDS_MOST * WORD);
@@ -239,17 +309,36 @@ GUARD_HOOK void unsnarl_guard_await(uint64_t rule, uint64_t address, uint64_t si
 {
 	if (!is_ready(rule) || is_done(rule, address, size))
 		return;
+	do_due();
 	const struct guard_rule_data *data = &unsnarl_guard_data->rules[rule];
 	struct guard_violation violation = { .site = guard_word(data->second, guard_self) };
 	struct guard_pace pace;
 
 	guard_pace_start(&pace, guard_tally_limit(data->second, 0));
 	guard_tally_begin(&violation);
-	while (!violation.resolved && guard_pace_step(&pace))
+	while (!violation.resolved && guard_pace_step(&pace)) {
+		do_due();
 		violation.resolved = is_done(rule, address, size);
+	}
 	violation.waited_us = guard_now_us() - pace.started_us;
 	guard_tally_ended();
 	guard_tally(&violation);
+}
+
+void guard_rules_child(void)
+{
+	for (uint64_t rule = 0; rule < RULES && rule < unsnarl_guard_data->nrules; rule++) {
+		uint32_t own = 0;
+
+		for (unsigned i = 0; i < CLAIMS; i++) {
+			struct claim *claim = &rules[rule].claims[i];
+
+			if ((claim->thread & CLAIM_NUMBER) != guard_self || !guard_self)
+				claim->thread = 0;
+			own += claim->thread != 0;
+		}
+		rules[rule].claimed = own;
+	}
 }
 
 void guard_rules_forget(uint64_t address, uint64_t size)

@@ -62,11 +62,6 @@ void guard_pace_settle(const struct guard_pace *pace)
 		syscall(SYS_sched_yield);
 }
 
-static bool is_resolved(uint64_t address, uint32_t site)
-{
-	return guard_allows(site, guard_word_site(guard_predecessor(address, site)));
-}
-
 /* What this thread has waited for in vain before it took a mutex: inside it waits no more for that. */
 static __thread struct {
 	uint64_t address, waited_us;
@@ -109,10 +104,10 @@ static bool look_ahead(uint64_t address, uint32_t site, const int *mutex, bool *
 
 	if (*violated)
 		return was_free && guard_note(address, site, false);
-	if (is_resolved(address, site))
+	if (guard_may_follow(address, site))
 		return true;
 	if (was_free && is_free(mutex))
-		*violated = !is_resolved(address, site);
+		*violated = !guard_may_follow(address, site);
 	return false;
 }
 

@@ -81,6 +81,7 @@ extern HIDDEN struct runtime runtime;
 HIDDEN void armed_find(char **environment); /* getenv does not work yet when a program starts */
 HIDDEN bool armed_start(void);
 HIDDEN void armed_access(uint32_t site, uint64_t address, size_t size);
+HIDDEN void armed_behind(void);        /* the thread's last access has been made */
 HIDDEN void armed_lock(uint64_t lock); /* before it is taken, and before it is given back */
 HIDDEN void armed_unlock(uint64_t lock);
 HIDDEN void armed_forget(uint64_t address, size_t size);

@@ -6,8 +6,11 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "loom/guard/guard.h"
 
@@ -19,6 +22,7 @@ void unsnarl_hook_guard_two(uint64_t address, uint64_t site, uint64_t shift);
 /* Site s may come after nobody and after sites below s; site 5 after anything. */
 static uint64_t rows[SITES + 1];
 static const uint8_t any[SITES + 1] = { [5] = 1 };
+static uint8_t own[SITES + 1];
 static const uint8_t shifts[SITES + 1] = { 0, 2, 2, 2, 2, 2 };
 static uint16_t alike[SITES + 1] = { 0, 1, 2, 3, 4, 5 };
 static const struct guard_name names[SITES + 1] = { { 0, "-", "-", "-", "-", 0, 0 } };
@@ -29,6 +33,7 @@ static struct guard_data data = { .nsites = SITES,
 				  .words = 1,
 				  .rows = rows,
 				  .any = any,
+				  .own = own,
 				  .shifts = shifts,
 				  .alike = alike,
 				  .names = names,
@@ -170,6 +175,24 @@ static void test_two(void **unused)
 	}
 }
 
+/* Nobody else has been there: that will do only where the thread itself has been. */
+static void test_own(void **unused)
+{
+	(void)unused;
+	static int64_t location[2];
+	uint64_t address = (uint64_t)(uintptr_t)&location[0];
+
+	guard_self = 2;
+	assert_true(guard_may_follow(address, 3));
+	own[3] = 1;
+	assert_false(guard_may_follow(address, 3));
+	assert_false(guard_note(address, 3, false));
+	assert_true(guard_note(address, 4, false));
+	assert_true(guard_may_follow(address, 3));
+	assert_true(guard_note(address, 3, false));
+	own[3] = 0;
+}
+
 /* A large block that begins a new life: its cells are empty, those beside it are not. */
 static void test_forget_much(void **unused)
 {
@@ -308,6 +331,79 @@ static void test_atomic_rule(void **unused)
 	pthread_join(thread, NULL);
 }
 
+/* A child has only the thread that made it: nobody in it is in the group. */
+static void test_fork_in_group(void **unused)
+{
+	(void)unused;
+	static int64_t location;
+	pthread_t thread;
+	int status;
+
+	guard_settings.limit_us = 60000000;
+	stage = 0;
+	guard_self = 0;
+	pthread_create(&thread, NULL, enter_group, &location);
+	while (stage < 1)
+		;
+	pid_t child = fork();
+
+	if (child == 0) {
+		uint64_t before = guard_now_us();
+
+		unsnarl_guard_wait(0, (uint64_t)(uintptr_t)&location, 8, 2);
+		_exit(guard_now_us() - before < 30000000 ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	stage = 2;
+	pthread_join(thread, NULL);
+}
+
+static __thread sigjmp_buf out_of_stall;
+
+static void jump_out(int number)
+{
+	(void)number;
+	siglongjmp(out_of_stall, 1);
+}
+
+static void *stall_and_end(void *address)
+{
+	guard_self = 0;
+	if (sigsetjmp(out_of_stall, 1) == 0) {
+		stage = 1;
+		unsnarl_guard((uint64_t)(uintptr_t)address, 2);
+		return address; /* nobody comes, so it would stay for a minute */
+	}
+	return NULL;
+}
+
+/* A thread that a signal's handler takes out of its stall, and that ends: others go on as if it had not been. */
+static void test_end_inside_stall(void **unused)
+{
+	(void)unused;
+	static int64_t location;
+	uint64_t address = (uint64_t)(uintptr_t)&location, before = guard_now_us();
+	struct sigaction action = { .sa_handler = jump_out };
+	pthread_t thread;
+	void *result;
+
+	guard_settings.limit_us = 60000000;
+	sigaction(SIGUSR1, &action, NULL);
+	guard_self = 7;
+	guard_note(address, 3, true);
+	stage = 0;
+	pthread_create(&thread, NULL, stall_and_end, &location);
+	while (stage < 1)
+		;
+	pthread_kill(thread, SIGUSR1);
+	pthread_join(thread, &result);
+	assert_null(result);
+	unsnarl_guard(address, 4);
+	assert_int_equal(guard_predecessor(address, 4), 0);
+	assert_true(guard_now_us() - before < 30000000);
+}
+
 static _Atomic long inside, most_inside;
 
 static void *enter_often(void *address)
@@ -383,8 +479,11 @@ int main(void)
 		cmocka_unit_test(test_atomic_rule),
 		cmocka_unit_test(test_group_is_alone),
 		cmocka_unit_test(test_order_rule),
+		cmocka_unit_test(test_fork_in_group),
+		cmocka_unit_test(test_end_inside_stall),
 		cmocka_unit_test(test_recorder),
 		cmocka_unit_test(test_alike),
+		cmocka_unit_test(test_own),
 		cmocka_unit_test(test_two),
 		cmocka_unit_test(test_forget_much),
 	};

@@ -49,6 +49,8 @@ void jitter_at_access(struct thread *self, uint32_t site)
 void jitter_at_call(void)
 {
 	struct thread *self = unsnarl_self;
+	if (UNLIKELY(runtime.armed))
+		armed_behind();
 	if (self->taken.cell && !self->held)
 		cell_settle(self);
 	if (self->posting)

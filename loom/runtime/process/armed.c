@@ -51,8 +51,9 @@ static bool is_sound(void)
 
 	return armed->magic == ARMED_MAGIC && armed->nsites <= ARMED_SITES && armed->nrules <= ARMED_RULES &&
 	       armed->words == armed->nsites / 64 + 1 && fits(armed->rows, n * armed->words * 8) &&
-	       fits(armed->any, n) && fits(armed->shifts, n) && fits(armed->alike, n * 2) &&
-	       shifts_are_sound(n) && fits(armed->names, n * sizeof(struct armed_name)) &&
+	       fits(armed->any, n) && fits(armed->own, n) && fits(armed->shifts, n) &&
+	       fits(armed->alike, n * 2) && shifts_are_sound(n) &&
+	       fits(armed->names, n * sizeof(struct armed_name)) &&
 	       fits(armed->rules, armed->nrules * sizeof(struct guard_rule_data)) &&
 	       fits(armed->roles, (uint64_t)armed->nroles * sizeof(struct armed_role)) &&
 	       fits(armed->units, (uint64_t)armed->nunits * sizeof(struct armed_unit));
@@ -103,6 +104,7 @@ bool armed_start(void)
 					  .words = armed->words,
 					  .rows = part(armed->rows),
 					  .any = part(armed->any),
+					  .own = part(armed->own),
 					  .shifts = part(armed->shifts),
 					  .alike = part(armed->alike),
 					  .names = read_names(),
@@ -137,7 +139,7 @@ static uint32_t number_of(uint32_t site)
 	return RELAXED_GET(armed_numbers[site]) - 1u;
 }
 
-static void do_behind(void)
+void armed_behind(void)
 {
 	for (uint32_t i = 0; i < pending_roles.n; i++) {
 		if (pending_roles.roles[i].kind == ARMED_LEAVE) {
@@ -155,6 +157,10 @@ static void do_after(struct armed_role role, uint64_t address, size_t size)
 {
 	if (pending_roles.n == 4)
 		return;
+	if (role.kind == ARMED_LEAVE)
+		unsnarl_guard_leave_soon(role.rule);
+	else
+		unsnarl_guard_done_soon(role.rule, address, size);
 	pending_roles.roles[pending_roles.n] = role;
 	pending_roles.sizes[pending_roles.n] = size;
 	pending_roles.addresses[pending_roles.n++] = address;
@@ -189,8 +195,7 @@ void armed_access(uint32_t site, uint64_t address, size_t size)
 {
 	uint32_t number = number_of(site);
 
-	if (pending_roles.n)
-		do_behind();
+	armed_behind();
 	if (!number)
 		return;
 	if (!armed_data.any[number])

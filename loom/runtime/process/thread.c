@@ -162,6 +162,8 @@ void thread_end(void)
 	if (self == &unsnarl_nobody)
 		return;
 	departed = true;
+	if (UNLIKELY(runtime.armed))
+		armed_behind();
 	unsnarl_self = &unsnarl_nobody;
 	thread_leave_runtime(self);
 	if (self->taken.cell)
