@@ -63,6 +63,8 @@ enum isolate_kind {
 	FAILED_DEAD,   /* use of a block that was freed */
 	FAILED_BEYOND, /* use of memory beside a block */
 	FAILED_FREE,   /* a block was freed that is none any more */
+	FAILED_HANG,   /* a thread goes round and round, or all wait */
+	FAILED_WATCH,  /* the place that the user watches was reached */
 };
 
 struct isolate_use {
@@ -107,6 +109,7 @@ struct isolate_avoided {
 struct isolate_area {
 	uint64_t magic;
 	uint32_t nplanned, navoided;
+	uint64_t quiet_most; /* so many reads without a write to be seen are a hang; 0: no limit */
 	struct isolate_planned planned[ISOLATE_PLANNED];
 	struct isolate_avoided avoided[ISOLATE_PLANNED];
 	/* Files that places are in: the numbers are the same in all runs. */

@@ -4,6 +4,7 @@
  * run goes in circles. As long as there is one thread nothing is a point. The
  * first process of a run that makes a second thread is the one that is controlled. */
 #include "loom/grind/control.h"
+#include "loom/grind/define.h"
 
 #define POINT_NS 100u        /* virtual time that a point takes */
 #define STREAK_READING 64u   /* known points in a row after which a thread only spins, */
@@ -34,6 +35,8 @@ void control_uncontrolled(const char *what)
 
 void control_finish(uint32_t end)
 {
+	if (end == END_DEADLOCK || end == END_LOST_WAKEUP || end == END_LIVELOCK)
+		define_hung();
 	grind.schedule->end = end;
 	VG_(exit)(CONTROL_STATUS);
 }

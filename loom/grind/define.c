@@ -5,6 +5,8 @@
  * youngest few millions; what is older is not known any more. */
 #include "loom/grind/define.h"
 
+#include "loom/grind/control.h"
+
 #define LOADS (1u << 22)
 #define DEFINITIONS (1u << 22)
 #define SUPPRESSED (1u << 31)
@@ -103,6 +105,11 @@ struct value_thread *define_thread(void)
 	return *thread;
 }
 
+const struct value_thread *define_thread_in(uint32_t slot)
+{
+	return slot < AREA_SLOTS ? threads[slot] : NULL;
+}
+
 struct value_site *define_site(Addr pc, uint32_t size, Addr after)
 {
 	static uint32_t number;
@@ -162,6 +169,11 @@ VG_REGPARM(2) void define_operand(uint64_t mark, const struct value_site *site)
 	thread->divides = true;
 }
 
+static bool is_own_stack(Addr address)
+{
+	return address > grind.thread->stack_high - (64u << 20) && address <= grind.thread->stack_high;
+}
+
 VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_site *site)
 {
 	struct value_thread *thread = define_thread();
@@ -172,6 +184,8 @@ VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_s
 	thread->access.mark = mark;
 	thread->access.write = false;
 	thread->divides = false;
+	if (UNLIKELY(define.area->quiet_most && ++define.quiet > define.area->quiet_most))
+		control_finish(END_LIVELOCK);
 	if (define.suppresses && mark & MARK_SUPPRESSED) {
 		define.area->loads++;
 		define.result = MARK_SUPPRESSED;
@@ -241,8 +255,9 @@ Addr define_store(Addr address, uint64_t address_mark, uint64_t mark, const stru
 		}
 	}
 	set_bytes(address, site->size, add(address, site->size, DEFINED_STORE, site, mark, value, instance));
-	if (address < thread->stack_low && address > grind.thread->stack_high - (64u << 20) &&
-	    address <= grind.thread->stack_high)
+	if (!is_own_stack(address))
+		define.quiet = 0;
+	else if (address < thread->stack_low)
 		thread->stack_low = address;
 	return address;
 }

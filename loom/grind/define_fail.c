@@ -232,3 +232,40 @@ void define_fatal(ThreadId tid)
 		begin(FAILED_BRANCH, ip);
 	}
 }
+
+#define ROUNDS 64u
+/* Whoever goes round and round follows what it has read before: of these locations the one that was written last. */
+static uint32_t youngest_of_round(uint32_t number)
+{
+	uint32_t best = number, latest = 0;
+
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		const struct load *load = define_load_numbered(number);
+
+		if (!load)
+			break;
+		if (load->definition[0] > latest) {
+			latest = load->definition[0];
+			best = number;
+		}
+		number = MARK_FIRST(load->mark);
+	}
+	return best;
+}
+
+void define_hung(void)
+{
+	if (!define.on || define.area->failure.kind || !grind.thread)
+		return;
+	const struct value_branch *decided = define_deciding_branch(define_thread());
+	struct isolate_failure *failure =
+		begin(FAILED_HANG, decided ? decided->site->pc : VG_(get_IP)(grind.thread->tid));
+
+	if (decided) {
+		failure->branch = decided->site->pc;
+		failure->taken = decided->taken;
+	}
+	add_uses(failure, decided ? youngest_of_round(MARK_FIRST(decided->mark)) |
+					    (decided->mark & ~MARK_NUMBER & ~MARK_COPY)
+				  : 0);
+}

@@ -147,6 +147,7 @@ VG_REGPARM(3) Addr suppress_jump(Addr target, uint64_t mark, const struct value_
 /* Only those that hand data over are left out: the others keep the process alive. */
 bool suppress_system_call(ThreadId tid, long number)
 {
+	define.quiet = 0;
 	static const PtrdiffT arguments[] = { REGISTER(RDI), REGISTER(RSI), REGISTER(RDX) };
 
 	if (!define.on || !define.suppresses ||
