@@ -16,7 +16,7 @@
 struct isolate_command {
 	uint64_t seed, jobs;
 	double time_s, timeout_s;
-	const char *store;
+	const char *store, *check, *expect, *watch;
 	struct cmds_world world;
 	bool json;
 };
@@ -31,8 +31,9 @@ static const struct options_entry entries[] = {
 	  .help = "schedules at a time while a crash is looked for (default: one per processor)" },
 	{ .name = "seed", .value = "S", .kind = OPTIONS_NUMBER, AT(seed), .high = UINT64_MAX,
 	  .help = "of the search for a crash (default: a new one)" },
-	{ .name = "timeout", .value = "S", .kind = OPTIONS_SECONDS, AT(timeout_s),
-	  .help = "a run that lasts longer has hung (default 20 seconds)" },
+	{ .name = "watch", .value = "WHERE", .kind = OPTIONS_STRING, AT(watch),
+	  .help = "the value that is wrong in failing runs: FILE:LINE, FILE:LINE:VARIABLE or an address" },
+	CMDS_VERDICT_ENTRIES(struct isolate_command),
 	CMDS_WORLD_ENTRIES(struct isolate_command),
 	CMDS_STORE_ENTRY(struct isolate_command),
 	CMDS_JSON_ENTRY(struct isolate_command),
@@ -185,6 +186,8 @@ static struct error *isolate_main(int argc, char **argv, int *status)
 		.control = { .policy = POLICY_STAY, .carry = 1 },
 		.still = true,
 		.timeout_s = command.timeout_s,
+		.check = command.check,
+		.expect = command.expect,
 		.world = &world,
 	};
 	const struct isolate_options options = {
@@ -193,6 +196,7 @@ static struct error *isolate_main(int argc, char **argv, int *status)
 		.jobs = (unsigned)command.jobs,
 		.seed = command.seed,
 		.time_s = command.time_s,
+		.watch = command.watch,
 		.stop = cmds_interrupted,
 		.stage = stage,
 	};

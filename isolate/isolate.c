@@ -61,11 +61,15 @@ static bool is_planned(struct isolate_area *area, const struct isolate_definitio
 	return planned && planned->instance <= definition->instance && definition->instance <= planned->last;
 }
 
-/* The hop at which the value of a use came into being; those before it only copied it. */
+/* The hop at which the value of a use came into being; those before it only copied it. A value that nobody wrote
+ * as a whole was overwritten: what was computed from it since is not to blame. */
 static size_t origin_of(const struct isolate_use *use)
 {
 	size_t hop = 0;
 
+	for (size_t i = 0; i < use->nhops; i++)
+		if (use->hops[i].parts)
+			return i;
 	while (hop + 1 < use->nhops && use->hops[hop].copied)
 		hop++;
 	return hop;
@@ -172,6 +176,19 @@ static void end(struct isolation *out, enum isolate_verdict verdict, const char 
 	out->why = why;
 }
 
+/* Was what is left out not computed from memory that may have been wrong before? And of a watched value it is no
+ * wonder that it is not seen again. */
+static bool is_first_cause(const struct isolate_step *step)
+{
+	const struct isolate_failure *failure = &step->failure;
+	const struct isolate_use *use = &failure->uses[step->used];
+
+	if (step->used >= failure->nuses || failure->kind == FAILED_WATCH)
+		return false;
+	return use->hops[step->hop].parts || step->hop + 1 >= use->nhops ||
+	       use->hops[step->hop].definition.definer != DEFINED_STORE || failure->kind == FAILED_BEYOND;
+}
+
 /* Does a run end in a failure that reveals something? A suppressed program that hangs has only lost what it waits
  * for, unless it hung before; one that is watched goes on until what is watched is suppressed. */
 static bool is_next_failure(const struct isolation *out, const struct isolate_area *area,
@@ -179,6 +196,22 @@ static bool is_next_failure(const struct isolation *out, const struct isolate_ar
 {
 	return outcome == OUTCOME_SIGNAL || outcome == OUTCOME_MEMORY || area->failure.kind == FAILED_WATCH ||
 	       (isolate_hangs(out->original.outcome) && isolate_hangs(outcome));
+}
+
+/* Only what the watched variable gave is kept, where the variable is known. */
+static void keep_variable(struct isolation *out, struct isolate_failure *failure, const char *variable)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; variable && i < failure->nuses; i++) {
+		struct unit unit = isolation_place(out, &failure->uses[i].hops[0].place, SITE_READ);
+
+		if (unit.nsites && !strcmp(unit.sites[0].variable, variable))
+			failure->uses[kept++] = failure->uses[i];
+		unit_free(&unit);
+	}
+	if (kept)
+		failure->nuses = kept;
 }
 
 static struct error *search(const struct isolate_options *options, struct isolation *out,
@@ -196,6 +229,8 @@ static struct error *search(const struct isolate_options *options, struct isolat
 					       .code = code,
 					       .failure = channel->area->failure };
 		remember_modules(out, channel);
+		if (step->failure.kind == FAILED_WATCH)
+			keep_variable(out, &step->failure, channel->watched);
 		choose(channel->area, step);
 		say(options, "moving accesses of other threads");
 		TRY(order_check(options, out, schedule, &step->failure,
@@ -211,6 +246,7 @@ static struct error *search(const struct isolate_options *options, struct isolat
 		}
 		if (is_undefined(&step->failure)) {
 			end(out, ISOLATE_UNDEFINED, NULL);
+			out->sure = true;
 			return NULL;
 		}
 		if (step->used == step->failure.nuses || out->steps.n == STEPS_MOST ||
@@ -238,6 +274,7 @@ static struct error *search(const struct isolate_options *options, struct isolat
 		    "other orders of the threads do not fail, and no moved access showed which order it is");
 	else
 		end(out, ISOLATE_ROOT, NULL);
+	out->sure = out->verdict == ISOLATE_ROOT && is_first_cause(&out->steps.items[out->steps.n - 1]);
 	return NULL;
 }
 
@@ -249,6 +286,8 @@ struct error *isolate(const struct isolate_options *options, struct isolation *o
 	struct error *error = channel_open(&channel);
 
 	*out = (struct isolation){ 0 };
+	if (!error && options->watch)
+		error = channel_watch(&channel, options->watch, options->launch->path, &channel.watched);
 	if (!error)
 		error = isolate_original(options, out, &channel, deadline, &schedule);
 	if (!error && out->runs.original)

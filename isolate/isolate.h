@@ -15,9 +15,13 @@
 struct channel {
 	int fd;
 	struct isolate_area *area;
+	const char *watched; /* name of the variable that is watched; NULL */
 };
 struct error *channel_open(struct channel *channel);
 void channel_close(struct channel *channel);
+/* What the user watches, for all runs; *variable is NULL or a part of `watch`. */
+struct error *channel_watch(struct channel *channel, const char *watch, const char *program,
+			    const char **variable);
 /* Runs once with what the area plans. A schedule is followed as far as that can be; NULL: none. */
 struct error *channel_run(struct channel *channel, const struct launch_options *launch,
 			  const struct schedule *schedule, bool traced, struct run *run);

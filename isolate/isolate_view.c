@@ -74,20 +74,18 @@ static void print_step(struct isolation *isolation, struct excerpts *excerpts, s
 	const struct isolate_step *step = &isolation->steps.items[number];
 	_cleanup_free_ char *where = place_words(isolation, &step->failure.place);
 
-	fprintf(out, "\n  %zu. SIG%s in T%u at %s: %s\n", number + 1, sigabbrev_np(step->code),
-		step->failure.thread, where, isolate_failed_words(step->failure.kind));
+	_cleanup_free_ char *signal = step->outcome == OUTCOME_SIGNAL && sigabbrev_np(step->code)
+					      ? memory_format("SIG%s in ", sigabbrev_np(step->code))
+					      : memory_string("");
+
+	fprintf(out, "\n  %zu. %sT%u at %s: %s\n", number + 1, signal, step->failure.thread, where,
+		isolate_failed_words(step->failure.kind));
 	print_source(isolation, excerpts, &step->failure.place, out);
 	for (size_t i = 0; i < step->failure.nuses; i++)
 		for (size_t h = 0; h < step->failure.uses[i].nhops; h++)
 			print_hop(isolation, excerpts, &step->failure.uses[i].hops[h],
 				  i == step->used && h == step->hop && isolation->verdict != ISOLATE_ORDER,
 				  out);
-}
-
-static bool is_sure(const struct isolation *isolation)
-{
-	return isolation->verdict == ISOLATE_ROOT || isolation->verdict == ISOLATE_UNDEFINED ||
-	       (isolation->verdict == ISOLATE_ORDER && isolation->sure);
 }
 
 static void print_verdict(const struct isolation *isolation, FILE *out)
@@ -100,8 +98,13 @@ static void print_verdict(const struct isolation *isolation, FILE *out)
 				       "agree:\n");
 		break;
 	case ISOLATE_ROOT:
-		fprintf(out, "Root cause: without this write, and all that depends on it, nothing fails any "
-			     "more:\n");
+		fprintf(out,
+			isolation->sure
+				? "Root cause: without this write, and all that depends on it, nothing "
+				  "fails any more:\n"
+				: "Probably the root cause: without this write, and all that depends on it, "
+				  "nothing fails any more; but what it was computed from may have been "
+				  "wrong already:\n");
 		break;
 	case ISOLATE_UNDEFINED:
 		fprintf(out, "Root cause: memory was read that had never been given a value:\n");
@@ -111,17 +114,30 @@ static void print_verdict(const struct isolation *isolation, FILE *out)
 	}
 }
 
+static void print_nothing(const struct isolation *isolation, const char *program, FILE *out)
+{
+	uint64_t runs = isolation->runs.hunt + !isolation->hunted;
+
+	if (isolation->original.label == LABEL_FAIL)
+		fprintf(out,
+			"%s fails (%s) but does not crash or hang: say which value is wrong, as in "
+			"unsnarl isolate --watch FILE:LINE:VARIABLE -- %s\n",
+			program, isolation->original.reason, program);
+	else
+		fprintf(out,
+			"%s did not fail in %" PRIu64
+			" run%s; isolate needs a crash, a failed assert, an abort or a "
+			"hang, or with --watch a wrong value.\n",
+			program, runs, runs == 1 ? "" : "s");
+}
+
 void isolation_print(struct isolation *isolation, const char *program, FILE *out)
 {
 	_cleanup_free_ char *copy = memory_string(program);
 	struct excerpts excerpts = { .folder = memory_string(dirname(copy)) };
 
 	if (isolation->verdict == ISOLATE_NOTHING) {
-		fprintf(out,
-			"%s did not crash in %" PRIu64
-			" runs; isolate needs a crash, a failed assert or an abort. "
-			"unsnarl diagnose looks for failures of other kinds.\n",
-			program, isolation->runs.hunt + 1);
+		print_nothing(isolation, program, out);
 		excerpt_free(&excerpts);
 		return;
 	}
@@ -225,7 +241,7 @@ void isolation_json(struct isolation *isolation, const char *program)
 	json_object_set_new(runs, "hunt", answer_count(isolation->runs.hunt));
 	json_object_set_new(answer, "program", answer_text(program));
 	json_object_set_new(answer, "verdict", answer_text(verdict_names[isolation->verdict]));
-	json_object_set_new(answer, "sure", json_boolean(is_sure(isolation)));
+	json_object_set_new(answer, "sure", json_boolean(isolation->sure));
 	json_object_set_new(answer, "finding",
 			    isolation->finding.accesses.n ? finding_json(&isolation->finding) : json_null());
 	json_object_set_new(answer, "chain", chain);

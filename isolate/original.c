@@ -94,12 +94,26 @@ static bool was_ended(const struct isolation *out)
 	return out->original.outcome == OUTCOME_SLOW || out->original.outcome == OUTCOME_TIMEOUT;
 }
 
-static struct error *run_traced(const struct isolate_options *options, struct isolation *out,
+static struct error *run_traced(const struct launch_options *launch, struct isolation *out,
 				struct channel *channel, const struct schedule *schedule)
 {
 	run_free(&out->original);
 	out->original = (struct run){ 0 };
-	return channel_run(channel, options->launch, schedule, true, &out->original);
+	return channel_run(channel, launch, schedule, true, &out->original);
+}
+
+/* A run that was ended from outside, once more, to see whether it goes round and round: by what it does, so it gets
+ * more time than before. */
+#define LONGER 10
+static struct error *run_until_quiet(const struct isolate_options *options, struct isolation *out,
+				     struct channel *channel)
+{
+	struct launch_options launch = *options->launch;
+
+	launch.timeout_s *= LONGER;
+	out->runs.hunt++;
+	channel->area->quiet_most = QUIET_READS;
+	return run_traced(&launch, out, channel, options->schedule);
 }
 
 struct error *isolate_original(const struct isolate_options *options, struct isolation *out,
@@ -108,14 +122,11 @@ struct error *isolate_original(const struct isolate_options *options, struct iso
 	if (options->schedule)
 		*schedule = schedule_copy(options->schedule);
 	say(options, "running the program");
-	TRY(run_traced(options, out, channel, options->schedule));
-	/* It was ended from outside: once more, to see whether it goes round and round. */
-	if (was_ended(out) && !channel->area->failure.kind) {
-		out->runs.hunt++;
-		channel->area->quiet_most = QUIET_READS;
-		TRY(run_traced(options, out, channel, options->schedule));
-	}
-	if (!has_failed(options, out) && !options->schedule && out->original.schedule.nturns) {
+	TRY(run_traced(options->launch, out, channel, options->schedule));
+	if (was_ended(out) && !channel->area->failure.kind)
+		TRY(run_until_quiet(options, out, channel));
+	if (!has_failed(options, out) && !options->schedule && out->original.schedule.nturns &&
+	    out->original.observations.nthreads > 1) {
 		_cleanup_(run_free) struct run failed = { 0 };
 
 		out->hunted = true;
@@ -125,10 +136,16 @@ struct error *isolate_original(const struct isolate_options *options, struct iso
 			return NULL;
 		TRY(shorten(options, &failed, deadline, schedule));
 		say(options, "following the failure");
-		TRY(run_traced(options, out, channel, schedule));
+		TRY(run_traced(options->launch, out, channel, schedule));
 	}
 	if (has_failed(options, out) && !schedule->nturns)
 		*schedule = schedule_copy(&out->original.schedule);
 	out->runs.original = has_failed(options, out);
+	if (out->runs.original && options->watch && out->original.outcome == OUTCOME_EXIT &&
+	    channel->area->failure.kind != FAILED_WATCH)
+		return error_new("nothing that the program reads from memory at %s was seen in the failing "
+				 "run: give a "
+				 "line that is executed and where the wrong value is read",
+				 options->watch);
 	return NULL;
 }

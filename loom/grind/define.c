@@ -110,6 +110,20 @@ const struct value_thread *define_thread_in(uint32_t slot)
 	return slot < AREA_SLOTS ? threads[slot] : NULL;
 }
 
+static bool is_watched(Addr pc)
+{
+	const struct isolate_area *area = define.area;
+	const DebugInfo *info = area->nwatched && code_kind(pc) == CODE_PROGRAM
+					? VG_(find_DebugInfo)(VG_(current_DiEpoch)(), pc)
+					: NULL;
+	Addr at = info ? pc - (Addr)VG_(DebugInfo_get_text_bias)(info) : 0;
+
+	for (uint32_t i = 0; info && i < area->nwatched; i++)
+		if (at >= area->watched[i].from && at < area->watched[i].to)
+			return true;
+	return false;
+}
+
 struct value_site *define_site(Addr pc, uint32_t size, Addr after)
 {
 	static uint32_t number;
@@ -120,6 +134,7 @@ struct value_site *define_site(Addr pc, uint32_t size, Addr after)
 				     .size = size,
 				     .kind = code_kind(pc),
 				     .planned = suppress_has_key(pc),
+				     .watched = is_watched(pc),
 				     .after = after };
 	return site;
 }
@@ -174,6 +189,13 @@ static bool is_own_stack(Addr address)
 	return address > grind.thread->stack_high - (64u << 20) && address <= grind.thread->stack_high;
 }
 
+static bool is_watched_byte(Addr address, SizeT size)
+{
+	Addr watched = define.area->watched_address;
+
+	return watched && watched >= address && watched < address + size;
+}
+
 VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_site *site)
 {
 	struct value_thread *thread = define_thread();
@@ -205,6 +227,8 @@ VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_s
 	define.result = MARK_COPY | number;
 	if (define.suppresses)
 		define.result |= define_marked(address, site->size);
+	if (UNLIKELY(site->watched || is_watched_byte(address, site->size)))
+		define_watched(site, define.result);
 	return address;
 }
 
@@ -255,6 +279,8 @@ Addr define_store(Addr address, uint64_t address_mark, uint64_t mark, const stru
 		}
 	}
 	set_bytes(address, site->size, add(address, site->size, DEFINED_STORE, site, mark, value, instance));
+	if (UNLIKELY(site->watched))
+		define_watched(site, mark);
 	if (!is_own_stack(address))
 		define.quiet = 0;
 	else if (address < thread->stack_low)

@@ -28,7 +28,7 @@ struct value_site {
 	Addr pc;
 	uint32_t number, size;
 	enum code_kind kind;
-	bool planned;
+	bool planned, watched;
 	Addr after; /* the next instruction */
 	Addr target,
 		beside; /* of a branch: where it goes when its guard holds, and when not; 0 = not known */
@@ -136,6 +136,8 @@ struct isolate_place define_place(Addr pc, Addr call);
 void define_fatal(ThreadId tid);                        /* a signal ends the process */
 void define_dead(Addr address, SizeT size, bool write); /* memory of no block was accessed */
 void define_freed_twice(Addr address);
+void define_ended(void); /* the program ends by itself */
+void define_watched(const struct value_site *site, uint64_t mark); /* what is watched was read or written */
 void define_hung(void); /* nobody goes on, or the running thread goes round and round */
 
 #endif

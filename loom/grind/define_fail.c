@@ -110,6 +110,7 @@ static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT
 					     .definition = describe(defined, address, size) };
 		hop->value = stored && from->address == address && from->size <= 8 ? from->value
 										   : value_at(address, size);
+		hop->parts = from && from->definer == DEFINED_STORE && !stored;
 		hop->points = size == 8 && is_readable(hop->value, 1);
 		if (!stored)
 			return;
@@ -268,4 +269,42 @@ void define_hung(void)
 	add_uses(failure, decided ? youngest_of_round(MARK_FIRST(decided->mark)) |
 					    (decided->mark & ~MARK_NUMBER & ~MARK_COPY)
 				  : 0);
+}
+
+/* The last time that each instruction read or wrote what is watched. */
+static struct {
+	const struct value_site *site;
+	uint64_t mark;
+	uint32_t thread;
+} watched[ISOLATE_USES];
+
+void define_watched(const struct value_site *site, uint64_t mark)
+{
+	uint32_t i = 0;
+
+	if (!(mark & (MARK_NUMBER | MARK_NUMBER << MARK_BITS)))
+		return;
+	while (i < ISOLATE_USES && watched[i].site && watched[i].site->pc != site->pc)
+		i++;
+	if (i == ISOLATE_USES)
+		return;
+	watched[i].site = site;
+	watched[i].mark = mark;
+	watched[i].thread = grind.thread->number;
+}
+
+void define_ended(void)
+{
+	struct isolate_failure *failure = NULL;
+
+	for (uint32_t i = 0; define.on && i < ISOLATE_USES; i++) {
+		if (!watched[i].site || watched[i].mark & MARK_SUPPRESSED)
+			continue;
+		if (!failure)
+			failure = begin(FAILED_WATCH, watched[i].site->pc);
+		if (!failure)
+			return;
+		failure->thread = watched[i].thread;
+		add_uses(failure, watched[i].mark);
+	}
 }

@@ -147,8 +147,11 @@ VG_REGPARM(3) Addr suppress_jump(Addr target, uint64_t mark, const struct value_
 /* Only those that hand data over are left out: the others keep the process alive. */
 bool suppress_system_call(ThreadId tid, long number)
 {
-	define.quiet = 0;
 	static const PtrdiffT arguments[] = { REGISTER(RDI), REGISTER(RSI), REGISTER(RDX) };
+
+	define.quiet = 0;
+	if (number == __NR_exit_group)
+		define_ended();
 
 	if (!define.on || !define.suppresses ||
 	    (number != __NR_write && number != __NR_read && number != __NR_writev && number != __NR_sendto &&
