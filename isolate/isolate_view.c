@@ -20,16 +20,21 @@ static const char *const verdict_names[] = {
 	[ISOLATE_UNDEFINED] = "undefined", [ISOLATE_BEST] = "best-so-far", [ISOLATE_UNKNOWN] = "unknown",
 };
 
+#define FUNCTION_MOST 32 /* columns that the name of a function gets */
+#define COLUMNS 80
+
+/* FILE:LINE in FUNCTION, or FUNCTION+OFFSET where there is no debug information. */
 static char *place_words(struct isolation *isolation, const struct isolate_place *place)
 {
 	struct unit unit = isolation_place(isolation, place, SITE_READ);
+	const char *slash = unit.nsites ? strrchr(unit.sites[0].file, '/') : NULL;
 	char *words;
 
 	if (!unit.nsites)
 		words = memory_string("a place without a name");
 	else if (unit.sites[0].line)
-		words = memory_format("%s:%u in %s", unit.sites[0].file, unit.sites[0].line,
-				      unit.sites[0].function);
+		words = memory_format("%s:%u in %.*s", slash ? slash + 1 : unit.sites[0].file,
+				      unit.sites[0].line, FUNCTION_MOST, unit.sites[0].function);
 	else
 		words = memory_string(unit.sites[0].function);
 	unit_free(&unit);
@@ -45,47 +50,53 @@ static void print_source(struct isolation *isolation, struct excerpts *excerpts,
 		_cleanup_free_ char *line = excerpt_line(excerpts, unit.sites[0].file, unit.sites[0].line);
 
 		if (line)
-			fprintf(out, "        %.68s\n", line);
+			fprintf(out, "     |      %.*s\n", COLUMNS - 12, line);
 	}
 	unit_free(&unit);
 }
 
+/* One arrow back: who read the value, and who had put it there. */
 static void print_hop(struct isolation *isolation, struct excerpts *excerpts, const struct isolate_hop *hop,
-		      bool root, FILE *out)
+		      bool left_out, FILE *out)
 {
 	_cleanup_free_ char *reads = place_words(isolation, &hop->place);
 	_cleanup_free_ char *writes = place_words(isolation, &hop->definition.place);
+	const char *defined = isolate_definer_words(hop->definition.definer);
 
 	fprintf(out,
-		"    used: %" PRIu64 " bytes at %#" PRIx64 " with value %#" PRIx64 ", read by T%u at %s\n",
-		hop->size, hop->address, hop->value, hop->thread, reads);
+		"     |\n     +-- it used %#" PRIx64 ", %" PRIu64 " byte%s at %#" PRIx64
+		",\n     |   read by T%u at %s\n",
+		hop->value, hop->size, hop->size == 1 ? "" : "s", hop->address, hop->thread, reads);
+	print_source(isolation, excerpts, &hop->place, out);
 	if (hop->definition.place.address) {
-		fprintf(out, "    %s by T%u at %s%s%s\n", isolate_definer_words(hop->definition.definer),
-			hop->definition.thread, writes, hop->copied ? " (a copy)" : "",
-			root ? "  <-- left out in the next run" : "");
+		fprintf(out, "     +-- %s by T%u at %s%s\n", defined, hop->definition.thread, writes,
+			hop->copied ? ", as a copy" : "");
 		print_source(isolation, excerpts, &hop->definition.place, out);
 	} else {
-		fprintf(out, "    %s\n", isolate_definer_words(hop->definition.definer));
+		fprintf(out, "     +-- %s\n", defined);
 	}
+	if (left_out)
+		fprintf(out, "     ^\n     this write was left out in the next run\n");
 }
 
+/* The use that was followed; of an order the first. */
 static void print_step(struct isolation *isolation, struct excerpts *excerpts, size_t number, FILE *out)
 {
 	const struct isolate_step *step = &isolation->steps.items[number];
-	_cleanup_free_ char *where = place_words(isolation, &step->failure.place);
-
+	const struct isolate_failure *failure = &step->failure;
+	_cleanup_free_ char *where = place_words(isolation, &failure->place);
+	bool left_out = step->used < failure->nuses && isolation->verdict != ISOLATE_ORDER;
+	const struct isolate_use *use = &failure->uses[left_out ? step->used : 0];
+	size_t last = left_out ? step->hop + 1 : use->nhops;
 	_cleanup_free_ char *signal = step->outcome == OUTCOME_SIGNAL && sigabbrev_np(step->code)
-					      ? memory_format("SIG%s in ", sigabbrev_np(step->code))
+					      ? memory_format(" (SIG%s)", sigabbrev_np(step->code))
 					      : memory_string("");
 
-	fprintf(out, "\n  %zu. %sT%u at %s: %s\n", number + 1, signal, step->failure.thread, where,
-		isolate_failed_words(step->failure.kind));
-	print_source(isolation, excerpts, &step->failure.place, out);
-	for (size_t i = 0; i < step->failure.nuses; i++)
-		for (size_t h = 0; h < step->failure.uses[i].nhops; h++)
-			print_hop(isolation, excerpts, &step->failure.uses[i].hops[h],
-				  i == step->used && h == step->hop && isolation->verdict != ISOLATE_ORDER,
-				  out);
+	fprintf(out, "\n  %zu. T%u failed at %s%s:\n     %s\n", number + 1, failure->thread, where, signal,
+		isolate_failed_words(failure->kind));
+	print_source(isolation, excerpts, &failure->place, out);
+	for (size_t h = 0; failure->nuses && h < last; h++)
+		print_hop(isolation, excerpts, &use->hops[h], left_out && h == step->hop, out);
 }
 
 static void print_verdict(const struct isolation *isolation, FILE *out)
@@ -144,7 +155,7 @@ void isolation_print(struct isolation *isolation, const char *program, FILE *out
 	print_verdict(isolation, out);
 	if (isolation->finding.accesses.n)
 		finding_print(&isolation->finding, &excerpts, out);
-	fprintf(out, "\nFrom the crash back to it:\n");
+	fprintf(out, "\nFrom the failure back to it:\n");
 	for (size_t i = 0; i < isolation->steps.n; i++)
 		print_step(isolation, &excerpts, i, out);
 	uint64_t executions = isolation->runs.original + isolation->runs.suppression + isolation->runs.race +
@@ -155,7 +166,7 @@ void isolation_print(struct isolation *isolation, const char *program, FILE *out
 		" race + %" PRIu64 " violation; %.1f seconds%s.\n",
 		executions, executions == 1 ? "" : "s", isolation->runs.original, isolation->runs.suppression,
 		isolation->runs.race, isolation->runs.violation, isolation->wall_s,
-		isolation->runs.hunt ? ", with the search for a crash" : "");
+		isolation->runs.hunt ? ", with the search for a failure" : "");
 	excerpt_free(&excerpts);
 }
 

@@ -87,6 +87,15 @@ static bool is_inside(const struct definition *definition, Addr address, SizeT s
 	return address >= definition->address && address + size <= definition->address + definition->size;
 }
 
+/* Is it a push of a register? Functions keep their caller's registers so: that defines nothing. */
+static bool saves_register(const struct definition *definition)
+{
+	const UChar *code = (const UChar *)definition->site->pc;
+
+	code += *code == 0x41;
+	return definition->size == 8 && (*code & 0xf8) == 0x50;
+}
+
 /* Hops back from a load, of which `size` bytes at `address` are of interest. */
 static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT size)
 {
@@ -114,6 +123,12 @@ static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT
 		hop->points = size == 8 && is_readable(hop->value, 1);
 		if (!stored)
 			return;
+		if (saves_register(from)) {
+			use->nhops--;
+			load = define_load_numbered(MARK_FIRST(from->mark));
+			size = 0;
+			continue;
+		}
 		load = define_load_numbered(MARK_FIRST(from->mark));
 		hop->copied = load && from->mark & MARK_COPY && from->size == load->site->size;
 		address = hop->copied ? source_of(load, from, address) : 0;
