@@ -36,7 +36,7 @@ static char *place_words(struct isolation *isolation, const struct isolate_place
 		words = memory_format("%s:%u in %.*s", slash ? slash + 1 : unit.sites[0].file,
 				      unit.sites[0].line, FUNCTION_MOST, unit.sites[0].function);
 	else
-		words = memory_string(unit.sites[0].function);
+		words = memory_format("%.*s", 2 * FUNCTION_MOST, unit.sites[0].function);
 	unit_free(&unit);
 	return words;
 }
@@ -158,6 +158,10 @@ void isolation_print(struct isolation *isolation, const char *program, FILE *out
 	fprintf(out, "\nFrom the failure back to it:\n");
 	for (size_t i = 0; i < isolation->steps.n; i++)
 		print_step(isolation, &excerpts, i, out);
+	if (isolation->finding.accesses.n && !isolation->finding.accesses.items[0].line)
+		fprintf(out,
+			"\nThere is no debug information: functions and offsets are named instead of lines. "
+			"A build\nwith -g says more.\n");
 	uint64_t executions = isolation->runs.original + isolation->runs.suppression + isolation->runs.race +
 			      isolation->runs.violation;
 
@@ -258,6 +262,9 @@ void isolation_json(struct isolation *isolation, const char *program)
 	json_object_set_new(answer, "chain", chain);
 	json_object_set_new(answer, "experiments", experiments_json(isolation));
 	json_object_set_new(answer, "executions", runs);
+	json_object_set_new(answer, "threads", answer_count(isolation->original.observations.nthreads));
+	json_object_set_new(answer, "traced", answer_count(isolation->original.observations.nevents));
+	json_object_set_new(answer, "longest_seconds", json_real(isolation->original.wall_s));
 	json_object_set_new(answer, "seconds", json_real(isolation->wall_s));
 	answer_print(answer);
 }
