@@ -16,7 +16,7 @@
 struct isolate_command {
 	uint64_t seed, jobs;
 	double time_s, timeout_s;
-	const char *store;
+	const char *store, *check, *expect, *watch;
 	struct cmds_world world;
 	bool json;
 };
@@ -31,8 +31,9 @@ static const struct options_entry entries[] = {
 	  .help = "schedules at a time while a crash is looked for (default: one per processor)" },
 	{ .name = "seed", .value = "S", .kind = OPTIONS_NUMBER, AT(seed), .high = UINT64_MAX,
 	  .help = "of the search for a crash (default: a new one)" },
-	{ .name = "timeout", .value = "S", .kind = OPTIONS_SECONDS, AT(timeout_s),
-	  .help = "a run that lasts longer has hung (default 20 seconds)" },
+	{ .name = "watch", .value = "WHERE", .kind = OPTIONS_STRING, AT(watch),
+	  .help = "the value that is wrong in failing runs: FILE:LINE, FILE:LINE:VARIABLE or an address" },
+	CMDS_VERDICT_ENTRIES(struct isolate_command),
 	CMDS_WORLD_ENTRIES(struct isolate_command),
 	CMDS_STORE_ENTRY(struct isolate_command),
 	CMDS_JSON_ENTRY(struct isolate_command),
@@ -43,19 +44,24 @@ static const struct options_entry entries[] = {
 static const struct options_page page = {
 	.verb = "isolate",
 	.operands = "[options] [RUN|last] | -- PROGRAM ARGS",
-	.summary = "from a crash back to its root cause, by leaving out what led to it",
-	.text = "Runs a program that crashes, fails an assert or aborts, always or in some order of its "
+	.summary = "from a failure back to its root cause, by leaving out what led to it",
+	.text = "Runs a program that crashes, fails an assert, aborts or hangs, always or in some order of "
+		"its "
 		"threads, "
-		"and finds what the crash used and who had last given that its value. Moves the accesses of "
+		"and finds what the failure used and who had last given that its value. Moves the accesses "
+		"of "
 		"other threads to see whether their order is the cause. If not, runs the program again "
 		"without "
 		"that write and without all that depends on it, until nothing fails any more: the last write "
 		"that was left out is the root cause. Any program will do, with hooks or without.\n\n"
+		"A program that ends with a wrong result needs --watch, which says where the wrong value is "
+		"read, "
+		"and --check or --expect, which say when the result is wrong.\n\n"
 		"RUN is a run that unsnarl hunt has recorded on the binary loom. The exit status is 1 when "
-		"the "
-		"program crashed, 0 when it did not.",
+		"the program failed, 0 when it did not.",
 	.examples = "  unsnarl isolate -- ./program file\n"
 		    "  unsnarl isolate --json -- ./program\n"
+		    "  unsnarl isolate --expect right.txt --watch report.c:50:total -- ./program\n"
 		    "  unsnarl isolate last\n",
 	.entries = entries,
 	.program = true,
@@ -102,7 +108,7 @@ static struct error *find_number(struct store *store, const char *name, uint64_t
 	return NULL;
 }
 
-static struct error *take_run(const char *folder, const char *name, struct subject *out)
+static struct error *take_run(const char *folder, const char *name, bool watched, struct subject *out)
 {
 	_cleanup_(store_closep) struct store *store = NULL;
 	_cleanup_(cmds_campaigns_free) struct cmds_campaigns campaigns = { 0 };
@@ -117,10 +123,11 @@ static struct error *take_run(const char *folder, const char *name, struct subje
 	TRY(cmds_campaigns(store, campaign, &campaigns));
 	struct campaign *from = &campaigns.items[0];
 
-	if (run.outcome != OUTCOME_SIGNAL)
-		return error_new(
-			"run %llu did not crash; isolate starts from a crash, a failed assert or an abort",
-			(unsigned long long)number);
+	if (run.label != LABEL_FAIL || (run.outcome == OUTCOME_EXIT && !watched))
+		return error_new("run %llu did not crash or hang; isolate starts from a crash, a failed "
+				 "assert, an abort or a "
+				 "hang, or with --watch from a wrong value",
+				 (unsigned long long)number);
 	out->schedule = schedule_copy(&run.schedule);
 	out->schedule.program = from->program;
 	out->schedule.arguments = from->arguments;
@@ -129,9 +136,11 @@ static struct error *take_run(const char *folder, const char *name, struct subje
 	TRY(launch_check(out->schedule.program, &loom, &out->path, &build));
 	if (build != from->build || !run.schedule.nturns)
 		return error_new(
-			"run %llu cannot be followed on the binary loom: it was recorded with hooks, was "
-			"not controlled, or %s has changed since; write: unsnarl isolate -- %s",
-			(unsigned long long)number, out->schedule.program, out->schedule.program);
+			"run %llu has no schedule that the binary loom can follow: it was recorded with "
+			"hooks, was "
+			"not controlled, or %s has changed since. Build the program without hooks and write: "
+			"unsnarl isolate -- PROGRAM; the failure is then looked for again",
+			(unsigned long long)number, out->schedule.program);
 	while (out->schedule.arguments && out->schedule.arguments[n])
 		n++;
 	out->argv = memory_alloc((n + 2) * sizeof *out->argv);
@@ -140,6 +149,23 @@ static struct error *take_run(const char *folder, const char *name, struct subje
 	for (size_t i = 0; i < n; i++)
 		out->argv[i + 1] = out->schedule.arguments[i];
 	return NULL;
+}
+
+/* Hooks stand between the program and its memory. */
+static void warn_of_hooks(const char *program)
+{
+	enum loom loom = LOOM_COMPILED;
+	_cleanup_free_ char *path = NULL;
+	uint64_t build;
+	struct error *error = launch_check(program, &loom, &path, &build);
+
+	if (!error)
+		fprintf(stderr,
+			"unsnarl isolate: %s was built with hooks: values are followed through them as well, "
+			"which "
+			"takes long and names lines of unsnarl's runtime. A build without them is better.\n",
+			program);
+	error_free(error);
 }
 
 static bool is_run_name(char **operands)
@@ -170,10 +196,11 @@ static struct error *isolate_main(int argc, char **argv, int *status)
 			"no program to isolate: give it after --, as in unsnarl isolate -- ./program, or "
 			"the number of a recorded run");
 	if (is_run_name(operands)) {
-		TRY(take_run(command.store, operands[0], &subject));
+		TRY(take_run(command.store, operands[0], command.watch != NULL, &subject));
 	} else {
 		TRY(launch_check(operands[0], &loom, &subject.path, &build));
 		subject.argv = operands;
+		warn_of_hooks(operands[0]);
 	}
 	cmds_catch_interrupts();
 	TRY(cmds_world_open("isolate", &command.world, &world));
@@ -185,6 +212,8 @@ static struct error *isolate_main(int argc, char **argv, int *status)
 		.control = { .policy = POLICY_STAY, .carry = 1 },
 		.still = true,
 		.timeout_s = command.timeout_s,
+		.check = command.check,
+		.expect = command.expect,
 		.world = &world,
 	};
 	const struct isolate_options options = {
@@ -193,6 +222,7 @@ static struct error *isolate_main(int argc, char **argv, int *status)
 		.jobs = (unsigned)command.jobs,
 		.seed = command.seed,
 		.time_s = command.time_s,
+		.watch = command.watch,
 		.stop = cmds_interrupted,
 		.stage = stage,
 	};

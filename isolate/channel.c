@@ -10,6 +10,8 @@
 #include "diagnose/retell.h"
 #include "isolate/isolate.h"
 
+#include "base/memory.h"
+
 struct error *channel_open(struct channel *channel)
 {
 	*channel = (struct channel){ .fd = memfd_create("unsnarl-isolate", 0) };
@@ -22,6 +24,53 @@ struct error *channel_open(struct channel *channel)
 	}
 	channel->area->magic = ISOLATE_MAGIC;
 	return NULL;
+}
+
+static struct error *watch_line(struct channel *channel, const char *watch, const char *program,
+				const char *colon, unsigned line)
+{
+	struct symbols_range ranges[ISOLATE_WATCHED];
+	struct symbols *symbols = symbols_new();
+	_cleanup_free_ char *file = memory_format("%.*s", (int)(colon - watch), watch);
+	size_t n = symbols_line_ranges(symbols, program, file, line, ranges, ISOLATE_WATCHED);
+
+	symbols_free(symbols);
+	if (!n)
+		return error_new(
+			"%s has no code for line %u of %s, or no debug information: build it with -g, and "
+			"name a line that does something",
+			program, line, file);
+	for (size_t i = 0; i < n && i < ISOLATE_WATCHED; i++) {
+		channel->area->watched[i].from = ranges[i].from;
+		channel->area->watched[i].to = ranges[i].to;
+	}
+	channel->area->nwatched = (uint32_t)(n < ISOLATE_WATCHED ? n : ISOLATE_WATCHED);
+	return NULL;
+}
+
+struct error *channel_watch(struct channel *channel, const char *watch, const char *program,
+			    const char **variable)
+{
+	const char *colon = strchr(watch, ':');
+	char *end;
+
+	*variable = NULL;
+	if (!colon) {
+		channel->area->watched_address = strtoull(watch, &end, 16);
+		if (*end || end == watch || !channel->area->watched_address)
+			return error_new("--watch wants FILE:LINE, FILE:LINE:VARIABLE or an address like "
+					 "0x4c20; %s is "
+					 "none of these",
+					 watch);
+		return NULL;
+	}
+	unsigned long line = strtoul(colon + 1, &end, 10);
+
+	if (colon == watch || end == colon + 1 || !line || line > INT32_MAX || (*end && *end != ':'))
+		return error_new("--watch wants FILE:LINE or FILE:LINE:VARIABLE; there is no line in %s",
+				 watch);
+	*variable = *end && end[1] ? end + 1 : NULL;
+	return watch_line(channel, watch, program, colon, (unsigned)line);
 }
 
 void channel_close(struct channel *channel)

@@ -5,12 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loom/hunt.h"
-#include "loom/reduce.h"
 #include "loom/watch.h"
 #include "model/atlas.h"
 
-#define WAIT_S 0.1
 #define STEPS_MOST 24 /* suppressions; chains in programs are shorter */
 
 static void say(const struct isolate_options *options, const char *now)
@@ -35,88 +32,6 @@ struct unit isolation_place(struct isolation *isolation, const struct isolate_pl
 	if (place->address && place->module < ISOLATE_MODULES)
 		symbols_unit(isolation->symbols, isolation->modules[place->module], &code, "", 0, &unit);
 	return unit;
-}
-
-/* ---- the failing run ---- */
-
-static bool is_crash(enum outcome outcome)
-{
-	return outcome == OUTCOME_SIGNAL;
-}
-
-/* Looks for a run that crashes. */
-static struct error *hunt_crash(const struct isolate_options *options, struct isolation *out, double deadline,
-				struct run *failed)
-{
-	const struct hunt_options hunting = {
-		.launch = options->launch, .jobs = options->jobs, .seed = options->seed, .arms = EXPLORE_ALL
-	};
-	_cleanup_(hunt_stopp) struct hunt *hunt = NULL;
-	bool done = false;
-
-	say(options, "looking for a schedule that crashes");
-	TRY(hunt_start(&hunting, &out->original, &hunt));
-	while (!done && !failed->schedule.nturns && !is_over(options, deadline)) {
-		struct hunt_result result = { 0 };
-		bool got = false;
-
-		TRY(hunt_next(hunt, WAIT_S, &result, &got, &done));
-		if (!got)
-			continue;
-		out->runs.hunt++;
-		if (result.report.harvested && is_crash(result.report.outcome)) {
-			*failed = result.report.run;
-			result.report.run = (struct run){ 0 };
-		}
-		steer_report_free(&result.report);
-	}
-	return NULL;
-}
-
-#define REDUCE_TRIES 200
-#define REDUCE_SHARE 4 /* of the time that is left */
-
-/* The fewest switches of threads that still crash: then an access that is moved has nothing else to disturb. */
-static struct error *shorten(const struct isolate_options *options, const struct run *failed, double deadline,
-			     struct schedule *out)
-{
-	const struct reduce_watch watch = { .stop = options->stop };
-	double seconds = (deadline - watch_now()) / REDUCE_SHARE;
-	struct steer *steer = NULL;
-
-	say(options, "making the schedule short");
-	TRY(steer_start(options->launch, options->jobs, &steer));
-	struct error *error = reduce_steered(steer, failed, REDUCE_TRIES, seconds, &watch, out);
-
-	steer_stop(steer);
-	return error;
-}
-
-/* The original execution: it fails, values are followed and accesses traced. */
-static struct error *run_original(const struct isolate_options *options, struct isolation *out,
-				  struct channel *channel, double deadline, struct schedule *schedule)
-{
-	if (options->schedule)
-		*schedule = schedule_copy(options->schedule);
-	say(options, "running the program");
-	TRY(channel_run(channel, options->launch, options->schedule, true, &out->original));
-	if (!is_crash(out->original.outcome) && !options->schedule && out->original.schedule.nturns) {
-		out->runs.hunt++;
-		_cleanup_(run_free) struct run failed = { 0 };
-
-		TRY(hunt_crash(options, out, deadline, &failed));
-		if (!failed.schedule.nturns)
-			return NULL;
-		TRY(shorten(options, &failed, deadline, schedule));
-		say(options, "following the failure");
-		run_free(&out->original);
-		out->original = (struct run){ 0 };
-		TRY(channel_run(channel, options->launch, schedule, true, &out->original));
-	}
-	if (is_crash(out->original.outcome) && !schedule->nturns)
-		*schedule = schedule_copy(&out->original.schedule);
-	out->runs.original = is_crash(out->original.outcome);
-	return NULL;
 }
 
 /* ---- suppression ---- */
@@ -146,11 +61,15 @@ static bool is_planned(struct isolate_area *area, const struct isolate_definitio
 	return planned && planned->instance <= definition->instance && definition->instance <= planned->last;
 }
 
-/* The hop at which the value of a use came into being; those before it only copied it. */
+/* The hop at which the value of a use came into being; those before it only copied it. A value that nobody wrote
+ * as a whole was overwritten: what was computed from it since is not to blame. */
 static size_t origin_of(const struct isolate_use *use)
 {
 	size_t hop = 0;
 
+	for (size_t i = 0; i < use->nhops; i++)
+		if (use->hops[i].parts)
+			return i;
 	while (hop + 1 < use->nhops && use->hops[hop].copied)
 		hop++;
 	return hop;
@@ -221,7 +140,8 @@ static void plan(struct isolate_area *area, const struct isolate_step *step)
 									    .last = definition->instance,
 									    .thread = definition->thread,
 									    .definer = definition->definer };
-	if (step->failure.kind == FAILED_BRANCH && area->navoided < ISOLATE_PLANNED)
+	if ((step->failure.kind == FAILED_BRANCH || step->failure.kind == FAILED_HANG) &&
+	    step->failure.branch && area->navoided < ISOLATE_PLANNED)
 		area->avoided[area->navoided++] = (struct isolate_avoided){ .branch = step->failure.branch,
 									    .taken = step->failure.taken };
 }
@@ -256,6 +176,44 @@ static void end(struct isolation *out, enum isolate_verdict verdict, const char 
 	out->why = why;
 }
 
+/* Was what is left out not computed from memory that may have been wrong before? And of a watched value it is no
+ * wonder that it is not seen again. */
+static bool is_first_cause(const struct isolate_step *step)
+{
+	const struct isolate_failure *failure = &step->failure;
+	const struct isolate_use *use = &failure->uses[step->used];
+
+	if (step->used >= failure->nuses || failure->kind == FAILED_WATCH)
+		return false;
+	return use->hops[step->hop].parts || step->hop + 1 >= use->nhops ||
+	       use->hops[step->hop].definition.definer != DEFINED_STORE || failure->kind == FAILED_BEYOND;
+}
+
+/* Does a run end in a failure that reveals something? A suppressed program that hangs has only lost what it waits
+ * for, unless it hung before; one that is watched goes on until what is watched is suppressed. */
+static bool is_next_failure(const struct isolation *out, const struct isolate_area *area,
+			    enum outcome outcome)
+{
+	return outcome == OUTCOME_SIGNAL || outcome == OUTCOME_MEMORY || area->failure.kind == FAILED_WATCH ||
+	       (isolate_hangs(out->original.outcome) && isolate_hangs(outcome));
+}
+
+/* Only what the watched variable gave is kept, where the variable is known. */
+static void keep_variable(struct isolation *out, struct isolate_failure *failure, const char *variable)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; variable && i < failure->nuses; i++) {
+		struct unit unit = isolation_place(out, &failure->uses[i].hops[0].place, SITE_READ);
+
+		if (unit.nsites && !strcmp(unit.sites[0].variable, variable))
+			failure->uses[kept++] = failure->uses[i];
+		unit_free(&unit);
+	}
+	if (kept)
+		failure->nuses = kept;
+}
+
 static struct error *search(const struct isolate_options *options, struct isolation *out,
 			    struct channel *channel, const struct schedule *schedule, double deadline)
 {
@@ -264,13 +222,15 @@ static struct error *search(const struct isolate_options *options, struct isolat
 	int code = out->original.code;
 	bool found = false;
 
-	while (is_crash(outcome)) {
+	while (is_next_failure(out, channel->area, outcome)) {
 		struct isolate_step *step = VEC_PUSH(&out->steps);
 
 		*step = (struct isolate_step){ .outcome = outcome,
 					       .code = code,
 					       .failure = channel->area->failure };
 		remember_modules(out, channel);
+		if (step->failure.kind == FAILED_WATCH)
+			keep_variable(out, &step->failure, channel->watched);
 		choose(channel->area, step);
 		say(options, "moving accesses of other threads");
 		TRY(order_check(options, out, schedule, &step->failure,
@@ -286,6 +246,7 @@ static struct error *search(const struct isolate_options *options, struct isolat
 		}
 		if (is_undefined(&step->failure)) {
 			end(out, ISOLATE_UNDEFINED, NULL);
+			out->sure = true;
 			return NULL;
 		}
 		if (step->used == step->failure.nuses || out->steps.n == STEPS_MOST ||
@@ -308,11 +269,12 @@ static struct error *search(const struct isolate_options *options, struct isolat
 	remember_modules(out, channel);
 	if (outcome != OUTCOME_EXIT)
 		end(out, ISOLATE_BEST, "the suppressed program runs on and on or is stuck");
-	else if (out->runs.hunt)
+	else if (out->hunted)
 		end(out, ISOLATE_BEST,
-		    "other orders of the threads do not crash, and no moved access showed which order it is");
+		    "other orders of the threads do not fail, and no moved access showed which order it is");
 	else
 		end(out, ISOLATE_ROOT, NULL);
+	out->sure = out->verdict == ISOLATE_ROOT && is_first_cause(&out->steps.items[out->steps.n - 1]);
 	return NULL;
 }
 
@@ -324,8 +286,10 @@ struct error *isolate(const struct isolate_options *options, struct isolation *o
 	struct error *error = channel_open(&channel);
 
 	*out = (struct isolation){ 0 };
+	if (!error && options->watch)
+		error = channel_watch(&channel, options->watch, options->launch->path, &channel.watched);
 	if (!error)
-		error = run_original(options, out, &channel, deadline, &schedule);
+		error = isolate_original(options, out, &channel, deadline, &schedule);
 	if (!error && out->runs.original)
 		error = search(options, out, &channel, &schedule, deadline);
 	if (!error)

@@ -15,9 +15,13 @@
 struct channel {
 	int fd;
 	struct isolate_area *area;
+	const char *watched; /* name of the variable that is watched; NULL */
 };
 struct error *channel_open(struct channel *channel);
 void channel_close(struct channel *channel);
+/* What the user watches, for all runs; *variable is NULL or a part of `watch`. */
+struct error *channel_watch(struct channel *channel, const char *watch, const char *program,
+			    const char **variable);
 /* Runs once with what the area plans. A schedule is followed as far as that can be; NULL: none. */
 struct error *channel_run(struct channel *channel, const struct launch_options *launch,
 			  const struct schedule *schedule, bool traced, struct run *run);
@@ -28,8 +32,9 @@ struct isolate_options {
 	const struct schedule *schedule;     /* that fails; NULL: the failure is looked for */
 	unsigned jobs;
 	uint64_t seed;
-	double time_s;                  /* for all, about */
-	bool (*stop)(void);             /* may be NULL */
+	double time_s;      /* for all, about */
+	const char *watch;  /* FILE:LINE:VARIABLE, FILE:LINE or an address whose value is wrong; NULL */
+	bool (*stop)(void); /* may be NULL */
 	void (*stage)(const char *now); /* may be NULL */
 };
 
@@ -61,6 +66,7 @@ struct isolate_experiment {
 
 struct isolation {
 	enum isolate_verdict verdict;
+	bool hunted;     /* it does not fail in every order of its threads */
 	bool sure;       /* of ISOLATE_ORDER: every experiment that was made agrees */
 	const char *why; /* of ISOLATE_BEST and ISOLATE_UNKNOWN, a clause. A constant */
 	VEC(struct isolate_step) steps;
@@ -82,6 +88,14 @@ void isolation_free(struct isolation *isolation);
 /* The source of a place, as a site; the caller frees the unit. */
 struct unit isolation_place(struct isolation *isolation, const struct isolate_place *place,
 			    enum site_kind kind);
+
+/* ---- original.c ---- */
+bool isolate_hangs(enum outcome outcome);
+/* Does a run that ended so start the search? With a watch every failing one does. */
+bool isolate_fails(const struct isolate_options *options, enum outcome outcome, enum label label);
+/* The failing run into out->original and its schedule; without one out->runs.original is 0. */
+struct error *isolate_original(const struct isolate_options *options, struct isolation *out,
+			       struct channel *channel, double deadline, struct schedule *schedule);
 
 /* ---- root.c: the finding when no order is to blame ---- */
 void isolation_tell_root(struct isolation *isolation);

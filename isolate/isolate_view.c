@@ -20,18 +20,23 @@ static const char *const verdict_names[] = {
 	[ISOLATE_UNDEFINED] = "undefined", [ISOLATE_BEST] = "best-so-far", [ISOLATE_UNKNOWN] = "unknown",
 };
 
+#define FUNCTION_MOST 32 /* columns that the name of a function gets */
+#define COLUMNS 80
+
+/* FILE:LINE in FUNCTION, or FUNCTION+OFFSET where there is no debug information. */
 static char *place_words(struct isolation *isolation, const struct isolate_place *place)
 {
 	struct unit unit = isolation_place(isolation, place, SITE_READ);
+	const char *slash = unit.nsites ? strrchr(unit.sites[0].file, '/') : NULL;
 	char *words;
 
 	if (!unit.nsites)
 		words = memory_string("a place without a name");
 	else if (unit.sites[0].line)
-		words = memory_format("%s:%u in %s", unit.sites[0].file, unit.sites[0].line,
-				      unit.sites[0].function);
+		words = memory_format("%s:%u in %.*s", slash ? slash + 1 : unit.sites[0].file,
+				      unit.sites[0].line, FUNCTION_MOST, unit.sites[0].function);
 	else
-		words = memory_string(unit.sites[0].function);
+		words = memory_format("%.*s", 2 * FUNCTION_MOST, unit.sites[0].function);
 	unit_free(&unit);
 	return words;
 }
@@ -45,49 +50,53 @@ static void print_source(struct isolation *isolation, struct excerpts *excerpts,
 		_cleanup_free_ char *line = excerpt_line(excerpts, unit.sites[0].file, unit.sites[0].line);
 
 		if (line)
-			fprintf(out, "        %.68s\n", line);
+			fprintf(out, "     |      %.*s\n", COLUMNS - 12, line);
 	}
 	unit_free(&unit);
 }
 
+/* One arrow back: who read the value, and who had put it there. */
 static void print_hop(struct isolation *isolation, struct excerpts *excerpts, const struct isolate_hop *hop,
-		      bool root, FILE *out)
+		      bool left_out, FILE *out)
 {
 	_cleanup_free_ char *reads = place_words(isolation, &hop->place);
 	_cleanup_free_ char *writes = place_words(isolation, &hop->definition.place);
+	const char *defined = isolate_definer_words(hop->definition.definer);
 
 	fprintf(out,
-		"    used: %" PRIu64 " bytes at %#" PRIx64 " with value %#" PRIx64 ", read by T%u at %s\n",
-		hop->size, hop->address, hop->value, hop->thread, reads);
+		"     |\n     +-- it used %#" PRIx64 ", %" PRIu64 " byte%s at %#" PRIx64
+		",\n     |   read by T%u at %s\n",
+		hop->value, hop->size, hop->size == 1 ? "" : "s", hop->address, hop->thread, reads);
+	print_source(isolation, excerpts, &hop->place, out);
 	if (hop->definition.place.address) {
-		fprintf(out, "    %s by T%u at %s%s%s\n", isolate_definer_words(hop->definition.definer),
-			hop->definition.thread, writes, hop->copied ? " (a copy)" : "",
-			root ? "  <-- left out in the next run" : "");
+		fprintf(out, "     +-- %s by T%u at %s%s\n", defined, hop->definition.thread, writes,
+			hop->copied ? ", as a copy" : "");
 		print_source(isolation, excerpts, &hop->definition.place, out);
 	} else {
-		fprintf(out, "    %s\n", isolate_definer_words(hop->definition.definer));
+		fprintf(out, "     +-- %s\n", defined);
 	}
+	if (left_out)
+		fprintf(out, "     ^\n     this write was left out in the next run\n");
 }
 
+/* The use that was followed; of an order the first. */
 static void print_step(struct isolation *isolation, struct excerpts *excerpts, size_t number, FILE *out)
 {
 	const struct isolate_step *step = &isolation->steps.items[number];
-	_cleanup_free_ char *where = place_words(isolation, &step->failure.place);
+	const struct isolate_failure *failure = &step->failure;
+	_cleanup_free_ char *where = place_words(isolation, &failure->place);
+	bool left_out = step->used < failure->nuses && isolation->verdict != ISOLATE_ORDER;
+	const struct isolate_use *use = &failure->uses[left_out ? step->used : 0];
+	size_t last = left_out ? step->hop + 1 : use->nhops;
+	_cleanup_free_ char *signal = step->outcome == OUTCOME_SIGNAL && sigabbrev_np(step->code)
+					      ? memory_format(" (SIG%s)", sigabbrev_np(step->code))
+					      : memory_string("");
 
-	fprintf(out, "\n  %zu. SIG%s in T%u at %s: %s\n", number + 1, sigabbrev_np(step->code),
-		step->failure.thread, where, isolate_failed_words(step->failure.kind));
-	print_source(isolation, excerpts, &step->failure.place, out);
-	for (size_t i = 0; i < step->failure.nuses; i++)
-		for (size_t h = 0; h < step->failure.uses[i].nhops; h++)
-			print_hop(isolation, excerpts, &step->failure.uses[i].hops[h],
-				  i == step->used && h == step->hop && isolation->verdict != ISOLATE_ORDER,
-				  out);
-}
-
-static bool is_sure(const struct isolation *isolation)
-{
-	return isolation->verdict == ISOLATE_ROOT || isolation->verdict == ISOLATE_UNDEFINED ||
-	       (isolation->verdict == ISOLATE_ORDER && isolation->sure);
+	fprintf(out, "\n  %zu. T%u failed at %s%s:\n     %s\n", number + 1, failure->thread, where, signal,
+		isolate_failed_words(failure->kind));
+	print_source(isolation, excerpts, &failure->place, out);
+	for (size_t h = 0; failure->nuses && h < last; h++)
+		print_hop(isolation, excerpts, &use->hops[h], left_out && h == step->hop, out);
 }
 
 static void print_verdict(const struct isolation *isolation, FILE *out)
@@ -100,8 +109,13 @@ static void print_verdict(const struct isolation *isolation, FILE *out)
 				       "agree:\n");
 		break;
 	case ISOLATE_ROOT:
-		fprintf(out, "Root cause: without this write, and all that depends on it, nothing fails any "
-			     "more:\n");
+		fprintf(out,
+			isolation->sure
+				? "Root cause: without this write, and all that depends on it, nothing "
+				  "fails any more:\n"
+				: "Probably the root cause: without this write, and all that depends on it, "
+				  "nothing fails any more; but what it was computed from may have been "
+				  "wrong already:\n");
 		break;
 	case ISOLATE_UNDEFINED:
 		fprintf(out, "Root cause: memory was read that had never been given a value:\n");
@@ -111,26 +125,43 @@ static void print_verdict(const struct isolation *isolation, FILE *out)
 	}
 }
 
+static void print_nothing(const struct isolation *isolation, const char *program, FILE *out)
+{
+	uint64_t runs = isolation->runs.hunt + !isolation->hunted;
+
+	if (isolation->original.label == LABEL_FAIL)
+		fprintf(out,
+			"%s fails (%s) but does not crash or hang: say which value is wrong, as in "
+			"unsnarl isolate --watch FILE:LINE:VARIABLE -- %s\n",
+			program, isolation->original.reason, program);
+	else
+		fprintf(out,
+			"%s did not fail in %" PRIu64
+			" run%s; isolate needs a crash, a failed assert, an abort or a "
+			"hang, or with --watch a wrong value.\n",
+			program, runs, runs == 1 ? "" : "s");
+}
+
 void isolation_print(struct isolation *isolation, const char *program, FILE *out)
 {
 	_cleanup_free_ char *copy = memory_string(program);
 	struct excerpts excerpts = { .folder = memory_string(dirname(copy)) };
 
 	if (isolation->verdict == ISOLATE_NOTHING) {
-		fprintf(out,
-			"%s did not crash in %" PRIu64
-			" runs; isolate needs a crash, a failed assert or an abort. "
-			"unsnarl diagnose looks for failures of other kinds.\n",
-			program, isolation->runs.hunt + 1);
+		print_nothing(isolation, program, out);
 		excerpt_free(&excerpts);
 		return;
 	}
 	print_verdict(isolation, out);
 	if (isolation->finding.accesses.n)
 		finding_print(&isolation->finding, &excerpts, out);
-	fprintf(out, "\nFrom the crash back to it:\n");
+	fprintf(out, "\nFrom the failure back to it:\n");
 	for (size_t i = 0; i < isolation->steps.n; i++)
 		print_step(isolation, &excerpts, i, out);
+	if (isolation->finding.accesses.n && !isolation->finding.accesses.items[0].line)
+		fprintf(out,
+			"\nThere is no debug information: functions and offsets are named instead of lines. "
+			"A build\nwith -g says more.\n");
 	uint64_t executions = isolation->runs.original + isolation->runs.suppression + isolation->runs.race +
 			      isolation->runs.violation;
 
@@ -139,7 +170,7 @@ void isolation_print(struct isolation *isolation, const char *program, FILE *out
 		" race + %" PRIu64 " violation; %.1f seconds%s.\n",
 		executions, executions == 1 ? "" : "s", isolation->runs.original, isolation->runs.suppression,
 		isolation->runs.race, isolation->runs.violation, isolation->wall_s,
-		isolation->runs.hunt ? ", with the search for a crash" : "");
+		isolation->runs.hunt ? ", with the search for a failure" : "");
 	excerpt_free(&excerpts);
 }
 
@@ -225,12 +256,15 @@ void isolation_json(struct isolation *isolation, const char *program)
 	json_object_set_new(runs, "hunt", answer_count(isolation->runs.hunt));
 	json_object_set_new(answer, "program", answer_text(program));
 	json_object_set_new(answer, "verdict", answer_text(verdict_names[isolation->verdict]));
-	json_object_set_new(answer, "sure", json_boolean(is_sure(isolation)));
+	json_object_set_new(answer, "sure", json_boolean(isolation->sure));
 	json_object_set_new(answer, "finding",
 			    isolation->finding.accesses.n ? finding_json(&isolation->finding) : json_null());
 	json_object_set_new(answer, "chain", chain);
 	json_object_set_new(answer, "experiments", experiments_json(isolation));
 	json_object_set_new(answer, "executions", runs);
+	json_object_set_new(answer, "threads", answer_count(isolation->original.observations.nthreads));
+	json_object_set_new(answer, "traced", answer_count(isolation->original.observations.nevents));
+	json_object_set_new(answer, "longest_seconds", json_real(isolation->original.wall_s));
 	json_object_set_new(answer, "seconds", json_real(isolation->wall_s));
 	answer_print(answer);
 }

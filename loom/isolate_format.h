@@ -14,6 +14,7 @@
 #define ISOLATE_USES 4u
 #define ISOLATE_HOPS 16u
 #define ISOLATE_READS 96u
+#define ISOLATE_WATCHED 32u
 
 struct isolate_place {
 	uint64_t address; /* in the file; 0: not known */
@@ -50,7 +51,8 @@ struct isolate_hop {
 	uint32_t thread;
 	uint32_t
 		copied; /* the definition only passed on what the next hop's read had read; else it computed with it */
-	uint32_t points, reserved; /* points: the value is the address of memory of the program */
+	uint32_t points; /* the value is the address of memory of the program */
+	uint32_t parts;  /* the definition wrote only a part of what was read: nobody wrote it as a whole */
 	struct isolate_definition definition;
 };
 
@@ -63,6 +65,8 @@ enum isolate_kind {
 	FAILED_DEAD,   /* use of a block that was freed */
 	FAILED_BEYOND, /* use of memory beside a block */
 	FAILED_FREE,   /* a block was freed that is none any more */
+	FAILED_HANG,   /* a thread goes round and round, or all wait */
+	FAILED_WATCH,  /* the place that the user watches was reached */
 };
 
 struct isolate_use {
@@ -107,6 +111,13 @@ struct isolate_avoided {
 struct isolate_area {
 	uint64_t magic;
 	uint32_t nplanned, navoided;
+	/* The value that the user watches: read or written at this line last, or at this address. */
+	uint64_t watched_address; /* 0: none */
+	uint32_t nwatched, reserved_too;
+	struct {
+		uint64_t from, to;
+	} watched[ISOLATE_WATCHED]; /* code of the line, by addresses in the file */
+	uint64_t quiet_most;        /* so many reads without a write to be seen are a hang; 0: no limit */
 	struct isolate_planned planned[ISOLATE_PLANNED];
 	struct isolate_avoided avoided[ISOLATE_PLANNED];
 	/* Files that places are in: the numbers are the same in all runs. */

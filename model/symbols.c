@@ -292,6 +292,58 @@ void symbols_unit(struct symbols *symbols, const char *path, const struct code_p
 	free(found.own_through);
 }
 
+/* Is one path the end of the other, by whole names? */
+static bool ends_alike(const char *a, const char *b)
+{
+	size_t n = strlen(a), m = strlen(b);
+	const char *longer = n > m ? a : b, *shorter = n > m ? b : a;
+	const char *end = longer + (n > m ? n - m : m - n);
+
+	return !strcmp(end, shorter) && (end == longer || end[-1] == '/');
+}
+
+static size_t unit_ranges(Dwarf_Die *unit, Dwarf_Addr bias, const char *file, int wanted,
+			  struct symbols_range *out, size_t most)
+{
+	Dwarf_Lines *lines;
+	size_t n, found = 0;
+
+	if (dwarf_getsrclines(unit, &lines, &n) != 0)
+		return 0;
+	for (size_t i = 0; i + 1 < n; i++) {
+		Dwarf_Line *line = dwarf_onesrcline(lines, i);
+		const char *source = dwarf_linesrc(line, NULL, NULL);
+		Dwarf_Addr from, to;
+		int number;
+
+		if (dwarf_lineno(line, &number) != 0 || number != wanted || !source ||
+		    !ends_alike(source, file) || dwarf_lineaddr(line, &from) != 0 ||
+		    dwarf_lineaddr(dwarf_onesrcline(lines, i + 1), &to) != 0 || from >= to)
+			continue;
+		if (found < most)
+			out[found] = (struct symbols_range){ from + bias, to + bias };
+		found++;
+	}
+	return found;
+}
+
+size_t symbols_line_ranges(struct symbols *symbols, const char *path, const char *file, unsigned line,
+			   struct symbols_range *out, size_t most)
+{
+	Dwfl_Module *module = module_of(symbols, path);
+	Dwarf_Die *unit = NULL;
+	Dwarf_Addr bias;
+	GElf_Addr moved = 0;
+	size_t n = 0;
+
+	if (!module || !dwfl_module_getelf(module, &moved))
+		return 0;
+	while ((unit = dwfl_module_nextcu(module, unit, &bias)))
+		n += unit_ranges(unit, bias - moved, file, (int)line, out + (n < most ? n : most),
+				 n < most ? most - n : 0);
+	return n;
+}
+
 uint64_t symbols_build(const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -16,6 +16,14 @@ void symbols_free(struct symbols *symbols); /* NULL is fine */
 void symbols_unit(struct symbols *symbols, const char *path, const struct code_place *place, const char *what,
 		  uint64_t hash, struct unit *out);
 
+struct symbols_range {
+	uint64_t from, to; /* addresses in the file, without `to` */
+};
+/* The code of a line of the source file whose path ends with `file`; returns how many ranges there are, of which
+ * the first `most` are filled. */
+size_t symbols_line_ranges(struct symbols *symbols, const char *path, const char *file, unsigned line,
+			   struct symbols_range *out, size_t most);
+
 /* Tells builds of a file apart: by its build id, else by its size and time. */
 uint64_t symbols_build(const char *path);
 

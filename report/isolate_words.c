@@ -34,6 +34,8 @@ const char *isolate_failed_words(enum isolate_kind kind)
 		[FAILED_DEAD] = "a block was used after it had been freed",
 		[FAILED_BEYOND] = "memory beside a block was used",
 		[FAILED_FREE] = "a block was freed that is none any more",
+		[FAILED_HANG] = "nothing went on from here: what is waited for does not come",
+		[FAILED_WATCH] = "the value that is watched was read",
 	};
 
 	return words[kind];
@@ -44,7 +46,8 @@ const char *isolate_failed_name(enum isolate_kind kind)
 	static const char *const names[] = {
 		[FAILED_NOT] = "signal",      [FAILED_ACCESS] = "access",    [FAILED_JUMP] = "jump",
 		[FAILED_VALUE] = "value",     [FAILED_BRANCH] = "check",     [FAILED_DEAD] = "use-after-free",
-		[FAILED_BEYOND] = "overflow", [FAILED_FREE] = "double-free",
+		[FAILED_BEYOND] = "overflow", [FAILED_FREE] = "double-free", [FAILED_HANG] = "hang",
+		[FAILED_WATCH] = "watch",
 	};
 
 	return names[kind];

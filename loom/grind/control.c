@@ -5,6 +5,7 @@
  * there is one thread nothing is a point. The first process of a run that makes a
  * second thread is the one that is controlled. */
 #include "loom/grind/control.h"
+#include "loom/grind/define.h"
 
 #define PATIENCE 256u /* accesses without a point, after which one is a point: it may wait for others */
 
@@ -23,6 +24,8 @@ void control_uncontrolled(const char *what)
 
 void control_finish(uint32_t end)
 {
+	if (end == END_DEADLOCK || end == END_LOST_WAKEUP || end == END_LIVELOCK)
+		define_hung();
 	grind.schedule->end = end;
 	VG_(exit)(CONTROL_STATUS);
 }

@@ -5,6 +5,8 @@
  * youngest few millions; what is older is not known any more. */
 #include "loom/grind/define.h"
 
+#include "loom/grind/control.h"
+
 #define LOADS (1u << 22)
 #define DEFINITIONS (1u << 22)
 #define SUPPRESSED (1u << 31)
@@ -103,6 +105,25 @@ struct value_thread *define_thread(void)
 	return *thread;
 }
 
+const struct value_thread *define_thread_in(uint32_t slot)
+{
+	return slot < AREA_SLOTS ? threads[slot] : NULL;
+}
+
+static bool is_watched(Addr pc)
+{
+	const struct isolate_area *area = define.area;
+	const DebugInfo *info = area->nwatched && code_kind(pc) == CODE_PROGRAM
+					? VG_(find_DebugInfo)(VG_(current_DiEpoch)(), pc)
+					: NULL;
+	Addr at = info ? pc - (Addr)VG_(DebugInfo_get_text_bias)(info) : 0;
+
+	for (uint32_t i = 0; info && i < area->nwatched; i++)
+		if (at >= area->watched[i].from && at < area->watched[i].to)
+			return true;
+	return false;
+}
+
 struct value_site *define_site(Addr pc, uint32_t size, Addr after)
 {
 	static uint32_t number;
@@ -113,6 +134,7 @@ struct value_site *define_site(Addr pc, uint32_t size, Addr after)
 				     .size = size,
 				     .kind = code_kind(pc),
 				     .planned = suppress_has_key(pc),
+				     .watched = is_watched(pc),
 				     .after = after };
 	return site;
 }
@@ -162,6 +184,18 @@ VG_REGPARM(2) void define_operand(uint64_t mark, const struct value_site *site)
 	thread->divides = true;
 }
 
+static bool is_own_stack(Addr address)
+{
+	return address > grind.thread->stack_high - (64u << 20) && address <= grind.thread->stack_high;
+}
+
+static bool is_watched_byte(Addr address, SizeT size)
+{
+	Addr watched = define.area->watched_address;
+
+	return watched && watched >= address && watched < address + size;
+}
+
 VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_site *site)
 {
 	struct value_thread *thread = define_thread();
@@ -172,6 +206,8 @@ VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_s
 	thread->access.mark = mark;
 	thread->access.write = false;
 	thread->divides = false;
+	if (UNLIKELY(define.area->quiet_most && ++define.quiet > define.area->quiet_most))
+		control_finish(END_LIVELOCK);
 	if (define.suppresses && mark & MARK_SUPPRESSED) {
 		define.area->loads++;
 		define.result = MARK_SUPPRESSED;
@@ -191,6 +227,8 @@ VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_s
 	define.result = MARK_COPY | number;
 	if (define.suppresses)
 		define.result |= define_marked(address, site->size);
+	if (UNLIKELY(site->watched || is_watched_byte(address, site->size)))
+		define_watched(site, define.result);
 	return address;
 }
 
@@ -241,8 +279,11 @@ Addr define_store(Addr address, uint64_t address_mark, uint64_t mark, const stru
 		}
 	}
 	set_bytes(address, site->size, add(address, site->size, DEFINED_STORE, site, mark, value, instance));
-	if (address < thread->stack_low && address > grind.thread->stack_high - (64u << 20) &&
-	    address <= grind.thread->stack_high)
+	if (UNLIKELY(site->watched))
+		define_watched(site, mark);
+	if (!is_own_stack(address))
+		define.quiet = 0;
+	else if (address < thread->stack_low)
 		thread->stack_low = address;
 	return address;
 }

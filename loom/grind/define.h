@@ -28,7 +28,7 @@ struct value_site {
 	Addr pc;
 	uint32_t number, size;
 	enum code_kind kind;
-	bool planned;
+	bool planned, watched;
 	Addr after; /* the next instruction */
 	Addr target,
 		beside; /* of a branch: where it goes when its guard holds, and when not; 0 = not known */
@@ -83,12 +83,14 @@ struct define {
 	bool on;
 	bool suppresses;
 	struct isolate_area *area;
+	uint64_t quiet; /* reads since the last write that others can see */
 	uint8_t nowhere[64]; /* suppressed accesses go there */
 };
 extern struct define define;
 
 void define_start(void);
 struct value_thread *define_thread(void);
+const struct value_thread *define_thread_in(uint32_t slot); /* NULL: none */
 void define_left(struct value_thread *thread, Addr sp);    /* frames below `sp` are over */
 const struct load *define_load_numbered(uint32_t number);  /* NULL: too long ago */
 const struct definition *define_numbered(uint32_t number); /* likewise */
@@ -134,5 +136,8 @@ struct isolate_place define_place(Addr pc, Addr call);
 void define_fatal(ThreadId tid);                        /* a signal ends the process */
 void define_dead(Addr address, SizeT size, bool write); /* memory of no block was accessed */
 void define_freed_twice(Addr address);
+void define_ended(void); /* the program ends by itself */
+void define_watched(const struct value_site *site, uint64_t mark); /* what is watched was read or written */
+void define_hung(void); /* nobody goes on, or the running thread goes round and round */
 
 #endif

@@ -87,6 +87,15 @@ static bool is_inside(const struct definition *definition, Addr address, SizeT s
 	return address >= definition->address && address + size <= definition->address + definition->size;
 }
 
+/* Is it a push of a register? Functions keep their caller's registers so: that defines nothing. */
+static bool saves_register(const struct definition *definition)
+{
+	const UChar *code = (const UChar *)definition->site->pc;
+
+	code += *code == 0x41;
+	return definition->size == 8 && (*code & 0xf8) == 0x50;
+}
+
 /* Hops back from a load, of which `size` bytes at `address` are of interest. */
 static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT size)
 {
@@ -110,9 +119,16 @@ static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT
 					     .definition = describe(defined, address, size) };
 		hop->value = stored && from->address == address && from->size <= 8 ? from->value
 										   : value_at(address, size);
+		hop->parts = from && from->definer == DEFINED_STORE && !stored;
 		hop->points = size == 8 && is_readable(hop->value, 1);
 		if (!stored)
 			return;
+		if (saves_register(from)) {
+			use->nhops--;
+			load = define_load_numbered(MARK_FIRST(from->mark));
+			size = 0;
+			continue;
+		}
 		load = define_load_numbered(MARK_FIRST(from->mark));
 		hop->copied = load && from->mark & MARK_COPY && from->size == load->site->size;
 		address = hop->copied ? source_of(load, from, address) : 0;
@@ -230,5 +246,80 @@ void define_fatal(ThreadId tid)
 		add_uses(failure, decided->mark);
 	} else {
 		begin(FAILED_BRANCH, ip);
+	}
+}
+
+#define ROUNDS 64u
+/* Whoever goes round and round follows what it has read before: of these locations the one that was written last. */
+static uint32_t youngest_of_round(uint32_t number)
+{
+	uint32_t best = number, latest = 0;
+
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		const struct load *load = define_load_numbered(number);
+
+		if (!load)
+			break;
+		if (load->definition[0] > latest) {
+			latest = load->definition[0];
+			best = number;
+		}
+		number = MARK_FIRST(load->mark);
+	}
+	return best;
+}
+
+void define_hung(void)
+{
+	if (!define.on || define.area->failure.kind || !grind.thread)
+		return;
+	const struct value_branch *decided = define_deciding_branch(define_thread());
+	struct isolate_failure *failure =
+		begin(FAILED_HANG, decided ? decided->site->pc : VG_(get_IP)(grind.thread->tid));
+
+	if (decided) {
+		failure->branch = decided->site->pc;
+		failure->taken = decided->taken;
+	}
+	add_uses(failure, decided ? youngest_of_round(MARK_FIRST(decided->mark)) |
+					    (decided->mark & ~MARK_NUMBER & ~MARK_COPY)
+				  : 0);
+}
+
+/* The last time that each instruction read or wrote what is watched. */
+static struct {
+	const struct value_site *site;
+	uint64_t mark;
+	uint32_t thread;
+} watched[ISOLATE_USES];
+
+void define_watched(const struct value_site *site, uint64_t mark)
+{
+	uint32_t i = 0;
+
+	if (!(mark & (MARK_NUMBER | MARK_NUMBER << MARK_BITS)))
+		return;
+	while (i < ISOLATE_USES && watched[i].site && watched[i].site->pc != site->pc)
+		i++;
+	if (i == ISOLATE_USES)
+		return;
+	watched[i].site = site;
+	watched[i].mark = mark;
+	watched[i].thread = grind.thread->number;
+}
+
+void define_ended(void)
+{
+	struct isolate_failure *failure = NULL;
+
+	for (uint32_t i = 0; define.on && i < ISOLATE_USES; i++) {
+		if (!watched[i].site || watched[i].mark & MARK_SUPPRESSED)
+			continue;
+		if (!failure)
+			failure = begin(FAILED_WATCH, watched[i].site->pc);
+		if (!failure)
+			return;
+		failure->thread = watched[i].thread;
+		add_uses(failure, watched[i].mark);
 	}
 }

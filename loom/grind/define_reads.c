@@ -117,6 +117,15 @@ void define_list_reads(struct isolate_failure *failure, uint64_t mark)
 		before = branch->when;
 		push_mark(search, branch->mark, 1 + i / BRANCHES_PER_STEP, READ_CONTROL);
 	}
+	/* Where all wait, what any of them waits for may be wrong. */
+	for (uint32_t slot = 0; failure->kind == FAILED_HANG && slot < AREA_SLOTS; slot++) {
+		const struct value_thread *other = define_thread_in(slot);
+		const struct value_branch *branch =
+			other && other != thread ? define_deciding_branch(other) : NULL;
+
+		if (branch)
+			push_mark(search, branch->mark, 1, READ_CONTROL);
+	}
 	while (failure->nreads < ISOLATE_READS && (at = nearest(search))) {
 		at->done = true;
 		expand(search, failure, at);

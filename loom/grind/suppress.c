@@ -149,6 +149,10 @@ bool suppress_system_call(ThreadId tid, long number)
 {
 	static const PtrdiffT arguments[] = { REGISTER(RDI), REGISTER(RSI), REGISTER(RDX) };
 
+	define.quiet = 0;
+	if (number == __NR_exit_group)
+		define_ended();
+
 	if (!define.on || !define.suppresses ||
 	    (number != __NR_write && number != __NR_read && number != __NR_writev && number != __NR_sendto &&
 	     number != __NR_pwrite64 && number != __NR_pread64 && number != __NR_munmap))

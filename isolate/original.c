@@ -1,0 +1,151 @@
+/* The failing run that everything starts from: given, met at once or hunted for, made short,
+ * and run once more with values followed and accesses traced.
+ */
+#include "isolate/isolate.h"
+
+#include <stdlib.h>
+
+#include "loom/hunt.h"
+#include "loom/reduce.h"
+#include "loom/watch.h"
+
+#define WAIT_S 0.1
+#define QUIET_READS 2000000 /* reads in a run that is known to hang: then the thread goes round and round */
+
+static void say(const struct isolate_options *options, const char *now)
+{
+	if (options->stage)
+		options->stage(now);
+}
+
+static bool is_over(const struct isolate_options *options, double deadline)
+{
+	return watch_now() > deadline || (options->stop && options->stop());
+}
+
+bool isolate_hangs(enum outcome outcome)
+{
+	return outcome == OUTCOME_DEADLOCK || outcome == OUTCOME_LOST_WAKEUP || outcome == OUTCOME_LIVELOCK ||
+	       outcome == OUTCOME_TIMEOUT;
+}
+
+bool isolate_fails(const struct isolate_options *options, enum outcome outcome, enum label label)
+{
+	return outcome == OUTCOME_SIGNAL || outcome == OUTCOME_MEMORY || isolate_hangs(outcome) ||
+	       (options->watch && label == LABEL_FAIL);
+}
+
+/* Looks for a run that fails. */
+static struct error *hunt_failure(const struct isolate_options *options, struct isolation *out,
+				  double deadline, struct run *failed)
+{
+	const struct hunt_options hunting = {
+		.launch = options->launch, .jobs = options->jobs, .seed = options->seed, .arms = EXPLORE_ALL
+	};
+	_cleanup_(hunt_stopp) struct hunt *hunt = NULL;
+	bool done = false;
+
+	say(options, "looking for a schedule that fails");
+	TRY(hunt_start(&hunting, &out->original, &hunt));
+	while (!done && !failed->schedule.nturns && !is_over(options, deadline)) {
+		struct hunt_result result = { 0 };
+		bool got = false;
+
+		TRY(hunt_next(hunt, WAIT_S, &result, &got, &done));
+		if (!got)
+			continue;
+		out->runs.hunt++;
+		if (result.report.harvested &&
+		    isolate_fails(options, result.report.outcome, result.report.label)) {
+			*failed = result.report.run;
+			result.report.run = (struct run){ 0 };
+		}
+		steer_report_free(&result.report);
+	}
+	return NULL;
+}
+
+#define REDUCE_TRIES 200
+#define REDUCE_SHARE 4 /* of the time that is left */
+
+/* The fewest switches of threads that still crash: then an access that is moved has nothing else to disturb. */
+static struct error *shorten(const struct isolate_options *options, const struct run *failed, double deadline,
+			     struct schedule *out)
+{
+	const struct reduce_watch watch = { .stop = options->stop };
+	double seconds = (deadline - watch_now()) / REDUCE_SHARE;
+	struct steer *steer = NULL;
+
+	say(options, "making the schedule short");
+	TRY(steer_start(options->launch, options->jobs, &steer));
+	struct error *error = reduce_steered(steer, failed, REDUCE_TRIES, seconds, &watch, out);
+
+	steer_stop(steer);
+	return error;
+}
+
+static bool has_failed(const struct isolate_options *options, const struct isolation *out)
+{
+	return isolate_fails(options, out->original.outcome, out->original.label);
+}
+
+static bool was_ended(const struct isolation *out)
+{
+	return out->original.outcome == OUTCOME_SLOW || out->original.outcome == OUTCOME_TIMEOUT;
+}
+
+static struct error *run_traced(const struct launch_options *launch, struct isolation *out,
+				struct channel *channel, const struct schedule *schedule)
+{
+	run_free(&out->original);
+	out->original = (struct run){ 0 };
+	return channel_run(channel, launch, schedule, true, &out->original);
+}
+
+/* A run that was ended from outside, once more, to see whether it goes round and round: by what it does, so it gets
+ * more time than before. */
+#define LONGER 10
+static struct error *run_until_quiet(const struct isolate_options *options, struct isolation *out,
+				     struct channel *channel)
+{
+	struct launch_options launch = *options->launch;
+
+	launch.timeout_s *= LONGER;
+	out->runs.hunt++;
+	channel->area->quiet_most = QUIET_READS;
+	return run_traced(&launch, out, channel, options->schedule);
+}
+
+struct error *isolate_original(const struct isolate_options *options, struct isolation *out,
+			       struct channel *channel, double deadline, struct schedule *schedule)
+{
+	if (options->schedule)
+		*schedule = schedule_copy(options->schedule);
+	say(options, "running the program");
+	TRY(run_traced(options->launch, out, channel, options->schedule));
+	if (was_ended(out) && !channel->area->failure.kind)
+		TRY(run_until_quiet(options, out, channel));
+	if (!has_failed(options, out) && !options->schedule && out->original.schedule.nturns &&
+	    out->original.observations.nthreads > 1) {
+		_cleanup_(run_free) struct run failed = { 0 };
+
+		out->hunted = true;
+		out->runs.hunt++;
+		TRY(hunt_failure(options, out, deadline, &failed));
+		if (!failed.schedule.nturns)
+			return NULL;
+		TRY(shorten(options, &failed, deadline, schedule));
+		say(options, "following the failure");
+		TRY(run_traced(options->launch, out, channel, schedule));
+	}
+	if (has_failed(options, out) && !schedule->nturns)
+		*schedule = schedule_copy(&out->original.schedule);
+	out->runs.original = has_failed(options, out);
+	if (out->runs.original && options->watch && out->original.outcome == OUTCOME_EXIT &&
+	    channel->area->failure.kind != FAILED_WATCH)
+		return error_new("nothing that the program reads from memory at %s was seen in the failing "
+				 "run: give a "
+				 "line that is executed and where the wrong value is read",
+				 options->watch);
+	return NULL;
+}
