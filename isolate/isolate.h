@@ -5,7 +5,7 @@
 #ifndef ISOLATE_ISOLATE_H
 #define ISOLATE_ISOLATE_H
 
-#include "loom/isolate_format.h"
+#include "model/isolate_format.h"
 #include "loom/launch.h"
 #include "model/finding.h"
 #include "model/schedule.h"

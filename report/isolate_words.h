@@ -2,7 +2,7 @@
 #ifndef REPORT_ISOLATE_WORDS_H
 #define REPORT_ISOLATE_WORDS_H
 
-#include "loom/isolate_format.h"
+#include "model/isolate_format.h"
 
 enum isolate_story {
 	ORDER_BETWEEN,       /* another thread changed the location between two accesses */

@@ -2,7 +2,7 @@
  *
  * Following values: who defined every byte of memory, where the values in registers
  * were loaded from, and what of both is suppressed. On only in runs of isolate
- * (loom/isolate_format.h). Every value has a mark: two numbers of the loads that it
+ * (model/isolate_format.h). Every value has a mark: two numbers of the loads that it
  * comes from, a bit for values that are only copied and one for suppressed ones.
  *
  *   define.c       marks of memory, the logs of loads and definitions
@@ -14,7 +14,7 @@
 #define GRIND_DEFINE_H
 
 #include "loom/grind/tool.h"
-#include "loom/isolate_format.h"
+#include "model/isolate_format.h"
 
 #define MARK_SUPPRESSED (1ull << 63)
 #define MARK_COPY (1ull << 62)

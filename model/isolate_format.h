@@ -1,8 +1,8 @@
 /* What isolate and the binary loom say to each other: a memory file that every run inherits. unsnarl writes
  * what is to be suppressed; the tool (loom/grind/define.h) writes where the run failed, what it used
  * there and who had defined that. Plain C types only. */
-#ifndef LOOM_ISOLATE_FORMAT_H
-#define LOOM_ISOLATE_FORMAT_H
+#ifndef MODEL_ISOLATE_FORMAT_H
+#define MODEL_ISOLATE_FORMAT_H
 
 #include <stdint.h>
 
