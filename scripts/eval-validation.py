@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs unsnarl on the programs of tests/validation: is the first answer of diagnose one of
 the sets of lines that name the cause, is its class right, is nothing claimed of correct
-programs.
+programs; is the first answer of isolate one that names the cause of a crash.
 
-usage: eval-validation.py [--build DIR] [--time S] [--schedules N] [NAME...]
+usage: eval-validation.py [--build DIR] [--sets DIR] [--only SET] [--time S] [--schedules N] [NAME...]
 """
 
 import argparse
@@ -18,7 +18,7 @@ SETS = SOURCE / "tests" / "validation"
 
 
 def programs(folder, names):
-    for truth in sorted((SETS / folder).glob("*.json")):
+    for truth in sorted(folder.glob("*.json")):
         if not names or truth.stem in names:
             yield truth.with_suffix(".cpp") if truth.with_suffix(".cpp").exists() else truth.with_suffix(".c"), \
                 json.loads(truth.read_text())
@@ -32,9 +32,9 @@ def compile_program(unsnarl, source, folder):
     return program
 
 
-def answer(unsnarl, words, program, folder):
+def answer(unsnarl, words, program, folder, given=subprocess.DEVNULL):
     command = [unsnarl, *words, "--json", "--store", folder / "store", "--", program]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(command, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode > 1:
         raise RuntimeError(done.stderr.strip() or f"exit status {done.returncode}")
     return json.loads(done.stdout)
@@ -45,9 +45,8 @@ def names_cause(truth, lines):
     return any(set(accepted) <= lines for accepted in [*truth.get("acceptable", []), roots])
 
 
-def judge_diagnose(unsnarl, source, truth, folder, seconds):
-    """(good, what to say)."""
-    found = answer(unsnarl, ["diagnose", "--time", str(seconds)], compile_program(unsnarl, source, folder), folder)
+def judge_first(found, truth):
+    """(good, what to say) of the first finding."""
     findings = found["findings"]
     if truth["class"] == "none":
         return not findings, "quiet" if not findings else "CLAIMED " + findings[0]["class"]
@@ -57,31 +56,50 @@ def judge_diagnose(unsnarl, source, truth, folder, seconds):
     lines = {access["line"] for access in first["accesses"]}
     right = names_cause(truth, lines)
     fits = first["class"] in {truth["class"], *truth.get("also_class", [])}
-    return right, f"{'right' if right else 'WRONG ' + str(sorted(lines))}, class {first['class']}{'' if fits else ' (another)'}"
+    return right, f"{'right' if right else 'WRONG ' + str(sorted(lines))}, class {first['class']}" \
+        f"{'' if fits else ' (another)'}, score {first['score']:.2f}"
 
 
-def judge_correct(unsnarl, source, truth, folder, schedules):
-    del truth
-    found = answer(unsnarl, ["hunt", "--budget", str(schedules), "--keep-going", "--no-reduce"],
-                   compile_program(unsnarl, source, folder), folder)
+def judge_diagnose(unsnarl, source, truth, folder, options):
+    program = compile_program(unsnarl, source, folder)
+    return judge_first(answer(unsnarl, ["diagnose", "--time", str(options.time)], program, folder), truth)
+
+
+def judge_crash(unsnarl, source, truth, folder, options):
+    program = folder / source.stem
+    compiler = "g++" if source.suffix == ".cpp" else "gcc"
+    subprocess.run([compiler, "-w", "-g", "-O1", "-pthread", "-o", program, source], check=True)
+    return judge_first(answer(unsnarl, ["isolate"], program, folder), truth)
+
+
+def judge_correct(unsnarl, source, truth, folder, options):
+    program = compile_program(unsnarl, source, folder)
+    given = open(source.parent / truth["stdin"]) if truth.get("stdin") else subprocess.DEVNULL
+    found = answer(unsnarl, ["hunt", "--budget", str(options.schedules), "--keep-going", "--no-reduce"], program,
+                   folder, given)
     failed = found["failed"]
-    return not failed, "quiet" if not failed else f"ACCUSED in {failed}"
+    doubtful = f", {found['inconclusive']} of {found['schedules']} inconclusive" if found.get("inconclusive") else ""
+    return not failed, ("quiet" if not failed else f"ACCUSED in {failed}") + doubtful
 
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--build", default="build")
+    parser.add_argument("--sets", type=Path, default=SETS)
+    parser.add_argument("--only")
     parser.add_argument("--time", type=float, default=60)
     parser.add_argument("--schedules", type=int, default=200)
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     unsnarl = str(Path(options.build).resolve() / "unsnarl")
     bad = 0
-    for folder, judge, limit in [("diagnose", judge_diagnose, options.time), ("correct", judge_correct, options.schedules)]:
-        for source, truth in programs(folder, options.names):
+    for folder, judge in [("diagnose", judge_diagnose), ("correct", judge_correct), ("crash", judge_crash)]:
+        if options.only not in (None, folder):
+            continue
+        for source, truth in programs(options.sets / folder, options.names):
             with tempfile.TemporaryDirectory() as place:
                 try:
-                    good, said = judge(unsnarl, source, truth, Path(place), limit)
+                    good, said = judge(unsnarl, source, truth, Path(place), options)
                 except (RuntimeError, subprocess.CalledProcessError, ValueError) as error:
                     good, said = False, str(error)
             bad += not good
