@@ -35,6 +35,11 @@ struct judging {
 
 /* ---- what there is ---- */
 
+static bool is_alike(const struct run *run, const struct run *failure)
+{
+	return run->outcome == failure->outcome && run->code == failure->code;
+}
+
 /* Runs that fail alike, and the passing ones that were recorded last: they came from shortening. */
 static struct error *gather(struct judging *judging)
 {
@@ -45,8 +50,8 @@ static struct error *gather(struct judging *judging)
 	struct error *error = store_runs(diagnosis->store, diagnosis->tally.campaign, &runs, &n);
 
 	for (size_t i = n; i-- > 0 && !error;) {
-		bool alike = runs[i].label == LABEL_FAIL && runs[i].outcome == failure->outcome &&
-			     runs[i].code == failure->code && runs[i].number != diagnosis->shortest;
+		bool alike = runs[i].label == LABEL_FAIL && is_alike(&runs[i], failure) &&
+			     runs[i].number != diagnosis->shortest;
 
 		if (alike && judging->nothers < SCHEDULES_MOST - 2 && runs[i].number != failure->number)
 			error = store_run(diagnosis->store, runs[i].number,
@@ -75,7 +80,6 @@ static struct error *prepare(struct judging *judging, struct chase *chase, doubl
 		.passed = judging->passed,
 		.locations = &judging->locations,
 	};
-	extern struct atlas *debug_atlas;
 	locations_read(&judging->locations, judging->evidence.run);
 	TRY(gather(judging));
 	for (size_t i = 0; i < judging->npasses; i++, judging->evidence.npassed++)
@@ -323,19 +327,22 @@ struct failures {
 	size_t n;
 };
 
+/* Those that end in another way than the failure that was explained come first: another fault shows there. */
 static struct error *read_failures(struct diagnosis *diagnosis, struct failures *out)
 {
 	struct run *runs = NULL;
 	size_t n = 0;
 	struct error *error = store_runs(diagnosis->store, diagnosis->tally.campaign, &runs, &n);
 
-	for (size_t i = 0; i < n && !error && out->n < TRIALS_SCHEDULES; i++) {
-		if (runs[i].label != LABEL_FAIL || runs[i].number == diagnosis->shortest)
-			continue;
-		error = store_run(diagnosis->store, runs[i].number, &out->runs[out->n], NULL);
-		out->schedules[out->n] = &out->runs[out->n].schedule;
-		out->n++;
-	}
+	for (int alike = 0; alike < 2; alike++)
+		for (size_t i = 0; i < n && !error && out->n < TRIALS_SCHEDULES; i++) {
+			if (runs[i].label != LABEL_FAIL || runs[i].number == diagnosis->shortest ||
+			    is_alike(&runs[i], &diagnosis->tally.failure) != alike)
+				continue;
+			error = store_run(diagnosis->store, runs[i].number, &out->runs[out->n], NULL);
+			out->schedules[out->n] = &out->runs[out->n].schedule;
+			out->n++;
+		}
 	for (size_t i = 0; i < n; i++)
 		run_free(&runs[i]);
 	free(runs);
