@@ -33,6 +33,18 @@ static void print_claim(const struct tally *summary)
 	options_fill(stdout, text, 0, 0);
 }
 
+/* Where every schedule of the program as it is fails. */
+static void print_all_failed(const struct tally *summary)
+{
+	if (tally_blames_control(summary))
+		options_fill(stdout,
+			     "No schedule passed, but the program passes when it runs as it is: until shown "
+			     "otherwise the control is to blame, not the program.",
+			     0, 0);
+	else if (summary->found && !summary->passed)
+		printf("No schedule passed: the failure does not depend on the order of threads.\n");
+}
+
 static void print_tried(const struct tally *summary)
 {
 	_cleanup_free_ char *time = words_seconds(summary->wall_s);
@@ -56,13 +68,8 @@ static void print_tried(const struct tally *summary)
 	options_fill(stdout, text, 0, 0);
 	if (summary->claim != CLAIM_UNUSED)
 		print_claim(summary);
-	if (tally_blames_control(summary))
-		options_fill(stdout,
-			     "No schedule passed, but the program passes when it runs as it is: until shown "
-			     "otherwise the control is to blame, not the program.",
-			     0, 0);
-	else if (summary->found && !summary->passed)
-		printf("No schedule passed: the failure does not depend on the order of threads.\n");
+	if (summary->claim == CLAIM_UNUSED)
+		print_all_failed(summary);
 	if (summary->uncontrolled.n) {
 		printf("Not under control, so that runs may differ here:\n");
 		for (size_t i = 0; i < summary->uncontrolled.n; i++) {

@@ -34,7 +34,7 @@ bool causes_touch(const struct finding *a, const struct finding *b)
 
 static bool is_group(const struct proposal *proposal)
 {
-	return proposal->claim.kind == CLAIM_ATOMIC && !proof_has_one_order(&proposal->proof);
+	return !claim_is_order(&proposal->claim) && !proof_has_one_order(&proposal->proof);
 }
 
 static uint32_t reach_of(const struct proposal *proposal)

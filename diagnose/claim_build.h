@@ -35,6 +35,10 @@ bool claim_build(const struct observations *run, const struct atlas *atlas, enum
 bool claim_parts_of_finding(const struct observations *run, const struct atlas *atlas,
 			    const struct finding *finding, struct claim_parts *out);
 
+/* Of a thread that read, waited and went on (method_wakes.c): the claim that it does not look again. False when the
+ * parts are something else. */
+bool claim_of_waking(const struct atlas *atlas, const struct claim_parts *parts, struct claim *out);
+
 /* For each site number of the atlas, the steps that it is one of, as bits. The caller frees it. */
 unsigned char *claim_site_bits(const struct atlas *atlas, const struct claim *claim);
 /* All sites of a place, `like` first; returns how many. */

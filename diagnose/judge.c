@@ -102,36 +102,41 @@ static struct error *prepare(struct judging *judging, struct chase *chase, doubl
 
 /* ---- proposals ---- */
 
+/* One finding of the opinion `number`, as each kind of claim that it can mean. */
+static void propose_finding(struct judging *judging, const struct finding *finding, size_t number)
+{
+	const struct evidence *evidence = &judging->evidence;
+	struct proposals *proposals = &judging->proposals;
+	struct claim_parts parts;
+	struct claim claim;
+	/* A block that is used after it was freed: the free was to wait. */
+	bool order = finding->class == FINDING_ORDER || finding->class == FINDING_MEMORY;
+
+	if (!claim_parts_of_finding(evidence->run, evidence->atlas, finding, &parts))
+		return;
+	bool woken = claim_of_waking(evidence->atlas, &parts, &claim);
+
+	for (unsigned kind = order ? CLAIM_ORDER : CLAIM_ATOMIC; kind <= (order ? CLAIM_ORDER_LAST : CLAIM_ATOMIC);
+	     kind++) {
+		size_t at = woken ? proposals_add_claim(proposals, evidence, &claim, &parts)
+				  : proposals_add(proposals, evidence, (enum claim_kind)kind, &parts);
+
+		if (at == SIZE_MAX)
+			continue;
+		proposals->items[at].methods |= 1u << number;
+		/* What a heap block tells is how it failed; the order is why. */
+		if (!proposals->items[at].told && finding->class != FINDING_MEMORY)
+			proposals->items[at].told = finding;
+	}
+}
+
 static void propose_opinions(struct judging *judging)
 {
-	struct opinions *opinions = &judging->diagnosis->opinions;
-	const struct evidence *evidence = &judging->evidence;
+	const struct opinions *opinions = &judging->diagnosis->opinions;
 
 	for (size_t i = 0; i < opinions->n && i < OPINIONS_MOST; i++)
-		for (size_t j = 0; j < opinions->items[i].findings.n; j++) {
-			const struct finding *finding = &opinions->items[i].findings.items[j];
-			struct claim_parts parts;
-			/* A block that is used after it was freed: the free was to wait. */
-			enum claim_kind kind =
-				finding->class == FINDING_ORDER || finding->class == FINDING_MEMORY
-					? CLAIM_ORDER
-					: CLAIM_ATOMIC;
-
-			if (!claim_parts_of_finding(evidence->run, evidence->atlas, finding, &parts))
-				continue;
-			for (unsigned k = kind; k <= (kind == CLAIM_ATOMIC ? CLAIM_ATOMIC : CLAIM_ORDER_LAST);
-			     k++) {
-				size_t at = proposals_add(&judging->proposals, evidence, (enum claim_kind)k,
-							  &parts);
-
-				if (at == SIZE_MAX)
-					continue;
-				judging->proposals.items[at].methods |= 1u << i;
-				/* What a heap block tells is how it failed; the order is why. */
-				if (!judging->proposals.items[at].told && finding->class != FINDING_MEMORY)
-					judging->proposals.items[at].told = finding;
-			}
-		}
+		for (size_t j = 0; j < opinions->items[i].findings.n; j++)
+			propose_finding(judging, &opinions->items[i].findings.items[j], i);
 }
 
 static bool is_mended(const struct proposals *proposals)
@@ -143,14 +148,14 @@ static bool is_mended(const struct proposals *proposals)
 }
 
 /* Once something mends the program, what is left of the time belongs to its proof. */
-static struct error *try_all(struct judging *judging, enum claim_kind from, enum claim_kind to)
+static struct error *try_all(struct judging *judging, bool orders)
 {
 	struct proposals *proposals = &judging->proposals;
 
 	for (size_t i = 0; i < proposals->n && !lab_is_over(&judging->lab); i++) {
 		struct proposal *proposal = &proposals->items[i];
 
-		if (proposal->proof.tried || proposal->claim.kind < from || proposal->claim.kind > to)
+		if (proposal->proof.tried || claim_is_order(&proposal->claim) != orders)
 			continue;
 		if (lab_is_half_over(&judging->lab) && is_mended(proposals))
 			return NULL;
@@ -180,7 +185,7 @@ static struct error *try_turned(struct judging *judging)
 		struct proposal *proposal = &judging->proposals.items[i];
 		struct proof proof;
 
-		if (proposal->claim.kind == CLAIM_ATOMIC || !proposal->proof.mended || proposal->proof.turned)
+		if (!claim_is_order(&proposal->claim) || !proposal->proof.mended || proposal->proof.turned)
 			continue;
 		proposal->proof.turned = true;
 		struct claim other = turned(&proposal->claim);
@@ -192,6 +197,14 @@ static struct error *try_turned(struct judging *judging)
 			n++;
 	}
 	return NULL;
+}
+
+/* Is it proven, and no order can be meant instead? A group was seen on both sides of the others then. */
+static bool settles(const struct proposal *proposal)
+{
+	return proposal->proof.verdict == VERDICT_PROVEN &&
+	       (proposal->claim.kind == CLAIM_LOOK_AGAIN ||
+		(proposal->claim.kind == CLAIM_ATOMIC && proof_has_both_orders(&proposal->proof)));
 }
 
 /* Whole experiments, for the first few. A group that is proven needs no rival. */
@@ -207,7 +220,7 @@ static struct error *prove_best(struct judging *judging)
 		if ((some ? !proposal->proof.mended : !proposal->proof.clean) || proposal->proof.any.runs)
 			continue;
 		TRY(lab_prove(&judging->lab, &proposal->claim, &proposal->proof));
-		if (proposal->proof.verdict == VERDICT_PROVEN && proof_has_both_orders(&proposal->proof))
+		if (settles(proposal))
 			return NULL;
 	}
 	return NULL;
@@ -216,9 +229,7 @@ static struct error *prove_best(struct judging *judging)
 static bool is_group_proven(const struct judging *judging)
 {
 	for (size_t i = 0; i < judging->proposals.n; i++)
-		if (judging->proposals.items[i].claim.kind == CLAIM_ATOMIC &&
-		    judging->proposals.items[i].proof.verdict == VERDICT_PROVEN &&
-		    proof_has_both_orders(&judging->proposals.items[i].proof))
+		if (settles(&judging->proposals.items[i]))
 			return true;
 	return false;
 }
@@ -226,7 +237,7 @@ static bool is_group_proven(const struct judging *judging)
 static bool is_order_proven(const struct judging *judging)
 {
 	for (size_t i = 0; i < judging->proposals.n; i++)
-		if (judging->proposals.items[i].claim.kind != CLAIM_ATOMIC &&
+		if (claim_is_order(&judging->proposals.items[i].claim) &&
 		    judging->proposals.items[i].proof.verdict == VERDICT_PROVEN)
 			return true;
 	return false;
@@ -254,7 +265,7 @@ static struct error *try_orders(struct judging *judging, enum order_source first
 {
 	for (unsigned source = first; source <= last && !lab_is_over(&judging->lab); source++) {
 		TRY(propose_from(judging, (enum order_source)source));
-		TRY(try_all(judging, CLAIM_ORDER, CLAIM_ORDER_LAST));
+		TRY(try_all(judging, true));
 		causes_sort(&judging->proposals);
 		TRY(try_turned(judging));
 		if (is_mended(&judging->proposals))
@@ -276,7 +287,7 @@ static struct error *experiment(struct judging *judging)
 	if (!judging->lab.ready)
 		return NULL;
 	TRY(virtual_fix(&judging->evidence, &judging->lab, proposals));
-	TRY(try_all(judging, CLAIM_ATOMIC, CLAIM_ATOMIC));
+	TRY(try_all(judging, false));
 	if (is_mended(proposals))
 		TRY(prove_best(judging));
 	if (heap && !is_group_proven(judging))
@@ -284,7 +295,7 @@ static struct error *experiment(struct judging *judging)
 	if (is_group_proven(judging) || (heap && is_order_proven(judging)))
 		return NULL;
 	propose_triples(&judging->evidence, proposals);
-	TRY(try_all(judging, CLAIM_ATOMIC, CLAIM_ATOMIC));
+	TRY(try_all(judging, false));
 	TRY(prove_best(judging));
 	if (is_group_proven(judging))
 		return NULL;

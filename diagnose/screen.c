@@ -216,6 +216,8 @@ static const char *fix_words(const struct claim *claim)
 {
 	if (claim->kind == CLAIM_ATOMIC)
 		return "With these made one step";
+	if (claim->kind == CLAIM_LOOK_AGAIN)
+		return "When it looks again, and waits on if nothing has changed,";
 	if (claim->kind != CLAIM_ORDER_LAST)
 		return "With the first made to wait for the second";
 	return claim->steps[0].location == CLAIM_ANYWHERE && claim->steps[0].nsites > 1

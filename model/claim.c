@@ -20,9 +20,11 @@ bool claim_is_sound(const struct claim *claim)
 	bool taken[CLAIM_ROLES] = { false };
 
 	if (claim->kind == CLAIM_NONE || claim->kind >= CLAIM_KINDS || claim->use > CLAIM_FORCE ||
-	    claim->nsteps < 2 || claim->nsteps > CLAIM_STEPS || claim->nroles < 2 ||
-	    claim->nroles > CLAIM_ROLES || claim->steps[0].role != 0 ||
-	    (claim->kind != CLAIM_ATOMIC && (claim->nsteps != 2 || claim->nroles != 2)))
+	    claim->nsteps < 2 || claim->nsteps > CLAIM_STEPS ||
+	    claim->nroles < (claim->kind == CLAIM_LOOK_AGAIN ? 1u : 2u) || claim->nroles > CLAIM_ROLES ||
+	    claim->steps[0].role != 0 ||
+	    (claim_is_order(claim) && (claim->nsteps != 2 || claim->nroles != 2)) ||
+	    (claim->kind == CLAIM_LOOK_AGAIN && (claim->nsteps != 2 || claim->nroles != 1)))
 		return false;
 	for (uint32_t i = 0; i < claim->nsteps; i++) {
 		if (!step_is_sound(claim, &claim->steps[i]))

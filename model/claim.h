@@ -23,6 +23,7 @@ enum claim_kind {
 	CLAIM_ORDER,      /* the first step came too early: it is to wait until the second was done once, */
 	CLAIM_ORDER_EACH, /* as often as itself, */
 	CLAIM_ORDER_LAST, /* or until it is not done any more */
+	CLAIM_LOOK_AGAIN, /* a thread that read (first step) and waited (second) goes on without reading again */
 	CLAIM_KINDS
 };
 
@@ -63,6 +64,12 @@ struct claim_counts {
 };
 #define CLAIM_BEFORE 1u /* another role's step came before a whole group of role 0, */
 #define CLAIM_AFTER 2u  /* and after one */
+
+/* Is it about one access that has to wait for another? */
+static inline bool claim_is_order(const struct claim *claim)
+{
+	return claim->kind >= CLAIM_ORDER && claim->kind <= CLAIM_ORDER_LAST;
+}
 
 /* No number in it leads out of its arrays; roles and steps make sense. */
 bool claim_is_sound(const struct claim *claim);

@@ -26,7 +26,7 @@ static struct claim random_claim(void)
 {
 	struct claim claim = { .kind = CLAIM_ATOMIC + dice(CLAIM_KINDS - 1), .use = dice(3) };
 
-	claim.nroles = claim.kind == CLAIM_ATOMIC ? 2 + dice(2) : 2;
+	claim.nroles = claim.kind == CLAIM_ATOMIC ? 2 + dice(2) : claim.kind == CLAIM_LOOK_AGAIN ? 1 : 2;
 	claim.nsteps = claim.kind == CLAIM_ATOMIC ? claim.nroles + dice(CLAIM_STEPS - claim.nroles + 1) : 2;
 	for (uint32_t i = 0; i < claim.nsteps; i++) {
 		struct claim_step *step = &claim.steps[i];

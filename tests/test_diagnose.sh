@@ -328,6 +328,7 @@ C
 	expect out "2 +wait woken.c:$(line woken.c 'pthread_cond_wait')" "woken: the wait"
 	expect out "read woken.c:$(line woken.c 'item = head;')" "woken: the use"
 	expect out '^Fix +Look at the condition again' "woken"
+	expect out '^How sure +Proven\.' "woken: when it looks again it does not fail"
 	call diagnose --time 8 -j 1 --seed 1 --store looked.db --json -- ./looked
 	expect_status 1 "looked again"
 	expect_value 'any(x["method"] == "wakes" for x in a["findings"])' False "looked again: not that"

@@ -103,12 +103,13 @@ void force_passes(struct agent *me, uint32_t mark)
 	}
 	forcing.who[step->role] = me;
 	forcing.ranges[step->location] = (struct range){ me->address, me->size, true };
-	if (++forcing.at < claim->nsteps) {
+	/* An order is turned round as soon as the early access is done: the program may not live to see the late one. */
+	if (forcing.at == (claim_is_order(claim) ? 0 : claim->nsteps - 1))
+		intervene_counts()->occurred++;
+	if (++forcing.at < claim->nsteps)
 		intervene_changed();
-		return;
-	}
-	intervene_counts()->occurred++;
-	force_again();
+	else
+		force_again();
 }
 
 bool force_lets_go(struct agent *held)

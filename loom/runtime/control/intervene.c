@@ -53,7 +53,7 @@ static uint16_t look_up_mark(uint32_t site)
 	return (uint16_t)mark;
 }
 
-static uint32_t claim_mark_of(uint32_t site)
+uint32_t intervene_mark(uint32_t site)
 {
 	if (!site)
 		return 0;
@@ -64,7 +64,7 @@ static uint32_t claim_mark_of(uint32_t site)
 
 bool intervene_wants(uint32_t site)
 {
-	return claim_mark_of(site) != 0;
+	return intervene_mark(site) != 0;
 }
 
 bool intervene_covers(const struct thread *self, uint64_t address, size_t size)
@@ -85,15 +85,19 @@ static enum hold claim_holds(struct agent *me, uint32_t mark)
 void intervene_arrives(struct agent *me)
 {
 	if (intervene_claim()->use == CLAIM_FORBID)
-		forbid_arrive(me, claim_mark_of(me->site));
+		forbid_arrive(me, intervene_mark(me->site));
 }
 
 void intervene(struct agent *me)
 {
-	uint32_t mark = claim_mark_of(me->site);
+	uint32_t mark = intervene_mark(me->site);
 	bool forbids = intervene_claim()->use == CLAIM_FORBID;
 	if (control.pinned) /* a lock of the C library is held: nobody may be held beside it */
 		return;
+	if (intervene_claim()->kind == CLAIM_LOOK_AGAIN) {
+		look_again_passes(me, mark);
+		return;
+	}
 	me->let_go = false;
 	for (enum hold hold; !me->let_go && (hold = claim_holds(me, mark)) != HOLD_NOT;) {
 		uint32_t site = me->site;

@@ -29,6 +29,7 @@ INLINE bool ranges_meet(const struct range *a, uint64_t address, uint64_t size)
 HIDDEN const struct claim *intervene_claim(void);
 HIDDEN struct claim_counts *intervene_counts(void);
 HIDDEN void intervene_changed(void); /* those who are held look again */
+HIDDEN uint32_t intervene_mark(uint32_t site);
 
 /* forbid.c */
 HIDDEN void forbid_start(void);
@@ -39,6 +40,13 @@ HIDDEN void forbid_passes(struct agent *me, uint32_t mark); /* does what it stan
 HIDDEN bool forbid_lets_go(struct agent *held);             /* true: that is giving up */
 HIDDEN void forbid_ended(struct agent *me);
 HIDDEN void forbid_forgets(uint64_t address, uint64_t size); /* memory begins a new life */
+
+/* look_again.c */
+HIDDEN void look_again_passes(struct agent *me, uint32_t mark); /* does what it stands at */
+/* A wait on a condition variable begins, before its mutex is given back; true: it is to end at once. */
+HIDDEN bool look_again_begins(struct agent *me);
+/* It ended, and the mutex is taken again; true: it is to go on. */
+HIDDEN bool look_again_waits(struct agent *me);
 
 /* force.c */
 HIDDEN void force_start(void);

@@ -1,6 +1,7 @@
 /* Condition variables under control. A waiter is an agent that waits for the
  * variable's address; the object itself is never touched. No spurious wake-ups
- * except by cancellation and time. */
+ * except by cancellation and time, and where a claim is forced (look_again.c). */
+#include "loom/runtime/control/intervene.h" /* look_again_begins, look_again_waits */
 #include "loom/runtime/sync/sync.h"
 
 #include <errno.h>
@@ -11,17 +12,23 @@ int condition_wait(struct agent *me, pthread_cond_t *condition, pthread_mutex_t 
 	control_call(me, condition);
 	cancel_point(me);
 	uint32_t site = me->site;
-	int result = mutex_release(me, mutex);
-	if (result)
-		return result;
-	object_at((uint64_t)condition);
-	enum wait_result woken = control_wait(me, WAIT_CONDITION, (uint64_t)condition, deadline);
-	object_at((uint64_t)condition)->missed = false;
-	me->site = site;
-	result = mutex_acquire(me, mutex, NEVER);
-	cancel_point(me);
-	if (result)
-		return result;
+	enum wait_result woken;
+	bool for_nothing = look_again_begins(me);
+	do {
+		int result = mutex_release(me, mutex);
+		if (result)
+			return result;
+		object_at((uint64_t)condition);
+		woken = for_nothing ? WAIT_WOKEN
+				    : control_wait(me, WAIT_CONDITION, (uint64_t)condition, deadline);
+		object_at((uint64_t)condition)->missed = false;
+		me->site = site;
+		result = mutex_acquire(me, mutex, NEVER);
+		cancel_point(me);
+		if (result)
+			return result;
+		me->site = site;
+	} while (woken == WAIT_WOKEN && !for_nothing && look_again_waits(me));
 	return woken == WAIT_TIMED_OUT ? ETIMEDOUT : 0;
 }
 
