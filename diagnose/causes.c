@@ -34,7 +34,13 @@ bool causes_touch(const struct finding *a, const struct finding *b)
 
 static bool is_group(const struct proposal *proposal)
 {
-	return !claim_is_order(&proposal->claim) && !proof_has_one_order(&proposal->proof);
+	return proposal->claim.kind == CLAIM_ATOMIC ? !proof_has_one_order(&proposal->proof)
+						    : !claim_is_order(&proposal->claim);
+}
+
+static bool is_failure_itself(const struct proposal *proposal)
+{
+	return proposal->claim.kind == CLAIM_LOCKS || proposal->claim.kind == CLAIM_MISSED;
 }
 
 static uint32_t reach_of(const struct proposal *proposal)
@@ -54,6 +60,8 @@ static int compare(const void *left, const void *right)
 		return a->proof.mended ? -1 : 1;
 	if (a->proof.clean != b->proof.clean)
 		return a->proof.clean ? -1 : 1;
+	if (is_failure_itself(a) != is_failure_itself(b))
+		return is_failure_itself(a) ? -1 : 1;
 	if (a->proof.verdict != b->proof.verdict)
 		return a->proof.verdict > b->proof.verdict ? -1 : 1;
 	if (is_group(a) != is_group(b))
@@ -156,6 +164,10 @@ static void add_facts(const struct evidence *evidence, struct opinions *opinions
 			const struct proposal *proposal = proposal_of(proposals, finding);
 
 			if (!is_fact(finding, memory) || is_listed(out, finding))
+				continue;
+			/* A signal that, kept, does not help, was not what it lacked. */
+			if (proposal && finding->class == FINDING_LOST_WAKEUP && proposal->proof.tried &&
+			    !proposal->proof.clean)
 				continue;
 			if (proposal && proposal->proof.verdict > VERDICT_GUESS)
 				add_tried(evidence, proposal, out);

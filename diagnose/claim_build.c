@@ -290,35 +290,6 @@ bool claim_parts_of_finding(const struct observations *run, const struct atlas *
 	return true;
 }
 
-/* All that is read on the line of a test: it may look at several variables. */
-static void collect_reads(const struct atlas *atlas, const struct site *test, struct claim_step *step)
-{
-	step->sites[step->nsites++] = test->id;
-	for (size_t i = 0; i < atlas->nunits; i++)
-		for (uint32_t j = 0; j < atlas->units[i].nsites && step->nsites < CLAIM_SITES; j++) {
-			const struct site *site = &atlas->units[i].sites[j];
-
-			if (site->id != test->id && site->line == test->line &&
-			    !strcmp(site->file, test->file) && site->kind == SITE_READ)
-				step->sites[step->nsites++] = site->id;
-		}
-}
-
-bool claim_of_waking(const struct atlas *atlas, const struct claim_parts *parts, struct claim *out)
-{
-	const struct claim_part *test = &parts->items[0], *wait = &parts->items[1];
-
-	*out = (struct claim){ .kind = CLAIM_LOOK_AGAIN, .nsteps = 2, .nroles = 1 };
-	if (parts->n < 3 || test->site->kind != SITE_READ || wait->site->kind != SITE_SYNC ||
-	    !strstr(wait->site->variable, "wait") || test->thread != wait->thread)
-		return false;
-	collect_reads(atlas, test->site, &out->steps[0]);
-	out->steps[1].nsites = claim_collect_sites(atlas, wait->site, out->steps[1].sites, CLAIM_SITES);
-	out->steps[0].thread = out->steps[1].thread = wait->thread;
-	out->steps[1].write = 1;
-	return claim_is_sound(out);
-}
-
 bool claim_is_same(const struct claim *a, const struct claim *b)
 {
 	if (a->kind != b->kind || a->nsteps != b->nsteps)

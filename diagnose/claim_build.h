@@ -35,9 +35,11 @@ bool claim_build(const struct observations *run, const struct atlas *atlas, enum
 bool claim_parts_of_finding(const struct observations *run, const struct atlas *atlas,
 			    const struct finding *finding, struct claim_parts *out);
 
-/* Of a thread that read, waited and went on (method_wakes.c): the claim that it does not look again. False when the
- * parts are something else. */
-bool claim_of_waking(const struct atlas *atlas, const struct claim_parts *parts, struct claim *out);
+/* What a finding about waiting threads claims (claim_waits.c): that one which read, waited and was woken does not
+ * look again; that a signal came before the wait; that locks were taken in a circle. False when the finding is
+ * about something else. */
+bool claim_of_waits(const struct observations *run, const struct atlas *atlas, const struct finding *finding,
+		    const struct claim_parts *parts, struct claim *out);
 
 /* For each site number of the atlas, the steps that it is one of, as bits. The caller frees it. */
 unsigned char *claim_site_bits(const struct atlas *atlas, const struct claim *claim);

@@ -114,11 +114,11 @@ static void propose_finding(struct judging *judging, const struct finding *findi
 
 	if (!claim_parts_of_finding(evidence->run, evidence->atlas, finding, &parts))
 		return;
-	bool woken = claim_of_waking(evidence->atlas, &parts, &claim);
+	bool waits = claim_of_waits(evidence->run, evidence->atlas, finding, &parts, &claim);
 
-	for (unsigned kind = order ? CLAIM_ORDER : CLAIM_ATOMIC; kind <= (order ? CLAIM_ORDER_LAST : CLAIM_ATOMIC);
-	     kind++) {
-		size_t at = woken ? proposals_add_claim(proposals, evidence, &claim, &parts)
+	for (unsigned kind = order ? CLAIM_ORDER : CLAIM_ATOMIC;
+	     kind <= (order ? CLAIM_ORDER_LAST : CLAIM_ATOMIC); kind++) {
+		size_t at = waits ? proposals_add_claim(proposals, evidence, &claim, &parts)
 				  : proposals_add(proposals, evidence, (enum claim_kind)kind, &parts);
 
 		if (at == SIZE_MAX)
@@ -203,8 +203,8 @@ static struct error *try_turned(struct judging *judging)
 static bool settles(const struct proposal *proposal)
 {
 	return proposal->proof.verdict == VERDICT_PROVEN &&
-	       (proposal->claim.kind == CLAIM_LOOK_AGAIN ||
-		(proposal->claim.kind == CLAIM_ATOMIC && proof_has_both_orders(&proposal->proof)));
+	       (proposal->claim.kind == CLAIM_ATOMIC ? proof_has_both_orders(&proposal->proof)
+						     : !claim_is_order(&proposal->claim));
 }
 
 /* Whole experiments, for the first few. A group that is proven needs no rival. */

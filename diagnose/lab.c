@@ -95,13 +95,20 @@ static enum verdict verdict_of(const struct lab *lab, const struct claim *claim,
 					 proof->forced.runs) ||
 		      statistics_lower(forced_failed, proof->forced.runs) > 0.5;
 
-	if (!less || is_spoilt(&proof->near, &lab->near) || is_spoilt(&proof->any, &lab->any) ||
+	/* It came about, and the program fails more rarely than when it is left alone: that is not how it fails. */
+	bool refuted = proof->forced.occurred * 2 > proof->forced.runs &&
+		       statistics_is_less(forced_failed, proof->forced.runs, usual, all);
+
+	if (!less || refuted || is_spoilt(&proof->near, &lab->near) || is_spoilt(&proof->any, &lab->any) ||
 	    (proof->near.given_up + proof->any.given_up) * 2 > proof->near.runs + proof->any.runs)
 		return VERDICT_GUESS;
 	/* What is meant can be kept: hardly anybody who waits has to be let go. */
 	bool kept = trials_are_kept(&proof->near) && trials_are_kept(&proof->any);
 
-	if (failed == 0 && forced && kept)
+	/* Who waited for whom when it failed is the failure itself: it need not be brought about to be shown. */
+	bool seen = claim->kind == CLAIM_LOCKS || claim->kind == CLAIM_MISSED;
+
+	if (failed == 0 && (forced || seen) && kept)
 		return VERDICT_PROVEN;
 	/* Waiting until all others are done is much more than an order: alone it shows nothing. */
 	return claim->kind == CLAIM_ORDER_LAST ? VERDICT_GUESS : VERDICT_LIKELY;

@@ -3,10 +3,12 @@
  *   mended   forbidden, none of the schedules along and near the failing ones fails, in so
  *            many that the failure would have shown; and nobody had to be let go in most;
  *   proven   it is mended also in any schedules, and forced it fails more often than the
- *            program as it is, or in more than half of the runs; and hardly anybody had to be let go;
+ *            program as it is, or in more than half of the runs, or it was seen when nobody could go on; and
+ *            hardly anybody had to be let go;
  *   likely   mended, but forcing does not show it; or the failing schedules pass and clearly fewer
  *            near them fail, but some still do: there is more than one way to fail;
- *   a guess  neither: what fails all the same is no cause.
+ *   a guess  neither: what fails all the same is no cause, nor is what came about when it was forced and then
+ *            fails more rarely than the program as it is.
  * Time only decides when to stop; it is no part of any count. */
 #ifndef DIAGNOSE_LAB_H
 #define DIAGNOSE_LAB_H

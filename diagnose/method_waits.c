@@ -171,6 +171,35 @@ static bool tell_missed(struct diagnosis *diagnosis, struct opinion *opinion)
 	return false;
 }
 
+/* A thread waits for another's doing while it has a lock that a third waits for. */
+static bool tell_kept_lock(struct diagnosis *diagnosis, struct opinion *opinion)
+{
+	const struct schedule *schedule = schedule_of(diagnosis);
+
+	for (size_t i = 0; i < schedule->nwaits; i++) {
+		const struct schedule_wait *blocked = &schedule->waits[i];
+		const struct schedule_wait *keeper =
+			is_lock(blocked->kind) && blocked->holder != THREAD_NONE && blocked->holder_site
+				? wait_of(schedule, blocked->holder)
+				: NULL;
+
+		if (!keeper || is_lock(keeper->kind) || keeper->kind == WAITING_JOIN)
+			continue;
+		struct finding *finding = add_finding(diagnosis, opinion, FINDING_DEADLOCK, 1);
+
+		add_call(diagnosis, finding, keeper->thread, "lock", blocked->holder_site, false);
+		add_call(diagnosis, finding, keeper->thread, "wait", keeper->site, true);
+		add_call(diagnosis, finding, blocked->thread, "lock", blocked->site, true);
+		finding->summary =
+			memory_format("T%u waits to be woken while it has a lock, and T%u waits for "
+				      "that lock: nobody is left who could wake it.",
+				      keeper->thread, blocked->thread);
+		finding->evidence = memory_string("So it was when the run could not go on.");
+		return true;
+	}
+	return false;
+}
+
 static void tell_hang(struct diagnosis *diagnosis, struct opinion *opinion)
 {
 	const struct schedule *schedule = schedule_of(diagnosis);
@@ -193,8 +222,13 @@ static struct error *ask_waits(struct diagnosis *diagnosis, struct opinion *opin
 		cycle |= in_cycle(schedule, schedule->waits[i].thread);
 	if (cycle)
 		tell_cycle(diagnosis, opinion);
-	else if (schedule->nwaits && !tell_missed(diagnosis, opinion))
-		tell_hang(diagnosis, opinion);
+	else if (schedule->nwaits) {
+		/* Both may hold; the experiment on the signal tells which it was. */
+		bool missed = tell_missed(diagnosis, opinion), kept = tell_kept_lock(diagnosis, opinion);
+
+		if (!missed && !kept)
+			tell_hang(diagnosis, opinion);
+	}
 	return NULL;
 }
 

@@ -24,6 +24,8 @@ enum claim_kind {
 	CLAIM_ORDER_EACH, /* as often as itself, */
 	CLAIM_ORDER_LAST, /* or until it is not done any more */
 	CLAIM_LOOK_AGAIN, /* a thread that read (first step) and waited (second) goes on without reading again */
+	CLAIM_LOCKS,      /* roles take locks in a circle: the first step of each takes its first one */
+	CLAIM_MISSED, /* a signal (the last step but one) comes before the wait (the last) that it was meant for */
 	CLAIM_KINDS
 };
 

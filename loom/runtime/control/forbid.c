@@ -341,21 +341,59 @@ static void atomic_passes(struct agent *me, uint32_t mark)
 		take_own_step(me, group, own, index);
 }
 
+/* ---- locks ---- */
+
+/* As if a lock of its own stood before the first lock of each role, until that is given back. */
+static bool is_first_lock(uint32_t mark, uint32_t *role)
+{
+	for (*role = 0; *role < intervene_claim()->nroles; ++*role)
+		if (mark & MARK_STEP(forbidding.first[*role]))
+			return true;
+	return false;
+}
+
+static enum hold locks_holds(struct agent *me, uint32_t mark)
+{
+	uint32_t role;
+	bool others = forbidding.nopen > group_of(me)->open;
+	return is_first_lock(mark, &role) && !group_of(me)->open && others ? HOLD_FIRMLY : HOLD_NOT;
+}
+
+static void locks_passes(struct agent *me, uint32_t mark)
+{
+	uint32_t role;
+	if (is_first_lock(mark, &role) && !group_of(me)->open)
+		open_group(me, group_of(me), role, true);
+}
+
 /* ---- what intervene.c asks ---- */
 
 enum hold forbid_holds(struct agent *me, uint32_t mark)
 {
 	if (!mark && !forbidding.nopen)
 		return HOLD_NOT;
-	return intervene_claim()->kind == CLAIM_ATOMIC ? atomic_holds(me, mark) : order_holds(me, mark);
+	switch (intervene_claim()->kind) {
+	case CLAIM_ATOMIC:
+		return atomic_holds(me, mark);
+	case CLAIM_LOCKS:
+		return locks_holds(me, mark);
+	default:
+		return order_holds(me, mark);
+	}
 }
 
 void forbid_passes(struct agent *me, uint32_t mark)
 {
-	if (intervene_claim()->kind == CLAIM_ATOMIC)
+	switch (intervene_claim()->kind) {
+	case CLAIM_ATOMIC:
 		atomic_passes(me, mark);
-	else
+		break;
+	case CLAIM_LOCKS:
+		locks_passes(me, mark);
+		break;
+	default:
 		order_passes(me, mark);
+	}
 }
 
 bool forbid_lets_go(struct agent *held)

@@ -88,14 +88,21 @@ void intervene_arrives(struct agent *me)
 		forbid_arrive(me, intervene_mark(me->site));
 }
 
+/* Then what is forbidden, or forced, is how a wait on a condition variable ends (waking.c). */
+static bool is_about_waiting(void)
+{
+	const struct claim *claim = intervene_claim();
+	return claim->kind == CLAIM_LOOK_AGAIN || (claim->kind == CLAIM_MISSED && claim->use == CLAIM_FORBID);
+}
+
 void intervene(struct agent *me)
 {
 	uint32_t mark = intervene_mark(me->site);
 	bool forbids = intervene_claim()->use == CLAIM_FORBID;
 	if (control.pinned) /* a lock of the C library is held: nobody may be held beside it */
 		return;
-	if (intervene_claim()->kind == CLAIM_LOOK_AGAIN) {
-		look_again_passes(me, mark);
+	if (is_about_waiting()) {
+		waking_passes(me, mark);
 		return;
 	}
 	me->let_go = false;

@@ -41,12 +41,14 @@ HIDDEN bool forbid_lets_go(struct agent *held);             /* true: that is giv
 HIDDEN void forbid_ended(struct agent *me);
 HIDDEN void forbid_forgets(uint64_t address, uint64_t size); /* memory begins a new life */
 
-/* look_again.c */
-HIDDEN void look_again_passes(struct agent *me, uint32_t mark); /* does what it stands at */
-/* A wait on a condition variable begins, before its mutex is given back; true: it is to end at once. */
-HIDDEN bool look_again_begins(struct agent *me);
-/* It ended, and the mutex is taken again; true: it is to go on. */
-HIDDEN bool look_again_waits(struct agent *me);
+/* waking.c */
+HIDDEN void waking_passes(struct agent *me, uint32_t mark); /* does what it stands at */
+/* It signals a condition variable for which nobody waits. */
+HIDDEN void waking_missed(struct agent *me, uint64_t condition);
+/* It begins to wait, before the mutex is given back; true: the wait is to end at once. */
+HIDDEN bool waking_at_once(struct agent *me, uint64_t condition);
+/* It was woken, and the mutex is taken again; true: it is to wait on. */
+HIDDEN bool waking_waits_on(struct agent *me);
 
 /* force.c */
 HIDDEN void force_start(void);

@@ -1,7 +1,7 @@
 /* Condition variables under control. A waiter is an agent that waits for the
  * variable's address; the object itself is never touched. No spurious wake-ups
- * except by cancellation and time, and where a claim is forced (look_again.c). */
-#include "loom/runtime/control/intervene.h" /* look_again_begins, look_again_waits */
+ * except by cancellation and time, and where a claim is forced (waking.c). */
+#include "loom/runtime/control/intervene.h" /* waking.c */
 #include "loom/runtime/sync/sync.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ int condition_wait(struct agent *me, pthread_cond_t *condition, pthread_mutex_t 
 	cancel_point(me);
 	uint32_t site = me->site;
 	enum wait_result woken;
-	bool for_nothing = look_again_begins(me);
+	bool for_nothing = waking_at_once(me, (uint64_t)condition);
 	do {
 		int result = mutex_release(me, mutex);
 		if (result)
@@ -28,7 +28,7 @@ int condition_wait(struct agent *me, pthread_cond_t *condition, pthread_mutex_t 
 		if (result)
 			return result;
 		me->site = site;
-	} while (woken == WAIT_WOKEN && !for_nothing && look_again_waits(me));
+	} while (woken == WAIT_WOKEN && !for_nothing && waking_waits_on(me));
 	return woken == WAIT_TIMED_OUT ? ETIMEDOUT : 0;
 }
 
@@ -74,6 +74,8 @@ static void condition_signalled(struct agent *me, const volatile void *condition
 	struct object *object = object_at((uint64_t)condition);
 	object->missed = missed;
 	object->missed_thread = me->number;
+	if (missed)
+		waking_missed(me, (uint64_t)condition);
 	object->missed_site = me->site;
 }
 
