@@ -195,21 +195,28 @@ static uint32_t extent_size(LLVMValueRef call, const struct extent *extent)
 	return 0;
 }
 
+static void add_extent(struct accesses *accesses, struct access_at access, LLVMValueRef call,
+		       const struct extent *extent)
+{
+	if (extent->pointer >= whole_arguments(call))
+		return;
+	access.pointer = LLVMGetOperand(call, extent->pointer);
+	access.kind = extent->access;
+	access.size = extent_size(call, extent);
+	access.frees = extent->kind == EXTENT_BLOCK;
+	add(accesses, access);
+}
+
 static void add_library(struct accesses *accesses, struct access_at access, LLVMValueRef call)
 {
 	const struct known_call *known = calls_find(call);
+	uint32_t strings = calls_strings(call);
 
-	for (unsigned i = 0; known && i < 3 && known->extents[i].access; i++) {
-		const struct extent *extent = &known->extents[i];
-
-		if (extent->pointer >= whole_arguments(call))
-			continue;
-		access.pointer = LLVMGetOperand(call, extent->pointer);
-		access.kind = extent->access;
-		access.size = extent_size(call, extent);
-		access.frees = extent->kind == EXTENT_BLOCK;
-		add(accesses, access);
-	}
+	for (unsigned i = 0; strings >> i; i++)
+		if (strings >> i & 1)
+			add_extent(accesses, access, call, calls_string(i));
+	for (unsigned i = 0; known && i < CALL_EXTENTS && known->extents[i].access; i++)
+		add_extent(accesses, access, call, &known->extents[i]);
 }
 
 struct collecting {

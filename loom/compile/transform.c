@@ -68,6 +68,17 @@ static struct access access_of(LLVMTargetDataRef layout, LLVMValueRef instructio
 	return access;
 }
 
+static void collect_extent(struct weave *weave, LLVMValueRef call, const struct extent *extent)
+{
+	LLVMValueRef pointer =
+		extent->pointer < LLVMGetNumArgOperands(call) ? LLVMGetOperand(call, extent->pointer) : NULL;
+	bool pointer_typed = pointer && LLVMGetTypeKind(LLVMTypeOf(pointer)) == LLVMPointerTypeKind;
+	if (pointer_typed && plain_address_space(pointer) && !escape_is_private(pointer))
+		*VEC_PUSH(&weave->accesses) = (struct access){
+			.instruction = call, .kind = extent->access, .pointer = pointer, .extent = extent
+		};
+}
+
 static void collect_access(struct weave *weave, LLVMValueRef instruction)
 {
 	struct access access = access_of(weave->layout, instruction);
@@ -77,20 +88,13 @@ static void collect_access(struct weave *weave, LLVMValueRef instruction)
 	}
 	if (!is_call(instruction))
 		return;
+	uint32_t strings = calls_strings(instruction);
+	for (unsigned i = 0; strings >> i; i++)
+		if (strings >> i & 1)
+			collect_extent(weave, instruction, calls_string(i));
 	const struct known_call *call = calls_find(instruction);
-	for (const struct extent *extent = call ? call->extents : NULL; extent && extent->access; extent++) {
-		LLVMValueRef pointer = extent->pointer < LLVMGetNumArgOperands(instruction)
-					       ? LLVMGetOperand(instruction, extent->pointer)
-					       : NULL;
-		bool pointer_typed = pointer && LLVMGetTypeKind(LLVMTypeOf(pointer)) == LLVMPointerTypeKind;
-		if (pointer_typed && plain_address_space(pointer) && !escape_is_private(pointer))
-			*VEC_PUSH(&weave->accesses) = (struct access){ .instruction = instruction,
-								       .kind = extent->access,
-								       .pointer = pointer,
-								       .extent = extent };
-		if (extent == &call->extents[2])
-			break;
-	}
+	for (unsigned i = 0; call && i < CALL_EXTENTS && call->extents[i].access; i++)
+		collect_extent(weave, instruction, &call->extents[i]);
 }
 
 /* A call that may run hooked code, after which the thread's order has moved on. */

@@ -99,11 +99,17 @@ struct extent {
 	enum extent_kind kind;
 	uint8_t size, second; /* arguments that give the size */
 };
+#define CALL_EXTENTS 3u
 struct known_call {
 	const char *name;
-	struct extent extents[3];
+	struct extent extents[CALL_EXTENTS];
 };
 const struct known_call *calls_find(LLVMValueRef call); /* NULL for all others */
+
+/* ---- formats.c: what calls of the printf family read ---- */
+#define CALL_STRINGS 32u
+uint32_t calls_strings(LLVMValueRef call); /* bits by argument: strings that it reads */
+const struct extent *calls_string(unsigned argument);
 
 /* ---- syncs.c: library functions that synchronise ---- */
 /* What a person calls the synchronisation function that `callee` is, in `out`; false for all others. */

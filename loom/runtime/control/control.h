@@ -152,12 +152,12 @@ struct control {
 	uint64_t budget;
 	/* Policies. */
 	uint32_t nchanges, next_change;
-	bool by_site;                      /* PCT: changes come before sites, not after points */
-	uint64_t lowest;                   /* PCT: priorities handed to those that must let others go first */
-	struct agent *chosen;              /* SURW */
-	uint64_t interesting;              /* SURW: sites below this hash */
-	uint64_t passing;                  /* of how many dull points one may be a switch, a power of two */
-	bool by_place;                     /* choices are among places, not threads; of PCT among groups */
+	bool by_site;         /* PCT: changes come before sites, not after points */
+	uint64_t lowest;      /* PCT: priorities handed to those that must let others go first */
+	struct agent *chosen; /* SURW */
+	uint64_t interesting; /* SURW: sites below this hash */
+	uint64_t passing;     /* of how many dull points one may be a switch, a power of two */
+	bool by_place;        /* choices are among places, not threads; of PCT among groups */
 	struct {
 		const void *routine;
 		uint32_t site; /* of the call that made its threads */
@@ -230,8 +230,8 @@ struct point {
 HIDDEN void point_pass(struct agent *me, struct point point);
 
 /* ---- spinning.c: threads that go in circles ---- */
-HIDDEN void spinning_note(struct agent *me);     /* it stands at a point */
-HIDDEN void spinning_progress(struct agent *me); /* it has done what cannot be done in circles */
+HIDDEN void spinning_note(struct agent *me);          /* it stands at a point */
+HIDDEN void spinning_progress(struct agent *me);      /* it has done what cannot be done in circles */
 HIDDEN bool spinning_repeats(const struct agent *me); /* as many known points in a row as spinning has */
 /* An access that is no point, while control.looking. */
 HIDDEN void spinning_look(struct agent *me, uint32_t site, uint64_t address, enum access access);
@@ -275,6 +275,7 @@ INLINE uint64_t agent_order(const struct agent *agent)
 }
 
 /* ---- intervene.c: claims are forced or forbidden ---- */
+#include "loom/runtime/control/waking.h"
 HIDDEN void intervene_prepare(void);
 HIDDEN void intervene_start(void);
 /* Is the site one of the claim's? Accesses there are always points. */
@@ -355,7 +356,8 @@ HIDDEN struct agent *places_draw_by_points(uint32_t n); /* or by the points they
 HIDDEN struct agent *places_highest(uint32_t n);
 HIDDEN void groups_join(struct agent *agent); /* a new thread, made by the running one */
 HIDDEN void groups_set_priority(struct agent *agent);
-HIDDEN void groups_sink(const struct agent *me); /* all of its group have lower priorities than anybody else */
+HIDDEN void
+groups_sink(const struct agent *me); /* all of its group have lower priorities than anybody else */
 
 /* ---- objects.c: what reports say about objects ---- */
 struct object {

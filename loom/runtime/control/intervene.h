@@ -6,6 +6,7 @@
 #define RUNTIME_INTERVENE_H
 
 #include "loom/runtime/control/engine.h"
+#include "loom/runtime/control/waking.h"
 
 /* What a site is to the claim. */
 #define MARK_KNOWN 0x8000u
@@ -43,12 +44,6 @@ HIDDEN void forbid_forgets(uint64_t address, uint64_t size); /* memory begins a 
 
 /* waking.c */
 HIDDEN void waking_passes(struct agent *me, uint32_t mark); /* does what it stands at */
-/* It signals a condition variable for which nobody waits. */
-HIDDEN void waking_missed(struct agent *me, uint64_t condition);
-/* It begins to wait, before the mutex is given back; true: the wait is to end at once. */
-HIDDEN bool waking_at_once(struct agent *me, uint64_t condition);
-/* It was woken, and the mutex is taken again; true: it is to wait on. */
-HIDDEN bool waking_waits_on(struct agent *me);
 
 /* force.c */
 HIDDEN void force_start(void);

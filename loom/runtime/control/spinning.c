@@ -56,9 +56,15 @@ void spinning_progress(struct agent *me)
 	agent_rises(me);
 }
 
+/* Points that it may know in a row: one that writes is at work for longer. */
+static uint32_t streak_most(const struct agent *me)
+{
+	return me->wrote && me->access != POINT_LINGER ? STREAK_WRITING : STREAK_READING;
+}
+
 bool spinning_repeats(const struct agent *me)
 {
-	return me->streak >= STREAK_READING;
+	return me->streak >= streak_most(me);
 }
 
 void spinning_note(struct agent *me)
@@ -77,8 +83,7 @@ void spinning_note(struct agent *me)
 		}
 		me->streak++;
 	}
-	bool patient = me->streak < (me->wrote && !lingers ? STREAK_WRITING : STREAK_READING);
-	if (!patient && control.nready > 1)
+	if (me->streak >= streak_most(me) && control.nready > 1)
 		demote(me);
 	if (UNLIKELY(control.still >= LOOK_FROM) && !control.looking)
 		points_look(true);

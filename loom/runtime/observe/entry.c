@@ -435,9 +435,11 @@ COLD unsnarl_write(uint64_t word, uint64_t address, uint64_t size)
 	access_granules(word, address, size, ACCESS_WRITE);
 }
 
-/* A string of at most `most` bytes, with its end. */
+/* A string of at most `most` bytes, with its end. The C library prints a null pointer as "(null)". */
 COLD unsnarl_read_string(uint64_t word, uint64_t address, uint64_t most)
 {
+	if (!address)
+		return;
 	size_t length = strnlen((const char *)address, most);
 	unsnarl_read(word, address, length < most ? length + 1 : length);
 }

@@ -1,7 +1,6 @@
 /* Condition variables under control. A waiter is an agent that waits for the
  * variable's address; the object itself is never touched. No spurious wake-ups
  * except by cancellation and time, and where a claim is forced (waking.c). */
-#include "loom/runtime/control/intervene.h" /* waking.c */
 #include "loom/runtime/sync/sync.h"
 
 #include <errno.h>

@@ -1,0 +1,18 @@
+/* What a wait on a condition variable asks where a claim is about such waits (waking.c).
+ * Part of control.h; both looms compile it. */
+#ifndef RUNTIME_WAKING_H
+#define RUNTIME_WAKING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct agent;
+
+/* It signals a condition variable for which nobody waits. */
+HIDDEN void waking_missed(struct agent *me, uint64_t condition);
+/* It begins to wait, before the mutex is given back; true: the wait is to end at once. */
+HIDDEN bool waking_at_once(struct agent *me, uint64_t condition);
+/* It was woken, and the mutex is taken again; true: it is to wait on. */
+HIDDEN bool waking_waits_on(struct agent *me);
+
+#endif
