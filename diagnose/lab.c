@@ -95,11 +95,7 @@ static enum verdict verdict_of(const struct lab *lab, const struct claim *claim,
 					 proof->forced.runs) ||
 		      statistics_lower(forced_failed, proof->forced.runs) > 0.5;
 
-	/* It came about, and the program fails more rarely than when it is left alone: that is not how it fails. */
-	bool refuted = proof->forced.occurred * 2 > proof->forced.runs &&
-		       statistics_is_less(forced_failed, proof->forced.runs, usual, all);
-
-	if (!less || refuted || is_spoilt(&proof->near, &lab->near) || is_spoilt(&proof->any, &lab->any) ||
+	if (!less || is_spoilt(&proof->near, &lab->near) || is_spoilt(&proof->any, &lab->any) ||
 	    (proof->near.given_up + proof->any.given_up) * 2 > proof->near.runs + proof->any.runs)
 		return VERDICT_GUESS;
 	/* What is meant can be kept: hardly anybody who waits has to be let go. */

@@ -7,8 +7,7 @@
  *            hardly anybody had to be let go;
  *   likely   mended, but forcing does not show it; or the failing schedules pass and clearly fewer
  *            near them fail, but some still do: there is more than one way to fail;
- *   a guess  neither: what fails all the same is no cause, nor is what came about when it was forced and then
- *            fails more rarely than the program as it is.
+ *   a guess  neither: what fails all the same is no cause.
  * Time only decides when to stop; it is no part of any count. */
 #ifndef DIAGNOSE_LAB_H
 #define DIAGNOSE_LAB_H

@@ -21,12 +21,28 @@ size_t proposals_add_claim(struct proposals *list, const struct evidence *eviden
 	return list->n - 1;
 }
 
+/* Can the others only come after the group's first access, because their thread is made behind it? Then being one
+ * step means no more than that they wait for its last access, and that is an order. */
+static bool begins_before_all(const struct evidence *evidence, const struct claim_parts *parts)
+{
+	const struct claim_part *first = &parts->items[0];
+
+	for (size_t i = 1; i < parts->n; i++)
+		if (parts->items[i].thread != first->thread &&
+		    (first->at == CLAIM_NOT_TRACED || parts->items[i].at == CLAIM_NOT_TRACED ||
+		     first->at >= parts->items[i].at ||
+		     !claim_is_ordered(evidence->run, first->at, parts->items[i].at)))
+			return false;
+	return true;
+}
+
 size_t proposals_add(struct proposals *list, const struct evidence *evidence, enum claim_kind kind,
 		     const struct claim_parts *parts)
 {
 	struct claim claim;
 
-	if (!claim_build(evidence->run, evidence->atlas, kind, parts, &claim))
+	if (!claim_build(evidence->run, evidence->atlas, kind, parts, &claim) ||
+	    (kind == CLAIM_ATOMIC && begins_before_all(evidence, parts)))
 		return SIZE_MAX;
 	if (kind != CLAIM_ATOMIC && claim_is_mutual(evidence->run, evidence->atlas, &claim))
 		return SIZE_MAX;

@@ -42,5 +42,27 @@ expect err 'exclude each other' "both at once"
 echo 'unsnarl claim 1' >short
 "$UNSNARL" hunt --force short --store kept -- ./twice >out 2>err
 expect err 'short, line 2: it ends without' "a claim that ends too early"
+# What waits: locks in a circle, a signal that comes too early, a lock that is kept while waiting.
+line() { grep -n "$2" "$SOURCE/tests/claims/$1" | cut -d: -f1; }
+proves() { # SOURCE FLAGS...: diagnoses it into out
+	"$UNSNARL" cc -O1 -g -pthread "${@:2}" "$SOURCE/tests/claims/$1" -o "${1%.c}" || exit 2
+	"$UNSNARL" diagnose --budget 1500 --seed 1 -j 1 --store "${1%.c}$#" -- "./${1%.c}" >out 2>err
+}
+proves circle.c
+expect out '^Cause +deadlock' "a circle"
+expect out '^How sure +Proven\.' "a circle, one thread at a time"
+"$UNSNARL" hunt --forbid 1 --budget 200 --keep-going --no-reduce -j 1 --store circle1 -- ./circle >out 2>err
+expect out '200 passed, 0 failed' "a circle, forbidden"
+proves missed.c
+expect out '^Cause +lost wake-up' "a signal too early"
+expect out '^How sure +Proven\.' "a signal that is kept"
+proves missed.c -DKEEPS
+expect out '^Cause +deadlock' "a lock that is kept"
+expect out "lock missed.c:$(line missed.c 'kept \*/')" "where it was taken"
+expect out "stuck in lock missed.c:$(line missed.c 'wanted \*/')" "who wants it"
+proves format.c
+expect out '^Cause +atomicity violation' "text that snprintf reads"
+expect out "read format.c:$(line format.c 'look \*/')" "text that snprintf reads"
+expect out '^How sure +Proven\.' "those who work do not spin"
 [ "$failed" -eq 0 ] && echo "all passed"
 exit $((failed > 0))
