@@ -470,9 +470,14 @@ static void put_nothing(const struct diagnosis *diagnosis, FILE *out)
 	else
 		put_label(out, "Outside", "nothing was noticed that was not under control.");
 	put_label(out, "Verdict", "none: that nothing failed does not prove that nothing can.");
+	bool crashed = diagnosis->has_plain && diagnosis->plain.outcome == OUTCOME_SIGNAL;
+
 	put_label(out, "Next",
-		  "give it longer (--time 600), other arguments, or an oracle that sees more "
-		  "(--expect FILE, --check CMD).");
+		  crashed ? "unsnarl isolate, with the same command, follows the crash back to its root "
+			    "cause; or "
+			    "give it longer (--time 600)."
+			  : "give it longer (--time 600), other arguments, or an oracle that sees more "
+			    "(--expect FILE, --check CMD).");
 }
 
 void diagnosis_print(const struct diagnosis *diagnosis, FILE *out)
