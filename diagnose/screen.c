@@ -8,6 +8,7 @@
 
 #include "base/options.h"
 #include "diagnose/diagnosis.h"
+#include "diagnose/proof_words.h"
 #include "report/advice.h"
 #include "report/finding.h"
 #include "report/said.h"
@@ -203,70 +204,6 @@ static char *names(const struct diagnosis *diagnosis, uint32_t bits)
 		text = longer;
 	}
 	return text;
-}
-
-/* "0 of 192" */
-static char *share(uint64_t part, uint64_t all)
-{
-	return memory_format("%llu of %llu", (unsigned long long)part, (unsigned long long)all);
-}
-
-/* What was done instead of a change to the program. */
-static const char *fix_words(const struct claim *claim)
-{
-	if (claim->kind == CLAIM_ATOMIC)
-		return "With these made one step";
-	if (claim->kind == CLAIM_LOOK_AGAIN)
-		return "When it looks again, and waits on if nothing has changed,";
-	if (claim->kind == CLAIM_MISSED)
-		return "With the signal kept for who comes too late";
-	if (claim->kind == CLAIM_LOCKS)
-		return "With only one thread at a time between these locks";
-	if (claim->kind != CLAIM_ORDER_LAST)
-		return "With the first made to wait for the second";
-	return claim->steps[0].location == CLAIM_ANYWHERE && claim->steps[0].nsites > 1
-		       ? "With this and what else is freed there made to wait until the others are done"
-		       : "With the first made to wait until the others are done";
-}
-
-/* What came of forcing it. */
-static char *forced_words(const struct trials_counts *forced)
-{
-	uint64_t failed = forced->failed + forced->other;
-
-	if (!forced->runs)
-		return memory_string("There was no time to force it.");
-	if (!failed && !forced->occurred)
-		return memory_string("It could not be forced.");
-	return memory_format("Forced it fails in %llu of %llu runs.", (unsigned long long)failed,
-			     (unsigned long long)forced->runs);
-}
-
-/* The counts in sentences. */
-static char *proof_words(const struct diagnosis *diagnosis, const struct cause *cause)
-{
-	const struct proof *proof = &cause->proof;
-	const struct trials_counts *usual = &diagnosis->causes.any, *near = &diagnosis->causes.near;
-	uint64_t runs = trials_kept(&proof->any) + trials_kept(&proof->near),
-		 before = usual->runs + near->runs;
-	const char *fix = fix_words(&cause->claim);
-	_cleanup_free_ char *forced = forced_words(&proof->forced);
-	_cleanup_free_ char *forbidden =
-		share(trials_failed(&proof->any) + trials_failed(&proof->near), runs);
-	uint64_t let_go = proof->any.runs + proof->near.runs - runs;
-	_cleanup_free_ char *left_out =
-		let_go ? memory_format(" %llu more in which that could not be kept up are left out.",
-				       (unsigned long long)let_go)
-		       : memory_string("");
-
-	if (!runs && proof->along.failed)
-		return memory_format("%s it fails all the same.", fix);
-	if (!runs)
-		return memory_format("%s it failed in none of %llu runs; there was no time for more.", fix,
-				     (unsigned long long)proof->along.runs);
-	return memory_format("%s %s %s schedules fail (%.0f %% before).%s", forced, fix, forbidden,
-			     before ? 100.0 * (double)(usual->failed + near->failed) / (double)before : 0.0,
-			     left_out);
 }
 
 static void put_sure(const struct diagnosis *diagnosis, const struct cause *cause, FILE *out)
