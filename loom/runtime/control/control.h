@@ -152,12 +152,12 @@ struct control {
 	uint64_t budget;
 	/* Policies. */
 	uint32_t nchanges, next_change;
-	bool by_site;                      /* PCT: changes come before sites, not after points */
-	uint64_t lowest;                   /* PCT: priorities handed to those that must let others go first */
-	struct agent *chosen;              /* SURW */
-	uint64_t interesting;              /* SURW: sites below this hash */
-	uint64_t passing;                  /* of how many dull points one may be a switch, a power of two */
-	bool by_place;                     /* choices are among places, not threads; of PCT among groups */
+	bool by_site;         /* PCT: changes come before sites, not after points */
+	uint64_t lowest;      /* PCT: priorities handed to those that must let others go first */
+	struct agent *chosen; /* SURW */
+	uint64_t interesting; /* SURW: sites below this hash */
+	uint64_t passing;     /* of how many dull points one may be a switch, a power of two */
+	bool by_place;        /* choices are among places, not threads; of PCT among groups */
 	struct {
 		const void *routine;
 		uint32_t site; /* of the call that made its threads */
@@ -230,8 +230,8 @@ struct point {
 HIDDEN void point_pass(struct agent *me, struct point point);
 
 /* ---- spinning.c: threads that go in circles ---- */
-HIDDEN void spinning_note(struct agent *me);     /* it stands at a point */
-HIDDEN void spinning_progress(struct agent *me); /* it has done what cannot be done in circles */
+HIDDEN void spinning_note(struct agent *me);          /* it stands at a point */
+HIDDEN void spinning_progress(struct agent *me);      /* it has done what cannot be done in circles */
 HIDDEN bool spinning_repeats(const struct agent *me); /* as many known points in a row as spinning has */
 /* An access that is no point, while control.looking. */
 HIDDEN void spinning_look(struct agent *me, uint32_t site, uint64_t address, enum access access);
@@ -355,7 +355,8 @@ HIDDEN struct agent *places_draw_by_points(uint32_t n); /* or by the points they
 HIDDEN struct agent *places_highest(uint32_t n);
 HIDDEN void groups_join(struct agent *agent); /* a new thread, made by the running one */
 HIDDEN void groups_set_priority(struct agent *agent);
-HIDDEN void groups_sink(const struct agent *me); /* all of its group have lower priorities than anybody else */
+HIDDEN void
+groups_sink(const struct agent *me); /* all of its group have lower priorities than anybody else */
 
 /* ---- objects.c: what reports say about objects ---- */
 struct object {
@@ -381,6 +382,8 @@ HIDDEN void heap_prepare(void);
 HIDDEN bool heap_follows(void); /* are blocks followed that the calling thread allocates? */
 /* libc gave out a block of `usable` bytes, of which the program asked for `size`. */
 HIDDEN void heap_born(void *block, size_t size, size_t usable);
+/* Does such an access keep to heap blocks, as far as they are known? False also when that takes a longer look. */
+HIDDEN bool heap_allows(struct agent *me, uint64_t site, uint64_t address, size_t size, enum access access);
 /* How much of a block the program may use; `usable` for those that are not followed. */
 HIDDEN size_t heap_size(const void *block, size_t usable);
 HIDDEN void heap_gone(void *block, size_t usable); /* it goes back to libc */

@@ -94,12 +94,12 @@ static __attribute__((noinline)) bool quick_bytes(struct thread *self, uint64_t 
 		       (length < 8 &&
 			(quick_open_row(self, address, word, length, access, true) ||
 			 (access == ACCESS_READ && quick_open(self, cell, word, address, length)))) ||
-		       quick_in_shared(self, cell, word, from, to, access);
+		       quick_in_shared(self, word, address, length, access);
 	if (quick_in_row(self, address, site, order, length, access, true, true))
 		return true;
 	if (OWNER_MODE(owner) != MODE_ALL)
 		return (access == ACCESS_READ && cached_step_at_bytes(self, word, address, length)) ||
-		       quick_in_shared(self, cell, word, from, to, access);
+		       quick_in_shared(self, word, address, length, access);
 	return quick_in_array(self, address, site, order, length, access) ||
 	       (access == ACCESS_READ && quick_join(self, cell, word, from, to));
 }

@@ -170,9 +170,10 @@ INLINE bool quick_change(struct thread *self, struct cell *cell, uint64_t word, 
 	uint64_t hash = change_hash(key);
 	const struct change *place = &self->changes[hash >> 53];
 	bool one = OWNER_MODE(raw.owner) == MODE_ONE;
-	if (UNLIKELY(runtime.controlled) || !change_is(place, key) || OWNER_FORM(raw.owner) != FORM(length) ||
-	    !OWNER_SLOT(raw.owner) || address % length || self->couples_left || runtime.options.jitter_us ||
-	    WORD_SLOT(word) != self->slot || self->held)
+	if (!change_is(place, key) || OWNER_FORM(raw.owner) != FORM(length) || !OWNER_SLOT(raw.owner) ||
+	    address % length || self->couples_left || runtime.options.jitter_us ||
+	    WORD_SLOT(word) != self->slot || self->held ||
+	    !passes_control(self, WORD_SITE(word), address, length, access))
 		return false;
 	handover_settle(self);
 	enum learnt learnt = LEARNT_NOTHING;

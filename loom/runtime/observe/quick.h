@@ -210,7 +210,8 @@ INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uin
 
 /* ---- bytes of a granule that two threads use ---- */
 
-/* What an access makes of a byte, as quick_byte, by the changes of cells (change.h); a cached step from then on. */
+/* What an access makes of a byte, as quick_byte, by the changes of cells (change.h); in a free run
+ * a cached step from then on. */
 static __attribute__((noinline)) bool quick_byte_changes(struct thread *self, uint64_t low, uint64_t word,
 							 enum access access, uint32_t *next, uint32_t *met)
 {
@@ -228,6 +229,8 @@ static __attribute__((noinline)) bool quick_byte_changes(struct thread *self, ui
 	uint32_t how = meets ? STEP_MEETS : 0;
 	*met |= how;
 	*next = STATE(HISTORY(change.next), access == ACCESS_WRITE ? self->context : byte.context);
+	if (UNLIKELY(runtime.controlled)) /* cached steps do not ask whether it is a point */
+		return true;
 	if (access == ACCESS_READ && second && state_tells(byte.context))
 		cached_step_note(self, low, site, STATE(HISTORY(low), byte.context),
 				 how | step_key_shared(self), *next);
@@ -277,14 +280,15 @@ INLINE void shared_end(struct thread *self, struct cell *cell, uint64_t low, uin
 
 /* Bytes of a granule that two threads use, this one among them, where the cell stays as it is but for an
  * order. All changes are known before the first one is made. */
-static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struct cell *cell, uint64_t word,
-						      uint32_t from, uint32_t to, enum access access)
+static __attribute__((noinline)) bool quick_in_shared(struct thread *self, uint64_t word, uint64_t address,
+						      uint32_t length, enum access access)
 {
-	if (UNLIKELY(runtime.controlled)) /* who meets whom must be seen */
-		return false;
+	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell);
+	uint32_t from = address % 8, to = from + length;
 	bool array = OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY;
-	if (!shared_with(self, low) || (access == ACCESS_WRITE && !array))
+	if (!shared_with(self, low) || (access == ACCESS_WRITE && !array) ||
+	    !passes_control(self, WORD_SITE(word), address, length, access))
 		return false;
 	uint32_t *states = array ? array_at(HISTORY(low))->states : NULL;
 	uint32_t old = 0, next[8], differ = 0, met = 0;
@@ -469,7 +473,7 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 		return true;
 	if (length == 1 && OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY && !OWNER_IS_PRIVATE(LOW_OWNER(low))) {
 		if (OWNER_MODE(LOW_OWNER(low)) != MODE_ALL)
-			return quick_in_shared(self, cell, word, from, to, access);
+			return quick_in_shared(self, word, address, length, access);
 		return quick_own_byte(self, word, address, access) ||
 		       (access == ACCESS_READ && quick_join(self, cell, word, from, to));
 	}
@@ -489,7 +493,7 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 	if (access == ACCESS_READ && quick_open(self, cell, word, address, length))
 		return true;
 	return quick_in_array(self, address, WORD_SITE(word), WORD_ORDER(word), length, access) ||
-	       quick_in_shared(self, cell, word, from, to, access) ||
+	       quick_in_shared(self, word, address, length, access) ||
 	       (access == ACCESS_READ && quick_join(self, cell, word, from, to));
 }
 
