@@ -19,26 +19,18 @@ import argparse
 import json
 import os
 import pathlib
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
+from small_programs import FAST, SMALL_MS, SMALL_POINTS, build, own_ms, truths
+import small_programs
+
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
-FLAGS = ["-O2", "-g", "-pthread"]
 MORE_SWITCHES = 3  # than the truth says
-SMALL_POINTS = 2000  # a program is small when its schedules have no more points
-SMALL_MS = 1.0  # and it computes no longer than this by itself
-FAST = 1000  # schedules in a second of processor time
 BEGIN, END = "<!-- eval-hunt: begin -->", "<!-- eval-hunt: end -->"
-
-
-def build(unsnarl, folder, truth, target):
-    cplusplus = any(not source.endswith(".c") for source in truth["sources"])
-    command = [unsnarl, "c++" if cplusplus else "cc", *FLAGS, *truth["sources"], "-o", str(target)]
-    subprocess.run(command, cwd=folder, check=True)
 
 
 def answer(command, cwd, patience):
@@ -50,21 +42,6 @@ def answer(command, cwd, patience):
     except ValueError:
         print("    " + process.stderr.decode(errors="replace").strip(), flush=True)
         return None
-
-
-def own_ms(command, cwd):
-    """Processor time of the program by itself, the least of a few runs, in ms."""
-    best = float("inf")
-    for _ in range(5):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        try:
-            subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL, timeout=5)
-        except subprocess.TimeoutExpired:
-            continue
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        best = min(best, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
-    return best * 1000
 
 
 class Load:
@@ -157,7 +134,7 @@ def is_short(row):
 
 def is_small(row):
     speed = row.get("speed")
-    return bool(speed) and speed["points"] <= SMALL_POINTS and speed["own_ms"] - row["start_ms"] <= SMALL_MS
+    return bool(speed) and small_programs.is_small(speed["points"], speed["own_ms"], row["start_ms"])
 
 
 def span(values):
@@ -244,11 +221,9 @@ def main():
     unsnarl = str(pathlib.Path(options.build).resolve() / "unsnarl")
     rows, started = [], time.time()
     start_ms = own_ms(["/bin/true"], "/")
-    truths = [(path.parent, json.loads(path.read_text()))
-              for path in sorted((SOURCE / "corpus").glob("*/truth.json"))]
-    truths.sort(key=lambda pair: pair[1]["class"] == "none")  # the bugs first
+    programs = sorted(truths(), key=lambda pair: pair[1]["class"] == "none")  # the bugs first
     with tempfile.TemporaryDirectory() as folder:
-        for source, truth in truths:
+        for source, truth in programs:
             if options.names and truth["name"] not in options.names:
                 continue
             program = Program(unsnarl, source, truth, pathlib.Path(folder), options)

@@ -34,7 +34,7 @@ static const char *const ends[] = { "none", "deadlock", "lost-wakeup", "livelock
 static struct area_control control = {
 	.policy = POLICY_RANDOM, .depth = 3, .carry = 1, .most_points = 2000000
 };
-static uint32_t line; /* of area_options */
+static uint32_t observe = OBSERVE_ALL;
 static bool replays, fresh, quiet, verbose, grows;
 static uint64_t sites[AREA_POINT_SITES]; /* rising; control.nsites of them */
 static int server = -1, server_pid;
@@ -89,12 +89,10 @@ static void area_reset(struct area *area, uint64_t seed)
 	schedule->nturns = schedule->end = schedule->nwaits = 0;
 	schedule->points = schedule->contested = 0;
 	memset(schedule->uncontrolled, 0, sizeof schedule->uncontrolled);
-	*area->head = (struct area_head){
-		.magic = AREA_MAGIC,
-		.version = AREA_VERSION,
-		.options = { .observe = OBSERVE_ALL, .context = 5, .line = line, .seed = seed },
-		.control = control
-	};
+	*area->head = (struct area_head){ .magic = AREA_MAGIC,
+					  .version = AREA_VERSION,
+					  .options = { .observe = observe, .context = 5, .seed = seed },
+					  .control = control };
 	memcpy(schedule->sites, sites, control.nsites * sizeof *sites);
 }
 
@@ -249,6 +247,34 @@ static void print_wait(const struct area_wait *wait)
 	printf("\n");
 }
 
+static uint64_t mixed(uint64_t a, uint64_t b)
+{
+	return (a ^ b * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu ^ a >> 29;
+}
+
+/* All that was observed, as sums of hashes: logs of two runs may have the same in another order. */
+static void print_observed(const struct area_process *process)
+{
+	uint64_t pairs = 0, orders = 0, predecessors = 0, edges = 0;
+	for (uint32_t i = 0; i < process->npairs && i < AREA_PAIRS; i++) {
+		const struct area_pair *pair = &process->pairs[i];
+		uint64_t what = mixed(mixed(pair->kind, pair->head_site), mixed(pair->tail_site, pair->open));
+		pairs += what;
+		orders += mixed(mixed(what, mixed(pair->head_thread, pair->tail_thread)),
+				mixed(pair->head_order, pair->tail_order));
+	}
+	for (uint32_t i = 0; i < process->npredecessors && i < AREA_PREDECESSORS; i++)
+		predecessors += mixed(process->predecessors[i].site, process->predecessors[i].before);
+	for (uint32_t i = 0; i < process->nedges && i < AREA_EDGES; i++) {
+		const struct area_edge *edge = &process->edges[i];
+		edges += mixed(mixed(edge->source, edge->sink),
+			       mixed(edge->write, mixed(edge->source_context, edge->sink_context)));
+	}
+	printf("  observed: pairs %016llx orders %016llx predecessors %u %016llx edges %u %016llx\n",
+	       (unsigned long long)pairs, (unsigned long long)orders, process->npredecessors,
+	       (unsigned long long)predecessors, process->nedges, (unsigned long long)edges);
+}
+
 static void print_run(const struct area *area, int status, uint64_t seed)
 {
 	const struct area_schedule *schedule = area->schedule;
@@ -264,6 +290,8 @@ static void print_run(const struct area *area, int status, uint64_t seed)
 		       schedule->diverged_thread, (unsigned long long)schedule->diverged_site);
 	if (*schedule->uncontrolled)
 		printf("  uncontrolled: %s", schedule->uncontrolled);
+	if (verbose)
+		print_observed(area->process);
 	for (uint32_t i = 0; verbose && i < schedule->nturns; i++) {
 		const struct area_turn *turn = &schedule->turns[i];
 		printf("  %u: thread %u kind %u end %u points %llu site %016llx\n", i, turn->thread,
@@ -406,7 +434,7 @@ int main(int argc, char **argv)
 			control.everywhere = 1;
 			break;
 		case 'l':
-			line = 1;
+			observe = OBSERVE_ALL | OBSERVE_TRACE;
 			break;
 		case 'g':
 			grows = true;

@@ -16,6 +16,7 @@ import tempfile
 
 POLICIES = ["random", "pct", "pos", "surw", "random-places", "pct-groups", "pos-places", "surw-places"]
 CORRECT = pathlib.Path(__file__).resolve().parent / "correct"
+SERIAL = pathlib.Path(__file__).resolve().parent / "serial"
 passed = failed = 0
 
 
@@ -114,6 +115,54 @@ def test_replay(driver, program, *more):
     for policy in POLICIES + ["stay"]:
         text = drive(driver, "-q", "-r", "-g", "-p", policy, "-n", "10", *more, program)
         verdict("10 of 10 identical" in text, f"{program} {policy}: replays: {text[-300:]}")
+
+
+# ---- what is observed ----
+
+def observed(text):
+    """All but orders: those of a granule's bytes may be of its last access of that kind."""
+    return re.sub(r" orders [0-9a-f]+", "", "".join(re.findall(r"^  observed: .*|^seed .*", text, re.M)))
+
+
+def test_observed(unsnarl, driver):
+    """Long runs, most of whose accesses take short ways, teach what they teach without short ways."""
+    for source in sorted(SERIAL.glob("*.c")):
+        for level in ("-O0", "-O2"):
+            name = f"./{source.stem}{level}"
+            done = subprocess.run([unsnarl, "cc", "-w", level, "-g", "-pthread", "-o", name, source])
+            verdict(done.returncode == 0, f"{name}: built")
+            short, long = (observed(drive(driver, "-v", *more, "-p", "pos", "-s", "7", name)) for more in ([], ["-l"]))
+            verdict("pairs" in short and short == long, f"{name}: short ways: {short}; none: {long}")
+
+
+STACKS = """
+#include <alloca.h>
+#include <pthread.h>
+static int table[20000];
+static __attribute__((noinline)) void fill(int *p, long n)
+{
+	for (long i = 0; i < n; i++)
+		p[i] += (int)i;
+	__asm__ volatile("" : : "r"(p) : "memory");
+}
+static void *work(void *n) { fill(alloca((long)n * sizeof(int)), (long)n); return NULL; }
+int main(void)
+{
+	pthread_t t;
+	fill(table, 20000);
+	for (int i = 0; i < 4; i++) {
+		pthread_create(&t, NULL, work, (void *)512L);
+		pthread_join(t, NULL);
+	}
+}
+"""
+
+
+def test_stacks(unsnarl, driver):
+    """Each thread has the stack of the one before: no pair, however late in the run."""
+    build(unsnarl, "stacks", STACKS)
+    text = drive(driver, "-p", "stay", "./stacks")
+    verdict("status 0" in text and " pairs 0" in text, f"stacks of threads one after the other: {text}")
 
 
 # ---- ends ----
@@ -223,6 +272,8 @@ def main():
             test_interleavings(unsnarl, driver)
             test_determinism(driver, "./sums")
             test_replay(driver, "./sums")
+            test_observed(unsnarl, driver)
+            test_stacks(unsnarl, driver)
             test_ends(unsnarl, driver)
         test_programs(unsnarl, driver, sys.argv[3:])
         os.chdir("/")

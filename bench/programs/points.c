@@ -1,5 +1,6 @@
 /* Accesses and nothing else, for the cost of a controlled run: how often a thread adds
- * to a counter that is shared, or as often alone while the other one waits.
+ * to a counter that is shared, or as often alone while the other one, which adds once so
+ * that order can matter there at all, waits.
  *
  * points alone|both COUNT */
 #include <pthread.h>
@@ -7,13 +8,12 @@
 #include <string.h>
 
 static volatile long shared;
-static long count;
 
-static void *add(void *unused)
+static void *add(void *times)
 {
-	for (long i = 0; i < count; i++)
+	for (long i = 0; i < *(long *)times; i++)
 		shared = shared + 1;
-	return unused;
+	return NULL;
 }
 
 int main(int argc, char **argv)
@@ -21,10 +21,9 @@ int main(int argc, char **argv)
 	pthread_t thread;
 	int both = argc > 1 && strcmp(argv[1], "both") == 0;
 
-	count = argc > 2 ? atol(argv[2]) : 0;
-	if (pthread_create(&thread, NULL, add, NULL) != 0)
+	long count = argc > 2 ? atol(argv[2]) : 0, once = 1;
+	if (pthread_create(&thread, NULL, add, &count) != 0)
 		return 1;
-	if (both)
-		add(NULL);
+	add(both ? &count : &once);
 	return pthread_join(thread, NULL) != 0;
 }

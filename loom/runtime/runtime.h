@@ -146,6 +146,14 @@ INLINE bool must_be_seen(uint64_t site)
 {
 	return UNLIKELY(runtime.controlled) && !*(const volatile uint8_t *)(PASSES_START + site);
 }
+/* Would the long way only record such an access: no point, no fault? For short ways that check no more. */
+HIDDEN bool control_lets_pass(const struct thread *self, uint64_t site, uint64_t address, size_t size,
+			      enum access access);
+INLINE bool passes_control(const struct thread *self, uint64_t site, uint64_t address, size_t size,
+			   enum access access)
+{
+	return LIKELY(!runtime.controlled) || control_lets_pass(self, site, address, size, access);
+}
 /* Has the thread in this slot passed no synchronisation call since it made this access? */
 HIDDEN bool control_is_open(uint32_t slot, uint32_t order);
 

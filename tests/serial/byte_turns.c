@@ -1,5 +1,5 @@
 /* A program for test_reference.py: three threads take turns at buffers of bytes, in
- * the ways that the runtime has short ways for (loom/runtime/observe/glance.h). One fills and sums
+ * the ways that the runtime has short ways for (loom/runtime/observe/cached_step.h). One fills and sums
  * up, one looks things up in what was filled, one overwrites now and then. The same
  * accesses come again and again, so that nearly all of them are known after the first
  * rounds; what is observed must be exact all the same. Every run does the same. */

@@ -2,7 +2,7 @@
  * nearly every access is to what another thread had last: ints that are filled, read
  * twice and scattered, points of two doubles that are copied, all by thousands between
  * two synchronisation calls. test_reference.py compares what is observed here without
- * the trace, where known changes, first accesses and glances stay out of the runtime,
+ * the trace, where known changes, first accesses and cached steps stay out of the runtime,
  * events travel together and threads become busy. */
 #include <pthread.h>
 #include <stdio.h>

@@ -383,6 +383,8 @@ HIDDEN void heap_prepare(void);
 HIDDEN bool heap_follows(void); /* are blocks followed that the calling thread allocates? */
 /* libc gave out a block of `usable` bytes, of which the program asked for `size`. */
 HIDDEN void heap_born(void *block, size_t size, size_t usable);
+/* Does such an access keep to heap blocks, as far as they are known? False also when that takes a longer look. */
+HIDDEN bool heap_allows(struct agent *me, uint64_t site, uint64_t address, size_t size, enum access access);
 /* How much of a block the program may use; `usable` for those that are not followed. */
 HIDDEN size_t heap_size(const void *block, size_t usable);
 HIDDEN void heap_gone(void *block, size_t usable); /* it goes back to libc */

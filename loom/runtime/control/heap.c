@@ -259,16 +259,32 @@ static uint64_t first_forbidden(uint64_t address, uint64_t end)
 	return end;
 }
 
+/* The write of an atomic update has happened when it is seen, so its read is looked at instead. */
+static bool note_checked(struct agent *me, uint64_t site, uint64_t address, enum access access)
+{
+	bool known = access == ACCESS_WRITE && me->checked_read == address && me->checked_site == site;
+	me->checked_read = access == ACCESS_READ ? address : 0;
+	me->checked_site = (uint32_t)site;
+	return known;
+}
+
+bool heap_allows(struct agent *me, uint64_t site, uint64_t address, size_t size, enum access access)
+{
+	if (!heap.nspans)
+		return true;
+	if (me->extent != EXTENT_WHOLE || first_forbidden(address, address + size) < address + size)
+		return false;
+	note_checked(me, site, address, access);
+	return true;
+}
+
 void heap_check(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access)
 {
 	struct agent *me = holder();
 	if (!me || me->inside || self->held || !heap.nspans)
 		return;
 	uint32_t site = WORD_SITE(word);
-	/* The write of an atomic update has happened; its read was looked at. */
-	bool known = access == ACCESS_WRITE && me->checked_read == address && me->checked_site == site;
-	me->checked_read = access == ACCESS_READ ? address : 0;
-	me->checked_site = site;
+	bool known = note_checked(me, site, address, access);
 	uint64_t end = address + (me->extent == EXTENT_FIRST_BYTE ? 1 : size);
 	/* A long string comes in parts. */
 	bool uncertain = me->extent == EXTENT_FIRST_BYTE && address != me->certain;

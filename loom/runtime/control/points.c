@@ -61,6 +61,7 @@ bool points_always(uint32_t site)
 static void lean_no_more(void)
 {
 	runtime.lean = false;
+	control.stacks_seen = true; /* short ways do not look where an access goes */
 	for (uint32_t slot = 1; slot < SLOT_GONE; slot++)
 		if (runtime.threads[slot].state == THREAD_LIVE)
 			thread_set_ways(&runtime.threads[slot]);
@@ -130,6 +131,14 @@ static void take_point(struct thread *self, uint64_t word, uint64_t address, siz
 	}
 	point_pass(me, point);
 	self->meets_open = granule_is_open(self, address, size, access); /* others may have come */
+}
+
+bool control_lets_pass(const struct thread *self, uint64_t site, uint64_t address, size_t size,
+		       enum access access)
+{
+	struct agent *me = control.current;
+	return me && me->thread == self && !me->inside && !control.intervenes && !must_be_seen(site) &&
+	       !granule_is_open(self, address, size, access) && heap_allows(me, site, address, size, access);
 }
 
 /* A debugger may stop here: the calling thread is about to do the access that it was asked for. */

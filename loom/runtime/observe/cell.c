@@ -13,9 +13,9 @@
  * a write over what others have read since; reading the same value again is no new
  * communication. What nobody wrote has a null source: at a thread's first read,
  * and at all reads once several threads have read it. */
-#include "loom/runtime/observe/calm.h"
+#include "loom/runtime/observe/reread.h"
 #include "loom/runtime/observe/change.h"
-#include "loom/runtime/observe/look.h"
+#include "loom/runtime/observe/known_read.h"
 #include "loom/runtime/observe/readers.h"
 #include "loom/runtime/observe/cells.h"
 
@@ -194,8 +194,8 @@ static bool read_first(struct thread *self, struct cell *cell, struct cell now, 
 static bool read_among_many(struct thread *self, struct cell *cell, struct cell now, uint64_t word,
 			    uint64_t address)
 {
-	uint32_t number = readers_of(cell, now.read), before = news_in_any_context(self);
-	again_put_latest(self, cell, now);
+	uint32_t number = readers_of(cell, now.read), before = learnt_apart_from_context(self);
+	reread_put_latest(self, cell, now);
 	uint32_t list = readers_list(cell, number);
 	enum reading reading = readers_read(self, number, word);
 	if (!number)
@@ -209,13 +209,13 @@ static bool read_among_many(struct thread *self, struct cell *cell, struct cell 
 		observe_edge(self, 0, 0, WORD_SITE(word), self->context, false);
 	if (reading == READING_FIRST)
 		communicate(self, &now, ACCESS_READ);
-	note_calm(self, word, before != news_in_any_context(self));
+	note_shared_read(self, word, before != learnt_apart_from_context(self));
 	if (self->owner == OWNER_NEVER || must_be_seen(WORD_SITE(word)))
 		return true;
-	bool calm = site_is_calm(self, word);
-	note_again(self, cell, now, word, reading != READING_FIRST && calm);
-	if (calm && !runtime.controlled && list && list_names(list, READER(word)))
-		note_listed_again(self, now, list, word);
+	bool exhausted = site_is_exhausted(self, word);
+	note_reread(self, cell, now, word, reading != READING_FIRST && exhausted);
+	if (exhausted && !runtime.controlled && list && list_names(list, READER(word)))
+		note_listed_reread(self, now, list, word);
 	return true;
 }
 
@@ -326,7 +326,7 @@ static bool take_over(struct thread *self, struct cell *cell, struct cell raw, u
 		      uint64_t address, enum access access)
 {
 	struct change change = cell_learn(self, raw, word, address, access);
-	return cell_change_hands(self, cell, raw, &change, word, address, access);
+	return cell_hand_over(self, cell, raw, &change, word, address, access);
 }
 
 #define SOON 256u /* accesses of this thread */
@@ -353,18 +353,20 @@ static void read_again(struct thread *self, struct cell *cell, struct cell now, 
 {
 	const struct history *old = history_at(HISTORY(now.history));
 	bool is_b = OWNER_SLOT(now.owner) == self->slot;
-	uint32_t before = news(self);
+	uint32_t before = learnt_count(self);
 	struct change change = cell_learn(self, now, word, address, ACCESS_READ);
-	note_calm(self, word, before != news(self));
+	note_shared_read(self, word, before != learnt_count(self));
 	bool there = (is_b ? old->read : old->own & ~OWN_LAST) == WORD_SITE(word);
-	bool calm = there && self->owner != OWNER_NEVER && !runtime.controlled && site_is_calm(self, word);
-	if (calm && has_memos(now.owner, unit))
+	bool exhausted =
+		there && self->owner != OWNER_NEVER && !runtime.controlled && site_is_exhausted(self, word);
+	if (exhausted && has_memos(now.owner, unit))
 		memo_learn(self, WORD_SITE(word), low_of(now), MEMO_PASS);
 	else
 		cell_set(cell, change_cell(self, now, change.next, word, ACCESS_READ));
 	if (runtime.controlled && self->owner != OWNER_NEVER && !must_be_seen(WORD_SITE(word)) &&
-	    before == news(self) && !change.meets[0] && !change.meets[1] && has_memos(now.owner, unit))
-		look_note(self, low_of(now), WORD_SITE(word), HISTORY(change.next));
+	    before == learnt_count(self) && !change.meets[0] && !change.meets[1] &&
+	    has_memos(now.owner, unit))
+		known_read_note(self, low_of(now), WORD_SITE(word), HISTORY(change.next));
 }
 
 /* One attempt; false when another thread came between. */

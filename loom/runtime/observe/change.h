@@ -106,9 +106,8 @@ INLINE void change_communicate(struct thread *self, const struct change *change,
 }
 
 /* The cell becomes that, unless it is no longer `raw`. */
-INLINE bool cell_change_hands(struct thread *self, struct cell *cell, struct cell raw,
-			      const struct change *change, uint64_t word, uint64_t address,
-			      enum access access)
+INLINE bool cell_hand_over(struct thread *self, struct cell *cell, struct cell raw,
+			   const struct change *change, uint64_t word, uint64_t address, enum access access)
 {
 	struct cell fresh = change_cell(self, raw, change->next, word, access);
 	if (UNLIKELY(!change->before)) /* it may have been a byte of an array that nobody had touched */

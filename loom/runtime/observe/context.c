@@ -95,7 +95,7 @@ void context_own_slowly(struct thread *self, uint32_t event)
 {
 	inbox_take(self);
 	context_push(self, event, 1, true);
-	if (self->owner != OWNER_NEVER && ++self->events == BUSY_FROM)
+	if (self->owner != OWNER_NEVER && !runtime.controlled && ++self->events == BUSY_FROM)
 		context_set_busy(self, true);
 }
 
@@ -118,7 +118,8 @@ static void post_send(struct thread *self, struct post *post)
 		context_give(thread, post->events, n);
 	self->posted -= post->n;
 	post->sent += post->n;
-	post->most = post->sent < POST_AT_ONCE ? 0 : post->sent < POST_BY_FEW ? POST_FEW : POST_MANY;
+	bool at_once = runtime.controlled || post->sent < POST_AT_ONCE; /* under control no cores compete */
+	post->most = at_once ? 0 : post->sent < POST_BY_FEW ? POST_FEW : POST_MANY;
 	post->events = post->n = 0;
 }
 

@@ -94,12 +94,12 @@ static __attribute__((noinline)) bool quick_bytes(struct thread *self, uint64_t 
 		       (length < 8 &&
 			(quick_open_row(self, address, word, length, access, true) ||
 			 (access == ACCESS_READ && quick_open(self, cell, word, address, length)))) ||
-		       quick_in_shared(self, cell, word, from, to, access);
+		       quick_in_shared(self, word, address, length, access);
 	if (quick_in_row(self, address, site, order, length, access, true, true))
 		return true;
 	if (OWNER_MODE(owner) != MODE_ALL)
-		return (access == ACCESS_READ && glance_at_bytes(self, word, address, length)) ||
-		       quick_in_shared(self, cell, word, from, to, access);
+		return (access == ACCESS_READ && cached_step_at_bytes(self, word, address, length)) ||
+		       quick_in_shared(self, word, address, length, access);
 	return quick_in_array(self, address, site, order, length, access) ||
 	       (access == ACCESS_READ && quick_join(self, cell, word, from, to));
 }
@@ -146,7 +146,7 @@ INLINE void access_unit(uint64_t word, uint64_t address, uint32_t length, enum a
 		access_range(word, address, length, access, form, false);
 }
 
-/* Are there memos, or looks, of such cells? Of this thread's own, and reads of what two threads know. */
+/* Are there memos, or known reads, of such cells? Of this thread's own, and reads of what two threads know. */
 INLINE bool has_memos_of(const struct thread *self, uint64_t low, enum access access)
 {
 	uint16_t owner = LOW_OWNER(low);
@@ -201,8 +201,8 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 			__attribute__                                                                        \
 			((musttail)) return name##_further(word, address, memo);                             \
 	}                                                                                                    \
-	static __attribute__((preserve_most, noinline)) void name##_hands(uint64_t word, uint64_t address,   \
-									  uint64_t memo)                     \
+	static __attribute__((preserve_most, noinline)) void name##_handover(                                \
+		uint64_t word, uint64_t address, uint64_t memo)                                              \
 	{                                                                                                    \
 		struct thread *self = unsnarl_self;                                                          \
 		struct cell *cell = layout_cell(address);                                                    \
@@ -218,15 +218,15 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 	{                                                                                                    \
 		struct thread *self = unsnarl_self;                                                          \
 		uint64_t site = WORD_SITE(word), order = WORD_ORDER(word);                                   \
-		if (!(length == 4 && glance_at_own_half(self, address, site, order, access)) &&              \
+		if (!(length == 4 && cached_step_at_own_half(self, address, site, order, access)) &&         \
 		    !quick_in_row(self, address, site, order, length, access, false, false)) __attribute__   \
-			((musttail)) return name##_hands(word, address, memo);                               \
+			((musttail)) return name##_handover(word, address, memo);                            \
 	}                                                                                                    \
 	static __attribute__((preserve_most, noinline)) void name##_step(uint64_t word, uint64_t address,    \
 									 uint64_t memo)                      \
 	{                                                                                                    \
-		if (!second_chance(word, address, access, length, false)) __attribute__                      \
-			((musttail)) return name##_hands(word, address, memo);                               \
+		if (!quick_without_memo(word, address, access, length, false)) __attribute__                 \
+			((musttail)) return name##_handover(word, address, memo);                            \
 	}                                                                                                    \
 	MISS(name)                                                                                           \
 	{                                                                                                    \
@@ -236,7 +236,7 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		if (must_be_seen(WORD_SITE(word))) __attribute__                                             \
 			((musttail)) return name##_seen(word, address, memo);                                \
 		if (access == ACCESS_READ && LOW_OWNER(low) == OWNER(0u, FORM(length), MODE_MANY)) {         \
-			if (self->owner == OWNER_NEVER || !reads_again(self, cell, word)) __attribute__      \
+			if (self->owner == OWNER_NEVER || !passes_over(self, cell, word)) __attribute__      \
 				((musttail)) return name##_many(word, address, memo);                        \
 			return;                                                                              \
 		}                                                                                            \
@@ -244,7 +244,7 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 			((musttail)) return name##_among_bytes(word, address, memo);                         \
 		if (has_memos_of(self, low, access)) __attribute__                                           \
 			((musttail)) return name##_step(word, address, memo);                                \
-		__attribute__((musttail)) return name##_hands(word, address, memo);                          \
+		__attribute__((musttail)) return name##_handover(word, address, memo);                       \
 	}                                                                                                    \
 	SLOWLY(name)                                                                                         \
 	{                                                                                                    \
@@ -256,9 +256,9 @@ INLINE uint64_t event_word(const struct thread *self, uint64_t site)
 		    must_be_seen(site)) /* need not touch the pages of memos */                              \
 			name##_access(word, address);                                                        \
 		else if (!(length == 8 && quick_in_halves(self, address, site, self->order, access)) &&      \
-			 !(LOW_IS_MANY(low) ? access == ACCESS_READ && reads_again(self, cell, word)         \
+			 !(LOW_IS_MANY(low) ? access == ACCESS_READ && passes_over(self, cell, word)         \
 					    : low && quick_by_memo(self, cell, self->order, access, memo)))  \
-			name##_hands(word, address, (uint64_t)memo);                                         \
+			name##_handover(word, address, (uint64_t)memo);                                      \
 	}                                                                                                    \
 	static __attribute__((preserve_most, noinline)) void name##_in_row(uint64_t address, uint64_t site)  \
 	{                                                                                                    \
@@ -283,8 +283,8 @@ UNIT_ACCESS(write4, 4, ACCESS_WRITE)
 /* ---- two whole granules ---- */
 
 /* Both in one state. */
-INLINE bool second_chance_for_both(struct thread *self, uint64_t word, struct cell *cells, struct memo *memo,
-				   enum access access)
+INLINE bool quick_both_without_memo(struct thread *self, uint64_t word, struct cell *cells, struct memo *memo,
+				    enum access access)
 {
 	uint64_t low = cell_low(cells);
 	return !low_without_context(low ^ cell_low(cells + 1)) &&
@@ -299,11 +299,11 @@ INLINE bool second_chance_for_both(struct thread *self, uint64_t word, struct ce
 		struct thread *self = unsnarl_self;                                                        \
 		struct cell *cells = layout_whole(address);                                                \
 		if (self->owner != OWNER_NEVER && address % 8 == 0 && !must_be_seen(WORD_SITE(word)) &&    \
-		    second_chance_for_both(self, word, cells, (struct memo *)memo, access))                \
+		    quick_both_without_memo(self, word, cells, (struct memo *)memo, access))               \
 			return;                                                                            \
 		if (!has_memos_of(self, cell_low(cells), access)) {                                        \
-			name##8_hands(word, address, memo);                                                \
-			name##8_hands(word, address + 8, memo);                                            \
+			name##8_handover(word, address, memo);                                             \
+			name##8_handover(word, address + 8, memo);                                         \
 			return;                                                                            \
 		}                                                                                          \
 		unsnarl_miss_##name##8(word, address, memo);                                               \
@@ -313,7 +313,7 @@ INLINE bool second_chance_for_both(struct thread *self, uint64_t word, struct ce
 	{                                                                                                  \
 		struct thread *self = unsnarl_self;                                                        \
 		if (access == ACCESS_WRITE || self->owner == OWNER_NEVER || address % 8 ||                 \
-		    must_be_seen(WORD_SITE(word)) || !reads_both_again(self, layout_whole(address), word)) \
+		    must_be_seen(WORD_SITE(word)) || !passes_over_both(self, layout_whole(address), word)) \
 			__attribute__                                                                      \
 			((musttail)) return name##16_further(word, address, memo);                         \
 	}
@@ -351,16 +351,16 @@ MISS_BOTH(write, ACCESS_WRITE)
 			((musttail)) return name##_slowly(address, site);                                  \
 	}
 
-/* By a glance: what only few of them have to do then is jumped to as well. */
-#define GLANCE_WAY(name, way, glance)                                                                      \
+/* By a cached step: what only few of them have to do then is jumped to as well. */
+#define CACHED_STEP_WAY(name, way, step)                                                                   \
 	static __attribute__((preserve_most, noinline)) void name##_##way(uint64_t address, uint64_t site) \
 	{                                                                                                  \
-		enum glanced done = glance;                                                                \
-		if (UNLIKELY(done == GLANCED_NOT)) __attribute__                                           \
+		enum step_taken done = step;                                                               \
+		if (UNLIKELY(done == STEP_NOT_KNOWN)) __attribute__                                        \
 			((musttail)) return name##_slowly(address, site);                                  \
-		if (UNLIKELY(done == GLANCED_MEETS)) __attribute__                                         \
+		if (UNLIKELY(done == STEP_TAKEN_MEETS)) __attribute__                                      \
 			((musttail)) return name##_meets(address, site);                                   \
-		if (UNLIKELY(done == GLANCED_LAST)) __attribute__                                          \
+		if (UNLIKELY(done == STEP_TAKEN_LAST)) __attribute__                                       \
 			((musttail)) return last_byte(address, site);                                      \
 	}
 
@@ -372,9 +372,9 @@ static __attribute__((preserve_most, noinline)) void last_byte(uint64_t address,
 
 #define BYTE_ACCESS(name, access, element)                                                               \
 	SMALL_SLOWLY(name, 1, access, element)                                                           \
-	BYTE_WAY(name, meets, glance_meet(self, address, access))                                        \
-	GLANCE_WAY(name, in_array, glance_at_own(unsnarl_self, address, site, access))                   \
-	GLANCE_WAY(name, shared, glance_at_shared(unsnarl_self, address, site, access))                  \
+	BYTE_WAY(name, meets, cached_step_meet(self, address, access))                                   \
+	CACHED_STEP_WAY(name, in_array, cached_step_at_own(unsnarl_self, address, site, access))         \
+	CACHED_STEP_WAY(name, shared, cached_step_at_shared(unsnarl_self, address, site, access))        \
 	BYTE_WAY(name, part, quick_part(self, address, site, 1, access, element))                        \
 	COLD_CALL(name)                                                                                  \
 	{                                                                                                \
@@ -420,7 +420,7 @@ COLD unsnarl_read(uint64_t word, uint64_t address, uint64_t size)
 	uint64_t at = address, end = address + size;
 	while (at < end && WORD_SLOT(word) == self->slot) {
 		uint64_t next = (at & ~7ull) + 8 < end ? (at & ~7ull) + 8 : end;
-		if (!glance_at_bytes(self, word, at, (uint32_t)(next - at)))
+		if (!cached_step_at_bytes(self, word, at, (uint32_t)(next - at)))
 			break;
 		at = next;
 	}

@@ -118,7 +118,7 @@ static void cut_in_halves(struct thread *self, uint64_t granule)
 		}
 		lower.owner = OWNER(OWNER_SLOT(now.owner), FORM_HALF | OWNER_IS_PRIVATE(now.owner),
 				    OWNER_MODE(now.owner));
-		again_put_everybodys(self, first, now);
+		reread_put_everybodys(self, first, now);
 		cell_set(second, cell_copy(self, now, second, FORM_HALF));
 		if (cell_swap(first, now, lower))
 			return;

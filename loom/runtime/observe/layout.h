@@ -250,8 +250,8 @@ struct change {
 #define EDGE_FROM_NOBODY 0u
 #define EDGE_NONE (~0u)
 
-/* An access to a byte of an array that teaches nothing (glance.h). */
-struct glance {
+/* An access to a byte of an array that teaches nothing (cached_step.h). */
+struct cached_step {
 	uint64_t from; /* writer 10 | site 22 | the byte's state 32 */
 	uint64_t to;   /* which way and in which context 32 | state then 32 */
 } __attribute__((aligned(16)));
@@ -301,10 +301,10 @@ struct spare {
 };
 #define ROWS_IN_HAND 8u
 
-#define AGAIN 4096u /* places for reads that need not be repeated (calm.h) */
+#define REREADS 4096u /* places for reads that need not be repeated (reread.h) */
 
 /* How many shared reads of a site in a row brought nothing new. */
-struct calm {
+struct exhausted_site {
 	uint32_t site, count;
 };
 
@@ -362,8 +362,8 @@ struct thread {
 	uint32_t events; /* of its own since the last synchronisation call */
 	/* ---- */
 	uint32_t slot __attribute__((aligned(64)));
-	bool has_again;  /* something is in `again` */
-	bool meets_open; /* under control: its access meets one that is open (open.c) */
+	bool has_rereads; /* something is in `rereads` */
+	bool meets_open;  /* under control: its access meets one that is open (open.c) */
 	uint64_t closed; /* under control: its accesses up to this order came before a synchronisation call */
 	uint32_t number; /* run-wide */
 	uint32_t generation; /* of the slot */
@@ -393,13 +393,14 @@ struct thread {
 	struct recent_pair last_met;     /* the pair met before this one */
 	struct recent_pairs met_pairs;   /* this thread is the tail; its own */
 	struct recent_pairs taken_pairs; /* this thread is the head; atomic */
-	/* Reads of shared data that this thread need not repeat (calm.h): of a cell, and of it so. */
-	uint64_t again[AGAIN], again_so[AGAIN];
-	uint32_t
-		moved[AGAIN]; /* of which cell `again` has another site than its block of readers, 0 = none */
-	struct calm calm[512];
+	/* Reads of shared data that this thread need not repeat (reread.h): of this value,
+	 * and of values of this writer. */
+	uint64_t rereads[REREADS], passable[REREADS];
+	uint32_t moved
+		[REREADS]; /* of which cell `rereads` has another site than its block of readers, 0 = none */
+	struct exhausted_site exhausted[512];
 	struct change changes[2048];
-	struct glance glances[4096];
+	struct cached_step cached_steps[4096];
 	uint64_t steps[4096];     /* tag and history (history.c) */
 	uint64_t listed[2048];    /* tag and step from list to list (lists.c) */
 	uint64_t logged[1024][2]; /* pairs and couples already logged, direct-mapped by key */

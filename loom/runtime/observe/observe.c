@@ -27,10 +27,10 @@ void observe_after_fork(void)
 		__builtin_memset(&thread->met_pairs, 0, sizeof thread->met_pairs);
 		__builtin_memset(&thread->taken_pairs, 0, sizeof thread->taken_pairs);
 		__builtin_memset(thread->met, 0, sizeof thread->met);
-		__builtin_memset(thread->again_so, 0, sizeof thread->again_so);
-		__builtin_memset(thread->calm, 0, sizeof thread->calm);
+		__builtin_memset(thread->passable, 0, sizeof thread->passable);
+		__builtin_memset(thread->exhausted, 0, sizeof thread->exhausted);
 		__builtin_memset(thread->changes, 0, sizeof thread->changes);
-		__builtin_memset(thread->glances, 0, sizeof thread->glances);
+		__builtin_memset(thread->cached_steps, 0, sizeof thread->cached_steps);
 		__builtin_memset(thread->steps, 0, sizeof thread->steps);
 		__builtin_memset(thread->listed, 0, sizeof thread->listed);
 		thread->lean_step = 0;

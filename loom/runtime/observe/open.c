@@ -11,9 +11,9 @@
 void observe_close(struct thread *self)
 {
 	self->closed = self->order;
-	if (self->has_again)
-		memset(self->again, 0, sizeof self->again);
-	self->has_again = false;
+	if (self->has_rereads)
+		memset(self->rereads, 0, sizeof self->rereads);
+	self->has_rereads = false;
 }
 
 /* A cell that another thread alone was at. */

@@ -104,8 +104,8 @@ static void open_parts(struct thread *self, uint64_t granule)
 		bool halves = OWNER_FORM(lower.owner) == FORM_HALF;
 		if (halves)
 			upper = cell_get(second);
-		again_put_everybodys(self, first, lower);
-		again_put_everybodys(self, second, upper);
+		reread_put_everybodys(self, first, lower);
+		reread_put_everybodys(self, second, upper);
 		uint32_t number = cut_new(self);
 		uint32_t starts = fill_parts(self, lower, upper, cut_at(number)->cells);
 		if (cell_swap(first, lower, cut_cell(number, starts))) {
@@ -131,7 +131,7 @@ void parts_cut(struct thread *self, uint64_t granule, uint32_t from, uint32_t to
 		if (edge == 8 || starts >> edge & 1)
 			continue;
 		const struct cell *part = &cells[part_of(starts, edge)];
-		again_put_everybodys(self, part, cell_get(part));
+		reread_put_everybodys(self, part, cell_get(part));
 		cells[edge] = cell_copy(self, cell_get(part), &cells[edge], FORM_PART);
 		starts |= 1u << edge;
 	}

@@ -5,10 +5,10 @@
 #ifndef RUNTIME_QUICK_H
 #define RUNTIME_QUICK_H
 
-#include "loom/runtime/observe/calm.h"
+#include "loom/runtime/observe/reread.h"
 #include "loom/runtime/observe/change.h"
-#include "loom/runtime/observe/glance.h"
-#include "loom/runtime/observe/hands.h"
+#include "loom/runtime/observe/cached_step.h"
+#include "loom/runtime/observe/handover.h"
 #include "loom/runtime/observe/cells.h"
 
 INLINE bool quick_privately(const struct thread *self, struct cell *cell, uint32_t form, uint64_t site,
@@ -61,8 +61,9 @@ INLINE bool steps_quietly(void)
 	return UNLIKELY(runtime.options.jitter_us);
 }
 
-/* What no memo knows, of cells that they are for. */
-INLINE bool second_chance(uint64_t word, uint64_t address, enum access access, uint32_t length, bool quiet)
+/* An access that no memo knows, to a cell of a form that memos are for. */
+INLINE bool quick_without_memo(uint64_t word, uint64_t address, enum access access, uint32_t length,
+			       bool quiet)
 {
 	struct thread *self = unsnarl_self;
 	struct cell *cell = layout_cell(address);
@@ -70,7 +71,7 @@ INLINE bool second_chance(uint64_t word, uint64_t address, enum access access, u
 	if (self->owner == OWNER_NEVER || address % length)
 		return false;
 	if (OWNER_MODE(LOW_OWNER(low)) == MODE_ONE)
-		return access == ACCESS_READ && look_at_cell(self, cell, low, word);
+		return access == ACCESS_READ && known_read_take(self, cell, low, word);
 	return quick_step(self, cell, word, access, FORM(length), quiet || steps_quietly());
 }
 
@@ -83,7 +84,7 @@ INLINE bool quick_cell(struct thread *self, struct cell *cell, uint64_t site, ui
 	if (quick_privately(self, cell, FORM_PART, site, order, access))
 		return true;
 	if (LOW_IS_MANY(cell_low(cell)))
-		return access == ACCESS_READ && reads_again(self, cell, site << WORD_SITE_SHIFT);
+		return access == ACCESS_READ && passes_over(self, cell, site << WORD_SITE_SHIFT);
 	return quick_by_memo(self, cell, order, access, memo_of(self, site));
 }
 
@@ -170,7 +171,7 @@ INLINE bool quick_in_array(struct thread *self, uint64_t address, uint64_t site,
 				  ? STATE_HISTORY(next[i - 1])
 				  : history_step(self, history, (uint32_t)site, access);
 		if (length == 4 && i == 0)
-			glance_note(self, 0, site, history, glance_own(access), next[0]);
+			cached_step_note(self, 0, site, history, step_key_own(access), next[0]);
 		next[i] = STATE(next[i], access == ACCESS_WRITE ? self->context : STATE_CONTEXT(states[i]));
 	}
 	for (uint32_t i = 0; i < length; i++)
@@ -200,7 +201,7 @@ INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uin
 	if (LOW_IS_CUT(low))
 		return quick_parts(self, low, address, length, site, order, access);
 	if (OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY)
-		return (length == 4 && glance_at_own_half(self, address, site, order, access)) ||
+		return (length == 4 && cached_step_at_own_half(self, address, site, order, access)) ||
 		       quick_in_row(self, address, site, order, length, access, false, true) ||
 		       quick_in_array(self, address, site, order, length, access);
 	return length == 8 && address % 8 == 0 && OWNER_FORM(LOW_OWNER(low)) == FORM_HALF &&
@@ -209,7 +210,8 @@ INLINE bool quick_unit(struct thread *self, uint64_t address, uint64_t site, uin
 
 /* ---- bytes of a granule that two threads use ---- */
 
-/* The same by the changes of cells (change.h); becomes a glance. */
+/* What an access makes of a byte, as quick_byte, by the changes of cells (change.h); in a free run
+ * a cached step from then on. */
 static __attribute__((noinline)) bool quick_byte_changes(struct thread *self, uint64_t low, uint64_t word,
 							 enum access access, uint32_t *next, uint32_t *met)
 {
@@ -224,15 +226,17 @@ static __attribute__((noinline)) bool quick_byte_changes(struct thread *self, ui
 	if (UNLIKELY(runtime.options.jitter_us) && (access == ACCESS_WRITE || meets))
 		return false; /* delays belong there */
 	change_learn_edge(self, &change, byte.context, word, access);
-	uint32_t how = meets ? GLANCE_MEETS : 0;
+	uint32_t how = meets ? STEP_MEETS : 0;
 	*met |= how;
 	*next = STATE(HISTORY(change.next), access == ACCESS_WRITE ? self->context : byte.context);
+	if (UNLIKELY(runtime.controlled)) /* cached steps do not ask whether it is a point */
+		return true;
 	if (access == ACCESS_READ && second && state_tells(byte.context))
-		glance_note(self, low, site, STATE(HISTORY(low), byte.context), how | glance_shared(self),
-			    *next);
+		cached_step_note(self, low, site, STATE(HISTORY(low), byte.context),
+				 how | step_key_shared(self), *next);
 	else if (access == ACCESS_WRITE && !second && change.source == EDGE_NONE)
-		glance_note(self, low_of_second(low), site, HISTORY(low), how | glance_over(),
-			    STATE_HISTORY(*next));
+		cached_step_note(self, low_of_second(low), site, HISTORY(low), how | step_key_over(),
+				 STATE_HISTORY(*next));
 	return true;
 }
 
@@ -244,11 +248,11 @@ INLINE bool quick_byte(struct thread *self, uint64_t low, uint64_t word, enum ac
 	uint64_t site = WORD_SITE(word);
 	bool second = OWNER_SLOT(LOW_OWNER(low)) == self->slot;
 	if (access == ACCESS_READ && second && state_tells(LOW_CONTEXT(low)) &&
-	    glance_find(self, low, site, STATE(HISTORY(low), LOW_CONTEXT(low)), glance_shared(self), next,
-			met))
+	    cached_step_find(self, low, site, STATE(HISTORY(low), LOW_CONTEXT(low)), step_key_shared(self),
+			     next, met))
 		return true;
 	if (access == ACCESS_WRITE && !second &&
-	    glance_find(self, low_of_second(low), site, HISTORY(low), glance_over(), next, met)) {
+	    cached_step_find(self, low_of_second(low), site, HISTORY(low), step_key_over(), next, met)) {
 		*next = STATE(*next, self->context);
 		return true;
 	}
@@ -276,14 +280,15 @@ INLINE void shared_end(struct thread *self, struct cell *cell, uint64_t low, uin
 
 /* Bytes of a granule that two threads use, this one among them, where the cell stays as it is but for an
  * order. All changes are known before the first one is made. */
-static __attribute__((noinline)) bool quick_in_shared(struct thread *self, struct cell *cell, uint64_t word,
-						      uint32_t from, uint32_t to, enum access access)
+static __attribute__((noinline)) bool quick_in_shared(struct thread *self, uint64_t word, uint64_t address,
+						      uint32_t length, enum access access)
 {
-	if (UNLIKELY(runtime.controlled)) /* who meets whom must be seen */
-		return false;
+	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell);
+	uint32_t from = address % 8, to = from + length;
 	bool array = OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY;
-	if (!shared_with(self, low) || (access == ACCESS_WRITE && !array))
+	if (!shared_with(self, low) || (access == ACCESS_WRITE && !array) ||
+	    !passes_control(self, WORD_SITE(word), address, length, access))
 		return false;
 	uint32_t *states = array ? array_at(HISTORY(low))->states : NULL;
 	uint32_t old = 0, next[8], differ = 0, met = 0;
@@ -317,7 +322,7 @@ static __attribute__((noinline)) bool quick_own_byte(struct thread *self, uint64
 	if (!low_is_own_array(self, low) || !old)
 		return false;
 	uint32_t next = history_step(self, old, WORD_SITE(word), access);
-	glance_note(self, 0, WORD_SITE(word), old, glance_own(access), next);
+	cached_step_note(self, 0, WORD_SITE(word), old, step_key_own(access), next);
 	*state = STATE(next, access == ACCESS_WRITE ? self->context : STATE_CONTEXT(*state));
 	*(access == ACCESS_WRITE ? &cell->write : &cell->read) = WORD_ORDER(word);
 	if (address % 8 == 7)
@@ -333,7 +338,7 @@ INLINE bool quick_listed(struct thread *self, const struct cell *cell, uint64_t 
 {
 	uint16_t owner = LOW_OWNER(cell_low(cell));
 	return OWNER_MODE(owner) == MODE_MANY && OWNER_FORM(owner) == FORM(length) && !(address % length) &&
-	       reads_listed_again(self, cell, word);
+	       passes_over_listed(self, cell, word);
 }
 
 /* Some bytes of a granule that is private to this thread, or fresh. */
@@ -406,7 +411,7 @@ static __attribute__((noinline)) bool quick_join(struct thread *self, struct cel
 	for (uint32_t i = 0; i < 8; i++)
 		bytes.states[i] = !row                            ? RELAXED_GET(states[i])
 				  : i && sites[i] == sites[i - 1] ? bytes.states[i - 1]
-								  : glance_at_row(self, sites[i]);
+								  : cached_step_at_row(self, sites[i]);
 	if (!join_bytes(self, fresh, &bytes, word, from, to, &met))
 		return false;
 	fresh.owner = OWNER(self->slot, FORM_ARRAY, MODE_ONE);
@@ -468,7 +473,7 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 		return true;
 	if (length == 1 && OWNER_FORM(LOW_OWNER(low)) == FORM_ARRAY && !OWNER_IS_PRIVATE(LOW_OWNER(low))) {
 		if (OWNER_MODE(LOW_OWNER(low)) != MODE_ALL)
-			return quick_in_shared(self, cell, word, from, to, access);
+			return quick_in_shared(self, word, address, length, access);
 		return quick_own_byte(self, word, address, access) ||
 		       (access == ACCESS_READ && quick_join(self, cell, word, from, to));
 	}
@@ -488,7 +493,7 @@ INLINE bool quick_small(struct thread *self, uint64_t word, uint64_t address, ui
 	if (access == ACCESS_READ && quick_open(self, cell, word, address, length))
 		return true;
 	return quick_in_array(self, address, WORD_SITE(word), WORD_ORDER(word), length, access) ||
-	       quick_in_shared(self, cell, word, from, to, access) ||
+	       quick_in_shared(self, word, address, length, access) ||
 	       (access == ACCESS_READ && quick_join(self, cell, word, from, to));
 }
 

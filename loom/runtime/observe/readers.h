@@ -67,12 +67,12 @@ HIDDEN uint64_t
 readers_next(struct readers_walk *walk); /* one last read after another; 0 when there are no more */
 HIDDEN void readers_recycle(void (*each)(uint32_t *reader)); /* upper halves of event words */
 
-/* ---- again.c: reads that were passed over (calm.h) ---- */
-/* The site at a place of the thread's `again` goes into the block of its cell; false when it cannot. */
-HIDDEN __attribute__((preserve_most)) bool again_put(struct thread *self, uint32_t at);
-HIDDEN void again_put_all(struct thread *thread); /* of one that has ended */
+/* ---- reread.c: reads that were passed over (reread.h) ---- */
+/* The site at a place of the thread's `rereads` goes into the block of its cell; false when it cannot. */
+HIDDEN __attribute__((preserve_most)) bool reread_put(struct thread *self, uint32_t at);
+HIDDEN void reread_put_all(struct thread *thread); /* of one that has ended */
 /* The site of whoever came last, before this thread reads; all of them, before the cell takes another form. */
-HIDDEN void again_put_latest(struct thread *self, const struct cell *cell, struct cell now);
-HIDDEN void again_put_everybodys(struct thread *self, const struct cell *cell, struct cell now);
+HIDDEN void reread_put_latest(struct thread *self, const struct cell *cell, struct cell now);
+HIDDEN void reread_put_everybodys(struct thread *self, const struct cell *cell, struct cell now);
 
 #endif

@@ -124,7 +124,7 @@ bool recycle_slots(void)
 	}
 	for (uint32_t slot = 1; slot < SLOT_GONE && found; slot++)
 		if (runtime.threads[slot].state == THREAD_RECYCLING)
-			again_put_all(&runtime.threads[slot]);
+			reread_put_all(&runtime.threads[slot]);
 	if (!found || !recycle_mappings())
 		return false;
 	__atomic_fetch_add(&runtime.recycled, 1, __ATOMIC_RELAXED);

@@ -34,8 +34,8 @@ INLINE bool access_quietly(struct thread *self, uint64_t word, uint64_t address,
 	if (quick_privately(self, cell, FORM_WHOLE, WORD_SITE(word), WORD_ORDER(word), access))
 		return true;
 	if (LOW_OWNER(low) == OWNER(0u, FORM_WHOLE, MODE_MANY))
-		return access == ACCESS_READ && reads_again(self, cell, word);
-	return OWNER_FORM(LOW_OWNER(low)) == FORM_WHOLE && second_chance(word, address, access, 8, true);
+		return access == ACCESS_READ && passes_over(self, cell, word);
+	return OWNER_FORM(LOW_OWNER(low)) == FORM_WHOLE && quick_without_memo(word, address, access, 8, true);
 }
 
 /* A group that its hook did not know. */

@@ -79,14 +79,14 @@ struct thread *thread_new(void)
 		uint32_t slot = (uint32_t)(thread - runtime.threads);
 		uint32_t generation = used ? thread->generation : 0;
 		if (used) { /* else all is zero, and not there yet: a page that is read first comes twice */
-			memset(thread, 0, offsetof(struct thread, again));
+			memset(thread, 0, offsetof(struct thread, rereads));
 			memset(thread->met, 0, sizeof thread->met);
-			memset(thread->again, 0, sizeof thread->again);
-			memset(thread->again_so, 0, sizeof thread->again_so);
+			memset(thread->rereads, 0, sizeof thread->rereads);
+			memset(thread->passable, 0, sizeof thread->passable);
 			memset(thread->moved, 0, sizeof thread->moved);
-			memset(thread->calm, 0, sizeof thread->calm);
+			memset(thread->exhausted, 0, sizeof thread->exhausted);
 			memset(thread->changes, 0, sizeof thread->changes);
-			memset(thread->glances, 0, sizeof thread->glances);
+			memset(thread->cached_steps, 0, sizeof thread->cached_steps);
 			memset(thread->steps, 0, sizeof thread->steps);
 			memset(thread->listed, 0, sizeof thread->listed);
 			memset(thread->logged, 0, sizeof thread->logged);

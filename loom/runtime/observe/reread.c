@@ -1,8 +1,8 @@
-/* Reads that were passed over (calm.h) at another site than the reader's last one that its
+/* Reads that were passed over (reread.h) at another site than the reader's last one that its
  * block of readers knows: who needs to know looks it up, or has it put into the block. The
  * list of readers then names the site as if the thread had read there in the first place; who
  * came last stays, and nothing is observed. */
-#include "loom/runtime/observe/calm.h"
+#include "loom/runtime/observe/reread.h"
 #include "loom/runtime/observe/readers.h"
 #include "loom/runtime/observe/cells.h"
 
@@ -11,26 +11,26 @@ static bool is_many(struct cell cell)
 	return OWNER_MODE(cell.owner) == MODE_MANY;
 }
 
-bool again_put(struct thread *self, uint32_t at)
+bool reread_put(struct thread *self, uint32_t at)
 {
 	static const struct cell none;
 	/* Between the stores that move a place there may have been a signal handler that needed it. */
 	uint32_t name = self->moved[at];
 	const struct cell *cell = name ? moved_cell(name, at) : &none;
 	struct cell now = cell_get(cell);
-	uint64_t last = self->again[at];
-	bool is_old = !is_many(now) || (last ^ again_value(cell, low_of(now), now.write)) > AGAIN_SITE_BITS;
+	uint64_t last = self->rereads[at];
+	bool is_old = !is_many(now) || (last ^ reread_value(cell, low_of(now), now.write)) > REREAD_SITE_BITS;
 	if (!is_old && !readers_correct(self, cell, now.read, self->slot, last & WORD_SITE_MASK))
 		return false;
-	self->again[at] = 0;
+	self->rereads[at] = 0;
 	return true;
 }
 
-void again_put_all(struct thread *thread)
+void reread_put_all(struct thread *thread)
 {
-	for (uint32_t at = 0; at < AGAIN; at++)
-		if (thread->again[at] & AGAIN_MOVED)
-			again_put(thread, at);
+	for (uint32_t at = 0; at < REREADS; at++)
+		if (thread->rereads[at] & REREAD_MOVED)
+			reread_put(thread, at);
 }
 
 static void put_one(struct thread *self, const struct cell *cell, struct cell now, uint32_t number,
@@ -41,7 +41,7 @@ static void put_one(struct thread *self, const struct cell *cell, struct cell no
 		readers_correct(self, cell, number, WORD_SLOT(read), WORD_SITE(last));
 }
 
-void again_put_latest(struct thread *self, const struct cell *cell, struct cell now)
+void reread_put_latest(struct thread *self, const struct cell *cell, struct cell now)
 {
 	uint32_t number = readers_of(cell, now.read);
 	uint64_t latest = readers_latest(number);
@@ -49,7 +49,7 @@ void again_put_latest(struct thread *self, const struct cell *cell, struct cell 
 		put_one(self, cell, now, number, latest);
 }
 
-void again_put_everybodys(struct thread *self, const struct cell *cell, struct cell now)
+void reread_put_everybodys(struct thread *self, const struct cell *cell, struct cell now)
 {
 	struct readers_walk walk = { .number = is_many(now) ? readers_of(cell, now.read) : 0 };
 	uint32_t number = walk.number;

@@ -1,43 +1,43 @@
-/* Glances: accesses to bytes of a granule with an array (array.c) that teach
- * nothing, remembered by each thread. What a read by the second of two threads may tell
+/* Cached steps: accesses to bytes of a granule with an array (array.c) that teach nothing,
+ * remembered by each thread with the state that they lead to. What a read by the second of two threads may tell
  * depends on the byte's state, the site and the context of the reader. What the first one's
  * write makes of a byte, and what a thread does to a byte of its own, depends on the
  * byte's history and the site alone. */
-#ifndef RUNTIME_GLANCE_H
-#define RUNTIME_GLANCE_H
+#ifndef RUNTIME_CACHED_STEP_H
+#define RUNTIME_CACHED_STEP_H
 
-#include "loom/runtime/observe/hands.h"
+#include "loom/runtime/observe/handover.h"
 #include "loom/runtime/observe/cells.h"
 
 /* Of a read by the second thread, now. */
-INLINE uint32_t glance_shared(const struct thread *self)
+INLINE uint32_t step_key_shared(const struct thread *self)
 {
 	return (uint16_t)RELAXED_GET(self->context) | (RELAXED_GET(runtime.recycled) & 3) << 16 | 1u << 18;
 }
 
 /* Of an access to a byte of one's own. */
-INLINE uint32_t glance_own(enum access access)
+INLINE uint32_t step_key_own(enum access access)
 {
 	return 1u << 18 | (uint32_t)(access == ACCESS_WRITE) << 19;
 }
 
 /* Of a write by the first thread. */
-INLINE uint32_t glance_over(void)
+INLINE uint32_t step_key_over(void)
 {
 	return 1u << 18 | 1u << 20 | (RELAXED_GET(runtime.recycled) & 3) << 16;
 }
 
 /* Of a row's byte as a state. */
-INLINE uint32_t glance_row(void)
+INLINE uint32_t step_key_row(void)
 {
 	return 1u << 18 | 1u << 19 | 1u << 20;
 }
 
-#define GLANCE_MEETS (1u << 21) /* the access meets the other thread */
+#define STEP_MEETS (1u << 21) /* the access meets the other thread */
 
-INLINE struct glance *glance_place(struct thread *self, uint64_t from)
+INLINE struct cached_step *cached_step_place(struct thread *self, uint64_t from)
 {
-	return &self->glances[from * 0xff51afd7ed558ccdu >> 52];
+	return &self->cached_steps[from * 0xff51afd7ed558ccdu >> 52];
 }
 
 /* Longer contexts do not fit into a state. */
@@ -47,29 +47,29 @@ INLINE bool state_tells(uint32_t context)
 }
 
 /* A cell's first half tells the writer. */
-INLINE uint64_t glance_from(uint64_t low, uint64_t site, uint32_t state)
+INLINE uint64_t cached_step_from(uint64_t low, uint64_t site, uint32_t state)
 {
 	return (low & ~(uint64_t)HISTORY(~0u)) << 32 | site << 32 | state;
 }
 
-/* The byte's state after such an access; false when that is not known. It may come with GLANCE_MEETS, where `met`
+/* The byte's state after such an access; false when that is not known. It may come with STEP_MEETS, where `met`
  * is. Looked at by one instruction: a signal handler may put another one in its place meanwhile. */
-INLINE bool glance_get(struct thread *self, uint64_t from, uint32_t how, uint32_t *next, uint32_t *met)
+INLINE bool cached_step_get(struct thread *self, uint64_t from, uint32_t how, uint32_t *next, uint32_t *met)
 {
-	cell_bits found = *(const volatile cell_bits *)glance_place(self, from);
+	cell_bits found = *(const volatile cell_bits *)cached_step_place(self, from);
 	uint64_t to = (uint64_t)found[1];
 	uint32_t differ = (uint32_t)(to >> 32) ^ how;
 	*next = (uint32_t)to;
-	if ((uint64_t)found[0] != from || differ & ~(met ? GLANCE_MEETS : 0))
+	if ((uint64_t)found[0] != from || differ & ~(met ? STEP_MEETS : 0))
 		return false;
 	if (met)
 		*met |= differ;
 	return true;
 }
 
-INLINE void glance_put(struct thread *self, uint64_t from, uint32_t how, uint32_t next)
+INLINE void cached_step_put(struct thread *self, uint64_t from, uint32_t how, uint32_t next)
 {
-	struct glance *place = glance_place(self, from);
+	struct cached_step *place = cached_step_place(self, from);
 	RELAXED_SET(place->to, 0);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	RELAXED_SET(place->from, from);
@@ -77,25 +77,25 @@ INLINE void glance_put(struct thread *self, uint64_t from, uint32_t how, uint32_
 	RELAXED_SET(place->to, (uint64_t)how << 32 | next);
 }
 
-INLINE bool glance_find(struct thread *self, uint64_t low, uint64_t site, uint32_t state, uint32_t how,
-			uint32_t *next, uint32_t *met)
+INLINE bool cached_step_find(struct thread *self, uint64_t low, uint64_t site, uint32_t state, uint32_t how,
+			     uint32_t *next, uint32_t *met)
 {
-	return glance_get(self, glance_from(low, site, state), how, next, met);
+	return cached_step_get(self, cached_step_from(low, site, state), how, next, met);
 }
 
-INLINE void glance_note(struct thread *self, uint64_t low, uint64_t site, uint32_t state, uint32_t how,
-			uint32_t next)
+INLINE void cached_step_note(struct thread *self, uint64_t low, uint64_t site, uint32_t state, uint32_t how,
+			     uint32_t next)
 {
-	glance_put(self, glance_from(low, site, state), how, next);
+	cached_step_put(self, cached_step_from(low, site, state), how, next);
 }
 
 /* A byte of a row (rows.c) as a state. */
-INLINE uint32_t glance_at_row(struct thread *self, uint64_t byte)
+INLINE uint32_t cached_step_at_row(struct thread *self, uint64_t byte)
 {
 	uint32_t state;
-	if (!glance_get(self, byte, glance_row(), &state, NULL)) {
+	if (!cached_step_get(self, byte, step_key_row(), &state, NULL)) {
 		state = state_of_row(byte);
-		glance_put(self, byte, glance_row(), state);
+		cached_step_put(self, byte, step_key_row(), state);
 	}
 	return state;
 }
@@ -132,44 +132,45 @@ INLINE bool low_is_first(const struct thread *self, uint64_t low)
 }
 
 /* What is left to do after an access to one byte. */
-enum glanced { GLANCED_NOT, GLANCED, GLANCED_LAST, GLANCED_MEETS };
+enum step_taken { STEP_NOT_KNOWN, STEP_TAKEN, STEP_TAKEN_LAST, STEP_TAKEN_MEETS };
 
 /* A byte's next state. With the granule's last one the array may come to its end: when all are alike, or when the
  * first thread is `over` what the second one read. */
-INLINE enum glanced glance_store(uint32_t *state, uint32_t next, uint64_t address, bool over)
+INLINE enum step_taken cached_step_store(uint32_t *state, uint32_t next, uint64_t address, bool over)
 {
 	if (next == *state)
-		return GLANCED;
+		return STEP_TAKEN;
 	*state = next;
-	return address % 8 == 7 && (over || !STATE_HISTORY(state[-7] ^ next)) ? GLANCED_LAST : GLANCED;
+	return address % 8 == 7 && (over || !STATE_HISTORY(state[-7] ^ next)) ? STEP_TAKEN_LAST : STEP_TAKEN;
 }
 
 /* A byte that two threads use: a read by the second one, a write by the first. */
-INLINE enum glanced glance_at_shared(struct thread *self, uint64_t address, uint64_t site, enum access access)
+INLINE enum step_taken cached_step_at_shared(struct thread *self, uint64_t address, uint64_t site,
+					     enum access access)
 {
 	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell);
 	uint32_t *state = &array_at(HISTORY(low))->states[address % 8], next, met = 0;
 	bool reads = access == ACCESS_READ;
 	if (!(reads ? low_is_second(self, low) : low_is_first(self, low)) ||
-	    !(reads ? glance_find(self, low, site, *state, glance_shared(self), &next, &met)
-		    : glance_find(self, low_of_second(low), site, STATE_HISTORY(*state), glance_over(), &next,
-				  &met)))
-		return GLANCED_NOT;
+	    !(reads ? cached_step_find(self, low, site, *state, step_key_shared(self), &next, &met)
+		    : cached_step_find(self, low_of_second(low), site, STATE_HISTORY(*state), step_key_over(),
+				       &next, &met)))
+		return STEP_NOT_KNOWN;
 	*(reads ? &cell->read : &cell->write) = (uint32_t)self->order;
-	enum glanced done =
-		glance_store(state, reads ? next : STATE(next, (uint16_t)self->context), address, !reads);
-	return met ? GLANCED_MEETS : done;
+	enum step_taken done = cached_step_store(state, reads ? next : STATE(next, (uint16_t)self->context),
+						 address, !reads);
+	return met ? STEP_TAKEN_MEETS : done;
 }
 
 /* Then, if it meets the other thread and the cell still names both; always true. */
-INLINE bool glance_meet(struct thread *self, uint64_t address, enum access access)
+INLINE bool cached_step_meet(struct thread *self, uint64_t address, enum access access)
 {
 	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell);
 	bool reads = access == ACCESS_READ;
 	if (reads ? low_is_second(self, low) : low_is_first(self, low))
-		hands_meet(self, reads ? HISTORY_WRITER(low) : OWNER_SLOT(LOW_OWNER(low)), access);
+		handover_meet(self, reads ? HISTORY_WRITER(low) : OWNER_SLOT(LOW_OWNER(low)), access);
 	if (address % 8 == 7)
 		array_settle(self, cell);
 	return true;
@@ -177,17 +178,17 @@ INLINE bool glance_meet(struct thread *self, uint64_t address, enum access acces
 
 /* The same for several bytes of a granule, read: one for each state that they are in. All are known before the
  * first one changes. */
-INLINE bool glance_at_bytes(struct thread *self, uint64_t word, uint64_t address, uint32_t length)
+INLINE bool cached_step_at_bytes(struct thread *self, uint64_t word, uint64_t address, uint32_t length)
 {
 	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell);
 	uint32_t *states = &array_at(HISTORY(low))->states[address % 8], next[8], differ = 0, met = 0, i = 0;
 	if (!low_is_second(self, low))
 		return false;
-	uint32_t how = glance_shared(self);
+	uint32_t how = step_key_shared(self);
 	do {
 		uint32_t old = RELAXED_GET(states[i]), then;
-		if (!glance_find(self, low, WORD_SITE(word), old, how, &then, &met))
+		if (!cached_step_find(self, low, WORD_SITE(word), old, how, &then, &met))
 			return false;
 		differ |= then ^ old;
 		do
@@ -207,22 +208,23 @@ INLINE bool glance_at_bytes(struct thread *self, uint64_t word, uint64_t address
 }
 
 /* An access to a byte of one's own. */
-INLINE enum glanced glance_at_own(struct thread *self, uint64_t address, uint64_t site, enum access access)
+INLINE enum step_taken cached_step_at_own(struct thread *self, uint64_t address, uint64_t site,
+					  enum access access)
 {
 	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell);
 	uint32_t *state = &array_at(HISTORY(low))->states[address % 8], next;
 	if (!low_is_own_array(self, low) ||
-	    !glance_find(self, 0, site, STATE_HISTORY(*state), glance_own(access), &next, NULL))
-		return GLANCED_NOT;
+	    !cached_step_find(self, 0, site, STATE_HISTORY(*state), step_key_own(access), &next, NULL))
+		return STEP_NOT_KNOWN;
 	next = STATE(next, access == ACCESS_WRITE ? (uint16_t)self->context : STATE_CONTEXT(*state));
 	*(access == ACCESS_WRITE ? &cell->write : &cell->read) = (uint32_t)self->order;
-	return glance_store(state, next, address, false);
+	return cached_step_store(state, next, address, false);
 }
 
 /* The same for an int among bytes that differ from it, as long as its own are alike. */
-INLINE bool glance_at_own_half(struct thread *self, uint64_t address, uint64_t site, uint64_t order,
-			       enum access access)
+INLINE bool cached_step_at_own_half(struct thread *self, uint64_t address, uint64_t site, uint64_t order,
+				    enum access access)
 {
 	struct cell *cell = layout_whole(address);
 	uint64_t low = cell_low(cell), both[2];
@@ -231,7 +233,7 @@ INLINE bool glance_at_own_half(struct thread *self, uint64_t address, uint64_t s
 		return false;
 	__builtin_memcpy(both, states, sizeof both);
 	if ((both[0] ^ both[1]) | (both[0] ^ (old | (uint64_t)old << 32)) ||
-	    !glance_find(self, 0, site, STATE_HISTORY(old), glance_own(access), &next, NULL))
+	    !cached_step_find(self, 0, site, STATE_HISTORY(old), step_key_own(access), &next, NULL))
 		return false;
 	next = STATE(next, access == ACCESS_WRITE ? (uint16_t)self->context : STATE_CONTEXT(old));
 	if (next != old) {

@@ -1,4 +1,4 @@
-/* Reads that are passed over (loom/runtime/observe/calm.h, again.c) against a naive twin that knows
+/* Reads that are passed over (loom/runtime/observe/reread.h, reread.c) against a naive twin that knows
  * where each thread read each value last: more values than threads keep at hand, several sites,
  * values that are written anew. Whoever asks for a last site gets the right one at any time, and
  * the blocks of readers have it when it is put there.
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loom/runtime/observe/calm.h"
+#include "loom/runtime/observe/reread.h"
 #include "loom/runtime/observe/readers.h"
 #include "tests/runtime_alone.h"
 
@@ -27,7 +27,7 @@ void observe_predecessor(struct thread *self, uint32_t site, uint32_t before)
 
 /* ---- the twin ---- */
 
-enum { THREADS = 5, CELLS = 3 * AGAIN, SITES = 4, STEPS = 1500000 };
+enum { THREADS = 5, CELLS = 3 * REREADS, SITES = 4, STEPS = 1500000 };
 
 static _Alignas(64) struct cell cells[CELLS];
 static uint32_t last_sites[CELLS][THREADS]; /* by slot; 0 = it has not read the value */
@@ -72,12 +72,12 @@ static void read_at(uint32_t slot, uint32_t which, uint32_t site)
 	uint64_t word = word_of(slot, site);
 	bool first = !last_sites[which][slot];
 	last_sites[which][slot] = site;
-	if (reads_again(self, cell, word) || reads_listed_again(self, cell, word)) {
+	if (passes_over(self, cell, word) || passes_over_listed(self, cell, word)) {
 		assert_false(first);
 		passed++;
 		return;
 	}
-	again_put_latest(self, cell, now);
+	reread_put_latest(self, cell, now);
 	uint32_t list = readers_list(cell, now.read);
 	enum reading reading = readers_read(self, now.read, word);
 	if (reading != READING_AGAIN)
@@ -85,9 +85,9 @@ static void read_at(uint32_t slot, uint32_t which, uint32_t site)
 	if (cell->read != now.read)
 		readers_free(self, now.read);
 	assert_int_equal(reading == READING_FIRST, first);
-	note_again(self, cell, now, word, !first);
+	note_reread(self, cell, now, word, !first);
 	if (list && list_names(list, READER(word))) {
-		note_listed_again(self, now, list, word);
+		note_listed_reread(self, now, list, word);
 		listed++;
 	}
 }
@@ -133,14 +133,14 @@ static void test_last_sites(void **state)
 {
 	(void)state;
 	for (uint32_t step = 0; step < STEPS; step++) {
-		uint32_t which = below(2) ? below(CELLS) : below(64) + below(3) * AGAIN;
+		uint32_t which = below(2) ? below(CELLS) : below(64) + below(3) * REREADS;
 		if (below(50) == 0)
 			renew(which);
 		for (uint32_t n = below(4); n > 0; n--)
 			read_at(1 + below(THREADS - 1), which, 1 + below(SITES));
 		check(which, false);
 		if (below(100) == 0) { /* as before it is cut */
-			again_put_everybodys(&runtime.threads[1], &cells[which], cells[which]);
+			reread_put_everybodys(&runtime.threads[1], &cells[which], cells[which]);
 			check(which, true);
 		}
 	}
@@ -155,9 +155,9 @@ static void test_threads_that_end(void **state)
 	(void)state;
 	uint32_t moved = 0;
 	for (uint32_t slot = 1; slot < THREADS; slot++) {
-		for (uint32_t at = 0; at < AGAIN; at++)
-			moved += runtime.threads[slot].again[at] & AGAIN_MOVED ? 1 : 0;
-		again_put_all(&runtime.threads[slot]);
+		for (uint32_t at = 0; at < REREADS; at++)
+			moved += runtime.threads[slot].rereads[at] & REREAD_MOVED ? 1 : 0;
+		reread_put_all(&runtime.threads[slot]);
 	}
 	for (uint32_t which = 0; which < CELLS; which++)
 		check(which, true);
@@ -170,9 +170,9 @@ static void test_no_name(void **state)
 	(void)state;
 	struct thread *self = &runtime.threads[1];
 	self->moved[7] = 0;
-	self->again[7] = AGAIN_MOVED;
-	assert_true(again_put(self, 7));
-	assert_int_equal(self->again[7], 0);
+	self->rereads[7] = REREAD_MOVED;
+	assert_true(reread_put(self, 7));
+	assert_int_equal(self->rereads[7], 0);
 }
 
 int main(void)

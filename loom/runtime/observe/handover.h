@@ -3,13 +3,13 @@
  * access only changes the cell, and does so by one plain store after a second look: a
  * locked instruction would wait for all stores before it, which miss the cache in a
  * program that scatters its data. */
-#ifndef RUNTIME_HANDS_H
-#define RUNTIME_HANDS_H
+#ifndef RUNTIME_HANDOVER_H
+#define RUNTIME_HANDOVER_H
 
-#include "loom/runtime/observe/calm.h"
+#include "loom/runtime/observe/reread.h"
 #include "loom/runtime/observe/change.h"
 #include "loom/runtime/observe/context.h"
-#include "loom/runtime/observe/look.h"
+#include "loom/runtime/observe/known_read.h"
 #include "loom/runtime/observe/cells.h"
 
 INLINE uint64_t cell_high(const struct cell *cell)
@@ -26,33 +26,33 @@ INLINE void cell_set_halves(struct cell *cell, uint64_t low, uint64_t high)
 #define LOW_HALF_FRESH ((uint64_t)OWNER(0u, FORM_HALF, MODE_ALL) << 48)
 #define FORM(length) ((length) == 8 ? FORM_WHOLE : FORM_HALF)
 
-/* ---- what is rare, and leaves the caller's registers alone (hands.c) ---- */
+/* ---- what is rare, and leaves the caller's registers alone (handover.c) ---- */
 
 #define RARE HIDDEN __attribute__((preserve_most))
 /* As cell_settle. */
-RARE void hands_settle_slowly(struct thread *self);
+RARE void handover_settle_slowly(struct thread *self);
 /* As change_communicate; `meets` as one number. */
-RARE void hands_communicate(struct thread *self, uint32_t meets, enum access access);
+RARE void handover_communicate(struct thread *self, uint32_t meets, enum access access);
 /* The edge of a known change is logged, and `place` says so; nothing, when the change is not known any more. */
 enum learnt { LEARNT_NOTHING, LEARNT_EDGE };
-RARE enum learnt hands_learn_edge(struct thread *self, uint64_t low, uint64_t high, uint64_t word,
-				  enum access access);
+RARE enum learnt handover_learn_edge(struct thread *self, uint64_t low, uint64_t high, uint64_t word,
+				     enum access access);
 /* As cell_make_private; the halves stay where they are. */
-RARE void hands_make_private(uint64_t halves[2]);
+RARE void handover_make_private(uint64_t halves[2]);
 
 /* ---- the last cell that was taken ---- */
 
 /* What there is to do shows in the owner. */
-INLINE void hands_settle(struct thread *self)
+INLINE void handover_settle(struct thread *self)
 {
 	const struct cell *cell = self->taken.cell;
 	if (cell && UNLIKELY(owner_in_plain(*(const volatile uint16_t *)&cell->owner) == self->taken.owner))
-		hands_settle_slowly(self);
+		handover_settle_slowly(self);
 	self->taken.cell = NULL;
 }
 
 /* Who takes one cell after another, in one place or in many by turns, soon comes to the next ones. */
-INLINE void hands_look_ahead(const struct cell *cell)
+INLINE void handover_look_ahead(const struct cell *cell)
 {
 	__asm__ volatile("prefetchw 64(%0)" : : "r"(cell));
 }
@@ -90,7 +90,7 @@ INLINE bool quick_fresh(struct thread *self, struct cell *cell, uint64_t word, u
 			return false;
 	}
 	fresh_set(self, cell, FORM(length), word, access);
-	hands_look_ahead(cell);
+	handover_look_ahead(cell);
 	if (length == 4 && !low && UNLIKELY(OWNER_FORM(LOW_OWNER(cell_low(first))) != FORM_HALF)) {
 		cell_set_halves(cell, 0, 0); /* it was cut in between */
 		return false;
@@ -128,31 +128,32 @@ INLINE bool change_is(const struct change *place, struct change_key key)
 	return RELAXED_GET(place->state) == key.state && RELAXED_GET(place->event) == key.event;
 }
 
-INLINE void hands_meet(struct thread *self, uint32_t meets, enum access access)
+INLINE void handover_meet(struct thread *self, uint32_t meets, enum access access)
 {
 	if (!meets)
 		return;
 	if (LIKELY(!(meets >> 16)) && LIKELY(context_meet_later(self, meets, access)))
 		context_own(self, access);
 	else
-		hands_communicate(self, meets, access);
+		handover_communicate(self, meets, access);
 }
 
 /* A read by one of the two threads that a cell names, unless it may be passed over from now on. Once the site
- * is calm a look tells the same (look.h). */
-INLINE bool quick_again(struct thread *self, struct cell *cell, struct cell raw, const struct change *place,
-			struct change_key key, enum learnt learnt, uint64_t word)
+ * is exhausted (reread.h) a known read tells the same (known_read.h). */
+INLINE bool quick_shared_read(struct thread *self, struct cell *cell, struct cell raw,
+			      const struct change *place, struct change_key key, enum learnt learnt,
+			      uint64_t word)
 {
 	const struct history *old = history_at(HISTORY(raw.history));
 	uint32_t last = OWNER_SLOT(raw.owner) == self->slot ? old->read : old->own & ~OWN_LAST;
-	bool calm = site_is_calm(self, word);
+	bool exhausted = site_is_exhausted(self, word);
 	struct cell fresh = change_cell(self, raw, place->next, word, ACCESS_READ);
-	if (change_meets(place) || (calm && last == WORD_SITE(word)) || !change_is(place, key))
+	if (change_meets(place) || (exhausted && last == WORD_SITE(word)) || !change_is(place, key))
 		return false;
-	if (calm && learnt == LEARNT_NOTHING)
-		look_note(self, low_of(raw), WORD_SITE(word), HISTORY(fresh.history));
+	if (exhausted && learnt == LEARNT_NOTHING)
+		known_read_note(self, low_of(raw), WORD_SITE(word), HISTORY(fresh.history));
 	else
-		note_calm(self, word, learnt == LEARNT_EDGE);
+		note_shared_read(self, word, learnt == LEARNT_EDGE);
 	cell_set_halves(cell, low_of(fresh), high_of(fresh));
 	return true;
 }
@@ -169,29 +170,30 @@ INLINE bool quick_change(struct thread *self, struct cell *cell, uint64_t word, 
 	uint64_t hash = change_hash(key);
 	const struct change *place = &self->changes[hash >> 53];
 	bool one = OWNER_MODE(raw.owner) == MODE_ONE;
-	if (UNLIKELY(runtime.controlled) || !change_is(place, key) || OWNER_FORM(raw.owner) != FORM(length) ||
-	    !OWNER_SLOT(raw.owner) || address % length || self->couples_left || runtime.options.jitter_us ||
-	    WORD_SLOT(word) != self->slot || self->held)
+	if (!change_is(place, key) || OWNER_FORM(raw.owner) != FORM(length) || !OWNER_SLOT(raw.owner) ||
+	    address % length || self->couples_left || runtime.options.jitter_us ||
+	    WORD_SLOT(word) != self->slot || self->held ||
+	    !passes_control(self, WORD_SITE(word), address, length, access))
 		return false;
-	hands_settle(self);
+	handover_settle(self);
 	enum learnt learnt = LEARNT_NOTHING;
 	uint32_t context = RELAXED_GET(self->context);
 	if (UNLIKELY(edge_known(place, context) != edge_in(hash, raw, context)))
-		learnt = hands_learn_edge(self, low, high, word, access);
+		learnt = handover_learn_edge(self, low, high, word, access);
 	if (one && access == ACCESS_READ)
-		return quick_again(self, cell, raw, place, key, learnt, word);
+		return quick_shared_read(self, cell, raw, place, key, learnt, word);
 	struct cell then = change_cell(self, raw, place->next, word, access);
 	uint64_t fresh[2] = { low_of(then), high_of(then) };
 	if (access == ACCESS_WRITE &&
 	    UNLIKELY(!place->before)) /* it may have been a byte of an array that nobody had touched */
-		hands_make_private(fresh);
+		handover_make_private(fresh);
 	uint32_t meets = change_meets(place), before = place->before;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (!change_is(place, key) || cell_low(cell) != low || cell_high(cell) != high)
 		return false;
 	cell_set_halves(cell, fresh[0], fresh[1]);
-	hands_look_ahead(cell);
-	hands_meet(self, meets, access);
+	handover_look_ahead(cell);
+	handover_meet(self, meets, access);
 	if (!one)
 		self->taken = (struct taken){ .cell = cell,
 					      .word = word,
