@@ -130,6 +130,7 @@ struct control {
 	uint32_t child;                 /* number of the thread that lives on in the child of a fork */
 	bool outside;                   /* waits for input in reality */
 	bool forked;                    /* other processes may hold ends of our pipes */
+	bool strangers;                 /* threads that are not under control were seen (outside.c) */
 	uint32_t pinned;                /* stdio locks that are held: no switch */
 	uint64_t stack_low, stack_size; /* asked for of the thread that is being made */
 	uint64_t stacks_low, stacks_high; /* of all threads but the first */
@@ -406,6 +407,10 @@ INLINE void take_arrived_signals(void)
 {
 	if (UNLIKELY(control.arrived))
 		signals_take();
+}
+INLINE bool has_signals(const struct agent *agent)
+{
+	return agent->signals != 0;
 }
 INLINE void deliver_signals(struct agent *me)
 {
