@@ -63,12 +63,6 @@ INTERPOSE int pthread_setname_np(pthread_t id, const char *name)
 	return REAL(pthread_setname_np)(id, name);
 }
 
-INTERPOSE int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
-{
-	needs_own_thread();
-	return REAL(sched_setaffinity)(pid, size, set);
-}
-
 INTERPOSE int unshare(int flags)
 {
 	needs_own_thread();

@@ -100,6 +100,7 @@ struct agent {
 	bool has_id, detached, joined;
 	bool cancel_disabled, cancel_asynchronous, cancelled;
 	bool in_library; /* libc works for it inside a call of ours: locks there are waited for, but are no points */
+	bool spreads;      /* it has to leave the core that all runs of a worker share (processors.c) */
 	bool serves_timer; /* it only runs what a timer of the program wants run */
 	struct {
 		uint32_t site;
@@ -153,12 +154,12 @@ struct control {
 	uint64_t budget;
 	/* Policies. */
 	uint32_t nchanges, next_change;
-	bool by_site;                      /* PCT: changes come before sites, not after points */
-	uint64_t lowest;                   /* PCT: priorities handed to those that must let others go first */
-	struct agent *chosen;              /* SURW */
-	uint64_t interesting;              /* SURW: sites below this hash */
-	uint64_t passing;                  /* of how many dull points one may be a switch, a power of two */
-	bool by_place;                     /* choices are among places, not threads; of PCT among groups */
+	bool by_site;         /* PCT: changes come before sites, not after points */
+	uint64_t lowest;      /* PCT: priorities handed to those that must let others go first */
+	struct agent *chosen; /* SURW */
+	uint64_t interesting; /* SURW: sites below this hash */
+	uint64_t passing;     /* of how many dull points one may be a switch, a power of two */
+	bool by_place;        /* choices are among places, not threads; of PCT among groups */
 	struct {
 		const void *routine;
 		uint32_t site; /* of the call that made its threads */
@@ -180,6 +181,11 @@ HIDDEN void token_give(struct agent *me, struct agent *next); /* returns when `m
 HIDDEN void token_leave(struct agent *next);                  /* from a thread that ends */
 HIDDEN void token_go_home(struct agent *me);                  /* on its own kernel thread from here on */
 HIDDEN void token_carry_no_more(struct agent *me);            /* all of them */
+
+/* ---- processors.c ---- */
+HIDDEN void processors_follow(int process);     /* to where this process runs; the program does not notice */
+HIDDEN void processors_begin(struct agent *me); /* in a new thread */
+HIDDEN void processors_after_fork(void);        /* the child runs free, where it likes */
 
 /* ---- agents.c: sets of agents ---- */
 HIDDEN void agents_prepare(void);
@@ -231,8 +237,8 @@ struct point {
 HIDDEN void point_pass(struct agent *me, struct point point);
 
 /* ---- spinning.c: threads that go in circles ---- */
-HIDDEN void spinning_note(struct agent *me);     /* it stands at a point */
-HIDDEN void spinning_progress(struct agent *me); /* it has done what cannot be done in circles */
+HIDDEN void spinning_note(struct agent *me);          /* it stands at a point */
+HIDDEN void spinning_progress(struct agent *me);      /* it has done what cannot be done in circles */
 HIDDEN bool spinning_repeats(const struct agent *me); /* as many known points in a row as spinning has */
 /* An access that is no point, while control.looking. */
 HIDDEN void spinning_look(struct agent *me, uint32_t site, uint64_t address, enum access access);
@@ -356,7 +362,8 @@ HIDDEN struct agent *places_draw_by_points(uint32_t n); /* or by the points they
 HIDDEN struct agent *places_highest(uint32_t n);
 HIDDEN void groups_join(struct agent *agent); /* a new thread, made by the running one */
 HIDDEN void groups_set_priority(struct agent *agent);
-HIDDEN void groups_sink(const struct agent *me); /* all of its group have lower priorities than anybody else */
+HIDDEN void
+groups_sink(const struct agent *me); /* all of its group have lower priorities than anybody else */
 
 /* ---- objects.c: what reports say about objects ---- */
 struct object {
