@@ -1,4 +1,5 @@
-/* On which processors the program may run is what it would be without anybody looking, and what it sets. */
+/* On which processors the program may run is what it would be without anybody looking, and what it sets.
+ * may be named: process numbers */
 #include "check.h"
 
 #include <sched.h>
