@@ -43,6 +43,8 @@ static int become(const struct spawn *spawn, pid_t parent)
 		return errno;
 	if (spawn->still)
 		personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
+	if (spawn->processors)
+		sched_setaffinity(0, sizeof *spawn->processors, spawn->processors);
 	if (spawn->small_pages)
 		prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	/* A limit of 1 byte also keeps a core handler from being started; the shadow

@@ -3,6 +3,7 @@
 #ifndef LOOM_SPAWN_H
 #define LOOM_SPAWN_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -15,10 +16,11 @@ struct spawn {
 	const char *path; /* of the file; NULL = argv[0] */
 	char *const *argv;
 	char *const *environment;
-	int in, out, err; /* descriptors above 2 */
-	int area;         /* descriptor to leave open, -1 = none */
-	bool still;       /* without address randomisation */
-	bool small_pages; /* for runs of a millisecond, in which a huge page is cleared in vain */
+	int in, out, err;            /* descriptors above 2 */
+	int area;                    /* descriptor to leave open, -1 = none */
+	bool still;                  /* without address randomisation */
+	const cpu_set_t *processors; /* where it may run; NULL = where this process may */
+	bool small_pages;            /* for runs of a millisecond, in which a huge page is cleared in vain */
 };
 
 /* Starts a process. The caller must not have other threads. */

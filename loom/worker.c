@@ -48,6 +48,8 @@ struct worker {
 	struct view *view;
 	struct binary binary; /* what is executed, when it is not the program itself */
 	bool still;
+	bool has_core; /* it sits on one core; where it could sit before: */
+	cpu_set_t processors;
 	char entry[SPAWN_ENTRY_SIZE];
 	char **environment;
 	struct output out, err, check;
@@ -87,22 +89,23 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Threads that take turns hand over fastest on one core. */
-static void take_core(size_t number)
+/* Threads that take turns hand over fastest on one core. The program is given back what it would have had, so
+ * that it can see it; its runtime then comes to this core by itself. */
+static void take_core(struct worker *worker)
 {
-	cpu_set_t allowed, mine;
+	cpu_set_t *allowed = &worker->processors, mine;
 
-	if (sched_getaffinity(0, sizeof allowed, &allowed) < 0 || !CPU_COUNT(&allowed))
+	if (sched_getaffinity(0, sizeof *allowed, allowed) < 0 || !CPU_COUNT(allowed))
 		return;
-	size_t skip = number % (size_t)CPU_COUNT(&allowed);
+	size_t skip = worker->setup->number % (size_t)CPU_COUNT(allowed);
 
 	CPU_ZERO(&mine);
 	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, &allowed) && skip-- == 0) {
+		if (CPU_ISSET(cpu, allowed) && skip-- == 0) {
 			CPU_SET(cpu, &mine);
 			break;
 		}
-	sched_setaffinity(0, sizeof mine, &mine);
+	worker->has_core = sched_setaffinity(0, sizeof mine, &mine) == 0;
 }
 
 /* A leak is no failure of a run: its report at the end would be one. Who asks for it in the variable gets it. */
@@ -121,7 +124,7 @@ static struct error *prepare(struct worker *worker)
 	worker->reuse.fd = -1;
 	worker->server = SERVER_NONE;
 	if (worker->setup->served)
-		take_core(worker->setup->number);
+		take_core(worker);
 	setsid();
 	reset_signals();
 	TRY(view_open(worker->setup->options->world, &worker->view));
@@ -154,6 +157,7 @@ static struct error *run_process(struct worker *worker, struct spawn *start, str
 		error = watch_pipe(&watch.streams[1], &err_end);
 	start->out = out_end;
 	start->err = err ? err_end : out_end;
+	start->processors = worker->has_core ? &worker->processors : NULL;
 	if (!error)
 		error = spawn(start, &watch.pid);
 	/* The read ends are watch_end's to close once there is a process. */
@@ -269,6 +273,7 @@ static struct error *start_server(struct worker *worker)
 		.environment = worker->lost && !binary->path ? worker->environment : environment,
 		.in = view_input(worker->view),
 		.still = worker->still,
+		.processors = worker->has_core && !binary->path ? &worker->processors : NULL,
 		.small_pages = true,
 	};
 	unsigned folder;

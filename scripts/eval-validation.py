@@ -40,6 +40,17 @@ def answer(unsnarl, words, program, folder, given=subprocess.DEVNULL):
     return json.loads(done.stdout)
 
 
+def standard_input(source, truth, folder):
+    """What the program reads: a file beside it, or the text itself."""
+    text = truth.get("stdin")
+    if not text:
+        return subprocess.DEVNULL
+    if "\n" in text or not (source.parent / text).is_file():
+        (folder / "given").write_text(text)
+        return open(folder / "given")
+    return open(source.parent / text)
+
+
 def names_cause(truth, lines):
     roots = {access["line"] for access in truth["root_cause"]}
     return any(set(accepted) <= lines for accepted in [*truth.get("acceptable", []), roots])
@@ -74,7 +85,7 @@ def judge_crash(unsnarl, source, truth, folder, options):
 
 def judge_correct(unsnarl, source, truth, folder, options):
     program = compile_program(unsnarl, source, folder)
-    given = open(source.parent / truth["stdin"]) if truth.get("stdin") else subprocess.DEVNULL
+    given = standard_input(source, truth, folder)
     found = answer(unsnarl, ["hunt", "--budget", str(options.schedules), "--keep-going", "--no-reduce"], program,
                    folder, given)
     failed = found["failed"]

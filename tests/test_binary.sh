@@ -124,6 +124,11 @@ assert a.get("schedule") == b.get("schedule")'
 	expect out 'use after free: read of 4 bytes, 4 bytes into a block of 8 bytes' "it says what was freed"
 	call hunt --budget 6 --seed 1 -j 1 --no-reduce --store pipes.store -- ./pipes
 	expect_status 0 "pipes between threads pass"
+	sed 's/long value = count;/long value = __atomic_fetch_add(\&count, 1, __ATOMIC_SEQ_CST);/; s/count = value + 1;/(void)value;/' lost.c >sound.c
+	gcc -g -O1 -static -pthread sound.c -o sound
+	call hunt --budget 10 --seed 1 -j 1 --no-reduce --store sound.store -- ./sound
+	expect_status 0 "a sound program without shared libraries passes"
+	expect out '10 passed' "a sound program without shared libraries passes"
 	call hunt --budget 60 --seed 5 -j 1 --no-reduce --store wrapper.store -- ./wrapper
 	expect_status 1 "a program behind a script is controlled"
 }

@@ -185,6 +185,11 @@ INLINE uint64_t control_below(uint64_t n)
 INLINE void take_arrived_signals(void)
 {
 }
+INLINE bool has_signals(const struct agent *agent)
+{
+	(void)agent;
+	return false;
+}
 INLINE void deliver_signals(struct agent *me)
 {
 	(void)me;

@@ -10,6 +10,7 @@
 #define CLONE_CLEAR_TID 0x200000
 
 Addr calls_child_clear_tid;
+bool calls_made;
 
 static struct call call_at_hand; /* of the running thread, or of one that waits in the kernel */
 
@@ -180,6 +181,7 @@ void __wrap_vgPlain_client_syscall(ThreadId tid, UInt trc)
 	for (int i = 0; i < 6; i++)
 		call.a[i] = guest_word(tid, argument_at[i]);
 	call_at_hand = call;
+	calls_made = true;
 	note_clear_tid(&call);
 	if (call.number == __NR_exit_group)
 		control_over();

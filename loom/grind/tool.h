@@ -120,9 +120,9 @@ void site_used(uint32_t site); /* from here on the area has it */
 void sites_fork_child(void);
 
 /* ---- fork_server.c ---- */
-bool server_prepare(void);                  /* is this to be a fork server? */
-bool server_stops_here(void);               /* is the block at hand, of the program, the first one? */
-void server_loop(void);                     /* returns in a child, once for every run */
+bool server_prepare(void);    /* is this to be a fork server? */
+bool server_stops_here(void); /* is the block at hand, of the program, the first that can be forked? */
+void server_loop(void);       /* returns in a child, once for every run */
 void server_note_translation(Addr address); /* in a child: it was not translated yet */
 
 /* ---- instrument.c ---- */
@@ -196,5 +196,6 @@ void grind_abort(const char *message); /* the program gets SIGABRT, as from libc
 Bool sync_request(ThreadId tid, UWord *request, UWord *result);
 void calls_start(void);
 extern Addr calls_child_clear_tid; /* of the thread that is being made */
+extern bool calls_made;            /* there was a system call */
 
 #endif

@@ -1,5 +1,6 @@
 /* What the kernel keeps for each thread (number, name, mask of signals, handlers' stack) stays with the
- * thread, whoever ran before it is asked for. */
+ * thread, whoever ran before it is asked for.
+ * may be named: process numbers */
 #include "check.h"
 
 #include <sched.h>

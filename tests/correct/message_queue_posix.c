@@ -1,4 +1,5 @@
-/* POSIX message queues: who takes waits for who gives, and who gives for room. */
+/* POSIX message queues: who takes waits for who gives, and who gives for room.
+ * may be named: process numbers */
 #include "check.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
-/* Named semaphores: creating, finding, forgetting, and that two names for one are one. */
+/* Named semaphores: creating, finding, forgetting, and that two names for one are one.
+ * may be named: process numbers */
 #include "check.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
-/* signalfd: a thread reads what others send to the process. */
+/* signalfd: a thread reads what others send to the process.
+ * may be named: process numbers */
 #include "check.h"
 
 #include <signal.h>

@@ -1,4 +1,5 @@
-/* The self-pipe: a handler writes, main reads; the signal comes from another thread. */
+/* The self-pipe: a handler writes, main reads; the signal comes from another thread.
+ * may be named: process numbers */
 #include "check.h"
 
 #include <signal.h>

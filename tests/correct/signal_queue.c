@@ -1,4 +1,5 @@
-/* sigqueue with a value to a handler, while other threads wait for each other. */
+/* sigqueue with a value to a handler, while other threads wait for each other.
+ * may be named: process numbers */
 #include "check.h"
 
 #include <signal.h>

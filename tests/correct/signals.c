@@ -1,4 +1,5 @@
-/* Signals that threads send each other and themselves: each handler runs, in its thread, once per signal. */
+/* Signals that threads send each other and themselves: each handler runs, in its thread, once per signal.
+ * may be named: process numbers */
 #include "check.h"
 
 #include <sched.h>

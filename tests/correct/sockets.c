@@ -1,4 +1,5 @@
-/* Two threads talk over a pair of sockets, then over a listening one. */
+/* Two threads talk over a pair of sockets, then over a listening one.
+ * may be named: process numbers */
 #include "check.h"
 
 #include <stddef.h>

@@ -39,10 +39,30 @@ INTERPOSE int sigaltstack(const stack_t *stack, stack_t *old)
 	return REAL(sigaltstack)(stack, old);
 }
 
+/* What a program makes of the numbers that the kernel gives out cannot be the same in each run. */
+static void note_number(void)
+{
+	if (UNLIKELY(runtime.controlled) && control_enter())
+		control_uncontrolled("process numbers: others in each run");
+}
+
 INTERPOSE pid_t gettid(void)
 {
 	needs_own_thread();
+	note_number();
 	return REAL(gettid)();
+}
+
+INTERPOSE pid_t getpid(void)
+{
+	note_number();
+	return REAL(getpid)();
+}
+
+INTERPOSE pid_t getppid(void)
+{
+	note_number();
+	return REAL(getppid)();
 }
 
 INTERPOSE int prctl(int option, ...)
@@ -61,12 +81,6 @@ INTERPOSE int pthread_setname_np(pthread_t id, const char *name)
 {
 	needs_own_thread();
 	return REAL(pthread_setname_np)(id, name);
-}
-
-INTERPOSE int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
-{
-	needs_own_thread();
-	return REAL(sched_setaffinity)(pid, size, set);
 }
 
 INTERPOSE int unshare(int flags)

@@ -100,6 +100,7 @@ struct agent {
 	bool has_id, detached, joined;
 	bool cancel_disabled, cancel_asynchronous, cancelled;
 	bool in_library; /* libc works for it inside a call of ours: locks there are waited for, but are no points */
+	bool spreads;      /* it has to leave the core that all runs of a worker share (processors.c) */
 	bool serves_timer; /* it only runs what a timer of the program wants run */
 	struct {
 		uint32_t site;
@@ -130,6 +131,7 @@ struct control {
 	uint32_t child;                 /* number of the thread that lives on in the child of a fork */
 	bool outside;                   /* waits for input in reality */
 	bool forked;                    /* other processes may hold ends of our pipes */
+	bool strangers;                 /* threads that are not under control were seen (outside.c) */
 	uint32_t pinned;                /* stdio locks that are held: no switch */
 	uint64_t stack_low, stack_size; /* asked for of the thread that is being made */
 	uint64_t stacks_low, stacks_high; /* of all threads but the first */
@@ -179,6 +181,11 @@ HIDDEN void token_give(struct agent *me, struct agent *next); /* returns when `m
 HIDDEN void token_leave(struct agent *next);                  /* from a thread that ends */
 HIDDEN void token_go_home(struct agent *me);                  /* on its own kernel thread from here on */
 HIDDEN void token_carry_no_more(struct agent *me);            /* all of them */
+
+/* ---- processors.c ---- */
+HIDDEN void processors_follow(int process);     /* to where this process runs; the program does not notice */
+HIDDEN void processors_begin(struct agent *me); /* in a new thread */
+HIDDEN void processors_after_fork(void);        /* the child runs free, where it likes */
 
 /* ---- agents.c: sets of agents ---- */
 HIDDEN void agents_prepare(void);
@@ -410,6 +417,10 @@ INLINE void take_arrived_signals(void)
 {
 	if (UNLIKELY(control.arrived))
 		signals_take();
+}
+INLINE bool has_signals(const struct agent *agent)
+{
+	return agent->signals != 0;
 }
 INLINE void deliver_signals(struct agent *me)
 {

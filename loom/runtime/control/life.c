@@ -47,6 +47,7 @@ void control_begin(struct thread *thread)
 	struct agent *me = &control.agents[thread->slot];
 	token_begin(me);
 	me->tid = (int)raw_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+	processors_begin(me);
 	pass_point(me);
 }
 

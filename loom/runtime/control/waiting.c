@@ -42,8 +42,9 @@ void control_retract(uint32_t kind, uint64_t object)
 {
 	for (uint32_t i = control.nready; i-- > 0;) {
 		struct agent *agent = control.ready[i];
+		/* Who has a signal to take must have a turn for that. */
 		if (agent->wait == kind && agent->object == object && agent != control.current &&
-		    agent->result == WAIT_WOKEN)
+		    agent->result == WAIT_WOKEN && !has_signals(agent))
 			agent_blocks(agent);
 	}
 }

@@ -187,6 +187,7 @@ void server_loop(void)
 	size_t n;
 	if (!find_places())
 		_exit(0); /* each run is then started alone */
+	processors_follow((int)parent);
 	while (receive(server_socket, descriptors, &n)) {
 		if (n == SERVER_DESCRIPTORS) {
 			note = map_note(descriptors[NOTE]);

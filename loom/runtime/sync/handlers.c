@@ -230,6 +230,16 @@ static bool is_blocked(const struct agent *agent, int number)
 	return !mask || strtoull(mask + 7, NULL, 16) & bit_of(number);
 }
 
+bool signals_to_agent(struct agent *agent, int number)
+{
+	bool begun = agent->tid != 0;
+	if (number < 1 || number > SIGNALS || !(wrapped & bit_of(number)) ||
+	    (begun && is_blocked(agent, number)))
+		return false;
+	interrupt(agent, number);
+	return true;
+}
+
 void signals_to_process(int number, siginfo_t *info)
 {
 	for (uint32_t slot = 1; slot < SLOT_GONE && wrapped & bit_of(number); slot++) {

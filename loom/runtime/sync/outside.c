@@ -97,6 +97,53 @@ static bool is_held_outside(const struct agent *agent)
 	return raw_call(SYS_tgkill, control.pid, owner, 0, 0, 0, 0) == 0;
 }
 
+/* ---- threads of the process that are not under control ---- */
+
+struct directory_entry { /* as SYS_getdents64 gives it */
+	uint64_t inode;
+	int64_t offset;
+	uint16_t length;
+	uint8_t type;
+	char name[];
+};
+
+static bool is_controlled(int tid)
+{
+	bool known = tid == control.pid;
+	for (uint32_t slot = 1; slot < SLOT_GONE && control.agents[slot].thread && !known; slot++)
+		known = control.agents[slot].tid == tid;
+	return known;
+}
+
+/* Are there threads that libc or a raw system call has made, past pthread_create? */
+static bool has_strangers(void)
+{
+	_Alignas(8) char bytes[4096];
+	bool found = false;
+	long fd = raw_call(SYS_open, (long)"/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0, 0);
+	for (long n;
+	     fd >= 0 && !found && (n = raw_call(SYS_getdents64, fd, (long)bytes, sizeof bytes, 0, 0, 0)) > 0;)
+		for (long at = 0; at < n && !found;) {
+			const struct directory_entry *entry = (const struct directory_entry *)(bytes + at);
+			int tid = atoi(entry->name);
+			found = tid > 0 && !is_controlled(tid);
+			at += entry->length;
+		}
+	if (fd >= 0)
+		raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
+	return found;
+}
+
+/* To look takes three system calls: too many for each nap, in which hardly anybody is kept waiting. */
+#define NAP_NS 10000000u
+
+static void look_for_strangers(void)
+{
+	uint64_t first = first_deadline();
+	if (control.strangers || first == NEVER || first > control.now + NAP_NS)
+		control.strangers = has_strangers();
+}
+
 /* ---- who can be woken ---- */
 
 /* Things that a handler may do: post, write, store. */
@@ -111,7 +158,10 @@ static bool can_be_woken(struct agent *agent)
 		return true;
 	if (agent->wait == WAIT_INPUT)
 		return blocking_waits_outside(agent);
-	if (!is_object(agent->wait) || !(is_shared(agent->object) || is_held_outside(agent)))
+	/* A thread that was not under control may have posted and be gone. */
+	bool posted = agent->wait == WAIT_SEMAPHORE && semaphore_look(agent);
+	if (!is_object(agent->wait) ||
+	    !(posted || control.strangers || is_shared(agent->object) || is_held_outside(agent)))
 		return false;
 	look_at_object(agent);
 	return true;
@@ -119,7 +169,7 @@ static bool can_be_woken(struct agent *agent)
 
 bool outside_is_at_work(void)
 {
-	bool some = children_alive();
+	bool some = children_alive() || control.strangers;
 	for (uint32_t i = 0; i < control.nblocked && !some; i++)
 		some = control.blocked[i]->wait == WAIT_INPUT && blocking_waits_outside(control.blocked[i]);
 	return some;
@@ -127,7 +177,8 @@ bool outside_is_at_work(void)
 
 bool outside_can_come(void)
 {
-	bool some = children_alive();
+	look_for_strangers();
+	bool some = children_alive() || control.strangers;
 	for (uint32_t i = 0; i < control.nblocked; i++)
 		some |= can_be_woken(control.blocked[i]);
 	/* Who spins may do so for a handler or for another process. */

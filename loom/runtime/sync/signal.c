@@ -10,13 +10,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* Waits that a handler interrupts. Condition variables may wake up for nothing. */
-static bool ends_by_signal(uint32_t wait)
-{
-	return wait == WAIT_SLEEP || wait == WAIT_SEMAPHORE || wait == WAIT_INPUT || wait == WAIT_ADDRESS ||
-	       wait == WAIT_CONDITION;
-}
-
 /* Threads in sigwait look again. */
 static void wake_sigwaiters(void)
 {
@@ -29,37 +22,19 @@ static void wake_sigwaiters(void)
 	}
 }
 
-static bool is_ignored(int number)
-{
-	struct sigaction action;
-	if (sigaction(number, NULL, &action) != 0 || action.sa_flags & SA_SIGINFO)
-		return false;
-	return action.sa_handler == SIG_IGN;
-}
-
 INTERPOSE int pthread_kill(pthread_t id, int number)
 {
 	struct agent *me = control_me();
 	struct agent *other = me ? agent_of(id) : NULL;
 	if (me)
 		control_call(me, NULL);
-	if (!other || other == me || number < 1 || number > 64 || other->state == AGENT_ENDED) {
-		int result = REAL(pthread_kill)(id, number);
-		if (me)
-			wake_sigwaiters();
-		return result;
-	}
-	if (other->takes_signals) {
-		int result = REAL(pthread_kill)(id, number);
-		wake_sigwaiters();
-		return result;
-	}
-	if (is_ignored(number))
+	if (other && other != me && other->state != AGENT_ENDED && !other->takes_signals &&
+	    signals_to_agent(other, number))
 		return 0;
-	other->signals |= 1ull << (number - 1);
-	if (other->state == AGENT_BLOCKED && ends_by_signal(other->wait))
-		control_unblock(other, WAIT_INTERRUPTED);
-	return 0;
+	int result = REAL(pthread_kill)(id, number);
+	if (me)
+		wake_sigwaiters();
+	return result;
 }
 
 INTERPOSE int raise(int number)
