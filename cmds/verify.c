@@ -18,11 +18,10 @@
 
 #define USUAL_CANDIDATES 10
 #define PLAIN_RUNS 3
-#define AGAIN_RUNS 4
 #define CONFIRM_SECONDS 30
 
 struct verify_command {
-	uint64_t seed, jobs, context;
+	uint64_t seed, again;
 	double timeout_s, budget_s;
 	const char *check, *expect, *store, *link;
 	struct cmds_world world;
@@ -46,6 +45,8 @@ static const struct options_entry entries[] = {
 	  .help = "try each candidate on the part of the program that matters to it" },
 	{ .name = "no-hunt", .kind = OPTIONS_FLAG, AT(no_hunt),
 	  .help = "believe every failure: no experiments, no schedule for replay" },
+	{ .name = "again", .value = "N", .kind = OPTIONS_NUMBER, AT(again), .low = 0, .high = 100000,
+	  .help = "runs like one that failed, to tell how surely it does (default 4)" },
 	{ .name = "link", .value = "ARG", .kind = OPTIONS_STRING, AT(link),
 	  .help = "an object, library or option that the program needs and that holds no bitcode" },
 	{ .name = "seed", .value = "S", .kind = OPTIONS_NUMBER, AT(seed), .high = UINT64_MAX,
@@ -186,7 +187,7 @@ static struct error *try_sites(struct session *session, const struct build_sites
 						    .seed = command->seed,
 						    .seconds = left_s(session),
 						    .plain = PLAIN_RUNS,
-						    .again = AGAIN_RUNS,
+						    .again = (unsigned)command->again,
 						    .stop = cmds_interrupted,
 						    .progress = show,
 						    .context = session },
@@ -248,7 +249,7 @@ static struct error *try_candidate(struct session *session, struct verified *ver
 
 /* ---- is it the cause? ---- */
 
-static struct error *confirm(struct session *session)
+static struct error *confirm(struct session *session, size_t failed)
 {
 	const struct verify_command *command = session->command;
 	const struct diagnosis_options options = {
@@ -268,7 +269,7 @@ static struct error *confirm(struct session *session)
 	};
 
 	progress_show(session->bar, session->done, "forcing and forbidding what failed");
-	return verify_confirm(&options, &session->list);
+	return verify_confirm(&options, &session->scan, failed, &session->list);
 }
 
 /* ---- all ---- */
@@ -278,18 +279,26 @@ static bool has_failed(const struct verified *verified)
 	return verified->tried && verified->result.verdict == TESTER_HARMFUL;
 }
 
-/* A candidate is settled: say so. */
-static struct error *finish(struct session *session, struct verified *verified)
+static void tell(const struct session *session, size_t number)
 {
-	const struct verify_command *command = session->command;
+	const struct verified *verified = &session->list.items[number];
 
-	/* One diagnosis tries all candidates. */
-	if (has_failed(verified) && !command->no_hunt && !session->confirmed) {
-		session->confirmed = true;
-		TRY(confirm(session));
-	}
-	if (!command->json && (verified->tried || verified->covered))
+	if (!session->command->json && (verified->tried || verified->covered || verified->beside))
 		verify_print(verified);
+}
+
+/* A candidate is settled: say so. */
+static struct error *finish(struct session *session, size_t number)
+{
+	/* One diagnosis tries all candidates. */
+	if (has_failed(&session->list.items[number]) && !session->command->no_hunt && !session->confirmed) {
+		session->confirmed = true;
+		TRY(confirm(session, number));
+		for (size_t i = 0; i < session->list.n; i++)
+			if (session->list.items[i].beside && i != number)
+				tell(session, i);
+	}
+	tell(session, number);
 	session->done++;
 	return NULL;
 }
@@ -302,24 +311,33 @@ static bool is_over(const struct session *session)
 	       (command->budget_s > 0 && cmds_now() - session->start > command->budget_s);
 }
 
+static bool any_harmful(const struct session *session)
+{
+	for (size_t i = 0; i < session->list.n; i++)
+		if (verified_is_harmful(&session->list.items[i]))
+			return true;
+	return false;
+}
+
 /* All candidates with these delays. */
 static struct error *verify_round(struct session *session, const unsigned steps[2])
 {
 	for (size_t i = 0; i < session->list.n && !is_over(session); i++) {
 		struct verified *verified = &session->list.items[i];
 
-		if (verified->result.settled || verified->covered)
+		if (verified->result.settled || verified->covered || verified->beside)
 			continue;
 		session->now = verified->candidate->variable;
 		if (steps[0] == 0)
 			verified->covered = covered_by(session, i);
 		if (!verified->covered)
 			TRY(try_candidate(session, verified, steps));
+		bool always = verified->tried && verified->result.verdict == TESTER_ALWAYS_FAILS;
+
+		/* The list may grow. */
 		if (verified->covered || verified->result.settled)
-			TRY(finish(session, verified));
-		session->over |=
-			(has_failed(verified) && verified_is_harmful(verified) && session->command->first) ||
-			(verified->tried && verified->result.verdict == TESTER_ALWAYS_FAILS);
+			TRY(finish(session, i));
+		session->over |= always || (session->command->first && any_harmful(session));
 	}
 	return NULL;
 }
@@ -334,8 +352,8 @@ static struct error *verify_all(struct session *session)
 		TRY(verify_round(session, rounds[i]));
 	for (size_t i = 0; i < session->list.n; i++)
 		if (session->list.items[i].tried && !session->list.items[i].result.settled &&
-		    !session->command->json)
-			verify_print(&session->list.items[i]);
+		    !session->list.items[i].beside)
+			tell(session, i);
 	return NULL;
 }
 
@@ -396,7 +414,7 @@ static struct error *split(int argc, char **argv, struct verify_command *command
 static struct error *verify_main(int argc, char **argv, int *status)
 {
 	struct verify_command command = {
-		.timeout_s = 10, .budget_s = 300, .store = CMDS_STORE, .seed = cmds_seed()
+		.timeout_s = 10, .budget_s = 300, .again = 4, .store = CMDS_STORE, .seed = cmds_seed()
 	};
 	_cleanup_(session_free) struct session session = { .command = &command, .start = cmds_now() };
 	_cleanup_free_ char *path = NULL;
@@ -424,10 +442,8 @@ static struct error *verify_main(int argc, char **argv, int *status)
 	progress_stop(session.bar);
 	session.bar = NULL;
 	double seconds = cmds_now() - session.start;
-	bool harmful = false;
+	bool harmful = any_harmful(&session);
 
-	for (size_t i = 0; i < session.list.n; i++)
-		harmful |= verified_is_harmful(&session.list.items[i]);
 	if (command.json)
 		verify_print_json(path, &session.list, cmds_interrupted(), seconds);
 	else

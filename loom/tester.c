@@ -153,10 +153,14 @@ static struct error *run_once(struct tester *tester, unsigned delay_ms, unsigned
 	return NULL;
 }
 
-/* The same delay and order again, a few times. */
+/* The same delay and order again, a few times; a run that hangs takes all the time it is given, so only once. */
 static struct error *run_again(struct tester *tester, struct tester_result *out)
 {
-	for (unsigned i = 0; i < tester->options->again && !is_over(tester); i++) {
+	unsigned most = out->failure.outcome == OUTCOME_TIMEOUT && tester->options->again
+				? 1
+				: tester->options->again;
+
+	for (unsigned i = 0; i < most && !is_over(tester); i++) {
 		struct run run = { 0 };
 
 		area_fill(tester, out->delay_ms, out->order, tester->options->seed + out->runs + i);

@@ -1,6 +1,7 @@
 /* Deadlock candidates: locks that are taken while others are held make a graph; a
  * circle in it that two threads can close is a candidate. Two locks of one kind, as of
- * two accounts, are a circle of one when nothing says in which order they are taken. */
+ * two accounts, are a circle of one when nothing says in which order they are taken.
+ * Whoever waits for a thread's end while it holds a lock that the thread takes is another. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,8 @@ struct nestings {
 	struct scanner *scanner;
 	uint64_t roots;
 	VEC(struct nesting) items;
+	VEC(struct nesting) joins; /* `inner` joins a thread, `second` is no lock */
+	VEC(struct nesting) taken; /* `inner` takes `first`, whatever is held */
 };
 
 static void add(struct nestings *nestings, const struct nesting *nesting)
@@ -34,18 +37,46 @@ static void add(struct nestings *nestings, const struct nesting *nesting)
 	*VEC_PUSH(&nestings->items) = *nesting;
 }
 
+static bool is_join(const struct call *call)
+{
+	for (size_t i = 0; i < call->library.n; i++)
+		if (call->library.items[i]->role == LIBRARY_JOIN ||
+		    call->library.items[i]->role == LIBRARY_JOIN_CXX)
+			return true;
+	return false;
+}
+
+static void add_join(struct nestings *nestings, uint32_t instruction, const struct lockset *held)
+{
+	for (uint32_t i = 0; i < held->n; i++)
+		if (held->items[i].lock != WHOLE_NONE)
+			*VEC_PUSH(&nestings->joins) = (struct nesting){ .first = held->items[i].lock,
+									.second = WHOLE_NONE,
+									.outer = held->items[i].section,
+									.inner = instruction,
+									.roots = nestings->roots,
+									.held = *held };
+}
+
 static void collect(void *context, uint32_t instruction, const struct lockset *held)
 {
 	struct nestings *nestings = context;
 	const struct call *call = points_call(&nestings->scanner->points, instruction);
 	enum library_role role;
 	bool shared;
-	uint32_t lock =
-		call && held->n ? locks_taken(&nestings->scanner->locks, call, &shared, &role) : WHOLE_NONE;
+
+	if (!call)
+		return;
+	if (is_join(call))
+		add_join(nestings, instruction, held);
+	uint32_t lock = locks_taken(&nestings->scanner->locks, call, &shared, &role);
 
 	/* Who only tries does not wait. */
 	if (lock == WHOLE_NONE || (role != LIBRARY_LOCK && role != LIBRARY_LOCK_SHARED))
 		return;
+	*VEC_PUSH(&nestings->taken) = (struct nesting){
+		.first = lock, .inner = instruction, .roots = nestings->roots, .held = *held
+	};
 	for (uint32_t i = 0; i < held->n; i++)
 		if (held->items[i].lock != WHOLE_NONE)
 			add(nestings, &(struct nesting){ .first = held->items[i].lock,
@@ -161,6 +192,50 @@ static void find_circles(struct nestings *nestings, struct scan *out)
 	}
 }
 
+/* ---- joins under a lock ---- */
+
+static void make_join(struct nestings *nestings, const struct nesting *join, const struct nesting *taken,
+		      uint32_t waiting, uint32_t joined, struct scan *out)
+{
+	struct scanner *scanner = nestings->scanner;
+	struct candidate *made = VEC_PUSH(&out->candidates);
+	const char *name = scanner_lock(scanner, join->first);
+	const uint32_t roots[] = { waiting, joined };
+
+	*made = (struct candidate){ .kind = CANDIDATE_DEADLOCK };
+	score_add(made, 0.75, "the one waits for the other's end and holds a lock that the other takes");
+	describe_side(scanner, join, 1, waiting, true, made);
+	scanner_describe_call(scanner, taken->inner, 2, joined, &taken->held, name,
+			      VEC_PUSH(&made->accesses));
+	scanner_describe_call(scanner, join->inner, 1, waiting, &join->held, name, VEC_PUSH(&made->accesses));
+	made->accesses.items[made->accesses.n - 1].joins = true;
+	made->variable = memory_string(name);
+	made->parallel = score_parallel(scanner, roots);
+}
+
+/* Which thread a join waits for is not told apart: any that its own thread creates. */
+static void find_joins(struct nestings *nestings, struct scan *out)
+{
+	const struct threads *threads = &nestings->scanner->threads;
+
+	for (size_t j = 0; j < nestings->joins.n; j++)
+		for (size_t t = 0; t < nestings->taken.n; t++) {
+			const struct nesting *join = &nestings->joins.items[j];
+			const struct nesting *taken = &nestings->taken.items[t];
+
+			for (uint32_t r = 0; r < threads->n && join->first == taken->first; r++) {
+				uint32_t parent = threads->roots[r].parent;
+
+				if (!(taken->roots >> r & 1) || parent >= threads->n ||
+				    !(join->roots >> parent & 1) ||
+				    !threads_beside(threads, join->inner, parent, r))
+					continue;
+				make_join(nestings, join, taken, parent, r, out);
+				break;
+			}
+		}
+}
+
 void cycles_find(struct scanner *scanner, struct scan *out)
 {
 	struct nestings nestings = { .scanner = scanner };
@@ -171,5 +246,8 @@ void cycles_find(struct scanner *scanner, struct scan *out)
 			locks_walk(&scanner->locks, f, collect, &nestings);
 	}
 	find_circles(&nestings, out);
+	find_joins(&nestings, out);
 	VEC_FREE(&nestings.items);
+	VEC_FREE(&nestings.joins);
+	VEC_FREE(&nestings.taken);
 }

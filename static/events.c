@@ -155,6 +155,108 @@ bool events_one_section(const struct event *first, const struct event *second)
 	return false;
 }
 
+/* ---- sections that are left and entered again ---- */
+
+static bool waits(const struct events *events, uint32_t instruction)
+{
+	const struct call *call = points_call(&events->scanner->points, instruction);
+
+	for (size_t i = 0; call && i < call->library.n; i++)
+		if (call->library.items[i]->role == LIBRARY_WAIT ||
+		    call->library.items[i]->role == LIBRARY_WAIT_CXX)
+			return true;
+	return false;
+}
+
+static bool gives_lock(const struct events *events, uint32_t instruction)
+{
+	const struct call *call = points_call(&events->scanner->points, instruction);
+
+	if (waits(events, instruction))
+		return true;
+	for (size_t i = 0; call && i < call->library.n; i++)
+		if (call->library.items[i]->role == LIBRARY_UNLOCK)
+			return true;
+	for (size_t i = 0; call && !threads_creates(call) && i < call->callees.n; i++)
+		if (events->scanner->locks.concerned[call->callees.items[i]])
+			return true;
+	return false;
+}
+
+/* Positions at which the statement is done. */
+static void positions_of(const struct events *events, uint32_t statement, struct map *out)
+{
+	for (size_t i = 0; i < events->items.n; i++)
+		if (events->scanner->statement_of[events->items.items[i].access] == statement)
+			map_put(out, events->items.items[i].position, NULL);
+}
+
+enum { WHOLE_SECTION = 1, BROKEN_SECTION = 2 };
+
+/* From an instruction to the end of its block; `state` is changed on the way. False: the way ends here. */
+static bool walk_block(const struct events *events, uint32_t from, uint32_t second, const struct map *again,
+		       unsigned *state, bool *arrived)
+{
+	LLVMValueRef at = events->scanner->whole.instructions.items[from];
+
+	for (uint32_t number = from; at; at = LLVMGetNextInstruction(at), number++) {
+		if (*state == BROKEN_SECTION && map_get(again, number))
+			return false;
+		/* Whoever waits because of what it saw before it gave the lock back may wait for ever. */
+		if (*state == BROKEN_SECTION && waits(events, number)) {
+			*arrived = true;
+			return false;
+		}
+		if (number == second) {
+			*arrived = *state == BROKEN_SECTION;
+			return false;
+		}
+		if (gives_lock(events, number))
+			*state = BROKEN_SECTION;
+	}
+	return true;
+}
+
+bool events_split(struct events *events, const struct event *first, const struct event *second)
+{
+	const struct loops *loops = &events->scanner->threads.loops[events->function];
+	_cleanup_free_ uint8_t *seen = memory_alloc(loops->nblocks + 1);
+	_cleanup_free_ uint64_t *todo = memory_alloc((2 * loops->nblocks + 2) * sizeof *todo);
+	LLVMValueRef begin =
+		LLVMGetNextInstruction(events->scanner->whole.instructions.items[first->position]);
+	struct map again = { 0 };
+	bool arrived = false;
+	uint32_t n = 0;
+
+	if (!begin)
+		return true;
+	positions_of(events, events->scanner->statement_of[first->access], &again);
+	uint32_t from = first->position + 1;
+
+	for (unsigned state = WHOLE_SECTION; !arrived;) {
+		LLVMBasicBlockRef block =
+			LLVMGetInstructionParent(events->scanner->whole.instructions.items[from]);
+		LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+		bool goes_on = walk_block(events, from, second->position, &again, &state, &arrived);
+
+		for (unsigned s = 0; goes_on && s < LLVMGetNumSuccessors(end); s++) {
+			const uint64_t *to = map_get(&loops->numbers, whole_key(LLVMGetSuccessor(end, s)));
+
+			if (!to || seen[*to] & state)
+				continue;
+			seen[*to] |= (uint8_t)state;
+			todo[n++] = *to << 2 | state;
+		}
+		if (!n)
+			break;
+		state = todo[--n] & 3;
+		from = whole_instruction(&events->scanner->whole,
+					 LLVMGetFirstInstruction(loops->blocks[todo[n] >> 2]));
+	}
+	map_free(&again);
+	return arrived;
+}
+
 /* ---- dependence ---- */
 
 #define USES_MOST 400
