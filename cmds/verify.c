@@ -17,11 +17,10 @@
 #include "report/text.h"
 
 #define USUAL_CANDIDATES 10
-#define PLAIN_RUNS 3
 #define CONFIRM_SECONDS 30
 
 struct verify_command {
-	uint64_t seed, again;
+	uint64_t seed, again, plain;
 	double timeout_s, budget_s;
 	const char *check, *expect, *store, *link;
 	struct cmds_world world;
@@ -45,6 +44,8 @@ static const struct options_entry entries[] = {
 	  .help = "try each candidate on the part of the program that matters to it" },
 	{ .name = "no-hunt", .kind = OPTIONS_FLAG, AT(no_hunt),
 	  .help = "believe every failure: no experiments, no schedule for replay" },
+	{ .name = "plain", .value = "N", .kind = OPTIONS_NUMBER, AT(plain), .low = 1, .high = 100000,
+	  .help = "runs without delay before all others (default 3)" },
 	{ .name = "again", .value = "N", .kind = OPTIONS_NUMBER, AT(again), .low = 0, .high = 100000,
 	  .help = "runs like one that failed, to tell how surely it does (default 4)" },
 	{ .name = "link", .value = "ARG", .kind = OPTIONS_STRING, AT(link),
@@ -186,7 +187,7 @@ static struct error *try_sites(struct session *session, const struct build_sites
 						    .last = steps[1],
 						    .seed = command->seed,
 						    .seconds = left_s(session),
-						    .plain = PLAIN_RUNS,
+						    .plain = (unsigned)command->plain,
 						    .again = (unsigned)command->again,
 						    .stop = cmds_interrupted,
 						    .progress = show,
@@ -413,9 +414,12 @@ static struct error *split(int argc, char **argv, struct verify_command *command
 
 static struct error *verify_main(int argc, char **argv, int *status)
 {
-	struct verify_command command = {
-		.timeout_s = 10, .budget_s = 300, .again = 4, .store = CMDS_STORE, .seed = cmds_seed()
-	};
+	struct verify_command command = { .timeout_s = 10,
+					  .budget_s = 300,
+					  .again = 4,
+					  .plain = 3,
+					  .store = CMDS_STORE,
+					  .seed = cmds_seed() };
 	_cleanup_(session_free) struct session session = { .command = &command, .start = cmds_now() };
 	_cleanup_free_ char *path = NULL;
 	int own;

@@ -153,6 +153,9 @@ static json_t *verified_json(const struct verified *verified)
 	json_object_set_new(all, "reached", answer_count(result->reached));
 	json_object_set_new(all, "seconds", json_real(verified->seconds));
 	json_object_set_new(all, "run_seconds", json_real(result->delayed_s));
+	json_object_set_new(all, "run_cpu_seconds", json_real(result->delayed_cpu_s));
+	json_object_set_new(all, "plain_seconds", json_real(result->plain_s));
+	json_object_set_new(all, "plain_cpu_seconds", json_real(result->plain_cpu_s));
 	json_object_set_new(all, "sliced", json_boolean(verified->sliced));
 	json_object_set_new(all, "summary", answer_text(words));
 	json_object_set_new(all, "schedule", verified->run ? answer_count(verified->run) : json_null());

@@ -106,6 +106,7 @@ static struct error *run_plain(struct tester *tester, struct tester_result *out)
 		out->plain++;
 		out->plain_failed += run.label == LABEL_FAIL;
 		out->plain_s += run.wall_s;
+		out->plain_cpu_s += run.cpu_s;
 		run_free(&run);
 	}
 	out->verdict = TESTER_NOT_REPRODUCED;
@@ -139,6 +140,7 @@ static struct error *run_once(struct tester *tester, unsigned delay_ms, unsigned
 	out->delay_ms = delay_ms;
 	out->order = orders[order];
 	out->delayed_s += run.wall_s;
+	out->delayed_cpu_s += run.cpu_s;
 	out->reached += counts->reached;
 	out->met += counts->met;
 	if (tester->options->progress)
@@ -169,6 +171,8 @@ static struct error *run_again(struct tester *tester, struct tester_result *out)
 		TRY(launch_run(&launch, &run));
 		out->again++;
 		out->again_failed += run.label == LABEL_FAIL && tester->area->meetings;
+		out->delayed_s += run.wall_s;
+		out->delayed_cpu_s += run.cpu_s;
 		run_free(&run);
 	}
 	return NULL;

@@ -1,7 +1,8 @@
 /* Deadlock candidates: locks that are taken while others are held make a graph; a
  * circle in it that two threads can close is a candidate. Two locks of one kind, as of
  * two accounts, are a circle of one when nothing says in which order they are taken.
- * Whoever waits for a thread's end while it holds a lock that the thread takes is another. */
+ * Whoever waits for a thread's end, or at a condition, and holds a lock that the other needs on its way there is
+ * another. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,8 @@ struct nestings {
 	struct scanner *scanner;
 	uint64_t roots;
 	VEC(struct nesting) items;
-	VEC(struct nesting) joins; /* `inner` joins a thread, `second` is no lock */
+	VEC(struct nesting)
+	joins; /* `inner` joins a thread or waits at a condition, `second` is what that gives back */
 	VEC(struct nesting) taken; /* `inner` takes `first`, whatever is held */
 };
 
@@ -46,12 +48,14 @@ static bool is_join(const struct call *call)
 	return false;
 }
 
-static void add_join(struct nestings *nestings, uint32_t instruction, const struct lockset *held)
+/* `given`: the lock that is given back while it waits. */
+static void add_join(struct nestings *nestings, uint32_t instruction, uint32_t given,
+		     const struct lockset *held)
 {
 	for (uint32_t i = 0; i < held->n; i++)
-		if (held->items[i].lock != WHOLE_NONE)
+		if (held->items[i].lock != WHOLE_NONE && held->items[i].lock != given)
 			*VEC_PUSH(&nestings->joins) = (struct nesting){ .first = held->items[i].lock,
-									.second = WHOLE_NONE,
+									.second = given,
 									.outer = held->items[i].section,
 									.inner = instruction,
 									.roots = nestings->roots,
@@ -68,8 +72,11 @@ static void collect(void *context, uint32_t instruction, const struct lockset *h
 	if (!call)
 		return;
 	if (is_join(call))
-		add_join(nestings, instruction, held);
+		add_join(nestings, instruction, WHOLE_NONE, held);
 	uint32_t lock = locks_taken(&nestings->scanner->locks, call, &shared, &role);
+
+	if (lock != WHOLE_NONE && (role == LIBRARY_WAIT || role == LIBRARY_WAIT_CXX))
+		add_join(nestings, instruction, lock, held);
 
 	/* Who only tries does not wait. */
 	if (lock == WHOLE_NONE || (role != LIBRARY_LOCK && role != LIBRARY_LOCK_SHARED))
@@ -195,45 +202,92 @@ static void find_circles(struct nestings *nestings, struct scan *out)
 /* ---- joins under a lock ---- */
 
 static void make_join(struct nestings *nestings, const struct nesting *join, const struct nesting *taken,
-		      uint32_t waiting, uint32_t joined, struct scan *out)
+		      const uint32_t roots[2], struct scan *out)
 {
 	struct scanner *scanner = nestings->scanner;
 	struct candidate *made = VEC_PUSH(&out->candidates);
 	const char *name = scanner_lock(scanner, join->first);
-	const uint32_t roots[] = { waiting, joined };
+	bool joins = join->second == WHOLE_NONE;
 
 	*made = (struct candidate){ .kind = CANDIDATE_DEADLOCK };
-	score_add(made, 0.75, "the one waits for the other's end and holds a lock that the other takes");
-	describe_side(scanner, join, 1, waiting, true, made);
-	scanner_describe_call(scanner, taken->inner, 2, joined, &taken->held, name,
+	score_add(made, 0.75,
+		  joins ? "the one waits for the other's end and holds a lock that the other takes"
+			: "the one waits at a condition and holds a lock that the other takes before it "
+			  "signals");
+	describe_side(scanner, join, 1, roots[0], true, made);
+	scanner_describe_call(scanner, taken->inner, 2, roots[1], &taken->held, name,
 			      VEC_PUSH(&made->accesses));
-	scanner_describe_call(scanner, join->inner, 1, waiting, &join->held, name, VEC_PUSH(&made->accesses));
-	made->accesses.items[made->accesses.n - 1].joins = true;
+	scanner_describe_call(scanner, join->inner, 1, roots[0], &join->held, name,
+			      VEC_PUSH(&made->accesses));
+	made->accesses.items[made->accesses.n - 1].joins = joins;
 	made->variable = memory_string(name);
 	made->parallel = score_parallel(scanner, roots);
 }
 
 /* Which thread a join waits for is not told apart: any that its own thread creates. */
-static void find_joins(struct nestings *nestings, struct scan *out)
+static bool may_join(const struct scanner *scanner, const struct nesting *join, uint32_t waiting,
+		     uint32_t other)
+{
+	return scanner->threads.roots[other].parent == waiting &&
+	       threads_beside(&scanner->threads, join->inner, waiting, other);
+}
+
+/* A way from the lock to a signal of the condition, in the function that takes the lock. */
+static bool signals_behind(struct scanner *scanner, const struct nesting *taken, uint32_t wait)
+{
+	const struct whole *whole = &scanner->whole;
+	uint32_t function = whole_function_of(whole, taken->inner);
+	const roaring_bitmap_t *condition =
+		points_to(&scanner->points, LLVMGetOperand(whole->instructions.items[wait], 0));
+
+	for (uint32_t i = taken->inner; i < whole->first[function + 1]; i++) {
+		const struct call *call = points_call(&scanner->points, i);
+
+		for (size_t l = 0; call && l < call->library.n; l++)
+			if (call->library.items[l]->role == LIBRARY_SIGNAL &&
+			    roaring_bitmap_intersect(
+				    condition, points_to(&scanner->points,
+							 LLVMGetOperand(whole->instructions.items[i], 0))))
+				return true;
+	}
+	return false;
+}
+
+static bool blocks(struct scanner *scanner, const struct nesting *join, const struct nesting *taken,
+		   uint32_t waiting, uint32_t other)
+{
+	if (join->second == WHOLE_NONE)
+		return may_join(scanner, join, waiting, other);
+	return (waiting != other || scanner->threads.roots[other].many) &&
+	       threads_beside(&scanner->threads, join->inner, waiting, other) &&
+	       threads_beside(&scanner->threads, taken->inner, other, waiting) &&
+	       signals_behind(scanner, taken, join->inner);
+}
+
+static void match_join(struct nestings *nestings, const struct nesting *join, const struct nesting *taken,
+		       struct scan *out)
 {
 	const struct threads *threads = &nestings->scanner->threads;
 
-	for (size_t j = 0; j < nestings->joins.n; j++)
-		for (size_t t = 0; t < nestings->taken.n; t++) {
-			const struct nesting *join = &nestings->joins.items[j];
-			const struct nesting *taken = &nestings->taken.items[t];
+	for (uint32_t r = 0; r < threads->n; r++)
+		for (uint32_t s = 0; s < threads->n; s++) {
+			const uint32_t roots[] = { r, s };
 
-			for (uint32_t r = 0; r < threads->n && join->first == taken->first; r++) {
-				uint32_t parent = threads->roots[r].parent;
-
-				if (!(taken->roots >> r & 1) || parent >= threads->n ||
-				    !(join->roots >> parent & 1) ||
-				    !threads_beside(threads, join->inner, parent, r))
-					continue;
-				make_join(nestings, join, taken, parent, r, out);
-				break;
-			}
+			if (!(join->roots >> r & 1) || !(taken->roots >> s & 1) ||
+			    !blocks(nestings->scanner, join, taken, r, s))
+				continue;
+			make_join(nestings, join, taken, roots, out);
+			return;
 		}
+}
+
+static void find_joins(struct nestings *nestings, struct scan *out)
+{
+	for (size_t j = 0; j < nestings->joins.n; j++)
+		for (size_t t = 0; t < nestings->taken.n; t++)
+			if (nestings->joins.items[j].first == nestings->taken.items[t].first)
+				match_join(nestings, &nestings->joins.items[j], &nestings->taken.items[t],
+					   out);
 }
 
 void cycles_find(struct scanner *scanner, struct scan *out)

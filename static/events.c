@@ -217,41 +217,51 @@ static bool walk_block(const struct events *events, uint32_t from, uint32_t seco
 	return true;
 }
 
+/* Blocks that are still to be walked, with the state in the lowest two bits. */
+struct ways {
+	const struct loops *loops;
+	uint8_t *seen; /* by block, bits of states */
+	uint64_t *todo;
+	uint32_t n;
+};
+
+static void go_on(struct ways *ways, LLVMBasicBlockRef block, unsigned state)
+{
+	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+
+	for (unsigned s = 0; s < LLVMGetNumSuccessors(end); s++) {
+		const uint64_t *to = map_get(&ways->loops->numbers, whole_key(LLVMGetSuccessor(end, s)));
+
+		if (!to || ways->seen[*to] & state)
+			continue;
+		ways->seen[*to] |= (uint8_t)state;
+		ways->todo[ways->n++] = *to << 2 | state;
+	}
+}
+
 bool events_split(struct events *events, const struct event *first, const struct event *second)
 {
+	const struct whole *whole = &events->scanner->whole;
 	const struct loops *loops = &events->scanner->threads.loops[events->function];
 	_cleanup_free_ uint8_t *seen = memory_alloc(loops->nblocks + 1);
 	_cleanup_free_ uint64_t *todo = memory_alloc((2 * loops->nblocks + 2) * sizeof *todo);
-	LLVMValueRef begin =
-		LLVMGetNextInstruction(events->scanner->whole.instructions.items[first->position]);
+	struct ways ways = { loops, seen, todo, 0 };
+	LLVMValueRef at = whole->instructions.items[first->position];
+	unsigned state = WHOLE_SECTION;
 	struct map again = { 0 };
 	bool arrived = false;
-	uint32_t n = 0;
 
-	if (!begin)
-		return true;
 	positions_of(events, events->scanner->statement_of[first->access], &again);
-	uint32_t from = first->position + 1;
+	if (!LLVMGetNextInstruction(at) ||
+	    walk_block(events, first->position + 1, second->position, &again, &state, &arrived))
+		go_on(&ways, LLVMGetInstructionParent(at), state);
+	while (ways.n && !arrived) {
+		LLVMBasicBlockRef block = loops->blocks[todo[--ways.n] >> 2];
 
-	for (unsigned state = WHOLE_SECTION; !arrived;) {
-		LLVMBasicBlockRef block =
-			LLVMGetInstructionParent(events->scanner->whole.instructions.items[from]);
-		LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-		bool goes_on = walk_block(events, from, second->position, &again, &state, &arrived);
-
-		for (unsigned s = 0; goes_on && s < LLVMGetNumSuccessors(end); s++) {
-			const uint64_t *to = map_get(&loops->numbers, whole_key(LLVMGetSuccessor(end, s)));
-
-			if (!to || seen[*to] & state)
-				continue;
-			seen[*to] |= (uint8_t)state;
-			todo[n++] = *to << 2 | state;
-		}
-		if (!n)
-			break;
-		state = todo[--n] & 3;
-		from = whole_instruction(&events->scanner->whole,
-					 LLVMGetFirstInstruction(loops->blocks[todo[n] >> 2]));
+		state = todo[ways.n] & 3;
+		if (walk_block(events, whole_instruction(whole, LLVMGetFirstInstruction(block)),
+			       second->position, &again, &state, &arrived))
+			go_on(&ways, block, state);
 	}
 	map_free(&again);
 	return arrived;

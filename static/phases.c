@@ -96,6 +96,20 @@ static int run_block(const struct walk *walk, LLVMValueRef at)
 	return -1;
 }
 
+/* The blocks that a block leads to, into `todo`, each once. */
+static void add_successors(const struct loops *loops, LLVMValueRef last, bool *seen, uint32_t *todo,
+			   uint32_t *n)
+{
+	for (unsigned s = 0; s < LLVMGetNumSuccessors(last); s++) {
+		const uint64_t *next = map_get(&loops->numbers, whole_key(LLVMGetSuccessor(last, s)));
+
+		if (next && !seen[*next]) {
+			seen[*next] = true;
+			todo[(*n)++] = (uint32_t)*next;
+		}
+	}
+}
+
 static bool find_way(struct scanner *scanner, const struct phases *phases, uint32_t function, uint32_t from,
 		     uint32_t to, stops *stop, const void *context)
 {
@@ -103,28 +117,28 @@ static bool find_way(struct scanner *scanner, const struct phases *phases, uint3
 	const struct walk walk = { scanner, phases, loops, stop, context, to };
 	_cleanup_free_ bool *seen = memory_alloc(loops->nblocks + 1);
 	_cleanup_free_ uint32_t *todo = memory_alloc((loops->nblocks + 1) * sizeof *todo);
-	LLVMValueRef begin = from == FROM_START
-				     ? (loops->nblocks ? LLVMGetFirstInstruction(loops->blocks[0]) : NULL)
-				     : LLVMGetNextInstruction(scanner->whole.instructions.items[from]);
-	LLVMBasicBlockRef block = begin ? LLVMGetInstructionParent(begin) : NULL;
 	uint32_t n = 0;
 
-	while (block) {
-		int end = run_block(&walk, begin);
-		LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
+	if (from == FROM_START) {
+		todo[n++] = 0;
+		seen[0] = true;
+	} else {
+		LLVMValueRef at = scanner->whole.instructions.items[from], next = LLVMGetNextInstruction(at);
+		int end = next ? run_block(&walk, next) : -1;
+
+		if (end >= 0)
+			return end == 1;
+		add_successors(loops, LLVMGetBasicBlockTerminator(LLVMGetInstructionParent(at)), seen, todo,
+			       &n);
+	}
+	while (n && loops->nblocks) {
+		LLVMBasicBlockRef block = loops->blocks[todo[--n]];
+		int end = run_block(&walk, LLVMGetFirstInstruction(block));
 
 		if (end == 1)
 			return true;
-		for (unsigned s = 0; end < 0 && s < LLVMGetNumSuccessors(last); s++) {
-			const uint64_t *next = map_get(&loops->numbers, whole_key(LLVMGetSuccessor(last, s)));
-
-			if (next && !seen[*next]) {
-				seen[*next] = true;
-				todo[n++] = (uint32_t)*next;
-			}
-		}
-		block = n ? loops->blocks[todo[--n]] : NULL;
-		begin = block ? LLVMGetFirstInstruction(block) : NULL;
+		if (end < 0)
+			add_successors(loops, LLVMGetBasicBlockTerminator(block), seen, todo, &n);
 	}
 	return false;
 }

@@ -90,7 +90,12 @@ static void spread(struct scan *scan)
 	scan_sort(scan);
 	for (size_t i = 0; i < scan->candidates.n; i++) {
 		struct candidate *candidate = &scan->candidates.items[i];
-		uint64_t *n = map_put(&seen, hash_string(HASH_START, candidate->variable), NULL);
+		const struct candidate_access *first = &candidate->accesses.items[0];
+		/* What has no name is told apart by its line. */
+		uint64_t key = *candidate->variable ? hash_string(HASH_START, candidate->variable)
+						    : hash_bytes(hash_string(HASH_START, first->file),
+								 &first->line, sizeof first->line);
+		uint64_t *n = map_put(&seen, key, NULL);
 		double less = REPEATED * (double)(*n)++;
 
 		candidate->score -= less < REPEATED_MOST ? less : REPEATED_MOST;

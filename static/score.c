@@ -192,32 +192,28 @@ static bool is_late_write(const struct scanner *scanner, const struct access_at 
 	       !scanner->threads.roots[writing].many;
 }
 
-static void weigh_phase(struct scanner *scanner, uint32_t a, uint32_t b, const uint32_t roots[2],
+/* What stands between the two beside locks. Behind a join the creator's write is not early any more. */
+static void weigh_order(struct scanner *scanner, uint32_t a, uint32_t b, const uint32_t roots[2],
 			struct candidate *out)
 {
 	const struct access_at *left = &scanner->accesses.items.items[a];
 	const struct access_at *right = &scanner->accesses.items.items[b];
-
 	/* What one lock guards needs no other order, and is often what is waited for. */
-	if (locks_common(&left->held, &right->held) != WHOLE_NONE)
-		return;
-	switch (phases_between(scanner, a, b, roots)) {
-	case PHASE_BARRIER:
+	bool locked = locks_common(&left->held, &right->held) != WHOLE_NONE;
+	enum phase phase = locked ? PHASE_NONE : phases_between(scanner, a, b, roots);
+
+	if (phase == PHASE_JOIN)
+		weigh(out, BEHIND_JOIN, "one is behind a join, which may be the other's");
+	else if (is_late_write(scanner, left, roots[0], roots[1]) ||
+		 is_late_write(scanner, right, roots[1], roots[0]))
+		weigh(out, LATE_WRITE, "written by the creator when the thread may already run");
+	if (phase == PHASE_BARRIER)
 		weigh(out, BARRIER, "a barrier stands between them on every way");
-		break;
-	case PHASE_SEMAPHORE:
+	else if (phase == PHASE_SEMAPHORE)
 		weigh(out, SEMAPHORE, "a semaphore is posted behind the one and waited for before the other");
-		break;
-	case PHASE_CONDITION:
+	else if (phase == PHASE_CONDITION)
 		weigh(out, CONDITION,
 		      "a condition is signalled behind the one and waited for before the other");
-		break;
-	case PHASE_JOIN:
-		weigh(out, BEHIND_JOIN, "one is behind a join, which may be the other's");
-		break;
-	default:
-		break;
-	}
 }
 
 /* The more places a pointer may lead to, the less likely it is that the two ever meet. */
@@ -242,10 +238,7 @@ void score_pair(struct scanner *scanner, uint32_t a, uint32_t b, const uint32_t 
 	else if (left->atomic || right->atomic)
 		weigh(out, ONE_ATOMIC, "one is an atomic operation, the other is not");
 	weigh_owners(scanner, left, right, roots, out);
-	if (is_late_write(scanner, left, roots[0], roots[1]) ||
-	    is_late_write(scanner, right, roots[1], roots[0]))
-		weigh(out, LATE_WRITE, "written by the creator when the thread may already run");
-	weigh_phase(scanner, a, b, roots, out);
+	weigh_order(scanner, a, b, roots, out);
 	if (left->frees || right->frees)
 		weigh(out, FREED, "one frees the block");
 	if (left->kind != SITE_READ && right->kind != SITE_READ)
