@@ -90,7 +90,7 @@ struct session {
 	struct scan scan;
 	const char *path; /* of the program */
 	uint64_t build;
-	char folder[64];
+	char folder[256];
 	struct verified_list list;
 	struct progress *bar;
 	const char *now; /* variable of the candidate at hand */
@@ -349,8 +349,14 @@ static struct error *verify_all(struct session *session)
 {
 	static const unsigned rounds[][2] = { { 0, 2 }, { 3, 6 }, { 7, TESTER_DELAYS - 1 } };
 
-	for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++)
-		TRY(verify_round(session, rounds[i]));
+	for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++) {
+		struct error *error = verify_round(session, rounds[i]);
+
+		/* Ctrl-C ends what is being built or run, too; what is known is told all the same. */
+		if (error && !cmds_interrupted())
+			return error;
+		error_free(error);
+	}
 	for (size_t i = 0; i < session->list.n; i++)
 		if (session->list.items[i].tried && !session->list.items[i].result.settled &&
 		    !session->list.items[i].beside)
@@ -385,7 +391,7 @@ static struct error *start(struct session *session)
 	const char *place = getenv("TMPDIR");
 
 	snprintf(session->folder, sizeof session->folder, "%s/unsnarl-verify-XXXXXX",
-		 place && strlen(place) < 40 ? place : "/tmp");
+		 place && strlen(place) < 200 ? place : "/tmp");
 	if (!mkdtemp(session->folder)) {
 		struct error *error =
 			error_errno(errno, "cannot make a temporary folder in %s", place ? place : "/tmp");

@@ -235,6 +235,13 @@ struct error *tester_run(const struct tester_options *options, struct tester_res
 	if (!error && !out->settled)
 		error = run_all(&tester, out);
 	area_free(&tester);
+	/* A run that Ctrl-C ended is no mistake: what is known stays known. */
+	if (error && options->stop && options->stop()) {
+		error_free(error);
+		error = NULL;
+		if (out->verdict != TESTER_HARMFUL)
+			out->verdict = TESTER_INTERRUPTED;
+	}
 	return error;
 }
 

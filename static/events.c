@@ -191,7 +191,9 @@ static void positions_of(const struct events *events, uint32_t statement, struct
 			map_put(out, events->items.items[i].position, NULL);
 }
 
-enum { WHOLE_SECTION = 1, BROKEN_SECTION = 2 };
+/* What a way has seen: nothing; the lock was given back; and then it waited at a condition, because of what it saw
+ * before it gave the lock back: that may be for ever. */
+enum { WHOLE_SECTION = 1, BROKEN_SECTION = 2, LATE_WAIT = 4 };
 
 /* From an instruction to the end of its block; `state` is changed on the way. False: the way ends here. */
 static bool walk_block(const struct events *events, uint32_t from, uint32_t second, const struct map *again,
@@ -200,24 +202,23 @@ static bool walk_block(const struct events *events, uint32_t from, uint32_t seco
 	LLVMValueRef at = events->scanner->whole.instructions.items[from];
 
 	for (uint32_t number = from; at; at = LLVMGetNextInstruction(at), number++) {
-		if (*state == BROKEN_SECTION && map_get(again, number))
-			return false;
-		/* Whoever waits because of what it saw before it gave the lock back may wait for ever. */
-		if (*state == BROKEN_SECTION && waits(events, number)) {
-			*arrived = true;
+		if (*state != WHOLE_SECTION && map_get(again, number)) {
+			*arrived = *state == LATE_WAIT;
 			return false;
 		}
 		if (number == second) {
-			*arrived = *state == BROKEN_SECTION;
+			*arrived = *state != WHOLE_SECTION;
 			return false;
 		}
-		if (gives_lock(events, number))
+		if (*state == BROKEN_SECTION && waits(events, number))
+			*state = LATE_WAIT;
+		else if (*state == WHOLE_SECTION && gives_lock(events, number))
 			*state = BROKEN_SECTION;
 	}
 	return true;
 }
 
-/* Blocks that are still to be walked, with the state in the lowest two bits. */
+/* Blocks that are still to be walked, with the state in the lowest three bits. */
 struct ways {
 	const struct loops *loops;
 	uint8_t *seen; /* by block, bits of states */
@@ -235,7 +236,7 @@ static void go_on(struct ways *ways, LLVMBasicBlockRef block, unsigned state)
 		if (!to || ways->seen[*to] & state)
 			continue;
 		ways->seen[*to] |= (uint8_t)state;
-		ways->todo[ways->n++] = *to << 2 | state;
+		ways->todo[ways->n++] = *to << 3 | state;
 	}
 }
 
@@ -244,7 +245,7 @@ bool events_split(struct events *events, const struct event *first, const struct
 	const struct whole *whole = &events->scanner->whole;
 	const struct loops *loops = &events->scanner->threads.loops[events->function];
 	_cleanup_free_ uint8_t *seen = memory_alloc(loops->nblocks + 1);
-	_cleanup_free_ uint64_t *todo = memory_alloc((2 * loops->nblocks + 2) * sizeof *todo);
+	_cleanup_free_ uint64_t *todo = memory_alloc((3 * loops->nblocks + 3) * sizeof *todo);
 	struct ways ways = { loops, seen, todo, 0 };
 	LLVMValueRef at = whole->instructions.items[first->position];
 	unsigned state = WHOLE_SECTION;
@@ -256,9 +257,9 @@ bool events_split(struct events *events, const struct event *first, const struct
 	    walk_block(events, first->position + 1, second->position, &again, &state, &arrived))
 		go_on(&ways, LLVMGetInstructionParent(at), state);
 	while (ways.n && !arrived) {
-		LLVMBasicBlockRef block = loops->blocks[todo[--ways.n] >> 2];
+		LLVMBasicBlockRef block = loops->blocks[todo[--ways.n] >> 3];
 
-		state = todo[ways.n] & 3;
+		state = todo[ways.n] & 7;
 		if (walk_block(events, whole_instruction(whole, LLVMGetFirstInstruction(block)),
 			       second->position, &again, &state, &arrived))
 			go_on(&ways, block, state);
