@@ -17,12 +17,10 @@
 #include "report/text.h"
 
 #define USUAL_CANDIDATES 10
-#define PLAIN_RUNS 3
-#define AGAIN_RUNS 4
 #define CONFIRM_SECONDS 30
 
 struct verify_command {
-	uint64_t seed, jobs, context;
+	uint64_t seed, again, plain;
 	double timeout_s, budget_s;
 	const char *check, *expect, *store, *link;
 	struct cmds_world world;
@@ -46,6 +44,10 @@ static const struct options_entry entries[] = {
 	  .help = "try each candidate on the part of the program that matters to it" },
 	{ .name = "no-hunt", .kind = OPTIONS_FLAG, AT(no_hunt),
 	  .help = "believe every failure: no experiments, no schedule for replay" },
+	{ .name = "plain", .value = "N", .kind = OPTIONS_NUMBER, AT(plain), .low = 1, .high = 100000,
+	  .help = "runs without delay before all others (default 3)" },
+	{ .name = "again", .value = "N", .kind = OPTIONS_NUMBER, AT(again), .low = 0, .high = 100000,
+	  .help = "runs like one that failed, to tell how surely it does (default 4)" },
 	{ .name = "link", .value = "ARG", .kind = OPTIONS_STRING, AT(link),
 	  .help = "an object, library or option that the program needs and that holds no bitcode" },
 	{ .name = "seed", .value = "S", .kind = OPTIONS_NUMBER, AT(seed), .high = UINT64_MAX,
@@ -88,7 +90,7 @@ struct session {
 	struct scan scan;
 	const char *path; /* of the program */
 	uint64_t build;
-	char folder[64];
+	char folder[256];
 	struct verified_list list;
 	struct progress *bar;
 	const char *now; /* variable of the candidate at hand */
@@ -185,8 +187,8 @@ static struct error *try_sites(struct session *session, const struct build_sites
 						    .last = steps[1],
 						    .seed = command->seed,
 						    .seconds = left_s(session),
-						    .plain = PLAIN_RUNS,
-						    .again = AGAIN_RUNS,
+						    .plain = (unsigned)command->plain,
+						    .again = (unsigned)command->again,
 						    .stop = cmds_interrupted,
 						    .progress = show,
 						    .context = session },
@@ -248,7 +250,7 @@ static struct error *try_candidate(struct session *session, struct verified *ver
 
 /* ---- is it the cause? ---- */
 
-static struct error *confirm(struct session *session)
+static struct error *confirm(struct session *session, size_t failed)
 {
 	const struct verify_command *command = session->command;
 	const struct diagnosis_options options = {
@@ -268,7 +270,7 @@ static struct error *confirm(struct session *session)
 	};
 
 	progress_show(session->bar, session->done, "forcing and forbidding what failed");
-	return verify_confirm(&options, &session->list);
+	return verify_confirm(&options, &session->scan, failed, &session->list);
 }
 
 /* ---- all ---- */
@@ -278,18 +280,26 @@ static bool has_failed(const struct verified *verified)
 	return verified->tried && verified->result.verdict == TESTER_HARMFUL;
 }
 
-/* A candidate is settled: say so. */
-static struct error *finish(struct session *session, struct verified *verified)
+static void tell(const struct session *session, size_t number)
 {
-	const struct verify_command *command = session->command;
+	const struct verified *verified = &session->list.items[number];
 
-	/* One diagnosis tries all candidates. */
-	if (has_failed(verified) && !command->no_hunt && !session->confirmed) {
-		session->confirmed = true;
-		TRY(confirm(session));
-	}
-	if (!command->json && (verified->tried || verified->covered))
+	if (!session->command->json && (verified->tried || verified->covered || verified->beside))
 		verify_print(verified);
+}
+
+/* A candidate is settled: say so. */
+static struct error *finish(struct session *session, size_t number)
+{
+	/* One diagnosis tries all candidates. */
+	if (has_failed(&session->list.items[number]) && !session->command->no_hunt && !session->confirmed) {
+		session->confirmed = true;
+		TRY(confirm(session, number));
+		for (size_t i = 0; i < session->list.n; i++)
+			if (session->list.items[i].beside && i != number)
+				tell(session, i);
+	}
+	tell(session, number);
 	session->done++;
 	return NULL;
 }
@@ -302,24 +312,33 @@ static bool is_over(const struct session *session)
 	       (command->budget_s > 0 && cmds_now() - session->start > command->budget_s);
 }
 
+static bool any_harmful(const struct session *session)
+{
+	for (size_t i = 0; i < session->list.n; i++)
+		if (verified_is_harmful(&session->list.items[i]))
+			return true;
+	return false;
+}
+
 /* All candidates with these delays. */
 static struct error *verify_round(struct session *session, const unsigned steps[2])
 {
 	for (size_t i = 0; i < session->list.n && !is_over(session); i++) {
 		struct verified *verified = &session->list.items[i];
 
-		if (verified->result.settled || verified->covered)
+		if (verified->result.settled || verified->covered || verified->beside)
 			continue;
 		session->now = verified->candidate->variable;
 		if (steps[0] == 0)
 			verified->covered = covered_by(session, i);
 		if (!verified->covered)
 			TRY(try_candidate(session, verified, steps));
+		bool always = verified->tried && verified->result.verdict == TESTER_ALWAYS_FAILS;
+
+		/* The list may grow. */
 		if (verified->covered || verified->result.settled)
-			TRY(finish(session, verified));
-		session->over |=
-			(has_failed(verified) && verified_is_harmful(verified) && session->command->first) ||
-			(verified->tried && verified->result.verdict == TESTER_ALWAYS_FAILS);
+			TRY(finish(session, i));
+		session->over |= always || (session->command->first && any_harmful(session));
 	}
 	return NULL;
 }
@@ -330,12 +349,18 @@ static struct error *verify_all(struct session *session)
 {
 	static const unsigned rounds[][2] = { { 0, 2 }, { 3, 6 }, { 7, TESTER_DELAYS - 1 } };
 
-	for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++)
-		TRY(verify_round(session, rounds[i]));
+	for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++) {
+		struct error *error = verify_round(session, rounds[i]);
+
+		/* Ctrl-C ends what is being built or run, too; what is known is told all the same. */
+		if (error && !cmds_interrupted())
+			return error;
+		error_free(error);
+	}
 	for (size_t i = 0; i < session->list.n; i++)
 		if (session->list.items[i].tried && !session->list.items[i].result.settled &&
-		    !session->command->json)
-			verify_print(&session->list.items[i]);
+		    !session->list.items[i].beside)
+			tell(session, i);
 	return NULL;
 }
 
@@ -366,7 +391,7 @@ static struct error *start(struct session *session)
 	const char *place = getenv("TMPDIR");
 
 	snprintf(session->folder, sizeof session->folder, "%s/unsnarl-verify-XXXXXX",
-		 place && strlen(place) < 40 ? place : "/tmp");
+		 place && strlen(place) < 200 ? place : "/tmp");
 	if (!mkdtemp(session->folder)) {
 		struct error *error =
 			error_errno(errno, "cannot make a temporary folder in %s", place ? place : "/tmp");
@@ -395,9 +420,12 @@ static struct error *split(int argc, char **argv, struct verify_command *command
 
 static struct error *verify_main(int argc, char **argv, int *status)
 {
-	struct verify_command command = {
-		.timeout_s = 10, .budget_s = 300, .store = CMDS_STORE, .seed = cmds_seed()
-	};
+	struct verify_command command = { .timeout_s = 10,
+					  .budget_s = 300,
+					  .again = 4,
+					  .plain = 3,
+					  .store = CMDS_STORE,
+					  .seed = cmds_seed() };
 	_cleanup_(session_free) struct session session = { .command = &command, .start = cmds_now() };
 	_cleanup_free_ char *path = NULL;
 	int own;
@@ -424,10 +452,8 @@ static struct error *verify_main(int argc, char **argv, int *status)
 	progress_stop(session.bar);
 	session.bar = NULL;
 	double seconds = cmds_now() - session.start;
-	bool harmful = false;
+	bool harmful = any_harmful(&session);
 
-	for (size_t i = 0; i < session.list.n; i++)
-		harmful |= verified_is_harmful(&session.list.items[i]);
 	if (command.json)
 		verify_print_json(path, &session.list, cmds_interrupted(), seconds);
 	else

@@ -23,7 +23,8 @@ struct verified {
 	double seconds;   /* for this candidate, the build included */
 	bool sliced;      /* the tests ran on a slice */
 	enum confirmation confirmed;
-	char *why; /* what the experiments showed, a clause; NULL */
+	unsigned beside; /* rank of another that failed, and experiments say that this one is why; 0 none */
+	char *why;       /* what the experiments showed, a clause; NULL */
 };
 
 struct verified_list {
@@ -31,14 +32,17 @@ struct verified_list {
 	size_t n, room; /* as VEC */
 };
 
-/* It failed there, and no experiment says that something else is why. */
+/* It failed there, and no experiment says that something else is why; or one says that this is why it failed
+ * elsewhere. */
 bool verified_is_harmful(const struct verified *verified);
 /* It failed there, but an experiment says that this is not why, or none could tell. */
 bool verified_only_fails(const struct verified *verified);
 
-/* verify_confirm.c: makes the program fail under control and tries what all of the list claim; sets `confirmed`,
- * `why` and `run` of each. */
-struct error *verify_confirm(const struct diagnosis_options *options, struct verified_list *list);
+/* verify_confirm.c: the candidate with this number in the list has failed. Makes the program fail under control and
+ * tries what all of the list claim; sets `confirmed`, `why` and `run` of each. When the cause is a candidate that
+ * was not seen to fail, that one is told by `beside`; it comes last in the list when it was not in it. */
+struct error *verify_confirm(const struct diagnosis_options *options, const struct scan *scan, size_t failed,
+			     struct verified_list *list);
 
 void verify_print(const struct verified *verified);
 void verify_print_summary(const struct verified_list *list, bool interrupted, double seconds);

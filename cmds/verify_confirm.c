@@ -53,24 +53,40 @@ static char *counts_of(const struct cause *cause)
 			     (unsigned long long)cause->proof.forced.runs);
 }
 
+static bool is_good(const struct cause *cause)
+{
+	return cause->verdict >= VERDICT_LIKELY && !cause->consequence;
+}
+
+/* The first good cause that the candidate is part of; NULL for none. */
+static const struct cause *cause_of(const struct diagnosis *diagnosis, const struct candidate *candidate)
+{
+	for (size_t i = 0; i < diagnosis->causes.n; i++)
+		if (is_good(&diagnosis->causes.items[i]) &&
+		    candidate_is_part_of(candidate, diagnosis->causes.items[i].finding))
+			return &diagnosis->causes.items[i];
+	return NULL;
+}
+
+static void blame(const struct diagnosis *diagnosis, const struct cause *cause, struct verified *verified)
+{
+	free(verified->why);
+	verified->confirmed = CONFIRM_CAUSE;
+	verified->why = counts_of(cause);
+	verified->run = diagnosis->shortest ? diagnosis->shortest : diagnosis->tally.failure.number;
+}
+
 static void settle(const struct diagnosis *diagnosis, struct verified *verified)
 {
-	const struct cause *first = NULL;
+	const struct cause *own = cause_of(diagnosis, verified->candidate), *first = NULL;
 
-	verified->confirmed = CONFIRM_UNKNOWN;
-	for (size_t i = 0; i < diagnosis->causes.n; i++) {
-		const struct cause *cause = &diagnosis->causes.items[i];
-
-		if (cause->verdict < VERDICT_LIKELY || cause->consequence)
-			continue;
-		first = first ? first : cause;
-		if (!candidate_is_part_of(verified->candidate, cause->finding))
-			continue;
-		verified->confirmed = CONFIRM_CAUSE;
-		verified->why = counts_of(cause);
-		verified->run = diagnosis->shortest ? diagnosis->shortest : diagnosis->tally.failure.number;
+	if (own) {
+		blame(diagnosis, own, verified);
 		return;
 	}
+	verified->confirmed = CONFIRM_UNKNOWN;
+	for (size_t i = 0; i < diagnosis->causes.n && !first; i++)
+		first = is_good(&diagnosis->causes.items[i]) ? &diagnosis->causes.items[i] : NULL;
 	if (first) {
 		_cleanup_free_ char *lines = lines_of(first->finding), *counts = counts_of(first);
 
@@ -85,7 +101,36 @@ static void settle(const struct diagnosis *diagnosis, struct verified *verified)
 			: "no schedule was found that fails under control, so nothing could be tried");
 }
 
-struct error *verify_confirm(const struct diagnosis_options *options, struct verified_list *list)
+static struct verified *in_list(struct verified_list *list, const struct candidate *candidate)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (list->items[i].candidate == candidate)
+			return &list->items[i];
+	struct verified *made = VEC_PUSH(list);
+
+	made->candidate = candidate;
+	return made;
+}
+
+/* The failure came beside one candidate; the best of all candidates that are part of its cause is the answer. */
+static void blame_another(const struct diagnosis *diagnosis, const struct scan *scan, unsigned failed,
+			  struct verified_list *list)
+{
+	for (size_t i = 0; i < scan->candidates.n; i++) {
+		const struct cause *cause = cause_of(diagnosis, &scan->candidates.items[i]);
+
+		if (!cause)
+			continue;
+		struct verified *verified = in_list(list, &scan->candidates.items[i]);
+
+		verified->beside = failed;
+		blame(diagnosis, cause, verified);
+		return;
+	}
+}
+
+struct error *verify_confirm(const struct diagnosis_options *options, const struct scan *scan, size_t failed,
+			     struct verified_list *list)
 {
 	_cleanup_(diagnosis_free) struct diagnosis diagnosis = { 0 };
 	_cleanup_(findings_free) struct findings findings = { 0 };
@@ -97,5 +142,7 @@ struct error *verify_confirm(const struct diagnosis_options *options, struct ver
 	TRY(diagnose(&with, &diagnosis));
 	for (size_t i = 0; i < list->n; i++)
 		settle(&diagnosis, &list->items[i]);
+	if (list->items[failed].confirmed == CONFIRM_OTHER)
+		blame_another(&diagnosis, scan, list->items[failed].candidate->rank, list);
 	return NULL;
 }

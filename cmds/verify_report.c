@@ -25,18 +25,20 @@ static const char *order_words(const struct verified *verified)
 
 bool verified_only_fails(const struct verified *verified)
 {
-	return verified->tried && verified->result.verdict == TESTER_HARMFUL &&
+	return verified->tried && verified->result.verdict == TESTER_HARMFUL && !verified->beside &&
 	       verified->confirmed >= CONFIRM_OTHER;
 }
 
 bool verified_is_harmful(const struct verified *verified)
 {
-	return verified->tried && verified->result.verdict == TESTER_HARMFUL &&
-	       !verified_only_fails(verified);
+	return verified->beside || (verified->tried && verified->result.verdict == TESTER_HARMFUL &&
+				    !verified_only_fails(verified));
 }
 
 static const char *verdict_words(const struct verified *verified)
 {
+	if (verified->beside)
+		return "harmful";
 	if (verified->covered)
 		return "covered";
 	if (verified_only_fails(verified))
@@ -51,6 +53,9 @@ static char *outcome(const struct verified *verified)
 	const struct tester_result *result = &verified->result;
 	_cleanup_free_ char *runs = words_count(result->runs, "run", "runs");
 
+	if (verified->beside)
+		return memory_format("the run that failed beside candidate %u failed because of this one",
+				     verified->beside);
 	if (verified->covered)
 		return memory_format("its lines were tried with candidate %u", verified->covered);
 	switch (result->verdict) {
@@ -87,7 +92,7 @@ void verify_print(const struct verified *verified)
 	if (verified_is_harmful(verified)) {
 		printf("\nHARMFUL\n");
 		candidate_print(verified->candidate, stdout);
-		printf("    %s%s\n", clean, verified->sliced ? " (on a slice)" : "");
+		printf("    %s%s\n", clean, verified->sliced && !verified->beside ? " (on a slice)" : "");
 		if (verified->why)
 			printf("    experiment: %s\n", verified->why);
 		if (verified->run)
@@ -126,7 +131,7 @@ static json_t *verified_json(const struct verified *verified)
 	const struct tester_result *result = &verified->result;
 	json_t *all = candidate_json(verified->candidate);
 	_cleanup_free_ char *words = outcome(verified);
-	bool failed = verified->tried && result->verdict == TESTER_HARMFUL;
+	bool failed = verified->beside || (verified->tried && result->verdict == TESTER_HARMFUL);
 
 	json_object_set_new(all, "method", json_string("verify"));
 	json_object_set_new(all, "verdict", json_string(verdict_words(verified)));
@@ -137,6 +142,7 @@ static json_t *verified_json(const struct verified *verified)
 	json_object_set_new(all, "experiment",
 			    failed && verified->why ? answer_text(verified->why) : json_null());
 	json_object_set_new(all, "covered_by", answer_count(verified->covered));
+	json_object_set_new(all, "failed_beside", answer_count(verified->beside));
 	json_object_set_new(all, "runs", answer_count(result->runs));
 	json_object_set_new(all, "again_runs", answer_count(result->again));
 	json_object_set_new(all, "again_failed", answer_count(result->again_failed));
@@ -147,6 +153,9 @@ static json_t *verified_json(const struct verified *verified)
 	json_object_set_new(all, "reached", answer_count(result->reached));
 	json_object_set_new(all, "seconds", json_real(verified->seconds));
 	json_object_set_new(all, "run_seconds", json_real(result->delayed_s));
+	json_object_set_new(all, "run_cpu_seconds", json_real(result->delayed_cpu_s));
+	json_object_set_new(all, "plain_seconds", json_real(result->plain_s));
+	json_object_set_new(all, "plain_cpu_seconds", json_real(result->plain_cpu_s));
 	json_object_set_new(all, "sliced", json_boolean(verified->sliced));
 	json_object_set_new(all, "summary", answer_text(words));
 	json_object_set_new(all, "schedule", verified->run ? answer_count(verified->run) : json_null());
@@ -161,7 +170,7 @@ void verify_print_json(const char *program, const struct verified_list *list, bo
 	for (size_t i = 0; i < list->n; i++) {
 		bool harmful = verified_is_harmful(&list->items[i]);
 
-		if (list->items[i].tried || list->items[i].covered)
+		if (list->items[i].tried || list->items[i].covered || harmful)
 			json_array_append_new(harmful ? findings : others, verified_json(&list->items[i]));
 	}
 	json_object_set_new(answer, "program", answer_text(program));

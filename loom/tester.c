@@ -106,6 +106,7 @@ static struct error *run_plain(struct tester *tester, struct tester_result *out)
 		out->plain++;
 		out->plain_failed += run.label == LABEL_FAIL;
 		out->plain_s += run.wall_s;
+		out->plain_cpu_s += run.cpu_s;
 		run_free(&run);
 	}
 	out->verdict = TESTER_NOT_REPRODUCED;
@@ -139,6 +140,7 @@ static struct error *run_once(struct tester *tester, unsigned delay_ms, unsigned
 	out->delay_ms = delay_ms;
 	out->order = orders[order];
 	out->delayed_s += run.wall_s;
+	out->delayed_cpu_s += run.cpu_s;
 	out->reached += counts->reached;
 	out->met += counts->met;
 	if (tester->options->progress)
@@ -153,10 +155,14 @@ static struct error *run_once(struct tester *tester, unsigned delay_ms, unsigned
 	return NULL;
 }
 
-/* The same delay and order again, a few times. */
+/* The same delay and order again, a few times; a run that hangs takes all the time it is given, so only once. */
 static struct error *run_again(struct tester *tester, struct tester_result *out)
 {
-	for (unsigned i = 0; i < tester->options->again && !is_over(tester); i++) {
+	unsigned most = out->failure.outcome == OUTCOME_TIMEOUT && tester->options->again
+				? 1
+				: tester->options->again;
+
+	for (unsigned i = 0; i < most && !is_over(tester); i++) {
 		struct run run = { 0 };
 
 		area_fill(tester, out->delay_ms, out->order, tester->options->seed + out->runs + i);
@@ -165,6 +171,8 @@ static struct error *run_again(struct tester *tester, struct tester_result *out)
 		TRY(launch_run(&launch, &run));
 		out->again++;
 		out->again_failed += run.label == LABEL_FAIL && tester->area->meetings;
+		out->delayed_s += run.wall_s;
+		out->delayed_cpu_s += run.cpu_s;
 		run_free(&run);
 	}
 	return NULL;
@@ -227,6 +235,13 @@ struct error *tester_run(const struct tester_options *options, struct tester_res
 	if (!error && !out->settled)
 		error = run_all(&tester, out);
 	area_free(&tester);
+	/* A run that Ctrl-C ended is no mistake: what is known stays known. */
+	if (error && options->stop && options->stop()) {
+		error_free(error);
+		error = NULL;
+		if (out->verdict != TESTER_HARMFUL)
+			out->verdict = TESTER_INTERRUPTED;
+	}
 	return error;
 }
 

@@ -50,7 +50,8 @@ struct tester_result {
 	enum active_order order;      /* of the run that failed */
 	uint64_t reached, met;        /* over all runs */
 	struct run failure;           /* of a harmful one; freed by tester_result_free */
-	double plain_s, delayed_s;    /* processor and waiting time of runs, in all */
+	double plain_s, delayed_s;    /* how long runs took, in all */
+	double plain_cpu_s, delayed_cpu_s; /* the processor's part of it */
 };
 
 /* Adds to *out, which is all zero before the first call for a candidate: delays may be tried in several goes.

@@ -38,6 +38,8 @@ static const char *does(const struct candidate_access *access)
 {
 	if (access->frees)
 		return "free";
+	if (access->joins)
+		return "join";
 	return access->kind == SITE_SYNC ? "lock" : site_kind_name(access->kind);
 }
 

@@ -198,11 +198,16 @@ static uint32_t extent_size(LLVMValueRef call, const struct extent *extent)
 static void add_extent(struct accesses *accesses, struct access_at access, LLVMValueRef call,
 		       const struct extent *extent)
 {
+	const struct whole *whole = accesses->locks->threads->points->whole;
+	struct place place;
+
 	if (extent->pointer >= whole_arguments(call))
 		return;
 	access.pointer = LLVMGetOperand(call, extent->pointer);
 	access.kind = extent->access;
 	access.size = extent_size(call, extent);
+	if (!access.size && place_of(whole, access.pointer, &place))
+		access.size = place_left_of_array(whole, &place);
 	access.frees = extent->kind == EXTENT_BLOCK;
 	add(accesses, access);
 }
@@ -223,7 +228,38 @@ struct collecting {
 	struct accesses *accesses;
 	uint32_t function;
 	uint64_t roots;
+	bool *usual; /* by block number: run without an exception, too */
 };
+
+static void find_usual(const struct loops *loops, bool *usual)
+{
+	if (loops->nblocks)
+		usual[0] = true;
+	for (bool changed = true; changed;) {
+		changed = false;
+		for (uint32_t b = 0; b < loops->nblocks; b++) {
+			LLVMValueRef end = LLVMGetBasicBlockTerminator(loops->blocks[b]);
+			/* The second way out of an invoke is the one of an exception. */
+			unsigned ways = LLVMIsAInvokeInst(end) ? 1 : LLVMGetNumSuccessors(end);
+
+			for (unsigned s = 0; usual[b] && s < ways; s++) {
+				const uint64_t *to =
+					map_get(&loops->numbers, whole_key(LLVMGetSuccessor(end, s)));
+
+				changed |= !usual[*to];
+				usual[*to] = true;
+			}
+		}
+	}
+}
+
+static bool is_usual(const struct collecting *collecting, LLVMValueRef at)
+{
+	const struct loops *loops = &collecting->accesses->locks->threads->loops[collecting->function];
+	const uint64_t *number = map_get(&loops->numbers, whole_key(LLVMGetInstructionParent(at)));
+
+	return !number || collecting->usual[*number];
+}
 
 static void collect(void *context, uint32_t number, const struct lockset *held)
 {
@@ -233,6 +269,7 @@ static void collect(void *context, uint32_t number, const struct lockset *held)
 	struct access_at access = { .instruction = number,
 				    .function = collecting->function,
 				    .roots = collecting->roots,
+				    .unwinding = !is_usual(collecting, at),
 				    .held = *held };
 
 	switch (LLVMGetInstructionOpcode(at)) {
@@ -280,8 +317,12 @@ void accesses_start(struct accesses *accesses, struct locks *locks)
 						 .function = f,
 						 .roots = threads_running(locks->threads, f) };
 
-		if (collecting.roots)
-			locks_walk(locks, f, collect, &collecting);
+		if (!collecting.roots)
+			continue;
+		collecting.usual = memory_alloc(locks->threads->loops[f].nblocks + 1);
+		find_usual(&locks->threads->loops[f], collecting.usual);
+		locks_walk(locks, f, collect, &collecting);
+		free(collecting.usual);
 	}
 	fill_clouds(accesses);
 }

@@ -10,6 +10,7 @@ struct access_at {
 	enum site_kind kind; /* READ, WRITE or UPDATE */
 	bool atomic;
 	bool frees;
+	bool unwinding;   /* done only when an exception was thrown */
 	uint32_t size;    /* 0 = not known */
 	uint64_t roots;   /* bits of the roots that may run it */
 	uint32_t breadth; /* shared locations that its pointer may lead to */

@@ -118,7 +118,9 @@ static void score(struct search *search, struct events *events, const struct eve
 		score_add(out, -0.2, "nothing in the text ties the second access to the first");
 	else if (again)
 		score_add(out, -0.1, NULL);
-	if (lock != WHOLE_NONE) {
+	if (lock != WHOLE_NONE && a->kind == SITE_READ && !events_split(events, first, second)) {
+		score_add(out, -0.3, "it is looked at again when the lock has been given back");
+	} else if (lock != WHOLE_NONE) {
 		const char *name = out->kind == CANDIDATE_KINDS ? "" : scanner_lock(search->scanner, lock);
 		_cleanup_free_ char *note = memory_format("%s is given back in between", name);
 

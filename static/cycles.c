@@ -1,6 +1,8 @@
 /* Deadlock candidates: locks that are taken while others are held make a graph; a
  * circle in it that two threads can close is a candidate. Two locks of one kind, as of
- * two accounts, are a circle of one when nothing says in which order they are taken. */
+ * two accounts, are a circle of one when nothing says in which order they are taken.
+ * Whoever waits for a thread's end, or at a condition, and holds a lock that the other needs on its way there is
+ * another. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +20,9 @@ struct nestings {
 	struct scanner *scanner;
 	uint64_t roots;
 	VEC(struct nesting) items;
+	VEC(struct nesting)
+	joins; /* `inner` joins a thread or waits at a condition, `second` is what that gives back */
+	VEC(struct nesting) taken; /* `inner` takes `first`, whatever is held */
 };
 
 static void add(struct nestings *nestings, const struct nesting *nesting)
@@ -34,18 +39,51 @@ static void add(struct nestings *nestings, const struct nesting *nesting)
 	*VEC_PUSH(&nestings->items) = *nesting;
 }
 
+static bool is_join(const struct call *call)
+{
+	for (size_t i = 0; i < call->library.n; i++)
+		if (call->library.items[i]->role == LIBRARY_JOIN ||
+		    call->library.items[i]->role == LIBRARY_JOIN_CXX)
+			return true;
+	return false;
+}
+
+/* `given`: the lock that is given back while it waits. */
+static void add_join(struct nestings *nestings, uint32_t instruction, uint32_t given,
+		     const struct lockset *held)
+{
+	for (uint32_t i = 0; i < held->n; i++)
+		if (held->items[i].lock != WHOLE_NONE && held->items[i].lock != given)
+			*VEC_PUSH(&nestings->joins) = (struct nesting){ .first = held->items[i].lock,
+									.second = given,
+									.outer = held->items[i].section,
+									.inner = instruction,
+									.roots = nestings->roots,
+									.held = *held };
+}
+
 static void collect(void *context, uint32_t instruction, const struct lockset *held)
 {
 	struct nestings *nestings = context;
 	const struct call *call = points_call(&nestings->scanner->points, instruction);
 	enum library_role role;
 	bool shared;
-	uint32_t lock =
-		call && held->n ? locks_taken(&nestings->scanner->locks, call, &shared, &role) : WHOLE_NONE;
+
+	if (!call)
+		return;
+	if (is_join(call))
+		add_join(nestings, instruction, WHOLE_NONE, held);
+	uint32_t lock = locks_taken(&nestings->scanner->locks, call, &shared, &role);
+
+	if (lock != WHOLE_NONE && (role == LIBRARY_WAIT || role == LIBRARY_WAIT_CXX))
+		add_join(nestings, instruction, lock, held);
 
 	/* Who only tries does not wait. */
 	if (lock == WHOLE_NONE || (role != LIBRARY_LOCK && role != LIBRARY_LOCK_SHARED))
 		return;
+	*VEC_PUSH(&nestings->taken) = (struct nesting){
+		.first = lock, .inner = instruction, .roots = nestings->roots, .held = *held
+	};
 	for (uint32_t i = 0; i < held->n; i++)
 		if (held->items[i].lock != WHOLE_NONE)
 			add(nestings, &(struct nesting){ .first = held->items[i].lock,
@@ -161,6 +199,97 @@ static void find_circles(struct nestings *nestings, struct scan *out)
 	}
 }
 
+/* ---- joins under a lock ---- */
+
+static void make_join(struct nestings *nestings, const struct nesting *join, const struct nesting *taken,
+		      const uint32_t roots[2], struct scan *out)
+{
+	struct scanner *scanner = nestings->scanner;
+	struct candidate *made = VEC_PUSH(&out->candidates);
+	const char *name = scanner_lock(scanner, join->first);
+	bool joins = join->second == WHOLE_NONE;
+
+	*made = (struct candidate){ .kind = CANDIDATE_DEADLOCK };
+	score_add(made, 0.75,
+		  joins ? "the one waits for the other's end and holds a lock that the other takes"
+			: "the one waits at a condition and holds a lock that the other takes before it "
+			  "signals");
+	describe_side(scanner, join, 1, roots[0], true, made);
+	scanner_describe_call(scanner, taken->inner, 2, roots[1], &taken->held, name,
+			      VEC_PUSH(&made->accesses));
+	scanner_describe_call(scanner, join->inner, 1, roots[0], &join->held, name,
+			      VEC_PUSH(&made->accesses));
+	made->accesses.items[made->accesses.n - 1].joins = joins;
+	made->variable = memory_string(name);
+	made->parallel = score_parallel(scanner, roots);
+}
+
+/* Which thread a join waits for is not told apart: any that its own thread creates. */
+static bool may_join(const struct scanner *scanner, const struct nesting *join, uint32_t waiting,
+		     uint32_t other)
+{
+	return scanner->threads.roots[other].parent == waiting &&
+	       threads_beside(&scanner->threads, join->inner, waiting, other);
+}
+
+/* A way from the lock to a signal of the condition, in the function that takes the lock. */
+static bool signals_behind(struct scanner *scanner, const struct nesting *taken, uint32_t wait)
+{
+	const struct whole *whole = &scanner->whole;
+	uint32_t function = whole_function_of(whole, taken->inner);
+	const roaring_bitmap_t *condition =
+		points_to(&scanner->points, LLVMGetOperand(whole->instructions.items[wait], 0));
+
+	for (uint32_t i = taken->inner; i < whole->first[function + 1]; i++) {
+		const struct call *call = points_call(&scanner->points, i);
+
+		for (size_t l = 0; call && l < call->library.n; l++)
+			if (call->library.items[l]->role == LIBRARY_SIGNAL &&
+			    roaring_bitmap_intersect(
+				    condition, points_to(&scanner->points,
+							 LLVMGetOperand(whole->instructions.items[i], 0))))
+				return true;
+	}
+	return false;
+}
+
+static bool blocks(struct scanner *scanner, const struct nesting *join, const struct nesting *taken,
+		   uint32_t waiting, uint32_t other)
+{
+	if (join->second == WHOLE_NONE)
+		return may_join(scanner, join, waiting, other);
+	return (waiting != other || scanner->threads.roots[other].many) &&
+	       threads_beside(&scanner->threads, join->inner, waiting, other) &&
+	       threads_beside(&scanner->threads, taken->inner, other, waiting) &&
+	       signals_behind(scanner, taken, join->inner);
+}
+
+static void match_join(struct nestings *nestings, const struct nesting *join, const struct nesting *taken,
+		       struct scan *out)
+{
+	const struct threads *threads = &nestings->scanner->threads;
+
+	for (uint32_t r = 0; r < threads->n; r++)
+		for (uint32_t s = 0; s < threads->n; s++) {
+			const uint32_t roots[] = { r, s };
+
+			if (!(join->roots >> r & 1) || !(taken->roots >> s & 1) ||
+			    !blocks(nestings->scanner, join, taken, r, s))
+				continue;
+			make_join(nestings, join, taken, roots, out);
+			return;
+		}
+}
+
+static void find_joins(struct nestings *nestings, struct scan *out)
+{
+	for (size_t j = 0; j < nestings->joins.n; j++)
+		for (size_t t = 0; t < nestings->taken.n; t++)
+			if (nestings->joins.items[j].first == nestings->taken.items[t].first)
+				match_join(nestings, &nestings->joins.items[j], &nestings->taken.items[t],
+					   out);
+}
+
 void cycles_find(struct scanner *scanner, struct scan *out)
 {
 	struct nestings nestings = { .scanner = scanner };
@@ -171,5 +300,8 @@ void cycles_find(struct scanner *scanner, struct scan *out)
 			locks_walk(&scanner->locks, f, collect, &nestings);
 	}
 	find_circles(&nestings, out);
+	find_joins(&nestings, out);
 	VEC_FREE(&nestings.items);
+	VEC_FREE(&nestings.joins);
+	VEC_FREE(&nestings.taken);
 }

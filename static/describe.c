@@ -16,6 +16,14 @@ static const char *intern(struct scanner *scanner, const char *text)
 	return (const char *)(uintptr_t)*place;
 }
 
+/* The innermost place around a location that stands in a file of the program; NULL for none. */
+static LLVMMetadataRef own_location(LLVMMetadataRef location)
+{
+	while (location && source_in_system_file(LLVMDILocationGetScope(location)))
+		location = LLVMDILocationGetInlinedAt(location);
+	return location;
+}
+
 uint32_t scanner_statement(struct scanner *scanner, uint32_t instruction, LLVMValueRef pointer,
 			   enum site_kind kind)
 {
@@ -35,9 +43,12 @@ uint32_t scanner_statement(struct scanner *scanner, uint32_t instruction, LLVMVa
 	uint64_t *number = map_put(&scanner->statement_numbers, identity, &fresh);
 
 	if (fresh) {
+		LLVMMetadataRef location = LLVMInstructionGetDebugLoc(at);
+
 		*number = scanner->statements.n;
 		*VEC_PUSH(&scanner->statements) =
-			(struct statement){ .line = site.line,
+			(struct statement){ .own = !location || own_location(location),
+					    .line = site.line,
 					    .column = site.column,
 					    .kind = kind,
 					    .file = intern(scanner, site.file),
@@ -76,18 +87,107 @@ static void function_words(struct scanner *scanner, uint32_t function, char out[
 		snprintf(out, 256, "%s", whole_name(value));
 }
 
+/* What the program's own function is called that this call leads to; false for other instructions. */
+static bool words_of_callee(struct scanner *scanner, uint32_t instruction, char out[256])
+{
+	const struct call *call = points_call(&scanner->points, instruction);
+
+	for (size_t c = 0; call && c < call->callees.n; c++) {
+		LLVMMetadataRef called =
+			LLVMGetSubprogram(scanner->whole.functions.items[call->callees.items[c]]);
+
+		if (called && !source_in_system_file(called)) {
+			source_full_name(&scanner->whole.source, called, out);
+			return out[0] != '\0';
+		}
+	}
+	return false;
+}
+
+/* A thread of the C++ library begins in a function of its headers: the first thing of the program's that is called or
+ * was put in there says what the thread is. False when there is none. */
+static bool words_of_first_own(struct scanner *scanner, uint32_t function, char out[256])
+{
+	const struct whole *whole = &scanner->whole;
+
+	for (uint32_t i = whole->first[function]; i < whole->first[function + 1]; i++) {
+		LLVMValueRef at = whole->instructions.items[i];
+		char scratch[4096], through[512];
+		struct site site = { 0 };
+
+		if (words_of_callee(scanner, i, out))
+			return true;
+		if (!own_location(LLVMInstructionGetDebugLoc(at)))
+			continue;
+		source_position(&whole->source, at, &site, scratch, through);
+		if (strcmp(site.function, "operator()") == 0)
+			snprintf(out, 256, "the lambda at %.200s:%u", file_name(site.file), site.line);
+		else
+			snprintf(out, 256, "%.255s", site.function);
+		return true;
+	}
+	return false;
+}
+
+static void thread_words(struct scanner *scanner, uint32_t function, char out[256])
+{
+	LLVMMetadataRef subprogram = LLVMGetSubprogram(scanner->whole.functions.items[function]);
+
+	if (!subprogram || !source_in_system_file(subprogram) || !words_of_first_own(scanner, function, out))
+		function_words(scanner, function, out);
+}
+
+/* Roots that begin in functions put into others are created at one line: the line that called tells them apart. */
+static bool shares_its_line(struct scanner *scanner, uint32_t number, const struct statement *at)
+{
+	struct statement own = *at;
+
+	for (uint32_t r = 0; r < scanner->threads.n; r++) {
+		const struct root *root = &scanner->threads.roots[r];
+
+		if (r == number || root->create == WHOLE_NONE ||
+		    root->create == scanner->threads.roots[number].create)
+			continue;
+		const struct statement *other = call_statement(scanner, root->create);
+
+		if (other->line == own.line && strcmp(other->file, own.file) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* ", called at main.c:16", owned; "" when the creation was not put into its caller. */
+static char *creation_caller(struct scanner *scanner, uint32_t create)
+{
+	LLVMMetadataRef own =
+		own_location(LLVMInstructionGetDebugLoc(scanner->whole.instructions.items[create]));
+	LLVMMetadataRef outer = own ? own_location(LLVMDILocationGetInlinedAt(own)) : NULL;
+	unsigned length = 0;
+
+	if (!outer)
+		return memory_string("");
+	LLVMMetadataRef file = LLVMDIScopeGetFile(LLVMDILocationGetScope(outer));
+	const char *name = file ? LLVMDIFileGetFilename(file, &length) : "";
+	_cleanup_free_ char *path = memory_format("%.*s", (int)length, name);
+
+	return memory_format(", called at %s:%u", file_name(path), LLVMDILocationGetLine(outer));
+}
+
 static char *root_words(struct scanner *scanner, uint32_t number)
 {
 	const struct root *root = &scanner->threads.roots[number];
 	char name[256];
 
-	function_words(scanner, root->function, name);
+	thread_words(scanner, root->function, name);
 	if (root->create == WHOLE_NONE)
 		return memory_string(root->many ? "any caller" : name);
-	const struct statement *at = call_statement(scanner, root->create);
+	struct statement at = *call_statement(scanner, root->create);
+	_cleanup_free_ char *caller = shares_its_line(scanner, number, &at)
+					      ? creation_caller(scanner, root->create)
+					      : memory_string("");
 
-	return memory_format("%s%s (%s at %s:%u)", root->many ? "each " : "", name,
-			     root->handler ? "handler, set" : "created", file_name(at->file), at->line);
+	return memory_format("%s%s (%s at %s:%u%s)", root->many ? "each " : "", name,
+			     root->handler ? "handler, set" : "created", file_name(at.file), at.line, caller);
 }
 
 static char *lock_words(struct scanner *scanner, uint32_t number)
@@ -98,7 +198,9 @@ static char *lock_words(struct scanner *scanner, uint32_t number)
 	unsigned operand = 0;
 	char variable[256];
 
-	if (known && known->library.n && known->library.items[0]->role == LIBRARY_WAIT)
+	if (known && known->library.n &&
+	    (known->library.items[0]->role == LIBRARY_WAIT ||
+	     known->library.items[0]->role == LIBRARY_WAIT_CXX))
 		operand = 1;
 	variable[0] = '\0';
 	if (whole_arguments(call) > operand)

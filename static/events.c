@@ -155,6 +155,119 @@ bool events_one_section(const struct event *first, const struct event *second)
 	return false;
 }
 
+/* ---- sections that are left and entered again ---- */
+
+static bool waits(const struct events *events, uint32_t instruction)
+{
+	const struct call *call = points_call(&events->scanner->points, instruction);
+
+	for (size_t i = 0; call && i < call->library.n; i++)
+		if (call->library.items[i]->role == LIBRARY_WAIT ||
+		    call->library.items[i]->role == LIBRARY_WAIT_CXX)
+			return true;
+	return false;
+}
+
+static bool gives_lock(const struct events *events, uint32_t instruction)
+{
+	const struct call *call = points_call(&events->scanner->points, instruction);
+
+	if (waits(events, instruction))
+		return true;
+	for (size_t i = 0; call && i < call->library.n; i++)
+		if (call->library.items[i]->role == LIBRARY_UNLOCK)
+			return true;
+	for (size_t i = 0; call && !threads_creates(call) && i < call->callees.n; i++)
+		if (events->scanner->locks.concerned[call->callees.items[i]])
+			return true;
+	return false;
+}
+
+/* Positions at which the statement is done. */
+static void positions_of(const struct events *events, uint32_t statement, struct map *out)
+{
+	for (size_t i = 0; i < events->items.n; i++)
+		if (events->scanner->statement_of[events->items.items[i].access] == statement)
+			map_put(out, events->items.items[i].position, NULL);
+}
+
+/* What a way has seen: nothing; the lock was given back; and then it waited at a condition, because of what it saw
+ * before it gave the lock back: that may be for ever. */
+enum { WHOLE_SECTION = 1, BROKEN_SECTION = 2, LATE_WAIT = 4 };
+
+/* From an instruction to the end of its block; `state` is changed on the way. False: the way ends here. */
+static bool walk_block(const struct events *events, uint32_t from, uint32_t second, const struct map *again,
+		       unsigned *state, bool *arrived)
+{
+	LLVMValueRef at = events->scanner->whole.instructions.items[from];
+
+	for (uint32_t number = from; at; at = LLVMGetNextInstruction(at), number++) {
+		if (*state != WHOLE_SECTION && map_get(again, number)) {
+			*arrived = *state == LATE_WAIT;
+			return false;
+		}
+		if (number == second) {
+			*arrived = *state != WHOLE_SECTION;
+			return false;
+		}
+		if (*state == BROKEN_SECTION && waits(events, number))
+			*state = LATE_WAIT;
+		else if (*state == WHOLE_SECTION && gives_lock(events, number))
+			*state = BROKEN_SECTION;
+	}
+	return true;
+}
+
+/* Blocks that are still to be walked, with the state in the lowest three bits. */
+struct ways {
+	const struct loops *loops;
+	uint8_t *seen; /* by block, bits of states */
+	uint64_t *todo;
+	uint32_t n;
+};
+
+static void go_on(struct ways *ways, LLVMBasicBlockRef block, unsigned state)
+{
+	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+
+	for (unsigned s = 0; s < LLVMGetNumSuccessors(end); s++) {
+		const uint64_t *to = map_get(&ways->loops->numbers, whole_key(LLVMGetSuccessor(end, s)));
+
+		if (!to || ways->seen[*to] & state)
+			continue;
+		ways->seen[*to] |= (uint8_t)state;
+		ways->todo[ways->n++] = *to << 3 | state;
+	}
+}
+
+bool events_split(struct events *events, const struct event *first, const struct event *second)
+{
+	const struct whole *whole = &events->scanner->whole;
+	const struct loops *loops = &events->scanner->threads.loops[events->function];
+	_cleanup_free_ uint8_t *seen = memory_alloc(loops->nblocks + 1);
+	_cleanup_free_ uint64_t *todo = memory_alloc((3 * loops->nblocks + 3) * sizeof *todo);
+	struct ways ways = { loops, seen, todo, 0 };
+	LLVMValueRef at = whole->instructions.items[first->position];
+	unsigned state = WHOLE_SECTION;
+	struct map again = { 0 };
+	bool arrived = false;
+
+	positions_of(events, events->scanner->statement_of[first->access], &again);
+	if (!LLVMGetNextInstruction(at) ||
+	    walk_block(events, first->position + 1, second->position, &again, &state, &arrived))
+		go_on(&ways, LLVMGetInstructionParent(at), state);
+	while (ways.n && !arrived) {
+		LLVMBasicBlockRef block = loops->blocks[todo[--ways.n] >> 3];
+
+		state = todo[ways.n] & 7;
+		if (walk_block(events, whole_instruction(whole, LLVMGetFirstInstruction(block)),
+			       second->position, &again, &state, &arrived))
+			go_on(&ways, block, state);
+	}
+	map_free(&again);
+	return arrived;
+}
+
 /* ---- dependence ---- */
 
 #define USES_MOST 400

@@ -33,6 +33,9 @@ bool events_follow(struct events *events, const struct event *first, const struc
 /* Does what happens at the second depend on what the first found? */
 enum dependence { INDEPENDENT, BY_CONTROL, BY_VALUE };
 enum dependence events_depend(struct events *events, const struct event *first, const struct event *second);
+/* Is there a way from the first to the second on which a lock is given back, and on which nobody looks at the place
+ * again behind that? A loop that waits at a condition for a change looks again. */
+bool events_split(struct events *events, const struct event *first, const struct event *second);
 /* Is one lock held from the first to the second? */
 bool events_one_section(const struct event *first, const struct event *second);
 

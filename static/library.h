@@ -27,6 +27,7 @@ enum library_role {
 	LIBRARY_TRY_SHARED, /* to lock for reading */
 	LIBRARY_UNLOCK,
 	LIBRARY_WAIT,         /* condition `a`, mutex `b` */
+	LIBRARY_WAIT_CXX,     /* condition `a`, `b` points to what points to the mutex */
 	LIBRARY_SIGNAL,       /* condition `a` */
 	LIBRARY_BARRIER,      /* waits at `a` */
 	LIBRARY_BARRIER_INIT, /* `a`, for `c` threads */

@@ -7,6 +7,9 @@
 
 /* Sorted by name. */
 static const struct library_function known[] = {
+	{ "_ZNSt18condition_variable10notify_allEv", LIBRARY_SIGNAL, 0, -1, -1 },
+	{ "_ZNSt18condition_variable10notify_oneEv", LIBRARY_SIGNAL, 0, -1, -1 },
+	{ "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE", LIBRARY_WAIT_CXX, 0, 1, -1 },
 	{ "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE",
 	  LIBRARY_CREATE_CXX, 0, 1, -1 },
 	{ "_ZNSt6thread4joinEv", LIBRARY_JOIN_CXX, 0, -1, -1 },

@@ -56,6 +56,27 @@ static uint32_t parameter_of(const struct whole *whole, LLVMValueRef pointer, in
 	return 0;
 }
 
+/* The lock that a std::unique_lock guards: the pointer to it is the first thing in there. */
+static struct held lock_behind(struct locks *locks, LLVMValueRef pointer, uint32_t instruction)
+{
+	struct solver *solver = &locks->threads->points->solver;
+	const roaring_bitmap_t *set = points_to(locks->threads->points, pointer);
+	roaring_bitmap_t *all = roaring_bitmap_create();
+	roaring_uint32_iterator_t *at = roaring_create_iterator(set);
+
+	for (; at->has_value; roaring_advance_uint32_iterator(at)) {
+		uint32_t content = solver->locations.items[at->current_value].content;
+
+		if (content != SOLVER_NONE)
+			roaring_bitmap_or_inplace(all, solver_answer(solver, content));
+	}
+	roaring_free_uint32_iterator(at);
+	struct held held = { .section = instruction, .lock = lock_number(locks, all, 0, instruction) };
+
+	roaring_bitmap_free(all);
+	return held;
+}
+
 static struct held lock_at(struct locks *locks, LLVMValueRef pointer, int64_t offset, uint32_t instruction)
 {
 	struct held held = { .section = instruction };
@@ -70,9 +91,10 @@ static struct held lock_at(struct locks *locks, LLVMValueRef pointer, int64_t of
 
 static bool same_lock(const struct held *a, const struct held *b)
 {
-	if (a->parameter || b->parameter)
+	/* Of two parameters that may lead to the same place, only one is meant. */
+	if (a->parameter && b->parameter)
 		return a->parameter == b->parameter && a->offset == b->offset && a->lock == b->lock;
-	return a->lock == b->lock;
+	return a->lock == b->lock && a->lock != WHOLE_NONE;
 }
 
 static void take(struct lockset *set, struct held held)
@@ -136,26 +158,43 @@ static const struct library_function *locking(const struct call *call)
 {
 	for (size_t i = 0; i < call->library.n; i++)
 		if (call->library.items[i]->role >= LIBRARY_LOCK &&
-		    call->library.items[i]->role <= LIBRARY_WAIT)
+		    call->library.items[i]->role <= LIBRARY_WAIT_CXX)
 			return call->library.items[i];
 	return NULL;
+}
+
+static bool is_wait(const struct library_function *function)
+{
+	return function->role == LIBRARY_WAIT || function->role == LIBRARY_WAIT_CXX;
+}
+
+/* The lock that a call of a locking function is about; false when it has no such argument. */
+static bool lock_of_call(struct locks *locks, const struct call *call,
+			 const struct library_function *function, struct held *out)
+{
+	LLVMValueRef at = locks->threads->points->whole->instructions.items[call->instruction];
+	int operand = is_wait(function) ? function->b : function->a;
+
+	if (operand < 0 || (unsigned)operand >= whole_arguments(at))
+		return false;
+	LLVMValueRef pointer = LLVMGetOperand(at, (unsigned)operand);
+
+	*out = function->role == LIBRARY_WAIT_CXX ? lock_behind(locks, pointer, call->instruction)
+						  : lock_at(locks, pointer, 0, call->instruction);
+	return true;
 }
 
 uint32_t locks_taken(struct locks *locks, const struct call *call, bool *shared, enum library_role *role)
 {
 	const struct library_function *function = locking(call);
-	const struct points *points = locks->threads->points;
 
 	if (!function)
 		return WHOLE_NONE;
-	int operand = function->role == LIBRARY_WAIT ? function->b : function->a;
-	LLVMValueRef at = points->whole->instructions.items[call->instruction];
+	struct held held;
 
 	*role = function->role;
 	*shared = function->role == LIBRARY_LOCK_SHARED || function->role == LIBRARY_TRY_SHARED;
-	if (operand < 0 || (unsigned)operand >= whole_arguments(at))
-		return WHOLE_NONE;
-	return lock_at(locks, LLVMGetOperand(at, (unsigned)operand), 0, call->instruction).lock;
+	return lock_of_call(locks, call, function, &held) ? held.lock : WHOLE_NONE;
 }
 
 /* A lock of a callee's summary as the caller of this call sees it. */
@@ -178,18 +217,15 @@ static void apply_call(struct locks *locks, const struct call *call, struct lock
 	const struct library_function *function = locking(call);
 
 	if (function) {
-		int operand = function->role == LIBRARY_WAIT ? function->b : function->a;
+		struct held held;
 
-		if (operand < 0 || (unsigned)operand >= whole_arguments(at))
+		if (!lock_of_call(locks, call, function, &held))
 			return;
-		struct held held =
-			lock_at(locks, LLVMGetOperand(at, (unsigned)operand), 0, call->instruction);
-
 		held.shared = function->role == LIBRARY_LOCK_SHARED;
 		if (function->role == LIBRARY_UNLOCK && !give(set, &held))
 			take(given, held);
 		/* Waiting gives the lock back and takes it again: what follows is another section. */
-		if (function->role == LIBRARY_WAIT && give(set, &held))
+		if (is_wait(function) && give(set, &held))
 			take(set, held);
 		if (function->role == LIBRARY_LOCK || function->role == LIBRARY_LOCK_SHARED)
 			take(set, held);

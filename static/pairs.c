@@ -30,15 +30,21 @@ static bool apart(const struct scanner *scanner, const struct access_at *a, uint
 	       places_apart(&left, a->size, &right, b->size);
 }
 
+#define ROOTS_MOST 4u /* pairs of roots of which the most suspicious is taken */
+
 bool pairs_parallel(struct scanner *scanner, uint32_t a, uint32_t b, uint32_t roots[2], enum pruned *why)
 {
 	const struct threads *threads = &scanner->threads;
 	const struct access_at *left = &scanner->accesses.items.items[a];
 	const struct access_at *right = &scanner->accesses.items.items[b];
+	uint32_t found = 0;
+	double best = -1;
 
 	*why = PRUNED_ONE_THREAD;
-	for (uint32_t r = 0; r < threads->n; r++)
-		for (uint32_t s = 0; s < threads->n; s++) {
+	for (uint32_t r = 0; r < threads->n && found < ROOTS_MOST; r++)
+		for (uint32_t s = 0; s < threads->n && found < ROOTS_MOST; s++) {
+			const uint32_t both[] = { r, s };
+
 			if (!(left->roots >> r & 1) || !(right->roots >> s & 1) ||
 			    (r == s && !threads->roots[r].many))
 				continue;
@@ -48,15 +54,20 @@ bool pairs_parallel(struct scanner *scanner, uint32_t a, uint32_t b, uint32_t ro
 			}
 			bool from_left = threads_beside(threads, left->instruction, r, s);
 
-			if (from_left && threads_beside(threads, right->instruction, s, r)) {
-				roots[0] = r;
-				roots[1] = s;
-				return true;
+			if (!from_left || !threads_beside(threads, right->instruction, s, r)) {
+				*why = from_left ? reason(scanner, right->instruction, s, r)
+						 : reason(scanner, left->instruction, r, s);
+				continue;
 			}
-			*why = from_left ? reason(scanner, right->instruction, s, r)
-					 : reason(scanner, left->instruction, r, s);
+			double worth = score_worth(scanner, a, b, both);
+
+			found++;
+			if (worth > best) {
+				best = worth;
+				memcpy(roots, both, sizeof both);
+			}
 		}
-	return false;
+	return found > 0;
 }
 
 /* ---- collecting ---- */

@@ -51,6 +51,28 @@ bool place_of(const struct whole *whole, LLVMValueRef pointer, struct place *out
 	return false;
 }
 
+uint32_t place_left_of_array(const struct whole *whole, const struct place *place)
+{
+	LLVMTypeRef type = LLVMIsAGlobalVariable(place->base) ? LLVMGlobalGetValueType(place->base)
+			   : LLVMIsAAllocaInst(place->base)   ? LLVMGetAllocatedType(place->base)
+							      : NULL;
+	uint64_t offset = (uint64_t)place->offset;
+
+	while (type && place->offset >= 0 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
+		if (offset >= LLVMABISizeOfType(whole->layout, type))
+			return 0;
+		unsigned field = LLVMElementAtOffset(whole->layout, type, offset);
+
+		offset -= LLVMOffsetOfElement(whole->layout, type, field);
+		type = LLVMStructGetTypeAtIndex(type, field);
+	}
+	if (!type || place->offset < 0 || LLVMGetTypeKind(type) != LLVMArrayTypeKind)
+		return 0;
+	uint64_t size = LLVMABISizeOfType(whole->layout, type);
+
+	return offset < size && size - offset < INT32_MAX ? (uint32_t)(size - offset) : 0;
+}
+
 /* What the creation of a root gives its function; NULL when it is not known. */
 static LLVMValueRef given_to(const struct threads *threads, const struct root *root)
 {

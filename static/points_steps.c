@@ -1,7 +1,7 @@
 /* Address computations as constraints: constant parts are steps, variable indices are
  * walks that make the object repeat. LLVM's C interface gives no offsets, so the types
  * are walked here. */
-#include "static/points.h"
+#include "static/threads.h" /* places */
 
 #define NEAR 64 /* values looked at to see whether a step goes in a circle */
 
@@ -47,9 +47,14 @@ static void read_steps(const struct points *points, LLVMValueRef step, struct st
 	LLVMTargetDataRef layout = points->whole->layout;
 	LLVMTypeRef type = LLVMGetGEPSourceElementType(step);
 	int n = LLVMGetNumOperands(step);
+	struct place from;
 
 	if (n > 1)
 		add_index(steps, LLVMGetOperand(step, 1), LLVMABISizeOfType(layout, type), 0);
+	/* The optimiser forgets which array it steps through; the variable's declaration knows. */
+	if (steps->n == 1 && steps->parts[0].stride &&
+	    place_of(points->whole, LLVMGetOperand(step, 0), &from) && !from.index)
+		steps->parts[0].extent = place_left_of_array(points->whole, &from);
 	for (int i = 2; i < n; i++) {
 		LLVMValueRef index = LLVMGetOperand(step, (unsigned)i);
 		LLVMTypeKind kind = LLVMGetTypeKind(type);

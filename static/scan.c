@@ -44,6 +44,7 @@ void scanner_free(struct scanner *scanner)
 	free(scanner->root_words);
 	free(scanner->lock_words);
 	map_free(&scanner->tag_answers);
+	phases_free(scanner->phases);
 	accesses_free(&scanner->accesses);
 	locks_free(&scanner->locks);
 	threads_free(&scanner->threads);
@@ -75,6 +76,33 @@ static uint64_t identity(const struct candidate *candidate)
 		hash = hash_string(hash, access->variable);
 	}
 	return hash;
+}
+
+#define REPEATED 0.04 /* what each further candidate of one variable loses */
+#define REPEATED_MOST 0.3
+
+/* Whoever looks at the first candidates of a variable has seen most of the others: what another variable has comes
+ * before the tenth way to say the same. */
+static void spread(struct scan *scan)
+{
+	struct map seen = { 0 };
+
+	scan_sort(scan);
+	for (size_t i = 0; i < scan->candidates.n; i++) {
+		struct candidate *candidate = &scan->candidates.items[i];
+		const struct candidate_access *first = &candidate->accesses.items[0];
+		/* What has no name is told apart by its line. */
+		uint64_t key = *candidate->variable ? hash_string(HASH_START, candidate->variable)
+						    : hash_bytes(hash_string(HASH_START, first->file),
+								 &first->line, sizeof first->line);
+		uint64_t *n = map_put(&seen, key, NULL);
+		double less = REPEATED * (double)(*n)++;
+
+		candidate->score -= less < REPEATED_MOST ? less : REPEATED_MOST;
+		candidate->score = candidate->score < 0.01 ? 0.01 : candidate->score;
+	}
+	map_free(&seen);
+	scan_sort(scan);
 }
 
 /* Every access, alone and with each lock that its own function took for it. */
@@ -125,7 +153,7 @@ struct error *static_scan(const struct scan_options *options, struct scan *out)
 	multi_find(&scanner, out);
 	cycles_find(&scanner, out);
 	sum_up(&scanner, out);
-	scan_sort(out);
+	spread(out);
 	while (options->most && out->candidates.n > options->most) {
 		candidate_free(&out->candidates.items[--out->candidates.n]);
 		out->cut = true;

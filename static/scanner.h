@@ -7,6 +7,7 @@
 
 /* A line of the program with what it does there: accesses of one statement are one in answers. */
 struct statement {
+	bool own; /* in a file of the program, not in a header of the system */
 	uint32_t line, column;
 	enum site_kind kind;
 	const char *file, *function, *variable, *through; /* interned */
@@ -25,6 +26,7 @@ struct scanner {
 	char **root_words, **lock_words; /* made when they are asked for */
 	size_t nlock_words;
 	struct map tag_answers; /* pair of tags → may they meet? plus 1 */
+	struct phases *phases;  /* made when it is asked for */
 };
 
 struct error *scanner_start(struct scanner *scanner, const struct scan_options *options);
@@ -42,6 +44,11 @@ void scanner_describe(struct scanner *scanner, uint32_t access, unsigned thread,
 /* The same for a call that locks. */
 void scanner_describe_call(struct scanner *scanner, uint32_t instruction, unsigned thread, uint32_t root,
 			   const struct lockset *held, const char *variable, struct candidate_access *out);
+
+static inline bool scanner_is_own(const struct scanner *scanner, uint32_t access)
+{
+	return scanner->statements.items[scanner->statement_of[access]].own;
+}
 
 /* May the two be of one location, by the rules of types? */
 bool scanner_types_meet(struct scanner *scanner, const struct access_at *a, const struct access_at *b);
@@ -63,6 +70,18 @@ void atomic_find(struct scanner *scanner, struct scan *out);
 /* ---- multi.c ---- */
 void multi_find(struct scanner *scanner, struct scan *out);
 void cycles_find(struct scanner *scanner, struct scan *out);
+
+/* ---- phases.c ---- */
+/* What stands between two accesses of two threads, as far as the text tells; it may be meant for something else. */
+enum phase {
+	PHASE_NONE,
+	PHASE_BARRIER, /* whoever goes from the one to the other waits at a barrier, and on the way back, too */
+	PHASE_SEMAPHORE, /* posted behind the one, waited for before the other */
+	PHASE_CONDITION, /* signalled behind the one, waited for before the other */
+	PHASE_JOIN,      /* the creator of the one is there only behind a join */
+};
+enum phase phases_between(struct scanner *scanner, uint32_t a, uint32_t b, const uint32_t roots[2]);
+void phases_free(struct phases *phases);
 
 /* ---- score.c ---- */
 /* How likely a pair is a bug, with the reasons as notes. */

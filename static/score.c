@@ -26,6 +26,12 @@ enum weight {
 	MANY_PLACES,  /* a pointer of one of them may lead to very many places */
 	ANYWHERE,     /* nobody knows where it leads */
 	NAMELESS,     /* no name in the source: often a compiler's copy */
+	BARRIER,      /* a barrier keeps them apart */
+	SEMAPHORE,    /* the one seems to wait for the other at a semaphore */
+	CONDITION,    /* the one seems to wait for the other at a condition */
+	BEHIND_JOIN,  /* behind a join of some thread of this kind */
+	UNWINDING,    /* only when an exception was thrown */
+	NOT_OURS, /* in a header of the system: whoever calls it wrongly does so at a line of the program */
 	WEIGHTS
 };
 
@@ -34,6 +40,8 @@ static const double weights[WEIGHTS] = {
 	[ONE_ATOMIC] = -0.05, [OWN_ARGUMENT] = -0.35, [ITS_ELEMENT] = -0.3,  [OWN_ELEMENT] = -0.25,
 	[ELEMENTS] = -0.05,   [MADE_HERE] = -0.15,    [LATE_WRITE] = 0.15,   [FREED] = 0.05,
 	[BOTH_WRITE] = -0.02, [NAMELESS] = -0.03,     [MANY_PLACES] = -0.08, [ANYWHERE] = -0.2,
+	[NOT_OURS] = -0.25,   [BARRIER] = -0.3,       [SEMAPHORE] = -0.2,    [CONDITION] = -0.15,
+	[BEHIND_JOIN] = -0.3, [UNWINDING] = -0.25,
 };
 
 void score_add(struct candidate *candidate, double by, const char *note)
@@ -184,6 +192,30 @@ static bool is_late_write(const struct scanner *scanner, const struct access_at 
 	       !scanner->threads.roots[writing].many;
 }
 
+/* What stands between the two beside locks. Behind a join the creator's write is not early any more. */
+static void weigh_order(struct scanner *scanner, uint32_t a, uint32_t b, const uint32_t roots[2],
+			struct candidate *out)
+{
+	const struct access_at *left = &scanner->accesses.items.items[a];
+	const struct access_at *right = &scanner->accesses.items.items[b];
+	/* What one lock guards needs no other order, and is often what is waited for. */
+	bool locked = locks_common(&left->held, &right->held) != WHOLE_NONE;
+	enum phase phase = locked ? PHASE_NONE : phases_between(scanner, a, b, roots);
+
+	if (phase == PHASE_JOIN)
+		weigh(out, BEHIND_JOIN, "one is behind a join, which may be the other's");
+	else if (is_late_write(scanner, left, roots[0], roots[1]) ||
+		 is_late_write(scanner, right, roots[1], roots[0]))
+		weigh(out, LATE_WRITE, "written by the creator when the thread may already run");
+	if (phase == PHASE_BARRIER)
+		weigh(out, BARRIER, "a barrier stands between them on every way");
+	else if (phase == PHASE_SEMAPHORE)
+		weigh(out, SEMAPHORE, "a semaphore is posted behind the one and waited for before the other");
+	else if (phase == PHASE_CONDITION)
+		weigh(out, CONDITION,
+		      "a condition is signalled behind the one and waited for before the other");
+}
+
 /* The more places a pointer may lead to, the less likely it is that the two ever meet. */
 static void weigh_breadth(uint32_t breadth, struct candidate *out)
 {
@@ -206,15 +238,17 @@ void score_pair(struct scanner *scanner, uint32_t a, uint32_t b, const uint32_t 
 	else if (left->atomic || right->atomic)
 		weigh(out, ONE_ATOMIC, "one is an atomic operation, the other is not");
 	weigh_owners(scanner, left, right, roots, out);
-	if (is_late_write(scanner, left, roots[0], roots[1]) ||
-	    is_late_write(scanner, right, roots[1], roots[0]))
-		weigh(out, LATE_WRITE, "written by the creator when the thread may already run");
+	weigh_order(scanner, a, b, roots, out);
 	if (left->frees || right->frees)
 		weigh(out, FREED, "one frees the block");
 	if (left->kind != SITE_READ && right->kind != SITE_READ)
 		weigh(out, BOTH_WRITE, NULL);
 	if (!*scanner->statements.items[scanner->statement_of[a]].variable)
 		weigh(out, NAMELESS, NULL);
+	if (left->unwinding || right->unwinding)
+		weigh(out, UNWINDING, "only when an exception was thrown");
+	if (!scanner_is_own(scanner, a) || !scanner_is_own(scanner, b))
+		weigh(out, NOT_OURS, "in a header that came with the system");
 	weigh_breadth(left->breadth > right->breadth ? left->breadth : right->breadth, out);
 }
 

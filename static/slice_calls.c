@@ -3,16 +3,33 @@
 
 #include "static/slicer.h"
 
-static const char *const printing[] = { "__fprintf_chk", "__printf_chk", "__vfprintf_chk", "fflush",
-					"fprintf",       "fputc",        "fputs",          "fwrite",
-					"perror",        "printf",       "putc",           "putchar",
-					"puts",          "vfprintf",     "vprintf" };
+/* Functions that print, and the argument that says where to; -1: standard output or standard error. */
+static const struct {
+	const char *name;
+	int stream;
+} printing[] = { { "__fprintf_chk", 0 }, { "__printf_chk", -1 }, { "__vfprintf_chk", 0 }, { "fflush", 0 },
+		 { "fprintf", 0 },       { "fputc", 1 },         { "fputs", 1 },          { "fwrite", 3 },
+		 { "perror", -1 },       { "printf", -1 },       { "putc", 1 },           { "putchar", -1 },
+		 { "puts", -1 },         { "vfprintf", 0 },      { "vprintf", -1 } };
 
-static bool is_listed(const char *const *names, size_t n, const char *name)
+/* The program's own standard output or standard error; what goes to any other stream may be read again. */
+static bool is_standard_stream(LLVMValueRef stream)
 {
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
+	if (!LLVMIsALoadInst(stream) || !LLVMIsAGlobalVariable(LLVMGetOperand(stream, 0)))
+		return false;
+	const char *name = whole_name(LLVMGetOperand(stream, 0));
+
+	return LLVMIsDeclaration(LLVMGetOperand(stream, 0)) &&
+	       (strcmp(name, "stdout") == 0 || strcmp(name, "stderr") == 0);
+}
+
+static bool only_prints(const char *name, LLVMValueRef call)
+{
+	for (size_t i = 0; i < sizeof printing / sizeof *printing; i++)
+		if (strcmp(printing[i].name, name) == 0)
+			return printing[i].stream < 0 ||
+			       (whole_arguments(call) > (unsigned)printing[i].stream &&
+				is_standard_stream(LLVMGetOperand(call, (unsigned)printing[i].stream)));
 	return false;
 }
 
@@ -33,7 +50,7 @@ static enum call_weight weigh_one(LLVMValueRef function, LLVMValueRef call)
 
 	if (strncmp(name, "llvm.", 5) == 0)
 		return strncmp(name, "llvm.trap", 9) == 0 ? CALL_KEPT : CALL_ON_DEMAND;
-	if (is_listed(printing, sizeof printing / sizeof *printing, name))
+	if (only_prints(name, call))
 		return CALL_PRINTS;
 	if (role == LIBRARY_ALLOCATE || role == LIBRARY_REALLOCATE || role == LIBRARY_RETURN ||
 	    role == LIBRARY_COPY || role == LIBRARY_GET_OWN)

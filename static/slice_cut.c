@@ -159,6 +159,19 @@ static struct slice_line *line_at(struct slice_report *out, struct map *numbers,
 	return &out->lines.items[*number];
 }
 
+/* What was put into a caller belongs to the caller's line as well. */
+static void report_callers(struct slice_report *out, struct map *numbers, LLVMMetadataRef location, bool kept)
+{
+	char path[4096];
+
+	while ((location = LLVMDILocationGetInlinedAt(location))) {
+		if (source_in_system_file(LLVMDILocationGetScope(location)))
+			continue;
+		source_file(location, path);
+		line_at(out, numbers, path, LLVMDILocationGetLine(location))->kept |= kept;
+	}
+}
+
 void slicer_report(const struct slicer *slicer, struct slice_report *out)
 {
 	const struct whole *whole = slicer->whole;
@@ -173,7 +186,9 @@ void slicer_report(const struct slicer *slicer, struct slice_report *out)
 
 			out->instructions++;
 			out->instructions_kept += slicer->kept[i];
-			if (!LLVMInstructionGetDebugLoc(whole->instructions.items[i]))
+			LLVMMetadataRef location = LLVMInstructionGetDebugLoc(whole->instructions.items[i]);
+
+			if (!location)
 				continue;
 			source_position(&whole->source, whole->instructions.items[i], &site, scratch,
 					through);
@@ -181,6 +196,7 @@ void slicer_report(const struct slicer *slicer, struct slice_report *out)
 
 			line->kept |= slicer->kept[i];
 			line->criterion |= slicer->criterion[i];
+			report_callers(out, &numbers, location, slicer->kept[i]);
 		}
 	}
 	map_free(&numbers);

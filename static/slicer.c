@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void keep(struct slicer *slicer, uint32_t instruction)
+void slicer_keep(struct slicer *slicer, uint32_t instruction)
 {
 	if (instruction == WHOLE_NONE || slicer->kept[instruction])
 		return;
@@ -18,7 +18,7 @@ static void keep(struct slicer *slicer, uint32_t instruction)
 static void keep_value(struct slicer *slicer, LLVMValueRef value)
 {
 	if (value && LLVMIsAInstruction(value))
-		keep(slicer, whole_instruction(slicer->whole, value));
+		slicer_keep(slicer, whole_instruction(slicer->whole, value));
 }
 
 /* ---- memory ---- */
@@ -63,7 +63,7 @@ static void need(struct slicer *slicer, uint32_t object, uint32_t offset, uint32
 		const struct writer *writer = &slicer->writers[object].items[i];
 
 		if (overlaps(offset, size, writer->offset, writer->size))
-			keep(slicer, writer->instruction);
+			slicer_keep(slicer, writer->instruction);
 	}
 	need_in_wrapper(slicer, object, offset, size);
 }
@@ -76,7 +76,7 @@ static void need_unknown(struct slicer *slicer)
 		return;
 	slicer->unknown_needed = true;
 	for (size_t i = 0; i < slicer->unknown_writers.n; i++)
-		keep(slicer, slicer->unknown_writers.items[i]);
+		slicer_keep(slicer, slicer->unknown_writers.items[i]);
 }
 
 static void need_pointed(struct slicer *slicer, LLVMValueRef pointer, uint32_t size)
@@ -200,8 +200,9 @@ static void enter(struct slicer *slicer, uint32_t function)
 		return;
 	slicer->entered[function] = true;
 	for (size_t i = 0; i < slicer->threads->callers[function].n; i++)
-		keep(slicer,
-		     slicer->points->calls.items[slicer->threads->callers[function].items[i]].instruction);
+		slicer_keep(
+			slicer,
+			slicer->points->calls.items[slicer->threads->callers[function].items[i]].instruction);
 }
 
 /* ---- calls ---- */
@@ -212,7 +213,7 @@ static void keep_returns(struct slicer *slicer, uint32_t function)
 
 	for (uint32_t i = whole->first[function]; i < whole->first[function + 1]; i++)
 		if (LLVMIsAReturnInst(whole->instructions.items[i]))
-			keep(slicer, i);
+			slicer_keep(slicer, i);
 }
 
 static bool is_lifetime(LLVMValueRef call)
@@ -328,10 +329,11 @@ static void seed(struct slicer *slicer, const struct build_sites *sites)
 		for (size_t i = 0; i < sites->items[s].parts.n; i++) {
 			const struct build_part *part = &sites->items[s].parts.items[i];
 
-			keep(slicer, part->instruction);
+			slicer_keep(slicer, part->instruction);
 			slicer->criterion[part->instruction] = true;
+			slicer_keep_uses(slicer, whole->instructions.items[part->instruction]);
 			if (part->hoisted < whole->instructions.n)
-				keep(slicer, part->hoisted);
+				slicer_keep(slicer, part->hoisted);
 		}
 	for (uint32_t r = 0; r < slicer->threads->n; r++)
 		keep_returns(slicer, slicer->threads->roots[r].function);
@@ -339,7 +341,7 @@ static void seed(struct slicer *slicer, const struct build_sites *sites)
 		for (uint32_t i = whole->first[f];
 		     threads_running(slicer->threads, f) && i < whole->first[f + 1]; i++)
 			if (is_needed_anyway(slicer, whole->instructions.items[i]))
-				keep(slicer, i);
+				slicer_keep(slicer, i);
 }
 
 void slicer_start(struct slicer *slicer, struct scanner *scanner, const struct build_sites *sites,

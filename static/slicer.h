@@ -39,6 +39,11 @@ void slicer_cut(struct slicer *slicer);
 void slicer_report(const struct slicer *slicer, struct slice_report *out);
 void slicer_free(struct slicer *slicer);
 
+/* For the rooms of the slicer. */
+void slicer_keep(struct slicer *slicer, uint32_t instruction);
+/* slice_uses.c: keeps what follows a value as an address. */
+void slicer_keep_uses(struct slicer *slicer, LLVMValueRef read);
+
 /* slice_calls.c: what a call without a body means to a slice. */
 enum call_weight {
 	CALL_KEPT,      /* it does something to the world, to threads or to locks */

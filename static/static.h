@@ -22,8 +22,8 @@ enum candidate_kind {
 
 struct candidate_access {
 	unsigned thread;     /* of the candidate's, from 1 */
-	enum site_kind kind; /* READ, WRITE, UPDATE; SYNC for a call that locks */
-	bool atomic, frees;
+	enum site_kind kind; /* READ, WRITE, UPDATE; SYNC for a call that locks or joins */
+	bool atomic, frees, joins;
 	uint32_t line, column;
 	char *file, *function, *variable, *through; /* never NULL, may be "" */
 	char *root;           /* the thread, in words: "main", "worker created at pool.c:12" */

@@ -92,7 +92,11 @@ static LLVMValueRef call_pointer(struct hooks *hooks, LLVMValueRef call, const s
 			*size = LLVMGetOperand(call, extent->size);
 		return LLVMGetOperand(call, extent->pointer);
 	}
-	return site->kind == SITE_SYNC && whole_arguments(call) ? LLVMGetOperand(call, 0) : NULL;
+	if (site->kind != SITE_SYNC || !whole_arguments(call))
+		return NULL;
+	/* A thread's handle is a number. */
+	return LLVMTypeOf(LLVMGetOperand(call, 0)) == hooks->pointer ? LLVMGetOperand(call, 0)
+								     : LLVMConstPointerNull(hooks->pointer);
 }
 
 static LLVMValueRef accessed(struct hooks *hooks, LLVMValueRef at, const struct build_site *site,

@@ -67,6 +67,9 @@ bool place_of(const struct whole *whole, LLVMValueRef pointer, struct place *out
 /* The same for a thread of one root: what its function was given is what its creation gave. */
 bool place_in_root(const struct threads *threads, LLVMValueRef pointer, uint32_t function, uint32_t root,
 		   struct place *out);
+/* How many bytes are left, from the place's offset on, of the array that it lies in, as a variable of the program is
+ * declared; 0 when it is in none or that is not known. An index never leads out of its array. */
+uint32_t place_left_of_array(const struct whole *whole, const struct place *place);
 /* Can the two never overlap? Sizes of 0 are unknown. */
 bool places_apart(const struct place *a, uint32_t a_size, const struct place *b, uint32_t b_size);
 

@@ -198,6 +198,9 @@ struct error *whole_read(const char *const *paths, size_t n, struct whole *out)
 	promote_variables(out->module);
 	out->layout = LLVMGetModuleDataLayout(out->module);
 	source_start(&out->source, out->module, paths[0]);
+	/* As the hooks do: what the C++ library's headers do is done by the program's own lines. */
+	library_inline(&out->source, out->module);
+	whole_inline_creators(out);
 	number_all(out);
 	return NULL;
 }

@@ -42,7 +42,11 @@ const char *whole_name(LLVMValueRef value);
 bool whole_is_call(LLVMValueRef instruction);
 unsigned whole_arguments(LLVMValueRef call);
 
-/* hooks.c: calls of the active tester before and after the instructions of these places. */
+/* creators.c: functions that create a thread for their caller, with a function that it gives them, become part of
+ * it. */
+void whole_inline_creators(struct whole *whole);
+
+/* tester_hooks.c: calls of the active tester before and after the instructions of these places. */
 struct build_sites;
 void whole_hook(struct whole *whole, const struct build_sites *sites);
 

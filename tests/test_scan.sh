@@ -65,6 +65,34 @@ expect out 'more; --all shows them' "the rest is counted"
 [ "$(awk 'length > 120' out | wc -l)" -eq 0 ]
 verdict $? "lines stay short"
 
+# ---- what keeps accesses apart without a lock ----
+shapes=$SOURCE/tests/scanned/phases.c
+for level in -O0 -O2; do
+	"$UNSNARL" cc $level -g -pthread -o phases "$shapes" 2>err
+	verdict $? "build phases $level"
+	call scan --json --all ./phases
+	check_json "all('barrier' in ' '.join(c['notes']) for c in has($(line 'before the barrier'), $(line 'after the barrier'), 'data-race')) and has($(line 'before the barrier'), $(line 'after the barrier'), 'data-race')" "$level: a barrier, in a wrapper"
+	check_json "has($(line 'no barrier behind this'), $(line 'no barrier before this'), 'data-race') and not any('barrier' in ' '.join(c['notes']) for c in has($(line 'no barrier behind this'), $(line 'no barrier before this'), 'data-race'))" "$level: no barrier"
+	check_json "all('semaphore' in ' '.join(c['notes']) for c in has($(line 'handed over'), $(line 'taken over'), 'data-race')) and has($(line 'handed over'), $(line 'taken over'), 'data-race')" "$level: a semaphore"
+	check_json "not has($(line 'handed over'), $(line 'after the join of the wrapped'))" "$level: creation in a wrapper, joined by its handle"
+	check_json "not any(lines(c) == {$(line 'handed over')} for c in answer['findings'])" "$level: each call of the wrapper is one thread"
+	check_json "all(c['score'] < 0.5 for c in has($(line 'looks again'), $(line 'one less'), 'atomicity-violation'))" "$level: a loop that waits looks again"
+	check_json "has($(line 'joins under a lock'), $(line 'needed to end'), 'deadlock')" "$level: a join under a lock"
+done
+
+check_json "any(c['score'] > 0.5 for c in has($(line 'looked at too early'), $(line 'set while it waits')))" "a wait because of an old look"
+
+shapes=$SOURCE/tests/scanned/vector.cpp
+line() { grep -n "// $1\$" "$shapes" | cut -d: -f1; }
+"$UNSNARL" c++ -O2 -g -pthread -o vector "$shapes" 2>err
+verdict $? "build vector"
+call scan --json --all ./vector
+check_json "has($(line check), $(line act), 'atomicity-violation') and has($(line check), $(line act), 'atomicity-violation')[0]['rank'] <= 3" "C++: check and act, first of all"
+check_json "all('join' in ' '.join(c['notes']) for c in answer['findings'] if $(line 'freed behind the joins') in lines(c))" "C++: freed behind the joins"
+check_json "not any('std_thread.h' in r for r in answer['scan']['threads']) and any('vector.cpp:$(line 'begins here')' in r for r in answer['scan']['threads'])" "C++: a thread is named by the program's line"
+line() { grep -n "/\* $1 \*/" "$shapes" | cut -d: -f1; }
+shapes=$SOURCE/tests/scanned/shapes.c
+
 # ---- a library of its own, and bitcode in files ----
 cat >lib.c <<'C'
 int shared_total;

@@ -48,6 +48,37 @@ for name in bank-account file-scan log-sweep string-buffer mail-folders lazy-flu
 	expect_status 0 "$name"
 done
 
+# What goes to a file may be read again: it is no print. A program that always ends with 3 is no broken slice.
+cat >files.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static int shared, got;
+static void *run(void *arg) { shared++; /* criterion */ return arg; }
+int main(void)
+{
+	pthread_t a, b;
+	FILE *file = tmpfile();
+	fprintf(file, "%d", 42);
+	rewind(file);
+	if (fscanf(file, "%d", &got) != 1 || got != 42)
+		_exit(9);
+	pthread_create(&a, 0, run, 0);
+	pthread_create(&b, 0, run, 0);
+	pthread_join(a, 0);
+	pthread_join(b, 0);
+	printf("%d\n", shared);
+	return 3;
+}
+C
+"$UNSNARL" cc -O2 -g -pthread -o files files.c 2>err
+call slice --json --for 1 -- ./files
+expect_status 0 "a file that is read again"
+check_json 'answer["sound"]' "ends as the program does"
+./files.slice >printed
+[ $? -eq 3 ] && [ ! -s printed ]
+verdict $? "what is printed is left out, what goes to a file is not"
+
 expect_mistake 'no program to slice' slice
 expect_mistake 'there is no candidate 999' slice --for 999 -- ./ballast
 expect_mistake 'built without hooks' slice --for 1 -- /bin/true

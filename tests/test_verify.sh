@@ -5,6 +5,8 @@
 . "$(dirname "$0")/counting.sh"
 
 lost=$SOURCE/tests/scanned/lost.c
+mkdir -p temporary
+export TMPDIR=$PWD/temporary
 
 check_json() { # check_json EXPRESSION WHAT: over `answer`
 	python3 -c 'import json, sys
@@ -54,13 +56,58 @@ expect out 'candidates? tried in' "a sum at the end"
 call verify --no-hunt --check false 1 -- ./lost
 expect out 'fails without any delay' "always fails"
 
+# A join under a lock that the thread needs to end.
+cat >stuck.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int done;
+static void *run(void *arg)
+{
+	pthread_mutex_lock(&lock);
+	done = 1;
+	pthread_mutex_unlock(&lock);
+	return arg;
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, 0, run, 0);
+	for (volatile int i = 0; i < 20000000; i++)
+		;
+	pthread_mutex_lock(&lock);
+	pthread_join(thread, 0);
+	pthread_mutex_unlock(&lock);
+	return !done;
+}
+C
+"$UNSNARL" cc -O2 -g -pthread -o stuck stuck.c 2>err
+call verify --json --no-hunt --first --timeout 3 --budget 100 1 -- ./stuck
+expect_status 1 "a join under a lock"
+check_json 'answer["findings"][0]["class"] == "deadlock" and answer["findings"][0]["again_runs"] <= 1' "it hangs, and is tried again once"
+
+call verify --json --no-hunt --again 7 --plain 2 "lost.c:$wrong,lost.c:$wrong" -- ./lost
+check_json 'answer["findings"][0]["again_runs"] == 7 and answer["findings"][0]["plain_runs"] == 2' "as many runs as were asked for"
+
+# Ctrl-C: what is known is told.
+"$UNSNARL" verify --json --no-hunt --all --budget 0 -- ./lost only-right >out 2>err &
+job=$!
+for _ in $(seq 600); do
+	ls "$TMPDIR"/unsnarl-verify-*/program* >found 2>/dev/null && break
+	sleep 0.1
+done
+kill -INT $job
+wait $job
+status=$?
+[ $status -eq 130 ] || [ $status -eq 0 ] || [ $status -eq 1 ]
+verdict $? "Ctrl-C ends it, with status $status"
+check_json 'answer["interrupted"] is True or answer["harmless"]' "and it answers"
+
 expect_mistake 'no program to try' verify
 expect_mistake 'no program to try' verify 3
 expect_mistake 'there is no candidate 999' verify 999 -- ./lost
 expect_mistake 'there is no candidate' verify a.c:1,b.c:2 -- ./lost
 expect_mistake 'built without hooks' verify -- /bin/true
-ls "${TMPDIR:-/tmp}"/unsnarl-verify-* >left 2>/dev/null
-[ ! -s left ] || [ "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'unsnarl-verify-*' -newer lost | wc -l)" -eq 0 ]
+[ "$(find "$TMPDIR" -maxdepth 1 -name 'unsnarl-verify-*' | wc -l)" -eq 0 ]
 verdict $? "nothing is left in the temporary folder"
 
 echo "$passed passed, $failed failed"

@@ -112,6 +112,11 @@ static void path_of(LLVMMetadataRef location, char *path)
 	path_of_scope(location ? LLVMDILocationGetScope(location) : NULL, path);
 }
 
+void source_file(LLVMMetadataRef location, char path[4096])
+{
+	path_of(location, path);
+}
+
 /* Fills the position; the function's name and the path stand in `scratch`. */
 static void position_at(const struct source *source, LLVMMetadataRef location, LLVMValueRef instruction,
 			struct site *site, char scratch[4096])

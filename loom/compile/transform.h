@@ -58,6 +58,8 @@ void source_free(struct source *source);
  * `through` where that is not the innermost of all; strings live in `scratch` and `through`. */
 void source_position(const struct source *source, LLVMValueRef instruction, struct site *site,
 		     char scratch[4096], char through[512]);
+/* Of a location, the file as source_position names it; PATH is of 4096 bytes. */
+void source_file(LLVMMetadataRef location, char path[4096]);
 /* True for functions that stand in a header that came with the system. */
 bool source_in_system_file(LLVMMetadataRef function);
 /* True for functions of the C++ library's headers. */
