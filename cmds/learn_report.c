@@ -77,6 +77,10 @@ void learn_report(struct training *training, const struct guard_set *set)
 		printf("%zu more were too rare: where they come the guarded program stalls, at most for the "
 		       "limit.\n",
 		       training->left_out);
+	if (training->doubtful)
+		printf("%zu more were left out: failed runs had them far more often than passing ones, "
+		       "which may have passed by luck.\n",
+		       training->doubtful);
 	if (!training->traces)
 		printf("No run could be traced, so an access that shares memory but came before no other "
 		       "thread's is not guarded.\n");
@@ -145,7 +149,11 @@ static void explain_place(struct training *training, uint32_t number)
 			member->before ? words_of(guard_set_site(&training->places, member->before))
 				       : memory_string("nobody: no other thread has been there");
 
-		printf("    %-58s  %" PRIu32 " of %zu runs\n", before, member->runs, training->runs.n);
+		printf("    %-58s  %" PRIu32 " of %zu runs", before, member->runs, training->runs.n);
+		if (training_doubts(training, member))
+			printf(", but %" PRIu32 " of %" PRIu32 " failed ones: left out", member->failed,
+			       training->failures);
+		printf("\n");
 	}
 }
 

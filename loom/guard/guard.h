@@ -65,6 +65,9 @@ GUARD_HOOK void unsnarl_guard_fresh(uint64_t block);
 GUARD_HOOK void unsnarl_guard_fresh_stack(uint64_t address, uint64_t size);
 /* Before a mutex is taken inside which the access stands: waits there instead, without the mutex. */
 GUARD_HOOK void unsnarl_guard_ahead(uint64_t address, uint64_t site, uint64_t mutex);
+/* Right behind the call that took it, which returned `error`: when somebody came in between, gives it back and
+ * waits again. */
+GUARD_HOOK void unsnarl_guard_locked(uint64_t address, uint64_t site, uint64_t mutex, uint64_t error);
 /* Rules, by number; sizes are in bytes. */
 GUARD_HOOK void unsnarl_guard_enter(uint64_t rule, uint64_t address,
 				    uint64_t size); /* before the first of a group */
@@ -132,6 +135,8 @@ void guard_stall(uint64_t address, uint32_t site);
  * has it for: that is waited for as well, but it is no violation. After a violation the access is noted here
  * already, so that of several that waited for the same only one goes on. */
 void guard_stall_ahead(uint64_t address, uint32_t site, const int *mutex);
+/* The same with the mutex taken, which is given back while it waits; it has it again at the end. */
+void guard_stall_locked(uint64_t address, uint32_t site, void *mutex);
 
 /* tally.c: violations by site and predecessor. */
 struct guard_violation {

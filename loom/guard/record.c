@@ -154,3 +154,9 @@ GUARD_HOOK void unsnarl_guard_ahead(uint64_t address, uint64_t site, uint64_t mu
 	if (!guard_settings.off && !guard_may_follow(address, (uint32_t)site))
 		guard_stall_ahead(address, (uint32_t)site, (const int *)(uintptr_t)mutex);
 }
+
+GUARD_HOOK void unsnarl_guard_locked(uint64_t address, uint64_t site, uint64_t mutex, uint64_t error)
+{
+	if (!error && guard_self && !guard_settings.off && !guard_may_follow(address, (uint32_t)site))
+		guard_stall_locked(address, (uint32_t)site, (void *)(uintptr_t)mutex);
+}
