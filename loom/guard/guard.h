@@ -72,6 +72,11 @@ GUARD_HOOK void unsnarl_guard_locked(uint64_t address, uint64_t site, uint64_t m
 GUARD_HOOK void unsnarl_guard_enter(uint64_t rule, uint64_t address,
 				    uint64_t size); /* before the first of a group */
 GUARD_HOOK void unsnarl_guard_leave(uint64_t rule); /* behind the last */
+/* Around an access by others: nobody is in the group meanwhile, and a group cannot begin between the look and the
+ * access. */
+GUARD_HOOK void unsnarl_guard_touch(uint64_t rule, uint64_t address, uint64_t size, uint64_t site);
+GUARD_HOOK void unsnarl_guard_touched(uint64_t rule);
+/* The same where there is no hook behind the access: only waits. */
 GUARD_HOOK void unsnarl_guard_wait(uint64_t rule, uint64_t address, uint64_t size, uint64_t site);
 GUARD_HOOK void unsnarl_guard_done(uint64_t rule, uint64_t address,
 				   uint64_t size); /* behind what has to come first */

@@ -38,7 +38,8 @@ static uint64_t soon_us(void)
 }
 
 static struct {
-	uint32_t claimed; /* how many claims there may be: 0 is the rule, and asks no more */
+	uint32_t claimed; /* how many claims there are, or a few more: 0 is the rule, and asks no more */
+	uint32_t top;     /* claims from here on were never used */
 	uint32_t lost;    /* a location was pushed out of `done`: from then on nothing is known */
 	struct claim claims[CLAIMS];
 	uint64_t done[PLACES];
@@ -59,16 +60,24 @@ static uint64_t claim_age(const struct claim *claim, uint64_t now)
 	return now > since ? now - since : 0;
 }
 
-/* Who is in the group at `address`, or wishes to be; 0 when there is none but ourselves. Claims older than the
- * limit are of threads that left on another way. */
-static uint32_t holder(uint64_t rule, uint64_t address, uint64_t size)
+/* How many claims have to be looked at. A claim is made known after it was counted here, so who looks behind
+ * its own wish misses none. */
+static uint32_t claims_used(uint64_t rule)
+{
+	return __atomic_load_n(&rules[rule].top, __ATOMIC_SEQ_CST);
+}
+
+/* Who is in the group at `address`, or wishes to be; 0 when there is none but ourselves, who have `own` claims.
+ * Claims older than the limit are of threads that left on another way. */
+static uint32_t holder(uint64_t rule, uint64_t address, uint64_t size, uint32_t own)
 {
 	bool apart = unsnarl_guard_data->rules[rule].apart;
 	uint64_t now = 0;
 
-	if (!__atomic_load_n(&rules[rule].claimed, __ATOMIC_ACQUIRE))
+	/* Pairs with the count in claim_free: who is not counted yet makes its wish later, and sees ours. */
+	if (__atomic_load_n(&rules[rule].claimed, __ATOMIC_SEQ_CST) <= own)
 		return 0;
-	for (unsigned i = 0; i < CLAIMS; i++) {
+	for (unsigned i = 0; i < claims_used(rule); i++) {
 		struct claim *claim = &rules[rule].claims[i];
 		uint32_t thread = __atomic_load_n(&claim->thread, __ATOMIC_SEQ_CST);
 
@@ -93,7 +102,7 @@ static uint32_t holder(uint64_t rule, uint64_t address, uint64_t size)
 /* Waits until nobody else is in the group; false when it gave up. */
 static bool wait_for_group(uint64_t rule, uint64_t address, uint64_t size, uint32_t site)
 {
-	uint32_t first = unsnarl_guard_data->rules[rule].first, thread = holder(rule, address, size);
+	uint32_t first = unsnarl_guard_data->rules[rule].first, thread = holder(rule, address, size, 0);
 	struct guard_violation violation = { .site = guard_word(site, guard_self),
 					     .before = guard_word(first, thread & CLAIM_NUMBER) };
 	struct guard_pace pace;
@@ -103,7 +112,7 @@ static bool wait_for_group(uint64_t rule, uint64_t address, uint64_t size, uint3
 	guard_pace_start(&pace, guard_tally_limit(site, first));
 	guard_tally_begin(&violation);
 	while (!violation.resolved && guard_pace_step(&pace))
-		violation.resolved = !holder(rule, address, size);
+		violation.resolved = !holder(rule, address, size, 0);
 	violation.waited_us = guard_now_us() - pace.started_us;
 	guard_tally_ended();
 	guard_tally(&violation);
@@ -118,7 +127,7 @@ GUARD_HOOK void unsnarl_guard_wait(uint64_t rule, uint64_t address, uint64_t siz
 
 static void give_up(uint64_t rule)
 {
-	for (unsigned i = 0; i < CLAIMS; i++) {
+	for (unsigned i = 0; i < claims_used(rule); i++) {
 		struct claim *claim = &rules[rule].claims[i];
 		uint32_t held = __atomic_load_n(&claim->thread, __ATOMIC_RELAXED);
 
@@ -135,7 +144,8 @@ static struct claim *claim_free(uint64_t rule, uint64_t address, uint64_t size)
 {
 	uint64_t now = guard_now_us(), stale = 2 * (uint64_t)guard_settings.limit_us + 1000000;
 
-	give_up(rule);
+	if (__atomic_load_n(&rules[rule].claimed, __ATOMIC_ACQUIRE))
+		give_up(rule);
 	for (unsigned i = 0; i < CLAIMS; i++) {
 		struct claim *claim = &rules[rule].claims[i];
 		uint32_t held = __atomic_load_n(&claim->thread, __ATOMIC_ACQUIRE);
@@ -148,6 +158,10 @@ static struct claim *claim_free(uint64_t rule, uint64_t address, uint64_t size)
 			continue;
 		if (!held)
 			__atomic_fetch_add(&rules[rule].claimed, 1, __ATOMIC_SEQ_CST);
+		for (uint32_t top = claims_used(rule); top <= i;)
+			if (__atomic_compare_exchange_n(&rules[rule].top, &top, i + 1, false,
+							__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+				break;
 		__atomic_store_n(&claim->address, address, __ATOMIC_RELAXED);
 		__atomic_store_n(&claim->size, size, __ATOMIC_RELAXED);
 		__atomic_store_n(&claim->since_us, now, __ATOMIC_RELAXED);
@@ -164,7 +178,7 @@ static struct claim *claim_free(uint64_t rule, uint64_t address, uint64_t size)
 static bool may_enter(uint64_t rule, uint64_t address, uint64_t size)
 {
 	for (unsigned patience = 0; patience < 100000; patience++) {
-		uint32_t other = holder(rule, address, size);
+		uint32_t other = holder(rule, address, size, 1);
 
 		if (!other)
 			return true;
@@ -178,7 +192,9 @@ static bool may_enter(uint64_t rule, uint64_t address, uint64_t size)
 /* The thread's claim, when it is in the group already and has all of this there; NULL when not. */
 static struct claim *claim_around(uint64_t rule, uint64_t address, uint64_t size)
 {
-	for (unsigned i = 0; __atomic_load_n(&rules[rule].claimed, __ATOMIC_ACQUIRE) && i < CLAIMS; i++) {
+	if (!__atomic_load_n(&rules[rule].claimed, __ATOMIC_ACQUIRE))
+		return NULL;
+	for (unsigned i = 0; i < claims_used(rule); i++) {
 		struct claim *claim = &rules[rule].claims[i];
 
 		/* What is its own nobody else changes, but for the place of a claim that is too old. */
@@ -190,30 +206,59 @@ static struct claim *claim_around(uint64_t rule, uint64_t address, uint64_t size
 	return NULL;
 }
 
-GUARD_HOOK void unsnarl_guard_enter(uint64_t rule, uint64_t address, uint64_t size)
+/* Makes the thread the only one in the group, at an access of `site`; within the limit. */
+static void enter(uint64_t rule, uint64_t address, uint64_t size, uint32_t site)
 {
 	struct claim *claim = NULL;
-
-	if (!is_ready(rule))
-		return;
-	uint64_t started = guard_now_us();
-	struct claim *around = claim_around(rule, address, size);
-
-	/* Entered before a lock was taken: to leave and enter again would let others in. */
-	if (around && claim_age(around, started) < guard_settings.limit_us)
-		return;
-
+	uint64_t started = 0, now = 0;
 	bool waits = true;
 
 	do {
 		if (claim)
 			give_up(rule);
-		waits = wait_for_group(rule, address, size, unsnarl_guard_data->rules[rule].first);
+		waits = wait_for_group(rule, address, size, site);
 		claim = claim_free(rule, address, size);
-	} while (claim && waits && !may_enter(rule, address, size) &&
-		 guard_now_us() - started < guard_settings.limit_us);
+		if (!claim || !waits || may_enter(rule, address, size))
+			break;
+		now = guard_now_us();
+		started = started ? started : now;
+	} while (now - started < guard_settings.limit_us);
 	if (claim) /* pairs with the looks in holder() */
 		__atomic_store_n(&claim->thread, guard_self | CLAIM_INSIDE, __ATOMIC_SEQ_CST);
+}
+
+/* Is the thread in the group with all of this? */
+static bool is_inside(uint64_t rule, uint64_t address, uint64_t size)
+{
+	struct claim *around = claim_around(rule, address, size);
+
+	return around && claim_age(around, guard_now_us()) < guard_settings.limit_us;
+}
+
+GUARD_HOOK void unsnarl_guard_enter(uint64_t rule, uint64_t address, uint64_t size)
+{
+	/* Entered before a lock was taken: to leave and enter again would let others in. */
+	if (is_ready(rule) && !is_inside(rule, address, size))
+		enter(rule, address, size, unsnarl_guard_data->rules[rule].first);
+}
+
+/* By rule: this thread is in the group for one access only. */
+static __thread uint64_t touching __attribute__((tls_model("initial-exec")));
+
+GUARD_HOOK void unsnarl_guard_touch(uint64_t rule, uint64_t address, uint64_t size, uint64_t site)
+{
+	if (!is_ready(rule) || is_inside(rule, address, size))
+		return;
+	enter(rule, address, size, (uint32_t)site);
+	touching |= 1ull << rule;
+}
+
+GUARD_HOOK void unsnarl_guard_touched(uint64_t rule)
+{
+	if (!is_ready(rule) || !(touching >> rule & 1))
+		return;
+	touching &= ~(1ull << rule);
+	give_up(rule);
 }
 
 GUARD_HOOK void unsnarl_guard_leave(uint64_t rule)
@@ -226,7 +271,7 @@ void unsnarl_guard_leave_soon(uint64_t rule)
 {
 	uint64_t over = soon_us();
 
-	for (unsigned i = 0; is_ready(rule) && i < CLAIMS; i++)
+	for (unsigned i = 0; is_ready(rule) && i < claims_used(rule); i++)
 		if (__atomic_load_n(&rules[rule].claims[i].thread, __ATOMIC_RELAXED) ==
 		    (guard_self | CLAIM_INSIDE))
 			__atomic_store_n(&rules[rule].claims[i].over_us, over, __ATOMIC_RELAXED);
