@@ -61,6 +61,32 @@ static void say_verdict(const struct training *training, bool converged)
 	printf("\nA guard made of it may stall where nothing is wrong.\n");
 }
 
+#define GUARDED_NS 2.0 /* of an access whose thread was the last at its location (doc/results.md) */
+
+static uint64_t count_of(const struct guard_set *set)
+{
+	uint64_t n = 0;
+
+	for (uint32_t number = 1; number <= set->sites.n; number++)
+		n += guard_set_site(set, number)->count;
+	return n;
+}
+
+/* What guarding all of the set costs, by how often its accesses ran. */
+static void say_cost(const struct training *training, const struct guard_set *set)
+{
+	uint64_t all = count_of(&training->places), guarded = count_of(set);
+
+	if (!all || !training->counted)
+		return;
+	printf("In a traced run %" PRIu64 " of %" PRIu64 " accesses were at them: about %.2g ms of processor "
+	       "time "
+	       "for guarding all, at %g ns each%s.\n",
+	       guarded / training->counted, all / training->counted,
+	       (double)(guarded / training->counted) * GUARDED_NS / 1e6, GUARDED_NS,
+	       guarded > all / 20 ? "; --bias leaves the most frequent out" : "");
+}
+
 void learn_report(struct training *training, const struct guard_set *set)
 {
 	_cleanup_free_ uint64_t *curve = memory_alloc((training->runs.n + 1) * sizeof *curve);
@@ -84,6 +110,7 @@ void learn_report(struct training *training, const struct guard_set *set)
 	if (!training->traces)
 		printf("No run could be traced, so an access that shares memory but came before no other "
 		       "thread's is not guarded.\n");
+	say_cost(training, set);
 	if (training->cut)
 		printf("A trace was too long to be kept whole: shares are of its beginning.\n");
 	say_verdict(training, set->converged);

@@ -45,7 +45,9 @@ struct training {
 	VEC(uint64_t) runs; /* numbers of the runs used, in order */
 	VEC(uint32_t) of;   /* their campaigns, as places in `campaigns` */
 	uint64_t traces;    /* that told who shares what */
-	bool cut;           /* a trace was longer than could be kept */
+	uint64_t counted;   /* of them, those in which accesses were counted */
+	bool whole;         /* one of them was kept whole */
+	bool cut;           /* none was: accesses are counted up to where it was cut */
 	double rare;        /* members that a smaller share of the runs had are left out of sets */
 	size_t left_out;    /* how many were */
 	uint32_t failures;  /* failed runs with predecessors: they teach nothing, but cast doubt */

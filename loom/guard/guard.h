@@ -102,6 +102,7 @@ uint64_t guard_now_us(void);
 extern struct guard_map unsnarl_guard_map;
 extern __thread struct guard_memo unsnarl_guard_memos[GUARD_MEMOS];
 bool guard_cells_start(void);            /* false when there is no room in the address space */
+void guard_cells_off(void);              /* the guard is off: accesses need no call */
 void guard_cells_mark(uint64_t address); /* before a location's first access is noted */
 void guard_forget(uint64_t address, uint64_t size);
 

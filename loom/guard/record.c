@@ -132,7 +132,7 @@ GUARD_HOOK void unsnarl_guard(uint64_t address, uint64_t site)
 {
 	uint32_t self = guard_self;
 
-	if (__builtin_expect(!self || !step(address, (uint32_t)site, self), 0))
+	if (__builtin_expect(!self || guard_settings.off || !step(address, (uint32_t)site, self), 0))
 		access_slowly(address, (uint32_t)site);
 }
 

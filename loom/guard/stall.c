@@ -77,7 +77,15 @@ void guard_stall(uint64_t address, uint32_t site)
 	bool waited = waited_ahead.address == address && waited_ahead.site == site && waited_ahead.in_vain;
 	struct guard_pace pace;
 
-	guard_pace_start(&pace, waited ? 0 : guard_tally_limit(site, guard_word_site(before)));
+	uint64_t limit = waited ? 0 : guard_tally_limit(site, guard_word_site(before));
+
+	if (!limit && !waited) { /* in vain so often that it is only counted, without a look at the clock */
+		violation.resolved = guard_note(address, site, false);
+		if (!violation.resolved && guard_note(address, site, true))
+			guard_tally(&violation);
+		return;
+	}
+	guard_pace_start(&pace, limit);
 	guard_tally_begin(&violation);
 	do
 		violation.resolved = guard_note(address, site, false);
