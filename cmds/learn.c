@@ -125,8 +125,12 @@ static struct error *train(const struct learn_options *options, struct store *st
 	TRY(learn_run(store, &launch, build, &runs));
 	*interrupted = runs.interrupted;
 	if (runs.done && runs.failed == runs.done)
-		return error_new("all %llu runs of %s failed: nothing can be learned from them",
-				 (unsigned long long)runs.done, argv[0]);
+		return error_new(
+			"all %llu runs of %s failed, and only runs that pass teach; unsnarl diagnose "
+			"-- %s finds out why it fails, %s",
+			(unsigned long long)runs.done, argv[0], argv[0],
+			options->free ? "and --timeout, --expect and --check say what a failure is"
+				      : "and --free lets threads run as they do by themselves");
 	return NULL;
 }
 

@@ -84,7 +84,7 @@ static void say_cost(const struct training *training, const struct guard_set *se
 	       "for guarding all, at %g ns each%s.\n",
 	       guarded / training->counted, all / training->counted,
 	       (double)(guarded / training->counted) * GUARDED_NS / 1e6, GUARDED_NS,
-	       guarded > all / 20 ? "; --bias leaves the most frequent out" : "");
+	       guarded > all / 20 && guarded > 10000 ? "; --bias leaves the most frequent out" : "");
 }
 
 void learn_report(struct training *training, const struct guard_set *set)

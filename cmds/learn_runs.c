@@ -10,7 +10,7 @@
 #include "cmds/learn.h"
 
 #define WAIT_S 0.1
-#define ROUND 30u     /* runs of one policy */
+#define ROUND 10u     /* runs of one policy */
 #define TRACED_S 20.0 /* a trace holds four million events: what comes later is not kept */
 
 /* Have the last runs of the campaign, TRAINING_QUIET of those that passed, taught nothing? Interned

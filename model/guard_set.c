@@ -28,9 +28,9 @@ void guard_set_free(struct guard_set *set)
 /* Variables are told apart by what their narrowest access is; strings and copies by words. */
 static uint32_t grain_of(uint32_t size)
 {
-	uint32_t grain = 8;
+	uint32_t grain = size ? 8 : 1; /* copies begin and end anywhere */
 
-	while (size && grain > 1 && size % grain)
+	while (grain > 1 && size % grain)
 		grain /= 2;
 	return grain;
 }

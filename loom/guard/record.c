@@ -136,8 +136,8 @@ GUARD_HOOK void unsnarl_guard(uint64_t address, uint64_t site)
 		access_slowly(address, (uint32_t)site);
 }
 
-/* Of a long copy the beginning is guarded. */
-#define RANGE_MOST 64u
+/* Of a very long copy the beginning is guarded. */
+#define RANGE_MOST 4096u
 
 GUARD_HOOK void unsnarl_guard_range(uint64_t address, uint64_t size, uint64_t site, uint64_t shift)
 {

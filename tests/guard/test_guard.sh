@@ -87,7 +87,11 @@ check "an observed program is held as well" test "$(cat armed.txt)" = 42
 check "and logs" test "$(count ' resolved ' armed.log)" -ge 1
 
 # --- relax ---
-$unsnarl relax --set order.guard -o wide.guard guard.log >relax.txt
+grep ' resolved ' guard.log >held.log
+$unsnarl relax --set order.guard -o wide.guard held.log >relax.txt
+check "what waiting resolved never happened: relax adds nothing" grep -q '^wide.guard: 0 members added' relax.txt
+check "and says so" grep -q 'resolved by waiting' relax.txt
+$unsnarl relax --held --set order.guard -o wide.guard guard.log >relax.txt
 check "relax adds what came before" grep -q '1 members added\|members added' relax.txt
 $unsnarl cc --guard wide.guard --limit 5 $flags -o wide order.c
 UNSNARL_GUARD_LOG=wide.log ./wide wrong >/dev/null
