@@ -378,6 +378,10 @@ struct error *compile_main(bool cxx, int argc, char **argv, int *status)
 	process_catch();
 	TRY(arguments_parse(cxx, argc, argv, &driver.arguments));
 	TRY(read_sample(driver.arguments.sample, &driver.sample));
+	if (driver.arguments.guard && driver.arguments.sparse)
+		return error_new(
+			"--guard builds for production and --sparse for the monitor: one build cannot be "
+			"both, leave one out");
 	const char *set = driver.arguments.guard ? driver.arguments.guard : driver.arguments.sparse;
 	struct error *e = set ? guard_load(set, driver.arguments.guard_limit, &driver.guard) : NULL;
 	const char *place = getenv("TMPDIR");
