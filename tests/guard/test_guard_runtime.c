@@ -534,13 +534,13 @@ static void test_locked(void **unused)
 	rows[1] = ~0ull; /* the other access may come after anything */
 	guard_settings.limit_us = 60000000;
 	guard_self = 7;
-	guard_note(address, 4, true);
+	guard_note(address, 5, true);
 	guard_self = 8;
 	pthread_mutex_lock(&door);
 	pthread_create(&thread, NULL, access_inside, &location[0]);
 	uint64_t before = guard_now_us();
 	unsnarl_guard_locked(address, 3, mutex, 1); /* the call did not take it */
-	assert_int_equal(guard_word_site(guard_predecessor(address, 3)), 4);
+	assert_int_equal(guard_word_site(guard_predecessor(address, 3)), 5);
 	unsnarl_guard_locked(address, 3, mutex, 0);
 	assert_true(guard_now_us() - before < 30000000);
 	assert_true(guard_may_follow(address, 3));
@@ -564,7 +564,7 @@ static void test_locked_recursive(void **unused)
 	pthread_mutex_init(&mutex, &kind);
 	guard_settings.limit_us = 60000000;
 	guard_self = 7;
-	guard_note(address, 4, true);
+	guard_note(address, 5, true);
 	guard_self = 8;
 	pthread_mutex_lock(&mutex);
 	unsnarl_guard_locked(address, 3, (uint64_t)(uintptr_t)&mutex, 0);
