@@ -25,8 +25,7 @@ void guard_set_free(struct guard_set *set)
 	VEC_FREE(&set->rules);
 }
 
-/* Variables are told apart by what their narrowest access is; strings and copies by words. */
-static uint32_t grain_of(uint32_t size)
+uint32_t guard_set_grain(uint32_t size)
 {
 	uint32_t grain = size ? 8 : 1; /* copies begin and end anywhere */
 
@@ -44,7 +43,7 @@ uint32_t guard_set_add(struct guard_set *set, const struct site *site, struct pl
 				     .column = site->column,
 				     .size = site->size,
 				     .rank = rank,
-				     .grain = grain_of(site->size),
+				     .grain = guard_set_grain(site->size),
 				     .file = memory_string(site->file),
 				     .function = memory_string(site->function),
 				     .variable = memory_string(site->variable),

@@ -205,11 +205,22 @@ static void count_accesses(struct training *training, const struct observations 
 			guard_set_site(&training->places, places[traced->events[i].site])->count++;
 }
 
+/* Accesses that were the first at a location. */
+static size_t count_first(const struct training *training)
+{
+	size_t n = 0;
+
+	for (uint32_t number = 1; number <= training->places.sites.n; number++)
+		n += guard_set_site(&training->places, number)->begins;
+	return n;
+}
+
 void training_trace(struct training *training, const struct observations *traced, const struct atlas *atlas)
 {
 	_cleanup_free_ uint32_t *places = training_places_of(training, traced, atlas);
 	_cleanup_free_ bool *marks = training_mark_reads(&training->places);
 	struct walk walk = { .training = training, .marks = marks };
+	size_t began = count_first(training);
 
 	count_accesses(training, traced, places);
 	walk_over(&walk, traced, places);
@@ -219,4 +230,5 @@ void training_trace(struct training *training, const struct observations *traced
 	VEC_FREE(&walk.granules);
 	VEC_FREE(&walk.nodes);
 	training->traces++;
+	training->quiet = count_first(training) > began ? 0 : training->quiet + 1;
 }

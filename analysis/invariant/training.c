@@ -46,8 +46,10 @@ uint32_t training_place(struct training *training, const struct site *site, stru
 	known->line = site->line;
 	known->column = site->column;
 	known->rank = rank;
-	if (!site->size || (known->size && site->size < known->size))
+	if (!site->size || (known->size && site->size < known->size)) {
 		known->size = site->size;
+		known->grain = guard_set_grain(site->size);
+	}
 	return (uint32_t)*number;
 }
 
@@ -314,8 +316,8 @@ static void settle_grains(struct training *training, struct guard_set *set)
 		guard_set_site(set, number)->grain = grains[guard_set_site(set, number)->group];
 }
 
-/* Reads that in no trace were the first at their location, with others that are told apart as exactly: where no
- * other thread has been they expect their own thread to have been. */
+/* Reads that in no trace were the first at their location, of enough to say so, with others that are told apart as
+ * exactly: where no other thread has been they expect their own thread to have been. */
 static void settle_own(const struct training *training, struct guard_set *set)
 {
 	_cleanup_free_ bool *whole = memory_alloc(training->places.sites.n + 1);
@@ -326,8 +328,8 @@ static void settle_own(const struct training *training, struct guard_set *set)
 	for (uint32_t number = 1; number <= set->sites.n; number++) {
 		struct guard_site *site = guard_set_site(set, number);
 
-		site->own = training->traces && site->kind == SITE_READ && site->count && !site->begins &&
-			    !whole[site->group] && guard_set_allows(set, number, GUARD_NIL);
+		site->own = training->quiet >= TRAINING_QUIET && site->kind == SITE_READ && site->count &&
+			    !site->begins && !whole[site->group] && guard_set_allows(set, number, GUARD_NIL);
 	}
 }
 

@@ -45,6 +45,7 @@ struct training {
 	VEC(uint64_t) runs; /* numbers of the runs used, in order */
 	VEC(uint32_t) of;   /* their campaigns, as places in `campaigns` */
 	uint64_t traces;    /* that told who shares what */
+	uint64_t quiet;     /* of them, how many came after the last in which an access was first anew */
 	uint64_t counted;   /* of them, those in which accesses were counted */
 	bool whole;         /* one of them was kept whole */
 	bool cut;           /* none was: accesses are counted up to where it was cut */
