@@ -34,6 +34,21 @@ uint32_t guard_set_grain(uint32_t size)
 	return grain;
 }
 
+bool guard_rule_updates(const struct guard_set *set, const struct guard_rule *rule, uint32_t site)
+{
+	const struct guard_site *read = guard_set_site(set, site);
+
+	for (size_t i = 0; read->kind == SITE_READ && i < rule->others.n; i++) {
+		const struct guard_site *write = guard_set_site(set, rule->others.items[i]);
+
+		if (write->kind == SITE_WRITE && write->line == read->line && write->column == read->column &&
+		    strcmp(write->variable, read->variable) == 0 &&
+		    strcmp(write->function, read->function) == 0 && strcmp(write->file, read->file) == 0)
+			return true;
+	}
+	return false;
+}
+
 uint32_t guard_set_add(struct guard_set *set, const struct site *site, struct place_rank rank)
 {
 	*VEC_PUSH(&set->sites) =

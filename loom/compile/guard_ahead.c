@@ -174,7 +174,8 @@ static void wait_ahead(struct weave *weave, struct guarded_unit *unit, LLVMValue
 				0);
 		if (other)
 			*VEC_PUSH(&unit->doors) = (struct guarded_door){ weave->function, i };
-		if (other && guarded->site != rule->second && guard_after(weave, guarded->access.instruction))
+		if (other && guarded->site != rule->second && !guard_rule_updates(set, rule, guarded->site) &&
+		    guard_after(weave, guarded->access.instruction))
 			guard_call_rule(weave, "unsnarl_guard_leave", i, NULL, 0, 0);
 	}
 }

@@ -37,7 +37,9 @@ static void weave_touch(struct weave *weave, const struct guarded_access *guarde
 	bool whole = LLVMGetNextInstruction(guarded->access.instruction) != NULL;
 	guard_call_rule(weave, whole ? "unsnarl_guard_touch" : "unsnarl_guard_wait", number, address, size,
 			guarded->site);
-	if (whole && guard_after(weave, guarded->access.instruction))
+	const struct guard_set *set = weave->options->guard;
+	bool goes_on = guard_rule_updates(set, &set->rules.items[number], guarded->site);
+	if (whole && !goes_on && guard_after(weave, guarded->access.instruction))
 		guard_call_rule(weave, "unsnarl_guard_touched", number, NULL, 0, 0);
 }
 

@@ -82,6 +82,7 @@ GUARD_HOOK void unsnarl_guard_done(uint64_t rule, uint64_t address,
 				   uint64_t size); /* behind what has to come first */
 /* Observed programs have no hooks behind accesses: the same as leave and done, after a moment. */
 void unsnarl_guard_leave_soon(uint64_t rule);
+void unsnarl_guard_touched_soon(uint64_t rule);
 void unsnarl_guard_done_soon(uint64_t rule, uint64_t address, uint64_t size);
 GUARD_HOOK void unsnarl_guard_await(uint64_t rule, uint64_t address, uint64_t size);
 

@@ -278,6 +278,12 @@ void unsnarl_guard_leave_soon(uint64_t rule)
 			__atomic_store_n(&rules[rule].claims[i].over_us, over, __ATOMIC_RELAXED);
 }
 
+void unsnarl_guard_touched_soon(uint64_t rule)
+{
+	if (is_ready(rule) && touching >> rule & 1)
+		unsnarl_guard_leave_soon(rule);
+}
+
 /* ---- order ---- */
 
 static uint64_t *done_at(uint64_t rule, uint64_t address)
