@@ -42,7 +42,7 @@ static const struct options_entry entries[] = {
 	  .help = "learn from this campaign alone (default: all campaigns of the program that ran last)" },
 	{ .name = "traces", .value = "N", .kind = OPTIONS_NUMBER, AT(traces), .high = 1000,
 	  .help = "runs of each campaign's command line that are traced to see who shares memory with whom "
-		  "(default 3)" },
+		  "(default: until they show nothing new, for 5 seconds at most)" },
 	{ 'n', "runs", "N", OPTIONS_NUMBER, AT(runs), .low = 1, .high = 1000000000,
 	  .help = "with a program: how many runs (default: until nothing new comes, 1000 at most)" },
 	{ 'j', "jobs", "J", OPTIONS_NUMBER, AT(jobs), .low = 1, .high = 1024,
@@ -125,8 +125,12 @@ static struct error *train(const struct learn_options *options, struct store *st
 	TRY(learn_run(store, &launch, build, &runs));
 	*interrupted = runs.interrupted;
 	if (runs.done && runs.failed == runs.done)
-		return error_new("all %llu runs of %s failed: nothing can be learned from them",
-				 (unsigned long long)runs.done, argv[0]);
+		return error_new(
+			"all %llu runs of %s failed, and only runs that pass teach; unsnarl diagnose "
+			"-- %s finds out why it fails, %s",
+			(unsigned long long)runs.done, argv[0], argv[0],
+			options->free ? "and --timeout, --expect and --check say what a failure is"
+				      : "and --free lets threads run as they do by themselves");
 	return NULL;
 }
 
@@ -250,7 +254,7 @@ static struct error *learn(const struct learn_options *options, struct store *st
 static struct error *learn_main(int argc, char **argv, int *status)
 {
 	struct learn_options options = { .jobs = 1,
-					 .traces = 3,
+					 .traces = LEARN_TRACES_ENOUGH,
 					 .limit_ms = GUARD_LIMIT_MS,
 					 .timeout_s = 10,
 					 .seed = cmds_seed(),

@@ -61,6 +61,32 @@ static void say_verdict(const struct training *training, bool converged)
 	printf("\nA guard made of it may stall where nothing is wrong.\n");
 }
 
+#define GUARDED_NS 2.0 /* of an access whose thread was the last at its location (doc/results.md) */
+
+static uint64_t count_of(const struct guard_set *set)
+{
+	uint64_t n = 0;
+
+	for (uint32_t number = 1; number <= set->sites.n; number++)
+		n += guard_set_site(set, number)->count;
+	return n;
+}
+
+/* What guarding all of the set costs, by how often its accesses ran. */
+static void say_cost(const struct training *training, const struct guard_set *set)
+{
+	uint64_t all = count_of(&training->places), guarded = count_of(set);
+
+	if (!all || !training->counted)
+		return;
+	printf("In a traced run %" PRIu64 " of %" PRIu64 " accesses were at them: about %.2g ms of processor "
+	       "time "
+	       "for guarding all, at %g ns each%s.\n",
+	       guarded / training->counted, all / training->counted,
+	       (double)(guarded / training->counted) * GUARDED_NS / 1e6, GUARDED_NS,
+	       guarded > all / 20 && guarded > 10000 ? "; --bias leaves the most frequent out" : "");
+}
+
 void learn_report(struct training *training, const struct guard_set *set)
 {
 	_cleanup_free_ uint64_t *curve = memory_alloc((training->runs.n + 1) * sizeof *curve);
@@ -77,9 +103,14 @@ void learn_report(struct training *training, const struct guard_set *set)
 		printf("%zu more were too rare: where they come the guarded program stalls, at most for the "
 		       "limit.\n",
 		       training->left_out);
+	if (training->doubtful)
+		printf("%zu more were left out: failed runs had them far more often than passing ones, "
+		       "which may have passed by luck.\n",
+		       training->doubtful);
 	if (!training->traces)
 		printf("No run could be traced, so an access that shares memory but came before no other "
 		       "thread's is not guarded.\n");
+	say_cost(training, set);
 	if (training->cut)
 		printf("A trace was too long to be kept whole: shares are of its beginning.\n");
 	say_verdict(training, set->converged);
@@ -145,7 +176,11 @@ static void explain_place(struct training *training, uint32_t number)
 			member->before ? words_of(guard_set_site(&training->places, member->before))
 				       : memory_string("nobody: no other thread has been there");
 
-		printf("    %-58s  %" PRIu32 " of %zu runs\n", before, member->runs, training->runs.n);
+		printf("    %-58s  %" PRIu32 " of %zu runs", before, member->runs, training->runs.n);
+		if (training_doubts(training, member))
+			printf(", but %" PRIu32 " of %" PRIu32 " failed ones: left out", member->failed,
+			       training->failures);
+		printf("\n");
 	}
 }
 

@@ -10,7 +10,9 @@
 #include "cmds/learn.h"
 
 #define WAIT_S 0.1
-#define ROUND 30u     /* runs of one policy */
+#define ROUND 10u /* runs of one policy */
+#define TRACES_LEAST 3u
+#define TRACING_S 5.0 /* in all, but for these */
 #define TRACED_S 20.0 /* a trace holds four million events: what comes later is not kept */
 
 /* Have the last runs of the campaign, TRAINING_QUIET of those that passed, taught nothing? Interned
@@ -111,14 +113,17 @@ struct error *learn_run(struct store *store, const struct launch_options *launch
 	return NULL;
 }
 
-static struct error *trace_once(const struct launch_options *launch, struct training *training)
+static struct error *trace_once(const struct launch_options *launch, struct training *training,
+				double *spent_s)
 {
 	_cleanup_(run_free) struct run run = { 0 };
 	_cleanup_(atlas_free) struct atlas atlas = { 0 };
 
 	TRY(launch_run(launch, &run));
+	*spent_s += run.wall_s;
 	atlas_read(&atlas, &run.observations);
-	training_trace(training, &run.observations, &atlas);
+	if (run.label == LABEL_PASS)
+		training_trace(training, &run.observations, &atlas);
 	return NULL;
 }
 
@@ -158,8 +163,20 @@ struct error *learn_trace(const struct campaign *campaign, const struct launch_o
 
 	if (!command_of(campaign, &launch, &path, &argv))
 		return NULL; /* its runs taught what they could */
-	for (uint64_t i = 0; i < n && !cmds_interrupted(); i++)
-		TRY(trace_once(&launch, training));
+	double spent_s = 0;
+
+	training->quiet = 0;
+	for (uint64_t i = 0; !cmds_interrupted(); i++) {
+		bool enough = n != LEARN_TRACES_ENOUGH
+				      ? i >= n
+				      : i >= TRACES_LEAST &&
+						(training->quiet >= TRAINING_QUIET || spent_s > TRACING_S);
+
+		if (enough)
+			break;
+		launch.area.seed = oracle->area.seed + i;
+		TRY(trace_once(&launch, training, &spent_s));
+	}
 	return NULL;
 }
 

@@ -10,7 +10,7 @@
 
 struct relax_options {
 	const char *set, *out;
-	bool bad, json;
+	bool bad, held, json;
 };
 
 #define AT(member) .offset = offsetof(struct relax_options, member)
@@ -23,6 +23,9 @@ static const struct options_entry entries[] = {
 	  .help = "where to write the wider set (default: over the old one)" },
 	{ .name = "bad", .kind = OPTIONS_FLAG, AT(bad),
 	  .help = "the runs went wrong: change nothing, tell their violations as findings" },
+	{ .name = "held", .kind = OPTIONS_FLAG, AT(held),
+	  .help = "widen also by violations that waiting resolved each time: they never happened, so a right run does "
+		  "not speak for them" },
 	CMDS_JSON_ENTRY(struct relax_options),
 	{ 0 },
 };
@@ -34,7 +37,8 @@ static const struct options_page page = {
 	.summary = "widen a guard set by the violations of runs that were right",
 	.text = "A guarded program logs every access that came after one it never came after in training. "
 		"When "
-		"the run was right all the same, that was no fault: its sets are widened so that it is not "
+		"the run was right all the same and waiting did not help, that was no fault: its sets are "
+		"widened so that it is not "
 		"stalled there again. Build the program again with the new set. With --bad the runs are "
 		"known to "
 		"have gone wrong, and the violations are told as findings.",
@@ -48,12 +52,12 @@ static struct error *relax(const struct relax_options *options, const struct vio
 {
 	_cleanup_(guard_set_free) struct guard_set set = { 0 };
 	const char *out = options->out ? options->out : options->set;
-	size_t unknown;
+	size_t unknown, held;
 
 	if (!options->set)
 		return error_new("which guard set? Give it first, as in unsnarl relax program.guard LOG");
 	TRY(guard_set_read(options->set, &set));
-	size_t added = violations_relax(violations, &set, &unknown);
+	size_t added = violations_relax(violations, &set, options->held, &held, &unknown);
 
 	TRY(guard_set_save(out, &set));
 	if (options->json) {
@@ -61,6 +65,7 @@ static struct error *relax(const struct relax_options *options, const struct vio
 
 		json_object_set_new(answer, "guard_set", answer_text(out));
 		json_object_set_new(answer, "added", answer_count(added));
+		json_object_set_new(answer, "held", answer_count(held));
 		json_object_set_new(answer, "unknown", answer_count(unknown));
 		answer_print(answer);
 		return NULL;
@@ -71,6 +76,12 @@ static struct error *relax(const struct relax_options *options, const struct vio
 	if (unknown)
 		printf("; %zu are of accesses that the set does not have", unknown);
 	printf(".\n");
+	if (held)
+		printf("%zu were resolved by waiting each time: what they would have done never happened, so "
+		       "it "
+		       "stays "
+		       "held (--held lets it happen).\n",
+		       held);
 	if (added)
 		printf("Build the program again with it: unsnarl cc --guard %s ...\n", file);
 	return NULL;

@@ -107,8 +107,12 @@ static void put_rules(struct bytes *bytes, struct armed_header *header, const st
 			(struct armed_role){ (uint16_t)rule->first, r, order ? ARMED_DONE : ARMED_ENTER, 0 };
 		for (size_t i = 0; !order && i < rule->others.n; i++)
 			if (rule->others.items[i] != rule->first)
-				*VEC_PUSH(&roles) = (struct armed_role){ (uint16_t)rule->others.items[i], r,
-									 ARMED_WAIT, 0 };
+				*VEC_PUSH(&roles) = (struct armed_role){
+					(uint16_t)rule->others.items[i], r,
+					guard_rule_updates(set, rule, rule->others.items[i]) ? ARMED_TOUCH
+											     : ARMED_WAIT,
+					0
+				};
 		*VEC_PUSH(&roles) = (struct armed_role){ (uint16_t)rule->second, r,
 							 order ? ARMED_AWAIT : ARMED_LEAVE, 0 };
 	}

@@ -27,7 +27,15 @@ struct armed_name { /* by site, from 0 on; texts are offsets */
 	uint32_t line, column, kind, file, function, variable;
 };
 
-enum armed_role_kind { ARMED_ENTER = 1, ARMED_LEAVE, ARMED_WAIT, ARMED_AWAIT, ARMED_DONE };
+enum armed_role_kind {
+	ARMED_ENTER = 1,
+	ARMED_LEAVE,
+	ARMED_WAIT,
+	ARMED_AWAIT,
+	ARMED_DONE,
+	ARMED_TOUCH,
+	ARMED_TOUCHED
+};
 struct armed_role {
 	uint16_t site, rule, kind, reserved;
 };

@@ -25,14 +25,28 @@ void guard_set_free(struct guard_set *set)
 	VEC_FREE(&set->rules);
 }
 
-/* Variables are told apart by what their narrowest access is; strings and copies by words. */
-static uint32_t grain_of(uint32_t size)
+uint32_t guard_set_grain(uint32_t size)
 {
-	uint32_t grain = 8;
+	uint32_t grain = size ? 8 : 1; /* copies begin and end anywhere */
 
-	while (size && grain > 1 && size % grain)
+	while (grain > 1 && size % grain)
 		grain /= 2;
 	return grain;
+}
+
+bool guard_rule_updates(const struct guard_set *set, const struct guard_rule *rule, uint32_t site)
+{
+	const struct guard_site *read = guard_set_site(set, site);
+
+	for (size_t i = 0; read->kind == SITE_READ && i < rule->others.n; i++) {
+		const struct guard_site *write = guard_set_site(set, rule->others.items[i]);
+
+		if (write->kind == SITE_WRITE && write->line == read->line && write->column == read->column &&
+		    strcmp(write->variable, read->variable) == 0 &&
+		    strcmp(write->function, read->function) == 0 && strcmp(write->file, read->file) == 0)
+			return true;
+	}
+	return false;
 }
 
 uint32_t guard_set_add(struct guard_set *set, const struct site *site, struct place_rank rank)
@@ -44,7 +58,7 @@ uint32_t guard_set_add(struct guard_set *set, const struct site *site, struct pl
 				     .column = site->column,
 				     .size = site->size,
 				     .rank = rank,
-				     .grain = grain_of(site->size),
+				     .grain = guard_set_grain(site->size),
 				     .file = memory_string(site->file),
 				     .function = memory_string(site->function),
 				     .variable = memory_string(site->variable),

@@ -63,6 +63,12 @@ static inline struct guard_site *guard_set_site(const struct guard_set *set, uin
 {
 	return &set->sites.items[number - 1];
 }
+/* Is an access of others, by its number, the read of an update in the source (`x += y`) whose write is one too? Both
+ * are one step then. */
+bool guard_rule_updates(const struct guard_set *set, const struct guard_rule *rule, uint32_t site);
+/* By how many bytes variables are told apart that are accessed by so many: their narrowest access says it, and 1 for
+ * copies (0), which begin and end anywhere. */
+uint32_t guard_set_grain(uint32_t size);
 /* A new site as the table describes it, with an empty set. Returns its number. */
 uint32_t guard_set_add(struct guard_set *set, const struct site *site, struct place_rank rank);
 /* Lets `before` come before `number`; false when it could already. */

@@ -4,10 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Longer than that of learned sets: somebody waits only while the known fault is about to happen, never because of
+ * something that training did not show, and threads of a busy machine may lose their processor inside a group. */
+#define LIMIT_MS 100u
+
 struct patch {
 	const struct finding *finding;
 	struct guard_set *set;
 	uint32_t *numbers; /* of the finding's accesses */
+	const struct unit *units;
+	size_t nunits;
 };
 
 /* Reads, writes and updates at one position are told apart; an update can be met as a read or a write. */
@@ -80,6 +86,28 @@ static void add_other(struct guard_rule *rule, uint32_t site)
 	*VEC_PUSH(&rule->others) = site;
 }
 
+/* A write that belongs to an update in the source comes with its read: what was read before the group would undo what
+ * the group wrote. */
+static void add_other_of(struct patch *patch, struct guard_rule *rule, size_t index)
+{
+	struct finding_access read = patch->finding->accesses.items[index];
+
+	add_other(rule, patch->numbers[index]);
+	if (read.kind != SITE_WRITE)
+		return;
+	const struct guard_site *write = guard_set_site(patch->set, patch->numbers[index]);
+
+	read.kind = SITE_READ;
+	read.column = write->column;
+	uint32_t number = place_access(patch->set, &read, patch->units, patch->nunits);
+
+	if (!number)
+		return;
+	add_other(rule, number);
+	if (!guard_rule_updates(patch->set, rule, number)) /* of another variable in the same place */
+		rule->others.n--;
+}
+
 /* Others wait at their accesses to any of the locations, and at the group's own: they may run it, too. */
 static struct error *make_atomic(struct patch *patch)
 {
@@ -100,7 +128,7 @@ static struct error *make_atomic(struct patch *patch)
 	rule->apart = finding->class == FINDING_MULTI_ATOMICITY || strcmp(one->variable, two->variable) != 0;
 	for (size_t i = 0; i < finding->accesses.n; i++)
 		if (finding->accesses.items[i].thread != finding->accesses.items[first].thread)
-			add_other(rule, patch->numbers[i]);
+			add_other_of(patch, rule, i);
 	add_other(rule, rule->first);
 	return NULL;
 }
@@ -170,9 +198,11 @@ struct error *emergency_set(const struct finding *finding, const struct unit *un
 			    struct guard_set *out)
 {
 	_cleanup_free_ uint32_t *numbers = memory_alloc((finding->accesses.n + 1) * sizeof *numbers);
-	struct patch patch = { .finding = finding, .set = out, .numbers = numbers };
+	struct patch patch = {
+		.finding = finding, .set = out, .numbers = numbers, .units = units, .nunits = nunits
+	};
 
-	*out = (struct guard_set){ .limit_ms = GUARD_LIMIT_MS };
+	*out = (struct guard_set){ .limit_ms = LIMIT_MS };
 	if (finding_has_calls(finding))
 		return error_new(
 			"the finding is about calls that synchronise, not about accesses: letting accesses "

@@ -185,15 +185,44 @@ bool *training_mark_reads(const struct guard_set *places)
 	return marks;
 }
 
+/* How often each access ran. What a trace lacks may be what is hot, so with one whole trace only whole ones
+ * count. */
+static void count_accesses(struct training *training, const struct observations *traced,
+			   const uint32_t *places)
+{
+	bool cut = traced->dropped > 0;
+
+	if (!cut && !training->whole)
+		for (uint32_t number = 1; number <= training->places.sites.n; number++)
+			guard_set_site(&training->places, number)->count = 0;
+	if (cut && training->whole)
+		return;
+	training->counted = !cut && !training->whole ? 1 : training->counted + 1;
+	training->whole |= !cut;
+	training->cut = cut;
+	for (size_t i = 0; i < traced->nevents; i++)
+		if (traced->events[i].site != SITE_NIL && places[traced->events[i].site])
+			guard_set_site(&training->places, places[traced->events[i].site])->count++;
+}
+
+/* Accesses that were the first at a location. */
+static size_t count_first(const struct training *training)
+{
+	size_t n = 0;
+
+	for (uint32_t number = 1; number <= training->places.sites.n; number++)
+		n += guard_set_site(&training->places, number)->begins;
+	return n;
+}
+
 void training_trace(struct training *training, const struct observations *traced, const struct atlas *atlas)
 {
 	_cleanup_free_ uint32_t *places = training_places_of(training, traced, atlas);
 	_cleanup_free_ bool *marks = training_mark_reads(&training->places);
 	struct walk walk = { .training = training, .marks = marks };
+	size_t began = count_first(training);
 
-	for (size_t i = 0; i < traced->nevents; i++)
-		if (traced->events[i].site != SITE_NIL && places[traced->events[i].site])
-			guard_set_site(&training->places, places[traced->events[i].site])->count++;
+	count_accesses(training, traced, places);
 	walk_over(&walk, traced, places);
 	walk.marking = true;
 	walk_over(&walk, traced, places);
@@ -201,5 +230,5 @@ void training_trace(struct training *training, const struct observations *traced
 	VEC_FREE(&walk.granules);
 	VEC_FREE(&walk.nodes);
 	training->traces++;
-	training->cut |= traced->dropped > 0;
+	training->quiet = count_first(training) > began ? 0 : training->quiet + 1;
 }

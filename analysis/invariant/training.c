@@ -46,8 +46,10 @@ uint32_t training_place(struct training *training, const struct site *site, stru
 	known->line = site->line;
 	known->column = site->column;
 	known->rank = rank;
-	if (!site->size || (known->size && site->size < known->size))
+	if (!site->size || (known->size && site->size < known->size)) {
 		known->size = site->size;
+		known->grain = guard_set_grain(site->size);
+	}
 	return (uint32_t)*number;
 }
 
@@ -151,6 +153,25 @@ static void add_run(struct training *training, const roaring_bitmap_t *had, cons
 	roaring_free_uint32_iterator(at);
 }
 
+static void add_failure(struct training *training, const roaring_bitmap_t *had, const uint32_t *members)
+{
+	roaring_uint32_iterator_t *at = roaring_create_iterator(had);
+	uint32_t number = ++training->failures;
+
+	for (; at->has_value; roaring_advance_uint32_iterator(at)) {
+		struct training_member *member =
+			members[at->current_value] == NO_MEMBER
+				? NULL
+				: &training->members.items[members[at->current_value]];
+
+		if (!member || member->last_failed == number)
+			continue;
+		member->last_failed = number;
+		member->failed++;
+	}
+	roaring_free_uint32_iterator(at);
+}
+
 static bool is_controlled(const struct run *run)
 {
 	return run->schedule.policy != SCHEDULE_FREE;
@@ -163,17 +184,18 @@ static struct error *take_run(struct training *training, struct store *store, co
 	struct training_campaign *counts = &training->campaigns.items[campaign];
 	roaring_bitmap_t *had = NULL;
 
-	if (run->label != LABEL_PASS) {
-		counts->failed++;
+	counts->failed += run->label != LABEL_PASS;
+	if (run->label != LABEL_PASS && run->label != LABEL_FAIL)
 		return NULL;
-	}
 	if (controlled_only && !is_controlled(run)) {
-		counts->free++;
+		counts->free += run->label == LABEL_PASS;
 		return NULL;
 	}
 	TRY(store_predecessor_set(store, run->number, &had));
 	if (roaring_bitmap_is_empty(had) || roaring_bitmap_maximum(had) >= npredecessors) {
-		counts->skipped++;
+		counts->skipped += run->label == LABEL_PASS;
+	} else if (run->label == LABEL_FAIL) {
+		add_failure(training, had, members);
 	} else {
 		counts->used++;
 		add_run(training, had, members);
@@ -216,6 +238,24 @@ struct error *training_add(struct training *training, struct store *store, uint6
 static bool was_seen(const struct training_member *member)
 {
 	return member->runs > 0; /* else only failed runs had it */
+}
+
+#define DOUBT_TIMES 5.0      /* as often in failed runs as in passing ones */
+#define DOUBT_DEVIATIONS 4.0 /* by chance one member in thirty thousand would be */
+
+bool training_doubts(const struct training *training, const struct training_member *member)
+{
+	double n = (double)training->runs.n, m = (double)training->failures;
+
+	if (!training->runs.n || !training->failures)
+		return false;
+	double passed = (double)member->runs / n, failed = (double)member->failed / m;
+	double all = ((double)member->runs + (double)member->failed) / (n + m);
+
+	/* The difference of two shares, in standard deviations; squares spare the root. */
+	return failed >= DOUBT_TIMES * passed &&
+	       (failed - passed) * (failed - passed) >=
+		       DOUBT_DEVIATIONS * DOUBT_DEVIATIONS * all * (1 - all) * (1 / n + 1 / m);
 }
 
 void training_settle(struct training *training)
@@ -276,8 +316,8 @@ static void settle_grains(struct training *training, struct guard_set *set)
 		guard_set_site(set, number)->grain = grains[guard_set_site(set, number)->group];
 }
 
-/* Reads that in no trace were the first at their location, with others that are told apart as exactly: where no
- * other thread has been they expect their own thread to have been. */
+/* Reads that in no trace were the first at their location, of enough to say so, with others that are told apart as
+ * exactly: where no other thread has been they expect their own thread to have been. */
 static void settle_own(const struct training *training, struct guard_set *set)
 {
 	_cleanup_free_ bool *whole = memory_alloc(training->places.sites.n + 1);
@@ -288,8 +328,8 @@ static void settle_own(const struct training *training, struct guard_set *set)
 	for (uint32_t number = 1; number <= set->sites.n; number++) {
 		struct guard_site *site = guard_set_site(set, number);
 
-		site->own = training->traces && site->kind == SITE_READ && site->count && !site->begins &&
-			    !whole[site->group] && guard_set_allows(set, number, GUARD_NIL);
+		site->own = training->quiet >= TRAINING_QUIET && site->kind == SITE_READ && site->count &&
+			    !site->begins && !whole[site->group] && guard_set_allows(set, number, GUARD_NIL);
 	}
 }
 
@@ -307,9 +347,11 @@ void training_set(struct training *training, struct guard_set *out)
 		const struct training_member *member = &training->members.items[i];
 
 		bool rare = (double)member->runs < training->rare * (double)training->runs.n;
+		bool doubtful = training_doubts(training, member);
 
 		training->left_out += was_seen(member) && rare;
-		if (was_seen(member) && !rare)
+		training->doubtful += was_seen(member) && !rare && doubtful;
+		if (was_seen(member) && !rare && !doubtful)
 			guard_set_allow(places, member->place,
 					marks[member->before] ? GUARD_NIL : member->before);
 	}

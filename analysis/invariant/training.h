@@ -30,6 +30,8 @@ struct training_member {
 	uint32_t first;         /* index of the first run that had it */
 	uint32_t last;          /* the last that had it */
 	uint32_t runs;          /* how many had it */
+	uint32_t failed;        /* of the failed runs, how many had it */
+	uint32_t last_failed;   /* number of the last one of them, from 1 */
 };
 
 struct training {
@@ -43,9 +45,14 @@ struct training {
 	VEC(uint64_t) runs; /* numbers of the runs used, in order */
 	VEC(uint32_t) of;   /* their campaigns, as places in `campaigns` */
 	uint64_t traces;    /* that told who shares what */
-	bool cut;           /* a trace was longer than could be kept */
+	uint64_t quiet;     /* of them, how many came after the last in which an access was first anew */
+	uint64_t counted;   /* of them, those in which accesses were counted */
+	bool whole;         /* one of them was kept whole */
+	bool cut;           /* none was: accesses are counted up to where it was cut */
 	double rare;        /* members that a smaller share of the runs had are left out of sets */
 	size_t left_out;    /* how many were */
+	uint32_t failures;  /* failed runs with predecessors: they teach nothing, but cast doubt */
+	size_t doubtful;    /* members left out for that */
 
 	/* union-find over places, by number: accesses of different groups never met */
 	VEC(uint32_t) parents;
@@ -73,6 +80,9 @@ void training_settle(struct training *training);
 void training_curve(const struct training *training, uint64_t *out);
 /* Counts the quiet runs of each campaign; true when every campaign has enough of them. */
 bool training_converged(struct training *training);
+/* Did passing runs have this member by luck? Failed runs had it at least five times as often, and more often than
+ * chance explains. */
+bool training_doubts(const struct training *training, const struct training_member *member);
 /* The guard set of all shared accesses. */
 void training_set(struct training *training, struct guard_set *out);
 

@@ -201,7 +201,8 @@ struct error *violations_read(const char *path, struct violations *out)
 	struct stat status;
 
 	if (!file || fstat(fileno(file), &status))
-		return error_errno(errno, "cannot read the log %s", path);
+		return error_errno(
+			errno, "cannot read the log %s (it comes into being with the first violation)", path);
 	if (!S_ISREG(status.st_mode) || (size_t)status.st_size > MOST_BYTES)
 		return error_new("%s is no log of a guarded program, or too large", path);
 	_cleanup_free_ char *text = memory_alloc((size_t)status.st_size + 1);
@@ -285,11 +286,12 @@ static bool widen_nobody(struct guard_set *set, uint32_t number, uint32_t before
 	return narrow;
 }
 
-size_t violations_relax(const struct violations *violations, struct guard_set *set, size_t *unknown)
+size_t violations_relax(const struct violations *violations, struct guard_set *set, bool held_too,
+			size_t *held, size_t *unknown)
 {
 	size_t added = 0;
 
-	*unknown = 0;
+	*unknown = *held = 0;
 	for (size_t i = 0; i < violations->list.n; i++) {
 		const struct violation *violation = &violations->list.items[i];
 		uint32_t number_of = guard_set_find(set, violation->access.id);
@@ -298,6 +300,8 @@ size_t violations_relax(const struct violations *violations, struct guard_set *s
 
 		if (!number_of || (violation->before.id && !before))
 			(*unknown)++;
+		else if (!violation->unresolved && !held_too)
+			(*held)++;
 		else
 			added += guard_set_allow(set, number_of, before) ||
 				 widen_nobody(set, number_of, before);

@@ -33,8 +33,10 @@ void violations_sort(struct violations *violations);
 void violations_free(struct violations *violations);
 
 void violations_findings(const struct violations *violations, struct findings *out);
-/* Lets what came before into the sets; *unknown: violations whose accesses the set does not have. Returns how
- * many members were added. */
-size_t violations_relax(const struct violations *violations, struct guard_set *set, size_t *unknown);
+/* Widens sets by what came before in runs that were right; how many members were added. What waiting resolved never
+ * happened, so that the run says nothing of it: left out unless `held_too`, and counted in *held. *unknown: of
+ * accesses that the set does not have. */
+size_t violations_relax(const struct violations *violations, struct guard_set *set, bool held_too,
+			size_t *held, size_t *unknown);
 
 #endif

@@ -75,6 +75,8 @@ static const char *const with_value[] = {
 	"--guard",
 	"--guard-log",
 	"--limit",
+	"--sparse",
+	"--sample",
 };
 
 /* Requests in which no object of ours comes to be. */
@@ -265,6 +267,8 @@ static bool note_guard(struct arguments *arguments, const char *name, const char
 	const char **place = strcmp(name, "--guard") == 0       ? &arguments->guard
 			     : strcmp(name, "--guard-log") == 0 ? &arguments->guard_log
 			     : strcmp(name, "--limit") == 0     ? &arguments->guard_limit
+			     : strcmp(name, "--sparse") == 0    ? &arguments->sparse
+			     : strcmp(name, "--sample") == 0    ? &arguments->sample
 								: NULL;
 	if (place)
 		*place = value;
@@ -295,7 +299,8 @@ static bool note_joined(struct arguments *arguments, struct argument *argument, 
 {
 	char *text = argument->text;
 	if (starts_with(text, "--guard=") || starts_with(text, "--guard-log=") ||
-	    starts_with(text, "--limit=")) {
+	    starts_with(text, "--limit=") || starts_with(text, "--sparse=") ||
+	    starts_with(text, "--sample=")) {
 		char *value = strchr(text, '=');
 		*value = '\0';
 		argument->ours = note_guard(arguments, text, value + 1);

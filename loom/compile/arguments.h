@@ -37,8 +37,10 @@ struct arguments {
 	bool shared, is_static, no_runtime;                    /* -shared, -static, -r or -nostdlib */
 	bool loops;                                            /* --loops */
 	const char *guard, *guard_log;                         /* --guard FILE, --guard-log FILE */
+	const char *sparse;                                    /* --sparse FILE */
+	const char *sample;                                    /* --sample N */
 	const char *guard_limit;                               /* --limit MS */
-	bool coverage; /* --coverage and its kin */
+	bool coverage;                                         /* --coverage and its kin */
 	bool header;                                           /* a header is to be precompiled */
 	unsigned sources, inputs;
 };

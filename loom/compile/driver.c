@@ -29,7 +29,8 @@ struct driver {
 	int status;             /* of the first command that failed */
 	int signal;             /* that ended it, 0 = none */
 	int last;               /* status of the last command */
-	struct guard_set guard; /* of a production build */
+	struct guard_set guard; /* of a production build, or what a sparse one observes */
+	uint32_t sample;
 };
 
 struct command {
@@ -184,7 +185,9 @@ static struct error *compile_source(struct driver *driver, const struct argument
 	struct transform_options options = { .loops = driver->arguments.loops,
 					     .optimise = driver->arguments.optimise,
 					     .source = source->text,
-					     .guard = driver->arguments.guard ? &driver->guard : NULL };
+					     .guard = driver->arguments.guard ? &driver->guard : NULL,
+					     .sparse = driver->arguments.sparse ? &driver->guard : NULL,
+					     .sample = driver->sample };
 	const struct llvm_entrances *llvm;
 	TRY(llvm_load(&llvm));
 	TRY(llvm->unit_weave(plain, woven, &options));
@@ -356,14 +359,31 @@ static void end_by(int number)
 	sigprocmask(SIG_UNBLOCK, &one, NULL);
 }
 
+#define SAMPLE 128u /* of what a sparse build leaves out one in so many is observed */
+
+static struct error *read_sample(const char *text, uint32_t *out)
+{
+	char *end;
+	*out = text ? (uint32_t)strtoul(text, &end, 10) : SAMPLE;
+	if (text && (*text < '0' || *text > '9' || *end || strlen(text) > 9))
+		return error_new("--sample %s is no number: give N to observe one in N accesses that the set "
+				 "leaves out, or 0 for none",
+				 text);
+	return NULL;
+}
+
 struct error *compile_main(bool cxx, int argc, char **argv, int *status)
 {
 	struct driver driver = { .cxx = cxx };
 	process_catch();
 	TRY(arguments_parse(cxx, argc, argv, &driver.arguments));
-	struct error *e = driver.arguments.guard ? guard_load(driver.arguments.guard,
-							      driver.arguments.guard_limit, &driver.guard)
-						 : NULL;
+	TRY(read_sample(driver.arguments.sample, &driver.sample));
+	if (driver.arguments.guard && driver.arguments.sparse)
+		return error_new(
+			"--guard builds for production and --sparse for the monitor: one build cannot be "
+			"both, leave one out");
+	const char *set = driver.arguments.guard ? driver.arguments.guard : driver.arguments.sparse;
+	struct error *e = set ? guard_load(set, driver.arguments.guard_limit, &driver.guard) : NULL;
 	const char *place = getenv("TMPDIR");
 	snprintf(driver.folder, sizeof driver.folder, "%s/unsnarl-cc-XXXXXX",
 		 place && strlen(place) < 40 ? place : "/tmp");

@@ -127,6 +127,17 @@ static bool is_other(const struct guard_rule *rule, uint32_t site)
 	return false;
 }
 
+/* Others may have come between the look and the lock: the same look right behind it, before anything is done
+ * inside. It is told whether the lock was taken. */
+static void look_again(struct weave *weave, LLVMValueRef lock, const LLVMValueRef ahead[3])
+{
+	if (!LLVMIsACallInst(lock) || !guard_after(weave, lock))
+		return;
+	LLVMValueRef taken = LLVMBuildZExt(weave->builder, lock, weave->i64, "");
+	LLVMValueRef arguments[] = { ahead[0], ahead[1], ahead[2], taken };
+	guard_call(weave, "unsnarl_guard_locked", arguments, 4);
+}
+
 /* Hooks before the lock for an access behind it. */
 static void look_ahead(struct weave *weave, LLVMValueRef lock, const struct guarded_access *guarded)
 {
@@ -139,6 +150,7 @@ static void look_ahead(struct weave *weave, LLVMValueRef lock, const struct guar
 	LLVMValueRef arguments[] = { guard_address(weave, pointer, site->grain),
 				     weave_constant(weave, guarded->site), mutex };
 	guard_call(weave, "unsnarl_guard_ahead", arguments, 3);
+	look_again(weave, lock, arguments);
 }
 
 /* Who would touch a group's location inside a lock makes a group of its own of it, from before the lock on: else
@@ -162,7 +174,8 @@ static void wait_ahead(struct weave *weave, struct guarded_unit *unit, LLVMValue
 				0);
 		if (other)
 			*VEC_PUSH(&unit->doors) = (struct guarded_door){ weave->function, i };
-		if (other && guarded->site != rule->second && guard_after(weave, guarded->access.instruction))
+		if (other && guarded->site != rule->second && !guard_rule_updates(set, rule, guarded->site) &&
+		    guard_after(weave, guarded->access.instruction))
 			guard_call_rule(weave, "unsnarl_guard_leave", i, NULL, 0, 0);
 	}
 }

@@ -30,6 +30,19 @@ static bool holds(const struct guard_rule *rule, uint32_t site)
 	return false;
 }
 
+static void weave_touch(struct weave *weave, const struct guarded_access *guarded, size_t number,
+			LLVMValueRef address, uint64_t size)
+{
+	/* Behind what ends its block there is no place for a hook. */
+	bool whole = LLVMGetNextInstruction(guarded->access.instruction) != NULL;
+	guard_call_rule(weave, whole ? "unsnarl_guard_touch" : "unsnarl_guard_wait", number, address, size,
+			guarded->site);
+	const struct guard_set *set = weave->options->guard;
+	bool goes_on = guard_rule_updates(set, &set->rules.items[number], guarded->site);
+	if (whole && !goes_on && guard_after(weave, guarded->access.instruction))
+		guard_call_rule(weave, "unsnarl_guard_touched", number, NULL, 0, 0);
+}
+
 static void weave_atomic(struct weave *weave, const struct guarded_access *guarded, size_t number,
 			 LLVMValueRef address, uint64_t size)
 {
@@ -37,7 +50,7 @@ static void weave_atomic(struct weave *weave, const struct guarded_access *guard
 	if (guarded->site == rule->first)
 		guard_call_rule(weave, "unsnarl_guard_enter", number, address, size, 0);
 	else if (holds(rule, guarded->site))
-		guard_call_rule(weave, "unsnarl_guard_wait", number, address, size, guarded->site);
+		weave_touch(weave, guarded, number, address, size);
 	if (guarded->site == rule->second && guard_after(weave, guarded->access.instruction))
 		guard_call_rule(weave, "unsnarl_guard_leave", number, NULL, 0, 0);
 }

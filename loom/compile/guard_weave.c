@@ -160,7 +160,7 @@ static void refer(struct weave *weave)
 }
 
 /* All accesses of the unit with their sites: ranks are known only when all are there. */
-static void collect_unit(struct weave *weave, struct guarded_unit *unit)
+void guard_unit_collect(struct weave *weave, struct guarded_unit *unit)
 {
 	for (LLVMValueRef f = LLVMGetFirstFunction(weave->module); f; f = LLVMGetNextFunction(f)) {
 		if (!weave_wants_hooks(f))
@@ -178,7 +178,7 @@ static void collect_unit(struct weave *weave, struct guarded_unit *unit)
 }
 
 /* Sites in the table keep their strings in its pool as offsets: the bytes, parsed, have them as pointers. */
-static struct error *match(struct weave *weave, struct guarded_unit *unit)
+struct error *guard_unit_match(struct weave *weave, const struct guard_set *set, struct guarded_unit *unit)
 {
 	uint32_t size;
 	uint64_t hash;
@@ -186,7 +186,7 @@ static struct error *match(struct weave *weave, struct guarded_unit *unit)
 	struct unit table;
 	TRY(unit_parse(bytes, size, &table));
 	_cleanup_free_ uint32_t *which = memory_alloc((table.nsites + 1) * sizeof *which);
-	guard_set_match(weave->options->guard, table.sites, table.nsites, which);
+	guard_set_match(set, table.sites, table.nsites, which);
 	for (size_t i = 0; i < unit->accesses.n; i++)
 		unit->accesses.items[i].site = which[i];
 	unit_free(&table);
@@ -234,8 +234,8 @@ struct error *guard_transform(LLVMModuleRef module, const struct transform_optio
 	LLVMDeleteGlobal(weave.descriptor);
 	LLVMDeleteGlobal(weave.self_global);
 	*nsites = 0;
-	collect_unit(&weave, &unit);
-	struct error *e = match(&weave, &unit);
+	guard_unit_collect(&weave, &unit);
+	struct error *e = guard_unit_match(&weave, options->guard, &unit);
 	if (!e) {
 		weave_unit(&weave, &unit, nsites);
 		refer(&weave);

@@ -24,6 +24,10 @@ struct guarded_unit {
 	doors;
 };
 
+/* All accesses of the unit; and which of them are in the set, by number. */
+void guard_unit_collect(struct weave *weave, struct guarded_unit *unit);
+struct error *guard_unit_match(struct weave *weave, const struct guard_set *set, struct guarded_unit *unit);
+
 /* Calls a hook of the guard's runtime: up to four numbers. */
 void guard_call(struct weave *weave, const char *name, LLVMValueRef *arguments, unsigned n);
 /* The address as a number, at a multiple of the grain. */

@@ -182,6 +182,7 @@ static void weave_function(struct weave *weave, LLVMValueRef function)
 	weave->function = function;
 	weave->ordinal = 0;
 	weave_collect(weave);
+	sparse_keep(weave);
 	weave_syncs_collect(weave);
 	weave_allocs_collect(weave);
 	bool empty = weave->accesses.n == 0 && weave->syncs.n == 0 && weave->allocs.n == 0;
@@ -265,6 +266,7 @@ struct error *transform(LLVMModuleRef module, const struct transform_options *op
 	TRY(link_hooks(module));
 	weave_start(&weave);
 	weave_syncs_start(&weave);
+	TRY(sparse_choose(&weave));
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
 		if (weave_wants_hooks(f))
 			weave_function(&weave, f);
@@ -274,6 +276,7 @@ struct error *transform(LLVMModuleRef module, const struct transform_options *op
 	source_free(&weave.source);
 	table_free(&weave.table);
 	map_free(&weave.reaching);
+	map_free(&weave.chosen);
 	VEC_FREE(&weave.accesses);
 	VEC_FREE(&weave.grouped);
 	VEC_FREE(&weave.syncs);

@@ -10,10 +10,12 @@
 struct guard_set; /* model/guard_set.h */
 
 struct transform_options {
-	bool loops;         /* hook loop headers */
-	bool optimise;      /* the unit is compiled with optimisation */
-	const char *source; /* as named on the command line */
-	const struct guard_set *guard; /* a production build: only its sites are hooked; NULL else */
+	bool loops;                     /* hook loop headers */
+	bool optimise;                  /* the unit is compiled with optimisation */
+	const char *source;             /* as named on the command line */
+	const struct guard_set *guard;  /* a production build: only its sites are hooked; NULL else */
+	const struct guard_set *sparse; /* observed only at these sites; NULL: everywhere */
+	uint32_t sample;                /* with `sparse`: and at one in so many others; 0: at none */
 };
 
 /* Reads bitcode, puts hooks, table and the original bitcode in, and writes the

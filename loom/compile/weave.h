@@ -53,6 +53,7 @@ struct weave {
 		wait_type;
 	struct map reaching; /* functions of the C++ library's headers that may synchronise */
 	LLVMValueRef self_global, descriptor;
+	struct map chosen; /* of a sparse build: instructions that get hooks */
 
 	/* of the function at hand */
 	LLVMValueRef function;
@@ -73,6 +74,9 @@ struct weave {
 bool weave_wants_hooks(LLVMValueRef function);
 /* The accesses of weave->function in program order, the first one of each stretch without calls marked. */
 void weave_collect(struct weave *weave);
+/* sparse.c: finds the accesses of a sparse build in the unit; leaves only those of a function. */
+struct error *sparse_choose(struct weave *weave);
+void sparse_keep(struct weave *weave);
 void weave_start(struct weave *weave);
 void weave_entry(struct weave *weave);
 void weave_access(struct weave *weave, uint32_t index);

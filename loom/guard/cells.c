@@ -16,15 +16,15 @@
 #define PAGE 4096u            /* the least that can be given back */
 #define GIVEN_BACK (1u << 20) /* bytes of cells from which on their memory is given back */
 
-static uint64_t no_cell; /* stays 0 */
-#define NOWHERE (uint64_t)(uintptr_t)&no_cell
+static uint64_t no_cells[4]; /* as many as one hook looks at; 0 until it is known that the guard is off */
+#define NOWHERE (uint64_t)(uintptr_t)no_cells
 
 /* Guarded code of the program itself reaches both without a detour; libraries by the second name. */
 __attribute__((visibility("hidden"))) struct guard_map unsnarl_guard_map_here = {
 	.cells = { NOWHERE, NOWHERE, NOWHERE, NOWHERE }
 };
 __attribute__((visibility("hidden"))) __thread struct guard_memo unsnarl_guard_memos_here[GUARD_MEMOS] = {
-	[0 ... GUARD_MEMOS - 1] = { GUARD_NO_STATE, GUARD_NO_STATE }
+	[0 ... GUARD_MEMOS - 1] = { GUARD_NO_STATE, GUARD_OFF_STATE }
 };
 extern struct guard_map unsnarl_guard_map __attribute__((alias("unsnarl_guard_map_here")));
 extern __thread struct guard_memo unsnarl_guard_memos[GUARD_MEMOS]
@@ -75,6 +75,12 @@ bool guard_cells_start(void)
 		return false;
 	unsnarl_guard_map_here = map;
 	return true;
+}
+
+void guard_cells_off(void)
+{
+	for (unsigned i = 0; i < 4; i++)
+		__atomic_store_n(&no_cells[i], GUARD_OFF_STATE, __ATOMIC_RELAXED);
 }
 
 static inline uint8_t *mark_of(uint64_t address)

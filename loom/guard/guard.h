@@ -65,15 +65,24 @@ GUARD_HOOK void unsnarl_guard_fresh(uint64_t block);
 GUARD_HOOK void unsnarl_guard_fresh_stack(uint64_t address, uint64_t size);
 /* Before a mutex is taken inside which the access stands: waits there instead, without the mutex. */
 GUARD_HOOK void unsnarl_guard_ahead(uint64_t address, uint64_t site, uint64_t mutex);
+/* Right behind the call that took it, which returned `error`: when somebody came in between, gives it back and
+ * waits again. */
+GUARD_HOOK void unsnarl_guard_locked(uint64_t address, uint64_t site, uint64_t mutex, uint64_t error);
 /* Rules, by number; sizes are in bytes. */
 GUARD_HOOK void unsnarl_guard_enter(uint64_t rule, uint64_t address,
 				    uint64_t size); /* before the first of a group */
 GUARD_HOOK void unsnarl_guard_leave(uint64_t rule); /* behind the last */
+/* Around an access by others: nobody is in the group meanwhile, and a group cannot begin between the look and the
+ * access. */
+GUARD_HOOK void unsnarl_guard_touch(uint64_t rule, uint64_t address, uint64_t size, uint64_t site);
+GUARD_HOOK void unsnarl_guard_touched(uint64_t rule);
+/* The same where there is no hook behind the access: only waits. */
 GUARD_HOOK void unsnarl_guard_wait(uint64_t rule, uint64_t address, uint64_t size, uint64_t site);
 GUARD_HOOK void unsnarl_guard_done(uint64_t rule, uint64_t address,
 				   uint64_t size); /* behind what has to come first */
 /* Observed programs have no hooks behind accesses: the same as leave and done, after a moment. */
 void unsnarl_guard_leave_soon(uint64_t rule);
+void unsnarl_guard_touched_soon(uint64_t rule);
 void unsnarl_guard_done_soon(uint64_t rule, uint64_t address, uint64_t size);
 GUARD_HOOK void unsnarl_guard_await(uint64_t rule, uint64_t address, uint64_t size);
 
@@ -94,6 +103,7 @@ uint64_t guard_now_us(void);
 extern struct guard_map unsnarl_guard_map;
 extern __thread struct guard_memo unsnarl_guard_memos[GUARD_MEMOS];
 bool guard_cells_start(void);            /* false when there is no room in the address space */
+void guard_cells_off(void);              /* the guard is off: accesses need no call */
 void guard_cells_mark(uint64_t address); /* before a location's first access is noted */
 void guard_forget(uint64_t address, uint64_t size);
 
@@ -132,6 +142,8 @@ void guard_stall(uint64_t address, uint32_t site);
  * has it for: that is waited for as well, but it is no violation. After a violation the access is noted here
  * already, so that of several that waited for the same only one goes on. */
 void guard_stall_ahead(uint64_t address, uint32_t site, const int *mutex);
+/* The same with the mutex taken, which is given back while it waits; it has it again at the end. */
+void guard_stall_locked(uint64_t address, uint32_t site, void *mutex);
 
 /* tally.c: violations by site and predecessor. */
 struct guard_violation {

@@ -48,9 +48,12 @@ __attribute__((constructor(101))) static void start(void)
 	log = log ? log : unsnarl_guard_data->log;
 	if (log && strlen(log) < sizeof guard_settings.log)
 		memcpy(guard_settings.log, log, strlen(log) + 1);
-	if (state && strcmp(state, "off") == 0)
+	if (state && strcmp(state, "off") == 0) {
+		guard_cells_off();
 		return;
+	}
 	if (!guard_cells_start()) {
+		guard_cells_off();
 		guard_log_text("nothing is guarded: no address space is left to keep accesses in, is there a "
 			       "limit on "
 			       "it (ulimit -v)?");

@@ -14,6 +14,9 @@
 #define GUARD_GRAINS 4u  /* locations of 1, 2, 4 and 8 bytes have maps of their own */
 #define GUARD_MEMOS 256u /* sites with a memo: 4 KiB of every thread */
 #define GUARD_NO_STATE UINT64_MAX
+/* Where the guard is off all locations have this state, which is none that an access leaves: every memo begins
+ * with it as the one that nothing changes. */
+#define GUARD_OFF_STATE (UINT64_MAX << 32)
 
 /* Cells of 8 bytes, one for each location. A mask of 0 leads to a cell that stays 0: the guard is off then, or
  * has not begun. */

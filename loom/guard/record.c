@@ -132,12 +132,12 @@ GUARD_HOOK void unsnarl_guard(uint64_t address, uint64_t site)
 {
 	uint32_t self = guard_self;
 
-	if (__builtin_expect(!self || !step(address, (uint32_t)site, self), 0))
+	if (__builtin_expect(!self || guard_settings.off || !step(address, (uint32_t)site, self), 0))
 		access_slowly(address, (uint32_t)site);
 }
 
-/* Of a long copy the beginning is guarded. */
-#define RANGE_MOST 64u
+/* Of a very long copy the beginning is guarded. */
+#define RANGE_MOST 4096u
 
 GUARD_HOOK void unsnarl_guard_range(uint64_t address, uint64_t size, uint64_t site, uint64_t shift)
 {
@@ -153,4 +153,10 @@ GUARD_HOOK void unsnarl_guard_ahead(uint64_t address, uint64_t site, uint64_t mu
 		guard_register();
 	if (!guard_settings.off && !guard_may_follow(address, (uint32_t)site))
 		guard_stall_ahead(address, (uint32_t)site, (const int *)(uintptr_t)mutex);
+}
+
+GUARD_HOOK void unsnarl_guard_locked(uint64_t address, uint64_t site, uint64_t mutex, uint64_t error)
+{
+	if (!error && guard_self && !guard_settings.off && !guard_may_follow(address, (uint32_t)site))
+		guard_stall_locked(address, (uint32_t)site, (void *)(uintptr_t)mutex);
 }

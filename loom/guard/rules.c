@@ -16,6 +16,7 @@
 
 struct claim {
 	uint32_t thread; /* 0: free; its number, a wish; with CLAIM_INSIDE: it is in the group */
+	uint64_t ticket; /* of wishes the lowest goes first */
 	uint64_t address, size;
 	uint64_t since_us;
 	uint64_t over_us; /* not 0: over at this time, if it has not been given up before */
@@ -38,7 +39,9 @@ static uint64_t soon_us(void)
 }
 
 static struct {
-	uint32_t claimed; /* how many claims there may be: 0 is the rule, and asks no more */
+	uint32_t claimed; /* how many claims there are, or a few more: 0 is the rule, and asks no more */
+	uint32_t top;     /* claims from here on were never used */
+	uint64_t tickets; /* given out */
 	uint32_t lost;    /* a location was pushed out of `done`: from then on nothing is known */
 	struct claim claims[CLAIMS];
 	uint64_t done[PLACES];
@@ -59,66 +62,93 @@ static uint64_t claim_age(const struct claim *claim, uint64_t now)
 	return now > since ? now - since : 0;
 }
 
-/* Who is in the group at `address`, or wishes to be; 0 when there is none but ourselves. Claims older than the
- * limit are of threads that left on another way. */
-static uint32_t holder(uint64_t rule, uint64_t address, uint64_t size)
+/* How many claims have to be looked at. A claim is made known after it was counted here, so who looks behind
+ * its own wish misses none. */
+static uint32_t claims_used(uint64_t rule)
 {
-	bool apart = unsnarl_guard_data->rules[rule].apart;
-	uint64_t now = 0;
+	return __atomic_load_n(&rules[rule].top, __ATOMIC_SEQ_CST);
+}
 
-	if (!__atomic_load_n(&rules[rule].claimed, __ATOMIC_ACQUIRE))
+/* Claims older than the limit are of threads that left on another way. */
+static bool is_alive(const struct claim *claim)
+{
+	uint64_t over = __atomic_load_n(&claim->over_us, __ATOMIC_RELAXED), now = guard_now_us();
+
+	return claim_age(claim, now) < guard_settings.limit_us && (!over || now < over);
+}
+
+static bool meets(uint64_t rule, const struct claim *claim, uint64_t address, uint64_t size)
+{
+	uint64_t at = __atomic_load_n(&claim->address, __ATOMIC_RELAXED);
+	uint64_t length = __atomic_load_n(&claim->size, __ATOMIC_RELAXED);
+
+	return unsnarl_guard_data->rules[rule].apart ||
+	       (at < address ? address - at < length : at - address < size);
+}
+
+/* Who keeps us from `address`; 0 when nobody does. Without a claim of our own (NULL) that is who is in the group;
+ * with one also who made a wish before us, and whoever is about to make one, since it may have been before. This
+ * is the bakery algorithm: of two that wish at once one sees the other, and they agree on who goes first. */
+static uint32_t blocker(uint64_t rule, const struct claim *own, uint64_t address, uint64_t size)
+{
+	/* Pairs with the count in claim_free: who is not counted yet gets a later ticket, and sees ours. */
+	if (__atomic_load_n(&rules[rule].claimed, __ATOMIC_SEQ_CST) <= (own ? 1 : 0))
 		return 0;
-	for (unsigned i = 0; i < CLAIMS; i++) {
-		struct claim *claim = &rules[rule].claims[i];
+	for (unsigned i = 0; i < claims_used(rule); i++) {
+		const struct claim *claim = &rules[rule].claims[i];
 		uint32_t thread = __atomic_load_n(&claim->thread, __ATOMIC_SEQ_CST);
 
-		if (!(thread & CLAIM_NUMBER) || (thread & CLAIM_NUMBER) == guard_self)
+		if (claim == own || !thread || (thread & CLAIM_NUMBER) == guard_self)
 			continue;
-		uint64_t at = __atomic_load_n(&claim->address, __ATOMIC_RELAXED);
-		uint64_t length = __atomic_load_n(&claim->size, __ATOMIC_RELAXED);
-
-		bool meets = at < address ? address - at < length : at - address < size;
-
-		if (!apart && !meets)
+		if (thread == CLAIM_TAKEN) {
+			if (own)
+				return CLAIM_TAKEN;
 			continue;
-		uint64_t over = __atomic_load_n(&claim->over_us, __ATOMIC_RELAXED);
+		}
+		bool first = thread & CLAIM_INSIDE ||
+			     (own && __atomic_load_n(&claim->ticket, __ATOMIC_RELAXED) < own->ticket);
 
-		now = now ? now : guard_now_us();
-		if (claim_age(claim, now) < guard_settings.limit_us && (!over || now < over))
+		if (first && meets(rule, claim, address, size) && is_alive(claim))
 			return thread;
 	}
 	return 0;
 }
 
-/* Waits until nobody else is in the group; false when it gave up. */
-static bool wait_for_group(uint64_t rule, uint64_t address, uint64_t size, uint32_t site)
+/* Waits until nobody keeps us from it, within the limit. */
+static void wait_for_group(uint64_t rule, const struct claim *own, uint64_t address, uint64_t size,
+			   uint32_t site)
 {
-	uint32_t first = unsnarl_guard_data->rules[rule].first, thread = holder(rule, address, size);
-	struct guard_violation violation = { .site = guard_word(site, guard_self),
-					     .before = guard_word(first, thread & CLAIM_NUMBER) };
+	uint32_t first = unsnarl_guard_data->rules[rule].first;
+	uint32_t thread = blocker(rule, own, address, size);
+	struct guard_violation violation = { .site = guard_word(site, guard_self) };
 	struct guard_pace pace;
 
+	/* A wish is made known in a few steps: that is not worth a violation. */
+	for (unsigned patience = 0; thread == CLAIM_TAKEN && patience < 1000; patience++) {
+		__builtin_ia32_pause();
+		thread = blocker(rule, own, address, size);
+	}
 	if (!thread)
-		return true;
+		return;
+	violation.before = guard_word(first, thread & CLAIM_NUMBER);
 	guard_pace_start(&pace, guard_tally_limit(site, first));
 	guard_tally_begin(&violation);
 	while (!violation.resolved && guard_pace_step(&pace))
-		violation.resolved = !holder(rule, address, size);
+		violation.resolved = !blocker(rule, own, address, size);
 	violation.waited_us = guard_now_us() - pace.started_us;
 	guard_tally_ended();
 	guard_tally(&violation);
-	return violation.resolved;
 }
 
 GUARD_HOOK void unsnarl_guard_wait(uint64_t rule, uint64_t address, uint64_t size, uint64_t site)
 {
 	if (is_ready(rule) && __atomic_load_n(&rules[rule].claimed, __ATOMIC_ACQUIRE))
-		wait_for_group(rule, address, size, (uint32_t)site);
+		wait_for_group(rule, NULL, address, size, (uint32_t)site);
 }
 
 static void give_up(uint64_t rule)
 {
-	for (unsigned i = 0; i < CLAIMS; i++) {
+	for (unsigned i = 0; i < claims_used(rule); i++) {
 		struct claim *claim = &rules[rule].claims[i];
 		uint32_t held = __atomic_load_n(&claim->thread, __ATOMIC_RELAXED);
 
@@ -135,7 +165,8 @@ static struct claim *claim_free(uint64_t rule, uint64_t address, uint64_t size)
 {
 	uint64_t now = guard_now_us(), stale = 2 * (uint64_t)guard_settings.limit_us + 1000000;
 
-	give_up(rule);
+	if (__atomic_load_n(&rules[rule].claimed, __ATOMIC_ACQUIRE))
+		give_up(rule);
 	for (unsigned i = 0; i < CLAIMS; i++) {
 		struct claim *claim = &rules[rule].claims[i];
 		uint32_t held = __atomic_load_n(&claim->thread, __ATOMIC_ACQUIRE);
@@ -143,15 +174,23 @@ static struct claim *claim_free(uint64_t rule, uint64_t address, uint64_t size)
 		/* One that is being written has the time of its last owner still. */
 		if (held == CLAIM_TAKEN || (held && claim_age(claim, now) <= stale))
 			continue;
-		if (!__atomic_compare_exchange_n(&claim->thread, &held, CLAIM_TAKEN, false, __ATOMIC_ACQ_REL,
+		if (!__atomic_compare_exchange_n(&claim->thread, &held, CLAIM_TAKEN, false, __ATOMIC_SEQ_CST,
 						 __ATOMIC_RELAXED))
 			continue;
 		if (!held)
 			__atomic_fetch_add(&rules[rule].claimed, 1, __ATOMIC_SEQ_CST);
+		for (uint32_t top = claims_used(rule); top <= i;)
+			if (__atomic_compare_exchange_n(&rules[rule].top, &top, i + 1, false,
+							__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+				break;
 		__atomic_store_n(&claim->address, address, __ATOMIC_RELAXED);
 		__atomic_store_n(&claim->size, size, __ATOMIC_RELAXED);
 		__atomic_store_n(&claim->since_us, now, __ATOMIC_RELAXED);
 		__atomic_store_n(&claim->over_us, 0, __ATOMIC_RELAXED);
+		/* Behind the mark CLAIM_TAKEN: who did not see that has a lower ticket. */
+		__atomic_store_n(&claim->ticket,
+				 __atomic_fetch_add(&rules[rule].tickets, 1, __ATOMIC_SEQ_CST),
+				 __ATOMIC_RELAXED);
 		/* In one order with the looks of others: of two that wish at once, one sees the other. */
 		__atomic_store_n(&claim->thread, guard_self, __ATOMIC_SEQ_CST);
 		return claim;
@@ -159,26 +198,12 @@ static struct claim *claim_free(uint64_t rule, uint64_t address, uint64_t size)
 	return NULL;
 }
 
-/* May a wish become a claim? Who is in the group keeps us out, and of two wishes the lower number goes first; it
- * waits until the other has looked and stepped back, or had gone in before. */
-static bool may_enter(uint64_t rule, uint64_t address, uint64_t size)
-{
-	for (unsigned patience = 0; patience < 100000; patience++) {
-		uint32_t other = holder(rule, address, size);
-
-		if (!other)
-			return true;
-		if (other & CLAIM_INSIDE || (other & CLAIM_NUMBER) < guard_self)
-			return false;
-		__builtin_ia32_pause();
-	}
-	return false;
-}
-
 /* The thread's claim, when it is in the group already and has all of this there; NULL when not. */
 static struct claim *claim_around(uint64_t rule, uint64_t address, uint64_t size)
 {
-	for (unsigned i = 0; __atomic_load_n(&rules[rule].claimed, __ATOMIC_ACQUIRE) && i < CLAIMS; i++) {
+	if (!__atomic_load_n(&rules[rule].claimed, __ATOMIC_ACQUIRE))
+		return NULL;
+	for (unsigned i = 0; i < claims_used(rule); i++) {
 		struct claim *claim = &rules[rule].claims[i];
 
 		/* What is its own nobody else changes, but for the place of a claim that is too old. */
@@ -190,30 +215,51 @@ static struct claim *claim_around(uint64_t rule, uint64_t address, uint64_t size
 	return NULL;
 }
 
-GUARD_HOOK void unsnarl_guard_enter(uint64_t rule, uint64_t address, uint64_t size)
+/* Makes the thread the only one in the group, at an access of `site`; within the limit. Who comes first goes in
+ * first: else one that waits could starve while others take turns. */
+static void enter(uint64_t rule, uint64_t address, uint64_t size, uint32_t site)
 {
-	struct claim *claim = NULL;
+	struct claim *claim = claim_free(rule, address, size);
 
-	if (!is_ready(rule))
+	wait_for_group(rule, claim, address, size, site);
+	if (!claim)
 		return;
-	uint64_t started = guard_now_us();
+	__atomic_store_n(&claim->since_us, guard_now_us(), __ATOMIC_RELAXED); /* it counts from here on */
+	__atomic_store_n(&claim->thread, guard_self | CLAIM_INSIDE, __ATOMIC_SEQ_CST);
+}
+
+/* Is the thread in the group with all of this? */
+static bool is_inside(uint64_t rule, uint64_t address, uint64_t size)
+{
 	struct claim *around = claim_around(rule, address, size);
 
+	return around && claim_age(around, guard_now_us()) < guard_settings.limit_us;
+}
+
+GUARD_HOOK void unsnarl_guard_enter(uint64_t rule, uint64_t address, uint64_t size)
+{
 	/* Entered before a lock was taken: to leave and enter again would let others in. */
-	if (around && claim_age(around, started) < guard_settings.limit_us)
+	if (is_ready(rule) && !is_inside(rule, address, size))
+		enter(rule, address, size, unsnarl_guard_data->rules[rule].first);
+}
+
+/* By rule: this thread is in the group for one access only. */
+static __thread uint64_t touching __attribute__((tls_model("initial-exec")));
+
+GUARD_HOOK void unsnarl_guard_touch(uint64_t rule, uint64_t address, uint64_t size, uint64_t site)
+{
+	if (!is_ready(rule) || is_inside(rule, address, size))
 		return;
+	enter(rule, address, size, (uint32_t)site);
+	touching |= 1ull << rule;
+}
 
-	bool waits = true;
-
-	do {
-		if (claim)
-			give_up(rule);
-		waits = wait_for_group(rule, address, size, unsnarl_guard_data->rules[rule].first);
-		claim = claim_free(rule, address, size);
-	} while (claim && waits && !may_enter(rule, address, size) &&
-		 guard_now_us() - started < guard_settings.limit_us);
-	if (claim) /* pairs with the looks in holder() */
-		__atomic_store_n(&claim->thread, guard_self | CLAIM_INSIDE, __ATOMIC_SEQ_CST);
+GUARD_HOOK void unsnarl_guard_touched(uint64_t rule)
+{
+	if (!is_ready(rule) || !(touching >> rule & 1))
+		return;
+	touching &= ~(1ull << rule);
+	give_up(rule);
 }
 
 GUARD_HOOK void unsnarl_guard_leave(uint64_t rule)
@@ -226,10 +272,16 @@ void unsnarl_guard_leave_soon(uint64_t rule)
 {
 	uint64_t over = soon_us();
 
-	for (unsigned i = 0; is_ready(rule) && i < CLAIMS; i++)
+	for (unsigned i = 0; is_ready(rule) && i < claims_used(rule); i++)
 		if (__atomic_load_n(&rules[rule].claims[i].thread, __ATOMIC_RELAXED) ==
 		    (guard_self | CLAIM_INSIDE))
 			__atomic_store_n(&rules[rule].claims[i].over_us, over, __ATOMIC_RELAXED);
+}
+
+void unsnarl_guard_touched_soon(uint64_t rule)
+{
+	if (is_ready(rule) && touching >> rule & 1)
+		unsnarl_guard_leave_soon(rule);
 }
 
 /* ---- order ---- */

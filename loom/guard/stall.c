@@ -3,6 +3,7 @@
  * where the program has none, and errno stays as it was.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -62,20 +63,29 @@ void guard_pace_settle(const struct guard_pace *pace)
 		syscall(SYS_sched_yield);
 }
 
-/* What this thread has waited for in vain before it took a mutex: inside it waits no more for that. */
+/* How long this thread has waited for an access before it took a mutex; in vain: inside it waits no more. */
 static __thread struct {
 	uint64_t address, waited_us;
 	uint32_t site;
+	bool in_vain;
 } waited_ahead __attribute__((tls_model("initial-exec")));
 
 void guard_stall(uint64_t address, uint32_t site)
 {
 	uint32_t before = guard_predecessor(address, site);
 	struct guard_violation violation = { .site = guard_word(site, guard_self), .before = before };
-	bool waited = waited_ahead.address == address && waited_ahead.site == site;
+	bool waited = waited_ahead.address == address && waited_ahead.site == site && waited_ahead.in_vain;
 	struct guard_pace pace;
 
-	guard_pace_start(&pace, waited ? 0 : guard_tally_limit(site, guard_word_site(before)));
+	uint64_t limit = waited ? 0 : guard_tally_limit(site, guard_word_site(before));
+
+	if (!limit && !waited) { /* in vain so often that it is only counted, without a look at the clock */
+		violation.resolved = guard_note(address, site, false);
+		if (!violation.resolved && guard_note(address, site, true))
+			guard_tally(&violation);
+		return;
+	}
+	guard_pace_start(&pace, limit);
 	guard_tally_begin(&violation);
 	do
 		violation.resolved = guard_note(address, site, false);
@@ -111,6 +121,14 @@ static bool look_ahead(uint64_t address, uint32_t site, const int *mutex, bool *
 	return false;
 }
 
+static void remember_ahead(uint64_t address, const struct guard_violation *violation)
+{
+	waited_ahead.address = address;
+	waited_ahead.site = guard_word_site(violation->site);
+	waited_ahead.waited_us = violation->waited_us;
+	waited_ahead.in_vain = !violation->resolved;
+}
+
 void guard_stall_ahead(uint64_t address, uint32_t site, const int *mutex)
 {
 	uint32_t before = guard_predecessor(address, site);
@@ -125,12 +143,42 @@ void guard_stall_ahead(uint64_t address, uint32_t site, const int *mutex)
 	while (!violation.resolved && guard_pace_step(&pace));
 	guard_tally_ended();
 	violation.waited_us = guard_now_us() - pace.started_us;
-	if (!violation.resolved) {
-		waited_ahead.address = address;
-		waited_ahead.site = site;
-		waited_ahead.waited_us = violation.waited_us;
-	} else if (violated) {
+	remember_ahead(address, &violation);
+	if (violation.resolved && violated) {
 		guard_pace_settle(&pace);
 		guard_tally(&violation);
 	}
+}
+
+/* Is it a mutex of the plain kind, that can be given back and taken again and nobody knows? Others count, check or
+ * tell who died with them. */
+static bool is_plain(const pthread_mutex_t *mutex)
+{
+	return (mutex->__data.__kind & 127) == PTHREAD_MUTEX_TIMED_NP;
+}
+
+void guard_stall_locked(uint64_t address, uint32_t site, void *mutex)
+{
+	uint32_t before = guard_predecessor(address, site);
+	struct guard_violation violation = { .site = guard_word(site, guard_self), .before = before };
+	bool same = waited_ahead.address == address && waited_ahead.site == site;
+	uint64_t limit = guard_tally_limit(site, guard_word_site(before)),
+		 waited = same ? waited_ahead.waited_us : 0;
+	struct guard_pace pace;
+
+	if ((same && waited_ahead.in_vain) || waited >= limit || !is_plain(mutex))
+		return;
+	guard_pace_start(&pace, limit - waited);
+	guard_tally_begin(&violation);
+	for (bool more = true; more && !violation.resolved;) {
+		pthread_mutex_unlock(mutex);
+		more = guard_pace_step(&pace);
+		pthread_mutex_lock(mutex);
+		violation.resolved = guard_may_follow(address, site);
+	}
+	guard_tally_ended();
+	violation.waited_us = waited + guard_now_us() - pace.started_us;
+	remember_ahead(address, &violation);
+	if (violation.resolved)
+		guard_tally(&violation);
 }

@@ -86,8 +86,28 @@ UNSNARL_GUARD= $unsnarl guard --limit 20000 --log armed.log order.guard -- ./ord
 check "an observed program is held as well" test "$(cat armed.txt)" = 42
 check "and logs" test "$(count ' resolved ' armed.log)" -ge 1
 
+# --- observed only where memory was shared: the monitor in the field ---
+check "a sparse build" $unsnarl cc --sparse order.guard --sample 0 $flags -o sparse order.c
+hooks() { objdump -d --no-show-raw-insn "$1" | grep -c 'call.*<unsnarl_'; }
+check "has fewer hooks" test "$(hooks sparse)" -lt "$(hooks order)"
+$unsnarl run --store field -n 5 --observe edges -- ./sparse right >/dev/null
+$unsnarl rank --store field --export graph >/dev/null
+UNSNARL_MONITOR=graph UNSNARL_MONITOR_LOG=$PWD/news ./sparse right >/dev/null
+check "the monitor knows what was tested" test ! -e news
+for i in 1 2 3 4 5 6 7 8; do UNSNARL_MONITOR=graph UNSNARL_MONITOR_LOG=$PWD/news ./sparse wrong >/dev/null; done
+check "and logs what was not" test -s news
+$unsnarl cc --sparse order.guard --sample few $flags -o x order.c 2>err.txt
+check "a sample that is no number is refused" test $? = 2
+check "and says what to give" grep -q 'one in N' err.txt
+$unsnarl cc --sparse order.guard --guard order.guard $flags -o x order.c 2>err.txt
+check "one build cannot be both" test $? = 2
+
 # --- relax ---
-$unsnarl relax --set order.guard -o wide.guard guard.log >relax.txt
+grep ' resolved ' guard.log >held.log
+$unsnarl relax --set order.guard -o wide.guard held.log >relax.txt
+check "what waiting resolved never happened: relax adds nothing" grep -q '^wide.guard: 0 members added' relax.txt
+check "and says so" grep -q 'resolved by waiting' relax.txt
+$unsnarl relax --held --set order.guard -o wide.guard guard.log >relax.txt
 check "relax adds what came before" grep -q '1 members added\|members added' relax.txt
 $unsnarl cc --guard wide.guard --limit 5 $flags -o wide order.c
 UNSNARL_GUARD_LOG=wide.log ./wide wrong >/dev/null

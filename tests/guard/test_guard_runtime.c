@@ -5,7 +5,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -434,6 +436,145 @@ static void test_group_is_alone(void **unused)
 	assert_int_equal(most_inside, 1);
 }
 
+#define TURNS 3000u
+static long pair[2]; /* a group reads both; others change both, each by an access of its own */
+static _Atomic long torn;
+
+static void *read_pair(void *unused)
+{
+	(void)unused;
+	guard_self = 0;
+	for (unsigned i = 0; i < TURNS; i++) {
+		unsnarl_guard_enter(0, (uint64_t)(uintptr_t)&pair[0], sizeof pair[0]);
+		long first = __atomic_load_n(&pair[0], __ATOMIC_RELAXED);
+		torn += first != __atomic_load_n(&pair[0], __ATOMIC_RELAXED);
+		unsnarl_guard_leave(0);
+	}
+	return NULL;
+}
+
+static void *change_pair(void *unused)
+{
+	(void)unused;
+	guard_self = 0;
+	for (long i = 0; i < TURNS; i++) {
+		unsnarl_guard_touch(0, (uint64_t)(uintptr_t)&pair[0], sizeof pair[0], 2);
+		__atomic_store_n(&pair[0], i, __ATOMIC_RELAXED);
+		unsnarl_guard_touched(0);
+	}
+	return NULL;
+}
+
+/* Between the look and the access of another thread no group begins. */
+static void test_touch_is_alone(void **unused)
+{
+	(void)unused;
+	pthread_t threads[4];
+
+	guard_settings.limit_us = 60000000;
+	torn = 0;
+	for (unsigned i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, i % 2 ? read_pair : change_pair, NULL);
+	for (unsigned i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(torn, 0);
+}
+
+static void *touch_and_note(void *address)
+{
+	guard_self = 0;
+	unsnarl_guard_touch(0, (uint64_t)(uintptr_t)address, 8, 2);
+	stage = stage == 1 ? 2 : -1;
+	unsnarl_guard_touched(0);
+	return NULL;
+}
+
+/* Who touches a location inside its own group does not end the group. */
+static void test_touch_in_group(void **unused)
+{
+	(void)unused;
+	static int64_t location;
+	uint64_t address = (uint64_t)(uintptr_t)&location;
+	pthread_t thread;
+
+	guard_settings.limit_us = 60000000;
+	guard_self = 0;
+	stage = 0;
+	unsnarl_guard_enter(0, address, 8);
+	unsnarl_guard_touch(0, address, 8, 2);
+	unsnarl_guard_touched(0);
+	pthread_create(&thread, NULL, touch_and_note, &location);
+	for (unsigned i = 0; i < 100; i++) /* it gets its chances */
+		sched_yield();
+	stage = stage == 0 ? 1 : stage;
+	unsnarl_guard_leave(0);
+	pthread_join(thread, NULL);
+	assert_int_equal(stage, 2);
+}
+
+static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
+
+static void *access_inside(void *address)
+{
+	guard_self = 0;
+	pthread_mutex_lock(&door);
+	unsnarl_guard((uint64_t)(uintptr_t)address, 1);
+	pthread_mutex_unlock(&door);
+	return NULL;
+}
+
+/* Who would resolve it needs the mutex: it is given back meanwhile, and taken again. */
+static void test_locked(void **unused)
+{
+	(void)unused;
+	static int64_t location[2];
+	uint64_t address = (uint64_t)(uintptr_t)&location[0], mutex = (uint64_t)(uintptr_t)&door;
+	pthread_t thread;
+
+	rows[1] = ~0ull; /* the other access may come after anything */
+	guard_settings.limit_us = 60000000;
+	guard_self = 7;
+	guard_note(address, 5, true);
+	guard_self = 8;
+	pthread_mutex_lock(&door);
+	pthread_create(&thread, NULL, access_inside, &location[0]);
+	uint64_t before = guard_now_us();
+	unsnarl_guard_locked(address, 3, mutex, 1); /* the call did not take it */
+	assert_int_equal(guard_word_site(guard_predecessor(address, 3)), 5);
+	unsnarl_guard_locked(address, 3, mutex, 0);
+	assert_true(guard_now_us() - before < 30000000);
+	assert_true(guard_may_follow(address, 3));
+	assert_int_equal(pthread_mutex_trylock(&door), EBUSY);
+	pthread_mutex_unlock(&door);
+	pthread_join(thread, NULL);
+	rows[1] = 1;
+}
+
+/* A mutex that counts stays taken: others must not come in between. */
+static void test_locked_recursive(void **unused)
+{
+	(void)unused;
+	static int64_t location;
+	uint64_t address = (uint64_t)(uintptr_t)&location, before = guard_now_us();
+	pthread_mutexattr_t kind;
+	pthread_mutex_t mutex;
+
+	pthread_mutexattr_init(&kind);
+	pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&mutex, &kind);
+	guard_settings.limit_us = 60000000;
+	guard_self = 7;
+	guard_note(address, 5, true);
+	guard_self = 8;
+	pthread_mutex_lock(&mutex);
+	unsnarl_guard_locked(address, 3, (uint64_t)(uintptr_t)&mutex, 0);
+	assert_true(guard_now_us() - before < 30000000);
+	assert_false(guard_may_follow(address, 3));
+	pthread_mutex_unlock(&mutex);
+	pthread_mutex_destroy(&mutex);
+	pthread_mutexattr_destroy(&kind);
+}
+
 static void *do_late(void *address)
 {
 	guard_self = 0;
@@ -478,6 +619,10 @@ int main(void)
 		cmocka_unit_test(test_unresolved),
 		cmocka_unit_test(test_atomic_rule),
 		cmocka_unit_test(test_group_is_alone),
+		cmocka_unit_test(test_touch_is_alone),
+		cmocka_unit_test(test_touch_in_group),
+		cmocka_unit_test(test_locked),
+		cmocka_unit_test(test_locked_recursive),
 		cmocka_unit_test(test_order_rule),
 		cmocka_unit_test(test_fork_in_group),
 		cmocka_unit_test(test_end_inside_stall),

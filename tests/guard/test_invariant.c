@@ -398,13 +398,45 @@ static void test_bias(void **unused)
 	guard_set_free(&set);
 }
 
+/* Members that failed runs had far more often; few failures, or few runs at all, cast no doubt. */
+static void test_doubts(void **unused)
+{
+	(void)unused;
+	struct training training;
+	static const struct {
+		unsigned passed, failures;
+		struct training_member member;
+		bool doubtful;
+	} cases[] = {
+		{ 123, 277, { .runs = 4, .failed = 270 }, true },
+		{ 123, 277, { .runs = 9, .failed = 177 }, true },
+		{ 123, 277, { .runs = 123, .failed = 277 }, false },
+		{ 123, 277, { .runs = 40, .failed = 200 }, false },
+		{ 100, 1, { .runs = 1, .failed = 1 }, true },
+		{ 100, 1, { .runs = 20, .failed = 1 }, false },
+		{ 5, 2, { .runs = 1, .failed = 2 }, false },
+		{ 100, 0, { .runs = 1, .failed = 0 }, false },
+		{ 50, 50, { .runs = 2, .failed = 0 }, false },
+	};
+
+	training_start(&training);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		training.runs.n = 0;
+		for (unsigned k = 0; k < cases[i].passed; k++)
+			*VEC_PUSH(&training.runs) = k;
+		training.failures = cases[i].failures;
+		assert_int_equal(training_doubts(&training, &cases[i].member), cases[i].doubtful);
+	}
+	training_free(&training);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sharing),     cmocka_unit_test(test_recomputed),
 		cmocka_unit_test(test_detectors),   cmocka_unit_test(test_log),
 		cmocka_unit_test(test_hostile_log), cmocka_unit_test(test_orders),
-		cmocka_unit_test(test_bias),
+		cmocka_unit_test(test_bias),        cmocka_unit_test(test_doubts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

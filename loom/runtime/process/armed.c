@@ -145,6 +145,8 @@ void armed_behind(void)
 		if (pending_roles.roles[i].kind == ARMED_LEAVE) {
 			unsnarl_guard_leave(pending_roles.roles[i].rule);
 			armed_doors_left(pending_roles.roles[i].rule);
+		} else if (pending_roles.roles[i].kind == ARMED_TOUCHED) {
+			unsnarl_guard_touched(pending_roles.roles[i].rule);
 		} else {
 			unsnarl_guard_done(pending_roles.roles[i].rule, pending_roles.addresses[i],
 					   pending_roles.sizes[i]);
@@ -159,6 +161,8 @@ static void do_after(struct armed_role role, uint64_t address, size_t size)
 		return;
 	if (role.kind == ARMED_LEAVE)
 		unsnarl_guard_leave_soon(role.rule);
+	else if (role.kind == ARMED_TOUCHED)
+		unsnarl_guard_touched_soon(role.rule);
 	else
 		unsnarl_guard_done_soon(role.rule, address, size);
 	pending_roles.roles[pending_roles.n] = role;
@@ -166,20 +170,34 @@ static void do_after(struct armed_role role, uint64_t address, size_t size)
 	pending_roles.addresses[pending_roles.n++] = address;
 }
 
+/* An access of others. The read of an update keeps the group until its write has been made. */
+static void touch(struct armed_role role, uint64_t address, size_t size)
+{
+	bool entered =
+		armed_doors_entered(role.rule); /* it has the group for itself until its access is made */
+
+	if (!entered)
+		unsnarl_guard_touch(role.rule, address, size, role.site);
+	if (role.kind == ARMED_WAIT)
+		do_after(
+			(struct armed_role){ role.site, role.rule, entered ? ARMED_LEAVE : ARMED_TOUCHED, 0 },
+			address, size);
+}
+
 static void do_role(struct armed_role role, uint64_t address, size_t size)
 {
-	if (role.kind == ARMED_ENTER || role.kind == ARMED_WAIT)
+	bool touches = role.kind == ARMED_WAIT || role.kind == ARMED_TOUCH;
+
+	if (role.kind == ARMED_ENTER || touches)
 		armed_doors_inside(role.rule);
 	if (role.kind == ARMED_ENTER)
 		unsnarl_guard_enter(role.rule, address, size);
 	else if (role.kind == ARMED_AWAIT)
 		unsnarl_guard_await(role.rule, address, size);
-	else if (role.kind != ARMED_WAIT)
-		do_after(role, address, size);
-	else if (armed_doors_entered(role.rule)) /* it has the group for itself until its access is made */
-		do_after((struct armed_role){ role.site, role.rule, ARMED_LEAVE, 0 }, address, size);
+	else if (touches)
+		touch(role, address, size);
 	else
-		unsnarl_guard_wait(role.rule, address, size, role.site);
+		do_after(role, address, size);
 }
 
 static void do_roles(uint32_t number, uint64_t address, size_t size)
