@@ -10,6 +10,7 @@
 
 struct weaving {
 	IRSB *out;
+	struct weave quick;
 	IRSB *in;
 	enum code_kind kind;
 	Addr pc;
@@ -42,23 +43,20 @@ static Addr constant(const IRExpr *address)
 
 static void access_hooked(struct weaving *w, IRExpr *address, uint32_t size, bool write, IRExpr *guard)
 {
+	if (grind.pointed)
+		quick_begin(&w->quick);
 	if (w->kind == CODE_LIBRARY) {
 		call(w, "access_library", access_library, 3,
 		     mkIRExprVec_3(address, number(size), number(write)), guard);
 		return;
 	}
 	uint32_t site = site_at(w->pc, write ? SITE_WRITE : SITE_READ, false, size, constant(address), NULL);
-	access_hook hook = access_hook_of(write, size);
 
-	if (!site)
+	if (!site || (!guard && quick_access(&w->quick, address, site, size, write)))
 		return;
-	if (hook)
-		call(w, write ? "write" : "read", (void *)hook, 2, mkIRExprVec_2(address, number(site)),
-		     guard);
-	else
-		call(w, write ? "access_write_any" : "access_read_any",
-		     (void *)(write ? access_write_any : access_read_any), 3,
-		     mkIRExprVec_3(address, number(site), number(size)), guard);
+	call(w, "access_any", access_any, 2, mkIRExprVec_2(address, number(ACCESS_WHAT(site, size, write))),
+	     guard);
+	quick_counted_elsewhere(&w->quick);
 }
 
 static void update_hooked(struct weaving *w, IRExpr *address, uint32_t size)
@@ -72,9 +70,12 @@ static void update_hooked(struct weaving *w, IRExpr *address, uint32_t size)
 	}
 	uint32_t site = site_at(w->pc, SITE_UPDATE, true, size, constant(address), NULL);
 
-	if (site)
-		call(w, "access_update", access_update, 3, mkIRExprVec_3(address, number(site), number(size)),
-		     NULL);
+	if (!site)
+		return;
+	if (grind.pointed)
+		quick_begin(&w->quick);
+	call(w, "access_update", access_update, 3, mkIRExprVec_3(address, number(site), number(size)), NULL);
+	quick_counted_elsewhere(&w->quick);
 }
 
 static uint32_t bytes_of(const struct weaving *w, const IRExpr *data)
@@ -204,6 +205,7 @@ static IRSB *observed(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout
 	if (w.kind == CODE_NONE && in->jumpkind != Ijk_Yield)
 		return in;
 	w.out = deepCopyIRSBExceptStmts(in);
+	w.quick.out = w.out;
 	for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
 		addStmtToIRSB(w.out, in->stmts[i]);
 	if (w.kind == CODE_PROGRAM && server_stops_here())

@@ -38,7 +38,6 @@ uint32_t thread_with_id(Addr id)
 static void give_number(struct thread *thread)
 {
 	thread->number = grind.head ? __atomic_fetch_add(&grind.head->threads, 1, __ATOMIC_RELAXED) : count;
-	thread->tag = (thread->number + 1) | 1u << 24;
 	thread->order = &thread->own_order;
 	if (!grind.observed)
 		return;
@@ -46,6 +45,20 @@ static void give_number(struct thread *thread)
 	grind.process->live++;
 	if (grind.process->created < AREA_SLOTS)
 		thread->order = &grind.process->slot_order[grind.process->created];
+}
+
+/* What instrumented code needs of the running thread has changed. */
+static void running_changed(void)
+{
+	grind.order_at = grind.thread->order;
+	grind.linger_at = grind.thread->linger_at;
+	thread_context_changed();
+	shadow_choose_way();
+}
+
+void thread_context_changed(void)
+{
+	grind.context = grind.thread->context * 0x0001000100010001u;
 }
 
 static struct thread *thread_new(ThreadId tid)
@@ -62,6 +75,7 @@ static struct thread *thread_new(ThreadId tid)
 	thread->tid = tid;
 	thread->context = 1;
 	thread->shared_low = ~(Addr)0;
+	thread->linger_at = UINT64_MAX;
 	thread->clear_tid = calls_child_clear_tid;
 	by_tid[tid] = thread;
 	return thread;
@@ -114,6 +128,8 @@ static void in_child(ThreadId tid)
 	base = thread->number;
 	thread->index = 0;
 	all[count++] = thread;
+	shadow_forget_sites();
+	running_changed();
 }
 
 void thread_switched(ThreadId tid)
@@ -129,6 +145,7 @@ void thread_switched(ThreadId tid)
 	grind.thread = next;
 	grind.call = next->call;
 	grind.shared_low = next->shared_low;
+	running_changed();
 }
 
 void threads_prepare(void)
@@ -146,6 +163,7 @@ void threads_enter_area(void)
 
 	give_number(first);
 	base = first->number;
+	running_changed();
 }
 
 void threads_start(void)
