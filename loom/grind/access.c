@@ -80,8 +80,10 @@ VG_REGPARM(3) void access_library(Addr address, UWord size, UWord write)
 	/* Functions of libc read whole words, beyond the end of what they are asked for; they do not write so. */
 	bool faults = grind.faults;
 
-	grind.faults = faults && write;
 	++*grind.thread->order;
+	if (shadow_access_own(address, size, site, write))
+		return;
+	grind.faults = faults && write;
 	access_full(address, size, site, write);
 	grind.faults = faults;
 }

@@ -32,18 +32,11 @@ struct parts {
 	struct part items[8];
 };
 
-uint32_t *parts_in_chunk;
-
-void parts_start(void)
-{
-	parts_in_chunk = grind_reserve((1ull << (NEAR_BITS - PARTS_CHUNK_BITS)) * sizeof *parts_in_chunk);
-}
-
 /* ---- memory ---- */
 
 static struct parts *spare; /* linked by their first words */
 
-static struct parts *take(Addr granule)
+static struct parts *take(void)
 {
 	struct parts *parts = spare;
 
@@ -52,7 +45,6 @@ static struct parts *take(Addr granule)
 	else
 		parts = VG_(malloc)("grind.parts", sizeof *parts);
 	parts->n = 0;
-	parts_in_chunk[NEAR(granule) >> PARTS_CHUNK_BITS]++;
 	return parts;
 }
 
@@ -62,7 +54,7 @@ static void part_release(struct part *part)
 		VG_(free)(part->readers);
 }
 
-static void give(struct cell *cell, Addr granule)
+static void give(struct cell *cell)
 {
 	struct parts *parts = cell->parts;
 
@@ -70,7 +62,7 @@ static void give(struct cell *cell, Addr granule)
 		part_release(&parts->items[i]);
 	VG_(memcpy)(parts, &spare, sizeof spare);
 	spare = parts;
-	parts_in_chunk[NEAR(granule) >> PARTS_CHUNK_BITS]--;
+	cell->parts = NULL;
 }
 
 static struct reader *readers_of(struct part *part)
@@ -96,7 +88,7 @@ static uint64_t word_of(uint32_t site, uint32_t order, uint32_t owner)
 
 static struct part part_of_byte(const struct cell *cell, Addr granule, uint32_t at)
 {
-	uint32_t half = at / 4, owner = (cell->tags[half] & TAG_OWNER) - 1, site = cell->write[at];
+	uint32_t half = at / 4, owner = tag_thread(cell->tags[half]), site = cell->write[at];
 	struct part part = { .from = (uint8_t)at,
 			     .to = (uint8_t)(at + 1),
 			     .write = word_of(site, cell->write_order[half], owner),
@@ -138,7 +130,7 @@ static void note_stack(Addr address, uint32_t owner)
 
 void parts_make(struct cell *cell, Addr granule)
 {
-	struct parts *parts = take(granule);
+	struct parts *parts = take();
 
 	for (uint32_t at = 0; at < 8; at++) {
 		struct part part = part_of_byte(cell, granule, at);
@@ -149,7 +141,7 @@ void parts_make(struct cell *cell, Addr granule)
 			parts->items[parts->n++] = part;
 	}
 	for (uint32_t half = 0; half < 2; half++) {
-		note_stack(granule, (cell->tags[half] & TAG_OWNER) - 1);
+		note_stack(granule, tag_thread(cell->tags[half]));
 		cell->tags[half] = TAG_SHARED | (cell->tags[half] & TAG_DEAD);
 	}
 	cell->parts = parts;
@@ -409,9 +401,9 @@ static void make_private(struct cell *cell, Addr granule, uint32_t me)
 	for (uint32_t i = 0; i < parts->n; i++)
 		part_to_cell(&parts->items[i], cell, granule);
 	for (uint32_t half = 0; half < 2; half++)
-		cell->tags[half] = (cell->tags[half] & TAG_DEAD) | (me + 1) |
+		cell->tags[half] = (cell->tags[half] & TAG_DEAD) | tag_of(me) |
 				   (!(grind.observes & OBSERVE_EDGES) || is_touched(cell, half) ? TAG_FULL : 0);
-	give(cell, granule);
+	give(cell);
 }
 
 /* ---- accesses ---- */
@@ -447,7 +439,7 @@ void parts_forget(struct cell *cell, Addr granule, uint32_t from, uint32_t to)
 	struct parts *parts = cell->parts;
 
 	if (from == 0 && to == 8) {
-		give(cell, granule);
+		give(cell);
 		return;
 	}
 	cut(parts, from);

@@ -97,6 +97,8 @@ void quick_begin(struct weave *weave)
 	if (grind.pointed)
 		check_patience(weave);
 	weave->own = load(weave, number((Addr)&grind.own));
+	weave->own_half = binary(weave, Iop_And64, weave->own, number(UINT32_MAX));
+	weave->cells = load(weave, number((Addr)&grind.cells));
 }
 
 void quick_counted_elsewhere(struct weave *weave)
@@ -114,9 +116,10 @@ struct quick {
 	IRExpr *address;
 	uint32_t site, size;
 	bool write;
-	IRExpr *cell;   /* of its first byte */
-	IRExpr *half;   /* 0 or 4, the start of its half in the granule; NULL: it is as large as one, or larger */
-	IRExpr *missed; /* the slow path does it */
+	IRExpr *granule; /* that its first byte lies in */
+	IRExpr *offset;  /* in the granule; NULL: it is as large as one, or larger */
+	IRExpr *half;    /* likewise, of the half that it lies in */
+	IRExpr *missed;  /* the slow path does it */
 };
 
 static IRExpr *shift(struct weave *weave, IROp op, IRExpr *value, uint8_t bits)
@@ -134,12 +137,10 @@ static IRExpr *add(struct weave *weave, IRExpr *a, IRExpr *b)
 	return b ? binary(weave, Iop_Add64, a, b) : a;
 }
 
-static IRExpr *cell_of(struct weave *weave, IRExpr *address)
+/* Where the cell lies. Made anew for every use: then it becomes part of the instruction that uses it. */
+static IRExpr *cell_of(struct weave *weave, const struct quick *q)
 {
-	IRExpr *low = shift(weave, Iop_Shl64, address, 64 - NEAR_BITS);
-	IRExpr *granule = shift(weave, Iop_Shr64, low, 64 - NEAR_BITS + 3);
-
-	return at(weave, shift(weave, Iop_Shl64, granule, 6), CELLS_BASE);
+	return binary(weave, Iop_Add64, weave->cells, shift(weave, Iop_Shl64, q->granule, 3));
 }
 
 static uint32_t granules(const struct quick *q)
@@ -147,40 +148,51 @@ static uint32_t granules(const struct quick *q)
 	return q->size <= 8 ? 1 : q->size / 8;
 }
 
-/* 0 when the tags of all halves are those of the running thread. A write needs no bytes that were touched before. */
+/* 0 when the tags of all halves are those of the running thread. For a write it makes no difference which bytes were
+ * touched before. */
 static IRExpr *tags_differ(struct weave *weave, const struct quick *q, bool bytes_differ)
 {
-	IRExpr *sum = NULL, *own = weave->own;
-	uint64_t full = bytes_differ && q->write ? TAG_FULL | (uint64_t)TAG_FULL << 32 : 0;
+	IRExpr *sum = NULL;
+	uint64_t full = !bytes_differ || !q->write ? 0 : q->half ? TAG_FULL : TAG_FULL | (uint64_t)TAG_FULL << 32;
 
 	for (uint32_t i = 0; i < granules(q); i++) {
-		IRExpr *place = at(weave, add(weave, q->cell, q->half), i * CELL_SIZE + offsetof(struct cell, tags));
+		IRExpr *place = at(weave, add(weave, cell_of(weave, q), q->half),
+				   i * CELL_SIZE + offsetof(struct cell, tags));
 		IRExpr *tag;
 
 		if (q->half) {
 			tag = keep(weave, Ity_I32, IRExpr_Load(Iend_LE, Ity_I32, place));
 			tag = keep(weave, Ity_I64, IRExpr_Unop(Iop_32Uto64, tag));
-			own = bits_of(weave, own, UINT32_MAX);
-			full &= UINT32_MAX;
 		} else {
 			tag = load(weave, place);
 		}
 		if (full)
 			tag = binary(weave, Iop_Or64, tag, number(full));
-		IRExpr *bits = binary(weave, Iop_Xor64, tag, own);
+		IRExpr *bits = binary(weave, Iop_Xor64, tag, q->half ? weave->own_half : weave->own);
 
 		sum = sum ? binary(weave, Iop_Or64, sum, bits) : bits;
 	}
 	return sum;
 }
 
+/* Not 0 when the access does not keep to what was looked at. A half's own tag is not found at an odd place (shadow.h). */
+static IRExpr *misaligned(struct weave *weave, const struct quick *q)
+{
+	if (q->size >= 8)
+		return bits_of(weave, q->address, 7);
+	if (q->size == 2) /* the last byte of a half, and the next one */
+		return bits_of(weave, binary(weave, Iop_And64, q->address, shift(weave, Iop_Shr64, q->address, 1)), 1);
+	return NULL;
+}
+
 static IRExpr *is_missed(struct weave *weave, const struct quick *q)
 {
 	bool all = grind.serves || grind.observes & OBSERVE_EDGES;
 	IRExpr *sum = tags_differ(weave, q, all);
+	IRExpr *beyond = misaligned(weave, q);
 
-	if (q->size > 1)
-		sum = binary(weave, Iop_Or64, sum, bits_of(weave, q->address, q->size < 8 ? q->size - 1 : 7));
+	if (beyond)
+		sum = binary(weave, Iop_Or64, sum, beyond);
 	if (all || grind.pointed || grind.observes & OBSERVE_PREDECESSORS) {
 		IRExpr *quick = keep(weave, Ity_I8,
 				     IRExpr_Load(Iend_LE, Ity_I8, number((Addr)&shadow.quick[q->site])));
@@ -205,11 +217,7 @@ static void store_doubled(struct weave *weave, IRExpr *place, uint32_t size, uin
 
 static void store_sites(struct weave *weave, const struct quick *q, IRExpr *cell)
 {
-	IRExpr *offset = NULL;
-
-	if (q->size < 8)
-		offset = shift(weave, Iop_Shl64, bits_of(weave, q->address, q->size == 4 ? 4 : 7), 1);
-	IRExpr *place = add(weave, cell, offset);
+	IRExpr *place = add(weave, cell, q->offset ? shift(weave, Iop_Shl64, q->offset, 1) : NULL);
 
 	if (q->write)
 		store_doubled(weave, place, q->size, q->site);
@@ -254,14 +262,17 @@ bool quick_access(struct weave *weave, IRExpr *address, uint32_t site, uint32_t 
 	quick_begin(weave);
 	IRExpr *order = at(weave, weave->order, ++weave->counted);
 
-	q.cell = cell_of(weave, address);
-	q.half = size < 8 ? bits_of(weave, address, 4) : NULL;
+	q.granule = bits_of(weave, address, NEAR(~7ull));
+	q.offset = size < 8 ? bits_of(weave, address, 7) : NULL;
+	q.half = size == 4 ? q.offset : size < 4 ? bits_of(weave, address, 4) : NULL;
 	q.missed = is_missed(weave, &q);
 	store(weave, weave->order_at, order);
 	call(weave, "access_missed", access_missed,
 	     mkIRExprVec_2(address, number(ACCESS_WHAT(site, size, write))), 2, q.missed);
-	IRExpr *cell = keep(weave, Ity_I64, IRExpr_ITE(q.missed, number((Addr)nowhere), q.cell));
+	IRExpr *cell = cell_of(weave, &q);
 
+	if (size > 1)
+		cell = keep(weave, Ity_I64, IRExpr_ITE(q.missed, number((Addr)nowhere), cell));
 	store_sites(weave, &q, cell);
 	store_order(weave, &q, cell, order);
 	if (write && (grind.serves || grind.observes & OBSERVE_EDGES))

@@ -12,9 +12,7 @@
 #include "loom/grind/control.h"
 
 #define MAP_RESERVED 0x104022 /* private, anonymous, noreserve, fixed_noreplace */
-#define MADV_DONTNEED 4
 #define MADV_DONTDUMP 16
-#define LARGE (1u << 20)
 
 struct shadow shadow;
 
@@ -30,8 +28,9 @@ void shadow_start(void)
 {
 	reserve(CELLS_BASE, (CELL_SIZE / 8ull) << NEAR_BITS);
 	reserve(CONTEXTS_BASE, 2ull << NEAR_BITS);
-	parts_start();
+	grind.cells = CELLS_BASE;
 	shadow.quick = grind_reserve(AREA_PLACES);
+	shadow.touched = grind_reserve(1ull << (NEAR_BITS - CHUNK_BITS));
 }
 
 void shadow_forget_sites(void)
@@ -44,7 +43,7 @@ void shadow_forget_sites(void)
 void shadow_choose_way(void)
 {
 	bool quick = grind.observed && !control_wants_all();
-	uint64_t tag = (grind.thread->number + 1) | TAG_FULL;
+	uint64_t tag = tag_of(grind.thread->number) | TAG_FULL;
 
 	grind.own = quick ? tag | tag << 32 : UINT64_MAX;
 }
@@ -68,7 +67,8 @@ static uint32_t end_in(Addr granule, Addr end)
 
 static bool is_mine(uint32_t tag)
 {
-	return !(tag & TAG_SHARED) && (!(tag & TAG_OWNER) || (tag & TAG_OWNER) == grind.thread->number + 1);
+	return !(tag & TAG_SHARED) &&
+	       (!(tag & TAG_OWNED) || !((tag ^ tag_of(grind.thread->number)) & TAG_OWNER));
 }
 
 static bool are_mine(const struct cell *cell, uint32_t from, uint32_t to)
@@ -110,7 +110,7 @@ static void private_access(struct cell *cell, Addr granule, uint32_t from, uint3
 		byte_access(cell, granule, at, site, write);
 	for (uint32_t half = from / 4; half <= (to - 1) / 4; half++) {
 		(write ? cell->write_order : cell->read_order)[half] = (uint32_t)WORD_ORDER(word);
-		cell->tags[half] = (cell->tags[half] & TAG_DEAD) | (grind.thread->number + 1) |
+		cell->tags[half] = (cell->tags[half] & TAG_DEAD) | tag_of(grind.thread->number) |
 				   (bytes_differ && !is_touched(cell, half) ? 0 : TAG_FULL);
 	}
 	shadow.quick[site] = !grind.controlled || !points_always(site);
@@ -120,6 +120,7 @@ static void granule_access(Addr granule, uint32_t from, uint32_t to, uint64_t wo
 {
 	struct cell *cell = cell_at(granule);
 
+	shadow.touched[granule >> CHUNK_BITS] = 1;
 	shadow.touched_dead |= ((cell->tags[from / 4] | cell->tags[(to - 1) / 4]) & TAG_DEAD) != 0;
 	if (are_mine(cell, from, to) && WORD_SITE(word) < QUICK_SITES) {
 		private_access(cell, granule, from, to, word, write);
@@ -128,6 +129,21 @@ static void granule_access(Addr granule, uint32_t from, uint32_t to, uint64_t wo
 	if (!(cell->tags[0] & TAG_SHARED))
 		parts_make(cell, granule);
 	parts_access(cell, granule, from, to, word, write);
+}
+
+bool shadow_access_own(Addr address, SizeT size, uint32_t site, bool write)
+{
+	uint32_t from = address & 7;
+	struct cell *cell = cell_at(address);
+
+	if (from + size > 8 || address >> NEAR_BITS || !shadow.quick[site] || site >= QUICK_SITES ||
+	    cell->tags[from / 4] != (uint32_t)grind.own || cell->tags[(from + size - 1) / 4] != (uint32_t)grind.own)
+		return false;
+	for (uint32_t at = from; at < from + size; at++)
+		byte_access(cell, address & ~7ull, at, site, write);
+	for (uint32_t half = from / 4; half <= (from + size - 1) / 4; half++)
+		(write ? cell->write_order : cell->read_order)[half] = (uint32_t)*grind.thread->order;
+	return true;
 }
 
 void shadow_access(Addr address, SizeT size, uint64_t word, bool write)
@@ -176,31 +192,6 @@ static void forget_granules(Addr address, Addr end)
 		forget_granule(granule, start_in(granule, address), end_in(granule, end));
 }
 
-/* There are no parts: pages are given back, so that what is mapped takes no memory before it is touched. */
-static void forget_cells(Addr address, Addr end)
-{
-	const Addr page_covers = VKI_PAGE_SIZE / CELL_SIZE * 8;
-	Addr from = (address + page_covers - 1) / page_covers * page_covers, to = end / page_covers * page_covers;
-
-	if (end - address < LARGE) {
-		forget_granules(address, end);
-		return;
-	}
-	forget_granules(address, from);
-	raw_call(__NR_madvise, (long)cell_at(from), (long)((to - from) / 8 * CELL_SIZE), MADV_DONTNEED, 0, 0, 0);
-	forget_granules(to, end);
-}
-
-/* The end of the memory from `address` on, up to `end`, that has parts in all chunks, or in none. */
-static Addr alike_until(Addr address, Addr end, bool has_parts)
-{
-	Addr chunk = address >> PARTS_CHUNK_BITS;
-
-	while (chunk << PARTS_CHUNK_BITS < end && (parts_in_chunk[chunk] != 0) == has_parts)
-		chunk++;
-	return chunk << PARTS_CHUNK_BITS < end ? chunk << PARTS_CHUNK_BITS : end;
-}
-
 void shadow_forget(Addr address, SizeT size)
 {
 	Addr end = address + size;
@@ -212,10 +203,13 @@ void shadow_forget(Addr address, SizeT size)
 	if (is_far(address, end))
 		return;
 	while (address < end) {
-		bool has_parts = parts_in_chunk[address >> PARTS_CHUNK_BITS];
-		Addr until = alike_until(address, end, has_parts);
+		Addr chunk = address >> CHUNK_BITS, until = (chunk + 1) << CHUNK_BITS;
+		bool whole = !(address & ((1u << CHUNK_BITS) - 1)) && until <= end;
 
-		(has_parts ? forget_granules : forget_cells)(address, until);
+		if (shadow.touched[chunk])
+			forget_granules(address, until < end ? until : end);
+		if (whole)
+			shadow.touched[chunk] = 0;
 		address = until;
 	}
 }
@@ -223,6 +217,7 @@ void shadow_forget(Addr address, SizeT size)
 void shadow_bury(Addr address, SizeT size)
 {
 	for (Addr granule = (address + 7) & ~7ull; granule + 8 <= address + size; granule += 8) {
+		shadow.touched[granule >> CHUNK_BITS] = 1;
 		cell_at(granule)->tags[0] |= TAG_DEAD;
 		cell_at(granule)->tags[1] |= TAG_DEAD;
 	}
@@ -245,7 +240,7 @@ bool shadow_is_private(Addr address, SizeT size)
 /* Of a half that another thread has had to itself. */
 static bool half_is_open(const struct cell *cell, uint32_t half, uint32_t from, uint32_t to, bool write)
 {
-	uint32_t owner = (cell->tags[half] & TAG_OWNER) - 1;
+	uint32_t owner = tag_thread(cell->tags[half]);
 	const struct thread *thread = thread_numbered(owner);
 	bool wrote = false, read = false;
 

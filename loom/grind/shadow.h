@@ -25,12 +25,26 @@ struct cell {
 	uint32_t tags[2];
 	struct parts *parts;
 };
-#define TAG_OWNER 0xffffffu      /* a thread's number plus 1 */
-#define TAG_FULL (1u << 24)      /* all four bytes have been touched, or it makes no difference */
-#define TAG_DEAD (1u << 25)      /* no memory of the program: a block that was freed, or the space between blocks */
-#define TAG_SHARED (1u << 26)    /* of both halves */
+/* The highest byte of a tag that has an owner is unlike all others, and `parts` is NULL unless there are some, so tags
+ * that are read from an address that is not aligned are nobody's. */
+#define TAG_OWNER 0x7f7f7fu   /* a thread, see tag_of */
+#define TAG_OWNED (1u << 31)
+#define TAG_FULL (1u << 24)   /* all four bytes have been touched, or it makes no difference */
+#define TAG_DEAD (1u << 25)   /* no memory of the program: a block that was freed, or the space between blocks */
+#define TAG_SHARED (1u << 26) /* of both halves */
 #define QUICK_SITES 0xffffu      /* of sites from here on the accesses are kept in parts */
 
+#define CHUNK_BITS 16
+
+static inline uint32_t tag_of(uint32_t thread)
+{
+	return TAG_OWNED | (thread & 0x7f) | (thread & 0x3f80) << 1 | (thread & 0x1fc000) << 2;
+}
+/* The thread that a tag with an owner is of; UINT32_MAX when it has none. */
+static inline uint32_t tag_thread(uint32_t tag)
+{
+	return tag & TAG_OWNED ? (tag & 0x7f) | (tag >> 1 & 0x3f80) | (tag >> 2 & 0x1fc000) : UINT32_MAX;
+}
 static inline struct cell *cell_at(Addr address)
 {
 	return (struct cell *)(CELLS_BASE + (NEAR(address) >> 3) * CELL_SIZE);
@@ -47,13 +61,10 @@ void parts_access(struct cell *cell, Addr granule, uint32_t from, uint32_t to, u
 void parts_forget(struct cell *cell, Addr granule, uint32_t from, uint32_t to);
 bool parts_are_open(struct cell *cell, uint32_t from, uint32_t to, bool write);
 bool order_is_open(const struct thread *thread, uint64_t order);
-/* How many granules have parts, for each 64 KiB of memory. */
-#define PARTS_CHUNK_BITS 16
-extern uint32_t *parts_in_chunk;
-void parts_start(void);
 
 extern struct shadow {
 	uint8_t *quick;    /* by site: what it does to private memory teaches nothing, and it is no point */
+	uint8_t *touched;  /* for each 64 KiB of memory: something there may have a tag */
 	bool touched_dead; /* an access began in dead memory */
 } shadow;
 

@@ -39,6 +39,7 @@ static void give_number(struct thread *thread)
 {
 	thread->number = grind.head ? __atomic_fetch_add(&grind.head->threads, 1, __ATOMIC_RELAXED) : count;
 	thread->order = &thread->own_order;
+	thread->context = grind.context_events == 8 ? 0 : 1; /* whole contexts have no mark where they begin */
 	if (!grind.observed)
 		return;
 	grind.process->created++;
@@ -73,7 +74,6 @@ static struct thread *thread_new(ThreadId tid)
 	thread->index = count;
 	thread->slot = count + 1 < AREA_SLOTS ? count + 1 : AREA_SLOTS - 1;
 	thread->tid = tid;
-	thread->context = 1;
 	thread->shared_low = ~(Addr)0;
 	thread->linger_at = UINT64_MAX;
 	thread->clear_tid = calls_child_clear_tid;

@@ -78,6 +78,7 @@ struct grind {
 	Addr call;             /* of the running thread, see struct thread */
 	Addr shared_low;       /* likewise */
 	uint64_t *order_at;    /* likewise */
+	Addr cells;            /* CELLS_BASE */
 	uint64_t own;          /* the tags of memory that belongs to it alone, see shadow.h; all ones: none do */
 	uint64_t context;      /* likewise, four times: of what it writes, see shadow.h */
 	uint64_t linger_at;    /* likewise */
@@ -141,7 +142,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 struct weave {
 	IRSB *out;
 	/* Of the block at hand; NULL until they are loaded. */
-	IRExpr *own, *order_at, *order;
+	IRExpr *own, *own_half, *cells, *order_at, *order;
 	uint32_t counted; /* accesses since `order` was loaded */
 	bool begun;
 };
@@ -152,10 +153,10 @@ void quick_counted_elsewhere(struct weave *weave); /* a function that was called
 
 /* ---- access.c ---- */
 /* An access as functions are told of it. */
-#define ACCESS_WHAT(site, size, write) ((UWord)(site) | (UWord)(size) << 32 | (UWord)(write) << 48)
-#define ACCESS_SITE(what) ((uint32_t)(what))
-#define ACCESS_SIZE(what) ((SizeT)((what) >> 32 & 0xffff))
-#define ACCESS_WRITES(what) ((bool)((what) >> 48))
+#define ACCESS_WHAT(site, size, write) ((UWord)(site) | (UWord)(size) << 20 | (UWord)(write) << 30)
+#define ACCESS_SITE(what) ((uint32_t)(what) & (AREA_PLACES - 1))
+#define ACCESS_SIZE(what) ((SizeT)((what) >> 20 & 0x3ff))
+#define ACCESS_WRITES(what) ((bool)((what) >> 30))
 VG_REGPARM(2) void access_missed(Addr address, UWord what); /* quick.c has no answer; its order is counted */
 VG_REGPARM(2) void access_any(Addr address, UWord what);
 void access_linger(void); /* the thread may wait for others without passing a point */
@@ -177,6 +178,8 @@ void shadow_by_call(Addr address, SizeT size, bool write);
 void shadow_start(void);
 /* One access, in pieces where it covers more than one granule. */
 void shadow_access(Addr address, SizeT size, uint64_t word, bool write);
+/* One by a library to memory that is the running thread's own, when there is nothing to tell; false: it is not. */
+bool shadow_access_own(Addr address, SizeT size, uint32_t site, bool write);
 void shadow_forget(Addr address, SizeT size);
 /* No memory of the program from here on, until it is forgotten. */
 void shadow_bury(Addr address, SizeT size);
