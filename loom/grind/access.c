@@ -46,8 +46,10 @@ static void access_full(Addr address, SizeT size, uint32_t site, bool write)
 
 VG_REGPARM(2) void access_missed(Addr address, UWord what)
 {
-	if (grind.observed)
-		access_full(address, ACCESS_SIZE(what), ACCESS_SITE(what), ACCESS_WRITES(what));
+	if (!grind.observed)
+		return;
+	*grind.thread->order = grind.block_order + ACCESS_COUNT(what);
+	access_full(address, ACCESS_SIZE(what), ACCESS_SITE(what), ACCESS_WRITES(what));
 }
 
 VG_REGPARM(2) void access_any(Addr address, UWord what)

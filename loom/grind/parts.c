@@ -98,7 +98,8 @@ static struct part part_of_byte(const struct cell *cell, Addr granule, uint32_t 
 			     .other_thread = NOBODY };
 
 	if (cell->read[at]) {
-		part.few[0] = (struct reader){ word_of(cell->read[at], cell->read_order[half], owner), owner };
+		part.few[0] =
+			(struct reader){ word_of(cell->read[at], cell->read_order[half], owner), owner };
 		part.nreaders = 1;
 		site = cell->read[at];
 	}
@@ -401,8 +402,9 @@ static void make_private(struct cell *cell, Addr granule, uint32_t me)
 	for (uint32_t i = 0; i < parts->n; i++)
 		part_to_cell(&parts->items[i], cell, granule);
 	for (uint32_t half = 0; half < 2; half++)
-		cell->tags[half] = (cell->tags[half] & TAG_DEAD) | tag_of(me) |
-				   (!(grind.observes & OBSERVE_EDGES) || is_touched(cell, half) ? TAG_FULL : 0);
+		cell->tags[half] =
+			(cell->tags[half] & TAG_DEAD) | tag_of(me) |
+			(!(grind.observes & OBSERVE_EDGES) || is_touched(cell, half) ? TAG_FULL : 0);
 	give(cell);
 }
 
@@ -434,7 +436,7 @@ void parts_access(struct cell *cell, Addr granule, uint32_t from, uint32_t to, u
 
 /* ---- ends of lives ---- */
 
-void parts_forget(struct cell *cell, Addr granule, uint32_t from, uint32_t to)
+void parts_forget(struct cell *cell, uint32_t from, uint32_t to)
 {
 	struct parts *parts = cell->parts;
 

@@ -7,10 +7,10 @@
  * of a block, the stores go to a place that nobody looks at then.
  *
  *     missed = tag != own || not aligned || !quick[site]
- *     if (missed) access_missed()
  *     cell = missed ? nowhere : cell
  *     cell->read[...] = site
  *     cell->read_order[...] = order
+ *     if (missed) access_missed()
  */
 #include "loom/grind/control.h"
 #include "loom/grind/define.h"
@@ -65,10 +65,12 @@ static void call(struct weave *weave, const HChar *name, void *function, IRExpr 
 
 /* ---- blocks ---- */
 
+/* In a block the order of an access is that at its start and a constant. */
 static void load_order(struct weave *weave)
 {
-	weave->order = load(weave, weave->order_at);
+	weave->order = load(weave, load(weave, number((Addr)&grind.order_at)));
 	weave->counted = 0;
+	store(weave, number((Addr)&grind.block_order), weave->order);
 }
 
 /* In runs that may be controlled: a thread that has passed no point for long may wait for others. Whether it looks
@@ -92,18 +94,23 @@ void quick_begin(struct weave *weave)
 		call(weave, "access_block", access_block, mkIRExprVec_0(), 0, IRExpr_Const(IRConst_U1(True)));
 		return;
 	}
-	weave->order_at = load(weave, number((Addr)&grind.order_at));
 	load_order(weave);
 	if (grind.pointed)
 		check_patience(weave);
 	weave->own = load(weave, number((Addr)&grind.own));
 	weave->own_half = binary(weave, Iop_And64, weave->own, number(UINT32_MAX));
-	weave->cells = load(weave, number((Addr)&grind.cells));
+}
+
+void quick_tell_order(struct weave *weave)
+{
+	if (!weave->counted)
+		return;
+	store(weave, load(weave, number((Addr)&grind.order_at)), at(weave, weave->order, weave->counted));
 }
 
 void quick_counted_elsewhere(struct weave *weave)
 {
-	if (weave->begun && weave->order_at)
+	if (weave->order)
 		load_order(weave);
 }
 
@@ -119,7 +126,8 @@ struct quick {
 	IRExpr *granule; /* that its first byte lies in */
 	IRExpr *offset;  /* in the granule; NULL: it is as large as one, or larger */
 	IRExpr *half;    /* likewise, of the half that it lies in */
-	IRExpr *missed;  /* the slow path does it */
+	IRExpr *cell;
+	IRExpr *misses; /* not 0: the slow path does it */
 };
 
 static IRExpr *shift(struct weave *weave, IROp op, IRExpr *value, uint8_t bits)
@@ -137,10 +145,9 @@ static IRExpr *add(struct weave *weave, IRExpr *a, IRExpr *b)
 	return b ? binary(weave, Iop_Add64, a, b) : a;
 }
 
-/* Where the cell lies. Made anew for every use: then it becomes part of the instruction that uses it. */
 static IRExpr *cell_of(struct weave *weave, const struct quick *q)
 {
-	return binary(weave, Iop_Add64, weave->cells, shift(weave, Iop_Shl64, q->granule, 3));
+	return at(weave, shift(weave, Iop_Shl64, q->granule, 3), CELLS_BASE);
 }
 
 static uint32_t granules(const struct quick *q)
@@ -153,11 +160,13 @@ static uint32_t granules(const struct quick *q)
 static IRExpr *tags_differ(struct weave *weave, const struct quick *q, bool bytes_differ)
 {
 	IRExpr *sum = NULL;
-	uint64_t full = !bytes_differ || !q->write ? 0 : q->half ? TAG_FULL : TAG_FULL | (uint64_t)TAG_FULL << 32;
+	uint64_t full = !bytes_differ || !q->write ? 0
+			: q->half                  ? TAG_FULL
+						   : TAG_FULL | (uint64_t)TAG_FULL << 32;
 
 	for (uint32_t i = 0; i < granules(q); i++) {
-		IRExpr *place = at(weave, add(weave, cell_of(weave, q), q->half),
-				   i * CELL_SIZE + offsetof(struct cell, tags));
+		IRExpr *place =
+			at(weave, add(weave, q->cell, q->half), i * CELL_SIZE + offsetof(struct cell, tags));
 		IRExpr *tag;
 
 		if (q->half) {
@@ -181,11 +190,13 @@ static IRExpr *misaligned(struct weave *weave, const struct quick *q)
 	if (q->size >= 8)
 		return bits_of(weave, q->address, 7);
 	if (q->size == 2) /* the last byte of a half, and the next one */
-		return bits_of(weave, binary(weave, Iop_And64, q->address, shift(weave, Iop_Shr64, q->address, 1)), 1);
+		return bits_of(weave,
+			       binary(weave, Iop_And64, q->address, shift(weave, Iop_Shr64, q->address, 1)),
+			       1);
 	return NULL;
 }
 
-static IRExpr *is_missed(struct weave *weave, const struct quick *q)
+static IRExpr *misses(struct weave *weave, const struct quick *q)
 {
 	bool all = grind.serves || grind.observes & OBSERVE_EDGES;
 	IRExpr *sum = tags_differ(weave, q, all);
@@ -199,7 +210,13 @@ static IRExpr *is_missed(struct weave *weave, const struct quick *q)
 		quick = keep(weave, Ity_I64, IRExpr_Unop(Iop_8Uto64, quick));
 		sum = binary(weave, Iop_Or64, sum, binary(weave, Iop_Xor64, quick, number(1)));
 	}
-	return compare(weave, Iop_CmpNE64, sum, number(0));
+	return sum;
+}
+
+/* Compared anew for every use, since a result that is kept costs more. */
+static IRExpr *is_missed(struct weave *weave, const struct quick *q)
+{
+	return compare(weave, Iop_CmpNE64, q->misses, number(0));
 }
 
 /* 2 bytes for each byte of the access. */
@@ -245,7 +262,7 @@ static void store_context(struct weave *weave, const struct quick *q)
 	IRExpr *low = shift(weave, Iop_Shl64, q->address, 64 - NEAR_BITS);
 	IRExpr *place = at(weave, shift(weave, Iop_Shr64, low, 63 - NEAR_BITS), CONTEXTS_BASE);
 
-	place = keep(weave, Ity_I64, IRExpr_ITE(q->missed, number((Addr)no_context), place));
+	place = keep(weave, Ity_I64, IRExpr_ITE(is_missed(weave, q), number((Addr)no_context), place));
 	if (q->size < 4)
 		context = keep(weave, q->size == 1 ? Ity_I16 : Ity_I32,
 			       IRExpr_Unop(q->size == 1 ? Iop_64to16 : Iop_64to32, context));
@@ -257,7 +274,8 @@ bool quick_access(struct weave *weave, IRExpr *address, uint32_t site, uint32_t 
 {
 	struct quick q = { .address = address, .site = site, .size = size, .write = write };
 
-	if (define.on || size > 16 || (size & (size - 1)) || site >= QUICK_SITES)
+	if (define.on || weave->counted == QUICK_MOST || size > 16 || (size & (size - 1)) ||
+	    site >= QUICK_SITES)
 		return false;
 	quick_begin(weave);
 	IRExpr *order = at(weave, weave->order, ++weave->counted);
@@ -265,17 +283,16 @@ bool quick_access(struct weave *weave, IRExpr *address, uint32_t site, uint32_t 
 	q.granule = bits_of(weave, address, NEAR(~7ull));
 	q.offset = size < 8 ? bits_of(weave, address, 7) : NULL;
 	q.half = size == 4 ? q.offset : size < 4 ? bits_of(weave, address, 4) : NULL;
-	q.missed = is_missed(weave, &q);
-	store(weave, weave->order_at, order);
-	call(weave, "access_missed", access_missed,
-	     mkIRExprVec_2(address, number(ACCESS_WHAT(site, size, write))), 2, q.missed);
-	IRExpr *cell = cell_of(weave, &q);
+	q.cell = cell_of(weave, &q);
+	q.misses = misses(weave, &q);
+	IRExpr *cell = keep(weave, Ity_I64, IRExpr_ITE(is_missed(weave, &q), number((Addr)nowhere), q.cell));
 
-	if (size > 1)
-		cell = keep(weave, Ity_I64, IRExpr_ITE(q.missed, number((Addr)nowhere), cell));
 	store_sites(weave, &q, cell);
 	store_order(weave, &q, cell, order);
 	if (write && (grind.serves || grind.observes & OBSERVE_EDGES))
 		store_context(weave, &q);
+	call(weave, "access_missed", access_missed,
+	     mkIRExprVec_2(address, number(ACCESS_WHAT(site, size, write, weave->counted))), 2,
+	     is_missed(weave, &q));
 	return true;
 }

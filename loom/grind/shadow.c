@@ -28,7 +28,6 @@ void shadow_start(void)
 {
 	reserve(CELLS_BASE, (CELL_SIZE / 8ull) << NEAR_BITS);
 	reserve(CONTEXTS_BASE, 2ull << NEAR_BITS);
-	grind.cells = CELLS_BASE;
 	shadow.quick = grind_reserve(AREA_PLACES);
 	shadow.touched = grind_reserve(1ull << (NEAR_BITS - CHUNK_BITS));
 }
@@ -131,18 +130,34 @@ static void granule_access(Addr granule, uint32_t from, uint32_t to, uint64_t wo
 	parts_access(cell, granule, from, to, word, write);
 }
 
+static bool is_own(const struct cell *cell, uint32_t from, uint32_t to)
+{
+	return cell->tags[from / 4] == (uint32_t)grind.own && cell->tags[(to - 1) / 4] == (uint32_t)grind.own;
+}
+
+/* In a granule that is_own says is. */
+static void own_access(struct cell *cell, Addr granule, uint32_t from, uint32_t to, uint32_t site, bool write)
+{
+	uint32_t order = (uint32_t)*grind.thread->order;
+
+	for (uint32_t at = from; at < to; at++)
+		byte_access(cell, granule, at, site, write);
+	for (uint32_t half = from / 4; half <= (to - 1) / 4; half++)
+		(write ? cell->write_order : cell->read_order)[half] = order;
+}
+
 bool shadow_access_own(Addr address, SizeT size, uint32_t site, bool write)
 {
-	uint32_t from = address & 7;
-	struct cell *cell = cell_at(address);
+	Addr end = address + size;
 
-	if (from + size > 8 || address >> NEAR_BITS || !shadow.quick[site] || site >= QUICK_SITES ||
-	    cell->tags[from / 4] != (uint32_t)grind.own || cell->tags[(from + size - 1) / 4] != (uint32_t)grind.own)
+	if (is_far(address, end) || !shadow.quick[site] || site >= QUICK_SITES)
 		return false;
-	for (uint32_t at = from; at < from + size; at++)
-		byte_access(cell, address & ~7ull, at, site, write);
-	for (uint32_t half = from / 4; half <= (from + size - 1) / 4; half++)
-		(write ? cell->write_order : cell->read_order)[half] = (uint32_t)*grind.thread->order;
+	for (Addr granule = address & ~7ull; granule < end; granule += 8)
+		if (!is_own(cell_at(granule), start_in(granule, address), end_in(granule, end)))
+			return false;
+	for (Addr granule = address & ~7ull; granule < end; granule += 8)
+		own_access(cell_at(granule), granule, start_in(granule, address), end_in(granule, end), site,
+			   write);
 	return true;
 }
 
@@ -179,7 +194,7 @@ static void forget_granule(Addr granule, uint32_t from, uint32_t to)
 	if (!cell->tags[0] && !cell->tags[1])
 		return;
 	if (cell->tags[0] & TAG_SHARED) {
-		parts_forget(cell, granule, from, to);
+		parts_forget(cell, from, to);
 		if (from || to < 8)
 			return;
 	}

@@ -13,26 +13,28 @@
 #define NEAR_BITS 37 /* Valgrind puts programs below 2^37; what lies higher is not the program's memory */
 #define NEAR(address) ((address) & ((1ull << NEAR_BITS) - 1))
 #define CELLS_BASE 0x100000000000ull
-#define CELL_SIZE 64u               /* a line of the cache */
+#define CELL_SIZE 64u                   /* a line of the cache */
 #define CONTEXTS_BASE 0x120000000000ull /* 2 bytes for each byte: in which context it was written last */
 #define STACK_MOST (64ull << 20)
 
 /* Each half of a granule (4 bytes) belongs to nobody, to one thread, or to several: then the granule has parts, and
  * nothing but `tags`, `dead` and `parts` counts. */
 struct cell {
-	uint16_t write[8], read[8]; /* of each byte: sites of the last write and of the last read since; 0 = none */
+	uint16_t write[8],
+		read[8]; /* of each byte: sites of the last write and of the last read since; 0 = none */
 	uint32_t write_order[2], read_order[2]; /* of each half: low bits of those of its last accesses */
 	uint32_t tags[2];
 	struct parts *parts;
 };
 /* The highest byte of a tag that has an owner is unlike all others, and `parts` is NULL unless there are some, so tags
  * that are read from an address that is not aligned are nobody's. */
-#define TAG_OWNER 0x7f7f7fu   /* a thread, see tag_of */
+#define TAG_OWNER 0x7f7f7fu /* a thread, see tag_of */
 #define TAG_OWNED (1u << 31)
-#define TAG_FULL (1u << 24)   /* all four bytes have been touched, or it makes no difference */
-#define TAG_DEAD (1u << 25)   /* no memory of the program: a block that was freed, or the space between blocks */
+#define TAG_FULL (1u << 24) /* all four bytes have been touched, or it makes no difference */
+#define TAG_DEAD \
+	(1u << 25) /* no memory of the program: a block that was freed, or the space between blocks */
 #define TAG_SHARED (1u << 26) /* of both halves */
-#define QUICK_SITES 0xffffu      /* of sites from here on the accesses are kept in parts */
+#define QUICK_SITES 0xffffu   /* of sites from here on the accesses are kept in parts */
 
 #define CHUNK_BITS 16
 
@@ -58,7 +60,7 @@ uint64_t order_of(uint32_t low, uint32_t owner); /* the whole order */
 /* ---- parts.c: granules that several threads have touched ---- */
 void parts_make(struct cell *cell, Addr granule);
 void parts_access(struct cell *cell, Addr granule, uint32_t from, uint32_t to, uint64_t word, bool write);
-void parts_forget(struct cell *cell, Addr granule, uint32_t from, uint32_t to);
+void parts_forget(struct cell *cell, uint32_t from, uint32_t to);
 bool parts_are_open(struct cell *cell, uint32_t from, uint32_t to, bool write);
 bool order_is_open(const struct thread *thread, uint64_t order);
 

@@ -39,7 +39,8 @@ static void give_number(struct thread *thread)
 {
 	thread->number = grind.head ? __atomic_fetch_add(&grind.head->threads, 1, __ATOMIC_RELAXED) : count;
 	thread->order = &thread->own_order;
-	thread->context = grind.context_events == 8 ? 0 : 1; /* whole contexts have no mark where they begin */
+	thread->context =
+		grind.context_events == 8 ? 0 : 1; /* whole contexts have no mark where they begin */
 	if (!grind.observed)
 		return;
 	grind.process->created++;
@@ -141,10 +142,12 @@ void thread_switched(ThreadId tid)
 	if (grind.thread) {
 		grind.thread->call = grind.call;
 		grind.thread->shared_low = grind.shared_low;
+		grind.thread->block_order = grind.block_order;
 	}
 	grind.thread = next;
 	grind.call = next->call;
 	grind.shared_low = next->shared_low;
+	grind.block_order = next->block_order;
 	running_changed();
 }
 

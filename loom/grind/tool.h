@@ -44,7 +44,7 @@ struct thread {
 	uint32_t slot;   /* the same, from 1, for tables of AREA_SLOTS */
 	ThreadId tid;    /* Valgrind's, which it uses again after the thread has ended */
 	uint64_t *order; /* accesses so far: in the area when there is room */
-	uint64_t own_order;
+	uint64_t own_order, block_order;
 	uint32_t context;
 	Addr call;       /* the program's call instruction that was executed last */
 	Addr shared_low; /* lowest place of its stack that another thread has touched; ~0 = none */
@@ -54,7 +54,7 @@ struct thread {
 	uint32_t patience;  /* for loom/runtime/control; here it is an order: */
 	uint64_t linger_at; /* from then on it may wait for others without a point, see control.c; */
 	bool lingers;       /* its next access is one therefore */
-	Addr clear_tid;    /* where the kernel says that it is gone */
+	Addr clear_tid;     /* where the kernel says that it is gone */
 	/* The synchronisation call that it is in. */
 	uint32_t calls; /* enum area_wait_kind */
 	uint32_t call_site;
@@ -75,13 +75,13 @@ void thread_context_changed(void);  /* that of the running one may have */
 
 /* The state of the tool. What instrumented code reads and writes itself comes first. */
 struct grind {
-	Addr call;             /* of the running thread, see struct thread */
-	Addr shared_low;       /* likewise */
-	uint64_t *order_at;    /* likewise */
-	Addr cells;            /* CELLS_BASE */
-	uint64_t own;          /* the tags of memory that belongs to it alone, see shadow.h; all ones: none do */
-	uint64_t context;      /* likewise, four times: of what it writes, see shadow.h */
-	uint64_t linger_at;    /* likewise */
+	Addr call;            /* of the running thread, see struct thread */
+	Addr shared_low;      /* likewise */
+	uint64_t *order_at;   /* likewise */
+	uint64_t block_order; /* likewise, at the start of its block */
+	uint64_t own;       /* the tags of memory that belongs to it alone, see shadow.h; all ones: none do */
+	uint64_t context;   /* likewise, four times: of what it writes, see shadow.h */
+	uint64_t linger_at; /* likewise */
 	struct thread *thread; /* the running one */
 	struct area_head *head;
 	struct area_process *process;
@@ -142,22 +142,27 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 struct weave {
 	IRSB *out;
 	/* Of the block at hand; NULL until they are loaded. */
-	IRExpr *own, *own_half, *cells, *order_at, *order;
+	IRExpr *own, *own_half, *order;
 	uint32_t counted; /* accesses since `order` was loaded */
+#define QUICK_MOST 4096u
 	bool begun;
 };
 void quick_begin(struct weave *weave); /* before the first access of a block */
 /* An access that is neither atomic nor guarded; false: it cannot be answered so. */
 bool quick_access(struct weave *weave, IRExpr *address, uint32_t site, uint32_t size, bool write);
-void quick_counted_elsewhere(struct weave *weave); /* a function that was called has counted accesses */
+void quick_tell_order(struct weave *weave); /* before the block is left, or a function counts accesses */
+void quick_counted_elsewhere(struct weave *weave); /* that function was called */
 
 /* ---- access.c ---- */
 /* An access as functions are told of it. */
-#define ACCESS_WHAT(site, size, write) ((UWord)(site) | (UWord)(size) << 20 | (UWord)(write) << 30)
+#define ACCESS_WHAT(site, size, write, count) \
+	((UWord)(site) | (UWord)(write) << 18 | (UWord)(size) << 19 | (UWord)(count) << 32)
 #define ACCESS_SITE(what) ((uint32_t)(what) & (AREA_PLACES - 1))
-#define ACCESS_SIZE(what) ((SizeT)((what) >> 20 & 0x3ff))
-#define ACCESS_WRITES(what) ((bool)((what) >> 30))
-VG_REGPARM(2) void access_missed(Addr address, UWord what); /* quick.c has no answer; its order is counted */
+#define ACCESS_WRITES(what) ((bool)((what) >> 18 & 1))
+#define ACCESS_SIZE(what) ((SizeT)((what) >> 19 & 0x1fff))
+#define ACCESS_COUNT(what) ((what) >> 32) /* in its block */
+_Static_assert(AREA_PLACES == 1u << 18, "a site has 18 bits");
+VG_REGPARM(2) void access_missed(Addr address, UWord what); /* quick.c has no answer */
 VG_REGPARM(2) void access_any(Addr address, UWord what);
 void access_linger(void); /* the thread may wait for others without passing a point */
 void access_block(void);  /* a block with accesses begins: is that so? */
