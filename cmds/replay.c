@@ -25,6 +25,7 @@ struct replay_command {
 	unsigned until;
 	bool gdb, shortest, story, json;
 	struct cmds_world world;
+	const char *only;
 };
 
 static const char *const untils[] = { "failure", NULL };
@@ -57,6 +58,7 @@ static const struct options_entry entries[] = {
 	CMDS_WORLD_ENTRIES(struct replay_command),
 	CMDS_STORE_ENTRY(struct replay_command),
 	CMDS_JSON_ENTRY(struct replay_command),
+	CMDS_PROGRAM_ENTRY(struct replay_command),
 	{ 0 },
 };
 /* clang-format on */
@@ -330,6 +332,7 @@ static struct error *replay_main(int argc, char **argv, int *status)
 		.loom = subject.loom,
 		.path = subject.path,
 		.argv = subject.argv,
+		.only = command.only,
 		.area = { .observe = OBSERVE_ALL, .context = 5 },
 		.timeout_s = command.timeout_s,
 	};

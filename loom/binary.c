@@ -90,6 +90,7 @@ struct error *binary_prepare(const struct launch_options *options, struct binary
 		"--run-cxx-freeres=no",
 	};
 	const size_t nswitches = sizeof switches / sizeof *switches;
+	size_t nwords = nswitches + 1;
 	_cleanup_free_ char *folder = NULL, *launcher = NULL;
 	size_t n = 0;
 
@@ -102,13 +103,15 @@ struct error *binary_prepare(const struct launch_options *options, struct binary
 		n++;
 	launcher = find_launcher();
 	out->path = memory_format("%s/" TOOL, folder);
-	out->argv = memory_alloc((n + nswitches + 2) * sizeof *out->argv);
+	out->argv = memory_alloc((n + nswitches + 3) * sizeof *out->argv);
 	out->argv[0] = out->path;
 	for (size_t i = 0; i < nswitches; i++)
 		out->argv[i + 1] = (char *)(uintptr_t)switches[i];
-	out->argv[nswitches + 1] = (char *)(uintptr_t)(options->path ? options->path : options->argv[0]);
+	if (options->only)
+		out->argv[nwords++] = out->only = memory_format("--only=%s", options->only);
+	out->argv[nwords] = (char *)(uintptr_t)(options->path ? options->path : options->argv[0]);
 	for (size_t i = 1; i < n; i++)
-		out->argv[nswitches + 1 + i] = options->argv[i];
+		out->argv[nwords + i] = options->argv[i];
 	out->entries[0] = memory_format("VALGRIND_LIB=%s", folder);
 	out->entries[1] = memory_format("VALGRIND_LAUNCHER=%s", launcher);
 	return NULL;
@@ -117,6 +120,7 @@ struct error *binary_prepare(const struct launch_options *options, struct binary
 void binary_free(struct binary *binary)
 {
 	free(binary->path);
+	free(binary->only);
 	free(binary->argv);
 	free(binary->entries[0]);
 	free(binary->entries[1]);

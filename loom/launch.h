@@ -19,6 +19,7 @@ struct launch_options {
 	enum loom loom;    /* as launch_check found it; LOOM_ANY means compiled */
 	const char *path;  /* of the program, as launch_check resolved it; NULL = argv[0] */
 	char *const *argv; /* what the program gets, argv[0] as the user wrote it */
+	const char *only;  /* on the binary loom: file name of the one program to see; NULL = all of them */
 	struct area_options area;
 	struct area_control control;      /* policy POLICY_FREE = not controlled */
 	const struct schedule_turn *plan; /* control.nplan turns */
