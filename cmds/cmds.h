@@ -88,12 +88,13 @@ extern const char *const cmds_observers[];
 		  "any "                                                                                    \
 		  "(default: by its hooks if it has some)" }
 /* `type` has a member `const char *only`. */
-#define CMDS_PROGRAM_ENTRY(type)                                                                                 \
-	{ .name = "program",                                                                                     \
-	  .value = "NAME",                                                                                       \
-	  .kind = OPTIONS_STRING,                                                                                \
-	  .offset = offsetof(type, only),                                                                        \
-	  .help = "when a script or wrapper starts it: look at processes that run a file of this name alone (on " \
+#define CMDS_PROGRAM_ENTRY(type)                                                                        \
+	{ .name = "program",                                                                            \
+	  .value = "NAME",                                                                              \
+	  .kind = OPTIONS_STRING,                                                                       \
+	  .offset = offsetof(type, only),                                                               \
+	  .help = "when a script or wrapper starts it: look at processes that run a file of this name " \
+		  "alone (on "                                                                          \
 		  "the binary loom)" }
 extern const char *const cmds_looms[];
 /* Says on stderr when the program is seen as it is, and what that means. */

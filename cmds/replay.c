@@ -337,10 +337,6 @@ static struct error *replay_main(int argc, char **argv, int *status)
 		.timeout_s = command.timeout_s,
 	};
 
-	if (subject.loom == LOOM_BINARY && (command.gdb || command.commands || command.at))
-		return error_new(
-			"a program without hooks runs under Valgrind, where gdb cannot follow a replay yet: "
-			"replay it without --gdb, or build it with unsnarl cc");
 	_cleanup_(world_close) struct world world = WORLD_CLOSED;
 
 	if (command.gdb || command.commands || command.at) {

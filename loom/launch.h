@@ -28,6 +28,7 @@ struct launch_options {
 	const char *expect;               /* stdout must equal this file; NULL = no such check */
 	const char *check; /* shell command: stdin is the program's stdout, exit 0 = pass; NULL = none */
 	enum label force;  /* 0 = judge, else every run gets this label */
+	const char *gdb;   /* on the binary loom: where gdb finds the run (vgdb's prefix); NULL = no gdb */
 	bool still;        /* without address randomisation, where that is allowed */
 	struct world
 		*world; /* files, network and input of the runs; NULL = all of them the caller's, no input */

@@ -24,11 +24,18 @@ void control_uncontrolled(const char *what)
 	text[used + length] = '\n';
 }
 
+void control_show_gdb(void)
+{
+	if (VG_(clo_vgdb))
+		VG_(gdbserver)(grind.thread->tid);
+}
+
 void control_finish(uint32_t end)
 {
 	if (end == END_DEADLOCK || end == END_LOST_WAKEUP || end == END_LIVELOCK)
 		define_hung();
 	grind.schedule->end = end;
+	control_show_gdb();
 	VG_(exit)(CONTROL_STATUS);
 }
 
@@ -80,12 +87,22 @@ void access_block(void)
 
 bool control_wants_all(void)
 {
-	return grind.traced || control.looking || grind.thread->lingers ||
+	return grind.traced || control.options.stop_order || control.looking || grind.thread->lingers ||
 	       (grind.controlled && control.intervenes && control.options.claim.use == CLAIM_FORBID);
+}
+
+/* A debugger wants to see the access that comes now. */
+static void stop_before(void)
+{
+	if (*grind.thread->order == control.options.stop_order &&
+	    grind.thread->number == control.options.stop_thread)
+		control_show_gdb();
 }
 
 void control_access(Addr address, SizeT size, uint32_t site, bool write)
 {
+	if (UNLIKELY(control.options.stop_order))
+		stop_before();
 	struct agent *me = grind.thread->agent;
 	enum access access = write ? ACCESS_WRITE : ACCESS_READ;
 

@@ -127,6 +127,7 @@ void control_call(uint32_t site, Addr object);
 void control_yield(void);
 void control_finish(uint32_t end) __attribute__((noreturn));
 void control_uncontrolled(const char *what);
+void control_show_gdb(void);  /* the running thread stands where a debugger wants to see it */
 bool control_wants_all(void); /* no access may take a short way */
 
 void control_interrupt(struct thread *thread); /* a signal comes for it */
