@@ -87,8 +87,19 @@ extern const char *const cmds_observers[];
 	  .help = "how to see the program: compiled (by its hooks), binary (as it is, under Valgrind), or " \
 		  "any "                                                                                    \
 		  "(default: by its hooks if it has some)" }
+/* `type` has a member `const char *only`. */
+#define CMDS_PROGRAM_ENTRY(type)                                                                        \
+	{ .name = "program",                                                                            \
+	  .value = "NAME",                                                                              \
+	  .kind = OPTIONS_STRING,                                                                       \
+	  .offset = offsetof(type, only),                                                               \
+	  .help = "when a script or wrapper starts it: look at processes that run a file of this name " \
+		  "alone (on "                                                                          \
+		  "the binary loom)" }
 extern const char *const cmds_looms[];
 /* Says on stderr when the program is seen as it is, and what that means. */
+/* --program names a file of processes on the binary loom. */
+struct error *cmds_check_only(const char *only, enum loom loom);
 void cmds_tell_loom(const char *program, enum loom loom);
 
 /* The world that runs start in, for the verbs that run programs; `type` has a member `world`. */

@@ -159,6 +159,21 @@ uint64_t cmds_processors(void)
 										  : 1;
 }
 
+struct error *cmds_check_only(const char *only, enum loom loom)
+{
+	if (!only)
+		return NULL;
+	if (loom != LOOM_BINARY)
+		return error_new("--program %s: the program that is started has hooks and is the one that is "
+				 "looked at; "
+				 "start %s itself, or add --loom binary",
+				 only, only);
+	if (!*only || strchr(only, '/'))
+		return error_new("--program takes the name of a program's file without its folder, not '%s'",
+				 only);
+	return NULL;
+}
+
 void cmds_tell_loom(const char *program, enum loom loom)
 {
 	if (loom == LOOM_BINARY)

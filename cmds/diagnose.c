@@ -18,6 +18,7 @@ struct diagnose_command {
 	const char *check, *expect, *store;
 	struct cmds_world world;
 	unsigned loom;
+	const char *only;
 	bool json;
 };
 
@@ -31,6 +32,7 @@ static const struct options_entry entries[] = {
 	  .help = "look at so many schedules at most, however long that takes, instead of --time: the answer then "
 		  "depends on the seed alone" },
 	CMDS_LOOM_ENTRY(struct diagnose_command),
+	CMDS_PROGRAM_ENTRY(struct diagnose_command),
 	{ 'j', "jobs", "J", OPTIONS_NUMBER, AT(jobs), .low = 1, .high = 1024,
 	  .help = "schedules at a time (default: one per processor)" },
 	{ .name = "seed", .value = "S", .kind = OPTIONS_NUMBER, AT(seed), .high = UINT64_MAX,
@@ -92,6 +94,7 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 	_cleanup_(world_close) struct world world = WORLD_CLOSED;
 
 	TRY(launch_check(operands[0], &loom, &path, &build));
+	TRY(cmds_check_only(command.only, loom));
 	cmds_tell_loom(operands[0], loom);
 	if (loom == LOOM_COMPILED)
 		TRY(launch_check_control(path));
@@ -100,6 +103,7 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 	const struct diagnosis_options options = {
 		.world = &world,
 		.loom = loom,
+		.only = command.only,
 		.program = path,
 		.argv = operands,
 		.build = build,

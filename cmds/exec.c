@@ -9,6 +9,7 @@ struct exec_options {
 	unsigned observe;
 	uint64_t context;
 	unsigned loom;
+	const char *only;
 };
 
 /* clang-format off */
@@ -18,6 +19,7 @@ static const struct options_entry entries[] = {
 	  .help = "what to observe: pairs, predecessors, edges, all or none (default all)" },
 	CMDS_CONTEXT_ENTRY(struct exec_options),
 	CMDS_LOOM_ENTRY(struct exec_options),
+	CMDS_PROGRAM_ENTRY(struct exec_options),
 	{ 0 },
 };
 /* clang-format on */
@@ -48,8 +50,10 @@ static struct error *exec_main(int argc, char **argv, int *status)
 	enum loom loom = (enum loom)options.loom;
 
 	TRY(launch_check(operands[0], &loom, &path, &build));
+	TRY(cmds_check_only(options.only, loom));
 	struct launch_options launch = {
 		.loom = loom,
+		.only = options.only,
 		.path = path,
 		.argv = operands,
 		.area = { .observe = options.observe, .context = (uint32_t)options.context },

@@ -26,6 +26,7 @@ struct hunt_command {
 	const char *budget, *check, *expect, *store, *force, *forbid;
 	struct claim claim; /* from --force or --forbid */
 	unsigned policy, loom, focus;
+	const char *only;
 	struct focus claims; /* of candidates, to be forced now and then */
 	bool keep_going, no_reduce, early, json;
 	struct cmds_world world;
@@ -66,6 +67,7 @@ static const struct options_entry entries[] = {
 	CMDS_WORLD_ENTRIES(struct hunt_command),
 	CMDS_CONTEXT_ENTRY(struct hunt_command),
 	CMDS_LOOM_ENTRY(struct hunt_command),
+	CMDS_PROGRAM_ENTRY(struct hunt_command),
 	{ .name = "force", .value = "FINDING", .kind = OPTIONS_STRING, AT(force),
 	  .help = "hold threads so that this interleaving happens: the number of a finding of the last "
 		  "diagnosis of this program, or a file with a claim" },
@@ -232,6 +234,7 @@ static struct error *hunt_all(struct hunt_command *command, char **argv, struct 
 	const struct launch_options launch = {
 		.world = &world,
 		.loom = (enum loom)command->loom,
+		.only = command->only,
 		.path = summary->program,
 		.argv = argv,
 		.area = { .observe = OBSERVE_ALL,
@@ -283,6 +286,7 @@ static struct error *hunt_main(int argc, char **argv, int *status)
 
 	TRY(launch_check(operands[0], &loom, &path, &summary.build));
 	command.loom = loom;
+	TRY(cmds_check_only(command.only, loom));
 	cmds_tell_loom(operands[0], loom);
 	if (loom == LOOM_COMPILED)
 		TRY(launch_check_control(path));

@@ -25,6 +25,7 @@ struct replay_command {
 	unsigned until;
 	bool gdb, shortest, story, json;
 	struct cmds_world world;
+	const char *only;
 };
 
 static const char *const untils[] = { "failure", NULL };
@@ -57,6 +58,7 @@ static const struct options_entry entries[] = {
 	CMDS_WORLD_ENTRIES(struct replay_command),
 	CMDS_STORE_ENTRY(struct replay_command),
 	CMDS_JSON_ENTRY(struct replay_command),
+	CMDS_PROGRAM_ENTRY(struct replay_command),
 	{ 0 },
 };
 /* clang-format on */
@@ -330,14 +332,11 @@ static struct error *replay_main(int argc, char **argv, int *status)
 		.loom = subject.loom,
 		.path = subject.path,
 		.argv = subject.argv,
+		.only = command.only,
 		.area = { .observe = OBSERVE_ALL, .context = 5 },
 		.timeout_s = command.timeout_s,
 	};
 
-	if (subject.loom == LOOM_BINARY && (command.gdb || command.commands || command.at))
-		return error_new(
-			"a program without hooks runs under Valgrind, where gdb cannot follow a replay yet: "
-			"replay it without --gdb, or build it with unsnarl cc");
 	_cleanup_(world_close) struct world world = WORLD_CLOSED;
 
 	if (command.gdb || command.commands || command.at) {

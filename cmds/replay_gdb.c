@@ -97,26 +97,54 @@ static const char *run_command(const struct world *world, char text[64])
 	return text;
 }
 
-struct error *replay_gdb(const struct replay_gdb *gdb, int *status)
+/* gdb starts the program, and stops where it fails. */
+static void add_program(struct words *words, const struct replay_gdb *gdb, const char *place,
+			const char *frame, const char *run)
+{
+	add(words, "-ex", "handle SIGSTOP SIGCONT nostop noprint");
+	add_stops(words, gdb, place, frame, run);
+	if (gdb->commands)
+		add(words, "-x", gdb->commands);
+	add(words, "--args", gdb->path);
+	for (char **argument = gdb->arguments; *argument; argument++)
+		add(words, *argument, NULL);
+}
+
+/* On the binary loom the program runs beside gdb, under Valgrind, which stops it where it fails. */
+static void add_connection(struct words *words, const struct replay_gdb *gdb, const char *place,
+			   const char *remote)
+{
+	add(words, "-ex", remote);
+	if (gdb->place)
+		add(words, "-ex", place);
+	add(words, "-ex", "continue");
+	if (gdb->commands)
+		add(words, "-x", gdb->commands);
+	add(words, gdb->path, NULL);
+}
+
+struct error *replay_gdb(struct replay_gdb *gdb, int *status)
 {
 	char run[64];
 	_cleanup_free_ char *place = memory_format("tbreak %s", gdb->place ? gdb->place : "");
 	_cleanup_free_ char *frame = memory_format("frame function %s", gdb->function);
+	_cleanup_free_ char *prefix = memory_format("/tmp/unsnarl-gdb-%d", (int)getpid());
+	_cleanup_free_ char *remote =
+		memory_format("target remote | vgdb --wait=60 --max-invoke-ms=0 --vgdb-prefix=%s", prefix);
 	struct words words = { 0 };
 
 	add(&words, "gdb", "-q");
 	add(&words, "-iex", "set debuginfod enabled off");
 	add(&words, "-ex", "set pagination off");
 	add(&words, "-ex", "set confirm off");
-	add(&words, "-ex", "handle SIGSTOP SIGCONT nostop noprint");
 	if (gdb->commands)
 		add(&words, "-batch", NULL);
-	add_stops(&words, gdb, place, frame, run_command(gdb->launch.world, run));
-	if (gdb->commands)
-		add(&words, "-x", gdb->commands);
-	add(&words, "--args", gdb->path);
-	for (char **argument = gdb->arguments; *argument; argument++)
-		add(&words, *argument, NULL);
+	if (gdb->launch.loom == LOOM_BINARY) {
+		gdb->launch.gdb = prefix;
+		add_connection(&words, gdb, place, remote);
+	} else {
+		add_program(&words, gdb, place, frame, run_command(gdb->launch.world, run));
+	}
 	*VEC_PUSH(&words) = NULL;
 	fflush(stdout);
 	struct error *error = launch_under(&gdb->launch, (char *const *)(uintptr_t)words.items, status);

@@ -20,6 +20,6 @@ struct replay_gdb {
 struct error *replay_gdb_at_finding(struct replay_gdb *gdb, const char *store, uint64_t run);
 
 /* Until gdb ends; *status is its exit status. */
-struct error *replay_gdb(const struct replay_gdb *gdb, int *status);
+struct error *replay_gdb(struct replay_gdb *gdb, int *status);
 
 #endif

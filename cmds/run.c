@@ -19,6 +19,7 @@ struct run_options {
 	double timeout_s;
 	const char *check, *expect, *store;
 	unsigned label, observe, granularity, loom;
+	const char *only;
 	struct cmds_world world;
 	bool json;
 };
@@ -46,6 +47,7 @@ static const struct options_entry entries[] = {
 		  "(default all)" },
 	CMDS_CONTEXT_ENTRY(struct run_options),
 	CMDS_LOOM_ENTRY(struct run_options),
+	CMDS_PROGRAM_ENTRY(struct run_options),
 	{ .name = "granularity", .value = "word|line", .kind = OPTIONS_WORD, AT(granularity),
 	  .words = granularities,
 	  .help = "edges between exact locations or between cache lines of 64 bytes (default word)" },
@@ -134,6 +136,7 @@ static struct error *run_all(const struct run_options *options, char **argv, str
 	const struct launch_options launch = {
 		.world = &world,
 		.loom = (enum loom)options->loom,
+		.only = options->only,
 		.path = summary->program,
 		.argv = argv,
 		.area = { .observe = options->observe,
@@ -187,6 +190,7 @@ static struct error *run_main(int argc, char **argv, int *status)
 
 	TRY(launch_check(operands[0], &loom, &path, &summary.build));
 	options.loom = loom;
+	TRY(cmds_check_only(options.only, loom));
 	if (loom == LOOM_BINARY && (options.machine || options.granularity))
 		return error_new(
 			"edges between cache lines and a simulated machine need hooks: build the program "

@@ -256,6 +256,7 @@ struct error *diagnose(const struct diagnosis_options *options, struct diagnosis
 		.options = options,
 		.launch = { .loom = options->loom,
 			    .path = options->program,
+			    .only = options->only,
 			    .argv = options->argv,
 			    .area = { .observe = OBSERVE_ALL, .context = 5, .seed = options->seed },
 			    .control = { .policy = POLICY_STAY, .carry = 1 },

@@ -17,6 +17,7 @@ struct diagnosis;
 struct diagnosis_options {
 	enum loom loom;
 	const char *program; /* path, as launch_check resolved it */
+	const char *only;    /* as in struct launch_options */
 	char **argv;         /* as the user wrote it */
 	uint64_t build, seed;
 	uint64_t

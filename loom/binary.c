@@ -74,6 +74,20 @@ static char *find_launcher(void)
 	return memory_string("/usr/bin/valgrind");
 }
 
+/* gdb finds the run stopped before its first instruction, and is told of its end. */
+static void add_gdb(struct binary *out, const char *prefix, size_t *nwords)
+{
+	static const char *const switches[] = { "--vgdb=full", "--vgdb-error=0", "--vgdb-stop-at=exit" };
+
+	if (!prefix) {
+		out->argv[(*nwords)++] = (char *)(uintptr_t)"--vgdb=no";
+		return;
+	}
+	for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
+		out->argv[(*nwords)++] = (char *)(uintptr_t)switches[i];
+	out->argv[(*nwords)++] = out->prefix = memory_format("--vgdb-prefix=%s", prefix);
+}
+
 struct error *binary_prepare(const struct launch_options *options, struct binary *out)
 {
 	static const char *const switches[] = {
@@ -81,7 +95,6 @@ struct error *binary_prepare(const struct launch_options *options, struct binary
 		"-q",
 		"--log-file=/dev/null",
 		"--vex-guest-chase=no",
-		"--vgdb=no",
 		"--trace-children=yes",
 		"--sigill-diagnostics=no",
 		"--max-threads=1023",          /* AREA_SLOTS: as many as control can list */
@@ -90,6 +103,7 @@ struct error *binary_prepare(const struct launch_options *options, struct binary
 		"--run-cxx-freeres=no",
 	};
 	const size_t nswitches = sizeof switches / sizeof *switches;
+	size_t nwords = nswitches + 1;
 	_cleanup_free_ char *folder = NULL, *launcher = NULL;
 	size_t n = 0;
 
@@ -102,13 +116,16 @@ struct error *binary_prepare(const struct launch_options *options, struct binary
 		n++;
 	launcher = find_launcher();
 	out->path = memory_format("%s/" TOOL, folder);
-	out->argv = memory_alloc((n + nswitches + 2) * sizeof *out->argv);
+	out->argv = memory_alloc((n + nswitches + 8) * sizeof *out->argv);
 	out->argv[0] = out->path;
 	for (size_t i = 0; i < nswitches; i++)
 		out->argv[i + 1] = (char *)(uintptr_t)switches[i];
-	out->argv[nswitches + 1] = (char *)(uintptr_t)(options->path ? options->path : options->argv[0]);
+	add_gdb(out, options->gdb, &nwords);
+	if (options->only)
+		out->argv[nwords++] = out->only = memory_format("--only=%s", options->only);
+	out->argv[nwords] = (char *)(uintptr_t)(options->path ? options->path : options->argv[0]);
 	for (size_t i = 1; i < n; i++)
-		out->argv[nswitches + 1 + i] = options->argv[i];
+		out->argv[nwords + i] = options->argv[i];
 	out->entries[0] = memory_format("VALGRIND_LIB=%s", folder);
 	out->entries[1] = memory_format("VALGRIND_LAUNCHER=%s", launcher);
 	return NULL;
@@ -117,6 +134,8 @@ struct error *binary_prepare(const struct launch_options *options, struct binary
 void binary_free(struct binary *binary)
 {
 	free(binary->path);
+	free(binary->only);
+	free(binary->prefix);
 	free(binary->argv);
 	free(binary->entries[0]);
 	free(binary->entries[1]);

@@ -9,6 +9,8 @@
 /* What is executed in place of the program. */
 struct binary {
 	char *path;       /* NULL: the program itself, which has hooks */
+	char *only;       /* its option for one program, NULL = none, */
+	char *prefix;     /* and for gdb */
 	char **argv;      /* the tool, its options, the program, its arguments */
 	char *entries[3]; /* of the environment; NULL ends them */
 };

@@ -5,12 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fcntl.h>
 #include <link.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,6 +82,31 @@ static void forget_peak(void)
 		return; /* an old kernel: the peak stays */
 }
 
+/* Starts the program itself, on the binary loom, beside what looks at it. */
+static struct error *start_beside(const struct launch_options *options, char **environment, pid_t *child)
+{
+	_cleanup_(binary_free) struct binary binary = { 0 };
+
+	*child = 0;
+	if (options->loom != LOOM_BINARY)
+		return NULL;
+	TRY(binary_prepare(options, &binary));
+	_cleanup_free_ char **own = binary_environment(&binary, environment);
+
+	*child = fork();
+	if (*child == 0) {
+		int input = options->world && options->world->input >= 0 ? dup(options->world->input)
+									 : open("/dev/null", O_RDONLY);
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		setpgid(0, 0); /* what the terminal sends is not for it */
+		dup2(input, STDIN_FILENO);
+		execve(binary.path, binary.argv, own);
+		_exit(NOT_STARTED);
+	}
+	return *child < 0 ? error_errno(errno, "cannot start %s", binary.path) : NULL;
+}
+
 struct error *launch_under(const struct launch_options *options, char *const *argv, int *status)
 {
 	char entry[SPAWN_ENTRY_SIZE];
@@ -91,8 +118,10 @@ struct error *launch_under(const struct launch_options *options, char *const *ar
 	TRY(ready(options, entry, &area));
 	TRY(view_open(options->world, &view));
 	TRY(view_begin(view));
-	pid_t child = fork();
+	pid_t beside, child;
 
+	TRY(start_beside(options, environment, &beside));
+	child = fork();
 	if (child == 0) {
 		execvpe(argv[0], argv, environment);
 		_exit(NOT_STARTED);
@@ -104,6 +133,10 @@ struct error *launch_under(const struct launch_options *options, char *const *ar
 	signal(SIGQUIT, SIG_IGN);
 	while (waitpid(child, &end, 0) < 0 && errno == EINTR)
 		;
+	if (beside > 0) {
+		kill(beside, SIGKILL);
+		waitpid(beside, NULL, 0);
+	}
 	view_close(view);
 	*status = WIFEXITED(end) ? WEXITSTATUS(end) : 128 + WTERMSIG(end);
 	if (*status == NOT_STARTED)

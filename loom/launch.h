@@ -19,6 +19,7 @@ struct launch_options {
 	enum loom loom;    /* as launch_check found it; LOOM_ANY means compiled */
 	const char *path;  /* of the program, as launch_check resolved it; NULL = argv[0] */
 	char *const *argv; /* what the program gets, argv[0] as the user wrote it */
+	const char *only;  /* on the binary loom: file name of the one program to see; NULL = all of them */
 	struct area_options area;
 	struct area_control control;      /* policy POLICY_FREE = not controlled */
 	const struct schedule_turn *plan; /* control.nplan turns */
@@ -27,6 +28,7 @@ struct launch_options {
 	const char *expect;               /* stdout must equal this file; NULL = no such check */
 	const char *check; /* shell command: stdin is the program's stdout, exit 0 = pass; NULL = none */
 	enum label force;  /* 0 = judge, else every run gets this label */
+	const char *gdb;   /* on the binary loom: where gdb finds the run (vgdb's prefix); NULL = no gdb */
 	bool still;        /* without address randomisation, where that is allowed */
 	struct world
 		*world; /* files, network and input of the runs; NULL = all of them the caller's, no input */

@@ -3,7 +3,8 @@
 the sets of lines that name the cause, is its class right, is nothing claimed of correct
 programs; is the first answer of isolate one that names the cause of a crash.
 
-usage: eval-validation.py [--build DIR] [--sets DIR] [--only SET] [--time S] [--schedules N] [NAME...]
+usage: eval-validation.py [--build DIR] [--sets DIR] [--only SET] [--time S] [--schedules N] [--gcc FLAGS] [NAME...]
+With --gcc programs are built by gcc with these flags and without hooks: the binary loom.
 """
 
 import argparse
@@ -24,10 +25,12 @@ def programs(folder, names):
                 json.loads(truth.read_text())
 
 
-def compile_program(unsnarl, source, folder):
-    word = ["c++"] if source.suffix == ".cpp" else ["cc"]
+def compile_program(unsnarl, source, folder, gcc):
+    cplusplus = source.suffix == ".cpp"
     program = folder / source.stem
-    command = [unsnarl, *word, "-w", "-g", "-O1", "-pthread", "-o", program, source]
+    compiler = ["g++" if cplusplus else "gcc", *gcc.split()] if gcc else \
+        [unsnarl, "c++" if cplusplus else "cc", "-g", "-O1"]
+    command = [*compiler, "-w", "-pthread", "-o", program, source]
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     return program
 
@@ -72,7 +75,7 @@ def judge_first(found, truth):
 
 
 def judge_diagnose(unsnarl, source, truth, folder, options):
-    program = compile_program(unsnarl, source, folder)
+    program = compile_program(unsnarl, source, folder, options.gcc)
     return judge_first(answer(unsnarl, ["diagnose", "--time", str(options.time)], program, folder), truth)
 
 
@@ -84,7 +87,7 @@ def judge_crash(unsnarl, source, truth, folder, options):
 
 
 def judge_correct(unsnarl, source, truth, folder, options):
-    program = compile_program(unsnarl, source, folder)
+    program = compile_program(unsnarl, source, folder, options.gcc)
     given = standard_input(source, truth, folder)
     found = answer(unsnarl, ["hunt", "--budget", str(options.schedules), "--keep-going", "--no-reduce"], program,
                    folder, given)
@@ -100,6 +103,7 @@ def main():
     parser.add_argument("--only")
     parser.add_argument("--time", type=float, default=60)
     parser.add_argument("--schedules", type=int, default=200)
+    parser.add_argument("--gcc", metavar="FLAGS")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     unsnarl = str(Path(options.build).resolve() / "unsnarl")

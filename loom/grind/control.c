@@ -7,7 +7,9 @@
 #include "loom/grind/control.h"
 #include "loom/grind/define.h"
 
-#define PATIENCE 256u /* accesses without a point, after which one is a point: it may wait for others */
+/* Accesses without a point after which the first one of a block is a point: the thread may wait for others. Code in
+ * the program looks at it (quick.c), as most accesses are seen by nothing else. */
+#define PATIENCE 256u
 
 struct control control;
 
@@ -22,11 +24,18 @@ void control_uncontrolled(const char *what)
 	text[used + length] = '\n';
 }
 
+void control_show_gdb(void)
+{
+	if (VG_(clo_vgdb))
+		VG_(gdbserver)(grind.thread->tid);
+}
+
 void control_finish(uint32_t end)
 {
 	if (end == END_DEADLOCK || end == END_LOST_WAKEUP || end == END_LIVELOCK)
 		define_hung();
 	grind.schedule->end = end;
+	control_show_gdb();
 	VG_(exit)(CONTROL_STATUS);
 }
 
@@ -41,13 +50,59 @@ static bool is_no_point(struct agent *me, Addr address, SizeT size, uint32_t sit
 	if (shadow_is_open(address, size, access == ACCESS_WRITE) || points_always(site) ||
 	    (control.intervenes && intervene_covers(grind.thread, address, size)))
 		return false;
-	if (UNLIKELY(control.looking))
+	if (UNLIKELY(control.looks_closely))
 		spinning_look(me, site, address, access);
-	return --grind.thread->patience != 0;
+	return !grind.thread->lingers;
+}
+
+static void set_patience(struct thread *thread)
+{
+	thread->linger_at = *thread->order + PATIENCE;
+	thread->lingers = false;
+	if (thread != grind.thread)
+		return;
+	grind.linger_at = thread->linger_at;
+	shadow_choose_way();
+}
+
+void access_linger(void)
+{
+	struct thread *me = grind.thread;
+
+	if (!grind.controlled || !me->agent || is_alone()) {
+		set_patience(me);
+		return;
+	}
+	me->lingers = true;
+	me->linger_at = grind.linger_at = UINT64_MAX;
+	shadow_choose_way();
+}
+
+void access_block(void)
+{
+	if (*grind.thread->order >= grind.linger_at)
+		access_linger();
+	control.looks_closely = control.looking;
+}
+
+bool control_wants_all(void)
+{
+	return grind.traced || control.options.stop_order || control.looking || grind.thread->lingers ||
+	       (grind.controlled && control.intervenes && control.options.claim.use == CLAIM_FORBID);
+}
+
+/* A debugger wants to see the access that comes now. */
+static void stop_before(void)
+{
+	if (*grind.thread->order == control.options.stop_order &&
+	    grind.thread->number == control.options.stop_thread)
+		control_show_gdb();
 }
 
 void control_access(Addr address, SizeT size, uint32_t site, bool write)
 {
+	if (UNLIKELY(control.options.stop_order))
+		stop_before();
 	struct agent *me = grind.thread->agent;
 	enum access access = write ? ACCESS_WRITE : ACCESS_READ;
 
@@ -56,6 +111,7 @@ void control_access(Addr address, SizeT size, uint32_t site, bool write)
 	me->site = site; /* for the policy */
 	policy_weigh(me);
 	point_pass(me, (struct point){ .site = site, .access = access, .address = address, .size = size });
+	set_patience(grind.thread);
 }
 
 void control_wrote(void)
@@ -86,6 +142,7 @@ void control_call(uint32_t site, Addr object)
 	} else {
 		point_pass(me, point);
 	}
+	set_patience(grind.thread);
 }
 
 void control_yield(void)
@@ -128,8 +185,8 @@ static void admit(struct thread *thread)
 	agent->number = thread->number;
 	agent->deadline = NEVER;
 	agent->worked = *thread->order;
-	thread->patience = control.patience;
 	thread->agent = agent;
+	set_patience(thread);
 	policy_new(agent);
 	agent_readies(agent);
 }
@@ -154,6 +211,8 @@ void control_engage(void)
 	admit(grind.thread);
 	control.turn->thread = grind.thread->number;
 	control.current = grind.thread->agent;
+	shadow_forget_sites();
+	shadow_choose_way();
 	lock_set_token();
 }
 
@@ -166,7 +225,6 @@ void control_start(void)
 	control.still_most =
 		control.options.still_points > STILL_MOST ? control.options.still_points : STILL_MOST;
 	control.next_deadline = control.timer_deadline = control.next_overdue = NEVER;
-	control.patience = PATIENCE;
 	/* Until somebody makes a second thread, the run is one turn of the first. */
 	if (control.options.policy != POLICY_FREE && !grind.schedule->nturns)
 		turns_start();

@@ -90,7 +90,7 @@ struct control {
 	uint64_t timer_deadline, handlers; /* NEVER and 0: the core sees to timers and signals */
 	uint64_t contested, still, still_most, waits, work, fair_at;
 	uint32_t patience;
-	bool looking;
+	bool looking, looks_closely; /* the second is the first as it was when the block at hand began */
 	/* Turns and plan. */
 	struct area_turn *turn;
 	bool planned;
@@ -127,6 +127,8 @@ void control_call(uint32_t site, Addr object);
 void control_yield(void);
 void control_finish(uint32_t end) __attribute__((noreturn));
 void control_uncontrolled(const char *what);
+void control_show_gdb(void);  /* the running thread stands where a debugger wants to see it */
+bool control_wants_all(void); /* no access may take a short way */
 
 void control_interrupt(struct thread *thread); /* a signal comes for it */
 /* Lets up to `most` of those go on that wait at the futex; how many. */

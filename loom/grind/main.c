@@ -26,9 +26,18 @@ void *grind_reserve(SizeT size)
 	return (void *)sr_Res(result);
 }
 
+static const HChar *only; /* file name of the program that is observed; NULL = whatever it is */
+
+static bool is_wanted(void)
+{
+	const HChar *path = VG_(args_the_exename), *slash = path ? VG_(strrchr)(path, '/') : NULL;
+
+	return !only || (path && VG_(strcmp)(slash ? slash + 1 : path, only) == 0);
+}
+
 static void begin_observing(void)
 {
-	if (!area_start())
+	if (!is_wanted() || !area_start())
 		return;
 	grind.random = grind.head->options.seed * 0xd1342543de82ef95u + 1;
 	grind.context_events = grind.head->options.context < 8 ? grind.head->options.context : 8;
@@ -63,6 +72,17 @@ static void finish(Int status)
 	(void)status;
 }
 
+static Bool take_option(const HChar *option)
+{
+	if (VG_STR_CLO(option, "--only", only))
+		return True;
+	return False;
+}
+
+static void no_usage(void)
+{
+}
+
 /* The core writes about what happens to the program; the program's output must stay as it is. */
 static void be_silent(void)
 {
@@ -79,6 +99,7 @@ static void before_options(void)
 	VG_(details_avg_translation_sizeB)(600);
 	VG_(basic_tool_funcs)(start, instrument, finish);
 	VG_(needs_client_requests)(sync_request);
+	VG_(needs_command_line_options)(take_option, no_usage, no_usage);
 	be_silent();
 	grind.shared_low = ~(Addr)0;
 	threads_prepare();

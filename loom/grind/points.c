@@ -46,4 +46,5 @@ uint32_t points_visit(uint32_t site)
 void points_look(bool on)
 {
 	control.looking = on;
+	shadow_choose_way();
 }

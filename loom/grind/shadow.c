@@ -1,611 +1,210 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What is known of every location. Memory is seen in granules of 8 aligned
- * bytes, in three forms: *private*, touched by one thread only, with the last
- * write and the last read since of each half; a *row*, private likewise, of each
- * byte; and *parts*, touched by several threads, where each part has the last
- * write, the last read of every thread since, and the last two accesses of
- * different threads. All forms tell exactly what tests/reference.c tells byte by
- * byte; only orders of private locations are those of the last access.
+ * What is known of every location. A granule has a cell (shadow.h) as long as its
+ * halves belong to one thread each; when a second one comes it gets parts (parts.c).
+ * Both tell exactly what tests/reference.c tells byte by byte; only orders of private
+ * bytes are those of the last access to their half. The usual access to private
+ * memory does not come here: quick.c.
  *
  * An access is a word: its site, and its order in its thread. */
 #include "loom/grind/shadow.h"
 
 #include "loom/grind/control.h"
 
-#define NOBODY UINT32_MAX
-#define FEW_READERS 2u
-
-struct reader {
-	uint64_t word;
-	uint32_t thread;
-};
-
-struct part {
-	uint8_t from, to;
-	uint16_t write_context;
-	uint32_t writer;
-	uint64_t write;                     /* 0 = none */
-	uint32_t last_thread, other_thread; /* NOBODY = none */
-	uint32_t last_site,
-		other_site; /* of the last access, and of the last one by another thread than that */
-	uint32_t nreaders, readers_room;
-	struct reader *readers; /* `few`, or on the heap when there are more */
-	struct reader few[FEW_READERS];
-};
-
-struct parts {
-	uint32_t n;
-	struct part items[8];
-};
+#define MAP_RESERVED 0x104022 /* private, anonymous, noreserve, fixed_noreplace */
+#define MADV_DONTDUMP 16
 
 struct shadow shadow;
 
-/* ---- pages ---- */
-
-struct far_page {
-	struct far_page *next;
-	uint64_t number;
-	struct page *page;
-};
-#define FAR_BUCKETS 4096u
-static struct far_page *far_pages[FAR_BUCKETS];
-
-static struct page *page_new(void)
+static void reserve(Addr at, SizeT size)
 {
-	static char *spare, *spare_end;
-
-	if (spare == spare_end) {
-		const SizeT size = 64 * sizeof(struct page);
-		spare = grind_reserve(size);
-		spare_end = spare + size;
-	}
-	spare += sizeof(struct page);
-	return (struct page *)(spare - sizeof(struct page));
-}
-
-struct page *shadow_page(Addr address, bool make)
-{
-	uint64_t number = address >> PAGE_BITS;
-
-	if (number < NEAR_PAGES) {
-		if (!shadow.near[number] && make)
-			shadow.near[number] = page_new();
-		return shadow.near[number];
-	}
-	struct far_page **bucket = &far_pages[number % FAR_BUCKETS];
-
-	for (struct far_page *far = *bucket; far; far = far->next)
-		if (far->number == number)
-			return far->page;
-	if (!make)
-		return NULL;
-	struct far_page *fresh = VG_(malloc)("grind.far", sizeof *fresh);
-
-	*fresh = (struct far_page){ *bucket, number, page_new() };
-	*bucket = fresh;
-	return fresh->page;
-}
-
-/* ---- memory of rows and parts ---- */
-
-struct spare {
-	struct spare *next;
-};
-static struct spare *spare_parts;
-
-#define ROWS_MOST (1u << 24)
-static uint32_t *spare_rows, nspare_rows, next_row = 1;
-
-static uint32_t take_row(void)
-{
-	if (!nspare_rows && next_row == ROWS_MOST)
-		VG_(tool_panic)("the program uses too much memory byte by byte to be observed");
-	uint32_t number = nspare_rows ? spare_rows[--nspare_rows] : next_row++;
-
-	shadow.rows[number] = (struct row){ .write = { 0 } };
-	return number;
-}
-
-static void give_row(uint32_t number)
-{
-	spare_rows[nspare_rows++] = number;
+	if (raw_call(__NR_mmap, (long)at, (long)size, VKI_PROT_READ | VKI_PROT_WRITE, MAP_RESERVED, -1, 0) !=
+	    (long)at)
+		VG_(tool_panic)("there is no room for the tables of what is known of the program");
+	raw_call(__NR_madvise, (long)at, (long)size, MADV_DONTDUMP, 0, 0, 0);
 }
 
 void shadow_start(void)
 {
-	shadow.near = grind_reserve(NEAR_PAGES * sizeof(struct page *));
-	shadow.rows = grind_reserve(ROWS_MOST * sizeof(struct row));
-	spare_rows = grind_reserve(ROWS_MOST * sizeof *spare_rows);
-	shadow.met = grind_reserve(AREA_PLACES);
+	reserve(CELLS_BASE, (CELL_SIZE / 8ull) << NEAR_BITS);
+	reserve(CONTEXTS_BASE, 2ull << NEAR_BITS);
+	shadow.quick = grind_reserve(AREA_PLACES);
+	shadow.touched = grind_reserve(1ull << (NEAR_BITS - CHUNK_BITS));
 }
 
-static void *take(struct spare **list, SizeT size)
+void shadow_forget_sites(void)
 {
-	struct spare *first = *list;
-
-	if (first)
-		*list = first->next;
-	else
-		first = VG_(malloc)("grind.shadow", size);
-	VG_(memset)(first, 0, size);
-	return first;
+	VG_(memset)(shadow.quick, 0, AREA_PLACES);
 }
 
-static void give(struct spare **list, void *block)
+/* What instrumented code compares tags with: those of the running thread's own memory, unless every access has to go
+ * the long way. */
+void shadow_choose_way(void)
 {
-	struct spare *first = block;
+	bool quick = grind.observed && !control_wants_all();
+	uint64_t tag = tag_of(grind.thread->number) | TAG_FULL;
 
-	first->next = *list;
-	*list = first;
+	grind.own = quick ? tag | tag << 32 : UINT64_MAX;
 }
 
-static void part_release(struct part *part)
+static bool is_far(Addr address, Addr end)
 {
-	if (part->readers_room)
-		VG_(free)(part->readers);
+	return end >> NEAR_BITS || end < address;
 }
 
-static struct parts *parts_of(const struct page *page, uint32_t granule)
+static uint32_t start_in(Addr granule, Addr address)
 {
-	return (struct parts *)page->halves[2 * granule].write;
+	return address > granule ? (uint32_t)(address - granule) : 0;
 }
 
-static struct row *row_of(const struct page *page, uint32_t granule)
+static uint32_t end_in(Addr granule, Addr end)
 {
-	return &shadow.rows[HEAD_ROW(page->head[granule])];
+	return end < granule + 8 ? (uint32_t)(end - granule) : 8;
 }
 
-static void clear(struct page *page, uint32_t granule)
+/* ---- accesses ---- */
+
+static bool is_mine(uint32_t tag)
 {
-	uint32_t form = HEAD_FORM(page->head[granule]);
-
-	if (form == FORM_ROW)
-		give_row(HEAD_ROW(page->head[granule]));
-	if (form == FORM_PARTS) {
-		struct parts *parts = parts_of(page, granule);
-
-		for (uint32_t i = 0; i < parts->n; i++)
-			part_release(&parts->items[i]);
-		give(&spare_parts, parts);
-	}
-	page->head[granule] = 0;
-	page->halves[2 * granule] = page->halves[2 * granule + 1] = (struct half){ 0, 0 };
+	return !(tag & TAG_SHARED) &&
+	       (!(tag & TAG_OWNED) || !((tag ^ tag_of(grind.thread->number)) & TAG_OWNER));
 }
 
-/* ---- forms ---- */
-
-static uint64_t later(uint64_t a, uint64_t b)
+static bool are_mine(const struct cell *cell, uint32_t from, uint32_t to)
 {
-	return WORD_ORDER(a) > WORD_ORDER(b) ? WORD_ORDER(a) : WORD_ORDER(b);
+	return is_mine(cell->tags[from / 4]) && is_mine(cell->tags[(to - 1) / 4]);
 }
 
-static struct row *make_row(struct page *page, uint32_t granule)
+static void byte_access(struct cell *cell, Addr granule, uint32_t at, uint32_t site, bool write)
 {
-	struct half low = page->halves[2 * granule], high = page->halves[2 * granule + 1];
-	uint64_t head = page->head[granule];
-	uint32_t number = take_row();
-	struct row *row = &shadow.rows[number];
-
-	for (uint32_t i = 0; i < 8; i++) {
-		struct half half = i < 4 ? low : high;
-
-		row->write[i] = WORD_SITE(half.write);
-		row->read[i] = WORD_ORDER(half.read) > WORD_ORDER(half.write) ? WORD_SITE(half.read) : 0;
-		row->context[i] = (uint16_t)(head >> (i < 4 ? 32 : 48));
-	}
-	row->write_order = later(low.write, high.write);
-	row->read_order = later(low.read, high.read);
-	page->head[granule] = HEAD(HEAD_OWNER(head), FORM_ROW) | (uint64_t)number << 32;
-	return row;
-}
-
-static bool same_bytes(const struct row *row, uint32_t a, uint32_t b)
-{
-	return row->write[a] == row->write[b] && row->read[a] == row->read[b] &&
-	       row->context[a] == row->context[b];
-}
-
-/* A part of a granule that one thread has had to itself. */
-static struct part part_of_byte(const struct row *row, uint32_t at, uint32_t owner)
-{
-	uint64_t write = row->write[at] ? (uint64_t)row->write[at] << WORD_ORDER_BITS | row->write_order : 0;
-	uint64_t read = row->read[at] ? (uint64_t)row->read[at] << WORD_ORDER_BITS | row->read_order : 0;
-	struct part part = { .from = (uint8_t)at,
-			     .to = (uint8_t)(at + 1),
-			     .write = write,
-			     .writer = owner,
-			     .write_context = row->context[at],
-			     .last_thread = write || read ? owner : NOBODY,
-			     .last_site = WORD_SITE(read ? read : write),
-			     .other_thread = NOBODY };
-
-	if (read) {
-		part.few[0] = (struct reader){ read, owner };
-		part.nreaders = 1;
-	}
-	return part;
-}
-
-static struct reader *readers_of(struct part *part)
-{
-	return part->readers_room ? part->readers : part->few;
-}
-
-static struct parts *make_parts(struct page *page, uint32_t granule)
-{
-	uint32_t owner = HEAD_OWNER(page->head[granule]) - 1;
-	struct row *row =
-		HEAD_FORM(page->head[granule]) == FORM_ROW ? row_of(page, granule) : make_row(page, granule);
-	struct parts *parts = take(&spare_parts, sizeof *parts);
-
-	for (uint32_t at = 0; at < 8; at++) {
-		if (at && same_bytes(row, at, at - 1))
-			parts->items[parts->n - 1].to++;
-		else
-			parts->items[parts->n++] = part_of_byte(row, at, owner);
-	}
-	give_row(HEAD_ROW(page->head[granule]));
-	page->head[granule] = HEAD(0, FORM_PARTS);
-	page->halves[2 * granule] = (struct half){ (uint64_t)parts, 0 };
-	return parts;
-}
-
-/* From here on a part begins at `at`. */
-static void cut(struct parts *parts, uint32_t at)
-{
-	for (uint32_t i = 0; i < parts->n; i++) {
-		struct part *part = &parts->items[i];
-
-		if (part->from >= at || part->to <= at)
-			continue;
-		for (uint32_t k = parts->n; k > i + 1; k--)
-			parts->items[k] = parts->items[k - 1];
-		parts->n++;
-		struct part *second = &parts->items[i + 1];
-
-		*second = *part;
-		if (part->readers_room) {
-			second->readers =
-				VG_(malloc)("grind.readers", part->readers_room * sizeof *part->readers);
-			VG_(memcpy)(second->readers, part->readers, part->nreaders * sizeof *part->readers);
-		}
-		part->to = second->from = (uint8_t)at;
+	if (write) {
+		cell->write[at] = (uint16_t)site;
+		cell->read[at] = 0;
+		if (grind.observes & OBSERVE_EDGES)
+			contexts_at(granule)[at] = (uint16_t)grind.thread->context;
 		return;
 	}
+	if (!cell->write[at] && !cell->read[at])
+		log_edge(0, 0, site, grind.thread->context, false);
+	cell->read[at] = (uint16_t)site;
 }
 
-/* ---- what an access to a part teaches ---- */
-
-static uint32_t context_append(uint32_t context, uint32_t event)
+static bool is_touched(const struct cell *cell, uint32_t half)
 {
-	uint32_t bits = 2 * grind.context_events;
-
-	if (!bits)
-		return context;
-	context = context << 2 | event;
-	if (bits == 16)
-		return context & 0xffff;
-	return context >> bits > 1 ? (context & ((1u << bits) - 1)) | 1u << bits : context;
-}
-
-enum { LOCAL_READ, LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE };
-
-static bool is_foreign(const struct part *part, uint32_t me)
-{
-	return part->write && part->writer != me;
-}
-
-static struct reader *reader_of(struct part *part, uint32_t thread)
-{
-	struct reader *readers = readers_of(part);
-
-	for (uint32_t i = 0; i < part->nreaders; i++)
-		if (readers[i].thread == thread)
-			return &readers[i];
-	return NULL;
-}
-
-static void add_reader(struct part *part, uint32_t thread, uint64_t word)
-{
-	uint32_t room = part->readers_room ? part->readers_room : FEW_READERS;
-
-	if (part->nreaders == room) {
-		struct reader *more = VG_(malloc)("grind.readers", 2 * room * sizeof *more);
-
-		VG_(memcpy)(more, readers_of(part), part->nreaders * sizeof *more);
-		part_release(part);
-		part->readers = more;
-		part->readers_room = 2 * room;
-	}
-	readers_of(part)[part->nreaders++] = (struct reader){ word, thread };
-}
-
-/* There are accesses since and including the last write, all by `me`. */
-static bool is_own(struct part *part, uint32_t me)
-{
-	if (is_foreign(part, me))
-		return false;
-	struct reader *readers = readers_of(part);
-
-	for (uint32_t i = 0; i < part->nreaders; i++)
-		if (readers[i].thread != me)
+	for (uint32_t at = 4 * half; at < 4 * half + 4; at++)
+		if (!cell->write[at] && !cell->read[at])
 			return false;
-	return part->write || part->nreaders;
+	return true;
 }
 
-static uint32_t predecessor(const struct part *part, uint32_t me)
-{
-	if (part->last_thread == NOBODY)
-		return 0;
-	if (part->last_thread != me)
-		return part->last_site;
-	return part->other_thread == NOBODY ? 0 : part->other_site;
-}
-
-static void touched(struct part *part, uint32_t me, uint32_t site)
-{
-	if (part->last_thread != me && part->last_thread != NOBODY) {
-		part->other_thread = part->last_thread;
-		part->other_site = part->last_site;
-	}
-	part->last_thread = me;
-	part->last_site = site;
-}
-
-static bool thread_is_open(const struct thread *thread, uint64_t order)
-{
-	return thread && !thread->joined && order > thread->closed;
-}
-
-static void found_pair(uint32_t kind, uint32_t head_thread, uint64_t head, uint64_t tail, Addr address)
-{
-	uint32_t number = log_pair(kind, head_thread, head, tail, address);
-	struct thread *other = thread_numbered(head_thread);
-
-	/* The head's thread has not synchronised since: the two could have come the other way round. */
-	if (number != UINT32_MAX && grind.controlled && thread_is_open(other, WORD_ORDER(head)))
-		grind.process->pairs[number].open = 1;
-	if (number != UINT32_MAX && other)
-		couples_meet(other, kind, head, tail, address, number);
-}
-
-enum { WRITE_READ = 1, READ_WRITE, WRITE_WRITE }; /* enum pair_kind */
-
-static void part_read(struct part *part, uint32_t me, uint64_t word, uint32_t context, Addr address)
-{
-	uint32_t site = WORD_SITE(word);
-
-	log_predecessor(site, predecessor(part, me));
-	if (is_foreign(part, me)) {
-		found_pair(WRITE_READ, part->writer, part->write, word, address);
-		log_edge(WORD_SITE(part->write), part->write_context, site, context, false);
-	} else if (!part->write && !is_own(part, me)) {
-		log_edge(0, 0, site, context, false);
-	}
-	struct reader *reader = reader_of(part, me);
-
-	if (reader)
-		reader->word = word;
-	else
-		add_reader(part, me, word);
-	touched(part, me, site);
-}
-
-static void part_write(struct part *part, uint32_t me, uint64_t word, uint32_t context, Addr address)
-{
-	uint32_t site = WORD_SITE(word);
-	struct reader *readers = readers_of(part);
-
-	log_predecessor(site, predecessor(part, me));
-	for (uint32_t i = 0; i < part->nreaders; i++)
-		if (readers[i].thread != me)
-			found_pair(READ_WRITE, readers[i].thread, readers[i].word, word, address);
-	part->nreaders = 0;
-	if (is_foreign(part, me)) {
-		found_pair(WRITE_WRITE, part->writer, part->write, word, address);
-		log_edge(WORD_SITE(part->write), part->write_context, site, context, true);
-	}
-	part->write = word;
-	part->writer = me;
-	part->write_context = (uint16_t)context;
-	touched(part, me, site);
-}
-
-/* ---- who is told ---- */
-
-#define MOST_SENDERS 64u
-static struct {
-	uint32_t threads[MOST_SENDERS], n;
-} senders;
-
-static void add_sender(uint32_t thread)
-{
-	for (uint32_t i = 0; i < senders.n; i++)
-		if (senders.threads[i] == thread)
-			return;
-	if (senders.n < MOST_SENDERS)
-		senders.threads[senders.n++] = thread;
-}
-
-static void collect(struct part *part, uint32_t me, bool write)
-{
-	bool first = !is_own(part, me) && !reader_of(part, me);
-
-	if (is_foreign(part, me) && (write || first))
-		add_sender(part->writer);
-	struct reader *readers = readers_of(part);
-
-	for (uint32_t i = 0; write && i < part->nreaders; i++)
-		if (readers[i].thread != me)
-			add_sender(readers[i].thread);
-}
-
-/* One event in this thread, however many others took part. */
-static void communicate(bool write)
-{
-	if (senders.n)
-		grind.thread->context =
-			context_append(grind.thread->context, write ? LOCAL_WRITE : LOCAL_READ);
-	for (uint32_t i = 0; i < senders.n; i++) {
-		struct thread *other = thread_numbered(senders.threads[i]);
-
-		if (other)
-			other->context = context_append(other->context, write ? REMOTE_WRITE : REMOTE_READ);
-	}
-}
-
-static void parts_access(struct parts *parts, Addr granule, uint32_t from, uint32_t to, uint64_t word,
-			 bool write)
-{
-	uint32_t me = grind.thread->number;
-
-	cut(parts, from);
-	cut(parts, to);
-	senders.n = 0;
-	for (uint32_t i = 0; i < parts->n; i++)
-		if (parts->items[i].from >= from && parts->items[i].to <= to)
-			collect(&parts->items[i], me, write);
-	uint32_t context = grind.thread->context;
-
-	for (uint32_t i = 0; i < parts->n; i++) {
-		struct part *part = &parts->items[i];
-
-		if (part->from >= from && part->to <= to)
-			(write ? part_write : part_read)(part, me, word, context, granule + part->from);
-	}
-	communicate(write);
-}
-
-/* ---- private granules ---- */
-
-static void row_access(struct row *row, uint32_t from, uint32_t to, uint64_t word, bool write)
-{
-	uint32_t context = grind.thread->context;
-
-	log_predecessor(WORD_SITE(word), 0);
-	shadow.met[WORD_SITE(word)] = 1;
-	for (uint32_t i = from; i < to; i++) {
-		if (write) {
-			row->write[i] = WORD_SITE(word);
-			row->read[i] = 0;
-			row->context[i] = (uint16_t)context;
-			continue;
-		}
-		if (!row->write[i] && !row->read[i])
-			log_edge(0, 0, WORD_SITE(word), context, false);
-		row->read[i] = WORD_SITE(word);
-	}
-	*(write ? &row->write_order : &row->read_order) = WORD_ORDER(word);
-}
-
-static void halves_access(struct page *page, uint32_t granule, uint32_t from, uint32_t to, uint64_t word,
-			  bool write)
-{
-	uint64_t context = grind.thread->context;
-
-	log_predecessor(WORD_SITE(word), 0);
-	shadow.met[WORD_SITE(word)] = 1;
-	for (uint32_t i = from / 4; i < to / 4; i++) {
-		struct half *half = &page->halves[2 * granule + i];
-		uint32_t shift = 32 + 16 * i;
-
-		if (write) {
-			half->write = word;
-			page->head[granule] =
-				(page->head[granule] & ~(0xffffull << shift)) | context << shift;
-			continue;
-		}
-		if (!half->write && !half->read)
-			log_edge(0, 0, WORD_SITE(word), (uint32_t)context, false);
-		half->read = word;
-	}
-}
-
-/* Somebody else's memory: when it is a stack, its owner must know that frames there are not its own alone. */
-static void note_stack(Addr address, uint32_t owner)
-{
-	struct thread *thread = thread_numbered(owner);
-
-	if (!thread || thread == grind.thread || address >= thread->stack_high)
-		return;
-	if (address + STACK_MOST > thread->stack_high && address < thread->shared_low)
-		thread->shared_low = address;
-}
-
-static void granule_access(struct page *page, Addr granule, uint32_t from, uint32_t to, uint64_t word,
+static void private_access(struct cell *cell, Addr granule, uint32_t from, uint32_t to, uint64_t word,
 			   bool write)
 {
-	uint32_t at = PAGE_GRANULE(granule);
-	uint64_t head = page->head[at];
-	bool fits = from % 4 == 0 && to % 4 == 0;
+	uint32_t site = WORD_SITE(word);
+	/* The first read of what nobody has written is an edge of its own in every context. */
+	bool bytes_differ = grind.observes & OBSERVE_EDGES;
 
-	uint64_t dead = head & HEAD_DEAD;
-
-	shadow.touched_dead |= dead != 0;
-	head = page->head[at] &= ~HEAD_DEAD;
-	if (!head)
-		head = page->head[at] = grind.thread->tag;
-	if (HEAD_FORM(head) != FORM_PARTS && HEAD_OWNER(head) != HEAD_OWNER(grind.thread->tag)) {
-		note_stack(granule, HEAD_OWNER(head) - 1);
-		parts_access(make_parts(page, at), granule, from, to, word, write);
-	} else if (HEAD_FORM(head) == FORM_PARTS) {
-		parts_access(parts_of(page, at), granule, from, to, word, write);
-	} else if (HEAD_FORM(head) == FORM_ROW) {
-		row_access(row_of(page, at), from, to, word, write);
-	} else if (fits) {
-		halves_access(page, at, from, to, word, write);
-	} else {
-		row_access(make_row(page, at), from, to, word, write);
+	log_predecessor(site, 0);
+	for (uint32_t at = from; at < to; at++)
+		byte_access(cell, granule, at, site, write);
+	for (uint32_t half = from / 4; half <= (to - 1) / 4; half++) {
+		(write ? cell->write_order : cell->read_order)[half] = (uint32_t)WORD_ORDER(word);
+		cell->tags[half] = (cell->tags[half] & TAG_DEAD) | tag_of(grind.thread->number) |
+				   (bytes_differ && !is_touched(cell, half) ? 0 : TAG_FULL);
 	}
-	page->head[at] |= dead;
+	shadow.quick[site] = !grind.controlled || !points_always(site);
+}
+
+static void granule_access(Addr granule, uint32_t from, uint32_t to, uint64_t word, bool write)
+{
+	struct cell *cell = cell_at(granule);
+
+	shadow.touched[granule >> CHUNK_BITS] = 1;
+	shadow.touched_dead |= ((cell->tags[from / 4] | cell->tags[(to - 1) / 4]) & TAG_DEAD) != 0;
+	if (are_mine(cell, from, to) && WORD_SITE(word) < QUICK_SITES) {
+		private_access(cell, granule, from, to, word, write);
+		return;
+	}
+	if (!(cell->tags[0] & TAG_SHARED))
+		parts_make(cell, granule);
+	parts_access(cell, granule, from, to, word, write);
+}
+
+static bool is_own(const struct cell *cell, uint32_t from, uint32_t to)
+{
+	return cell->tags[from / 4] == (uint32_t)grind.own && cell->tags[(to - 1) / 4] == (uint32_t)grind.own;
+}
+
+/* In a granule that is_own says is. */
+static void own_access(struct cell *cell, Addr granule, uint32_t from, uint32_t to, uint32_t site, bool write)
+{
+	uint32_t order = (uint32_t)*grind.thread->order;
+
+	for (uint32_t at = from; at < to; at++)
+		byte_access(cell, granule, at, site, write);
+	for (uint32_t half = from / 4; half <= (to - 1) / 4; half++)
+		(write ? cell->write_order : cell->read_order)[half] = order;
+}
+
+bool shadow_access_own(Addr address, SizeT size, uint32_t site, bool write)
+{
+	Addr end = address + size;
+
+	if (is_far(address, end) || !shadow.quick[site] || site >= QUICK_SITES)
+		return false;
+	for (Addr granule = address & ~7ull; granule < end; granule += 8)
+		if (!is_own(cell_at(granule), start_in(granule, address), end_in(granule, end)))
+			return false;
+	for (Addr granule = address & ~7ull; granule < end; granule += 8)
+		own_access(cell_at(granule), granule, start_in(granule, address), end_in(granule, end), site,
+			   write);
+	return true;
 }
 
 void shadow_access(Addr address, SizeT size, uint64_t word, bool write)
 {
 	Addr end = address + size;
 
+	if (is_far(address, end))
+		return;
 	for (Addr granule = address & ~7ull; granule < end; granule += 8)
-		granule_access(shadow_page(granule, true), granule,
-			       address > granule ? (uint32_t)(address - granule) : 0,
-			       end < granule + 8 ? (uint32_t)(end - granule) : 8, word, write);
+		granule_access(granule, start_in(granule, address), end_in(granule, end), word, write);
 }
 
 /* ---- ends of lives ---- */
 
-static void forget_bytes(struct page *page, Addr granule, uint32_t from, uint32_t to)
+static void forget_bytes(struct cell *cell, uint32_t from, uint32_t to)
 {
-	uint32_t at = PAGE_GRANULE(granule);
-	uint64_t head = page->head[at];
+	for (uint32_t at = from; at < to; at++)
+		cell->write[at] = cell->read[at] = 0;
+	for (uint32_t half = from / 4; half <= (to - 1) / 4; half++) {
+		bool whole = from <= 4 * half && to >= 4 * half + 4;
 
-	if (!head)
-		return;
-	if (from == 0 && to == 8) {
-		clear(page, at);
-		return;
+		if (whole)
+			cell->tags[half] = 0;
+		else if (grind.observes & OBSERVE_EDGES)
+			cell->tags[half] &= ~TAG_FULL;
 	}
-	if (HEAD_FORM(head) == FORM_PARTS) {
-		struct parts *parts = parts_of(page, at);
+}
 
-		cut(parts, from);
-		cut(parts, to);
-		for (uint32_t i = 0; i < parts->n; i++) {
-			struct part *part = &parts->items[i];
+static void forget_granule(Addr granule, uint32_t from, uint32_t to)
+{
+	struct cell *cell = cell_at(granule);
 
-			if (part->from < from || part->to > to)
-				continue;
-			part_release(part);
-			*part = (struct part){ .from = part->from,
-					       .to = part->to,
-					       .last_thread = NOBODY,
-					       .other_thread = NOBODY };
-		}
+	if (!cell->tags[0] && !cell->tags[1])
 		return;
+	if (cell->tags[0] & TAG_SHARED) {
+		parts_forget(cell, from, to);
+		if (from || to < 8)
+			return;
 	}
-	struct row *row = HEAD_FORM(head) == FORM_ROW ? row_of(page, at) : make_row(page, at);
+	forget_bytes(cell, from, to);
+}
 
-	for (uint32_t i = from; i < to; i++)
-		row->write[i] = row->read[i] = 0;
+static void forget_granules(Addr address, Addr end)
+{
+	for (Addr granule = address & ~7ull; granule < end; granule += 8)
+		forget_granule(granule, start_in(granule, address), end_in(granule, end));
 }
 
 void shadow_forget(Addr address, SizeT size)
@@ -616,99 +215,77 @@ void shadow_forget(Addr address, SizeT size)
 		log_event(address, size, 0, AREA_FORGET, 0);
 	if (grind.controlled)
 		control_forget(address, size);
-	for (Addr granule = address & ~7ull; granule < end;) {
-		struct page *page = shadow_page(granule, false);
+	if (is_far(address, end))
+		return;
+	while (address < end) {
+		Addr chunk = address >> CHUNK_BITS, until = (chunk + 1) << CHUNK_BITS;
+		bool whole = !(address & ((1u << CHUNK_BITS) - 1)) && until <= end;
 
-		if (!page) {
-			granule = ((granule >> PAGE_BITS) + 1) << PAGE_BITS;
-			continue;
-		}
-		forget_bytes(page, granule, address > granule ? (uint32_t)(address - granule) : 0,
-			     end < granule + 8 ? (uint32_t)(end - granule) : 8);
-		granule += 8;
+		if (shadow.touched[chunk])
+			forget_granules(address, until < end ? until : end);
+		if (whole)
+			shadow.touched[chunk] = 0;
+		address = until;
 	}
 }
 
 void shadow_bury(Addr address, SizeT size)
 {
-	for (Addr granule = (address + 7) & ~7ull; granule + 8 <= address + size; granule += 8)
-		shadow_page(granule, true)->head[PAGE_GRANULE(granule)] |= HEAD_DEAD;
+	for (Addr granule = (address + 7) & ~7ull; granule + 8 <= address + size; granule += 8) {
+		shadow.touched[granule >> CHUNK_BITS] = 1;
+		cell_at(granule)->tags[0] |= TAG_DEAD;
+		cell_at(granule)->tags[1] |= TAG_DEAD;
+	}
 }
+
+/* ---- who has been there ---- */
 
 bool shadow_is_private(Addr address, SizeT size)
 {
-	for (Addr granule = address & ~7ull; granule < address + size; granule += 8) {
-		struct page *page = shadow_page(granule, false);
-		uint64_t head = page ? page->head[PAGE_GRANULE(granule)] : 0;
+	Addr end = address + size;
 
-		if (head &&
-		    (HEAD_FORM(head) == FORM_PARTS || HEAD_OWNER(head) != HEAD_OWNER(grind.thread->tag)))
+	if (is_far(address, end))
+		return true;
+	for (Addr granule = address & ~7ull; granule < end; granule += 8)
+		if (!are_mine(cell_at(granule), start_in(granule, address), end_in(granule, end)))
 			return false;
-	}
 	return true;
 }
 
-static bool part_is_open(struct part *part, bool write)
+/* Of a half that another thread has had to itself. */
+static bool half_is_open(const struct cell *cell, uint32_t half, uint32_t from, uint32_t to, bool write)
 {
-	uint32_t me = grind.thread->number;
-	struct reader *readers = readers_of(part);
+	uint32_t owner = tag_thread(cell->tags[half]);
+	const struct thread *thread = thread_numbered(owner);
+	bool wrote = false, read = false;
 
-	if (!write && reader_of(part, me)) /* who reads the same value again has met its writer before */
+	if (is_mine(cell->tags[half]))
 		return false;
-	if (is_foreign(part, me) && thread_is_open(thread_numbered(part->writer), WORD_ORDER(part->write)))
-		return true;
-	for (uint32_t i = 0; write && i < part->nreaders; i++)
-		if (readers[i].thread != me &&
-		    thread_is_open(thread_numbered(readers[i].thread), WORD_ORDER(readers[i].word)))
-			return true;
-	return false;
-}
-
-/* Of a granule that another thread has had to itself. */
-static bool owned_is_open(const struct page *page, uint32_t at, bool write)
-{
-	const struct thread *owner = thread_numbered(HEAD_OWNER(page->head[at]) - 1);
-	const struct half *half = &page->halves[2 * at];
-	uint64_t wrote, read;
-
-	if (HEAD_FORM(page->head[at]) == FORM_ROW) {
-		wrote = row_of(page, at)->write_order;
-		read = row_of(page, at)->read_order;
-	} else {
-		wrote = later(half[0].write, half[1].write);
-		read = later(half[0].read, half[1].read);
+	for (uint32_t at = from; at < to; at++) {
+		wrote |= at / 4 == half && cell->write[at];
+		read |= at / 4 == half && cell->read[at];
 	}
-	return (wrote && thread_is_open(owner, wrote)) || (write && read && thread_is_open(owner, read));
+	return (wrote && order_is_open(thread, order_of(cell->write_order[half], owner))) ||
+	       (write && read && order_is_open(thread, order_of(cell->read_order[half], owner)));
 }
 
-static bool granule_is_open(const struct page *page, uint32_t at, uint32_t from, uint32_t to, bool write)
+static bool granule_is_open(Addr granule, uint32_t from, uint32_t to, bool write)
 {
-	uint64_t head = page->head[at];
+	struct cell *cell = cell_at(granule);
 
-	if (!(head & ~HEAD_DEAD))
-		return false;
-	if (HEAD_FORM(head) != FORM_PARTS)
-		return HEAD_OWNER(head) != HEAD_OWNER(grind.thread->tag) && owned_is_open(page, at, write);
-	struct parts *parts = parts_of(page, at);
-
-	for (uint32_t i = 0; i < parts->n; i++)
-		if (parts->items[i].from < to && parts->items[i].to > from &&
-		    part_is_open(&parts->items[i], write))
-			return true;
-	return false;
+	if (cell->tags[0] & TAG_SHARED)
+		return parts_are_open(cell, from, to, write);
+	return half_is_open(cell, 0, from, to, write) || half_is_open(cell, 1, from, to, write);
 }
 
 bool shadow_is_open(Addr address, SizeT size, bool write)
 {
 	Addr end = address + size;
 
-	for (Addr granule = address & ~7ull; granule < end; granule += 8) {
-		const struct page *page = shadow_page(granule, false);
-
-		if (page && granule_is_open(page, PAGE_GRANULE(granule),
-					    address > granule ? (uint32_t)(address - granule) : 0,
-					    end < granule + 8 ? (uint32_t)(end - granule) : 8, write))
+	if (is_far(address, end))
+		return false;
+	for (Addr granule = address & ~7ull; granule < end; granule += 8)
+		if (granule_is_open(granule, start_in(granule, address), end_in(granule, end), write))
 			return true;
-	}
 	return false;
 }

@@ -1,53 +1,73 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The layout of what is known of memory, for shadow.c and for the quick answers
- * in access.c. */
+ * The layout of what is known of memory, for shadow.c, parts.c and for the code that
+ * quick.c puts into the program. Memory is seen in granules of 8 aligned bytes. Each
+ * has a cell, which lies at a fixed place beyond what the core hands out, so that
+ * an address leads to it by shifts and an addition. Cells take no memory before they
+ * are touched. */
 #ifndef GRIND_SHADOW_H
 #define GRIND_SHADOW_H
 
 #include "loom/grind/tool.h"
 
-#define PAGE_BITS 14
-#define PAGE_GRANULES (1u << (PAGE_BITS - 3))
-#define PAGE_GRANULE(address) ((uint32_t)((address) >> 3) & (PAGE_GRANULES - 1))
-#define NEAR_PAGES (1ull << (37 - PAGE_BITS)) /* Valgrind puts programs below 2^37 */
+#define NEAR_BITS 37 /* Valgrind puts programs below 2^37; what lies higher is not the program's memory */
+#define NEAR(address) ((address) & ((1ull << NEAR_BITS) - 1))
+#define CELLS_BASE 0x100000000000ull
+#define CELL_SIZE 64u                   /* a line of the cache */
+#define CONTEXTS_BASE 0x120000000000ull /* 2 bytes for each byte: in which context it was written last */
 #define STACK_MOST (64ull << 20)
 
-/* A granule's head: owner (number + 1, 24 bits), form (8), contexts in which its halves were written (16 each). */
-enum form { FORM_PRIVATE = 1, FORM_ROW, FORM_PARTS };
-#define HEAD(owner, form) ((uint64_t)(owner) | (uint64_t)(form) << 24)
-#define HEAD_OWNER(head) ((uint32_t)(head) & 0xffffff)
-#define HEAD_FORM(head) ((uint32_t)(head) >> 24 & 0x7f)
-#define HEAD_DEAD \
-	(1ull << 31) /* no memory of the program: a block that was freed, or the space between blocks */
-#define HEAD_ROW(head) \
-	((uint32_t)((head) >> 32)) /* in rows the contexts stand there, and their number here */
-#define TAG(number, form) (((number) + 1) | (uint32_t)(form) << 24)
-
-struct half {
-	uint64_t write, read; /* words, 0 = none; of parts the first one's `write` is the block */
+/* Each half of a granule (4 bytes) belongs to nobody, to one thread, or to several: then the granule has parts, and
+ * nothing but `tags`, `dead` and `parts` counts. */
+struct cell {
+	uint16_t write[8],
+		read[8]; /* of each byte: sites of the last write and of the last read since; 0 = none */
+	uint32_t write_order[2], read_order[2]; /* of each half: low bits of those of its last accesses */
+	uint32_t tags[2];
+	struct parts *parts;
 };
+/* The highest byte of a tag that has an owner is unlike all others, and `parts` is NULL unless there are some, so tags
+ * that are read from an address that is not aligned are nobody's. */
+#define TAG_OWNER 0x7f7f7fu /* a thread, see tag_of */
+#define TAG_OWNED (1u << 31)
+#define TAG_FULL (1u << 24) /* all four bytes have been touched, or it makes no difference */
+#define TAG_DEAD \
+	(1u << 25) /* no memory of the program: a block that was freed, or the space between blocks */
+#define TAG_SHARED (1u << 26) /* of both halves */
+#define QUICK_SITES 0xffffu   /* of sites from here on the accesses are kept in parts */
 
-/* Of each byte: the sites of the last write and of the last read since, 0 = none. There is one order for all. */
-struct row {
-	uint32_t write[8], read[8];
-	uint16_t context[8];
-	uint64_t write_order, read_order;
-};
+#define CHUNK_BITS 16
 
-struct page {
-	uint64_t head[PAGE_GRANULES];
-	struct half halves[2 * PAGE_GRANULES];
-};
+static inline uint32_t tag_of(uint32_t thread)
+{
+	return TAG_OWNED | (thread & 0x7f) | (thread & 0x3f80) << 1 | (thread & 0x1fc000) << 2;
+}
+/* The thread that a tag with an owner is of; UINT32_MAX when it has none. */
+static inline uint32_t tag_thread(uint32_t tag)
+{
+	return tag & TAG_OWNED ? (tag & 0x7f) | (tag >> 1 & 0x3f80) | (tag >> 2 & 0x1fc000) : UINT32_MAX;
+}
+static inline struct cell *cell_at(Addr address)
+{
+	return (struct cell *)(CELLS_BASE + (NEAR(address) >> 3) * CELL_SIZE);
+}
+static inline uint16_t *contexts_at(Addr address)
+{
+	return (uint16_t *)(CONTEXTS_BASE + 2 * NEAR(address));
+}
+uint64_t order_of(uint32_t low, uint32_t owner); /* the whole order */
 
-struct shadow {
-	struct page **near;
-	struct row *rows;
-	uint8_t *met;      /* by site: it is logged that nobody was before it */
+/* ---- parts.c: granules that several threads have touched ---- */
+void parts_make(struct cell *cell, Addr granule);
+void parts_access(struct cell *cell, Addr granule, uint32_t from, uint32_t to, uint64_t word, bool write);
+void parts_forget(struct cell *cell, uint32_t from, uint32_t to);
+bool parts_are_open(struct cell *cell, uint32_t from, uint32_t to, bool write);
+bool order_is_open(const struct thread *thread, uint64_t order);
+
+extern struct shadow {
+	uint8_t *quick;    /* by site: what it does to private memory teaches nothing, and it is no point */
+	uint8_t *touched;  /* for each 64 KiB of memory: something there may have a tag */
 	bool touched_dead; /* an access began in dead memory */
-};
-extern struct shadow shadow;
-
-struct page *shadow_page(Addr address, bool make);
+} shadow;
 
 #endif

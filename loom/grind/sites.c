@@ -173,9 +173,29 @@ uint32_t site_at(Addr pc, enum site_kind kind, bool atomic, uint32_t size, Addr 
 	return add(key, module, &place, what ? VG_(strdup)("grind.site", what) : NULL);
 }
 
+/* Functions that copy or compare ask again for every word. */
+static uint32_t site_of_last_call(enum site_kind kind)
+{
+	static struct {
+		Addr call;
+		uint32_t site;
+	} last[2];
+	uint32_t at = kind == SITE_WRITE;
+
+	if (last[at].call != grind.call) {
+		last[at].call = grind.call;
+		last[at].site = site_at(grind.call, kind, false, 0, 0, NULL);
+	}
+	return last[at].site;
+}
+
 uint32_t site_of_call(enum site_kind kind, const char *what)
 {
-	return grind.call ? site_at(grind.call, kind, false, 0, 0, what) : 0;
+	if (!grind.call)
+		return 0;
+	if (!what && (kind == SITE_READ || kind == SITE_WRITE))
+		return site_of_last_call(kind);
+	return site_at(grind.call, kind, false, 0, 0, what);
 }
 
 uint64_t site_id(uint32_t site)

@@ -22,8 +22,7 @@ bool suppress_plans(uint32_t definer, Addr key, uint64_t instance)
 		const struct isolate_planned *planned = &define.area->planned[i];
 
 		if (planned->key == key && planned->instance <= instance && instance <= planned->last &&
-		    planned->definer == definer &&
-		    planned->thread == grind.thread->number) {
+		    planned->definer == definer && planned->thread == grind.thread->number) {
 			define.area->met++;
 			return true;
 		}

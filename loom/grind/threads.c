@@ -38,14 +38,29 @@ uint32_t thread_with_id(Addr id)
 static void give_number(struct thread *thread)
 {
 	thread->number = grind.head ? __atomic_fetch_add(&grind.head->threads, 1, __ATOMIC_RELAXED) : count;
-	thread->tag = (thread->number + 1) | 1u << 24;
 	thread->order = &thread->own_order;
+	thread->context =
+		grind.context_events == 8 ? 0 : 1; /* whole contexts have no mark where they begin */
 	if (!grind.observed)
 		return;
 	grind.process->created++;
 	grind.process->live++;
 	if (grind.process->created < AREA_SLOTS)
 		thread->order = &grind.process->slot_order[grind.process->created];
+}
+
+/* What instrumented code needs of the running thread has changed. */
+static void running_changed(void)
+{
+	grind.order_at = grind.thread->order;
+	grind.linger_at = grind.thread->linger_at;
+	thread_context_changed();
+	shadow_choose_way();
+}
+
+void thread_context_changed(void)
+{
+	grind.context = grind.thread->context * 0x0001000100010001u;
 }
 
 static struct thread *thread_new(ThreadId tid)
@@ -60,8 +75,8 @@ static struct thread *thread_new(ThreadId tid)
 	thread->index = count;
 	thread->slot = count + 1 < AREA_SLOTS ? count + 1 : AREA_SLOTS - 1;
 	thread->tid = tid;
-	thread->context = 1;
 	thread->shared_low = ~(Addr)0;
+	thread->linger_at = UINT64_MAX;
 	thread->clear_tid = calls_child_clear_tid;
 	by_tid[tid] = thread;
 	return thread;
@@ -114,6 +129,8 @@ static void in_child(ThreadId tid)
 	base = thread->number;
 	thread->index = 0;
 	all[count++] = thread;
+	shadow_forget_sites();
+	running_changed();
 }
 
 void thread_switched(ThreadId tid)
@@ -125,10 +142,13 @@ void thread_switched(ThreadId tid)
 	if (grind.thread) {
 		grind.thread->call = grind.call;
 		grind.thread->shared_low = grind.shared_low;
+		grind.thread->block_order = grind.block_order;
 	}
 	grind.thread = next;
 	grind.call = next->call;
 	grind.shared_low = next->shared_low;
+	grind.block_order = next->block_order;
+	running_changed();
 }
 
 void threads_prepare(void)
@@ -146,6 +166,7 @@ void threads_enter_area(void)
 
 	give_number(first);
 	base = first->number;
+	running_changed();
 }
 
 void threads_start(void)

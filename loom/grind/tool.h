@@ -8,8 +8,9 @@
  *   area.c        the run area: logs of pairs, predecessors, edges, events; sets of what is logged
  *   sites.c       which instruction is which site; modules; what belongs to the program
  *   instrument.c  puts calls of the functions below before accesses, in VEX IR
- *   access.c      what instrumented code calls; the quick answers for private memory
- *   shadow.c      what is known of every location: histories of parts of granules
+ *   access.c      what instrumented code calls
+ *   quick.c       what accesses to private memory do, woven into the program
+ *   shadow.c      what is known of every location; parts.c: of those that several threads have touched
  *   threads.c     logical threads, and where each stands
  *   lock.c        Valgrind's big lock, and handing the processor from thread to thread
  *   couples.c     pairs that belong together
@@ -43,16 +44,17 @@ struct thread {
 	uint32_t slot;   /* the same, from 1, for tables of AREA_SLOTS */
 	ThreadId tid;    /* Valgrind's, which it uses again after the thread has ended */
 	uint64_t *order; /* accesses so far: in the area when there is room */
-	uint64_t own_order;
-	uint32_t tag; /* of granules that are private to it, see shadow.c */
+	uint64_t own_order, block_order;
 	uint32_t context;
 	Addr call;       /* the program's call instruction that was executed last */
 	Addr shared_low; /* lowest place of its stack that another thread has touched; ~0 = none */
 	Addr stack_high; /* where its stack begins */
 	int lwp;
 	bool ended, joined;
-	uint32_t patience; /* accesses without a point that are left, see control.c */
-	Addr clear_tid;    /* where the kernel says that it is gone */
+	uint32_t patience;  /* for loom/runtime/control; here it is an order: */
+	uint64_t linger_at; /* from then on it may wait for others without a point, see control.c; */
+	bool lingers;       /* its next access is one therefore */
+	Addr clear_tid;     /* where the kernel says that it is gone */
 	/* The synchronisation call that it is in. */
 	uint32_t calls; /* enum area_wait_kind */
 	uint32_t call_site;
@@ -69,11 +71,17 @@ struct thread *thread_numbered(uint32_t number); /* NULL = not of this process *
 uint32_t thread_last_made(void);                 /* its number */
 uint32_t thread_with_id(Addr id);   /* libc's pthread_t, which lies around what the kernel clears */
 void thread_switched(ThreadId tid); /* `tid` has the big lock from here on */
+void thread_context_changed(void);  /* that of the running one may have */
 
 /* The state of the tool. What instrumented code reads and writes itself comes first. */
 struct grind {
-	Addr call;             /* of the running thread, see struct thread */
-	Addr shared_low;       /* likewise */
+	Addr call;            /* of the running thread, see struct thread */
+	Addr shared_low;      /* likewise */
+	uint64_t *order_at;   /* likewise */
+	uint64_t block_order; /* likewise, at the start of its block */
+	uint64_t own;       /* the tags of memory that belongs to it alone, see shadow.h; all ones: none do */
+	uint64_t context;   /* likewise, four times: of what it writes, see shadow.h */
+	uint64_t linger_at; /* likewise */
 	struct thread *thread; /* the running one */
 	struct area_head *head;
 	struct area_process *process;
@@ -130,12 +138,34 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 		 const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
 		 IRType host_word);
 
+/* ---- quick.c: the answers for private memory, in VEX IR ---- */
+struct weave {
+	IRSB *out;
+	/* Of the block at hand; NULL until they are loaded. */
+	IRExpr *own, *own_half, *order;
+	uint32_t counted; /* accesses since `order` was loaded */
+#define QUICK_MOST 4096u
+	bool begun;
+};
+void quick_begin(struct weave *weave); /* before the first access of a block */
+/* An access that is neither atomic nor guarded; false: it cannot be answered so. */
+bool quick_access(struct weave *weave, IRExpr *address, uint32_t site, uint32_t size, bool write);
+void quick_tell_order(struct weave *weave); /* before the block is left, or a function counts accesses */
+void quick_counted_elsewhere(struct weave *weave); /* that function was called */
+
 /* ---- access.c ---- */
-typedef VG_REGPARM(2) void (*access_hook)(Addr address, UWord site);
-/* What is called before an access of `size` bytes; NULL: access_read_any and access_write_any. */
-access_hook access_hook_of(bool write, uint32_t size);
-VG_REGPARM(3) void access_read_any(Addr address, UWord site, UWord size);
-VG_REGPARM(3) void access_write_any(Addr address, UWord site, UWord size);
+/* An access as functions are told of it. */
+#define ACCESS_WHAT(site, size, write, count) \
+	((UWord)(site) | (UWord)(write) << 18 | (UWord)(size) << 19 | (UWord)(count) << 32)
+#define ACCESS_SITE(what) ((uint32_t)(what) & (AREA_PLACES - 1))
+#define ACCESS_WRITES(what) ((bool)((what) >> 18 & 1))
+#define ACCESS_SIZE(what) ((SizeT)((what) >> 19 & 0x1fff))
+#define ACCESS_COUNT(what) ((what) >> 32) /* in its block */
+_Static_assert(AREA_PLACES == 1u << 18, "a site has 18 bits");
+VG_REGPARM(2) void access_missed(Addr address, UWord what); /* quick.c has no answer */
+VG_REGPARM(2) void access_any(Addr address, UWord what);
+void access_linger(void); /* the thread may wait for others without passing a point */
+void access_block(void);  /* a block with accesses begins: is that so? */
 VG_REGPARM(3) void access_update(Addr address, UWord site, UWord size);
 VG_REGPARM(3) void access_library(Addr address, UWord size, UWord write);
 VG_REGPARM(1) void access_stack(Addr sp); /* frames below are over: forget what others did there */
@@ -153,6 +183,8 @@ void shadow_by_call(Addr address, SizeT size, bool write);
 void shadow_start(void);
 /* One access, in pieces where it covers more than one granule. */
 void shadow_access(Addr address, SizeT size, uint64_t word, bool write);
+/* One by a library to memory that is the running thread's own, when there is nothing to tell; false: it is not. */
+bool shadow_access_own(Addr address, SizeT size, uint32_t site, bool write);
 void shadow_forget(Addr address, SizeT size);
 /* No memory of the program from here on, until it is forgotten. */
 void shadow_bury(Addr address, SizeT size);
@@ -161,6 +193,8 @@ bool shadow_is_private(Addr address, SizeT size);
 /* Could an access of the running thread and what others did there still have come the other way round? What a
  * thread did before its last synchronisation call is closed. */
 bool shadow_is_open(Addr address, SizeT size, bool write);
+void shadow_choose_way(void);   /* something has changed that tells whether all accesses go the long way */
+void shadow_forget_sites(void); /* of no site it is known that it has nothing to tell */
 
 /* ---- couples.c ---- */
 void couples_meet(struct thread *other, uint32_t kind, uint64_t head, uint64_t tail, Addr address,

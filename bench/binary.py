@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""What observing costs on the binary loom, beside Valgrind's own tools.
+
+Stock programs (those that are installed) and the kernels of bench/programs, built by plain
+gcc, run in turn alone, observed by unsnarl (pairs, all) and under DRD and Helgrind with their
+default options. Processor time counts, the median of the rounds; every run must end with 0.
+Bars: pairs at most 0.6 of each of the two tools, all observers at most 0.8.
+
+usage: binary.py [--build DIR] [--rounds N] [--size KB] [PROGRAM...]
+Exit status: 0 every run was good (whether or not the bars are met), 1 a run went wrong,
+2 something needed is missing.
+"""
+
+import argparse
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+BENCH = Path(__file__).resolve().parent
+PAIRS_BAR, ALL_BAR = 0.6, 0.8
+STOCK = {
+    "pigz": ["pigz", "-kf", "-p2"],
+    "pbzip2": ["pbzip2", "-kfq", "-p2", "-b1"],
+    "xz": ["xz", "-T2", "-1", "-kf", "--block-size=500000"],
+    "zstd": ["zstd", "-T2", "-qkf"],
+}
+KERNELS = {
+    "fft": ["-m", "16"],
+    "lu": ["-n", "300"],
+    "radix": ["-n", "500000"],
+    "squeeze": ["-n", "1024"],
+}
+
+
+def make_input(path, size):
+    """Text of words with repeats, the same in every round."""
+    chance = random.Random(5)
+    words = ["".join(chance.choice("etaoinshrdlu") for _ in range(chance.randint(2, 9))) for _ in range(3000)]
+    with open(path, "w", encoding="ascii") as file:
+        written = 0
+        while written < size:
+            line = " ".join(words[min(chance.randrange(3000), chance.randrange(3000))] for _ in range(12)) + "\n"
+            written += file.write(line)
+
+
+def commands(names, folder, size):
+    """(name, command) of every program that can be run here."""
+    make_input(folder / "input", size)
+    for name, words in STOCK.items():
+        if (not names or name in names) and shutil.which(words[0]):
+            yield name, [shutil.which(words[0]), *words[1:], str(folder / "input")]
+    for name, words in KERNELS.items():
+        if names and name not in names:
+            continue
+        program = folder / name
+        subprocess.run(["gcc", "-O2", "-g", "-w", "-std=gnu11", "-pthread", "-o", program,
+                        BENCH / "programs" / f"{name}.c", "-lm"], check=True)
+        yield name, [str(program), *words]
+
+
+def variants(unsnarl):
+    valgrind = ["valgrind", "-q", "--log-file=/dev/null"]
+    return {
+        "alone": [],
+        "none": [*valgrind, "--tool=none"],
+        "pairs": [unsnarl, "exec", "--loom", "binary", "--observe", "pairs", "--"],
+        "all": [unsnarl, "exec", "--loom", "binary", "--"],
+        "drd": [*valgrind, "--tool=drd"],
+        "helgrind": [*valgrind, "--tool=helgrind"],
+    }
+
+
+def seconds(command, folder):
+    pid = os.fork()
+    if pid == 0:
+        os.chdir(folder)
+        null = os.open("/dev/null", os.O_RDWR)
+        for fd in range(3):
+            os.dup2(null, fd)
+        os.execvp(command[0], command)
+    _, status, usage = os.wait4(pid, 0)
+    if status:
+        print(f"status {status} of: {' '.join(map(str, command))}", file=sys.stderr)
+        raise SystemExit(1)
+    return usage.ru_utime + usage.ru_stime
+
+
+def measure(name, command, ways, rounds, folder):
+    taken = {way: [] for way in ways}
+    for _ in range(rounds):
+        for way, words in ways.items():
+            taken[way].append(seconds([*words, *command], folder))
+    middle = {way: statistics.median(times) for way, times in taken.items()}
+    print(f"{name:8}" + "".join(f"{middle[way]:10.2f}" for way in ways), end="")
+    best = min(middle["drd"], middle["helgrind"])
+    pairs, everything = middle["pairs"] / best, middle["all"] / best
+    print(f"{pairs:12.2f} {everything:8.2f}  "
+          f"{'met' if pairs <= PAIRS_BAR and everything <= ALL_BAR else 'missed'}", flush=True)
+    return pairs <= PAIRS_BAR, everything <= ALL_BAR
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--size", type=int, default=4000)
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    unsnarl = Path(options.build).resolve() / "unsnarl"
+    if not (unsnarl.parent / "loom" / "grind" / "unsnarl-amd64-linux").exists() or not shutil.which("valgrind"):
+        print("binary.py: there is no binary loom here: install Valgrind and build again", file=sys.stderr)
+        return 2
+    ways = variants(str(unsnarl))
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        print("processor time in seconds; pairs and all as shares of the cheaper one of DRD and Helgrind")
+        print(f"{'':8}" + "".join(f"{way:>10}" for way in ways) + f"{'pairs':>12} {'all':>8}")
+        results = [measure(name, command, ways, options.rounds, folder)
+                   for name, command in commands(options.names, folder, options.size * 1000)]
+    print(f"bars: pairs at most {PAIRS_BAR} on {sum(p for p, _ in results)} of {len(results)} programs, "
+          f"all at most {ALL_BAR} on {sum(a for _, a in results)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
