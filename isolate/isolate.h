@@ -57,7 +57,7 @@ enum isolate_verdict {
 };
 
 /* A run in which an access was moved. */
-enum isolate_moved { MOVED_ATOMIC, MOVED_ORDER, MOVED_FORCED, MOVED_DEFERRED };
+enum isolate_moved { MOVED_ATOMIC, MOVED_ORDER, MOVED_ONCE, MOVED_FORCED, MOVED_DEFERRED };
 struct isolate_experiment {
 	enum isolate_moved use;
 	char *accesses; /* "T1 read file.c:12, T2 write file.c:30" */

@@ -71,10 +71,11 @@ static size_t event_of(const struct observations *trace, const struct isolate_re
 
 /* ---- experiments ---- */
 
-/* The group as one step in the failing schedule. A thread that is inside a lock cannot be moved, and accesses of
- * the group are points that the schedule did not count: then the group is forced, and its failing run is mended. */
-static struct error *move_behind(struct order_search *search, const struct claim_parts *group, bool *forced,
-				 struct order_move *out)
+/* The interleaved access behind the whole group: the group as one step in the failing schedule; else this instance
+ * of the access waits for this instance of the group's last one. Where neither can be, the group is forced, and its
+ * failing run is mended. */
+static struct error *move_behind(struct order_search *search, const struct claim_parts *group, size_t between,
+				 size_t last, bool *forced, struct order_move *out)
 {
 	_cleanup_(schedule_free) struct schedule failing = { 0 };
 	const struct schedule *original = search->schedule;
@@ -82,7 +83,10 @@ static struct error *move_behind(struct order_search *search, const struct claim
 
 	*forced = false;
 	TRY(order_forbid(search, CLAIM_ATOMIC, group, out));
-	if (out->passes || order_is_over(search))
+	if ((out->passes && !out->given_up) || order_is_over(search))
+		return NULL;
+	TRY(order_wait_for(search, between, last, CLAIM_ATOMIC, out));
+	if ((out->passes && !out->given_up) || order_is_over(search))
 		return NULL;
 	TRY(order_force(search, CLAIM_ATOMIC, group, &came, forced, &failing));
 	if (!*forced || !failing.nturns || order_is_over(search))
@@ -94,44 +98,29 @@ static struct error *move_behind(struct order_search *search, const struct claim
 	return error;
 }
 
-/* The other thread's access before the whole group: seen already, in another schedule, or by letting the first
- * access of the group wait for it. */
-static struct error *move_before(struct order_search *search, const struct claim_parts *group,
-				 const struct claim_parts *early, const struct order_move *behind,
-				 struct order_move *out)
-{
-	*out = *behind;
-	if (out->passes && out->before)
-		return NULL;
-	TRY(order_let_before(search, group, out));
-	if (out->passes && out->before && !out->given_up)
-		return NULL;
-	return order_forbid(search, CLAIM_ORDER, early, out);
-}
-
 /* A group of two accesses of a thread and what came between them: moved behind, moved before, forced. */
 static struct error *check_group(struct order_search *search, const size_t *events, size_t n, size_t between,
 				 enum finding_class class)
 {
 	struct claim_parts group = order_parts(search, events, n);
-	struct claim_parts early = order_parts(search, (const size_t[]){ events[0], between }, 2);
 	enum order_weight weight = ORDER_GIVEN_UP;
 	struct order_move behind, before;
 	bool came, forced;
 
 	if (order_is_over(search) || !order_is_new(search, &group))
 		return NULL;
-	TRY(move_behind(search, &group, &forced, &behind));
+	TRY(move_behind(search, &group, between, events[n - 1], &forced, &behind));
 	if (!behind.passes)
 		return NULL;
-	TRY(move_before(search, &group, &early, &behind, &before));
+	before = behind;
+	if (!behind.before)
+		TRY(order_wait_for(search, events[0], between, CLAIM_ATOMIC, &before));
 	if (!behind.given_up)
 		weight = ORDER_PASSED;
 	if (before.passes && !behind.given_up && !before.given_up) {
 		if (!forced)
 			TRY(order_force(search, CLAIM_ATOMIC, &group, &came, &forced, NULL));
-		if (forced)
-			weight = ORDER_SURE;
+		weight = forced ? ORDER_SURE : ORDER_BOTH;
 	}
 	order_tell(search, before.passes ? class : FINDING_ORDER,
 		   before.passes ? ORDER_BETWEEN : ORDER_CHANGED_EARLY, weight, &group);
@@ -149,7 +138,9 @@ static struct error *check_pair(struct order_search *search, size_t first, size_
 	*passes = false;
 	if (order_is_over(search) || !order_is_new(search, &pair))
 		return NULL;
-	TRY(order_forbid(search, CLAIM_ORDER, &pair, &move));
+	TRY(order_wait_for(search, first, second, CLAIM_ORDER, &move));
+	if (!move.passes && !order_is_over(search))
+		TRY(order_forbid(search, CLAIM_ORDER, &pair, &move));
 	*passes = move.passes;
 	if (!move.passes)
 		return NULL;
@@ -279,11 +270,10 @@ static struct error *check_next(struct order_search *search, size_t definition, 
 	    trace->events[definition].thread != trace->events[next].thread ||
 	    claim_is_ordered(trace, definition, read))
 		return NULL;
-	struct claim_parts early = order_parts(search, (const size_t[]){ definition, read }, 2);
 	struct claim_parts group = order_parts(search, (const size_t[]){ definition, read, next }, 3);
 	struct order_move before;
 
-	TRY(order_forbid(search, CLAIM_ORDER, &early, &before));
+	TRY(order_wait_for(search, definition, read, CLAIM_ATOMIC, &before));
 	if (before.passes && !before.given_up)
 		order_tell(search, FINDING_ATOMICITY, ORDER_READ_BETWEEN, search->weight, &group);
 	return NULL;

@@ -11,7 +11,8 @@
 /* What a finding rests on. */
 enum order_weight {
 	ORDER_GIVEN_UP, /* it passed, but somebody had to be let go: perhaps for another reason */
-	ORDER_PASSED,   /* it passed when moved to one side, or forcing did not show it */
+	ORDER_PASSED,   /* it passed when moved to one side */
+	ORDER_BOTH,     /* and to the other side, but forcing did not show it */
 	ORDER_SURE,
 };
 
@@ -41,13 +42,21 @@ struct order_move {
 };
 struct error *order_forbid(struct order_search *search, enum claim_kind kind, const struct claim_parts *parts,
 			   struct order_move *out);
+/* One instance waits for another: in the failing schedule `early` is held, before a lock if need be, until `late`
+ * was done. Of `late` the traced run is told: what never came is in another one than the original. */
+struct order_instance {
+	const struct observations *trace;
+	const struct atlas *atlas;
+	size_t event;
+};
+struct error *order_wait(struct order_search *search, size_t early, const struct order_instance *late,
+			 enum claim_kind counted, struct order_move *out);
+struct error *order_wait_for(struct order_search *search, size_t early, size_t late, enum claim_kind counted,
+			     struct order_move *out);
 /* Does the interleaving fail when it is forced from another beginning? *came: it could be forced. `took`, NULL or
  * the caller's to free, is the schedule of a failing one. */
 struct error *order_force(struct order_search *search, enum claim_kind kind, const struct claim_parts *parts,
 			  bool *came, bool *fails, struct schedule *took);
-/* The group as one step in another schedule. */
-struct error *order_let_before(struct order_search *search, const struct claim_parts *parts,
-			       struct order_move *out);
 /* Remembers an experiment for the answer. */
 void order_note(struct order_search *search, enum isolate_moved use, const struct claim_parts *parts,
 		bool passes, bool given_up, bool came);

@@ -44,14 +44,14 @@ static size_t count_before(const struct observations *trace, size_t at)
 }
 
 static size_t writes_by_others(const struct observations *trace, size_t before, const struct event *read,
-			       struct event *last)
+			       size_t *last)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < before; i++)
 		if (trace->events[i].write && trace->events[i].thread != read->thread &&
 		    overlap(&trace->events[i], read)) {
-			*last = trace->events[i];
+			*last = i;
 			n++;
 		}
 	return n;
@@ -77,9 +77,10 @@ static size_t same_read(const struct order_search *search, size_t read, const st
 }
 
 /* The read was given another value in the deferred run: does waiting for that write mend it? */
-static struct error *check_wait(struct order_search *search, size_t number, const struct atlas *atlas,
-				const struct event *late)
+static struct error *check_wait(struct order_search *search, size_t number, const struct order_instance *then)
 {
+	const struct event *late = &then->trace->events[then->event];
+	const struct atlas *atlas = then->atlas;
 	size_t read = search->reads[number];
 	bool direct = search->failure->reads[number].dependence != READ_CONTROL;
 	struct claim_parts pair = order_parts(search, &read, 1);
@@ -94,7 +95,9 @@ static struct error *check_wait(struct order_search *search, size_t number, cons
 						    .at = CLAIM_NOT_TRACED };
 	if (!pair.items[1].site || !order_is_new(search, &pair))
 		return NULL;
-	TRY(order_forbid(search, CLAIM_ORDER, &pair, &move));
+	TRY(order_wait(search, read, then, CLAIM_ORDER, &move));
+	if (!move.passes && !order_is_over(search))
+		TRY(order_forbid(search, CLAIM_ORDER, &pair, &move));
 	/* The deferred run passed as well: two ways of letting the write come first. Whoever waits is late for
 	 * everything, though: only a value that the failure was made of proves it. */
 	search->reading_far = order_far(&search->failure->reads[number]);
@@ -129,7 +132,7 @@ static struct error *check_deferred(struct order_search *search, unsigned turns)
 	atlas_read(&atlas, &run.observations);
 	for (size_t i = 0; i < search->failure->nreads && !order_is_over(search); i++) {
 		size_t read = search->reads[i], then;
-		struct event early, late;
+		size_t early, late;
 
 		if (read == ORDER_NONE || search->trace->events[read].thread != search->failure->thread)
 			continue;
@@ -138,7 +141,8 @@ static struct error *check_deferred(struct order_search *search, unsigned turns)
 		then = same_read(search, read, &run.observations, &atlas);
 		if (then != ORDER_NONE && writes_by_others(&run.observations, then, event, &late) >
 						  writes_by_others(search->trace, read, event, &early))
-			TRY(check_wait(search, i, &atlas, &late));
+			TRY(check_wait(search, i,
+				       &(struct order_instance){ &run.observations, &atlas, late }));
 	}
 	return NULL;
 }

@@ -12,7 +12,8 @@ bool order_is_over(const struct order_search *search)
 {
 	const struct isolation *isolation = search->isolation;
 
-	return isolation->sure || isolation->runs.race + isolation->runs.violation >= search->most ||
+	return isolation->sure || (search->found && search->weight >= ORDER_BOTH) ||
+	       isolation->runs.race + isolation->runs.violation >= search->most ||
 	       (search->options->stop && search->options->stop());
 }
 
@@ -102,6 +103,111 @@ struct error *order_forbid(struct order_search *search, enum claim_kind kind, co
 	return NULL;
 }
 
+/* ---- one instance waits for another ---- */
+
+static uint32_t accesses_before(const struct observations *trace, uint32_t thread, size_t event)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < event; i++)
+		n += trace->events[i].thread == thread;
+	return n;
+}
+
+/* Does the thread take the lock in the calls from `first` on, before the event? */
+static bool takes_later(const struct observations *trace, uint32_t thread, uint64_t object, size_t first,
+			size_t event)
+{
+	for (size_t i = first; i < trace->ncalls && trace->calls[i].before <= event; i++)
+		if (trace->calls[i].kind == CALL_ACQUIRE && trace->calls[i].thread == thread &&
+		    trace->calls[i].object == object)
+			return true;
+	return false;
+}
+
+static bool is_released(const struct observations *trace, size_t call, size_t event)
+{
+	for (size_t i = call + 1; i < trace->ncalls && trace->calls[i].before <= event; i++)
+		if (trace->calls[i].kind == CALL_RELEASE &&
+		    trace->calls[i].thread == trace->calls[call].thread &&
+		    trace->calls[i].object == trace->calls[call].object)
+			return true;
+	return false;
+}
+
+/* The outermost lock that the thread holds at the event and that `other` takes on its way to `until`; NULL: none. */
+static const struct call *door_of(const struct observations *trace, size_t event, uint32_t other,
+				  size_t until)
+{
+	for (size_t i = 0; i < trace->ncalls && trace->calls[i].before <= event; i++) {
+		const struct call *call = &trace->calls[i];
+
+		if (call->kind == CALL_ACQUIRE && call->thread == trace->events[event].thread &&
+		    call->site != SITE_NIL && !is_released(trace, i, event) &&
+		    takes_later(trace, other, call->object, i + 1, until))
+			return call;
+	}
+	return NULL;
+}
+
+static bool once_claim(const struct order_search *search, size_t early, const struct order_instance *late,
+		       struct claim *out)
+{
+	const struct observations *trace = search->trace;
+	const struct event *first = &trace->events[early], *second = &late->trace->events[late->event];
+	size_t until = late->trace == trace ? late->event : trace->nevents;
+	const struct call *door = door_of(trace, early, second->thread, until);
+	const struct site *here = atlas_number(&search->atlas, door ? door->site : first->site);
+	const struct site *there = atlas_number(late->atlas, second->site);
+
+	*out = (struct claim){ .kind = CLAIM_ORDER_ONCE, .use = CLAIM_FORBID, .nsteps = 2, .nroles = 2 };
+	if (!here || !there || first->thread == second->thread)
+		return false;
+	out->steps[0] = (struct claim_step){ .sites = { here->id },
+					     .nsites = 1,
+					     .thread = first->thread,
+					     .occurrence = accesses_before(trace, first->thread,
+									   door ? door->before : early),
+					     .write = door || first->write };
+	out->steps[1] =
+		(struct claim_step){ .sites = { there->id },
+				     .nsites = 1,
+				     .role = 1,
+				     .thread = second->thread,
+				     .occurrence = accesses_before(late->trace, second->thread, late->event),
+				     .write = second->write };
+	return claim_is_sound(out);
+}
+
+struct error *order_wait(struct order_search *search, size_t early, const struct order_instance *late,
+			 enum claim_kind counted, struct order_move *out)
+{
+	struct launch_options options = retell_strictly(search->options->launch, search->schedule);
+	_cleanup_(run_free) struct run run = { 0 };
+	struct claim_parts parts = order_parts(search, &early, 1);
+
+	*out = (struct order_move){ 0 };
+	if (!once_claim(search, early, late, &options.control.claim))
+		return NULL;
+	options.control.strict = 0;
+	options.control.carry = 1;
+	options.control.aside = 1;
+	TRY(launch_run(&options, &run));
+	count(search, counted);
+	*out = move_of(&run);
+	parts.items[parts.n++] = claim_part_of(late->trace, late->atlas, late->event);
+	order_note(search, MOVED_ONCE, &parts, out->passes, out->given_up, out->held);
+	return NULL;
+}
+
+struct error *order_wait_for(struct order_search *search, size_t early, size_t late, enum claim_kind counted,
+			     struct order_move *out)
+{
+	const struct order_instance instance = { search->trace, &search->atlas, late };
+
+	return order_wait(search, early, &instance, counted, out);
+}
+
 /* Options of a run in which the claim decides and no schedule is followed. */
 static struct launch_options unplanned(const struct order_search *search, const struct claim *claim)
 {
@@ -113,27 +219,6 @@ static struct launch_options unplanned(const struct order_search *search, const 
 	options.control.strict = 0;
 	options.control.carry = 1;
 	return options;
-}
-
-struct error *order_let_before(struct order_search *search, const struct claim_parts *parts,
-			       struct order_move *out)
-{
-	_cleanup_(run_free) struct run run = { 0 };
-	struct claim claim;
-
-	*out = (struct order_move){ 0 };
-	if (!claim_build(search->trace, &search->atlas, CLAIM_ATOMIC, parts, &claim))
-		return NULL;
-	claim.use = CLAIM_FORBID;
-	struct launch_options options = unplanned(search, &claim);
-
-	options.control.policy = POLICY_RANDOM;
-	TRY(launch_run(&options, &run));
-	count(search, CLAIM_ATOMIC);
-	*out = move_of(&run);
-	out->passes = run.label == LABEL_PASS && out->before;
-	order_note(search, MOVED_ATOMIC, parts, out->passes, out->given_up, out->before);
-	return NULL;
 }
 
 struct error *order_force(struct order_search *search, enum claim_kind kind, const struct claim_parts *parts,

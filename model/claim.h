@@ -23,6 +23,7 @@ enum claim_kind {
 	CLAIM_ORDER,      /* the first step came too early: it is to wait until the second was done once, */
 	CLAIM_ORDER_EACH, /* as often as itself, */
 	CLAIM_ORDER_LAST, /* or until it is not done any more */
+	CLAIM_ORDER_ONCE, /* one time that the first step was done waits for one time of the second */
 	CLAIM_KINDS
 };
 
@@ -34,7 +35,8 @@ struct claim_step {
 	uint32_t role;       /* threads take roles as they come; role 0 is that of the first step */
 	uint32_t location;   /* steps of one location, from 1, meet at overlapping addresses */
 	uint32_t thread;     /* number of the thread that did it in the run before */
-	uint32_t occurrence; /* it was its so many-th time there, from 1; 0 not known */
+	uint32_t occurrence; /* it was its so many-th time there, from 1; 0 not known. Of CLAIM_ORDER_ONCE: how
+			      * many accesses the thread had made before */
 	uint32_t write;      /* 1: it writes, or is a call */
 };
 

@@ -17,7 +17,7 @@
 #define VERSION 1
 #define MOST_BYTES ((size_t)1 << 16)
 
-static const char *const kinds[CLAIM_KINDS] = { "none", "atomic", "order", "order-each", "order-last" };
+static const char *const kinds[CLAIM_KINDS] = { "none", "atomic", "order", "order-each", "order-last", "order-once" };
 static const char *const uses[] = { "none", "forbid", "force" };
 
 static void put_sites(FILE *out, const uint64_t *sites, uint32_t n)
@@ -190,7 +190,7 @@ static struct error *get_line(const struct text *text, char *line, struct claim 
 	if (!strcmp(word, "kind"))
 		return get_name(line, kinds, CLAIM_KINDS, &out->kind)
 			       ? NULL
-			       : wrong(text, "kinds are atomic, order, order-each and order-last");
+			       : wrong(text, "kinds are atomic, order, order-each, order-last and order-once");
 	if (!strcmp(word, "use"))
 		return get_name(line, uses, CLAIM_FORCE + 1, &out->use)
 			       ? NULL

@@ -59,7 +59,7 @@ def isolate(target, args, options):
 
 def judge(truth, answer):
     """right: the finding has the true lines of the fault; wrong; none."""
-    finding = answer.get("finding")
+    finding = (answer.get("findings") or [None])[0]
     if not finding:
         return "none"
     wanted = {a["line"] for a in truth["accesses"]}
