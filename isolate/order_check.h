@@ -53,6 +53,11 @@ struct error *order_wait(struct order_search *search, size_t early, const struct
 			 enum claim_kind counted, struct order_move *out);
 struct error *order_wait_for(struct order_search *search, size_t early, size_t late, enum claim_kind counted,
 			     struct order_move *out);
+struct error *order_run_once(struct order_search *search, const struct claim *claim,
+			     const struct claim_parts *parts, enum claim_kind counted,
+			     struct order_move *out);
+/* How many accesses the thread had made before the event. */
+uint32_t order_accesses(const struct observations *trace, uint32_t thread, size_t event);
 /* Does the interleaving fail when it is forced from another beginning? *came: it could be forced. `took`, NULL or
  * the caller's to free, is the schedule of a failing one. */
 struct error *order_force(struct order_search *search, enum claim_kind kind, const struct claim_parts *parts,
@@ -71,7 +76,12 @@ void order_tell(struct order_search *search, enum finding_class class, enum isol
 bool order_is_new(struct order_search *search, const struct claim_parts *parts);
 
 /* ---- order_late.c ---- */
-/* Was something read before another thread, which did not come to it any more, had written it? */
-struct error *order_check_late(struct order_search *search);
+/* Was something read before another thread, which did not come to it any more, had written it? The failing thread
+ * goes on only after the others, from so many of its turns before the end. */
+struct error *order_check_late(struct order_search *search, unsigned turns);
+
+/* ---- order_hang.c ---- */
+/* Do threads wait for each other's locks, or for a signal that was given before? */
+struct error *order_check_hang(struct order_search *search);
 
 #endif

@@ -96,7 +96,7 @@ static struct error *check_wait(struct order_search *search, size_t number, cons
 	if (!pair.items[1].site || !order_is_new(search, &pair))
 		return NULL;
 	TRY(order_wait(search, read, then, CLAIM_ORDER, &move));
-	if (!move.passes && !order_is_over(search))
+	if (!move.held && !order_is_over(search))
 		TRY(order_forbid(search, CLAIM_ORDER, &pair, &move));
 	/* The deferred run passed as well: two ways of letting the write come first. Whoever waits is late for
 	 * everything, though: only a value that the failure was made of proves it. */
@@ -147,11 +147,7 @@ static struct error *check_deferred(struct order_search *search, unsigned turns)
 	return NULL;
 }
 
-#define TURNS_BACK 2u
-
-struct error *order_check_late(struct order_search *search)
+struct error *order_check_late(struct order_search *search, unsigned turns)
 {
-	for (unsigned turns = 1; turns <= TURNS_BACK && !order_is_over(search); turns++)
-		TRY(check_deferred(search, turns));
-	return NULL;
+	return order_is_over(search) ? NULL : check_deferred(search, turns);
 }

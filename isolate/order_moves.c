@@ -105,7 +105,7 @@ struct error *order_forbid(struct order_search *search, enum claim_kind kind, co
 
 /* ---- one instance waits for another ---- */
 
-static uint32_t accesses_before(const struct observations *trace, uint32_t thread, size_t event)
+uint32_t order_accesses(const struct observations *trace, uint32_t thread, size_t event)
 {
 	uint32_t n = 0;
 
@@ -114,13 +114,16 @@ static uint32_t accesses_before(const struct observations *trace, uint32_t threa
 	return n;
 }
 
-/* Does the thread take the lock in the calls from `first` on, before the event? */
-static bool takes_later(const struct observations *trace, uint32_t thread, uint64_t object, size_t first,
-			size_t event)
+/* Does the thread take the lock on its way to the event, when it has made so many accesses or more? */
+static bool takes_later(const struct order_instance *late, uint64_t object, uint32_t accesses)
 {
-	for (size_t i = first; i < trace->ncalls && trace->calls[i].before <= event; i++)
+	const struct observations *trace = late->trace;
+	uint32_t thread = trace->events[late->event].thread;
+
+	for (size_t i = 0; i < trace->ncalls && trace->calls[i].before <= late->event; i++)
 		if (trace->calls[i].kind == CALL_ACQUIRE && trace->calls[i].thread == thread &&
-		    trace->calls[i].object == object)
+		    trace->calls[i].object == object &&
+		    order_accesses(trace, thread, trace->calls[i].before) >= accesses)
 			return true;
 	return false;
 }
@@ -135,16 +138,18 @@ static bool is_released(const struct observations *trace, size_t call, size_t ev
 	return false;
 }
 
-/* The outermost lock that the thread holds at the event and that `other` takes on its way to `until`; NULL: none. */
-static const struct call *door_of(const struct observations *trace, size_t event, uint32_t other,
-				  size_t until)
+/* The outermost lock that the thread holds at the event and that the other one takes on its way; NULL: none. */
+static const struct call *door_of(const struct observations *trace, size_t event,
+				  const struct order_instance *late)
 {
+	uint32_t other = late->trace->events[late->event].thread;
+
 	for (size_t i = 0; i < trace->ncalls && trace->calls[i].before <= event; i++) {
 		const struct call *call = &trace->calls[i];
 
 		if (call->kind == CALL_ACQUIRE && call->thread == trace->events[event].thread &&
 		    call->site != SITE_NIL && !is_released(trace, i, event) &&
-		    takes_later(trace, other, call->object, i + 1, until))
+		    takes_later(late, call->object, order_accesses(trace, other, call->before)))
 			return call;
 	}
 	return NULL;
@@ -155,8 +160,7 @@ static bool once_claim(const struct order_search *search, size_t early, const st
 {
 	const struct observations *trace = search->trace;
 	const struct event *first = &trace->events[early], *second = &late->trace->events[late->event];
-	size_t until = late->trace == trace ? late->event : trace->nevents;
-	const struct call *door = door_of(trace, early, second->thread, until);
+	const struct call *door = door_of(trace, early, late);
 	const struct site *here = atlas_number(&search->atlas, door ? door->site : first->site);
 	const struct site *there = atlas_number(late->atlas, second->site);
 
@@ -166,38 +170,48 @@ static bool once_claim(const struct order_search *search, size_t early, const st
 	out->steps[0] = (struct claim_step){ .sites = { here->id },
 					     .nsites = 1,
 					     .thread = first->thread,
-					     .occurrence = accesses_before(trace, first->thread,
-									   door ? door->before : early),
+					     .occurrence = order_accesses(trace, first->thread,
+									  door ? door->before : early),
 					     .write = door || first->write };
 	out->steps[1] =
 		(struct claim_step){ .sites = { there->id },
 				     .nsites = 1,
 				     .role = 1,
 				     .thread = second->thread,
-				     .occurrence = accesses_before(late->trace, second->thread, late->event),
+				     .occurrence = order_accesses(late->trace, second->thread, late->event),
 				     .write = second->write };
 	return claim_is_sound(out);
 }
 
-struct error *order_wait(struct order_search *search, size_t early, const struct order_instance *late,
-			 enum claim_kind counted, struct order_move *out)
+/* One run along the failing schedule with a claim that is about instances. */
+struct error *order_run_once(struct order_search *search, const struct claim *claim,
+			     const struct claim_parts *parts, enum claim_kind counted, struct order_move *out)
 {
 	struct launch_options options = retell_strictly(search->options->launch, search->schedule);
 	_cleanup_(run_free) struct run run = { 0 };
-	struct claim_parts parts = order_parts(search, &early, 1);
 
-	*out = (struct order_move){ 0 };
-	if (!once_claim(search, early, late, &options.control.claim))
-		return NULL;
+	options.control.claim = *claim;
 	options.control.strict = 0;
 	options.control.carry = 1;
 	options.control.aside = 1;
 	TRY(launch_run(&options, &run));
 	count(search, counted);
 	*out = move_of(&run);
-	parts.items[parts.n++] = claim_part_of(late->trace, late->atlas, late->event);
-	order_note(search, MOVED_ONCE, &parts, out->passes, out->given_up, out->held);
+	order_note(search, MOVED_ONCE, parts, out->passes, out->given_up, out->held);
 	return NULL;
+}
+
+struct error *order_wait(struct order_search *search, size_t early, const struct order_instance *late,
+			 enum claim_kind counted, struct order_move *out)
+{
+	struct claim_parts parts = order_parts(search, &early, 1);
+	struct claim claim;
+
+	*out = (struct order_move){ 0 };
+	if (!once_claim(search, early, late, &claim))
+		return NULL;
+	parts.items[parts.n++] = claim_part_of(late->trace, late->atlas, late->event);
+	return order_run_once(search, &claim, &parts, counted, out);
 }
 
 struct error *order_wait_for(struct order_search *search, size_t early, size_t late, enum claim_kind counted,
