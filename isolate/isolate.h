@@ -97,6 +97,11 @@ bool isolate_fails(const struct isolate_options *options, enum outcome outcome, 
 struct error *isolate_original(const struct isolate_options *options, struct isolation *out,
 			       struct channel *channel, double deadline, struct schedule *schedule);
 
+/* ---- provoke.c ---- */
+/* Forces interleavings that a run which passed, out->original, did not have, until one fails. */
+struct error *isolate_provoke(const struct isolate_options *options, struct isolation *out, double until,
+			      struct run *failed);
+
 /* ---- root.c: the finding when no order is to blame ---- */
 void isolation_tell_root(struct isolation *isolation);
 

@@ -283,6 +283,7 @@ bool intervene_covers(const struct thread *self, uint64_t address, size_t size);
 void intervene_arrives(struct agent *me);
 void intervene(struct agent *me);
 bool intervene_lets_go(void);
+void intervene_spins(void);
 void intervene_ended(struct agent *me);
 
 /* ---- points.c: which accesses are points ---- */
