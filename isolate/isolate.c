@@ -285,7 +285,7 @@ struct error *isolate(const struct isolate_options *options, struct isolation *o
 	double started = watch_now(), deadline = started + options->time_s;
 	struct error *error = channel_open(&channel);
 
-	*out = (struct isolation){ 0 };
+	*out = (struct isolation){ .deadline = deadline };
 	if (!error && options->watch)
 		error = channel_watch(&channel, options->watch, options->launch->path, &channel.watched);
 	if (!error)

@@ -76,7 +76,7 @@ struct isolation {
 		uint64_t original, suppression, race, violation, hunt; /* executions */
 	} runs;
 	uint64_t skipped; /* in the last suppressed run: loads, stores, branches and calls */
-	double wall_s;
+	double deadline, wall_s;
 	struct symbols *symbols;
 	char modules[ISOLATE_MODULES][ISOLATE_PATH];
 	struct run original;

@@ -120,7 +120,7 @@ static struct error *check_group(struct order_search *search, const size_t *even
 	if (before.passes && !behind.given_up && !before.given_up) {
 		if (!forced)
 			TRY(order_force(search, CLAIM_ATOMIC, &group, &came, &forced, NULL));
-		weight = forced ? ORDER_SURE : ORDER_BOTH;
+		weight = forced ? ORDER_SURE : ORDER_SHOWN;
 	}
 	bool both = before.passes && !before.given_up;
 
@@ -145,7 +145,9 @@ static struct error *check_pair(struct order_search *search, size_t first, size_
 		TRY(order_forbid(search, CLAIM_ORDER, &pair, &move));
 	if (!move.passes)
 		return NULL;
-	enum order_weight weight = move.given_up ? ORDER_GIVEN_UP : ORDER_PASSED;
+	enum order_weight weight = move.given_up         ? ORDER_GIVEN_UP
+				   : search->reading_far ? ORDER_PASSED
+							 : ORDER_SHOWN;
 
 	if (!move.given_up) {
 		TRY(order_force(search, CLAIM_ORDER, &pair, &came, &fails, NULL));

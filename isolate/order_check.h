@@ -12,7 +12,7 @@
 enum order_weight {
 	ORDER_GIVEN_UP, /* it passed, but somebody had to be let go: perhaps for another reason */
 	ORDER_PASSED,   /* it passed when moved to one side */
-	ORDER_BOTH,     /* and to the other side, but forcing did not show it */
+	ORDER_SHOWN, /* and to the other side, or what failed had read it itself; forcing did not show it */
 	ORDER_SURE,
 };
 

@@ -165,7 +165,7 @@ static struct error *check_missed(struct order_search *search, const struct sche
 	TRY(order_wait_for(search, read, write, CLAIM_ORDER, &move));
 	if (!move.passes)
 		return NULL;
-	order_tell(search, FINDING_LOST_WAKEUP, ORDER_MISSED, move.given_up ? ORDER_GIVEN_UP : ORDER_BOTH,
+	order_tell(search, FINDING_LOST_WAKEUP, ORDER_MISSED, move.given_up ? ORDER_GIVEN_UP : ORDER_SHOWN,
 		   &pair);
 	add_call(search, wait->missed_thread, "signal", wait->missed_site, false);
 	add_call(search, wait->thread, "wait", wait->site, false);

@@ -7,14 +7,15 @@
 
 #include "base/memory.h"
 #include "diagnose/retell.h"
+#include "loom/watch.h"
 
 bool order_is_over(const struct order_search *search)
 {
 	const struct isolation *isolation = search->isolation;
 
-	return isolation->sure || (search->found && search->weight >= ORDER_BOTH) ||
+	return isolation->sure || (search->found && search->weight >= ORDER_SHOWN) ||
 	       isolation->runs.race + isolation->runs.violation >= search->most ||
-	       (search->options->stop && search->options->stop());
+	       watch_now() > isolation->deadline || (search->options->stop && search->options->stop());
 }
 
 struct claim_parts order_parts(const struct order_search *search, const size_t *events, size_t n)

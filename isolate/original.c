@@ -127,7 +127,11 @@ static struct error *run_until_quiet(const struct isolate_options *options, stru
 {
 	struct launch_options launch = *options->launch;
 
-	launch.timeout_s *= LONGER;
+	double left = out->deadline - watch_now();
+
+	if (left <= launch.timeout_s)
+		return NULL;
+	launch.timeout_s = launch.timeout_s * LONGER < left ? launch.timeout_s * LONGER : left;
 	out->runs.hunt++;
 	channel->area->quiet_most = QUIET_READS;
 	return run_traced(&launch, out, channel, options->schedule);
