@@ -92,9 +92,11 @@ static struct error *move_behind(struct order_search *search, const struct claim
 	if (!*forced || !failing.nturns || order_is_over(search))
 		return NULL;
 	search->schedule = &failing;
+	search->forced = true;
 	struct error *error = order_forbid(search, CLAIM_ATOMIC, group, out);
 
 	search->schedule = original;
+	search->forced = false;
 	return error;
 }
 
@@ -241,19 +243,43 @@ static size_t before_definition(const struct order_search *search, size_t defini
 											     : between;
 }
 
-/* Another thread came between two accesses of the definer, or between what the definer had read to compute it and
- * the definition. W-R-W and R-W-W are the two that end in a write and cannot be put one after the other. */
+/* Another thread came between two accesses of the definer to the location. W-R-W and R-W-W are the two that end in
+ * a write and cannot be put one after the other. */
 static size_t definer_first(const struct order_search *search, size_t between, size_t definition)
 {
 	const struct observations *trace = search->trace;
-	uint32_t definer = trace->events[definition].thread;
-	size_t first = last_before(trace, between, definition, definer, BY_SAME);
-	size_t read =
-		trace->events[between].write ? depended_before(search, between, definer, false) : ORDER_NONE;
+	size_t first = last_before(trace, between, definition, trace->events[definition].thread, BY_SAME);
 
-	if (first != ORDER_NONE && trace->events[between].write == trace->events[first].write)
-		first = ORDER_NONE;
-	return read != ORDER_NONE && (first == ORDER_NONE || read > first) ? read : first;
+	return first != ORDER_NONE && trace->events[between].write == trace->events[first].write ? ORDER_NONE
+												 : first;
+}
+
+/* Or between what the definer had read to compute it and the definition. */
+static size_t definer_read(const struct order_search *search, size_t between, size_t definition)
+{
+	const struct observations *trace = search->trace;
+
+	return trace->events[between].write
+		       ? depended_before(search, between, trace->events[definition].thread, false)
+		       : ORDER_NONE;
+}
+
+static struct error *check_definer_groups(struct order_search *search, size_t definition)
+{
+	size_t between = before_definition(search, definition);
+
+	if (between == ORDER_NONE)
+		return NULL;
+	const size_t firsts[] = { definer_first(search, between, definition),
+				  definer_read(search, between, definition) };
+
+	for (int i = 0; i < 2; i++)
+		if (firsts[i] != ORDER_NONE) {
+			const size_t group[] = { firsts[i], between, definition };
+
+			TRY(check_group(search, group, 3, between, FINDING_ATOMICITY));
+		}
+	return NULL;
 }
 
 /* The write by another thread that came after the read, and that the program did not order. */
@@ -282,14 +308,7 @@ static struct error *check_groups(struct order_search *search, size_t read)
 		return NULL;
 	if (is_remote(search, definition, read))
 		TRY(check_reader_groups(search, definition, read));
-	size_t between = before_definition(search, definition);
-	size_t first = between != ORDER_NONE ? definer_first(search, between, definition) : ORDER_NONE;
-
-	if (first != ORDER_NONE) {
-		const size_t group[] = { first, between, definition };
-
-		TRY(check_group(search, group, 3, between, FINDING_ATOMICITY));
-	}
+	TRY(check_definer_groups(search, definition));
 	size_t next = next_change(search, read);
 
 	if (next == ORDER_NONE || !is_remote(search, definition, read) ||
@@ -312,7 +331,8 @@ static struct error *check_pairs(struct order_search *search, size_t read)
 		TRY(check_pair(search, definition, read, ORDER_CHANGED_EARLY));
 	size_t between = definition != ORDER_NONE ? before_definition(search, definition) : ORDER_NONE;
 
-	if (between == ORDER_NONE || definer_first(search, between, definition) != ORDER_NONE)
+	if (between == ORDER_NONE || definer_first(search, between, definition) != ORDER_NONE ||
+	    definer_read(search, between, definition) != ORDER_NONE)
 		return NULL;
 	return check_pair(search, between, definition, ORDER_CHANGED_EARLY);
 }
@@ -350,11 +370,13 @@ static struct error *check_all(struct order_search *search, bool stale)
 		TRY(order_check_hang(search));
 	TRY(check_reads(search, (struct pass){ .groups = true }, stale));
 	if (first)
-		TRY(order_check_late(search, 1));
+		TRY(order_check_late(search, true));
 	TRY(check_reads(search, (struct pass){ 0 }, stale));
+	if (first)
+		TRY(order_check_late(search, false));
 	TRY(check_reads(search, (struct pass){ .control = true, .groups = true }, stale));
 	TRY(check_reads(search, (struct pass){ .control = true }, stale));
-	return first ? order_check_late(search, 2) : NULL;
+	return NULL;
 }
 
 static bool has_stale_pointer(const struct order_search *search)

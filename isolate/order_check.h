@@ -20,6 +20,7 @@ struct order_search {
 	const struct isolate_options *options;
 	struct isolation *isolation;
 	const struct schedule *schedule;
+	bool forced; /* the schedule is that of a run in which a claim was forced: it counts the claim's points */
 	const struct isolate_failure *failure;
 	const struct observations *trace;
 	struct atlas atlas;
@@ -53,6 +54,9 @@ struct error *order_wait(struct order_search *search, size_t early, const struct
 			 enum claim_kind counted, struct order_move *out);
 struct error *order_wait_for(struct order_search *search, size_t early, size_t late, enum claim_kind counted,
 			     struct order_move *out);
+/* Options of a run along the failing schedule in which the thread waits before `early`, or before the lock that it
+ * holds there, until nobody else can go on. False: it cannot be said so. */
+bool order_defer(const struct order_search *search, size_t early, struct launch_options *options);
 struct error *order_run_once(struct order_search *search, const struct claim *claim,
 			     const struct claim_parts *parts, enum claim_kind counted,
 			     struct order_move *out);
@@ -77,8 +81,8 @@ bool order_is_new(struct order_search *search, const struct claim_parts *parts);
 
 /* ---- order_late.c ---- */
 /* Was something read before another thread, which did not come to it any more, had written it? The failing thread
- * goes on only after the others, from so many of its turns before the end. */
-struct error *order_check_late(struct order_search *search, unsigned turns);
+ * goes on only after the others: from the first read of what it used itself, or from its last turn. */
+struct error *order_check_late(struct order_search *search, bool from_read);
 
 /* ---- order_hang.c ---- */
 /* Do threads wait for each other's locks, or for a signal that was given before? */

@@ -96,6 +96,7 @@ struct error *order_forbid(struct order_search *search, enum claim_kind kind, co
 	options.control.claim = claim;
 	options.control.strict = 0;
 	options.control.carry = 1;
+	options.control.aside = !search->forced;
 	TRY(launch_run(&options, &run));
 	count(search, kind);
 	*out = move_of(&run);
@@ -105,6 +106,19 @@ struct error *order_forbid(struct order_search *search, enum claim_kind kind, co
 }
 
 /* ---- one instance waits for another ---- */
+
+/* The write of an atomic update has no point of its own: it is done with its read. */
+static size_t point_of(const struct observations *trace, const struct atlas *atlas, size_t event)
+{
+	const struct event *at = &trace->events[event];
+	const struct site *site = atlas_number(atlas, at->site);
+
+	if (!site || site->kind != SITE_UPDATE || !at->write || !event)
+		return event;
+	const struct event *before = &trace->events[event - 1];
+
+	return before->thread == at->thread && before->site == at->site && !before->write ? event - 1 : event;
+}
 
 uint32_t order_accesses(const struct observations *trace, uint32_t thread, size_t event)
 {
@@ -168,20 +182,57 @@ static bool once_claim(const struct order_search *search, size_t early, const st
 	*out = (struct claim){ .kind = CLAIM_ORDER_ONCE, .use = CLAIM_FORBID, .nsteps = 2, .nroles = 2 };
 	if (!here || !there || first->thread == second->thread)
 		return false;
-	out->steps[0] = (struct claim_step){ .sites = { here->id },
+	out->steps[0] = (struct claim_step){
+		.sites = { here->id },
+		.nsites = 1,
+		.thread = first->thread,
+		.occurrence = order_accesses(trace, first->thread,
+					     door ? door->before : point_of(trace, &search->atlas, early)),
+		.write = door || first->write
+	};
+	out->steps[1] = (struct claim_step){ .sites = { there->id },
 					     .nsites = 1,
-					     .thread = first->thread,
-					     .occurrence = order_accesses(trace, first->thread,
-									  door ? door->before : early),
-					     .write = door || first->write };
-	out->steps[1] =
-		(struct claim_step){ .sites = { there->id },
-				     .nsites = 1,
-				     .role = 1,
-				     .thread = second->thread,
-				     .occurrence = order_accesses(late->trace, second->thread, late->event),
-				     .write = second->write };
+					     .role = 1,
+					     .thread = second->thread,
+					     .occurrence = order_accesses(
+						     late->trace, second->thread,
+						     point_of(late->trace, late->atlas, late->event)),
+					     .write = second->write };
 	return claim_is_sound(out);
+}
+
+static const struct call *outermost_lock(const struct observations *trace, size_t event)
+{
+	for (size_t i = 0; i < trace->ncalls && trace->calls[i].before <= event; i++)
+		if (trace->calls[i].kind == CALL_ACQUIRE && trace->calls[i].site != SITE_NIL &&
+		    trace->calls[i].thread == trace->events[event].thread && !is_released(trace, i, event))
+			return &trace->calls[i];
+	return NULL;
+}
+
+bool order_defer(const struct order_search *search, size_t early, struct launch_options *options)
+{
+	const struct observations *trace = search->trace;
+	const struct event *event = &trace->events[early];
+	const struct call *door = outermost_lock(trace, early);
+	const struct site *site = atlas_number(&search->atlas, door ? door->site : event->site);
+	size_t at = door ? door->before : point_of(trace, &search->atlas, early);
+	struct claim claim = { .kind = CLAIM_ORDER_ONCE, .use = CLAIM_FORBID, .nsteps = 2, .nroles = 2 };
+
+	*options = retell_strictly(search->options->launch, search->schedule);
+	if (!site)
+		return false;
+	claim.steps[0] = (struct claim_step){ .sites = { site->id },
+					      .nsites = 1,
+					      .thread = event->thread,
+					      .occurrence = order_accesses(trace, event->thread, at),
+					      .write = 1 };
+	claim.steps[1] = claim.steps[0];
+	claim.steps[1].role = 1;
+	claim.steps[1].thread = THREAD_NONE; /* never */
+	options->control.claim = claim;
+	options->control.aside = 1;
+	return claim_is_sound(&claim);
 }
 
 /* One run along the failing schedule with a claim that is about instances. */

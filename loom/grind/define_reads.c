@@ -21,7 +21,15 @@ struct search {
 
 static void push(struct search *search, uint32_t number, uint32_t distance, uint32_t dependence)
 {
-	if (!define_load_numbered(number) || distance > DISTANT)
+	const struct load *load = define_load_numbered(number);
+
+	/* What stands for two: the second may stand for two again. */
+	for (uint32_t i = 0; load && !load->site && i < PENDING; i++) {
+		push(search, MARK_FIRST(load->mark), distance, dependence);
+		number = MARK_SECOND(load->mark);
+		load = define_load_numbered(number);
+	}
+	if (!load || !load->site || distance > DISTANT)
 		return;
 	for (uint32_t i = 0; i < search->n; i++)
 		if (search->pending[i].number == number)
