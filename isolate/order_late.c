@@ -176,8 +176,9 @@ static struct error *compare_deferred(struct order_search *search, struct launch
 		const struct event *event = &search->trace->events[read];
 
 		then = same_read(search, read, &run.observations, &atlas);
-		if (then != ORDER_NONE && writes_by_others(&run.observations, then, event, &late) >
-						  writes_by_others(search->trace, read, event, &early))
+		if (then != ORDER_NONE &&
+		    writes_by_others(&run.observations, then, &run.observations.events[then], &late) >
+			    writes_by_others(search->trace, read, event, &early))
 			TRY(check_wait(search, i,
 				       &(struct order_instance){ &run.observations, &atlas, late }));
 	}
