@@ -12,8 +12,20 @@
 
 #include "base/memory.h"
 
+/* All runs have an environment of the same length: else the first stack lies elsewhere, and with it the addresses
+ * that are compared between runs. */
+#define ENVIRONMENT_FORMAT "%5d"
+static void set_no_channel(void)
+{
+	char number[16];
+
+	snprintf(number, sizeof number, ENVIRONMENT_FORMAT, -1);
+	setenv(ISOLATE_ENVIRONMENT, number, 1);
+}
+
 struct error *channel_open(struct channel *channel)
 {
+	set_no_channel();
 	*channel = (struct channel){ .fd = memfd_create("unsnarl-isolate", 0) };
 	if (channel->fd < 0 || ftruncate(channel->fd, sizeof *channel->area) < 0)
 		return error_errno(errno, "cannot make the memory in which runs tell of their failure");
@@ -75,6 +87,7 @@ struct error *channel_watch(struct channel *channel, const char *watch, const ch
 
 void channel_close(struct channel *channel)
 {
+	unsetenv(ISOLATE_ENVIRONMENT);
 	if (channel->area)
 		munmap(channel->area, sizeof *channel->area);
 	if (channel->fd >= 0)
@@ -93,10 +106,10 @@ struct error *channel_run(struct channel *channel, const struct launch_options *
 	if (traced)
 		options.area.observe |= OBSERVE_TRACE;
 	memset((char *)channel->area + told, 0, sizeof *channel->area - told);
-	snprintf(number, sizeof number, "%d", channel->fd);
+	snprintf(number, sizeof number, ENVIRONMENT_FORMAT, channel->fd);
 	setenv(ISOLATE_ENVIRONMENT, number, 1);
 	struct error *error = launch_run(&options, run);
 
-	unsetenv(ISOLATE_ENVIRONMENT);
+	set_no_channel();
 	return error;
 }

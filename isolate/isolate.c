@@ -185,6 +185,9 @@ static bool is_first_cause(const struct isolate_step *step)
 
 	if (step->used >= failure->nuses || failure->kind == FAILED_WATCH)
 		return false;
+	/* A loop of the program that went too far: the write is certain, but the loop may have more lines. */
+	if (use->hops[step->hop].parts && use->hops[step->hop].definition.place.own)
+		return false;
 	return use->hops[step->hop].parts || step->hop + 1 >= use->nhops ||
 	       use->hops[step->hop].definition.definer != DEFINED_STORE || failure->kind == FAILED_BEYOND;
 }
@@ -212,6 +215,12 @@ static void keep_variable(struct isolation *out, struct isolate_failure *failure
 	}
 	if (kept)
 		failure->nuses = kept;
+}
+
+/* To use a block that was freed is a fault by itself: what fails when the block is kept came of the same. */
+static bool is_misuse(const struct isolate_failure *failure)
+{
+	return failure->kind == FAILED_DEAD || failure->kind == FAILED_FREE;
 }
 
 static struct error *search(const struct isolate_options *options, struct isolation *out,
@@ -257,6 +266,11 @@ static struct error *search(const struct isolate_options *options, struct isolat
 				    : "the time or the number of steps was used up");
 			return NULL;
 		}
+		if (out->steps.n > 1 && is_misuse(&out->steps.items[0].failure)) {
+			out->steps.n = 1;
+			end(out, ISOLATE_ROOT, NULL);
+			return NULL;
+		}
 		plan(channel->area, step);
 		say(options, "running again without what defined it");
 		run_free(&run);
@@ -285,7 +299,7 @@ struct error *isolate(const struct isolate_options *options, struct isolation *o
 	double started = watch_now(), deadline = started + options->time_s;
 	struct error *error = channel_open(&channel);
 
-	*out = (struct isolation){ 0 };
+	*out = (struct isolation){ .deadline = deadline };
 	if (!error && options->watch)
 		error = channel_watch(&channel, options->watch, options->launch->path, &channel.watched);
 	if (!error)

@@ -57,7 +57,7 @@ enum isolate_verdict {
 };
 
 /* A run in which an access was moved. */
-enum isolate_moved { MOVED_ATOMIC, MOVED_ORDER, MOVED_FORCED, MOVED_DEFERRED };
+enum isolate_moved { MOVED_ATOMIC, MOVED_ORDER, MOVED_ONCE, MOVED_FORCED, MOVED_DEFERRED };
 struct isolate_experiment {
 	enum isolate_moved use;
 	char *accesses; /* "T1 read file.c:12, T2 write file.c:30" */
@@ -76,7 +76,7 @@ struct isolation {
 		uint64_t original, suppression, race, violation, hunt; /* executions */
 	} runs;
 	uint64_t skipped; /* in the last suppressed run: loads, stores, branches and calls */
-	double wall_s;
+	double deadline, wall_s;
 	struct symbols *symbols;
 	char modules[ISOLATE_MODULES][ISOLATE_PATH];
 	struct run original;
@@ -96,6 +96,11 @@ bool isolate_fails(const struct isolate_options *options, enum outcome outcome, 
 /* The failing run into out->original and its schedule; without one out->runs.original is 0. */
 struct error *isolate_original(const struct isolate_options *options, struct isolation *out,
 			       struct channel *channel, double deadline, struct schedule *schedule);
+
+/* ---- provoke.c ---- */
+/* Forces interleavings that a run which passed, out->original, did not have, until one fails. */
+struct error *isolate_provoke(const struct isolate_options *options, struct isolation *out, double until,
+			      struct run *failed);
 
 /* ---- root.c: the finding when no order is to blame ---- */
 void isolation_tell_root(struct isolation *isolation);

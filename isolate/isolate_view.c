@@ -225,6 +225,7 @@ static json_t *experiments_json(const struct isolation *isolation)
 {
 	static const char *const names[] = { [MOVED_ATOMIC] = "as-one-step",
 					     [MOVED_ORDER] = "reversed",
+					     [MOVED_ONCE] = "one-waits",
 					     [MOVED_FORCED] = "forced",
 					     [MOVED_DEFERRED] = "failing-thread-last" };
 	json_t *list = json_array();
@@ -246,6 +247,7 @@ static json_t *experiments_json(const struct isolation *isolation)
 void isolation_json(struct isolation *isolation, const char *program)
 {
 	json_t *answer = answer_new("isolate"), *chain = json_array(), *runs = json_object();
+	json_t *findings = json_array();
 
 	for (size_t i = 0; i < isolation->steps.n; i++)
 		json_array_append_new(chain, step_json(isolation, &isolation->steps.items[i]));
@@ -257,8 +259,9 @@ void isolation_json(struct isolation *isolation, const char *program)
 	json_object_set_new(answer, "program", answer_text(program));
 	json_object_set_new(answer, "verdict", answer_text(verdict_names[isolation->verdict]));
 	json_object_set_new(answer, "sure", json_boolean(isolation->sure));
-	json_object_set_new(answer, "finding",
-			    isolation->finding.accesses.n ? finding_json(&isolation->finding) : json_null());
+	if (isolation->finding.accesses.n)
+		json_array_append_new(findings, finding_json(&isolation->finding));
+	json_object_set_new(answer, "findings", findings);
 	json_object_set_new(answer, "chain", chain);
 	json_object_set_new(answer, "experiments", experiments_json(isolation));
 	json_object_set_new(answer, "executions", runs);

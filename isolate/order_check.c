@@ -71,10 +71,11 @@ static size_t event_of(const struct observations *trace, const struct isolate_re
 
 /* ---- experiments ---- */
 
-/* The group as one step in the failing schedule. A thread that is inside a lock cannot be moved, and accesses of
- * the group are points that the schedule did not count: then the group is forced, and its failing run is mended. */
-static struct error *move_behind(struct order_search *search, const struct claim_parts *group, bool *forced,
-				 struct order_move *out)
+/* The interleaved access behind the whole group: the group as one step in the failing schedule; else this instance
+ * of the access waits for this instance of the group's last one. Where neither can be, the group is forced, and its
+ * failing run is mended. */
+static struct error *move_behind(struct order_search *search, const struct claim_parts *group, size_t between,
+				 size_t last, bool *forced, struct order_move *out)
 {
 	_cleanup_(schedule_free) struct schedule failing = { 0 };
 	const struct schedule *original = search->schedule;
@@ -82,31 +83,21 @@ static struct error *move_behind(struct order_search *search, const struct claim
 
 	*forced = false;
 	TRY(order_forbid(search, CLAIM_ATOMIC, group, out));
-	if (out->passes || order_is_over(search))
+	if ((out->passes && !out->given_up) || order_is_over(search))
+		return NULL;
+	TRY(order_wait_for(search, between, last, CLAIM_ATOMIC, out));
+	if ((out->passes && !out->given_up) || order_is_over(search))
 		return NULL;
 	TRY(order_force(search, CLAIM_ATOMIC, group, &came, forced, &failing));
 	if (!*forced || !failing.nturns || order_is_over(search))
 		return NULL;
 	search->schedule = &failing;
+	search->forced = true;
 	struct error *error = order_forbid(search, CLAIM_ATOMIC, group, out);
 
 	search->schedule = original;
+	search->forced = false;
 	return error;
-}
-
-/* The other thread's access before the whole group: seen already, in another schedule, or by letting the first
- * access of the group wait for it. */
-static struct error *move_before(struct order_search *search, const struct claim_parts *group,
-				 const struct claim_parts *early, const struct order_move *behind,
-				 struct order_move *out)
-{
-	*out = *behind;
-	if (out->passes && out->before)
-		return NULL;
-	TRY(order_let_before(search, group, out));
-	if (out->passes && out->before && !out->given_up)
-		return NULL;
-	return order_forbid(search, CLAIM_ORDER, early, out);
 }
 
 /* A group of two accesses of a thread and what came between them: moved behind, moved before, forced. */
@@ -114,46 +105,51 @@ static struct error *check_group(struct order_search *search, const size_t *even
 				 enum finding_class class)
 {
 	struct claim_parts group = order_parts(search, events, n);
-	struct claim_parts early = order_parts(search, (const size_t[]){ events[0], between }, 2);
 	enum order_weight weight = ORDER_GIVEN_UP;
 	struct order_move behind, before;
 	bool came, forced;
 
 	if (order_is_over(search) || !order_is_new(search, &group))
 		return NULL;
-	TRY(move_behind(search, &group, &forced, &behind));
+	TRY(move_behind(search, &group, between, events[n - 1], &forced, &behind));
 	if (!behind.passes)
 		return NULL;
-	TRY(move_before(search, &group, &early, &behind, &before));
+	before = behind;
+	if (!behind.before)
+		TRY(order_wait_for(search, events[0], between, CLAIM_ATOMIC, &before));
 	if (!behind.given_up)
 		weight = ORDER_PASSED;
 	if (before.passes && !behind.given_up && !before.given_up) {
 		if (!forced)
 			TRY(order_force(search, CLAIM_ATOMIC, &group, &came, &forced, NULL));
-		if (forced)
-			weight = ORDER_SURE;
+		weight = forced ? ORDER_SURE : ORDER_SHOWN;
 	}
-	order_tell(search, before.passes ? class : FINDING_ORDER,
-		   before.passes ? ORDER_BETWEEN : ORDER_CHANGED_EARLY, weight, &group);
+	bool both = before.passes && !before.given_up;
+
+	order_tell(search, both ? class : FINDING_ORDER, both ? ORDER_BETWEEN : ORDER_CHANGED_EARLY, weight,
+		   &group);
 	return NULL;
 }
 
 /* Two accesses in the wrong order. `story` tells which of them came too early: the first. */
 static struct error *check_pair(struct order_search *search, size_t first, size_t second,
-				enum isolate_story story, bool *passes)
+				enum isolate_story story)
 {
 	struct claim_parts pair = order_parts(search, (const size_t[]){ first, second }, 2);
 	struct order_move move;
 	bool came, fails;
 
-	*passes = false;
 	if (order_is_over(search) || !order_is_new(search, &pair))
 		return NULL;
-	TRY(order_forbid(search, CLAIM_ORDER, &pair, &move));
-	*passes = move.passes;
+	TRY(order_wait_for(search, first, second, CLAIM_ORDER, &move));
+	/* Where it did not come to the instances, all of them. */
+	if (!move.held && !order_is_over(search))
+		TRY(order_forbid(search, CLAIM_ORDER, &pair, &move));
 	if (!move.passes)
 		return NULL;
-	enum order_weight weight = move.given_up ? ORDER_GIVEN_UP : ORDER_PASSED;
+	enum order_weight weight = move.given_up         ? ORDER_GIVEN_UP
+				   : search->reading_far ? ORDER_PASSED
+							 : ORDER_SHOWN;
 
 	if (!move.given_up) {
 		TRY(order_force(search, CLAIM_ORDER, &pair, &came, &fails, NULL));
@@ -209,14 +205,14 @@ static size_t depended_before(const struct order_search *search, size_t before, 
 	return best;
 }
 
-/* Another thread defined what was read (RAW): between two accesses of the reader, or before its only one. */
-static struct error *check_remote(struct order_search *search, size_t definition, size_t read)
+/* Another thread defined what was read (RAW), between two accesses of the reader: those that ended in a read. */
+static struct error *check_reader_groups(struct order_search *search, size_t definition, size_t read)
 {
 	uint32_t reader = search->trace->events[read].thread;
 	size_t first = last_before(search->trace, definition, read, reader, BY_SAME), change;
 	size_t checked = checked_before(search, read, definition, &change);
 	size_t pointer = depended_before(search, definition, reader, true);
-	bool freed = search->failure->kind == FAILED_DEAD || search->failure->kind == FAILED_FREE, passes;
+	bool freed = search->failure->kind == FAILED_DEAD || search->failure->kind == FAILED_FREE;
 
 	if (freed && pointer != ORDER_NONE && read == search->reads[0]) {
 		const size_t group[] = { pointer, definition, read };
@@ -230,81 +226,157 @@ static struct error *check_remote(struct order_search *search, size_t definition
 
 		TRY(check_group(search, group, 4, group[2], FINDING_MULTI_ATOMICITY));
 	}
-	if (first != ORDER_NONE) {
-		const size_t group[] = { first, definition, read };
-
-		return check_group(search, group, 3, definition, FINDING_ATOMICITY);
-	}
-	return check_pair(search, definition, read, ORDER_CHANGED_EARLY, &passes);
-}
-
-/* Another thread came before the definition (WAR, WAW): between two accesses of the definer, or between what the
- * definer had read to compute it and the definition. */
-static struct error *check_definer(struct order_search *search, size_t definition)
-{
-	const struct observations *trace = search->trace;
-	uint32_t definer = trace->events[definition].thread;
-	size_t between = last_before(trace, definition, definition, definer, BY_OTHERS);
-	bool passes;
-
-	if (between == ORDER_NONE || claim_is_ordered(trace, between, definition))
-		return NULL;
-	size_t first = last_before(trace, between, definition, definer, BY_SAME);
-	size_t read =
-		trace->events[between].write ? depended_before(search, between, definer, false) : ORDER_NONE;
-
-	/* W-R-W and R-W-W are the two that end in a write and cannot be put one after the other. */
-	if (first != ORDER_NONE && trace->events[between].write == trace->events[first].write)
-		first = ORDER_NONE;
-	if (read != ORDER_NONE && (first == ORDER_NONE || read > first))
-		first = read;
 	if (first == ORDER_NONE)
-		return check_pair(search, between, definition, ORDER_CHANGED_EARLY, &passes);
-	const size_t group[] = { first, between, definition };
+		return NULL;
+	const size_t group[] = { first, definition, read };
 
-	return check_group(search, group, 3, between, FINDING_ATOMICITY);
+	return check_group(search, group, 3, definition, FINDING_ATOMICITY);
 }
 
-/* Another thread wrote the location after it had been read. */
-static struct error *check_next(struct order_search *search, size_t definition, size_t read)
+/* The last access by another thread before the definition that the program did not order (WAR, WAW). */
+static size_t before_definition(const struct order_search *search, size_t definition)
+{
+	uint32_t definer = search->trace->events[definition].thread;
+	size_t between = last_before(search->trace, definition, definition, definer, BY_OTHERS);
+
+	return between == ORDER_NONE || claim_is_ordered(search->trace, between, definition) ? ORDER_NONE
+											     : between;
+}
+
+/* Another thread came between two accesses of the definer to the location. W-R-W and R-W-W are the two that end in
+ * a write and cannot be put one after the other. */
+static size_t definer_first(const struct order_search *search, size_t between, size_t definition)
 {
 	const struct observations *trace = search->trace;
-	size_t next = next_write(trace, read, read + 1, trace->nevents, THREAD_NONE);
-	bool passes;
+	size_t first = last_before(trace, between, definition, trace->events[definition].thread, BY_SAME);
 
-	if (next == ORDER_NONE || claim_is_ordered(trace, read, next))
-		return NULL;
-	TRY(check_pair(search, read, next, ORDER_READ_EARLY, &passes));
-	if (!passes || definition == ORDER_NONE ||
-	    trace->events[definition].thread != trace->events[next].thread ||
-	    claim_is_ordered(trace, definition, read))
-		return NULL;
-	struct claim_parts early = order_parts(search, (const size_t[]){ definition, read }, 2);
-	struct claim_parts group = order_parts(search, (const size_t[]){ definition, read, next }, 3);
-	struct order_move before;
+	return first != ORDER_NONE && trace->events[between].write == trace->events[first].write ? ORDER_NONE
+												 : first;
+}
 
-	TRY(order_forbid(search, CLAIM_ORDER, &early, &before));
-	if (before.passes && !before.given_up)
-		order_tell(search, FINDING_ATOMICITY, ORDER_READ_BETWEEN, search->weight, &group);
+/* Or between what the definer had read to compute it and the definition. */
+static size_t definer_read(const struct order_search *search, size_t between, size_t definition)
+{
+	const struct observations *trace = search->trace;
+
+	return trace->events[between].write
+		       ? depended_before(search, between, trace->events[definition].thread, false)
+		       : ORDER_NONE;
+}
+
+static struct error *check_definer_groups(struct order_search *search, size_t definition)
+{
+	size_t between = before_definition(search, definition);
+
+	if (between == ORDER_NONE)
+		return NULL;
+	const size_t firsts[] = { definer_first(search, between, definition),
+				  definer_read(search, between, definition) };
+
+	for (int i = 0; i < 2; i++)
+		if (firsts[i] != ORDER_NONE) {
+			const size_t group[] = { firsts[i], between, definition };
+
+			TRY(check_group(search, group, 3, between, FINDING_ATOMICITY));
+		}
 	return NULL;
 }
 
-static struct error *check_read(struct order_search *search, size_t number)
+/* The write by another thread that came after the read, and that the program did not order. */
+static size_t next_change(const struct order_search *search, size_t read)
+{
+	size_t next = next_write(search->trace, read, read + 1, search->trace->nevents, THREAD_NONE);
+
+	return next == ORDER_NONE || claim_is_ordered(search->trace, read, next) ? ORDER_NONE : next;
+}
+
+/* The definition of what was read, by another thread and not ordered by the program. */
+static bool is_remote(const struct order_search *search, size_t definition, size_t read)
+{
+	return definition != ORDER_NONE &&
+	       search->trace->events[definition].thread != search->trace->events[read].thread &&
+	       !claim_is_ordered(search->trace, definition, read);
+}
+
+/* Sequences of three accesses (Figure 3): behind a read, behind its definition, around it. */
+static struct error *check_groups(struct order_search *search, size_t read)
 {
 	const struct observations *trace = search->trace;
-	size_t read = search->reads[number];
-
-	if (read == ORDER_NONE || order_is_over(search))
-		return NULL;
-	search->reading_far = order_far(&search->failure->reads[number]);
 	size_t definition = last_before(trace, read, read, 0, WRITE);
 
-	if (definition != ORDER_NONE && trace->events[definition].thread != trace->events[read].thread &&
-	    !claim_is_ordered(trace, definition, read))
-		TRY(check_remote(search, definition, read));
-	if (definition != ORDER_NONE)
-		TRY(check_definer(search, definition));
-	return check_next(search, definition, read);
+	if (definition == ORDER_NONE)
+		return NULL;
+	if (is_remote(search, definition, read))
+		TRY(check_reader_groups(search, definition, read));
+	TRY(check_definer_groups(search, definition));
+	size_t next = next_change(search, read);
+
+	if (next == ORDER_NONE || !is_remote(search, definition, read) ||
+	    trace->events[definition].thread != trace->events[next].thread)
+		return NULL;
+	const size_t group[] = { definition, read, next };
+
+	return check_group(search, group, 3, read, FINDING_ATOMICITY);
+}
+
+/* Two accesses in the wrong order: what was read was changed too early, or read too early. */
+static struct error *check_pairs(struct order_search *search, size_t read)
+{
+	size_t definition = last_before(search->trace, read, read, 0, WRITE);
+	size_t next = next_change(search, read);
+
+	if (next != ORDER_NONE)
+		TRY(check_pair(search, read, next, ORDER_READ_EARLY));
+	if (is_remote(search, definition, read))
+		TRY(check_pair(search, definition, read, ORDER_CHANGED_EARLY));
+	size_t between = definition != ORDER_NONE ? before_definition(search, definition) : ORDER_NONE;
+
+	if (between == ORDER_NONE || definer_first(search, between, definition) != ORDER_NONE ||
+	    definer_read(search, between, definition) != ORDER_NONE)
+		return NULL;
+	return check_pair(search, between, definition, ORDER_CHANGED_EARLY);
+}
+
+/* Reads that values came from, or such as branches went by; their groups, or their pairs. */
+struct pass {
+	bool control, groups;
+};
+
+static struct error *check_read(struct order_search *search, size_t number, struct pass pass)
+{
+	const struct isolate_read *about = &search->failure->reads[number];
+	size_t read = search->reads[number];
+
+	if (read == ORDER_NONE || (about->dependence == READ_CONTROL) != pass.control ||
+	    order_is_over(search))
+		return NULL;
+	search->reading_far = order_far(about);
+	return pass.groups ? check_groups(search, read) : check_pairs(search, read);
+}
+
+/* Groups of three come first (they tell more), then who came too early. With `stale` the first read comes last. */
+static struct error *check_reads(struct order_search *search, struct pass pass, bool stale)
+{
+	for (size_t i = stale; i < search->failure->nreads; i++)
+		TRY(check_read(search, i, pass));
+	return stale ? check_read(search, 0, pass) : NULL;
+}
+
+static struct error *check_all(struct order_search *search, bool stale)
+{
+	bool first = search->isolation->steps.n == 1;
+
+	if (search->failure->kind == FAILED_HANG)
+		TRY(order_check_hang(search));
+	TRY(check_reads(search, (struct pass){ .groups = true }, stale));
+	if (first)
+		TRY(order_check_late(search, true));
+	TRY(check_reads(search, (struct pass){ 0 }, stale));
+	if (first)
+		TRY(order_check_late(search, false));
+	TRY(check_reads(search, (struct pass){ .control = true, .groups = true }, stale));
+	TRY(check_reads(search, (struct pass){ .control = true }, stale));
+	return NULL;
 }
 
 static bool has_stale_pointer(const struct order_search *search)
@@ -332,7 +404,7 @@ struct error *order_check(const struct isolate_options *options, struct isolatio
 				       .failure = failure,
 				       .trace = &isolation->original.observations,
 				       .most = most };
-	struct error *error = NULL;
+	struct error *error;
 
 	if (search.trace->nthreads < 2 || !schedule->nturns)
 		return NULL;
@@ -341,14 +413,7 @@ struct error *order_check(const struct isolate_options *options, struct isolatio
 		search.reads[i] = event_of(search.trace, &failure->reads[i]);
 	/* A pointer that was read only after its block had been freed was read too early or too late: that is nearer
 	 * to the cause than the use of the block. */
-	bool stale = has_stale_pointer(&search);
-
-	for (size_t i = stale; !error && i < failure->nreads; i++)
-		error = check_read(&search, i);
-	if (!error && isolation->steps.n == 1 && !order_is_over(&search))
-		error = order_check_late(&search);
-	if (!error && stale)
-		error = check_read(&search, 0);
+	error = check_all(&search, has_stale_pointer(&search));
 	*found = search.found;
 	atlas_free(&search.atlas);
 	VEC_FREE(&search.tried);

@@ -11,7 +11,8 @@
 /* What a finding rests on. */
 enum order_weight {
 	ORDER_GIVEN_UP, /* it passed, but somebody had to be let go: perhaps for another reason */
-	ORDER_PASSED,   /* it passed when moved to one side, or forcing did not show it */
+	ORDER_PASSED,   /* it passed when moved to one side */
+	ORDER_SHOWN, /* and to the other side, or what failed had read it itself; forcing did not show it */
 	ORDER_SURE,
 };
 
@@ -19,6 +20,7 @@ struct order_search {
 	const struct isolate_options *options;
 	struct isolation *isolation;
 	const struct schedule *schedule;
+	bool forced; /* the schedule is that of a run in which a claim was forced: it counts the claim's points */
 	const struct isolate_failure *failure;
 	const struct observations *trace;
 	struct atlas atlas;
@@ -41,13 +43,29 @@ struct order_move {
 };
 struct error *order_forbid(struct order_search *search, enum claim_kind kind, const struct claim_parts *parts,
 			   struct order_move *out);
+/* One instance waits for another: in the failing schedule `early` is held, before a lock if need be, until `late`
+ * was done. Of `late` the traced run is told: what never came is in another one than the original. */
+struct order_instance {
+	const struct observations *trace;
+	const struct atlas *atlas;
+	size_t event;
+};
+struct error *order_wait(struct order_search *search, size_t early, const struct order_instance *late,
+			 enum claim_kind counted, struct order_move *out);
+struct error *order_wait_for(struct order_search *search, size_t early, size_t late, enum claim_kind counted,
+			     struct order_move *out);
+/* Options of a run along the failing schedule in which the thread waits before `early`, or before the lock that it
+ * holds there, until nobody else can go on. False: it cannot be said so. */
+bool order_defer(const struct order_search *search, size_t early, struct launch_options *options);
+struct error *order_run_once(struct order_search *search, const struct claim *claim,
+			     const struct claim_parts *parts, enum claim_kind counted,
+			     struct order_move *out);
+/* How many accesses the thread had made before the event. */
+uint32_t order_accesses(const struct observations *trace, uint32_t thread, size_t event);
 /* Does the interleaving fail when it is forced from another beginning? *came: it could be forced. `took`, NULL or
  * the caller's to free, is the schedule of a failing one. */
 struct error *order_force(struct order_search *search, enum claim_kind kind, const struct claim_parts *parts,
 			  bool *came, bool *fails, struct schedule *took);
-/* The group as one step in another schedule. */
-struct error *order_let_before(struct order_search *search, const struct claim_parts *parts,
-			       struct order_move *out);
 /* Remembers an experiment for the answer. */
 void order_note(struct order_search *search, enum isolate_moved use, const struct claim_parts *parts,
 		bool passes, bool given_up, bool came);
@@ -62,7 +80,12 @@ void order_tell(struct order_search *search, enum finding_class class, enum isol
 bool order_is_new(struct order_search *search, const struct claim_parts *parts);
 
 /* ---- order_late.c ---- */
-/* Was something read before another thread, which did not come to it any more, had written it? */
-struct error *order_check_late(struct order_search *search);
+/* Was something read before another thread, which did not come to it any more, had written it? The failing thread
+ * goes on only after the others: from the first read of what it used itself, or from its last turn. */
+struct error *order_check_late(struct order_search *search, bool from_read);
+
+/* ---- order_hang.c ---- */
+/* Do threads wait for each other's locks, or for a signal that was given before? */
+struct error *order_check_hang(struct order_search *search);
 
 #endif

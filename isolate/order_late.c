@@ -44,14 +44,14 @@ static size_t count_before(const struct observations *trace, size_t at)
 }
 
 static size_t writes_by_others(const struct observations *trace, size_t before, const struct event *read,
-			       struct event *last)
+			       size_t *last)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < before; i++)
 		if (trace->events[i].write && trace->events[i].thread != read->thread &&
 		    overlap(&trace->events[i], read)) {
-			*last = trace->events[i];
+			*last = i;
 			n++;
 		}
 	return n;
@@ -76,10 +76,51 @@ static size_t same_read(const struct order_search *search, size_t read, const st
 	return ORDER_NONE;
 }
 
-/* The read was given another value in the deferred run: does waiting for that write mend it? */
-static struct error *check_wait(struct order_search *search, size_t number, const struct atlas *atlas,
-				const struct event *late)
+static size_t definition_of(const struct observations *trace, size_t read, uint32_t writer)
 {
+	for (size_t i = read; i-- > 0;)
+		if (trace->events[i].write && overlap(&trace->events[i], &trace->events[read]))
+			return trace->events[i].thread == writer ? i : ORDER_NONE;
+	return ORDER_NONE;
+}
+
+/* Had the reader read something else before, that the late writer had already changed? Then both belong together,
+ * and it also passes when that change waits for the reader. `pair` is the early read and the late write. */
+static struct error *check_partner(struct order_search *search, size_t read, const struct claim_parts *pair)
+{
+	const struct observations *trace = search->trace;
+	size_t other = ORDER_NONE, change = ORDER_NONE;
+	struct order_move move;
+
+	for (size_t i = 0; i < search->failure->nreads; i++) {
+		size_t at = search->reads[i], definition;
+
+		if (at >= read || trace->events[at].thread != trace->events[read].thread ||
+		    overlap(&trace->events[at], &trace->events[read]) || (other != ORDER_NONE && at < other))
+			continue;
+		definition = definition_of(trace, at, pair->items[1].thread);
+		if (definition != ORDER_NONE && !claim_is_ordered(trace, definition, at)) {
+			other = at;
+			change = definition;
+		}
+	}
+	if (other == ORDER_NONE || order_is_over(search))
+		return NULL;
+	TRY(order_wait_for(search, change, read, CLAIM_ATOMIC, &move));
+	if (!move.passes || move.given_up)
+		return NULL;
+	struct claim_parts group = order_parts(search, (const size_t[]){ change, other, read }, 3);
+
+	group.items[group.n++] = pair->items[1];
+	order_tell(search, FINDING_MULTI_ATOMICITY, ORDER_READ_BETWEEN, ORDER_SURE, &group);
+	return NULL;
+}
+
+/* The read was given another value in the deferred run: does waiting for that write mend it? */
+static struct error *check_wait(struct order_search *search, size_t number, const struct order_instance *then)
+{
+	const struct event *late = &then->trace->events[then->event];
+	const struct atlas *atlas = then->atlas;
 	size_t read = search->reads[number];
 	bool direct = search->failure->reads[number].dependence != READ_CONTROL;
 	struct claim_parts pair = order_parts(search, &read, 1);
@@ -94,10 +135,14 @@ static struct error *check_wait(struct order_search *search, size_t number, cons
 						    .at = CLAIM_NOT_TRACED };
 	if (!pair.items[1].site || !order_is_new(search, &pair))
 		return NULL;
-	TRY(order_forbid(search, CLAIM_ORDER, &pair, &move));
+	TRY(order_wait(search, read, then, CLAIM_ORDER, &move));
+	if (!move.held && !order_is_over(search))
+		TRY(order_forbid(search, CLAIM_ORDER, &pair, &move));
 	/* The deferred run passed as well: two ways of letting the write come first. Whoever waits is late for
 	 * everything, though: only a value that the failure was made of proves it. */
 	search->reading_far = order_far(&search->failure->reads[number]);
+	if (move.passes && !move.given_up)
+		TRY(check_partner(search, read, &pair));
 	if (move.passes)
 		order_tell(search, FINDING_ORDER, ORDER_READ_EARLY,
 			   move.given_up ? ORDER_GIVEN_UP
@@ -107,21 +152,16 @@ static struct error *check_wait(struct order_search *search, size_t number, cons
 	return NULL;
 }
 
-static struct error *check_deferred(struct order_search *search, unsigned turns)
+/* Compares a run in which the failing thread went on last: which of its reads were given another value? */
+static struct error *compare_deferred(struct order_search *search, struct launch_options *options)
 {
-	struct schedule schedule = deferred(search, turns);
-	struct launch_options options = retell_strictly(search->options->launch, &schedule);
 	_cleanup_(run_free) struct run run = { 0 };
 	_cleanup_(atlas_free) struct atlas atlas = { 0 };
-	struct error *error;
 
-	options.control.strict = 0;
-	options.control.carry = 1;
-	options.area.observe |= OBSERVE_TRACE;
-	error = launch_run(&options, &run);
-	schedule_free(&schedule);
-	if (error)
-		return error;
+	options->control.strict = 0;
+	options->control.carry = 1;
+	options->area.observe |= OBSERVE_TRACE;
+	TRY(launch_run(options, &run));
 	search->isolation->runs.violation++;
 	order_note(search, MOVED_DEFERRED, &(struct claim_parts){ 0 }, run.label == LABEL_PASS, false, true);
 	if (run.label != LABEL_PASS)
@@ -129,25 +169,63 @@ static struct error *check_deferred(struct order_search *search, unsigned turns)
 	atlas_read(&atlas, &run.observations);
 	for (size_t i = 0; i < search->failure->nreads && !order_is_over(search); i++) {
 		size_t read = search->reads[i], then;
-		struct event early, late;
+		size_t early, late;
 
 		if (read == ORDER_NONE || search->trace->events[read].thread != search->failure->thread)
 			continue;
 		const struct event *event = &search->trace->events[read];
 
 		then = same_read(search, read, &run.observations, &atlas);
-		if (then != ORDER_NONE && writes_by_others(&run.observations, then, event, &late) >
-						  writes_by_others(search->trace, read, event, &early))
-			TRY(check_wait(search, i, &atlas, &late));
+		if (then != ORDER_NONE &&
+		    writes_by_others(&run.observations, then, &run.observations.events[then], &late) >
+			    writes_by_others(search->trace, read, event, &early))
+			TRY(check_wait(search, i,
+				       &(struct order_instance){ &run.observations, &atlas, late }));
 	}
 	return NULL;
 }
 
-#define TURNS_BACK 2u
-
-struct error *order_check_late(struct order_search *search)
+static bool is_shared(const struct observations *trace, size_t at)
 {
-	for (unsigned turns = 1; turns <= TURNS_BACK && !order_is_over(search); turns++)
-		TRY(check_deferred(search, turns));
-	return NULL;
+	for (size_t i = 0; i < trace->nevents; i++)
+		if (trace->events[i].thread != trace->events[at].thread &&
+		    overlap(&trace->events[i], &trace->events[at]))
+			return true;
+	return false;
+}
+
+/* The first of the reads that the failure used itself, of what others touch as well. */
+static size_t first_used(const struct order_search *search)
+{
+	const struct isolate_failure *failure = search->failure;
+	size_t first = ORDER_NONE;
+
+	for (size_t i = 0; i < failure->nreads; i++)
+		if (failure->reads[i].dependence == READ_USED &&
+		    failure->reads[i].thread == failure->thread && search->reads[i] < first &&
+		    is_shared(search->trace, search->reads[i]))
+			first = search->reads[i];
+	return first;
+}
+
+struct error *order_check_late(struct order_search *search, bool from_read)
+{
+	struct launch_options options;
+
+	if (order_is_over(search))
+		return NULL;
+	if (from_read) {
+		size_t read = first_used(search);
+
+		return read != ORDER_NONE && order_defer(search, read, &options)
+			       ? compare_deferred(search, &options)
+			       : NULL;
+	}
+	struct schedule schedule = deferred(search, 1);
+
+	options = retell_strictly(search->options->launch, &schedule);
+	struct error *error = compare_deferred(search, &options);
+
+	schedule_free(&schedule);
+	return error;
 }

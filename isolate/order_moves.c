@@ -7,13 +7,15 @@
 
 #include "base/memory.h"
 #include "diagnose/retell.h"
+#include "loom/watch.h"
 
 bool order_is_over(const struct order_search *search)
 {
 	const struct isolation *isolation = search->isolation;
 
-	return isolation->sure || isolation->runs.race + isolation->runs.violation >= search->most ||
-	       (search->options->stop && search->options->stop());
+	return isolation->sure || (search->found && search->weight >= ORDER_SHOWN) ||
+	       isolation->runs.race + isolation->runs.violation >= search->most ||
+	       watch_now() > isolation->deadline || (search->options->stop && search->options->stop());
 }
 
 struct claim_parts order_parts(const struct order_search *search, const size_t *events, size_t n)
@@ -94,12 +96,182 @@ struct error *order_forbid(struct order_search *search, enum claim_kind kind, co
 	options.control.claim = claim;
 	options.control.strict = 0;
 	options.control.carry = 1;
+	options.control.aside = !search->forced;
 	TRY(launch_run(&options, &run));
 	count(search, kind);
 	*out = move_of(&run);
 	order_note(search, kind == CLAIM_ATOMIC ? MOVED_ATOMIC : MOVED_ORDER, parts, out->passes,
 		   out->given_up, out->held);
 	return NULL;
+}
+
+/* ---- one instance waits for another ---- */
+
+/* The write of an atomic update has no point of its own: it is done with its read. */
+static size_t point_of(const struct observations *trace, const struct atlas *atlas, size_t event)
+{
+	const struct event *at = &trace->events[event];
+	const struct site *site = atlas_number(atlas, at->site);
+
+	if (!site || site->kind != SITE_UPDATE || !at->write || !event)
+		return event;
+	const struct event *before = &trace->events[event - 1];
+
+	return before->thread == at->thread && before->site == at->site && !before->write ? event - 1 : event;
+}
+
+uint32_t order_accesses(const struct observations *trace, uint32_t thread, size_t event)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < event; i++)
+		n += trace->events[i].thread == thread;
+	return n;
+}
+
+/* Does the thread take the lock on its way to the event, when it has made so many accesses or more? */
+static bool takes_later(const struct order_instance *late, uint64_t object, uint32_t accesses)
+{
+	const struct observations *trace = late->trace;
+	uint32_t thread = trace->events[late->event].thread;
+
+	for (size_t i = 0; i < trace->ncalls && trace->calls[i].before <= late->event; i++)
+		if (trace->calls[i].kind == CALL_ACQUIRE && trace->calls[i].thread == thread &&
+		    trace->calls[i].object == object &&
+		    order_accesses(trace, thread, trace->calls[i].before) >= accesses)
+			return true;
+	return false;
+}
+
+static bool is_released(const struct observations *trace, size_t call, size_t event)
+{
+	for (size_t i = call + 1; i < trace->ncalls && trace->calls[i].before <= event; i++)
+		if (trace->calls[i].kind == CALL_RELEASE &&
+		    trace->calls[i].thread == trace->calls[call].thread &&
+		    trace->calls[i].object == trace->calls[call].object)
+			return true;
+	return false;
+}
+
+/* The outermost lock that the thread holds at the event and that the other one takes on its way; NULL: none. */
+static const struct call *door_of(const struct observations *trace, size_t event,
+				  const struct order_instance *late)
+{
+	uint32_t other = late->trace->events[late->event].thread;
+
+	for (size_t i = 0; i < trace->ncalls && trace->calls[i].before <= event; i++) {
+		const struct call *call = &trace->calls[i];
+
+		if (call->kind == CALL_ACQUIRE && call->thread == trace->events[event].thread &&
+		    call->site != SITE_NIL && !is_released(trace, i, event) &&
+		    takes_later(late, call->object, order_accesses(trace, other, call->before)))
+			return call;
+	}
+	return NULL;
+}
+
+static bool once_claim(const struct order_search *search, size_t early, const struct order_instance *late,
+		       struct claim *out)
+{
+	const struct observations *trace = search->trace;
+	const struct event *first = &trace->events[early], *second = &late->trace->events[late->event];
+	const struct call *door = door_of(trace, early, late);
+	const struct site *here = atlas_number(&search->atlas, door ? door->site : first->site);
+	const struct site *there = atlas_number(late->atlas, second->site);
+
+	*out = (struct claim){ .kind = CLAIM_ORDER_ONCE, .use = CLAIM_FORBID, .nsteps = 2, .nroles = 2 };
+	if (!here || !there || first->thread == second->thread)
+		return false;
+	out->steps[0] = (struct claim_step){
+		.sites = { here->id },
+		.nsites = 1,
+		.thread = first->thread,
+		.occurrence = order_accesses(trace, first->thread,
+					     door ? door->before : point_of(trace, &search->atlas, early)),
+		.write = door || first->write
+	};
+	out->steps[1] = (struct claim_step){ .sites = { there->id },
+					     .nsites = 1,
+					     .role = 1,
+					     .thread = second->thread,
+					     .occurrence = order_accesses(
+						     late->trace, second->thread,
+						     point_of(late->trace, late->atlas, late->event)),
+					     .write = second->write };
+	return claim_is_sound(out);
+}
+
+static const struct call *outermost_lock(const struct observations *trace, size_t event)
+{
+	for (size_t i = 0; i < trace->ncalls && trace->calls[i].before <= event; i++)
+		if (trace->calls[i].kind == CALL_ACQUIRE && trace->calls[i].site != SITE_NIL &&
+		    trace->calls[i].thread == trace->events[event].thread && !is_released(trace, i, event))
+			return &trace->calls[i];
+	return NULL;
+}
+
+bool order_defer(const struct order_search *search, size_t early, struct launch_options *options)
+{
+	const struct observations *trace = search->trace;
+	const struct event *event = &trace->events[early];
+	const struct call *door = outermost_lock(trace, early);
+	const struct site *site = atlas_number(&search->atlas, door ? door->site : event->site);
+	size_t at = door ? door->before : point_of(trace, &search->atlas, early);
+	struct claim claim = { .kind = CLAIM_ORDER_ONCE, .use = CLAIM_FORBID, .nsteps = 2, .nroles = 2 };
+
+	*options = retell_strictly(search->options->launch, search->schedule);
+	if (!site)
+		return false;
+	claim.steps[0] = (struct claim_step){ .sites = { site->id },
+					      .nsites = 1,
+					      .thread = event->thread,
+					      .occurrence = order_accesses(trace, event->thread, at),
+					      .write = 1 };
+	claim.steps[1] = claim.steps[0];
+	claim.steps[1].role = 1;
+	claim.steps[1].thread = THREAD_NONE; /* never */
+	options->control.claim = claim;
+	options->control.aside = 1;
+	return claim_is_sound(&claim);
+}
+
+/* One run along the failing schedule with a claim that is about instances. */
+struct error *order_run_once(struct order_search *search, const struct claim *claim,
+			     const struct claim_parts *parts, enum claim_kind counted, struct order_move *out)
+{
+	struct launch_options options = retell_strictly(search->options->launch, search->schedule);
+	_cleanup_(run_free) struct run run = { 0 };
+
+	options.control.claim = *claim;
+	options.control.strict = 0;
+	options.control.carry = 1;
+	options.control.aside = 1;
+	TRY(launch_run(&options, &run));
+	count(search, counted);
+	*out = move_of(&run);
+	order_note(search, MOVED_ONCE, parts, out->passes, out->given_up, out->held);
+	return NULL;
+}
+
+struct error *order_wait(struct order_search *search, size_t early, const struct order_instance *late,
+			 enum claim_kind counted, struct order_move *out)
+{
+	struct claim_parts parts = order_parts(search, &early, 1);
+	struct claim claim;
+
+	*out = (struct order_move){ 0 };
+	if (!once_claim(search, early, late, &claim))
+		return NULL;
+	parts.items[parts.n++] = claim_part_of(late->trace, late->atlas, late->event);
+	return order_run_once(search, &claim, &parts, counted, out);
+}
+
+struct error *order_wait_for(struct order_search *search, size_t early, size_t late, enum claim_kind counted,
+			     struct order_move *out)
+{
+	const struct order_instance instance = { search->trace, &search->atlas, late };
+
+	return order_wait(search, early, &instance, counted, out);
 }
 
 /* Options of a run in which the claim decides and no schedule is followed. */
@@ -113,27 +285,6 @@ static struct launch_options unplanned(const struct order_search *search, const 
 	options.control.strict = 0;
 	options.control.carry = 1;
 	return options;
-}
-
-struct error *order_let_before(struct order_search *search, const struct claim_parts *parts,
-			       struct order_move *out)
-{
-	_cleanup_(run_free) struct run run = { 0 };
-	struct claim claim;
-
-	*out = (struct order_move){ 0 };
-	if (!claim_build(search->trace, &search->atlas, CLAIM_ATOMIC, parts, &claim))
-		return NULL;
-	claim.use = CLAIM_FORBID;
-	struct launch_options options = unplanned(search, &claim);
-
-	options.control.policy = POLICY_RANDOM;
-	TRY(launch_run(&options, &run));
-	count(search, CLAIM_ATOMIC);
-	*out = move_of(&run);
-	out->passes = run.label == LABEL_PASS && out->before;
-	order_note(search, MOVED_ATOMIC, parts, out->passes, out->given_up, out->before);
-	return NULL;
 }
 
 struct error *order_force(struct order_search *search, enum claim_kind kind, const struct claim_parts *parts,

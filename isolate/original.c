@@ -36,11 +36,11 @@ bool isolate_fails(const struct isolate_options *options, enum outcome outcome, 
 }
 
 /* Looks for a run that fails. */
-static struct error *hunt_failure(const struct isolate_options *options, struct isolation *out,
+static struct error *hunt_failure(const struct isolate_options *options, struct isolation *out, uint64_t seed,
 				  double deadline, struct run *failed)
 {
 	const struct hunt_options hunting = {
-		.launch = options->launch, .jobs = options->jobs, .seed = options->seed, .arms = EXPLORE_ALL
+		.launch = options->launch, .jobs = options->jobs, .seed = seed, .arms = EXPLORE_ALL
 	};
 	_cleanup_(hunt_stopp) struct hunt *hunt = NULL;
 	bool done = false;
@@ -63,6 +63,23 @@ static struct error *hunt_failure(const struct isolate_options *options, struct 
 		steer_report_free(&result.report);
 	}
 	return NULL;
+}
+
+#define HUNT_SHARE 4    /* of the time: by chance first, */
+#define PROVOKE_SHARE 3 /* then by force, then by chance again */
+static struct error *find_failure(const struct isolate_options *options, struct isolation *out,
+				  double deadline, struct run *failed)
+{
+	double began = watch_now(), whole = deadline - began;
+
+	TRY(hunt_failure(options, out, options->seed, began + whole / HUNT_SHARE, failed));
+	if (failed->schedule.nturns)
+		return NULL;
+	say(options, "forcing interleavings");
+	TRY(isolate_provoke(options, out, watch_now() + whole / PROVOKE_SHARE, failed));
+	if (failed->schedule.nturns)
+		return NULL;
+	return hunt_failure(options, out, options->seed + 1, deadline, failed);
 }
 
 #define REDUCE_TRIES 200
@@ -110,7 +127,11 @@ static struct error *run_until_quiet(const struct isolate_options *options, stru
 {
 	struct launch_options launch = *options->launch;
 
-	launch.timeout_s *= LONGER;
+	double left = out->deadline - watch_now();
+
+	if (left <= launch.timeout_s)
+		return NULL;
+	launch.timeout_s = launch.timeout_s * LONGER < left ? launch.timeout_s * LONGER : left;
 	out->runs.hunt++;
 	channel->area->quiet_most = QUIET_READS;
 	return run_traced(&launch, out, channel, options->schedule);
@@ -131,12 +152,17 @@ struct error *isolate_original(const struct isolate_options *options, struct iso
 
 		out->hunted = true;
 		out->runs.hunt++;
-		TRY(hunt_failure(options, out, deadline, &failed));
+		TRY(find_failure(options, out, deadline, &failed));
 		if (!failed.schedule.nturns)
 			return NULL;
 		TRY(shorten(options, &failed, deadline, schedule));
 		say(options, "following the failure");
 		TRY(run_traced(options->launch, out, channel, schedule));
+		if (!has_failed(options, out)) { /* what is short may be another failure, or luck */
+			schedule_free(schedule);
+			*schedule = schedule_copy(&failed.schedule);
+			TRY(run_traced(options->launch, out, channel, schedule));
+		}
 	}
 	if (has_failed(options, out) && !schedule->nturns)
 		*schedule = schedule_copy(&out->original.schedule);

@@ -53,6 +53,20 @@ static const char *summary_of(const struct isolation *isolation, const struct is
 	}
 }
 
+/* Where the program has lines, places without one (what runs before main, say) come last. */
+static void nameless_last(struct finding_accesses *list)
+{
+	for (size_t i = 0, named = 0; i < list->n; i++) {
+		struct finding_access access = list->items[i];
+
+		if (!access.line)
+			continue;
+		for (size_t j = i; j > named; j--)
+			list->items[j] = list->items[j - 1];
+		list->items[named++] = access;
+	}
+}
+
 void isolation_tell_root(struct isolation *isolation)
 {
 	if (!isolation->steps.n || isolation->verdict == ISOLATE_ORDER)
@@ -81,4 +95,5 @@ void isolation_tell_root(struct isolation *isolation)
 		add(isolation, &hop->place, hop->thread, false);
 	if (last->failure.kind != FAILED_BEYOND)
 		add(isolation, &last->failure.place, last->failure.thread, last->failure.write);
+	nameless_last(&isolation->finding.accesses);
 }

@@ -97,7 +97,7 @@ struct area_control {
 	uint32_t stop_thread; /* of this thread; order 0 = nowhere */
 	uint32_t everywhere;  /* 1: every hooked access is a point */
 	uint32_t nsites;      /* in area_schedule.sites */
-	uint32_t reserved;
+	uint32_t aside;       /* 1: the plan does not count points that only the claim makes (binary loom) */
 	uint64_t points;       /* contested points expected in a run, from earlier ones; 0 = unknown */
 	uint64_t most_points;  /* the run ends as a livelock beyond this; 0 = no limit */
 	uint64_t slow_points;  /* the run ends as too slow beyond this; 0 = no limit */

@@ -23,6 +23,7 @@ enum claim_kind {
 	CLAIM_ORDER,      /* the first step came too early: it is to wait until the second was done once, */
 	CLAIM_ORDER_EACH, /* as often as itself, */
 	CLAIM_ORDER_LAST, /* or until it is not done any more */
+	CLAIM_ORDER_ONCE, /* one time that the first step was done waits for one time of the second */
 	CLAIM_LOOK_AGAIN, /* a thread that read (first step) and waited (second) goes on without reading again */
 	CLAIM_LOCKS,      /* roles take locks in a circle: the first step of each takes its first one */
 	CLAIM_MISSED, /* a signal (the last step but one) comes before the wait (the last) that it was meant for */
@@ -34,11 +35,13 @@ enum claim_use { CLAIM_UNUSED, CLAIM_FORBID, CLAIM_FORCE };
 struct claim_step {
 	uint64_t sites[CLAIM_SITES]; /* ids */
 	uint32_t nsites;
-	uint32_t role;       /* threads take roles as they come; role 0 is that of the first step */
-	uint32_t location;   /* steps of one location, from 1, meet at overlapping addresses */
-	uint32_t thread;     /* number of the thread that did it in the run before */
-	uint32_t occurrence; /* it was its so many-th time there, from 1; 0 not known */
-	uint32_t write;      /* 1: it writes, or is a call */
+	uint32_t role;     /* threads take roles as they come; role 0 is that of the first step */
+	uint32_t location; /* steps of one location, from 1, meet at overlapping addresses */
+	uint32_t thread;   /* number of the thread that did it in the run before */
+	uint32_t
+		occurrence; /* it was its so many-th time there, from 1; 0 not known. Of CLAIM_ORDER_ONCE: how
+			      * many accesses the thread had made before */
+	uint32_t write;     /* 1: it writes, or is a call */
 };
 
 struct claim_role {
@@ -70,7 +73,7 @@ struct claim_counts {
 /* Is it about one access that has to wait for another? */
 static inline bool claim_is_order(const struct claim *claim)
 {
-	return claim->kind >= CLAIM_ORDER && claim->kind <= CLAIM_ORDER_LAST;
+	return claim->kind >= CLAIM_ORDER && claim->kind <= CLAIM_ORDER_ONCE;
 }
 
 /* No number in it leads out of its arrays; roles and steps make sense. */

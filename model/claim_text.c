@@ -17,8 +17,9 @@
 #define VERSION 1
 #define MOST_BYTES ((size_t)1 << 16)
 
-static const char *const kinds[CLAIM_KINDS] = { "none",       "atomic",     "order", "order-each",
-						"order-last", "look-again", "locks", "missed-signal" };
+static const char *const kinds[CLAIM_KINDS] = { "none",       "atomic",     "order",
+						"order-each", "order-last", "order-once",
+						"look-again", "locks",      "missed-signal" };
 static const char *const uses[] = { "none", "forbid", "force" };
 
 static void put_sites(FILE *out, const uint64_t *sites, uint32_t n)
@@ -191,7 +192,8 @@ static struct error *get_line(const struct text *text, char *line, struct claim 
 	if (!strcmp(word, "kind"))
 		return get_name(line, kinds, CLAIM_KINDS, &out->kind)
 			       ? NULL
-			       : wrong(text, "kinds are atomic, order, order-each, order-last, look-again, "
+			       : wrong(text, "kinds are atomic, order, order-each, order-last, order-once, "
+					     "look-again, "
 					     "locks and missed-signal");
 	if (!strcmp(word, "use"))
 		return get_name(line, uses, CLAIM_FORCE + 1, &out->use)

@@ -18,6 +18,13 @@ const char *isolate_order_words(enum isolate_story story)
 		[ORDER_READ_EARLY] =
 			"the location was read before another thread had given it its value: the failure "
 			"goes away when the read waits for that",
+		[ORDER_MISSED] =
+			"a thread looked whether it has to wait, and another changed that and gave its "
+			"signal before it waited: it does not hang when the look waits for the change",
+		[ORDER_CYCLE] = "threads wait for each other: each has the lock that the next one wants",
+		[ORDER_CYCLE_MENDED] =
+			"threads wait for each other: each has the lock that the next one wants; they do not "
+			"when one of them waits before it takes its first lock",
 	};
 
 	return words[story];

@@ -9,6 +9,9 @@ enum isolate_story {
 	ORDER_READ_BETWEEN,  /* the location was read between two writes */
 	ORDER_CHANGED_EARLY, /* it was changed before another thread was done with it */
 	ORDER_READ_EARLY,    /* it was read before another thread had given it its value */
+	ORDER_MISSED,        /* a thread looked, was told that it need not wait, and waited */
+	ORDER_CYCLE,         /* threads wait for each other's locks */
+	ORDER_CYCLE_MENDED,  /* and do not when one of them waits before its first */
 };
 
 const char *isolate_order_words(enum isolate_story story);       /* what a moved access has shown */

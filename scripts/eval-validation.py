@@ -83,7 +83,10 @@ def judge_crash(unsnarl, source, truth, folder, options):
     program = folder / source.stem
     compiler = "g++" if source.suffix == ".cpp" else "gcc"
     subprocess.run([compiler, "-w", "-g", "-O1", "-pthread", "-o", program, source], check=True)
-    return judge_first(answer(unsnarl, ["isolate"], program, folder), truth)
+    found = answer(unsnarl, ["isolate", "--time", str(options.time)], program, folder)
+    good, said = judge_first(found, truth)
+    runs = sum(found["executions"][k] for k in ("original", "suppression", "race", "violation"))
+    return good, f"{said}, {'sure' if found['sure'] else 'not sure'}, {runs} executions, {found['seconds']:.1f} s"
 
 
 def judge_correct(unsnarl, source, truth, folder, options):

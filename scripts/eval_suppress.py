@@ -59,14 +59,19 @@ def isolate(target, args, options):
 
 def judge(truth, answer):
     """right: the finding has the true lines of the fault; wrong; none."""
-    finding = answer.get("finding")
+    finding = (answer.get("findings") or [None])[0]
     if not finding:
         return "none"
-    wanted = {a["line"] for a in truth["accesses"]}
     lines = [a["line"] for a in finding["accesses"]]
-    if answer["verdict"] == "order":
-        return "right" if len(wanted & set(lines)) >= min(2, len(wanted)) else "wrong"
-    return "right" if lines and (lines[0] in wanted or (answer["verdict"] == "undefined" and wanted & set(lines))) else "wrong"
+    for cause in [truth, *truth.get("or", [])]:
+        wanted = {a["line"] for a in cause["accesses"]}
+        if answer["verdict"] == "order":
+            good = len(wanted & set(lines)) >= min(2, len(wanted))
+        else:
+            good = lines and (lines[0] in wanted or (answer["verdict"] == "undefined" and wanted & set(lines)))
+        if good:
+            return "right"
+    return "wrong"
 
 
 def seconds_of(command, folder):

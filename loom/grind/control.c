@@ -47,8 +47,7 @@ static bool is_alone(void)
 /* Does nothing depend on who comes first here? */
 static bool is_no_point(struct agent *me, Addr address, SizeT size, uint32_t site, enum access access)
 {
-	if (shadow_is_open(address, size, access == ACCESS_WRITE) || points_always(site) ||
-	    (control.intervenes && intervene_covers(grind.thread, address, size)))
+	if (shadow_is_open(address, size, access == ACCESS_WRITE) || points_always(site))
 		return false;
 	if (UNLIKELY(control.looks_closely))
 		spinning_look(me, site, address, access);
@@ -99,18 +98,41 @@ static void stop_before(void)
 		control_show_gdb();
 }
 
+/* The plan was made without the claim: it goes on as if nobody had looked, unless the thread is held. */
+static void look_in_passing(struct agent *me, const struct point *point)
+{
+	me->site = point->site;
+	me->access = point->access;
+	me->address = point->address;
+	me->size = point->size;
+	me->inside = true;
+	intervene_arrives(me);
+	intervene(me);
+	me->inside = false;
+}
+
 void control_access(Addr address, SizeT size, uint32_t site, bool write)
 {
 	if (UNLIKELY(control.options.stop_order))
 		stop_before();
 	struct agent *me = grind.thread->agent;
-	enum access access = write ? ACCESS_WRITE : ACCESS_READ;
+	const struct point point = {
+		.site = site, .access = write ? ACCESS_WRITE : ACCESS_READ, .address = address, .size = size
+	};
 
-	if (!me || is_alone() || is_no_point(me, address, size, site, access))
+	if (!me || is_alone())
 		return;
+	bool aside = control.options.aside && control.planned;
+	bool claimed = points_of_claim(site, address, size);
+
+	if ((aside || !claimed) && is_no_point(me, address, size, site, point.access)) {
+		if (claimed)
+			look_in_passing(me, &point);
+		return;
+	}
 	me->site = site; /* for the policy */
 	policy_weigh(me);
-	point_pass(me, (struct point){ .site = site, .access = access, .address = address, .size = size });
+	point_pass(me, point);
 	set_patience(grind.thread);
 }
 

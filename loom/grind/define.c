@@ -159,20 +159,50 @@ static uint64_t count(struct value_thread *thread, Addr key)
 	return 0;
 }
 
+static bool is_joint(uint32_t number)
+{
+	const struct load *load = &loads[number % LOADS];
+
+	return load->number == number && !load->site;
+}
+
+/* Stands for two loads where a mark has room for one. */
+static uint32_t join(uint32_t first, uint32_t second)
+{
+	uint32_t number = nloads++ & MARK_NUMBER;
+
+	loads[number % LOADS] =
+		(struct load){ .number = number, .mark = (uint64_t)second << MARK_BITS | first };
+	return number;
+}
+
+/* Is `a` to stand before `b`? Loads before what stands for several, the youngest first. */
+static bool comes_first(uint32_t a, uint32_t b)
+{
+	return is_joint(a) != is_joint(b) ? is_joint(b) : a > b;
+}
+
 VG_REGPARM(2) uint64_t define_merge(uint64_t a, uint64_t b)
 {
 	uint64_t suppressed = (a | b) & MARK_SUPPRESSED;
-	uint32_t numbers[4] = { MARK_FIRST(a), MARK_SECOND(a), MARK_FIRST(b), MARK_SECOND(b) };
-	uint32_t first = 0, second = 0;
+	uint32_t numbers[4] = { MARK_FIRST(a), MARK_SECOND(a), MARK_FIRST(b), MARK_SECOND(b) }, sorted[4];
+	uint32_t n = 0;
 
-	for (int i = 0; i < 4; i++)
-		if (numbers[i] > first) {
-			second = first;
-			first = numbers[i];
-		} else if (numbers[i] > second && numbers[i] != first) {
-			second = numbers[i];
-		}
-	return suppressed | (uint64_t)second << MARK_BITS | first;
+	for (int i = 0; i < 4; i++) {
+		uint32_t at = n;
+
+		for (uint32_t j = 0; j < n; j++)
+			if (sorted[j] == numbers[i])
+				numbers[i] = 0;
+		if (!numbers[i])
+			continue;
+		for (n++; at && comes_first(numbers[i], sorted[at - 1]); at--)
+			sorted[at] = sorted[at - 1];
+		sorted[at] = numbers[i];
+	}
+	for (; n > 2; n--)
+		sorted[n - 2] = join(sorted[n - 2], sorted[n - 1]);
+	return suppressed | (n > 1 ? (uint64_t)sorted[1] << MARK_BITS : 0) | (n ? sorted[0] : 0);
 }
 
 VG_REGPARM(2) void define_operand(uint64_t mark, const struct value_site *site)
@@ -225,6 +255,11 @@ VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_s
 	for (uint32_t i = 0; i < LOAD_WORDS && 8 * i < site->size; i++)
 		load->definition[i] = define_at(address + 8 * i);
 	define.result = MARK_COPY | number;
+	/* What a function had saved of its caller's registers is what it was. */
+	const struct definition *saved = define_numbered(load->definition[0]);
+
+	if (saved && saved->address == address && saved->size == site->size && define_saves_register(saved))
+		define.result = saved->mark & ~MARK_SUPPRESSED;
 	if (define.suppresses)
 		define.result |= define_marked(address, site->size);
 	if (UNLIKELY(site->watched || is_watched_byte(address, site->size)))

@@ -38,7 +38,7 @@ struct value_site {
 struct load {
 	uint64_t order, mark; /* mark: of the address */
 	Addr address, call;
-	const struct value_site *site;
+	const struct value_site *site; /* NULL: it stands for the two loads of its mark */
 	uint32_t number, thread;
 	uint32_t definition[LOAD_WORDS]; /* of each eight bytes */
 };
@@ -83,7 +83,7 @@ struct define {
 	bool on;
 	bool suppresses;
 	struct isolate_area *area;
-	uint64_t quiet; /* reads since the last write that others can see */
+	uint64_t quiet;      /* reads since the last write that others can see */
 	uint8_t nowhere[64]; /* suppressed accesses go there */
 };
 extern struct define define;
@@ -91,11 +91,13 @@ extern struct define define;
 void define_start(void);
 struct value_thread *define_thread(void);
 const struct value_thread *define_thread_in(uint32_t slot); /* NULL: none */
-void define_left(struct value_thread *thread, Addr sp);    /* frames below `sp` are over */
-const struct load *define_load_numbered(uint32_t number);  /* NULL: too long ago */
-const struct definition *define_numbered(uint32_t number); /* likewise */
-uint32_t define_at(Addr address);                          /* the number of its definition */
-uint64_t define_marked(Addr address, SizeT size);          /* MARK_SUPPRESSED or 0 */
+void define_left(struct value_thread *thread, Addr sp);     /* frames below `sp` are over */
+const struct load *define_load_numbered(uint32_t number);   /* NULL: too long ago */
+const struct definition *define_numbered(uint32_t number);  /* likewise */
+/* Is it a push of a register? Functions keep their caller's registers so: that defines nothing. */
+bool define_saves_register(const struct definition *definition);
+uint32_t define_at(Addr address);                 /* the number of its definition */
+uint64_t define_marked(Addr address, SizeT size); /* MARK_SUPPRESSED or 0 */
 struct value_site *define_site(Addr pc, uint32_t size, Addr after);
 
 /* Called by instrumented code: they return the address that the access goes to. */
@@ -136,7 +138,7 @@ struct isolate_place define_place(Addr pc, Addr call);
 void define_fatal(ThreadId tid);                        /* a signal ends the process */
 void define_dead(Addr address, SizeT size, bool write); /* memory of no block was accessed */
 void define_freed_twice(Addr address);
-void define_ended(void); /* the program ends by itself */
+void define_ended(void);                                           /* the program ends by itself */
 void define_watched(const struct value_site *site, uint64_t mark); /* what is watched was read or written */
 void define_hung(void); /* nobody goes on, or the running thread goes round and round */
 

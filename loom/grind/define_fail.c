@@ -87,13 +87,14 @@ static bool is_inside(const struct definition *definition, Addr address, SizeT s
 	return address >= definition->address && address + size <= definition->address + definition->size;
 }
 
-/* Is it a push of a register? Functions keep their caller's registers so: that defines nothing. */
-static bool saves_register(const struct definition *definition)
+bool define_saves_register(const struct definition *definition)
 {
+	if (definition->definer != DEFINED_STORE || definition->size != 8)
+		return false;
 	const UChar *code = (const UChar *)definition->site->pc;
 
 	code += *code == 0x41;
-	return definition->size == 8 && (*code & 0xf8) == 0x50;
+	return (*code & 0xf8) == 0x50;
 }
 
 /* Hops back from a load, of which `size` bytes at `address` are of interest. */
@@ -101,7 +102,7 @@ static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT
 {
 	const struct load *load = define_load_numbered(number);
 
-	while (load && use->nhops < ISOLATE_HOPS) {
+	while (load && load->site && use->nhops < ISOLATE_HOPS) {
 		if (!size) {
 			address = load->address;
 			size = load->site->size;
@@ -123,28 +124,38 @@ static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT
 		hop->points = size == 8 && is_readable(hop->value, 1);
 		if (!stored)
 			return;
-		if (saves_register(from)) {
+		if (define_saves_register(from)) {
 			use->nhops--;
 			load = define_load_numbered(MARK_FIRST(from->mark));
 			size = 0;
 			continue;
 		}
 		load = define_load_numbered(MARK_FIRST(from->mark));
-		hop->copied = load && from->mark & MARK_COPY && from->size == load->site->size;
+		hop->copied = load && load->site && from->mark & MARK_COPY && from->size == load->site->size;
 		address = hop->copied ? source_of(load, from, address) : 0;
 		size = hop->copied ? size : 0;
 	}
 }
 
+static void add_use(struct isolate_failure *failure, uint32_t number)
+{
+	const struct load *load = define_load_numbered(number);
+
+	if (!load || failure->nuses == ISOLATE_USES)
+		return;
+	if (!load->site) { /* stands for two */
+		add_use(failure, MARK_FIRST(load->mark));
+		add_use(failure, MARK_SECOND(load->mark));
+		return;
+	}
+	follow(&failure->uses[failure->nuses], number, 0, 0);
+	failure->nuses += failure->uses[failure->nuses].nhops > 0;
+}
+
 static void add_uses(struct isolate_failure *failure, uint64_t mark)
 {
-	uint32_t numbers[] = { MARK_FIRST(mark), MARK_SECOND(mark) };
-
-	for (int i = 0; i < 2; i++)
-		if (numbers[i] && failure->nuses < ISOLATE_USES) {
-			follow(&failure->uses[failure->nuses], numbers[i], 0, 0);
-			failure->nuses += failure->uses[failure->nuses].nhops > 0;
-		}
+	add_use(failure, MARK_FIRST(mark));
+	add_use(failure, MARK_SECOND(mark));
 	define_list_reads(failure, mark);
 }
 
@@ -258,7 +269,7 @@ static uint32_t youngest_of_round(uint32_t number)
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		const struct load *load = define_load_numbered(number);
 
-		if (!load)
+		if (!load || !load->site)
 			break;
 		if (load->definition[0] > latest) {
 			latest = load->definition[0];

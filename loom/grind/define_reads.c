@@ -21,7 +21,15 @@ struct search {
 
 static void push(struct search *search, uint32_t number, uint32_t distance, uint32_t dependence)
 {
-	if (!define_load_numbered(number) || distance > DISTANT)
+	const struct load *load = define_load_numbered(number);
+
+	/* What stands for two: the second may stand for two again. */
+	for (uint32_t i = 0; load && !load->site && i < PENDING; i++) {
+		push(search, MARK_FIRST(load->mark), distance, dependence);
+		number = MARK_SECOND(load->mark);
+		load = define_load_numbered(number);
+	}
+	if (!load || !load->site || distance > DISTANT)
 		return;
 	for (uint32_t i = 0; i < search->n; i++)
 		if (search->pending[i].number == number)
@@ -51,14 +59,17 @@ static struct pending *nearest(struct search *search)
 static void expand(struct search *search, struct isolate_failure *failure, const struct pending *at)
 {
 	const struct load *load = define_load_numbered(at->number);
+	bool control =
+		at->dependence == READ_CONTROL; /* what a branch went by led there by that branch only */
 
 	for (uint32_t i = 0; i < LOAD_WORDS && 8 * i < load->site->size; i++) {
 		const struct definition *from = define_numbered(load->definition[i]);
 
 		if (from && from->definer == DEFINED_STORE)
-			push_mark(search, from->mark, at->distance + !(from->mark & MARK_COPY), READ_VALUE);
+			push_mark(search, from->mark, at->distance + !(from->mark & MARK_COPY),
+				  control ? READ_CONTROL : READ_VALUE);
 	}
-	push_mark(search, load->mark, at->distance + 1, READ_ADDRESS);
+	push_mark(search, load->mark, at->distance + 1, control ? READ_CONTROL : READ_ADDRESS);
 	failure->reads[failure->nreads++] =
 		(struct isolate_read){ .place = define_place(load->site->pc, load->call),
 				       .address = load->address,

@@ -9,6 +9,7 @@
  * each has its own kernel thread and stack, and what the core knows of the one
  * that runs is put aside meanwhile. */
 #include "loom/grind/control.h"
+#include "loom/grind/define.h"
 #include "loom/grind/tool.h"
 
 #define FUTEX_WAIT_PRIVATE 128
@@ -177,6 +178,7 @@ void __wrap_vgPlain_acquire_BigLock(ThreadId tid, const HChar *who)
 struct inside {
 	UInt counts[5];
 	Bool generated;
+	uint64_t hooked; /* the mark of the address that the thread is about to access */
 };
 
 static struct inside step_out(void)
@@ -184,7 +186,8 @@ static struct inside step_out(void)
 	struct inside inside = { { VG_(stats__n_xIndirs_32), VG_(stats__n_xIndir_hits1_32),
 				   VG_(stats__n_xIndir_hits2_32), VG_(stats__n_xIndir_hits3_32),
 				   VG_(stats__n_xIndir_misses_32) },
-				 VG_(in_generated_code) };
+				 VG_(in_generated_code),
+				 define.hooked };
 
 	VG_(stats__n_xIndirs_32) = VG_(stats__n_xIndir_hits1_32) = VG_(stats__n_xIndir_hits2_32) = 0;
 	VG_(stats__n_xIndir_hits3_32) = VG_(stats__n_xIndir_misses_32) = 0;
@@ -200,6 +203,7 @@ static void step_in(const struct inside *inside)
 	VG_(stats__n_xIndir_hits3_32) = inside->counts[3];
 	VG_(stats__n_xIndir_misses_32) = inside->counts[4];
 	VG_(in_generated_code) = inside->generated;
+	define.hooked = inside->hooked;
 }
 
 /* The process ends: the thread goes back to the core at the end of the block that it is in. */

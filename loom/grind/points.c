@@ -30,11 +30,14 @@ bool points_always(uint32_t site)
 	uint32_t *note = &control.notes[site];
 
 	if (UNLIKELY(!(*note & SITE_LOOKED_UP)))
-		*note |= SITE_LOOKED_UP | (control.options.everywhere || is_in_set(site_id(site)) ||
-							   (control.intervenes && intervene_wants(site))
-						   ? SITE_ALWAYS
-						   : 0);
+		*note |= SITE_LOOKED_UP |
+			 (control.options.everywhere || is_in_set(site_id(site)) ? SITE_ALWAYS : 0);
 	return *note & SITE_ALWAYS;
+}
+
+bool points_of_claim(uint32_t site, Addr address, SizeT size)
+{
+	return control.intervenes && (intervene_wants(site) || intervene_covers(grind.thread, address, size));
 }
 
 uint32_t points_visit(uint32_t site)

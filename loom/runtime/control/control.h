@@ -295,6 +295,8 @@ HIDDEN void intervene_arrives(struct agent *me);
 HIDDEN void intervene(struct agent *me);
 /* Nobody else can run: one of those who are held may go on. False when nobody is held. */
 HIDDEN bool intervene_lets_go(void);
+/* All others only spin, at one more point: they may wait for somebody who is held. */
+HIDDEN void intervene_spins(void);
 HIDDEN void intervene_ended(struct agent *me);
 
 /* ---- waiting.c ---- */

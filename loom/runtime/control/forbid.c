@@ -39,6 +39,7 @@ static struct forbidding {
 	/* And where the early one was. */
 	struct range early[DONE_MOST];
 	uint32_t early_times[DONE_MOST], nearly;
+	bool once_done; /* the one time of the late step is over */
 	/* Who was at an address last: role 0's groups, and the others' steps. */
 	struct seen_at seen[2][SEEN];
 } forbidding;
@@ -151,11 +152,19 @@ static void count_one(struct range *ranges, uint32_t *counts, uint32_t *n, const
 	counts[i]++;
 }
 
+/* Is it the one time that is meant, or a later one? */
+static bool is_the_time(const struct agent *me, const struct claim_step *step)
+{
+	return me->number == step->thread && agent_order(me) >= step->occurrence;
+}
+
 static enum hold order_holds(struct agent *me, uint32_t mark)
 {
 	const struct claim *claim = intervene_claim();
 	if (!(mark & MARK_STEP(0)))
 		return HOLD_NOT;
+	if (claim->kind == CLAIM_ORDER_ONCE)
+		return forbidding.once_done || !is_the_time(me, &claim->steps[0]) ? HOLD_NOT : HOLD_FIRMLY;
 	if (claim->kind == CLAIM_ORDER_EACH)
 		return count_at(forbidding.done, forbidding.times, forbidding.ndone, me) >
 				       count_at(forbidding.early, forbidding.early_times, forbidding.nearly,
@@ -169,8 +178,21 @@ static enum hold order_holds(struct agent *me, uint32_t mark)
 	return late_is_done(me, &claim->steps[0]) ? HOLD_NOT : HOLD_FIRMLY;
 }
 
+/* Whoever was let go has not waited in vain a second time. */
+static void once_passes(struct agent *me, uint32_t mark)
+{
+	const struct claim *claim = intervene_claim();
+	for (uint32_t i = 0; i < 2 && !forbidding.once_done; i++)
+		forbidding.once_done = mark & MARK_STEP(i) && is_the_time(me, &claim->steps[i]);
+	intervene_changed();
+}
+
 static void order_passes(struct agent *me, uint32_t mark)
 {
+	if (intervene_claim()->kind == CLAIM_ORDER_ONCE) {
+		once_passes(me, mark);
+		return;
+	}
 	if (mark & MARK_STEP(0))
 		count_one(forbidding.early, forbidding.early_times, &forbidding.nearly, me);
 	if (!(mark & MARK_STEP(1)))

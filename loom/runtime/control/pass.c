@@ -109,7 +109,7 @@ void point_pass(struct agent *me, struct point point)
 	spinning_note(me);
 	if (UNLIKELY(control.intervenes) &&
 	    (me->demoted ? control.ndemoted >= control.nready : control.nready == 1 && spinning_repeats(me)))
-		intervene_lets_go(); /* the others only spin: they may wait for somebody who is held */
+		intervene_spins();
 	uint32_t end = me->yields || me->demoted ? TURN_YIELDED : TURN_PREEMPTED;
 	/* A yield may return at once, unless its thread does nothing else. */
 	if (me->yields && !me->demoted && control_random() & 1)

@@ -1,0 +1,185 @@
+/* Hangs that the schedule itself explains: threads that wait for each other's locks, and a
+ * signal that came before its thread waited. Both are told by an experiment as well: one
+ * of the threads waits before it takes the lock that it has, or before it looks whether it
+ * has to wait. */
+#include "isolate/order_check.h"
+
+#include "base/memory.h"
+
+static bool is_lock(enum schedule_waiting kind)
+{
+	return kind == WAITING_MUTEX || kind == WAITING_READ_LOCK || kind == WAITING_WRITE_LOCK ||
+	       kind == WAITING_SPINLOCK;
+}
+
+static const struct schedule *ended(const struct order_search *search)
+{
+	return &search->isolation->original.schedule;
+}
+
+static const struct schedule_wait *lock_wait_of(const struct schedule *schedule, uint32_t thread)
+{
+	for (size_t i = 0; i < schedule->nwaits; i++)
+		if (schedule->waits[i].thread == thread && is_lock(schedule->waits[i].kind) &&
+		    schedule->waits[i].holder != THREAD_NONE)
+			return &schedule->waits[i];
+	return NULL;
+}
+
+static bool is_in_cycle(const struct schedule *schedule, uint32_t thread)
+{
+	uint32_t now = thread;
+
+	for (size_t steps = 0; steps <= schedule->nwaits; steps++) {
+		const struct schedule_wait *wait = lock_wait_of(schedule, now);
+
+		if (!wait)
+			return false;
+		now = wait->holder;
+		if (now == thread)
+			return true;
+	}
+	return false;
+}
+
+static void add_call(struct order_search *search, uint32_t thread, const char *role, uint64_t id,
+		     bool missing)
+{
+	struct finding *finding = &search->isolation->finding;
+	const struct site *site = id ? atlas_find(&search->atlas, id) : NULL;
+
+	if (!site)
+		return;
+	struct finding_access *access = finding_add_access(&finding->accesses, FINDING_NO_SITE, site);
+
+	access->thread = thread;
+	access->kind = SITE_SYNC;
+	access->role = role;
+	access->missing = missing;
+}
+
+/* The thread waits before it takes the lock that `waiter` wants, until the waiter has come to where it was stuck. */
+static struct error *let_first(struct order_search *search, const struct schedule_wait *waiter,
+			       struct order_move *out)
+{
+	const struct observations *trace = search->trace;
+	size_t taken = trace->ncalls;
+	struct claim claim = { .kind = CLAIM_ORDER_ONCE, .use = CLAIM_FORBID, .nsteps = 2, .nroles = 2 };
+	struct claim_parts parts = { 0 };
+
+	for (size_t i = 0; i < trace->ncalls; i++)
+		if (trace->calls[i].kind == CALL_ACQUIRE && trace->calls[i].thread == waiter->holder &&
+		    trace->calls[i].object == waiter->address)
+			taken = i;
+	const struct site *site =
+		taken < trace->ncalls ? atlas_number(&search->atlas, trace->calls[taken].site) : NULL;
+
+	*out = (struct order_move){ 0 };
+	if (!site || !waiter->site)
+		return NULL;
+	claim.steps[0] = (struct claim_step){ .sites = { site->id },
+					      .nsites = 1,
+					      .thread = waiter->holder,
+					      .occurrence = order_accesses(trace, waiter->holder,
+									   trace->calls[taken].before),
+					      .write = 1 };
+	claim.steps[1] =
+		(struct claim_step){ .sites = { waiter->site },
+				     .nsites = 1,
+				     .role = 1,
+				     .thread = waiter->thread,
+				     .occurrence = order_accesses(trace, waiter->thread, trace->nevents),
+				     .write = 1 };
+	parts.items[parts.n++] =
+		(struct claim_part){ .site = site, .thread = waiter->holder, .at = CLAIM_NOT_TRACED };
+	return claim_is_sound(&claim) ? order_run_once(search, &claim, &parts, CLAIM_ATOMIC, out) : NULL;
+}
+
+/* First what each of them has, then where each is stuck. The cycle itself is the proof: nobody in it can go on. */
+static struct error *check_cycle(struct order_search *search)
+{
+	const struct schedule *schedule = ended(search);
+	const struct schedule_wait *first = NULL;
+	struct finding *finding = &search->isolation->finding;
+	struct order_move move = { 0 };
+
+	for (size_t i = 0; i < schedule->nwaits && !first; i++)
+		if (is_in_cycle(schedule, schedule->waits[i].thread))
+			first = lock_wait_of(schedule, schedule->waits[i].thread);
+	if (!first)
+		return NULL;
+	TRY(let_first(search, first, &move));
+	finding_free(finding);
+	*finding = (struct finding){ .rank = 1, .class = FINDING_DEADLOCK, .score = 1 };
+	finding->method = memory_string("suppress");
+	finding->summary = memory_string(isolate_order_words(move.passes ? ORDER_CYCLE_MENDED : ORDER_CYCLE));
+	for (size_t i = 0; i < schedule->nwaits; i++)
+		if (is_in_cycle(schedule, schedule->waits[i].thread)) {
+			const struct schedule_wait *wait = lock_wait_of(schedule, schedule->waits[i].thread);
+
+			add_call(search, wait->holder, "lock", wait->holder_site, false);
+		}
+	for (size_t i = 0; i < schedule->nwaits; i++)
+		if (is_in_cycle(schedule, schedule->waits[i].thread))
+			add_call(search, schedule->waits[i].thread, "lock",
+				 lock_wait_of(schedule, schedule->waits[i].thread)->site, true);
+	search->found = finding->accesses.n > 0;
+	search->isolation->sure = search->found;
+	search->weight = ORDER_SURE;
+	return NULL;
+}
+
+/* The last look of the waiting thread at what the signalling one changed after that. */
+static bool find_look(const struct observations *trace, const struct schedule_wait *wait, size_t *read,
+		      size_t *write)
+{
+	for (size_t i = trace->nevents; i-- > 0;) {
+		const struct event *look = &trace->events[i];
+
+		if (look->thread != wait->thread || look->write)
+			continue;
+		for (size_t j = i + 1; j < trace->nevents; j++) {
+			const struct event *change = &trace->events[j];
+
+			if (change->write && change->thread == wait->missed_thread &&
+			    change->address < look->address + look->size &&
+			    look->address < change->address + change->size) {
+				*read = i;
+				*write = j;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static struct error *check_missed(struct order_search *search, const struct schedule_wait *wait)
+{
+	struct order_move move;
+	size_t read, write;
+
+	if (!find_look(search->trace, wait, &read, &write))
+		return NULL;
+	struct claim_parts pair = order_parts(search, (const size_t[]){ read, write }, 2);
+
+	TRY(order_wait_for(search, read, write, CLAIM_ORDER, &move));
+	if (!move.passes)
+		return NULL;
+	order_tell(search, FINDING_LOST_WAKEUP, ORDER_MISSED, move.given_up ? ORDER_GIVEN_UP : ORDER_SHOWN,
+		   &pair);
+	add_call(search, wait->missed_thread, "signal", wait->missed_site, false);
+	add_call(search, wait->thread, "wait", wait->site, false);
+	return NULL;
+}
+
+struct error *order_check_hang(struct order_search *search)
+{
+	const struct schedule *schedule = ended(search);
+
+	if (search->isolation->original.outcome == OUTCOME_DEADLOCK)
+		return check_cycle(search);
+	for (size_t i = 0; i < schedule->nwaits && !order_is_over(search); i++)
+		if (schedule->waits[i].missed_site)
+			TRY(check_missed(search, &schedule->waits[i]));
+	return NULL;
+}
