@@ -16,6 +16,7 @@ import small_programs
 SCHEDULES, LONG, SHORT = 60, 20000, 2000
 LARGE = 5  # schedules of a large program in one hunt
 PROBE, MANY = 60, 1000  # schedules of a corpus program that tell whether it is small, and how fast it is
+ONE = ["--failures", "1"]  # each failure that is recorded is followed once more, in a process of its own
 FREE_BAR = 2.0  # a controlled schedule against a free observed run
 
 
@@ -26,7 +27,7 @@ def hunt(place, program, *arguments, options=("--policy", "random"), schedules=S
     command = [str(place.unsnarl), "hunt", "--json", "--seed", "1", "--budget", str(schedules), "-j", "1",
                "--passes", "0", "--keep-going", "--no-reduce", "--store", str(store), *options,
                "--", str(program), *arguments]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=place.temporary)
     shutil.rmtree(store, ignore_errors=True)
     try:
         answer = json.loads(done.stdout)
@@ -88,8 +89,8 @@ def small(place, repetitions):
             own_ms = small_programs.own_ms([str(target), *truth["args"]], folder)
             if not small_programs.is_small(0, own_ms, start_ms):
                 continue
-            probe = hunt(place, target, *truth["args"], options=[], schedules=PROBE)
+            probe = hunt(place, target, *truth["args"], options=ONE, schedules=PROBE)
             if small_programs.is_small(probe["points"] / probe["schedules"], own_ms, start_ms):
-                hunts = [hunt(place, target, *truth["args"], options=[], schedules=MANY) for _ in range(repetitions)]
+                hunts = [hunt(place, target, *truth["args"], options=ONE, schedules=MANY) for _ in range(repetitions)]
                 rates[truth["name"]] = statistics.median(h["schedules"] / h["cpu_s"] for h in hunts)
     return rates

@@ -11,6 +11,7 @@
 #include "diagnose/proof_words.h"
 #include "report/advice.h"
 #include "report/finding.h"
+#include "report/passing_words.h"
 #include "report/said.h"
 #include "report/sentence.h"
 #include "report/text.h"
@@ -146,13 +147,15 @@ static char *order_words(const struct finding_accesses *accesses)
 
 static void put_passing(const struct finding *finding, FILE *out)
 {
-	if (finding->instead)
-		put_label(out, "Passing", finding->instead);
+	_cleanup_free_ char *instead = passing_words(finding);
+
+	if (instead)
+		put_label(out, "Passing", instead);
 	if (finding->otherwise.n && finding->accesses.n) {
 		_cleanup_free_ char *words = order_words(&finding->otherwise);
-		_cleanup_free_ char *order = memory_format("%s%s", finding->instead ? "So: " : "", words);
+		_cleanup_free_ char *order = memory_format("%s%s", instead ? "So: " : "", words);
 
-		put_label(out, finding->instead ? "" : "Passing", order);
+		put_label(out, instead ? "" : "Passing", order);
 	}
 }
 

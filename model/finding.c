@@ -140,7 +140,6 @@ void finding_free(struct finding *finding)
 	accesses_free(&finding->otherwise);
 	free(finding->method);
 	free(finding->summary);
-	free(finding->instead);
 	free(finding->evidence);
 	free(finding->schedule);
 	*finding = (struct finding){ 0 };

@@ -57,6 +57,16 @@ struct finding_accesses {
 	size_t n, room; /* as VEC */
 };
 
+/* What passing runs did with the accesses. Two accesses came the other way round; one thread's came before or after
+ * both of the other's; one thread was done with all before the other began; or they met at another moment. */
+struct finding_passing {
+	enum { PASSING_UNKNOWN, PASSING_REVERSED, PASSING_APART, PASSING_IN_TURN, PASSING_OTHER_MOMENT } kind;
+	uint32_t one, other;           /* threads */
+	bool one_writes, other_writes; /* their accesses */
+	uint64_t before, after;        /* runs in which `one` came before, and after, the other */
+	uint64_t runs;                 /* passing ones at hand */
+};
+
 struct finding {
 	unsigned rank; /* from 1 */
 	enum finding_class class;
@@ -65,8 +75,8 @@ struct finding {
 	double score;                      /* 0..1, comparable within one method */
 	VEC(char *) variables;             /* distinct names */
 	struct finding_accesses accesses;  /* in the order of the failing interleaving */
-	char *summary;                     /* what happened, a sentence or two */
-	char *instead;                     /* what passing runs did, a sentence; NULL unknown */
+	char *summary;                     /* what happened, where accesses do not tell; NULL */
+	struct finding_passing passing;    /* what passing runs did instead */
 	struct finding_accesses otherwise; /* the accesses in the order of passing runs; may be empty */
 	VEC(char *) blocks;                /* heap blocks it is about, in words; may be empty */
 	char *evidence;                    /* why it is believed, a sentence; NULL */

@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "report/answer.h"
 #include "report/lock_words.h"
+#include "report/passing_words.h"
 #include "report/sentence.h"
 #include "report/text.h"
 
@@ -200,8 +201,10 @@ void finding_print(const struct finding *finding, struct excerpts *excerpts, FIL
 	fputc('\n', out);
 	finding_draw(finding, excerpts, out);
 	fputc('\n', out);
-	if (finding->instead)
-		fill(out, finding->instead);
+	_cleanup_free_ char *instead = passing_words(finding);
+
+	if (instead)
+		fill(out, instead);
 	if (finding->otherwise.n)
 		put_otherwise(finding, out);
 	if (finding->evidence)
@@ -281,7 +284,9 @@ json_t *finding_json(const struct finding *finding)
 	_cleanup_free_ char *sentence = sentence_for(finding);
 
 	json_object_set_new(object, "summary", answer_text(*sentence ? sentence : finding->summary));
-	json_object_set_new(object, "instead", answer_text(finding->instead));
+	_cleanup_free_ char *instead = passing_words(finding);
+
+	json_object_set_new(object, "instead", answer_text(instead));
 	json_object_set_new(object, "passing_order", accesses_json(&finding->otherwise));
 	json_object_set_new(object, "evidence", answer_text(finding->evidence));
 	json_object_set_new(object, "run", finding->run ? answer_count(finding->run) : json_null());

@@ -66,7 +66,7 @@ void rank_finding(const struct rank_view *view, size_t i, struct finding *out)
 	}
 	if (point->usual != GRAPH_NULL) {
 		add_edge(view, out, &out->otherwise, &edges[point->usual]);
-		out->instead = memory_string("usually these accesses meet, or meet at another moment");
+		out->passing.kind = PASSING_OTHER_MOMENT;
 	}
 }
 

@@ -14,6 +14,7 @@
 #include "report/advice.h"
 #include "report/finding.h"
 #include "report/lock_words.h"
+#include "report/passing_words.h"
 #include "report/sentence.h"
 
 static struct finding finding;
@@ -245,6 +246,45 @@ static void test_unknown_threads(void **state)
 	assert_null(strstr(drawn, "?"));
 }
 
+/* ---- passing runs ---- */
+
+static void assert_passing(struct finding_passing passing, const char *words)
+{
+	start(FINDING_ATOMICITY, 0);
+	finding.passing = passing;
+	_cleanup_free_ char *said = passing_words(&finding);
+
+	assert_string_equal(said, words);
+}
+
+static void test_passing(void **state)
+{
+	struct finding_passing reversed = { PASSING_REVERSED, 2, 1, true, false, .before = 7, .runs = 7 };
+	struct finding_passing apart = {
+		PASSING_APART, 2, 1, true, true, .before = 1, .after = 3, .runs = 9
+	};
+
+	(void)state;
+	assert_passing(reversed, "In all 7 passing runs the write comes first, then the read.");
+	reversed.runs = 9;
+	assert_passing(reversed, "In 7 passing runs the write comes first, then the read.");
+	reversed.runs = reversed.before = 1;
+	assert_passing(reversed, "In the 1 passing run the write comes first, then the read.");
+	reversed.before = 0;
+	assert_passing(reversed, "In passing runs the two do not meet in this order.");
+	assert_passing(apart,
+		       "In passing runs T2's write comes before both accesses of T1 (1 run) or after both "
+		       "(3 runs).");
+	apart.before = 0;
+	assert_passing(apart, "In passing runs T2's write comes after both accesses of T1.");
+	assert_passing(
+		(struct finding_passing){ .kind = PASSING_IN_TURN, .one = 1, .other = 3 },
+		"In passing runs T1 is done with all of these variables before T3 begins, or the other "
+		"way round.");
+	start(FINDING_ORDER, 0);
+	assert_null(passing_words(&finding));
+}
+
 /* ---- locks ---- */
 
 static void test_names(void **state)
@@ -364,7 +404,8 @@ int main(void)
 		cmocka_unit_test(test_two),     cmocka_unit_test(test_three),
 		cmocka_unit_test(test_couples), cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_calls),   cmocka_unit_test(test_unknown_threads),
-		cmocka_unit_test(test_names),   cmocka_unit_test(test_advice),
+		cmocka_unit_test(test_passing), cmocka_unit_test(test_names),
+		cmocka_unit_test(test_advice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

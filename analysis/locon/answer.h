@@ -33,10 +33,8 @@ void locon_answer_free(struct locon_answer *answer);
 const char *locon_procedure_name(unsigned procedure); /* "I" …, "switches" */
 const char *locon_level_name(enum locon_level level); /* "site" … */
 
-/* words.c: what happened, access by access, in a sentence. */
-char *locon_summary(const struct finding *finding);
-/* words.c: fills summary, instead, otherwise and evidence of a finding from its pattern. */
-void locon_words(const struct locon *locon, const struct locon_request *request,
-		 const struct explain_pattern *pattern, struct finding *finding);
+/* passing_order.c: fills `passing` and `otherwise` of a finding from its pattern. */
+void locon_passing_order(const struct locon *locon, const struct locon_request *request,
+			 const struct explain_pattern *pattern, struct finding *finding);
 
 #endif

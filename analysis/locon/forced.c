@@ -79,7 +79,6 @@ static struct error *tell(struct store *store, uint64_t campaign, uint64_t run, 
 		access->missing = step->missing;
 		finding_add_variable(finding, access->variable);
 	}
-	finding->summary = locon_summary(finding);
 	finding->evidence = evidence(claim);
 	finding_settle(finding);
 	return NULL;

@@ -80,7 +80,7 @@ static struct finding *add_finding(const struct locon *locon, const struct locon
 		access->kind = event->write ? SITE_WRITE : SITE_READ;
 		finding_add_variable(finding, access->variable);
 	}
-	locon_words(locon, request, pattern, finding);
+	locon_passing_order(locon, request, pattern, finding);
 	finding_settle(finding);
 	return finding;
 }

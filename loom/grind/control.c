@@ -155,7 +155,7 @@ void control_call(uint32_t site, Addr object)
 
 	if (!me)
 		return;
-	me->repeated = me->dull = false;
+	me->repeated = false;
 	if (is_alone()) {
 		me->site = site;
 		me->access = POINT_SYNC;

@@ -35,7 +35,7 @@ struct agent {
 	uint32_t site, access;
 	uint64_t address, size;
 	uint64_t passed; /* points */
-	bool repeated, dull, inside, yields;
+	bool repeated, inside, yields;
 	bool let_go, held_softly; /* for intervene.c */
 	bool takes_signals;       /* in sigwait */
 	/* What it waits for. */

@@ -47,8 +47,7 @@ struct agent {
 	uint64_t address, size;
 	uint64_t word;   /* of the last access, to know its parts again */
 	uint64_t passed; /* points */
-	bool repeated;   /* a turn of a loop like many before: see policy_weigh */
-	bool dull;       /* seldom worth a switch */
+	bool repeated;   /* a turn of a loop like many before, seldom worth a switch: policy_weigh */
 	bool inside;     /* in the scheduler or in a call whose points do not count */
 	bool yields;
 	bool let_go, held_softly; /* for intervene.c: it need not wait here; it may be let go for nothing */
@@ -158,7 +157,7 @@ struct control {
 	uint64_t lowest;      /* PCT: priorities handed to those that must let others go first */
 	struct agent *chosen; /* SURW */
 	uint64_t interesting; /* SURW: sites below this hash */
-	uint64_t passing;     /* of how many dull points one may be a switch, a power of two */
+	uint64_t passing;     /* of how many repeated points one may be a switch, a power of two */
 	bool by_place;        /* choices are among places, not threads; of PCT among groups */
 	struct {
 		const void *routine;
@@ -166,7 +165,7 @@ struct control {
 		uint64_t priority;
 	} groups[GROUPS_KNOWN]; /* in order of first use */
 	uint32_t ngroups;
-	uint32_t phase;                    /* which turns of a loop are not dull */
+	uint32_t phase;                    /* which turns of a loop are not repeated ones */
 	uint32_t *near_notes;              /* by site, the first NEAR_SITES: what points.c knows of them, */
 	uint32_t *notes;                   /* by site */
 	struct agent *few[4 * FEW_AGENTS]; /* all three lists as long as there are few threads */

@@ -1,4 +1,4 @@
-/* For the files that both looms compile (agents, waiting, pass, spinning, turns, policies, places,
+/* For the files that both looms compile (agents, waiting, pass, spinning, turns, policies, symmetric,
  * intervene, forbid, force): control as their loom has it. The binary loom's tool has threads, a lock and
  * tables of its own. */
 #ifndef RUNTIME_ENGINE_H

@@ -1,8 +1,9 @@
 /* Which accesses are points. Accesses to memory that one thread alone has touched commute with all that
- * others do, so the token need not change hands there. A point is a synchronisation call, an access to a
- * place that another thread has touched since it was born, and an access at a site of the run's set:
- * where earlier runs saw the end of a pair, or where an experiment wants to stop. The set is fixed when
- * the run starts. Nothing here may depend on where things lie in memory. */
+ * others do, so the token need not change hands there. A point is a synchronisation call, an access
+ * whose place another thread has touched, in conflict, since that thread's last synchronisation call (the
+ * order is open: observe/open.c), and an access at a site of the run's set: where earlier runs saw the end
+ * of an open pair, or where an experiment wants to stop. The set is fixed when the run starts.
+ * Nothing here may depend on where things lie in memory. */
 #include "loom/runtime/control/control.h"
 
 #include <errno.h>
@@ -167,7 +168,7 @@ EXPORT __attribute__((preserve_most)) void unsnarl_lingers(void)
 	int saved = errno;
 	struct agent *me = control_me();
 	if (me) {
-		me->repeated = me->dull = true;
+		me->repeated = true;
 		point_pass(me, (struct point){ .access = POINT_LINGER });
 	}
 	errno = saved;
@@ -189,13 +190,13 @@ void control_note_site(struct agent *me, const volatile void *object)
 	me->access = point.access;
 	me->address = point.address;
 	me->size = point.size;
-	me->repeated = me->dull = false;
+	me->repeated = false;
 }
 
 void control_call(struct agent *me, const volatile void *object)
 {
 	int saved = errno;
-	me->repeated = me->dull = false;
+	me->repeated = false;
 	point_pass(me, point_of_call(me, object));
 	errno = saved;
 }

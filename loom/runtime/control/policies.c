@@ -153,12 +153,11 @@ void policy_weigh(struct agent *me)
 	uint32_t visits = points_visit(me->site);
 	uint32_t step = visits < 8 ? 1 : 1u << (31 - __builtin_clz(visits)) >> 2;
 	me->repeated = ((visits + control.phase) & (step - 1)) != 0;
-	me->dull = me->repeated;
 }
 
 static bool passed_over(const struct agent *me)
 {
-	return me && me->dull && !me->demoted && !me->yields &&
+	return me && me->repeated && !me->demoted && !me->yields &&
 	       (control_random() & (control.passing - 1)) != 0;
 }
 
@@ -230,7 +229,7 @@ static bool in_conflict(const struct agent *a, const struct agent *b)
 
 static bool is_interesting(const struct agent *agent)
 {
-	if (agent->dull)
+	if (agent->repeated)
 		return false;
 	return (site_key(agent->site) + 1) * 0x9e3779b97f4a7c15u <= control.interesting ||
 	       control.interesting == UINT64_MAX;
@@ -256,7 +255,7 @@ static struct agent *surw_draw(uint32_t n)
 static struct agent *surw_next(struct agent *me)
 {
 	bool ready = me && !me->yields && !may_rest(me);
-	if (ready && (me->dull ? passed_over(me) : !is_interesting(me)))
+	if (ready && (me->repeated ? passed_over(me) : !is_interesting(me)))
 		return me;
 	uint32_t n = candidates(me);
 	bool there = false;
