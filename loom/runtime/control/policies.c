@@ -269,15 +269,15 @@ static struct agent *surw_next(struct agent *me)
 
 /* Where all of them only spin, turns of one point each could go round in step for ever: the one always looks
  * while the other is in the middle. So turns have different lengths there, the same in each run. */
-static bool stays_out_of_step(void)
+static bool stays_out_of_step(const struct agent *me)
 {
-	uint64_t mixed = (control.schedule->points + control.phase) * 0x9e3779b97f4a7c15u;
+	uint64_t mixed = (me->passed + control.phase) * 0x9e3779b97f4a7c15u;
 	return control.ndemoted >= control.nready && mixed >> 62 != 0;
 }
 
 static struct agent *stay_next(struct agent *me)
 {
-	if (me && !me->yields && (!may_rest(me) || stays_out_of_step()))
+	if (me && !me->yields && (!may_rest(me) || stays_out_of_step(me)))
 		return me;
 	uint32_t n = candidates(me), from = me ? me->number : control.current->number;
 	for (uint32_t i = 0; i < n; i++)
