@@ -134,6 +134,12 @@ void run_summary_print(const struct run_summary *summary)
 	if (!summary->done)
 		return;
 	print_reasons(summary);
+	if (summary->hung && summary->hung == summary->done)
+		options_fill(stdout,
+			     "No run ended in time, which need not be a hang: --timeout says how long a run "
+			     "of this "
+			     "program may take (0: for ever).",
+			     0, 0);
 	print_counts(summary);
 	if (summary->unobserved)
 		printf("Not observed: %llu of the runs ended before the observers were ready.\n",

@@ -6,6 +6,7 @@
 #include "model/guard_set.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,13 +85,26 @@ void guard_set_write(FILE *out, const struct guard_set *set)
 	fprintf(out, "end\n");
 }
 
+/* A new file beside the one that is meant, by a name that nobody can have put a link at; with the rights of any
+ * file that is made. */
+static FILE *open_beside(char *template)
+{
+	mode_t mask = umask(0);
+	int fd = mkostemp(template, O_CLOEXEC);
+
+	umask(mask);
+	if (fd >= 0)
+		fchmod(fd, 0666 & ~mask);
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
 struct error *guard_set_save(const char *path, const struct guard_set *set)
 {
-	_cleanup_free_ char *fresh = memory_format("%s.new", path);
-	FILE *out = fopen(fresh, "we");
+	_cleanup_free_ char *fresh = memory_format("%s.new-XXXXXX", path);
+	FILE *out = open_beside(fresh);
 
 	if (!out)
-		return error_errno(errno, "cannot write %s", fresh);
+		return error_errno(errno, "cannot write %s", path);
 	guard_set_write(out, set);
 	bool bad = ferror(out);
 

@@ -153,6 +153,7 @@ test_run() {
 	expect out '1  exit status 3: run 10$' "exit status"
 	call run --timeout 0.3 -- ./subject hang
 	expect out '1  still running after 0.3 s' "time-out"
+	expect out 'No run ended in time, which need not be a hang' "time-out"
 	printf 'value 3\n' >right.txt
 	printf 'value 4\n' >wrong.txt
 	call run --expect right.txt -- ./subject

@@ -68,6 +68,13 @@ UNSNARL_MONITOR=graph UNSNARL_MONITOR_LOG=$PWD/link.log ./racy more
 [ "$(cat precious)" = precious ]
 verdict $? "the monitor follows no link"
 
+call learn -o learnt.guard
+expect_status 0 "a guard set"
+ln -s precious learnt.guard.new
+call learn -o learnt.guard
+[ "$(cat precious)" = precious ] && [ -f learnt.guard ] && [ ! -L learnt.guard ] && [ "$(stat -c %a learnt.guard)" = "$(printf %o $((0666 & ~$(umask))))" ]
+verdict $? "a guard set is written through no link beside it"
+
 # ---- a store changed by hand: an answer or a sentence, never a crash ----
 change() { # change SQL: in a copy of the store
 	rm -rf changed && cp -r .unsnarl changed

@@ -79,6 +79,42 @@ else
 	skip "private views: not on this system"
 fi
 
+# ---- the machine has its addresses in a network of its own, too ----
+cat >"$folder/addresses.c" <<'C'
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+int main(void)
+{
+	struct addrinfo hints = { .ai_family = AF_INET, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_ADDRCONFIG };
+	struct addrinfo *found = NULL;
+	struct sockaddr_in port = { .sin_family = AF_INET, .sin_port = htons(28417) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0), bad = 0;
+	if (bind(fd, (struct sockaddr *)&port, sizeof port))
+		return 3;
+	printf("%d\n", getaddrinfo(NULL, "28418", &hints, &found));
+	struct ifaddrs *all;
+	getifaddrs(&all);
+	for (struct ifaddrs *one = all; one; one = one->ifa_next)
+		if (one->ifa_addr && one->ifa_addr->sa_family == AF_INET && one->ifa_flags & IFF_UP) {
+			int other = socket(AF_INET, SOCK_STREAM, 0);
+			bad |= bind(other, one->ifa_addr, sizeof(struct sockaddr_in));
+			printf("%s\n", inet_ntoa(((struct sockaddr_in *)one->ifa_addr)->sin_addr));
+			close(other);
+		}
+	return bad;
+}
+C
+if [ $private = yes ]; then
+	"$UNSNARL" cc -g -w "$folder/addresses.c" -o addresses && ./addresses >plain.txt
+	call run -n 3 -j 2 --json --expect plain.txt -- ./addresses
+	expect out '"failed": 0' "the machine's addresses can be bound"
+fi
+
 # ---- shared ----
 verb "" run --share-files -- ./start l
 expect_status 0 "shared files"

@@ -1,4 +1,4 @@
-/* A network of a worker's own: a loopback interface and nothing else. */
+/* A network of a worker's own: a loopback interface with the machine's addresses and nothing else. */
 #ifndef LOOM_WORLD_NETWORK_H
 #define LOOM_WORLD_NETWORK_H
 

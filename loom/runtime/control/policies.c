@@ -11,8 +11,8 @@
 #define PATIENCE_NS \
 	200u /* of a sleep, for each access of the others: they may wait for what comes after it */
 #define PATIENCE_AGAIN 1000u
-#define FAIR_POINTS 65536u
-#define VISITS_DRAWN 8u /* one site in so many is changed at after 2, 4, 8 … visits at most */
+#define FAIR_POINTS 65537u /* a prime, so that no loop is always left at the same place */
+#define VISITS_DRAWN 8u    /* one site in so many is changed at after 2, 4, 8 … visits at most */
 
 static HOT uint64_t pct_changes[PCT_CHANGES]; /* contested points, or ids of sites */
 static HOT uint32_t pct_visits[PCT_CHANGES];  /* of these sites, before the change */
@@ -266,9 +266,17 @@ static struct agent *surw_next(struct agent *me)
 	return control.chosen;
 }
 
+/* Where all of them only spin, turns of one point each could go round in step for ever: the one always looks
+ * while the other is in the middle. So turns have different lengths there, the same in each run. */
+static bool stays_out_of_step(const struct agent *me)
+{
+	uint64_t mixed = (me->passed + control.phase) * 0x9e3779b97f4a7c15u;
+	return control.ndemoted >= control.nready && mixed >> 62 != 0;
+}
+
 static struct agent *stay_next(struct agent *me)
 {
-	if (me && !may_rest(me) && !me->yields)
+	if (me && !me->yields && (!may_rest(me) || stays_out_of_step(me)))
 		return me;
 	uint32_t n = candidates(me), from = me ? me->number : control.current->number;
 	for (uint32_t i = 0; i < n; i++)

@@ -28,7 +28,8 @@ static void demote(struct agent *me)
 	uint32_t shift = me->demotions < 8 ? me->demotions : 8;
 	uint64_t length = 16ull << shift;
 	me->demotions++;
-	me->streak = STREAK_READING / 2;
+	/* Not as long each time, or a loop of so many points would always be left at the same place. */
+	me->streak = STREAK_READING / 2 - me->demotions % 8;
 	me->demoted_until = control.contested + (length < DEMOTED_MOST ? length : DEMOTED_MOST);
 	if (!me->demoted)
 		control.ndemoted++;
