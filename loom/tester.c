@@ -15,9 +15,14 @@
 static const enum active_order orders[] = { ACTIVE_LOWER_FIRST, ACTIVE_HIGHER_FIRST, ACTIVE_ANY_FIRST };
 #define ORDERS (sizeof orders / sizeof *orders)
 
+/* Delays with which threads are held behind the locks they take, too: who holds one that the other needs is held in
+ * vain, so only short ones. */
+#define BEHIND_STEPS 5u
+
 /* How often threads of one run are held in vain: less where it takes long. */
 #define LATE_SHORT 8u
 #define LATE_LONG 3u
+#define LATE_BEHIND 48u /* behind locks, where the partner may hold another lock of an array */
 #define LONG_MS 64u
 
 struct tester {
@@ -54,7 +59,8 @@ static void area_free(struct tester *tester)
 	close(atoi(strrchr(tester->path, '/') + 1));
 }
 
-static void area_fill(struct tester *tester, unsigned delay_ms, enum active_order order, uint64_t seed)
+static void area_fill(struct tester *tester, unsigned delay_ms, enum active_order order, bool behind,
+		      uint64_t seed)
 {
 	const struct tester_options *options = tester->options;
 	struct active_area *area = tester->area;
@@ -63,8 +69,11 @@ static void area_fill(struct tester *tester, unsigned delay_ms, enum active_orde
 				      .version = ACTIVE_VERSION,
 				      .nsites = options->nsites,
 				      .delay_us = delay_ms * 1000,
-				      .late_most = delay_ms < LONG_MS ? LATE_SHORT : LATE_LONG,
+				      .late_most = behind               ? LATE_BEHIND
+						   : delay_ms < LONG_MS ? LATE_SHORT
+									: LATE_LONG,
 				      .order = order,
+				      .behind = behind,
 				      .seed = seed };
 	for (unsigned i = 0; i < options->nsites && i < ACTIVE_SITES; i++) {
 		area->sites[i].writes = options->sites[i].writes;
@@ -101,7 +110,7 @@ static struct error *run_plain(struct tester *tester, struct tester_result *out)
 	for (unsigned i = 0; i < tester->options->plain; i++) {
 		struct run run = { 0 };
 
-		area_fill(tester, 0, ACTIVE_LOWER_FIRST, 1);
+		area_fill(tester, 0, ACTIVE_LOWER_FIRST, false, 1);
 		TRY(launch_run(&tester->options->launch, &run));
 		out->plain++;
 		out->plain_failed += run.label == LABEL_FAIL;
@@ -122,16 +131,17 @@ static struct launch_options with_time(const struct tester *tester, unsigned del
 	struct launch_options launch = tester->options->launch;
 
 	if (launch.timeout_s > 0)
-		launch.timeout_s += (LATE_SHORT + 2) * delay_ms / 1000.0 + 1;
+		launch.timeout_s +=
+			((delay_ms >> BEHIND_STEPS ? LATE_SHORT : LATE_BEHIND) + 2) * delay_ms / 1000.0 + 1;
 	return launch;
 }
 
-static struct error *run_once(struct tester *tester, unsigned delay_ms, unsigned order,
+static struct error *run_once(struct tester *tester, unsigned delay_ms, unsigned order, bool behind,
 			      struct tester_result *out, struct counts *counts)
 {
 	struct run run = { 0 };
 
-	area_fill(tester, delay_ms, orders[order], tester->options->seed + out->runs);
+	area_fill(tester, delay_ms, orders[order], behind, tester->options->seed + out->runs);
 	const struct launch_options launch = with_time(tester, delay_ms);
 
 	TRY(launch_run(&launch, &run));
@@ -139,6 +149,7 @@ static struct error *run_once(struct tester *tester, unsigned delay_ms, unsigned
 	out->runs++;
 	out->delay_ms = delay_ms;
 	out->order = orders[order];
+	out->behind = behind;
 	out->delayed_s += run.wall_s;
 	out->delayed_cpu_s += run.cpu_s;
 	out->reached += counts->reached;
@@ -165,7 +176,8 @@ static struct error *run_again(struct tester *tester, struct tester_result *out)
 	for (unsigned i = 0; i < most && !is_over(tester); i++) {
 		struct run run = { 0 };
 
-		area_fill(tester, out->delay_ms, out->order, tester->options->seed + out->runs + i);
+		area_fill(tester, out->delay_ms, out->order, out->behind,
+			  tester->options->seed + out->runs + i);
 		const struct launch_options launch = with_time(tester, out->delay_ms);
 
 		TRY(launch_run(&launch, &run));
@@ -184,15 +196,18 @@ static struct error *run_orders(struct tester *tester, unsigned step, struct tes
 {
 	/* Whoever never meets has no order. */
 	unsigned n = step < 2 || out->met ? ORDERS : 1;
+	unsigned behind = tester->options->hoisted && step < BEHIND_STEPS ? 1 : 0;
 
-	for (unsigned order = 0; order < n; order++) {
+	for (unsigned i = 0; i < n + behind; i++) {
+		/* Of those behind locks one order for each delay, the two by turns. */
+		unsigned order = i < n ? i : step % 2;
 		struct counts counts;
 
 		if (is_over(tester)) {
 			out->verdict = TESTER_INTERRUPTED;
 			return NULL;
 		}
-		TRY(run_once(tester, 1u << step, order, out, &counts));
+		TRY(run_once(tester, 1u << step, order, i >= n, out, &counts));
 		if (out->verdict == TESTER_HARMFUL)
 			return run_again(tester, out);
 		*late += counts.late;

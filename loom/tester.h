@@ -29,6 +29,7 @@ struct tester_options {
 	struct launch_options launch; /* of the verify build */
 	const struct tester_site *sites;
 	unsigned nsites;
+	bool hoisted;         /* some hooks stand before locks, and behind them as well */
 	unsigned first, last; /* delays to try: 2 to these powers, in ms; below TESTER_DELAYS */
 	uint64_t seed;
 	double seconds;     /* at most; 0 = no limit */
@@ -48,6 +49,7 @@ struct tester_result {
 	unsigned plain, plain_failed; /* without */
 	unsigned delay_ms;            /* of the run that failed; else the longest tried */
 	enum active_order order;      /* of the run that failed */
+	bool behind;                  /* in that run threads were held behind their locks */
 	uint64_t reached, met;        /* over all runs */
 	struct run failure;           /* of a harmful one; freed by tester_result_free */
 	double plain_s, delayed_s;    /* how long runs took, in all */

@@ -273,5 +273,6 @@ void solver_free(struct solver *solver)
 	VEC_FREE(&solver->debts);
 	VEC_FREE(&solver->steps_down);
 	map_free(&solver->numbers);
+	map_free(&solver->starts);
 	set_free(&solver->edges);
 }

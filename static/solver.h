@@ -19,6 +19,8 @@
 
 #define SOLVER_LARGE 100u       /* locations of one pointer beyond which they share what is stored there */
 #define SOLVER_EXACT_COPIES 64u /* pairs of blocks up to which a copy goes member by member */
+#define SOLVER_EXACT_STARTS \
+	8u /* places in one object up to which a copy through a hub keeps them apart, then it is all of the object */
 
 /* From `start` on (up to `end`) the object repeats every `stride` bytes. */
 struct solver_region {
@@ -29,6 +31,7 @@ struct solver_region {
 struct solver_listener {
 	uint32_t copy, block;
 	bool reads;
+	bool whole; /* all of the object, wherever the copy begins and ends */
 };
 
 struct solver_object {
@@ -103,7 +106,9 @@ struct solver {
 	VEC(struct solver_debt) debts;
 	VEC(struct solver_step_down) steps_down;
 	struct map numbers; /* object << 32 | offset → location */
-	struct set edges;   /* from << 32 | to: copies that exist */
+	struct map
+		starts; /* block copy, object and direction → places in the object that a hub reads or writes */
+	struct set edges; /* from << 32 | to: copies that exist */
 	/* Called when a call's function pointer reaches a location. May add anything. */
 	void (*called)(void *context, uint32_t call, uint32_t location);
 	/* Called now and then with the numbers of waves and variables; may be NULL. */

@@ -62,11 +62,12 @@ static void repeat_target(struct solver *solver, uint32_t from, uint32_t to, uin
 }
 
 /* One part of a block that is read, to all blocks that are written. */
-static void read_part(struct solver *solver, uint32_t number, uint32_t from, uint32_t part)
+static void read_part(struct solver *solver, uint32_t number, uint32_t from, uint32_t part, bool whole)
 {
 	struct solver_location source = solver->locations.items[from], at = solver->locations.items[part];
 	const struct solver_block_copy *copy = &solver->block_copies.items[number];
-	int64_t away = distance(&solver->objects.items[at.object], source.offset, at.offset, copy->size);
+	int64_t away =
+		whole ? 0 : distance(&solver->objects.items[at.object], source.offset, at.offset, copy->size);
 
 	if (at.content == SOLVER_NONE || away < 0)
 		return;
@@ -82,18 +83,18 @@ static void read_part(struct solver *solver, uint32_t number, uint32_t from, uin
 	}
 }
 
-static void write_part(struct solver *solver, uint32_t number, uint32_t to, uint32_t part)
+static void write_part(struct solver *solver, uint32_t number, uint32_t to, uint32_t part, bool whole)
 {
 	struct solver_location target = solver->locations.items[to], at = solver->locations.items[part];
 	const struct solver_block_copy *copy = &solver->block_copies.items[number];
 
 	if (at.content != SOLVER_NONE && copy->hub != SOLVER_NONE &&
-	    distance(&solver->objects.items[at.object], target.offset, at.offset, copy->size) >= 0)
+	    (whole || distance(&solver->objects.items[at.object], target.offset, at.offset, copy->size) >= 0))
 		solver_copy(solver, copy->hub, at.content);
 }
 
 /* All parts that exist of one block; copying may make further ones, of which the copy is told. */
-static void each_part(struct solver *solver, uint32_t number, uint32_t block, bool reads)
+static void each_part(struct solver *solver, uint32_t number, uint32_t block, bool reads, bool whole)
 {
 	uint32_t object = solver->locations.items[block].object;
 
@@ -101,18 +102,18 @@ static void each_part(struct solver *solver, uint32_t number, uint32_t block, bo
 		uint32_t part = solver->objects.items[object].locations.items[i];
 
 		if (reads)
-			read_part(solver, number, block, part);
+			read_part(solver, number, block, part, whole);
 		else
-			write_part(solver, number, block, part);
+			write_part(solver, number, block, part, whole);
 	}
 }
 
-static void listen(struct solver *solver, uint32_t number, uint32_t block, bool reads)
+static void listen(struct solver *solver, uint32_t number, uint32_t block, bool reads, bool whole)
 {
 	struct solver_location at = solver->locations.items[block];
 
 	*VEC_PUSH(&solver->objects.items[at.object].listeners) =
-		(struct solver_listener){ .copy = number, .block = block, .reads = reads };
+		(struct solver_listener){ .copy = number, .block = block, .reads = reads, .whole = whole };
 }
 
 static void make_hub(struct solver *solver, uint32_t number)
@@ -121,37 +122,57 @@ static void make_hub(struct solver *solver, uint32_t number)
 
 	solver->block_copies.items[number].hub = hub;
 	for (size_t i = 0; i < solver->block_copies.items[number].from.n; i++)
-		each_part(solver, number, solver->block_copies.items[number].from.items[i], true);
+		each_part(solver, number, solver->block_copies.items[number].from.items[i], true, false);
 	for (size_t i = 0; i < solver->block_copies.items[number].to.n; i++) {
 		uint32_t block = solver->block_copies.items[number].to.items[i];
 
-		each_part(solver, number, block, false);
-		listen(solver, number, block, false);
+		each_part(solver, number, block, false, false);
+		listen(solver, number, block, false, false);
 	}
+}
+
+/* Of a copy through a hub: pointers that lead to very many places of one object stand for all of it. True when the
+ * place is taken care of already. */
+static bool is_told(struct solver *solver, uint32_t number, uint32_t location, bool reads)
+{
+	uint32_t key[] = { number, solver->locations.items[location].object, reads };
+	uint64_t *n = map_put(&solver->starts, hash_bytes(HASH_START, key, sizeof key), NULL);
+
+	if (++*n <= SOLVER_EXACT_STARTS)
+		return false;
+	if (*n == SOLVER_EXACT_STARTS + 1) {
+		listen(solver, number, location, reads, true);
+		each_part(solver, number, location, reads, true);
+	}
+	return true;
 }
 
 void solver_block_reaches(struct solver *solver, uint32_t number, uint32_t location, bool reads)
 {
 	struct solver_block_copy *copy = &solver->block_copies.items[number];
+	bool hub = copy->hub != SOLVER_NONE;
 
+	if (hub && is_told(solver, number, location, reads))
+		return;
+	copy = &solver->block_copies.items[number];
 	if (reads) {
 		*VEC_PUSH(&copy->from) = location;
-		listen(solver, number, location, true);
+		listen(solver, number, location, true, false);
 	} else {
 		*VEC_PUSH(&copy->to) = location;
-		if (copy->hub != SOLVER_NONE)
-			listen(solver, number, location, false);
+		if (hub)
+			listen(solver, number, location, false, false);
 	}
-	if (copy->hub == SOLVER_NONE && copy->from.n * copy->to.n > SOLVER_EXACT_COPIES) {
+	if (!hub && copy->from.n * copy->to.n > SOLVER_EXACT_COPIES) {
 		make_hub(solver, number);
 		return;
 	}
-	if (reads || copy->hub != SOLVER_NONE) {
-		each_part(solver, number, location, reads);
+	if (reads || hub) {
+		each_part(solver, number, location, reads, false);
 		return;
 	}
 	for (size_t i = 0; i < solver->block_copies.items[number].from.n; i++)
-		each_part(solver, number, solver->block_copies.items[number].from.items[i], true);
+		each_part(solver, number, solver->block_copies.items[number].from.items[i], true, false);
 }
 
 void solver_block_tell(struct solver *solver, uint32_t location)
@@ -162,9 +183,9 @@ void solver_block_tell(struct solver *solver, uint32_t location)
 		struct solver_listener listener = solver->objects.items[object].listeners.items[i];
 
 		if (listener.reads)
-			read_part(solver, listener.copy, listener.block, location);
+			read_part(solver, listener.copy, listener.block, location, listener.whole);
 		else
-			write_part(solver, listener.copy, listener.block, location);
+			write_part(solver, listener.copy, listener.block, location, listener.whole);
 	}
 }
 
@@ -173,7 +194,7 @@ void solver_block_renew(struct solver *solver, uint32_t object)
 	for (size_t i = 0; i < solver->objects.items[object].listeners.n; i++) {
 		struct solver_listener listener = solver->objects.items[object].listeners.items[i];
 
-		each_part(solver, listener.copy, listener.block, listener.reads);
+		each_part(solver, listener.copy, listener.block, listener.reads, listener.whole);
 	}
 }
 

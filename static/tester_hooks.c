@@ -65,7 +65,8 @@ static void make_functions(struct hooks *hooks)
 	hooks->before = inlined_function(hooks, "unsnarl.before", hooks->before_type);
 	LLVMPositionBuilderAtEnd(
 		hooks->builder, LLVMAppendBasicBlockInContext(hooks->whole->context, hooks->before, "entry"));
-	LLVMValueRef index = LLVMGetParam(hooks->before, 0);
+	LLVMValueRef index = LLVMBuildAnd(hooks->builder, LLVMGetParam(hooks->before, 0),
+					  LLVMConstInt(hooks->i32, ACTIVE_SITES - 1, 0), "");
 
 	fill(hooks, hooks->before, LLVMBuildGEP2(hooks->builder, hooks->i8, sites, &index, 1, ""),
 	     "unsnarl_active_before", hooks->before_type);
@@ -144,11 +145,12 @@ static void hook(struct hooks *hooks, LLVMValueRef at, LLVMValueRef hoisted, con
 	if (!pointer)
 		return;
 	if (hoisted && whole_is_call(hoisted) && whole_arguments(hoisted) &&
-	    LLVMTypeOf(LLVMGetOperand(hoisted, 0)) == hooks->pointer)
+	    LLVMTypeOf(LLVMGetOperand(hoisted, 0)) == hooks->pointer) {
 		hook_before(hooks, hoisted, LLVMGetOperand(hoisted, 0), LLVMConstInt(hooks->i64, 1, 0),
-			    number);
-	else
-		hook_before(hooks, at, pointer, size, number);
+			    number | ACTIVE_BEFORE_LOCK);
+		number |= ACTIVE_BEHIND_LOCK;
+	}
+	hook_before(hooks, at, pointer, size, number);
 	/* Behind a call that may end the block elsewhere nothing can be put; its partner waits a little longer. */
 	if (!next || LLVMIsATerminatorInst(at))
 		return;

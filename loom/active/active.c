@@ -47,7 +47,8 @@ static struct {
 	struct active_area *area;
 	atomic_flag busy; /* guards the waiters; held for a few instructions only */
 	_Atomic uint64_t random;
-	_Atomic uint32_t late; /* threads held in vain, in all */
+	_Atomic uint32_t late;    /* threads held in vain, in all */
+	_Atomic uint32_t waiting; /* threads that wait for a partner now */
 	struct waiter waiters[WAITERS];
 } tester;
 
@@ -242,32 +243,45 @@ static bool is_worth_holding(uint32_t round)
 	return round <= ALWAYS_HELD || (round & (round - 1)) == 0;
 }
 
+/* Goes with the partner that waits, or is held until one comes if that is worth it. */
+static void arrive(uint32_t site, uintptr_t address, uint64_t size, bool worth)
+{
+	enter();
+	struct waiter *partner = find_partner(site, address, size);
+
+	if (partner) {
+		meet(site, address, size, partner);
+		return;
+	}
+	struct waiter *own = worth ? take_place(site, address, size, WAITING) : NULL;
+
+	leave();
+	if (!own)
+		return;
+	__atomic_fetch_add(&tester.area->sites[site].held, 1, __ATOMIC_RELAXED);
+	tester.waiting++;
+	wait_for_partner(own);
+	tester.waiting--;
+}
+
 /* Before a candidate's access; called only while the site's byte is set. */
-__attribute__((cold)) void unsnarl_active_before(uint32_t site, void *address, uint64_t size)
+__attribute__((cold)) void unsnarl_active_before(uint32_t hook, void *address, uint64_t size)
 {
 	int saved = errno;
+	uint32_t site = hook & (ACTIVE_SITES - 1);
 
-	if (!tester.area || inside || site >= ACTIVE_SITES)
+	if (!tester.area || inside || hook & (tester.area->behind ? ACTIVE_BEFORE_LOCK : ACTIVE_BEHIND_LOCK))
 		return;
 	inside = true;
 	if (__atomic_fetch_add(&tester.area->sites[site].reached, 1, __ATOMIC_RELAXED) > RETIRED)
 		unsnarl_active_sites[site] = 0;
-	if (is_worth_holding(++rounds[site]) && tester.late < tester.area->late_most) {
+	bool worth = is_worth_holding(++rounds[site]) && tester.late < tester.area->late_most;
+
+	/* Whoever is not held itself may still be what another waits for. */
+	if (worth || atomic_load_explicit(&tester.waiting, memory_order_relaxed)) {
 		if (tester.area->sites[site].frees && address)
 			size = malloc_usable_size(address);
-		__atomic_fetch_add(&tester.area->sites[site].held, 1, __ATOMIC_RELAXED);
-		enter();
-		struct waiter *partner = find_partner(site, (uintptr_t)address, size);
-
-		if (partner) {
-			meet(site, (uintptr_t)address, size, partner);
-		} else {
-			struct waiter *own = take_place(site, (uintptr_t)address, size, WAITING);
-
-			leave();
-			if (own)
-				wait_for_partner(own);
-		}
+		arrive(site, (uintptr_t)address, size, worth);
 	}
 	inside = false;
 	errno = saved;

@@ -7,8 +7,14 @@
 
 #define ACTIVE_ENVIRONMENT "UNSNARL_ACTIVE" /* names the area's file */
 #define ACTIVE_MAGIC 0x4556495443414e55ull
-#define ACTIVE_VERSION 1u
-#define ACTIVE_SITES 32u
+#define ACTIVE_VERSION 2u
+#define ACTIVE_SITES 32u /* a power of two */
+
+/* Beside the site's number: a hook before the call that takes the lock, and one at the access itself. Which of them
+ * act is the run's to say: two threads that hold one lock meet only before it, two that were meant to hold one lock
+ * and do not only behind. */
+#define ACTIVE_BEFORE_LOCK 0x100u
+#define ACTIVE_BEHIND_LOCK 0x200u
 
 enum active_order {
 	ACTIVE_LOWER_FIRST,  /* of two that met, the site of the lower number; of one site, who came last */
@@ -33,6 +39,7 @@ struct active_area {
 	uint64_t seed;
 	uint32_t meetings;  /* pairs of threads that met */
 	uint32_t late_most; /* times that threads of this run are held in vain */
+	uint32_t behind;    /* hooks behind locks act, not those before */
 	struct active_site sites[ACTIVE_SITES];
 };
 
