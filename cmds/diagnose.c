@@ -8,6 +8,7 @@
 #include "cmds/cmds.h"
 #include "cmds/diagnose_candidates.h"
 #include "cmds/diagnose_isolate.h"
+#include "cmds/diagnose_patch.h"
 #include "diagnose/diagnosis.h"
 #include "loom/launch.h"
 #include "loom/world/world.h"
@@ -128,8 +129,19 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 		diagnosis_json(&diagnosis);
 	else
 		diagnosis_print(&diagnosis, stdout);
-	if (!command.json)
+	if (!command.json) {
+		const struct launch_options launch = { .loom = loom,
+						       .path = path,
+						       .argv = operands,
+						       .area.seed = command.seed,
+						       .timeout_s = command.timeout_s,
+						       .check = command.check,
+						       .expect = command.expect,
+						       .world = &world };
+
+		TRY(diagnose_tell_patch(&diagnosis, &launch, command.store, stdout));
 		TRY(diagnose_tell_candidates(&diagnosis, stdout));
+	}
 	*status = diagnosis.tally.found && !tally_blames_control(&diagnosis.tally) ? 1
 		  : diagnosis.interrupted                                          ? CMDS_INTERRUPTED
 										   : 0;

@@ -123,12 +123,27 @@ static void forget_stretch(uint64_t address, uint64_t size)
 	}
 }
 
+/* Has any block of this a mark? Mostly none has: eight at a time, and their neighbours, are asked first. */
+static bool has_marks(uint64_t address, uint64_t size)
+{
+	const uint64_t *words = (const uint64_t *)(const void *)marks;
+	uint64_t first = (address & (WINDOW - 1)) / BLOCK / 8,
+		 last = ((address + size - 1) & (WINDOW - 1)) / BLOCK / 8;
+
+	if (last < first) /* over the end of the window */
+		return true;
+	for (uint64_t at = first; at <= last; at++)
+		if (__atomic_load_n(&words[at], __ATOMIC_RELAXED))
+			return true;
+	return false;
+}
+
 /* Only stretches of blocks that have a mark are touched. */
 void guard_forget(uint64_t address, uint64_t size)
 {
 	uint64_t end = address + size, from = 0;
 
-	if (!marks || !size)
+	if (!marks || !size || !has_marks(address, size))
 		return;
 	for (uint64_t block = address & ~(uint64_t)(BLOCK - 1); block < end; block += BLOCK) {
 		uint64_t begin = block < address ? address : block;

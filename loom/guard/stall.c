@@ -70,6 +70,16 @@ static __thread struct {
 	bool in_vain;
 } waited_ahead __attribute__((tls_model("initial-exec")));
 
+/* Notes the access if it may come now, and gives who let it come a moment. On a busy machine that moment may be long,
+ * and others may have been there in it: then it has to wait again. */
+static bool note_and_settle(uint64_t address, uint32_t site, const struct guard_pace *pace)
+{
+	if (!guard_note(address, site, false))
+		return false;
+	guard_pace_settle(pace);
+	return guard_may_follow(address, site);
+}
+
 void guard_stall(uint64_t address, uint32_t site)
 {
 	uint32_t before = guard_predecessor(address, site);
@@ -88,11 +98,9 @@ void guard_stall(uint64_t address, uint32_t site)
 	guard_pace_start(&pace, limit);
 	guard_tally_begin(&violation);
 	do
-		violation.resolved = guard_note(address, site, false);
+		violation.resolved = note_and_settle(address, site, &pace);
 	while (!violation.resolved && guard_pace_step(&pace));
-	if (violation.resolved)
-		guard_pace_settle(&pace);
-	else
+	if (!violation.resolved)
 		guard_note(address, site, true);
 	violation.waited_us = guard_now_us() - pace.started_us + (waited ? waited_ahead.waited_us : 0);
 	waited_ahead.address = 0;

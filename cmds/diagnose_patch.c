@@ -1,0 +1,62 @@
+/* Makes the emergency patch of a proven cause and tries it.
+ */
+#include "cmds/diagnose_patch.h"
+
+#include <sys/stat.h>
+#include <time.h>
+
+#include "cmds/cmds.h"
+#include "diagnose/patch.h"
+#include "report/text.h"
+
+#define RUNS 40u        /* with the patch, and without, at most */
+#define FAILED_LEAST 3u /* without it: that as many runs pass by chance is less likely than one in twenty */
+#define PROVING_S 4     /* at most, about */
+#define JITTER_US 1000u /* as unsnarl guard --only */
+
+static time_t proving_until;
+
+static bool stop(void)
+{
+	return cmds_interrupted() || time(NULL) >= proving_until;
+}
+
+/* Is the store a folder, where a file can be left? */
+static bool is_folder(const char *store)
+{
+	struct stat status;
+
+	return stat(store, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+struct error *diagnose_tell_patch(const struct diagnosis *diagnosis, const struct launch_options *launch,
+				  const char *store, FILE *out)
+{
+	_cleanup_(guard_set_free) struct guard_set set = { 0 };
+	struct patch_proof proof;
+
+	if (launch->loom != LOOM_COMPILED || !diagnosis->causes.n || cmds_interrupted() ||
+	    !is_folder(store) ||
+	    diagnosis->causes.items[0].verdict < VERDICT_LIKELY) /* the patch has a proof of its own */
+		return NULL;
+	struct error *error = patch_make(diagnosis->causes.items[0].finding, launch->path, &set);
+
+	if (error) { /* of this cause none can be made */
+		error_free(error);
+		return NULL;
+	}
+	proving_until = time(NULL) + PROVING_S;
+	TRY(patch_prove(launch, &set, RUNS, JITTER_US, stop, &proof));
+	if (proof.failed < FAILED_LEAST || !patch_is_proven(&proof))
+		return NULL;
+	_cleanup_free_ char *file = memory_format("%s/patch.guard", store), *clean = text_clean(file);
+
+	TRY(guard_set_save(file, &set));
+	fprintf(out,
+		"Meanwhile unsnarl cc --guard %s ...\n"
+		"          builds it so that the others wait: with random delays %llu of %llu\n"
+		"          runs failed without this patch, none of %llu with it.\n",
+		clean, (unsigned long long)proof.failed, (unsigned long long)proof.runs,
+		(unsigned long long)proof.runs);
+	return NULL;
+}
