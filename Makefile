@@ -5,7 +5,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 SOURCES = $(shell git ls-files '*.c' '*.h' ':!corpus' ':!bench' ':!examples')
 
-.PHONY: all install demo check check-correct bench eval-hunt eval-diagnose eval-locon eval-bugaboo eval-invariants eval-colfinder eval-suppress sanitize fuzz format tidy packages clean
+.PHONY: all install demo check check-correct bench bench-binary eval-hunt eval-diagnose eval-locon eval-bugaboo eval-invariants eval-colfinder eval-suppress sanitize fuzz format tidy packages clean
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -38,6 +38,12 @@ bench:
 	@scripts/packages.sh build bench
 	@$(MAKE) --no-print-directory all
 	bench/run.py --build $(BUILD)
+
+# What observing costs on the binary loom, beside DRD and Helgrind.
+bench-binary:
+	@scripts/packages.sh build bench
+	@$(MAKE) --no-print-directory all
+	bench/binary.py --build $(BUILD)
 
 # How hunts and replays do on the corpus, into doc/results.md; half an hour (EVAL="--seeds 2 …" for fewer).
 eval-hunt: all

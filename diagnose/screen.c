@@ -403,8 +403,11 @@ static void put_nothing(const struct diagnosis *diagnosis, FILE *out)
 	}
 	put_label(out, "Tried", tried);
 	put_label(out, "Control",
-		  "switches at accesses to memory and at calls that synchronise, in code "
-		  "built by unsnarl; one thread at a time.");
+		  diagnosis->options->loom == LOOM_BINARY
+			  ? "switches at accesses to memory and at calls that synchronise, in the program "
+			    "and its libraries but not in libc; one thread at a time."
+			  : "switches at accesses to memory and at calls that synchronise, in code "
+			    "built by unsnarl; one thread at a time.");
 	if (tally->uncontrolled.n)
 		put_uncontrolled(diagnosis, out);
 	else

@@ -62,18 +62,47 @@ int main(void)
 	return 0;
 }
 C
-	gcc -g -O1 -w -pthread lost.c -o lost && gcc -O1 -w -pthread -s lost.c -o bare &&
+	cat >heap.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static char *block;
+static int what;
+static void *use(void *unused)
+{
+	if (what == 'b')
+		block[20] = 1;
+	if (what == 'd' || what == 'u')
+		free(block);
+	if (what == 'u')
+		block[3] = 1;
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	what = argv[1][0];
+	block = malloc(20);
+	pthread_create(&thread, NULL, use, NULL);
+	pthread_join(thread, NULL);
+	if (what != 'u')
+		free(block);
+	return 0;
+}
+C
+	gcc -g -O1 -w -pthread heap.c -o heap && gcc -g -O1 -w -pthread lost.c -o lost && gcc -O1 -w -pthread -s lost.c -o bare &&
 		gcc -g -O1 -w -pthread freed.c -o freed &&
 		gcc -g -O1 -w -pthread -I"$SOURCE/tests/controlled" "$SOURCE/tests/controlled/bad/deadlock_two.c" -o deadlock &&
 		gcc -g -O1 -w -pthread -I"$SOURCE/tests/controlled" -I"$SOURCE/tests/correct" "$SOURCE/tests/correct/pipe.c" -o pipes
 	verdict $? "the programs build"
 	printf '#!/bin/sh\nexec ./lost\n' >wrapper
-	chmod +x wrapper
+	cp lost other
+	printf '#!/bin/sh\n./other >/dev/null\nexec ./lost\n' >two
+	chmod +x wrapper two
 }
 
 # What is observed is what tests/reference.c says of the trace.
 test_reference() {
-	for seed in 3 14 27; do
+	for seed in 3 14 27 17; do # 17: contexts of eight events, which have no room for a mark
 		[ $((seed % 2)) -eq 0 ] && kind= || kind=--serial
 		python3 "$SOURCE/tests/random_program.py" $kind $seed >random.c
 		gcc -w -g -O$((seed % 3)) -pthread random.c -o random
@@ -133,9 +162,43 @@ assert a.get("schedule") == b.get("schedule")'
 	expect_status 1 "a program behind a script is controlled"
 }
 
+# Faults of the heap end a controlled run with a sentence.
+test_heap() {
+	for fault in 'd:free\(\): double free detected' 'b:write of 1 bytes, 0 bytes beyond the end of a block of 20' \
+		'u:use after free: write of 1 bytes, 3 bytes into a block of 20' 'n:No schedule failed'; do
+		call hunt --budget 2 --seed 1 -j 1 --no-reduce --store "heap${fault%%:*}.store" -- ./heap "${fault%%:*}"
+		expect out "${fault#*:}" "heap fault ${fault%%:*}"
+	done
+}
+
+# Of what a script starts, one program is looked at.
+test_program() {
+	call hunt --budget 8 --seed 5 -j 1 --no-reduce --program lost --store program.store -- ./two
+	expect_status 1 "the named program is controlled, not the first one"
+	call replay last -n 2 --program lost --store program.store
+	expect out '^2 of 2 identical' "it is replayed"
+	call hunt --program some/lost -- ./two
+	expect_status 2 "--program takes no path"
+	expect err 'name of a program.s file without its folder' "--program takes no path"
+}
+
+test_gdb() {
+	if ! command -v gdb >/dev/null; then
+		return
+	fi
+	printf 'bt 3\ninfo threads\n' >commands
+	call replay last --store hunt.store --at lost.c:8 --gdb-commands commands
+	expect out '#0 .*add \(.*lost.c' "gdb stops a replay at a line"
+	call replay last --store hunt.store --gdb-commands commands
+	expect out 'exit' "gdb stops a replay where it ends"
+}
+
 make_programs
 test_reference
 test_run
 test_hunt
+test_heap
+test_program
+test_gdb
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -44,8 +44,10 @@ void VG_(acquire_BigLock)(ThreadId tid, const HChar *who);
 SysRes VG_(do_syscall)(UWord number, UWord, UWord, UWord, UWord, UWord, UWord, UWord, UWord);
 SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt protection, Int fd, Off64T offset);
 SysRes VG_(am_mmap_anon_float_valgrind)(SizeT size);
+Bool VG_(am_is_valid_for_client)(Addr start, SizeT length, UInt protection);
 Int VG_(safe_fd)(Int fd);                  /* moves it to where programs do not see it */
 extern const HChar *VG_(args_the_exename); /* the file that is executed */
+extern Int VG_(fd_soft_limit), VG_(fd_hard_limit); /* of the program's descriptors; more are the core's */
 void VG_(gdbserver)(ThreadId tid);         /* hands the thread to gdb, returns when it is to go on */
 extern Int VG_(clo_vgdb);                  /* 0: there is no gdb */
 extern Bool VG_(in_generated_code);

@@ -38,7 +38,6 @@ Bool VG_(translate)(ThreadId tid, Addr address, Bool debugging, Int verbosity, U
 		    Bool redirects);
 Bool VG_(search_transtab)(Addr *host, UInt *sector, UInt *index, Addr guest, Bool updates);
 Addr VG_(redir_do_lookup)(Addr address, Bool *wraps);
-Bool VG_(am_is_valid_for_client)(Addr start, SizeT length, UInt protection);
 
 static void needed_start(void)
 {

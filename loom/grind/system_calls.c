@@ -134,6 +134,28 @@ static bool waits_for_time(const struct call *call)
 	}
 }
 
+/* The core refuses whoever makes the hard limit of open files smaller, as servers do, because it needs some itself.
+ * Here the program gets its limit, and the core keeps its own. True when the call is done. */
+static bool limit_files(const struct call *call)
+{
+	bool by_process = call->number == __NR_prlimit64;
+	int pid = by_process ? (int)call->a[0] : 0;
+	const struct vki_rlimit *wanted = (const struct vki_rlimit *)call->a[by_process ? 2 : 1];
+	struct vki_rlimit *before = by_process ? (struct vki_rlimit *)call->a[3] : NULL;
+
+	if ((call->number != __NR_setrlimit && !by_process) || (pid && pid != VG_(getpid)()) ||
+	    call->a[by_process] != VKI_RLIMIT_NOFILE || !wanted ||
+	    !VG_(am_is_valid_for_client)((Addr)wanted, sizeof *wanted, VKI_PROT_READ) ||
+	    wanted->rlim_cur > wanted->rlim_max || wanted->rlim_max > (UWord)VG_(fd_hard_limit) ||
+	    (before && !VG_(am_is_valid_for_client)((Addr)before, sizeof *before, VKI_PROT_WRITE)))
+		return false;
+	if (before)
+		*before = (struct vki_rlimit){ (UWord)VG_(fd_soft_limit), (UWord)VG_(fd_hard_limit) };
+	VG_(fd_soft_limit) = (Int)wanted->rlim_cur;
+	answer(call, 0);
+	return true;
+}
+
 /* True when the call is done. */
 static bool steered_call(const struct call *call, UInt trc)
 {
@@ -191,6 +213,8 @@ void __wrap_vgPlain_client_syscall(ThreadId tid, UInt trc)
 		answer(&call, 0);
 		return;
 	}
+	if (limit_files(&call))
+		return;
 	bool steered = grind.observed && control.options.policy != POLICY_FREE;
 
 	if (steered && steered_call(&call, trc)) {
