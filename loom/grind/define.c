@@ -313,7 +313,10 @@ Addr define_store(Addr address, uint64_t address_mark, uint64_t mark, const stru
 			return (Addr)define.nowhere;
 		}
 	}
-	set_bytes(address, site->size, add(address, site->size, DEFINED_STORE, site, mark, value, instance));
+	uint32_t number = add(address, site->size, DEFINED_STORE, site, mark, value, instance);
+
+	definitions[number % DEFINITIONS].where = address_mark;
+	set_bytes(address, site->size, number);
 	if (UNLIKELY(site->watched))
 		define_watched(site, mark);
 	if (!is_own_stack(address))
