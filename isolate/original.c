@@ -67,19 +67,19 @@ static struct error *hunt_failure(const struct isolate_options *options, struct 
 
 #define HUNT_SHARE 4    /* of the time: by chance first, */
 #define PROVOKE_SHARE 3 /* then by force, then by chance again */
-static struct error *find_failure(const struct isolate_options *options, struct isolation *out,
+static struct error *find_failure(const struct isolate_options *options, struct isolation *out, uint64_t seed,
 				  double deadline, struct run *failed)
 {
 	double began = watch_now(), whole = deadline - began;
 
-	TRY(hunt_failure(options, out, options->seed, began + whole / HUNT_SHARE, failed));
+	TRY(hunt_failure(options, out, seed, began + whole / HUNT_SHARE, failed));
 	if (failed->schedule.nturns)
 		return NULL;
 	say(options, "forcing interleavings");
 	TRY(isolate_provoke(options, out, watch_now() + whole / PROVOKE_SHARE, failed));
 	if (failed->schedule.nturns)
 		return NULL;
-	return hunt_failure(options, out, options->seed + 1, deadline, failed);
+	return hunt_failure(options, out, seed + 1, deadline, failed);
 }
 
 #define REDUCE_TRIES 200
@@ -137,6 +137,26 @@ static struct error *run_until_quiet(const struct isolate_options *options, stru
 	return run_traced(&launch, out, channel, options->schedule);
 }
 
+/* Looks for a failure and follows it: by its shortest schedule, or where that leads elsewhere, by its own. */
+static struct error *hunt_once(const struct isolate_options *options, struct isolation *out,
+			       struct channel *channel, uint64_t seed, double deadline,
+			       struct schedule *schedule)
+{
+	_cleanup_(run_free) struct run failed = { 0 };
+
+	TRY(find_failure(options, out, seed, deadline, &failed));
+	if (!failed.schedule.nturns)
+		return NULL;
+	TRY(shorten(options, &failed, deadline, schedule));
+	say(options, "following the failure");
+	TRY(run_traced(options->launch, out, channel, schedule));
+	if (has_failed(options, out))
+		return NULL;
+	schedule_free(schedule);
+	*schedule = schedule_copy(&failed.schedule);
+	return run_traced(options->launch, out, channel, schedule);
+}
+
 struct error *isolate_original(const struct isolate_options *options, struct isolation *out,
 			       struct channel *channel, double deadline, struct schedule *schedule)
 {
@@ -148,20 +168,15 @@ struct error *isolate_original(const struct isolate_options *options, struct iso
 		TRY(run_until_quiet(options, out, channel));
 	if (!has_failed(options, out) && !options->schedule && out->original.schedule.nturns &&
 	    out->original.observations.nthreads > 1) {
-		_cleanup_(run_free) struct run failed = { 0 };
-
 		out->hunted = true;
 		out->runs.hunt++;
-		TRY(find_failure(options, out, deadline, &failed));
-		if (!failed.schedule.nturns)
-			return NULL;
-		TRY(shorten(options, &failed, deadline, schedule));
-		say(options, "following the failure");
-		TRY(run_traced(options->launch, out, channel, schedule));
-		if (!has_failed(options, out)) { /* what is short may be another failure, or luck */
+		for (uint64_t seed = options->seed; !has_failed(options, out) && !is_over(options, deadline);
+		     seed += 2) {
 			schedule_free(schedule);
-			*schedule = schedule_copy(&failed.schedule);
-			TRY(run_traced(options->launch, out, channel, schedule));
+			*schedule = (struct schedule){ 0 };
+			TRY(hunt_once(options, out, channel, seed, deadline, schedule));
+			if (!schedule->nturns) /* nothing failed */
+				break;
 		}
 	}
 	if (has_failed(options, out) && !schedule->nturns)

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "diagnose/claim_build.h"
+#include "loom/reduce.h"
 #include "loom/steer.h"
 #include "loom/watch.h"
 
@@ -206,21 +207,52 @@ static void forget_claim(struct provocation *p, struct schedule *schedule)
 	schedule->claim = NULL;
 }
 
+/* Does the schedule lead to the failure by itself? The others that were given are taken meanwhile. */
+static struct error *check_plain(struct provocation *p, struct steer *steer, struct run *run,
+				 struct run *failed)
+{
+	uint64_t index = p->attempts++;
+	struct steer_order order = { .index = index,
+				     .seed = run->schedule.seed,
+				     .light = true,
+				     .policy = SCHEDULE_STAY,
+				     .sites = point_sites_of(&run->schedule) };
+
+	order.plan = memory_alloc((run->schedule.nturns + 1) * sizeof *order.plan);
+	order.nplan = reduce_plan(&run->schedule, false, order.plan);
+	TRY(steer_give(steer, &order));
+	for (bool done = false; !done && steer_pending(steer);) {
+		struct steer_report report = { 0 };
+		bool got = false;
+
+		TRY(steer_take(steer, WAIT_S, &report, &got));
+		p->out->runs.hunt += got;
+		done = got && report.index == index;
+		if (done && isolate_fails(p->options, report.outcome, report.label)) {
+			*failed = *run;
+			*run = (struct run){ 0 };
+		}
+		steer_report_free(&report);
+		done |= p->options->stop && p->options->stop();
+	}
+	return NULL;
+}
+
 static struct error *take(struct provocation *p, struct steer *steer, struct run *failed)
 {
 	struct steer_report report = { 0 };
+	struct error *error = NULL;
 	bool got = false;
 
 	TRY(steer_take(steer, WAIT_S, &report, &got));
 	p->out->runs.hunt += got;
 	if (got && report.harvested && isolate_fails(p->options, report.outcome, report.label) &&
-	    !failed->schedule.nturns) {
-		*failed = report.run;
-		report.run = (struct run){ 0 };
-		forget_claim(p, &failed->schedule);
+	    report.run.schedule.nturns) {
+		forget_claim(p, &report.run.schedule);
+		error = check_plain(p, steer, &report.run, failed);
 	}
 	steer_report_free(&report);
-	return NULL;
+	return error;
 }
 
 /* What is forced may come at another time of the program: each gets several chances. */

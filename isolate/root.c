@@ -3,6 +3,8 @@
  */
 #include "isolate/isolate.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 
 static void add(struct isolation *isolation, const struct isolate_place *place, uint32_t thread, bool write)
@@ -18,6 +20,24 @@ static void add(struct isolation *isolation, const struct isolate_place *place, 
 		finding_add_variable(&isolation->finding, unit.sites[0].variable);
 	}
 	unit_free(&unit);
+}
+
+/* A free inside a header of the system, of a container say, stands at the program's call that led there. */
+static struct isolate_place own_place(struct isolation *isolation,
+				      const struct isolate_definition *definition)
+{
+	struct isolate_place place = definition->place;
+
+	for (size_t i = 0; i < ISOLATE_CALLERS; i++) {
+		struct unit unit = isolation_place(isolation, &place, SITE_WRITE);
+		bool outside = unit.nsites && !strncmp(unit.sites[0].file, "/usr/", strlen("/usr/"));
+
+		unit_free(&unit);
+		if (!outside || !definition->callers[i].address)
+			break;
+		place = definition->callers[i];
+	}
+	return place;
 }
 
 static const struct isolate_hop *undefined_hop(const struct isolate_failure *failure)
@@ -89,8 +109,11 @@ void isolation_tell_root(struct isolation *isolation)
 	/* To leave a block is the fault itself; what led there comes second. */
 	if (last->failure.kind == FAILED_BEYOND)
 		add(isolation, &last->failure.place, last->failure.thread, last->failure.write);
-	if (hop && hop->definition.place.address)
-		add(isolation, &hop->definition.place, hop->definition.thread, true);
+	if (hop && hop->definition.place.address) {
+		struct isolate_place place = own_place(isolation, &hop->definition);
+
+		add(isolation, &place, hop->definition.thread, true);
+	}
 	if (hop)
 		add(isolation, &hop->place, hop->thread, false);
 	if (last->failure.kind != FAILED_BEYOND)

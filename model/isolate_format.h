@@ -15,6 +15,7 @@
 #define ISOLATE_HOPS 16u
 #define ISOLATE_READS 96u
 #define ISOLATE_WATCHED 32u
+#define ISOLATE_CALLERS 2u
 
 struct isolate_place {
 	uint64_t address; /* in the file; 0: not known */
@@ -42,6 +43,8 @@ struct isolate_definition {
 	uint64_t order; /* accesses of its thread so far */
 	uint64_t when;  /* number among the definitions of the run */
 	uint32_t thread, definer;
+	struct isolate_place
+		callers[ISOLATE_CALLERS]; /* of a free: the calls that led to it, from inside out */
 };
 
 /* A location that was used, and who had defined it when it was read. */

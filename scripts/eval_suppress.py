@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -44,9 +45,14 @@ def build(folder, truth, target):
                     "-I", str(SOURCE / "corpus"), *sources, "-o", str(target)], check=True)
 
 
+def cpu_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def isolate(target, args, options):
-    """The answer, or one with the message as its verdict; and the seconds it took."""
-    started = time.monotonic()
+    """The answer, or one with the message as its verdict; the seconds it took and those of the processor."""
+    started, before = time.monotonic(), cpu_seconds()
     try:
         done = subprocess.run([UNSNARL, "isolate", "--json", "--seed", str(options.seed), "--time", str(options.time),
                                "--timeout", "5", "--", str(target), *args],
@@ -54,7 +60,7 @@ def isolate(target, args, options):
         answer = json.loads(done.stdout) if done.stdout else {"verdict": done.stderr.decode(errors="replace").strip()[:60]}
     except subprocess.TimeoutExpired:
         answer = {"verdict": "time-out"}
-    return answer, time.monotonic() - started
+    return answer, time.monotonic() - started, cpu_seconds() - before
 
 
 def judge(truth, answer):
@@ -91,8 +97,8 @@ def measure(path, work, options):
         return None
     target = pathlib.Path(work) / truth["name"]
     build(path.parent, truth, target)
-    answer, seconds = isolate(target, truth["args"], options)
-    row = {"truth": truth, "answer": answer, "seconds": seconds, "judged": judge(truth, answer)}
+    answer, seconds, cpu = isolate(target, truth["args"], options)
+    row = {"truth": truth, "answer": answer, "seconds": seconds, "cpu": cpu, "judged": judge(truth, answer)}
     if options.table == 3:
         command = [str(target), *truth["args"]]
         row["native"] = seconds_of(command, work)
@@ -118,13 +124,13 @@ def print_second(rows):
 
 def print_third(rows):
     print("\n### Table III: seconds\n")
-    print("| program | native | Valgrind alone | traced | in all, with the search for a failure |")
-    print("|---|---|---|---|---|")
+    print("| program | native | Valgrind alone | traced | in all, with the search for a failure | processor |")
+    print("|---|---|---|---|---|---|")
     for row in rows:
         print(f"| {row['truth']['name']} | {row['native']:.2f} | {row['stock']:.2f} | "
-              f"{row['answer'].get('longest_seconds', 0):.2f} | {row['seconds']:.1f} |")
+              f"{row['answer'].get('longest_seconds', 0):.2f} | {row['seconds']:.1f} | {row['cpu']:.1f} |")
     for name, _, _, _, _, native, stock, traced, total in PAPER:
-        print(f"| *paper:* {name} | {native} | {stock} | {traced} | {total} |")
+        print(f"| *paper:* {name} | {native} | {stock} | {traced} | {total} | |")
 
 
 def main():
@@ -141,7 +147,7 @@ def main():
             row = measure(path, work, options)
             if row:
                 rows.append(row)
-                print(f"{row['truth']['name']:<18}{row['judged']:<7}{row['executions']:<18}{row['seconds']:.1f} s",
+                print(f"{row['truth']['name']:<18}{row['judged']:<7}{row['executions']:<18}{row['seconds']:.1f} s, {row['cpu']:.1f} of processor",
                       file=sys.stderr, flush=True)
     print_second(rows)
     if options.table == 3:

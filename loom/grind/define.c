@@ -313,7 +313,10 @@ Addr define_store(Addr address, uint64_t address_mark, uint64_t mark, const stru
 			return (Addr)define.nowhere;
 		}
 	}
-	set_bytes(address, site->size, add(address, site->size, DEFINED_STORE, site, mark, value, instance));
+	uint32_t number = add(address, site->size, DEFINED_STORE, site, mark, value, instance);
+
+	definitions[number % DEFINITIONS].where = address_mark;
+	set_bytes(address, site->size, number);
 	if (UNLIKELY(site->watched))
 		define_watched(site, mark);
 	if (!is_own_stack(address))
@@ -338,6 +341,20 @@ void define_allocated(Addr address, SizeT size, bool zero)
 		  add(address, size, zero ? DEFINED_CLEARED : DEFINED_ALLOCATED, NULL, 0, 0, 0));
 }
 
+/* The calls of the program that the one at hand is in, from inside out: a free has no value, so they stand there. */
+static void note_callers(struct definition *definition)
+{
+	const struct value_thread *thread = define_thread();
+	Addr callers[1 + ISOLATE_CALLERS] = { 0 };
+	uint32_t n = 0;
+
+	for (uint32_t i = thread->nreturns; i-- > 0 && n <= ISOLATE_CALLERS;)
+		if (code_kind(thread->returns[i] - 1) == CODE_PROGRAM)
+			callers[n++] = thread->returns[i] - 1;
+	definition->mark = callers[1]; /* the first is the call itself */
+	definition->value = callers[2];
+}
+
 bool define_freed(Addr address, SizeT size)
 {
 	uint64_t instance = count(define_thread(), grind.call + 2);
@@ -346,7 +363,10 @@ bool define_freed(Addr address, SizeT size)
 		define.area->calls++;
 		return false;
 	}
-	set_bytes(address, size, add(address, size, DEFINED_FREED, NULL, 0, 0, instance));
+	uint32_t number = add(address, size, DEFINED_FREED, NULL, 0, 0, instance);
+
+	note_callers(&definitions[number % DEFINITIONS]);
+	set_bytes(address, size, number);
 	return true;
 }
 

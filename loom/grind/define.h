@@ -45,6 +45,7 @@ struct load {
 
 struct definition {
 	uint64_t order, mark, value, instance; /* mark: of the value */
+	uint64_t where;                        /* mark of the address */
 	Addr address, call;
 	SizeT size;
 	const struct value_site *site; /* NULL unless an instruction did it */

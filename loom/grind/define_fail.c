@@ -63,6 +63,8 @@ static struct isolate_definition describe(uint32_t number, Addr address, SizeT s
 						    .definer = number                 ? DEFINED_LOST
 							       : is_on_stack(address) ? DEFINED_FRAME
 										      : DEFINED_NOT };
+	bool freed = from->definer == DEFINED_FREED;
+
 	return (struct isolate_definition){ .place =
 						    define_place(from->site ? from->site->pc : 0, from->call),
 					    .key = from->site ? from->site->pc : from->call,
@@ -70,7 +72,9 @@ static struct isolate_definition describe(uint32_t number, Addr address, SizeT s
 					    .when = from->number,
 					    .address = from->address,
 					    .size = from->size,
-					    .value = from->value,
+					    .value = freed ? 0 : from->value,
+					    .callers = { define_place(freed ? from->mark : 0, 0),
+							 define_place(freed ? from->value : 0, 0) },
 					    .order = from->order,
 					    .thread = from->thread,
 					    .definer = from->definer };

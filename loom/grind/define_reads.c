@@ -65,9 +65,14 @@ static void expand(struct search *search, struct isolate_failure *failure, const
 	for (uint32_t i = 0; i < LOAD_WORDS && 8 * i < load->site->size; i++) {
 		const struct definition *from = define_numbered(load->definition[i]);
 
-		if (from && from->definer == DEFINED_STORE)
-			push_mark(search, from->mark, at->distance + !(from->mark & MARK_COPY),
-				  control ? READ_CONTROL : READ_VALUE);
+		if (!from || from->definer != DEFINED_STORE)
+			continue;
+		push_mark(search, from->mark, at->distance + !(from->mark & MARK_COPY),
+			  control ? READ_CONTROL : READ_VALUE);
+		/* What said where to write: of what failed itself, the write may have been meant for another
+		 * place. */
+		if (!at->distance)
+			push_mark(search, from->where, 1, control ? READ_CONTROL : READ_ADDRESS);
 	}
 	push_mark(search, load->mark, at->distance + 1, control ? READ_CONTROL : READ_ADDRESS);
 	failure->reads[failure->nreads++] =
