@@ -38,6 +38,32 @@ static bool is_group(const struct proposal *proposal)
 						    : !claim_is_order(&proposal->claim);
 }
 
+/* Events of the failing run from the first to the last access of a group. */
+static void span_of(const struct proposal *proposal, size_t *first, size_t *last)
+{
+	const struct claim_parts *parts = &proposal->parts;
+
+	*first = parts->items[0].at;
+	*last = 0;
+	for (size_t i = 0; i < parts->n; i++)
+		if (parts->items[i].thread == parts->items[0].thread && parts->items[i].at > *last)
+			*last = parts->items[i].at;
+}
+
+/* Is the one a part of the other, as a group of the same thread at the same time? Then less is enough. */
+static bool is_within(const struct proposal *inner, const struct proposal *outer)
+{
+	size_t first, last, from, to;
+
+	if (inner->claim.kind != CLAIM_ATOMIC || outer->claim.kind != CLAIM_ATOMIC ||
+	    inner->parts.items[0].thread != outer->parts.items[0].thread ||
+	    inner->parts.items[0].at == CLAIM_NOT_TRACED || outer->parts.items[0].at == CLAIM_NOT_TRACED)
+		return false;
+	span_of(inner, &first, &last);
+	span_of(outer, &from, &to);
+	return first >= from && last <= to && (first != from || last != to);
+}
+
 static bool is_failure_itself(const struct proposal *proposal)
 {
 	return proposal->claim.kind == CLAIM_LOCKS || proposal->claim.kind == CLAIM_MISSED;
@@ -66,6 +92,8 @@ static int compare(const void *left, const void *right)
 		return a->proof.verdict > b->proof.verdict ? -1 : 1;
 	if (is_group(a) != is_group(b))
 		return is_group(a) ? -1 : 1;
+	if (is_within(a, b) != is_within(b, a))
+		return is_within(a, b) ? -1 : 1;
 	/* Seen on both sides of the others without a failure: then to be one step is what matters. */
 	bool one_step = is_group(a) && proof_has_both_orders(&a->proof);
 	bool other_step = is_group(b) && proof_has_both_orders(&b->proof);

@@ -5,10 +5,11 @@
  *   1. proven before likely before guessed;
  *   2. a group of accesses that must be one step, unless it was only ever seen on one side of
  *      the others, before an order of two: it forbids less;
- *   3. a group that passes when the others come before it and when they come after it;
- *   4. what fails clearly more often when it is forced;
- *   5. what was complete earlier in the shortest failing run: later things follow from it;
- *   6. the smaller one.
+ *   3. of two groups of a thread the one within the other: less is enough;
+ *   4. a group that passes when the others come before it and when they come after it;
+ *   5. what fails clearly more often when it is forced;
+ *   6. what was complete earlier in the shortest failing run: later things follow from it;
+ *   7. the smaller one.
  */
 #ifndef DIAGNOSE_CAUSES_H
 #define DIAGNOSE_CAUSES_H

@@ -343,8 +343,10 @@ static void atomic_passes(struct agent *me, uint32_t mark)
 		return;
 	}
 	const struct claim_step *own = step_of_group(group, mark, &index);
+	/* Where both run the same code, what ends a whole group is the others' step as well. */
+	bool inside = own && group->role == 0 && index != forbidding.last[0];
 	for (uint32_t i = 0; i < claim->nsteps; i++)
-		if (mark & MARK_STEP(i) && claim->steps[i].role != 0 && !(own && group->role == 0))
+		if (mark & MARK_STEP(i) && claim->steps[i].role != 0 && !inside)
 			note_order(me, true, &claim->steps[i]);
 	/* The first step begins a group, again if need be. */
 	for (uint32_t i = 0;
