@@ -1,4 +1,5 @@
-/* The program executes itself while threads are at work, twice, and ends well. */
+/* The program executes itself while threads are at work, twice, and ends well.
+ * uncontrolled: programs that are executed */
 #include "check.h"
 
 #include <unistd.h>

@@ -10,7 +10,7 @@
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 
-#define LEAVING_NS 200000000ull     /* longest real wait for a thread that has ended, */
+#define LEAVING_NS 5000000000ull    /* longest real wait for a thread that has ended, on a busy machine, */
 #define LEAVING_LEAST_NS 2000000ull /* and for one that waits, perhaps for a lock that another thread has */
 #define WATCH_SECONDS 2
 #define PARK_BYTES 32768u

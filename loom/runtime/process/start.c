@@ -248,7 +248,8 @@ static void observe_program(void)
 		return;
 	context_start(runtime.options.context);
 	runtime.armed = armed_start();
-	runtime.always_slow = runtime.options.line || (runtime.options.observe & OBSERVE_TRACE) || runtime.armed;
+	runtime.always_slow =
+		runtime.options.line || (runtime.options.observe & OBSERVE_TRACE) || runtime.armed;
 	if (runtime.options.line)
 		lines_start();
 	runtime.controlled = runtime.lean = runtime.head->control.policy != POLICY_FREE;
@@ -256,6 +257,9 @@ static void observe_program(void)
 	thread_self();
 	if (runtime.controlled)
 		control_start();
+	if (runtime.controlled && runtime.head->processes > 1)
+		control_uncontrolled(
+			"programs that are executed: of several only the last one's turns are kept");
 	__atomic_store_n(&runtime.process->started, 1, __ATOMIC_RELEASE);
 }
 
