@@ -37,12 +37,14 @@ bool pairs_parallel(struct scanner *scanner, uint32_t a, uint32_t b, uint32_t ro
 	const struct threads *threads = &scanner->threads;
 	const struct access_at *left = &scanner->accesses.items.items[a];
 	const struct access_at *right = &scanner->accesses.items.items[b];
-	uint32_t found = 0;
+	/* Of pointers that lead nearly anywhere the first pair of threads says as much as any. */
+	bool wide = left->breadth > ACCESSES_WIDE || right->breadth > ACCESSES_WIDE;
+	uint32_t found = 0, most = wide ? 1 : ROOTS_MOST;
 	double best = -1;
 
 	*why = PRUNED_ONE_THREAD;
-	for (uint32_t r = 0; r < threads->n && found < ROOTS_MOST; r++)
-		for (uint32_t s = 0; s < threads->n && found < ROOTS_MOST; s++) {
+	for (uint32_t r = 0; r < threads->n && found < most; r++)
+		for (uint32_t s = 0; s < threads->n && found < most; s++) {
 			const uint32_t both[] = { r, s };
 
 			if (!(left->roots >> r & 1) || !(right->roots >> s & 1) ||
@@ -59,7 +61,7 @@ bool pairs_parallel(struct scanner *scanner, uint32_t a, uint32_t b, uint32_t ro
 						 : reason(scanner, left->instruction, r, s);
 				continue;
 			}
-			double worth = score_worth(scanner, a, b, both);
+			double worth = wide ? 0 : score_worth(scanner, a, b, both);
 
 			found++;
 			if (worth > best) {

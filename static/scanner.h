@@ -71,7 +71,7 @@ void atomic_find(struct scanner *scanner, struct scan *out);
 void multi_find(struct scanner *scanner, struct scan *out);
 void cycles_find(struct scanner *scanner, struct scan *out);
 
-/* ---- phases.c ---- */
+/* ---- separated.c ---- */
 /* What stands between two accesses of two threads, as far as the text tells; it may be meant for something else. */
 enum phase {
 	PHASE_NONE,
