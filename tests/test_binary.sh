@@ -153,7 +153,7 @@ assert a.get("schedule") == b.get("schedule")'
 	expect out 'use after free: read of 4 bytes, 4 bytes into a block of 8 bytes' "it says what was freed"
 	call hunt --budget 6 --seed 1 -j 1 --no-reduce --store pipes.store -- ./pipes
 	expect_status 0 "pipes between threads pass"
-	call hunt --budget 60 --seed 5 -j 1 --no-reduce --store wrapper.store -- ./wrapper
+	call hunt --budget 8 --seed 5 -j 1 --no-reduce --store wrapper.store -- ./wrapper
 	expect_status 1 "a program behind a script is controlled"
 }
 
