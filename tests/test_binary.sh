@@ -158,7 +158,7 @@ assert a.get("schedule") == b.get("schedule")'
 	call hunt --budget 10 --seed 1 -j 1 --no-reduce --store sound.store -- ./sound
 	expect_status 0 "a sound program without shared libraries passes"
 	expect out '10 passed' "a sound program without shared libraries passes"
-	call hunt --budget 60 --seed 5 -j 1 --no-reduce --store wrapper.store -- ./wrapper
+	call hunt --budget 8 --seed 5 -j 1 --no-reduce --store wrapper.store -- ./wrapper
 	expect_status 1 "a program behind a script is controlled"
 }
 

@@ -90,9 +90,21 @@ static bool claim_process(int fd)
 
 static int area_fd = -1;
 
+/* A program with hooks brings a runtime that looks for the area as well. So it finds it under another name, of the same
+ * length, as do programs that it executes, which are under Valgrind, too. */
+static void rename_variable(const HChar *from, const HChar *to)
+{
+	SizeT length = VG_(strlen)(from);
+
+	for (HChar **entry = VG_(client_envp); entry && *entry; entry++)
+		if (VG_(strncmp)(*entry, from, length) == 0 && (*entry)[length] == '=')
+			VG_(memcpy)(*entry, to, length);
+}
+
 bool area_start(void)
 {
-	const HChar *value = VG_(getenv)(AREA_ENVIRONMENT);
+	rename_variable(AREA_ENVIRONMENT, AREA_HIDDEN);
+	const HChar *value = VG_(getenv)(AREA_HIDDEN);
 
 	if (!value)
 		return false;

@@ -93,7 +93,7 @@ static void rename_variable(void)
 {
 	for (HChar **entry = VG_(client_envp); entry && *entry; entry++)
 		if (VG_(strncmp)(*entry, SERVER_ENVIRONMENT "=", sizeof SERVER_ENVIRONMENT) == 0)
-			VG_(sprintf)(*entry, "%s=%06d", AREA_ENVIRONMENT, AREA_DESCRIPTOR);
+			VG_(sprintf)(*entry, "%s=%06d", AREA_HIDDEN, AREA_DESCRIPTOR);
 }
 
 bool server_prepare(void)

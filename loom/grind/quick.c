@@ -204,6 +204,9 @@ static IRExpr *misses(struct weave *weave, const struct quick *q)
 
 	if (beyond)
 		sum = binary(weave, Iop_Or64, sum, beyond);
+	/* Only programs with hooks have memory so far up: the cells of their own runtime. */
+	if (grind.pointed || grind.has_far_memory)
+		sum = binary(weave, Iop_Or64, sum, shift(weave, Iop_Shr64, q->address, NEAR_BITS));
 	if (all || grind.pointed || grind.observes & OBSERVE_PREDECESSORS) {
 		IRExpr *quick = keep(weave, Ity_I8,
 				     IRExpr_Load(Iend_LE, Ity_I8, number((Addr)&shadow.quick[q->site])));

@@ -12,9 +12,9 @@
 
 #define NEAR_BITS 37 /* Valgrind puts programs below 2^37; what lies higher is not the program's memory */
 #define NEAR(address) ((address) & ((1ull << NEAR_BITS) - 1))
-#define CELLS_BASE 0x100000000000ull
+#define CELLS_BASE 0x600000000000ull
 #define CELL_SIZE 64u                   /* a line of the cache */
-#define CONTEXTS_BASE 0x120000000000ull /* 2 bytes for each byte: in which context it was written last */
+#define CONTEXTS_BASE 0x620000000000ull /* 2 bytes for each byte: in which context it was written last */
 #define STACK_MOST (64ull << 20)
 
 /* Each half of a granule (4 bytes) belongs to nobody, to one thread, or to several: then the granule has parts, and

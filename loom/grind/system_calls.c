@@ -5,6 +5,7 @@
  * what it waits for is there; clocks show virtual time, and random numbers come
  * from the seed. All others go to the kernel while the thread keeps its turn. */
 #include "loom/grind/define.h"
+#include "loom/grind/shadow.h"
 #include "loom/grind/system_calls.h"
 
 #define CLONE_CLEAR_TID 0x200000
@@ -319,6 +320,7 @@ static void kernel_wrote(CorePart part, ThreadId tid, Addr address, SizeT size)
 static void mapped(Addr address, SizeT size, Bool r, Bool w, Bool x, ULong handle)
 {
 	(void)r, (void)w, (void)x, (void)handle;
+	grind.has_far_memory |= (address + size) >> NEAR_BITS != 0;
 	if (grind.observed && grind.thread)
 		shadow_forget(address, size);
 }

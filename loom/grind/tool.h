@@ -91,6 +91,7 @@ struct grind {
 	bool controlled; /* this process is: the first one that has threads */
 	bool pointed;    /* every access goes the long way: the run may be controlled, or is traced */
 	bool traced;
+	bool has_far_memory;     /* beyond what has cells, see shadow.h */
 	bool faults;             /* accesses to dead memory end the run */
 	uint32_t observes;       /* OBSERVE_* */
 	uint32_t context_events; /* kept */
@@ -101,6 +102,8 @@ uint64_t grind_random(void);
 void *grind_reserve(SizeT size); /* zeros, which take no memory before they are touched */
 
 /* ---- area.c ---- */
+#define AREA_HIDDEN "UNSNARL_LOOM"
+_Static_assert(sizeof AREA_HIDDEN == sizeof AREA_ENVIRONMENT, "one replaces the other");
 bool area_start(void);      /* false: there is none, the program runs unobserved */
 void grind_take_area(void); /* of a run that was forked */
 void area_fork_child(void);
