@@ -92,6 +92,9 @@ static int compare(const void *left, const void *right)
 		return a->proof.verdict > b->proof.verdict ? -1 : 1;
 	if (is_group(a) != is_group(b))
 		return is_group(a) ? -1 : 1;
+	/* A group that always comes first, or always last, is an order told in a long way. */
+	if (claim_is_order(&a->claim) != claim_is_order(&b->claim))
+		return claim_is_order(&a->claim) ? -1 : 1;
 	if (is_within(a, b) != is_within(b, a))
 		return is_within(a, b) ? -1 : 1;
 	/* Seen on both sides of the others without a failure: then to be one step is what matters. */

@@ -3,8 +3,8 @@
  * follows from their counts (lab.h) and from the run alone:
  *   0. threads that wait for each other or for a lost signal: that is the failure itself;
  *   1. proven before likely before guessed;
- *   2. a group of accesses that must be one step, unless it was only ever seen on one side of
- *      the others, before an order of two: it forbids less;
+ *   2. a group of accesses that must be one step before an order of two: it forbids less; but
+ *      the order before a group that was only ever seen on one side of the others;
  *   3. of two groups of a thread the one within the other: less is enough;
  *   4. a group that passes when the others come before it and when they come after it;
  *   5. what fails clearly more often when it is forced;

@@ -208,14 +208,20 @@ static struct seen_at *last_at(uint32_t what, uint64_t address)
 	return &forbidding.seen[what][(address >> 2) * 0x9e3779b97f4a7c15u >> 58];
 }
 
+static bool was_another_at(const struct seen_at *past, uint64_t address, uint32_t who)
+{
+	return past->thread && past->address == address && (past->thread != who || past->other);
+}
+
+/* Which of the two came first at the address. Where they take turns each comes before and after the other all the
+ * time, which says nothing: only the first time counts. */
 static void note_at(uint64_t address, uint32_t who, bool others)
 {
-	const struct seen_at *past = last_at(!others, address);
-	bool known = past->thread && past->address == address;
-	if (known && (past->thread != who || past->other))
-		intervene_counts()->orders |= others ? CLAIM_AFTER : CLAIM_BEFORE;
 	struct seen_at *now = last_at(others, address);
-	uint32_t other = now->address != address ? 0 : now->thread != who ? now->thread : now->other;
+	bool first = !now->thread || now->address != address;
+	if (first && was_another_at(last_at(!others, address), address, who))
+		intervene_counts()->orders |= others ? CLAIM_AFTER : CLAIM_BEFORE;
+	uint32_t other = first ? 0 : now->thread != who ? now->thread : now->other;
 	*now = (struct seen_at){ address, who, other };
 }
 
@@ -343,11 +349,17 @@ static void atomic_passes(struct agent *me, uint32_t mark)
 		return;
 	}
 	const struct claim_step *own = step_of_group(group, mark, &index);
-	/* Where both run the same code, what ends a whole group is the others' step as well. */
-	bool inside = own && group->role == 0 && index != forbidding.last[0];
-	for (uint32_t i = 0; i < claim->nsteps; i++)
-		if (mark & MARK_STEP(i) && claim->steps[i].role != 0 && !inside)
+	bool inside = own && group->role == 0;
+	for (uint32_t i = 0; i < claim->nsteps; i++) {
+		if (!(mark & MARK_STEP(i)) || claim->steps[i].role == 0)
+			continue;
+		if (!inside)
 			note_order(me, true, &claim->steps[i]);
+		/* Both run the same code: one whole group after another is either order. */
+		else if (index == forbidding.last[0] &&
+			 was_another_at(last_at(false, me->address), me->address, me->number + 1))
+			intervene_counts()->orders |= CLAIM_BEFORE | CLAIM_AFTER;
+	}
 	/* The first step begins a group, again if need be. */
 	for (uint32_t i = 0;
 	     i < claim->nsteps && (!own || group->tentative || index == forbidding.first[group->role]); i++) {
