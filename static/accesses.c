@@ -217,7 +217,7 @@ static void add_library(struct accesses *accesses, struct access_at access, LLVM
 	const struct known_call *known = calls_find(call);
 	uint32_t strings = calls_strings(call);
 
-	for (unsigned i = 0; strings >> i; i++)
+	for (unsigned i = 0; i < CALL_STRINGS && strings >> i; i++)
 		if (strings >> i & 1)
 			add_extent(accesses, access, call, calls_string(i));
 	for (unsigned i = 0; known && i < CALL_EXTENTS && known->extents[i].access; i++)

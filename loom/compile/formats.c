@@ -60,7 +60,9 @@ uint32_t calls_strings(LLVMValueRef call)
 			text = constant_text(LLVMGetOperand(call, families[i].format), &size);
 			argument = families[i].format + 1;
 		}
-	for (const char *at = text, *end = text + size; text && at < end && *at;) {
+	if (!text)
+		return 0;
+	for (const char *at = text, *end = text + size; at < end && *at;) {
 		struct conversion conversion;
 		if (*at++ != '%')
 			continue;

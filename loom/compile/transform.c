@@ -89,7 +89,7 @@ static void collect_access(struct weave *weave, LLVMValueRef instruction)
 	if (!is_call(instruction))
 		return;
 	uint32_t strings = calls_strings(instruction);
-	for (unsigned i = 0; strings >> i; i++)
+	for (unsigned i = 0; i < CALL_STRINGS && strings >> i; i++)
 		if (strings >> i & 1)
 			collect_extent(weave, instruction, calls_string(i));
 	const struct known_call *call = calls_find(instruction);
