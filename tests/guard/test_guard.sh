@@ -90,9 +90,14 @@ check "and logs" test "$(count ' resolved ' armed.log)" -ge 1
 check "a sparse build" $unsnarl cc --sparse order.guard --sample 0 $flags -o sparse order.c
 hooks() { objdump -d --no-show-raw-insn "$1" | grep -c 'call.*<unsnarl_'; }
 check "has fewer hooks" test "$(hooks sparse)" -lt "$(hooks order)"
-$unsnarl run --store field -n 5 --observe edges -- ./sparse right >/dev/null
-$unsnarl rank --store field --export graph >/dev/null
-UNSNARL_MONITOR=graph UNSNARL_MONITOR_LOG=$PWD/news ./sparse right >/dev/null
+# How often the user looks before the value is there differs from run to run: tested until nothing is new.
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	rm -f news
+	$unsnarl run --store field -n 5 --observe edges -- ./sparse right >/dev/null
+	$unsnarl rank --store field --export graph >/dev/null
+	UNSNARL_MONITOR=graph UNSNARL_MONITOR_LOG=$PWD/news ./sparse right >/dev/null
+	[ -e news ] || break
+done
 check "the monitor knows what was tested" test ! -e news
 for i in 1 2 3 4 5 6 7 8; do UNSNARL_MONITOR=graph UNSNARL_MONITOR_LOG=$PWD/news ./sparse wrong >/dev/null; done
 check "and logs what was not" test -s news
