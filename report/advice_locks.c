@@ -95,12 +95,12 @@ static char *with_common(const struct finding *finding, const struct sides *side
 				     name, sides->between);
 	_cleanup_free_ char *taken = lock_place(lock->file, lock->line);
 	_cleanup_free_ char *again = lock_place(last->file, last->line);
-	_cleanup_free_ char *back = lock_place(lock->file, lock->given_back);
+	_cleanup_free_ char *place = lock_place(lock->file, lock->given_back);
+	_cleanup_free_ char *back = lock->given_back ? memory_format(" at %s", place) : memory_string("");
 
-	return memory_format(
-		"The section is too short: %s gives %s back at %s and takes it again at %s. Keep "
-		"it from %s until %s is done, or look again after taking it the second time.",
-		sides->group, name, back, again, taken, sides->end);
+	return memory_format("The section is too short: %s gives %s back%s and takes it again at %s. Keep "
+			     "it from %s until %s is done, or look again after taking it the second time.",
+			     sides->group, name, back, again, taken, sides->end);
 }
 
 /* The lock that the group holds at its first access, and at its last if possible. */
