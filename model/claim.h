@@ -35,13 +35,12 @@ enum claim_use { CLAIM_UNUSED, CLAIM_FORBID, CLAIM_FORCE };
 struct claim_step {
 	uint64_t sites[CLAIM_SITES]; /* ids */
 	uint32_t nsites;
-	uint32_t role;     /* threads take roles as they come; role 0 is that of the first step */
-	uint32_t location; /* steps of one location, from 1, meet at overlapping addresses */
-	uint32_t thread;   /* number of the thread that did it in the run before */
-	uint32_t
-		occurrence; /* it was its so many-th time there, from 1; 0 not known. Of CLAIM_ORDER_ONCE: how
-			      * many accesses the thread had made before */
-	uint32_t write;     /* 1: it writes, or is a call */
+	uint32_t role;       /* threads take roles as they come; role 0 is that of the first step */
+	uint32_t location;   /* steps of one location, from 1, meet at overlapping addresses */
+	uint32_t thread;     /* number of the thread that did it in the run before */
+	uint32_t occurrence; /* it was its so many-th time there, from 1; 0 not known. Of an order-once: how many
+				accesses the thread had made before */
+	uint32_t write;      /* 1: it writes, or is a call */
 };
 
 struct claim_role {

@@ -56,6 +56,10 @@ expect out '200 passed, 0 failed' "a circle, forbidden"
 proves missed.c
 expect out '^Cause +lost wake-up' "a signal too early"
 expect out '^How sure +Proven\.' "a signal that is kept"
+gcc -O1 -g -pthread "$SOURCE/tests/claims/missed.c" -o unhooked || exit 2
+"$UNSNARL" diagnose --budget 150 --seed 1 -j 1 --store unhooked1 -- ./unhooked >out 2>err
+expect out '^Cause +lost wake-up' "the same without hooks"
+expect out '^How sure +Likely\. The signal was given' "where signals cannot be kept nothing is said against it"
 proves missed.c -DKEEPS
 expect out '^Cause +deadlock' "a lock that is kept"
 expect out "lock missed.c:$(line missed.c 'kept \*/')" "where it was taken"
