@@ -34,7 +34,9 @@ bool causes_touch(const struct finding *a, const struct finding *b)
 
 static bool is_group(const struct proposal *proposal)
 {
-	return proposal->claim.kind == CLAIM_ATOMIC ? !proof_has_one_order(&proposal->proof)
+	unsigned sides = proof_sides(&proposal->proof);
+
+	return proposal->claim.kind == CLAIM_ATOMIC ? sides != CLAIM_BEFORE && sides != CLAIM_AFTER
 						    : !claim_is_order(&proposal->claim);
 }
 
@@ -98,8 +100,8 @@ static int compare(const void *left, const void *right)
 	if (is_within(a, b) != is_within(b, a))
 		return is_within(a, b) ? -1 : 1;
 	/* Seen on both sides of the others without a failure: then to be one step is what matters. */
-	bool one_step = is_group(a) && proof_has_both_orders(&a->proof);
-	bool other_step = is_group(b) && proof_has_both_orders(&b->proof);
+	bool one_step = is_group(a) && proof_sides(&a->proof) == (CLAIM_BEFORE | CLAIM_AFTER);
+	bool other_step = is_group(b) && proof_sides(&b->proof) == (CLAIM_BEFORE | CLAIM_AFTER);
 
 	if (one_step != other_step)
 		return one_step ? -1 : 1;

@@ -81,8 +81,7 @@ static const struct method method_isolate = {
 /* Also the order in which their findings stand that no experiment could try. */
 static const struct method *const methods[] = {
 	&method_waits,  &method_memory,          &method_isolate,  &method_fault, &method_wakes,
-	&method_locate, &method_locate_shortest, &method_switches, &method_rank,
-	&method_candidates,
+	&method_locate, &method_locate_shortest, &method_switches, &method_rank,  &method_candidates,
 };
 
 /* A failure that needs so many switches hangs on how long things take, not on an order of a few accesses. */

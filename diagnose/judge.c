@@ -208,27 +208,58 @@ static struct error *try_turned(struct judging *judging)
 static bool settles(const struct proposal *proposal)
 {
 	return proposal->proof.verdict == VERDICT_PROVEN &&
-	       (proposal->claim.kind == CLAIM_ATOMIC ? proof_has_both_orders(&proposal->proof)
-						     : !claim_is_order(&proposal->claim));
+	       (proposal->claim.kind == CLAIM_ATOMIC
+			? proof_sides(&proposal->proof) == (CLAIM_BEFORE | CLAIM_AFTER)
+			: !claim_is_order(&proposal->claim));
 }
 
-/* Whole experiments, for the first few. A group that is proven needs no rival. */
+/* Whole experiments, for the first few that had none. A group that is proven needs no rival. */
 static struct error *prove_best(struct judging *judging)
 {
 	bool some;
 
 	causes_sort(&judging->proposals);
 	some = is_mended(&judging->proposals);
-	for (size_t i = 0; i < judging->proposals.n && i < PROVEN_MOST && !lab_is_over(&judging->lab); i++) {
+	for (size_t i = 0, n = 0; i < judging->proposals.n && n < PROVEN_MOST && !lab_is_over(&judging->lab);
+	     i++) {
 		struct proposal *proposal = &judging->proposals.items[i];
 
 		if ((some ? !proposal->proof.mended : !proposal->proof.clean) || proposal->proof.any.runs)
 			continue;
+		n++;
 		TRY(lab_prove(&judging->lab, &proposal->claim, &proposal->proof));
+		if (proposal->claim.kind == CLAIM_ATOMIC && proposal->proof.verdict > VERDICT_GUESS)
+			TRY(lab_sides(&judging->lab, &proposal->claim, &proposal->proof));
 		if (settles(proposal))
 			return NULL;
 	}
 	return NULL;
+}
+
+/* A group of which the others may come on one side only means an order: of its accesses and theirs at one place,
+ * those of the other side come too early. */
+static bool propose_sided(struct judging *judging)
+{
+	size_t n = judging->proposals.n;
+	bool some = false;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct claim_parts parts = judging->proposals.items[i].parts;
+		unsigned sides = proof_sides(&judging->proposals.items[i].proof);
+
+		if (judging->proposals.items[i].claim.kind != CLAIM_ATOMIC ||
+		    judging->proposals.items[i].proof.verdict < VERDICT_PROVEN ||
+		    (sides != CLAIM_BEFORE && sides != CLAIM_AFTER))
+			continue;
+		some = true;
+		for (size_t early = 0; early < parts.n; early++)
+			for (size_t late = 0; late < parts.n; late++)
+				if ((parts.items[early].thread == parts.items[0].thread) ==
+				    (sides == CLAIM_BEFORE))
+					propose_order(&judging->evidence, &parts.items[early],
+						      &parts.items[late], &judging->proposals);
+	}
+	return some;
 }
 
 static bool is_group_proven(const struct judging *judging)
@@ -295,6 +326,11 @@ static struct error *experiment(struct judging *judging)
 	TRY(try_all(judging, false));
 	if (is_mended(proposals))
 		TRY(prove_best(judging));
+	if (!is_group_proven(judging) && propose_sided(judging)) {
+		TRY(try_orders(judging, CLAIMED_ORDERS, CLAIMED_ORDERS));
+		if (is_order_proven(judging))
+			return NULL;
+	}
 	if (heap && !is_group_proven(judging))
 		TRY(try_orders(judging, CLAIMED_ORDERS, TORN_DOWN));
 	if (is_group_proven(judging) || (heap && is_order_proven(judging)))

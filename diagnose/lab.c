@@ -9,6 +9,7 @@
 #define RARE_MOST 384   /* of any kind, where failures are rare */
 #define FAILURES 8      /* that have to be seen, so that none of as many runs shows something */
 #define FORCED_RUNS 32  /* forced ones */
+#define SIDE_RUNS 16    /* of each side, beside the failing schedules themselves */
 #define ENOUGH_LEAST 12 /* of the quick test */
 #define ENOUGH_MOST 256
 
@@ -121,16 +122,37 @@ struct error *lab_prove(struct lab *lab, const struct claim *claim, struct proof
 	return NULL;
 }
 
-bool proof_has_both_orders(const struct proof *proof)
+struct error *lab_sides(struct lab *lab, const struct claim *claim, struct proof *proof)
 {
-	return proof->along.before + proof->near.before + proof->any.before > 0 &&
-	       proof->along.after + proof->near.after + proof->any.after > 0;
+	struct trials *trials = &lab->trials;
+
+	for (int others = 0; others < 2; others++) {
+		enum claim_use use = others ? CLAIM_OTHERS_FIRST : CLAIM_GROUP_FIRST;
+		struct trials_counts *counts = others ? &proof->others_first : &proof->group_first;
+
+		TRY(trials_run(trials, claim, use, TRIALS_ALONG, 0, trials->nschedules, false, counts));
+		TRY(trials_run(trials, claim, use, TRIALS_NEAR, 0, SIDE_RUNS, false, counts));
+	}
+	return NULL;
 }
 
-bool proof_has_one_order(const struct proof *proof)
+/* May others come on this side? `seen`: runs in which they did so by themselves; `asked`: those in which they had to.
+ * Where that could not be kept up nothing was shown by asking. */
+static bool may_come(const struct proof *proof, uint64_t seen, const struct trials_counts *asked)
 {
-	return (proof->along.before + proof->near.before + proof->any.before > 0) !=
-	       (proof->along.after + proof->near.after + proof->any.after > 0);
+	bool kept = asked->runs && asked->given_up * 2 <= asked->runs;
+	bool usual = proof->along.other + proof->near.other + proof->any.other > 0;
+
+	return kept ? asked->failed == asked->failed_given_up && (usual || !asked->other) : seen > 0;
+}
+
+unsigned proof_sides(const struct proof *proof)
+{
+	uint64_t before = proof->along.before + proof->near.before + proof->any.before;
+	uint64_t after = proof->along.after + proof->near.after + proof->any.after;
+
+	return (may_come(proof, before, &proof->others_first) ? CLAIM_BEFORE : 0) |
+	       (may_come(proof, after, &proof->group_first) ? CLAIM_AFTER : 0);
 }
 
 bool proof_is_forced_better(const struct proof *a, const struct proof *b)

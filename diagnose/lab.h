@@ -33,6 +33,7 @@ struct proof {
 	struct trials_counts near, any; /* forbidden, as many as the program as it is */
 	struct trials_counts forced;
 	bool turned; /* the opposite order was tried, too */
+	struct trials_counts others_first, group_first; /* of groups: forbidden, and one side asked for */
 	enum verdict verdict;
 };
 
@@ -42,14 +43,15 @@ struct error *lab_open(struct lab *lab);
 struct error *lab_try(struct lab *lab, const struct claim *claim, struct proof *out);
 /* The whole experiment, for what the quick test has not thrown out. */
 struct error *lab_prove(struct lab *lab, const struct claim *claim, struct proof *proof);
+/* SUPPRESS's check of atomicity and order, for a group: do the others' steps, moved before all of it and moved behind
+ * all of it, both avoid the failure? */
+struct error *lab_sides(struct lab *lab, const struct claim *claim, struct proof *proof);
 bool lab_is_over(const struct lab *lab);      /* out of time */
 bool lab_is_half_over(const struct lab *lab); /* half of it is used */
 
-/* Is it seen that others' steps may come before and after the whole group, both without a failure? */
-bool proof_has_both_orders(const struct proof *proof);
-/* Forbidden, one side always came first: then an order may be what matters. When the two never met at all,
- * since the mended program does not come to the second step, that says nothing. */
-bool proof_has_one_order(const struct proof *proof);
+/* Which sides of a whole group others may take without a failure, as bits: CLAIM_BEFORE, CLAIM_AFTER. Both: to be
+ * one step is what matters. One: an order may be. None: the two never met, which says nothing. */
+unsigned proof_sides(const struct proof *proof);
 /* Does the one, forced, fail more often than the other, clearly? */
 bool proof_is_forced_better(const struct proof *a, const struct proof *b);
 

@@ -99,15 +99,28 @@ void propose_triples(const struct evidence *evidence, struct proposals *list)
 	VEC_FREE(&triples);
 }
 
-static void add_order(const struct evidence *evidence, size_t early, size_t late, struct proposals *list)
+static void add_order(const struct evidence *evidence, const struct claim_part *early,
+		      const struct claim_part *late, struct proposals *list)
 {
-	const struct claim_parts parts = { .items = { claim_part_of(evidence->run, evidence->atlas, early),
-						      claim_part_of(evidence->run, evidence->atlas, late) },
-					   .n = 2 };
+	const struct claim_parts parts = { .items = { *early, *late }, .n = 2 };
 
 	proposals_add(list, evidence, CLAIM_ORDER, &parts);
 	proposals_add(list, evidence, CLAIM_ORDER_EACH, &parts);
 	proposals_add(list, evidence, CLAIM_ORDER_LAST, &parts);
+}
+
+void propose_order(const struct evidence *evidence, const struct claim_part *early,
+		   const struct claim_part *late, struct proposals *list)
+{
+	bool traced = early->at != CLAIM_NOT_TRACED && late->at != CLAIM_NOT_TRACED;
+
+	if (early->thread == late->thread || (!early->write && !late->write) || !early->size || !late->size ||
+	    early->address >= late->address + late->size || late->address >= early->address + early->size)
+		return;
+	/* What came first in the failing run came too early. */
+	if (traced && (early->at > late->at || claim_is_ordered(evidence->run, early->at, late->at)))
+		return;
+	add_order(evidence, early, late, list);
 }
 
 static void find_orders(const struct evidence *evidence, const struct location *location,
@@ -122,8 +135,14 @@ static void find_orders(const struct evidence *evidence, const struct location *
 
 			if (late->thread == early->thread || !locations_conflict(early, late))
 				continue;
-			if (!claim_is_ordered(run, location->events[j], location->events[i]))
-				add_order(evidence, location->events[j], location->events[i], list);
+			if (!claim_is_ordered(run, location->events[j], location->events[i])) {
+				struct claim_part first =
+					claim_part_of(run, evidence->atlas, location->events[j]);
+				struct claim_part second =
+					claim_part_of(run, evidence->atlas, location->events[i]);
+
+				add_order(evidence, &first, &second, list);
+			}
 			break;
 		}
 }

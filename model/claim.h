@@ -30,7 +30,15 @@ enum claim_kind {
 	CLAIM_KINDS
 };
 
-enum claim_use { CLAIM_UNUSED, CLAIM_FORBID, CLAIM_FORCE };
+enum claim_use {
+	CLAIM_UNUSED,
+	CLAIM_FORBID, /* it cannot happen */
+	CLAIM_FORCE,  /* threads are held so that it happens */
+	/* Of atomic claims: it cannot happen, and the first group of role 0 waits until others have done their steps, */
+	CLAIM_OTHERS_FIRST,
+	CLAIM_GROUP_FIRST, /* or they wait until a whole group was done. */
+	CLAIM_USES
+};
 
 struct claim_step {
 	uint64_t sites[CLAIM_SITES]; /* ids */
@@ -73,6 +81,12 @@ struct claim_counts {
 static inline bool claim_is_order(const struct claim *claim)
 {
 	return claim->kind >= CLAIM_ORDER && claim->kind <= CLAIM_ORDER_ONCE;
+}
+
+/* Is what it claims to be kept from happening? */
+static inline bool claim_forbids(const struct claim *claim)
+{
+	return claim->use == CLAIM_FORBID || claim->use == CLAIM_OTHERS_FIRST || claim->use == CLAIM_GROUP_FIRST;
 }
 
 /* No number in it leads out of its arrays; roles and steps make sense. */

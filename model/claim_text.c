@@ -20,7 +20,7 @@
 static const char *const kinds[CLAIM_KINDS] = { "none",       "atomic",     "order",
 						"order-each", "order-last", "order-once",
 						"look-again", "locks",      "missed-signal" };
-static const char *const uses[] = { "none", "forbid", "force" };
+static const char *const uses[CLAIM_USES] = { "none", "forbid", "force", "others-first", "group-first" };
 
 static void put_sites(FILE *out, const uint64_t *sites, uint32_t n)
 {
@@ -45,7 +45,7 @@ void claim_write(FILE *out, const struct claim *claim, const struct site *(*find
 {
 	fprintf(out, TITLE " %d\nkind %s\nuse %s\n", VERSION,
 		kinds[claim->kind < CLAIM_KINDS ? claim->kind : 0],
-		uses[claim->use <= CLAIM_FORCE ? claim->use : 0]);
+		uses[claim->use < CLAIM_USES ? claim->use : 0]);
 	for (uint32_t i = 0; i < claim->nroles && i < CLAIM_ROLES; i++) {
 		fprintf(out, "role reach %" PRIu32 " doors", claim->roles[i].reach);
 		put_sites(out, claim->roles[i].doors, claim->roles[i].ndoors);
@@ -196,9 +196,9 @@ static struct error *get_line(const struct text *text, char *line, struct claim 
 					     "look-again, "
 					     "locks and missed-signal");
 	if (!strcmp(word, "use"))
-		return get_name(line, uses, CLAIM_FORCE + 1, &out->use)
+		return get_name(line, uses, CLAIM_USES, &out->use)
 			       ? NULL
-			       : wrong(text, "uses are none, forbid and force");
+			       : wrong(text, "uses are none, forbid, force, others-first and group-first");
 	if (!strcmp(word, "role"))
 		return out->nroles < CLAIM_ROLES && get_role(line, &out->roles[out->nroles++])
 			       ? NULL

@@ -24,7 +24,9 @@ static uint32_t dice(uint32_t below)
 
 static struct claim random_claim(void)
 {
-	struct claim claim = { .kind = CLAIM_ATOMIC + dice(CLAIM_KINDS - 1), .use = dice(3) };
+	struct claim claim = { .kind = CLAIM_ATOMIC + dice(CLAIM_KINDS - 1) };
+
+	claim.use = dice(claim.kind == CLAIM_ATOMIC ? CLAIM_USES : CLAIM_FORCE + 1);
 
 	claim.nroles = claim.kind == CLAIM_ATOMIC ? 2 + dice(2) : claim.kind == CLAIM_LOOK_AGAIN ? 1 : 2;
 	claim.nsteps = claim.kind == CLAIM_ATOMIC ? claim.nroles + dice(CLAIM_STEPS - claim.nroles + 1) : 2;

@@ -107,7 +107,7 @@ static void add_door(const struct world *world, struct claim *claim, uint32_t ro
 /* ---- all schedules with at most two forced switches ---- */
 
 struct counted {
-	unsigned runs, failed, given_up, stuck, occurred;
+	unsigned runs, failed, given_up, stuck, occurred, before, after;
 };
 
 static void take(struct world *world, struct counted *counted)
@@ -123,6 +123,8 @@ static void take(struct world *world, struct counted *counted)
 			counted->stuck += report.outcome != OUTCOME_EXIT;
 			counted->given_up += report.claim.given_up > 0;
 			counted->occurred += report.claim.occurred > 0;
+			counted->before += (report.claim.orders & CLAIM_BEFORE) > 0;
+			counted->after += (report.claim.orders & CLAIM_AFTER) > 0;
 		}
 		steer_report_free(&report);
 	}
@@ -233,6 +235,18 @@ static void test_without_door(void **state)
 	end(&world);
 }
 
+/* The others' steps before all of the group, then behind all of it: neither fails, and each is what was asked for. */
+static void check_sides(struct world *world, const struct claim *claim)
+{
+	struct counted before = enumerate(world, claim, CLAIM_OTHERS_FIRST, 1, 2);
+	struct counted after = enumerate(world, claim, CLAIM_GROUP_FIRST, 1, 2);
+
+	assert_int_equal(before.failed + before.given_up + before.stuck + before.after, 0);
+	assert_int_equal(before.before, before.runs);
+	assert_int_equal(after.failed + after.given_up + after.stuck + after.before, 0);
+	assert_int_equal(after.after, after.runs);
+}
+
 static void test_couple(void **state)
 {
 	struct world world = begin("couple", NULL);
@@ -246,6 +260,7 @@ static void test_couple(void **state)
 	add_door(&world, &claim, 0, "door of the writer");
 	add_door(&world, &claim, 1, "door of the reader");
 	check(&world, &claim, 1, 2);
+	check_sides(&world, &claim);
 	end(&world);
 }
 
@@ -287,9 +302,11 @@ static void test_fixed(void **state)
 	add_step(&world, &claim, 1, 1, SITE_WRITE, "other");
 	add_step(&world, &claim, 0, 1, SITE_READ, "after");
 	struct counted without = enumerate(&world, &claim, CLAIM_FORBID, 0, 1);
+	struct counted moved = enumerate(&world, &claim, CLAIM_GROUP_FIRST, 0, 1);
 
 	assert_int_equal(without.given_up, without.runs);
 	assert_int_equal(without.failed, 0);
+	assert_int_equal(moved.given_up, moved.runs);
 	end(&world);
 }
 

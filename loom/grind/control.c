@@ -87,7 +87,7 @@ void access_block(void)
 bool control_wants_all(void)
 {
 	return grind.traced || control.options.stop_order || control.looking || grind.thread->lingers ||
-	       (grind.controlled && control.intervenes && control.options.claim.use == CLAIM_FORBID);
+	       (grind.controlled && control.intervenes && claim_forbids(&control.options.claim));
 }
 
 /* A debugger wants to see the access that comes now. */

@@ -4,11 +4,11 @@
  * before it takes the lock there, since inside it could not wait without keeping the
  * other from its second critical section. Order: the early step waits for the late one. */
 #include "loom/runtime/control/intervene.h"
+#include "loom/runtime/control/sides.h"
 
 #define REACH_TIMES 4u /* a group is over after so many times the accesses that it took before, */
 #define REACH_MORE 64u /* and so many */
 #define DONE_MOST 256u
-#define SEEN 64u
 
 struct group {
 	bool open;
@@ -16,14 +16,9 @@ struct group {
 	bool closing;   /* its last step is being done: over at the thread's next point */
 	uint32_t role;
 	uint64_t door;                        /* the lock that was taken there, 0 = none */
-	uint64_t order;                       /* of its thread when it began */
+	uint64_t order;                       /* of its thread when it began, */
+	uint64_t began;                       /* and the moment */
 	struct range ranges[CLAIM_STEPS + 1]; /* by location */
-};
-
-struct seen_at {
-	uint64_t address;
-	uint32_t thread; /* + 1 */
-	uint32_t other;  /* the last one before that was another, + 1 */
 };
 
 static struct forbidding {
@@ -40,8 +35,6 @@ static struct forbidding {
 	struct range early[DONE_MOST];
 	uint32_t early_times[DONE_MOST], nearly;
 	bool once_done; /* the one time of the late step is over */
-	/* Who was at an address last: role 0's groups, and the others' steps. */
-	struct seen_at seen[2][SEEN];
 } forbidding;
 
 static bool steps_meet(const struct claim_step *a, const struct claim_step *b)
@@ -63,6 +56,7 @@ void forbid_start(void)
 		for (uint32_t j = 0; j < claim->nsteps; j++)
 			if (steps_meet(&claim->steps[i], &claim->steps[j]))
 				forbidding.conflict[claim->steps[i].role][claim->steps[j].role] = true;
+	sides_start(forbidding.first, forbidding.last);
 }
 
 static struct group *group_of(const struct agent *agent)
@@ -86,7 +80,8 @@ static void open_group(struct agent *me, struct group *group, uint32_t role, boo
 				 .tentative = tentative,
 				 .role = role,
 				 .door = tentative ? me->address : group->door,
-				 .order = agent_order(me) };
+				 .order = agent_order(me),
+				 .began = sides_now() };
 }
 
 static bool still_holds(const struct agent *me, uint64_t object)
@@ -203,42 +198,6 @@ static void order_passes(struct agent *me, uint32_t mark)
 
 /* ---- atomicity ---- */
 
-static struct seen_at *last_at(uint32_t what, uint64_t address)
-{
-	return &forbidding.seen[what][(address >> 2) * 0x9e3779b97f4a7c15u >> 58];
-}
-
-static bool was_another_at(const struct seen_at *past, uint64_t address, uint32_t who)
-{
-	return past->thread && past->address == address && (past->thread != who || past->other);
-}
-
-/* Which of the two came first at the address. Where they take turns each comes before and after the other all the
- * time, which says nothing: only the first time counts. */
-static void note_at(uint64_t address, uint32_t who, bool others)
-{
-	struct seen_at *now = last_at(others, address);
-	bool first = !now->thread || now->address != address;
-	if (first && was_another_at(last_at(!others, address), address, who))
-		intervene_counts()->orders |= others ? CLAIM_AFTER : CLAIM_BEFORE;
-	uint32_t other = first ? 0 : now->thread != who ? now->thread : now->other;
-	*now = (struct seen_at){ address, who, other };
-}
-
-#define SCALAR 8u /* bytes: longer accesses meet others at another address than their own */
-
-/* Both orders of whole groups and others' steps are to be seen, for atomicity to be what matters: at one
- * address, or where they do not meet there, at all. */
-static void note_order(const struct agent *me, bool others, const struct claim_step *step)
-{
-	const struct claim_step *end = &intervene_claim()->steps[forbidding.last[0]];
-	bool here = step->location && step->location == end->location && me->size <= SCALAR;
-	if (here)
-		note_at(me->address, me->number + 1, others);
-	if (!here || !others)
-		note_at(0, me->number + 1, others);
-}
-
 /* Does another thread's open group keep `me` from beginning or doing a step of `role`? */
 static bool is_kept_out(const struct agent *me, uint32_t role, const struct claim_step *step)
 {
@@ -312,7 +271,7 @@ static enum hold atomic_holds(struct agent *me, uint32_t mark)
 	uint32_t index;
 	if (!(mark & MARK_STEPS)) { /* a door, unless it is inside already */
 		for (uint32_t role = 0; role < claim->nroles && !group->open; role++)
-			if (mark & MARK_DOOR(role) && is_kept_out(me, role, NULL))
+			if (mark & MARK_DOOR(role) && (sides_hold(role) || is_kept_out(me, role, NULL)))
 				return HOLD_FIRMLY;
 		return forbidding.nopen && me->access != POINT_SYNC && !group->open && is_in_the_way(me)
 			       ? HOLD_FIRMLY
@@ -320,21 +279,24 @@ static enum hold atomic_holds(struct agent *me, uint32_t mark)
 	}
 	if (step_of_group(group, mark, &index) && !group->tentative)
 		return HOLD_NOT;
+	for (uint32_t role = 0; role < claim->nroles && !group->open; role++)
+		if (mark & MARK_STEP(forbidding.first[role]) && sides_hold(role))
+			return HOLD_FIRMLY;
 	for (uint32_t i = 0; i < claim->nsteps; i++)
 		if (mark & MARK_STEP(i) && is_kept_out(me, claim->steps[i].role, &claim->steps[i]))
 			return HOLD_FIRMLY;
 	return HOLD_NOT;
 }
 
-/* Sets where the group is; the last step of its role is the end of it. */
+/* Sets where the group is; the last step of its role is the end of it. `others`: it is a step of another role, too. */
 static void take_own_step(struct agent *me, struct group *group, const struct claim_step *step,
-			  uint32_t index)
+			  uint32_t index, bool others)
 {
 	group->ranges[step->location] = (struct range){ me->address, me->size, true };
 	if (index == forbidding.last[step->role])
 		group->closing = true;
 	if (index == forbidding.last[step->role] && step->role == 0)
-		note_order(me, false, step);
+		sides_group(me, group->ranges, group->began, others);
 }
 
 static void atomic_passes(struct agent *me, uint32_t mark)
@@ -349,16 +311,13 @@ static void atomic_passes(struct agent *me, uint32_t mark)
 		return;
 	}
 	const struct claim_step *own = step_of_group(group, mark, &index);
-	bool inside = own && group->role == 0;
+	bool inside = own && group->role == 0, others = false;
 	for (uint32_t i = 0; i < claim->nsteps; i++) {
 		if (!(mark & MARK_STEP(i)) || claim->steps[i].role == 0)
 			continue;
+		others = true;
 		if (!inside)
-			note_order(me, true, &claim->steps[i]);
-		/* Both run the same code: one whole group after another is either order. */
-		else if (index == forbidding.last[0] &&
-			 was_another_at(last_at(false, me->address), me->address, me->number + 1))
-			intervene_counts()->orders |= CLAIM_BEFORE | CLAIM_AFTER;
+			sides_step(me, i);
 	}
 	/* The first step begins a group, again if need be. */
 	for (uint32_t i = 0;
@@ -370,11 +329,11 @@ static void atomic_passes(struct agent *me, uint32_t mark)
 		uint64_t door = group->door;
 		open_group(me, group, role, false);
 		group->door = door;
-		take_own_step(me, group, &claim->steps[i], i);
+		take_own_step(me, group, &claim->steps[i], i, others);
 		return;
 	}
 	if (own && !group->tentative)
-		take_own_step(me, group, own, index);
+		take_own_step(me, group, own, index, others);
 }
 
 /* ---- locks ---- */
@@ -462,4 +421,5 @@ void forbid_forgets(uint64_t address, uint64_t size)
 {
 	forget_range(forbidding.done, forbidding.times, &forbidding.ndone, address, size);
 	forget_range(forbidding.early, forbidding.early_times, &forbidding.nearly, address, size);
+	sides_forget(address, size);
 }

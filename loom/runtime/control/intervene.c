@@ -27,7 +27,7 @@ void intervene_start(void)
 	control.intervenes = claim->use != CLAIM_UNUSED;
 	if (!control.intervenes)
 		return;
-	if (claim->use == CLAIM_FORBID)
+	if (claim_forbids(claim))
 		forbid_start();
 	else
 		force_start();
@@ -69,7 +69,7 @@ bool intervene_wants(uint32_t site)
 
 bool intervene_covers(const struct thread *self, uint64_t address, size_t size)
 {
-	return intervene_claim()->use == CLAIM_FORBID && forbid_covers(self, address, size);
+	return claim_forbids(intervene_claim()) && forbid_covers(self, address, size);
 }
 
 void intervene_changed(void)
@@ -79,12 +79,12 @@ void intervene_changed(void)
 
 static enum hold claim_holds(struct agent *me, uint32_t mark)
 {
-	return intervene_claim()->use == CLAIM_FORBID ? forbid_holds(me, mark) : force_holds(me, mark);
+	return claim_forbids(intervene_claim()) ? forbid_holds(me, mark) : force_holds(me, mark);
 }
 
 void intervene_arrives(struct agent *me)
 {
-	if (intervene_claim()->use == CLAIM_FORBID)
+	if (claim_forbids(intervene_claim()))
 		forbid_arrive(me, intervene_mark(me->site));
 }
 
@@ -92,13 +92,13 @@ void intervene_arrives(struct agent *me)
 static bool is_about_waiting(void)
 {
 	const struct claim *claim = intervene_claim();
-	return claim->kind == CLAIM_LOOK_AGAIN || (claim->kind == CLAIM_MISSED && claim->use == CLAIM_FORBID);
+	return claim->kind == CLAIM_LOOK_AGAIN || (claim->kind == CLAIM_MISSED && claim_forbids(claim));
 }
 
 void intervene(struct agent *me)
 {
 	uint32_t mark = intervene_mark(me->site);
-	bool forbids = intervene_claim()->use == CLAIM_FORBID;
+	bool forbids = claim_forbids(intervene_claim());
 	if (control.pinned) /* a lock of the C library is held: nobody may be held beside it */
 		return;
 	if (is_about_waiting()) {
@@ -132,7 +132,7 @@ bool intervene_lets_go(void)
 	if (!chosen)
 		return false;
 	bool gives_up =
-		intervene_claim()->use == CLAIM_FORBID ? forbid_lets_go(chosen) : force_lets_go(chosen);
+		claim_forbids(intervene_claim()) ? forbid_lets_go(chosen) : force_lets_go(chosen);
 	intervene_counts()->given_up += gives_up;
 	chosen->let_go = true;
 	if (chosen->state == AGENT_BLOCKED)
@@ -151,7 +151,7 @@ void intervene_spins(void)
 
 void intervene_ended(struct agent *me)
 {
-	if (intervene_claim()->use == CLAIM_FORBID)
+	if (claim_forbids(intervene_claim()))
 		forbid_ended(me);
 	else
 		force_ended(me);

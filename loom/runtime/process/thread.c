@@ -59,7 +59,7 @@ void thread_set_ways(struct thread *thread)
 	/* Whoever comes to a place of a group that is one step for others must be seen. */
 	bool never = runtime.always_slow ||
 		     (runtime.controlled && (control_options->everywhere || control_options->stop_order ||
-					     control_options->claim.use == CLAIM_FORBID));
+					     claim_forbids(&control_options->claim)));
 	bool all = !never && !runtime.lean;
 	uint32_t slot = thread->slot;
 	thread->owner = all ? OWNER(slot, 0u, 0u) : (uint16_t)OWNER_NEVER;
