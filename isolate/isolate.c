@@ -10,28 +10,15 @@
 
 #define STEPS_MOST 24 /* suppressions; chains in programs are shorter */
 
-static void say(const struct isolate_options *options, const char *now)
+void isolate_say(const struct isolate_options *options, enum isolate_stage now)
 {
 	if (options->stage)
 		options->stage(now);
 }
 
-static bool is_over(const struct isolate_options *options, double deadline)
+bool isolate_is_over(const struct isolate_options *options, double deadline)
 {
 	return watch_now() > deadline || (options->stop && options->stop());
-}
-
-struct unit isolation_place(struct isolation *isolation, const struct isolate_place *place,
-			    enum site_kind kind)
-{
-	struct code_place code = { .address = place->address, .kind = kind };
-	struct unit unit = { 0 };
-
-	if (!isolation->symbols)
-		isolation->symbols = symbols_new();
-	if (place->address && place->module < ISOLATE_MODULES)
-		symbols_unit(isolation->symbols, isolation->modules[place->module], &code, "", 0, &unit);
-	return unit;
 }
 
 /* ---- suppression ---- */
@@ -170,7 +157,7 @@ static void remember_modules(struct isolation *out, const struct channel *channe
 #define ORDERS_FIRST 14
 #define ORDERS_NEXT 6
 
-static void end(struct isolation *out, enum isolate_verdict verdict, const char *why)
+static void end(struct isolation *out, enum isolate_verdict verdict, enum isolate_why why)
 {
 	out->verdict = verdict;
 	out->why = why;
@@ -223,6 +210,20 @@ static bool is_misuse(const struct isolate_failure *failure)
 	return failure->kind == FAILED_DEAD || failure->kind == FAILED_FREE;
 }
 
+/* Of a schedule that was given it is not known whether others pass. Then the order of threads matters, and a write
+ * that can be left out need not be the cause. */
+static struct error *try_without_schedule(const struct isolate_options *options, struct isolation *out)
+{
+	_cleanup_(run_free) struct run run = { 0 };
+
+	if (!options->schedule || out->others_pass || out->original.observations.nthreads < 2)
+		return NULL;
+	TRY(launch_run(options->launch, &run));
+	out->runs.hunt++;
+	out->others_pass = run.label == LABEL_PASS;
+	return NULL;
+}
+
 static struct error *search(const struct isolate_options *options, struct isolation *out,
 			    struct channel *channel, const struct schedule *schedule, double deadline)
 {
@@ -241,38 +242,35 @@ static struct error *search(const struct isolate_options *options, struct isolat
 		if (step->failure.kind == FAILED_WATCH)
 			keep_variable(out, &step->failure, channel->watched);
 		choose(channel->area, step);
-		say(options, "moving accesses of other threads");
+		isolate_say(options, ISOLATE_MOVING);
 		TRY(order_check(options, out, schedule, &step->failure,
 				ORDERS_FIRST + ORDERS_NEXT * (out->steps.n - 1), &found));
 		if (found) {
-			end(out, ISOLATE_ORDER, NULL);
+			end(out, ISOLATE_ORDER, WHY_NOT);
 			return NULL;
 		}
 		if (!step->failure.nuses) {
-			end(out, out->steps.n > 1 ? ISOLATE_BEST : ISOLATE_UNKNOWN,
-			    "what failed had not used any memory that could be followed");
+			end(out, out->steps.n > 1 ? ISOLATE_BEST : ISOLATE_UNKNOWN, WHY_NO_MEMORY);
 			return NULL;
 		}
 		if (is_undefined(&step->failure)) {
-			end(out, ISOLATE_UNDEFINED, NULL);
-			out->sure = true;
+			end(out, ISOLATE_UNDEFINED, WHY_NOT);
+			out->sure = !out->others_pass;
 			return NULL;
 		}
 		if (step->used == step->failure.nuses || out->steps.n == STEPS_MOST ||
-		    is_over(options, deadline)) {
+		    isolate_is_over(options, deadline)) {
 			end(out, ISOLATE_BEST,
-			    step->used == step->failure.nuses
-				    ? "what it used was given its value by nothing that can be left out"
-				    : "the time or the number of steps was used up");
+			    step->used == step->failure.nuses ? WHY_NO_WRITE : WHY_USED_UP);
 			return NULL;
 		}
 		if (out->steps.n > 1 && is_misuse(&out->steps.items[0].failure)) {
 			out->steps.n = 1;
-			end(out, ISOLATE_ROOT, NULL);
+			end(out, ISOLATE_ROOT, WHY_NOT);
 			return NULL;
 		}
 		plan(channel->area, step);
-		say(options, "running again without what defined it");
+		isolate_say(options, ISOLATE_SUPPRESSING);
 		run_free(&run);
 		run = (struct run){ 0 };
 		TRY(channel_run(channel, options->launch, schedule, false, &run));
@@ -281,13 +279,14 @@ static struct error *search(const struct isolate_options *options, struct isolat
 		code = run.code;
 	}
 	remember_modules(out, channel);
+	if (outcome == OUTCOME_EXIT)
+		TRY(try_without_schedule(options, out));
 	if (outcome != OUTCOME_EXIT)
-		end(out, ISOLATE_BEST, "the suppressed program runs on and on or is stuck");
-	else if (out->hunted)
-		end(out, ISOLATE_BEST,
-		    "other orders of the threads do not fail, and no moved access showed which order it is");
+		end(out, ISOLATE_BEST, WHY_RUNS_ON);
+	else if (out->others_pass)
+		end(out, ISOLATE_BEST, WHY_OTHER_ORDERS);
 	else
-		end(out, ISOLATE_ROOT, NULL);
+		end(out, ISOLATE_ROOT, WHY_NOT);
 	out->sure = out->verdict == ISOLATE_ROOT && is_first_cause(&out->steps.items[out->steps.n - 1]);
 	return NULL;
 }
@@ -299,7 +298,7 @@ struct error *isolate(const struct isolate_options *options, struct isolation *o
 	double started = watch_now(), deadline = started + options->time_s;
 	struct error *error = channel_open(&channel);
 
-	*out = (struct isolation){ .deadline = deadline };
+	*out = (struct isolation){ .deadline = deadline, .others_pass = options->others_pass };
 	if (!error && options->watch)
 		error = channel_watch(&channel, options->watch, options->launch->path, &channel.watched);
 	if (!error)
@@ -310,15 +309,4 @@ struct error *isolate(const struct isolate_options *options, struct isolation *o
 		isolation_tell_root(out);
 	out->wall_s = watch_now() - started;
 	return error;
-}
-
-void isolation_free(struct isolation *isolation)
-{
-	VEC_FREE(&isolation->steps);
-	for (size_t i = 0; i < isolation->experiments.n; i++)
-		free(isolation->experiments.items[i].accesses);
-	VEC_FREE(&isolation->experiments);
-	finding_free(&isolation->finding);
-	symbols_free(isolation->symbols);
-	run_free(&isolation->original);
 }

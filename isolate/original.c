@@ -12,17 +12,6 @@
 #define WAIT_S 0.1
 #define QUIET_READS 2000000 /* reads in a run that is known to hang: then the thread goes round and round */
 
-static void say(const struct isolate_options *options, const char *now)
-{
-	if (options->stage)
-		options->stage(now);
-}
-
-static bool is_over(const struct isolate_options *options, double deadline)
-{
-	return watch_now() > deadline || (options->stop && options->stop());
-}
-
 bool isolate_hangs(enum outcome outcome)
 {
 	return outcome == OUTCOME_DEADLOCK || outcome == OUTCOME_LOST_WAKEUP || outcome == OUTCOME_LIVELOCK ||
@@ -45,9 +34,9 @@ static struct error *hunt_failure(const struct isolate_options *options, struct 
 	_cleanup_(hunt_stopp) struct hunt *hunt = NULL;
 	bool done = false;
 
-	say(options, "looking for a schedule that fails");
+	isolate_say(options, ISOLATE_HUNTING);
 	TRY(hunt_start(&hunting, &out->original, &hunt));
-	while (!done && !failed->schedule.nturns && !is_over(options, deadline)) {
+	while (!done && !failed->schedule.nturns && !isolate_is_over(options, deadline)) {
 		struct hunt_result result = { 0 };
 		bool got = false;
 
@@ -75,7 +64,7 @@ static struct error *find_failure(const struct isolate_options *options, struct 
 	TRY(hunt_failure(options, out, seed, began + whole / HUNT_SHARE, failed));
 	if (failed->schedule.nturns)
 		return NULL;
-	say(options, "forcing interleavings");
+	isolate_say(options, ISOLATE_PROVOKING);
 	TRY(isolate_provoke(options, out, watch_now() + whole / PROVOKE_SHARE, failed));
 	if (failed->schedule.nturns)
 		return NULL;
@@ -93,7 +82,7 @@ static struct error *shorten(const struct isolate_options *options, const struct
 	double seconds = (deadline - watch_now()) / REDUCE_SHARE;
 	struct steer *steer = NULL;
 
-	say(options, "making the schedule short");
+	isolate_say(options, ISOLATE_SHORTENING);
 	TRY(steer_start(options->launch, options->jobs, &steer));
 	struct error *error = reduce_steered(steer, failed, REDUCE_TRIES, seconds, &watch, out);
 
@@ -148,7 +137,7 @@ static struct error *hunt_once(const struct isolate_options *options, struct iso
 	if (!failed.schedule.nturns)
 		return NULL;
 	TRY(shorten(options, &failed, deadline, schedule));
-	say(options, "following the failure");
+	isolate_say(options, ISOLATE_FOLLOWING);
 	TRY(run_traced(options->launch, out, channel, schedule));
 	if (has_failed(options, out))
 		return NULL;
@@ -162,16 +151,16 @@ struct error *isolate_original(const struct isolate_options *options, struct iso
 {
 	if (options->schedule)
 		*schedule = schedule_copy(options->schedule);
-	say(options, "running the program");
+	isolate_say(options, ISOLATE_RUNNING);
 	TRY(run_traced(options->launch, out, channel, options->schedule));
 	if (was_ended(out) && !channel->area->failure.kind)
 		TRY(run_until_quiet(options, out, channel));
 	if (!has_failed(options, out) && !options->schedule && out->original.schedule.nturns &&
 	    out->original.observations.nthreads > 1) {
-		out->hunted = true;
+		out->others_pass = true;
 		out->runs.hunt++;
-		for (uint64_t seed = options->seed; !has_failed(options, out) && !is_over(options, deadline);
-		     seed += 2) {
+		for (uint64_t seed = options->seed;
+		     !has_failed(options, out) && !isolate_is_over(options, deadline); seed += 2) {
 			schedule_free(schedule);
 			*schedule = (struct schedule){ 0 };
 			TRY(hunt_once(options, out, channel, seed, deadline, schedule));

@@ -56,23 +56,6 @@ static const struct isolate_hop *undefined_hop(const struct isolate_failure *fai
 	return NULL;
 }
 
-static const char *summary_of(const struct isolation *isolation, const struct isolate_step *last)
-{
-	if (isolation->verdict == ISOLATE_UNDEFINED)
-		return "memory was read that had never been given a value";
-	switch (last->failure.kind) {
-	case FAILED_FREE:
-		return "a block was freed twice";
-	case FAILED_DEAD:
-		return "a block was used after it had been freed";
-	case FAILED_BEYOND:
-		return "memory beside a block was used: the value that led there is wrong, or the block is "
-		       "too small";
-	default:
-		return "a value was written that led to the failure";
-	}
-}
-
 /* Where the program has lines, places without one (what runs before main, say) come last. */
 static void nameless_last(struct finding_accesses *list)
 {
@@ -105,7 +88,8 @@ void isolation_tell_root(struct isolation *isolation)
 	isolation->finding.class = FINDING_MEMORY;
 	isolation->finding.method = memory_string("suppress");
 	isolation->finding.score = isolation->verdict == ISOLATE_BEST ? 0.5 : 1;
-	isolation->finding.summary = memory_string(summary_of(isolation, last));
+	isolation->finding.summary =
+		memory_string(isolate_root_words(isolation->verdict, last->failure.kind));
 	/* To leave a block is the fault itself; what led there comes second. */
 	if (last->failure.kind == FAILED_BEYOND)
 		add(isolation, &last->failure.place, last->failure.thread, last->failure.write);
