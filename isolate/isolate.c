@@ -48,28 +48,15 @@ static bool is_planned(struct isolate_area *area, const struct isolate_definitio
 	return planned && planned->instance <= definition->instance && definition->instance <= planned->last;
 }
 
-/* The hop at which the value of a use came into being; those before it only copied it. A value that nobody wrote
- * as a whole was overwritten: what was computed from it since is not to blame. */
-static size_t origin_of(const struct isolate_use *use)
-{
-	size_t hop = 0;
-
-	for (size_t i = 0; i < use->nhops; i++)
-		if (use->hops[i].parts)
-			return i;
-	while (hop + 1 < use->nhops && use->hops[hop].copied)
-		hop++;
-	return hop;
-}
-
 static uint64_t distance(uint64_t a, uint64_t b)
 {
 	return a < b ? b - a : a - b;
 }
 
 /* Is use `a` more to blame than `b`? Of a bad address: a pointer that leads nowhere, else what was added to one
- * that is sound. Of anything else: what was defined later. */
-static bool is_worse(const struct isolate_failure *failure, size_t a, size_t b)
+ * that is sound. Of a hang: what stays as it is, not what goes on in each round. Of anything else: what was
+ * defined later. */
+static bool is_worse(struct isolation *isolation, const struct isolate_failure *failure, size_t a, size_t b)
 {
 	const struct isolate_use *first = &failure->uses[a], *second = &failure->uses[b];
 	const struct isolate_hop *x = &first->hops[0], *y = &second->hops[0];
@@ -81,23 +68,25 @@ static bool is_worse(const struct isolate_failure *failure, size_t a, size_t b)
 		return x->size == 8;
 	if (by_address && x->size == 8)
 		return distance(x->value, failure->address) < distance(y->value, failure->address);
-	return first->hops[origin_of(first)].definition.when >
-	       second->hops[origin_of(second)].definition.when;
+	uint64_t one = first->hops[isolation_origin(isolation, first)].definition.when;
+	uint64_t other = second->hops[isolation_origin(isolation, second)].definition.when;
+
+	return failure->kind == FAILED_HANG ? one < other : one > other;
 }
 
 /* Which definition to leave out. */
-static void choose(struct isolate_area *area, struct isolate_step *step)
+static void choose(struct isolation *isolation, struct isolate_area *area, struct isolate_step *step)
 {
 	const struct isolate_failure *failure = &step->failure;
 
 	step->used = failure->nuses;
 	for (size_t i = 0; i < failure->nuses; i++) {
-		size_t hop = origin_of(&failure->uses[i]);
+		size_t hop = isolation_origin(isolation, &failure->uses[i]);
 		const struct isolate_definition *definition = &failure->uses[i].hops[hop].definition;
 
 		if (!can_suppress(definition) || is_planned(area, definition))
 			continue;
-		if (step->used == failure->nuses || is_worse(failure, i, step->used)) {
+		if (step->used == failure->nuses || is_worse(isolation, failure, i, step->used)) {
 			step->used = i;
 			step->hop = hop;
 		}
@@ -133,13 +122,32 @@ static void plan(struct isolate_area *area, const struct isolate_step *step)
 									    .taken = step->failure.taken };
 }
 
-static bool is_undefined(const struct isolate_failure *failure)
+/* Had the program written there before it failed first? Then what is without a value now was left out. */
+static bool was_written(const struct isolation *isolation, const struct isolate_definition *definition)
+{
+	const struct observations *trace = &isolation->original.observations;
+
+	for (size_t i = 0; i < trace->nevents; i++)
+		if (trace->events[i].write &&
+		    trace->events[i].address < definition->address + definition->size &&
+		    definition->address < trace->events[i].address + trace->events[i].size)
+			return true;
+	return false;
+}
+
+static bool is_undefined(struct isolation *isolation, const struct isolate_failure *failure)
 {
 	for (size_t i = 0; i < failure->nuses; i++) {
 		const struct isolate_use *use = &failure->uses[i];
-		uint32_t definer = use->hops[origin_of(use)].definition.definer;
+		const struct isolate_definition *definition =
+			&use->hops[isolation_origin(isolation, use)].definition;
 
-		if (definer == DEFINED_ALLOCATED || definer == DEFINED_FRAME)
+		/* Where calls were left out frames are as they were. */
+		bool known = isolation->steps.n == 1 || (definition->definer == DEFINED_ALLOCATED &&
+							 !was_written(isolation, definition));
+
+		if (known &&
+		    (definition->definer == DEFINED_ALLOCATED || definition->definer == DEFINED_FRAME))
 			return true;
 	}
 	return false;
@@ -170,7 +178,8 @@ static bool is_first_cause(const struct isolate_step *step)
 	const struct isolate_failure *failure = &step->failure;
 	const struct isolate_use *use = &failure->uses[step->used];
 
-	if (step->used >= failure->nuses || failure->kind == FAILED_WATCH)
+	if (step->used >= failure->nuses || failure->kind == FAILED_WATCH ||
+	    (failure->kind == FAILED_HANG && failure->nuses > 1))
 		return false;
 	/* A loop of the program that went too far: the write is certain, but the loop may have more lines. */
 	if (use->hops[step->hop].parts && use->hops[step->hop].definition.place.own)
@@ -241,7 +250,7 @@ static struct error *search(const struct isolate_options *options, struct isolat
 		remember_modules(out, channel);
 		if (step->failure.kind == FAILED_WATCH)
 			keep_variable(out, &step->failure, channel->watched);
-		choose(channel->area, step);
+		choose(out, channel->area, step);
 		isolate_say(options, ISOLATE_MOVING);
 		TRY(order_check(options, out, schedule, &step->failure,
 				ORDERS_FIRST + ORDERS_NEXT * (out->steps.n - 1), &found));
@@ -253,9 +262,9 @@ static struct error *search(const struct isolate_options *options, struct isolat
 			end(out, out->steps.n > 1 ? ISOLATE_BEST : ISOLATE_UNKNOWN, WHY_NO_MEMORY);
 			return NULL;
 		}
-		if (is_undefined(&step->failure)) {
+		if (is_undefined(out, &step->failure)) {
 			end(out, ISOLATE_UNDEFINED, WHY_NOT);
-			out->sure = !out->others_pass;
+			out->sure = !out->others_pass && out->steps.n == 1;
 			return NULL;
 		}
 		if (step->used == step->failure.nuses || out->steps.n == STEPS_MOST ||

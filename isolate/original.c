@@ -10,6 +10,8 @@
 #include "loom/watch.h"
 
 #define WAIT_S 0.1
+#define LONG_PART \
+	4 /* of the time-out, after which a run is looked at: the program on its own gets all of it */
 #define QUIET_READS 2000000 /* reads in a run that is known to hang: then the thread goes round and round */
 
 bool isolate_hangs(enum outcome outcome)
@@ -108,6 +110,39 @@ static struct error *run_traced(const struct launch_options *launch, struct isol
 	return channel_run(channel, launch, schedule, true, &out->original);
 }
 
+/* Does the program, on its own, run for as long as the user takes for a hang? */
+static struct error *hangs_alone(const struct isolate_options *options, const struct isolation *out,
+				 bool *hangs)
+{
+	_cleanup_(run_free) struct run run = { 0 };
+	struct launch_options launch = *options->launch;
+
+	*hangs = false;
+	if (out->deadline - watch_now() < launch.timeout_s)
+		return NULL;
+	launch.loom = LOOM_COMPILED; /* hooks or not: as it is */
+	launch.control = (struct area_control){ .policy = POLICY_FREE };
+	isolate_say(options, ISOLATE_ALONE);
+	TRY(launch_run(&launch, &run));
+	*hangs = run.outcome == OUTCOME_TIMEOUT;
+	return NULL;
+}
+
+/* A run that was ended because it took long was perhaps only slow: values that are followed cost time. */
+static struct error *check_length(const struct isolate_options *options, struct isolation *out,
+				  const struct channel *channel)
+{
+	bool hangs;
+
+	if (!channel->area->too_long)
+		return NULL;
+	TRY(hangs_alone(options, out, &hangs));
+	out->runs.hunt++;
+	if (!hangs)
+		out->original.outcome = OUTCOME_SLOW;
+	return NULL;
+}
+
 /* A run that was ended from outside, once more, to see whether it goes round and round: by what it does, so it gets
  * more time than before. */
 #define LONGER 10
@@ -123,6 +158,7 @@ static struct error *run_until_quiet(const struct isolate_options *options, stru
 	launch.timeout_s = launch.timeout_s * LONGER < left ? launch.timeout_s * LONGER : left;
 	out->runs.hunt++;
 	channel->area->quiet_most = QUIET_READS;
+	channel->area->longest_ms = 0;
 	return run_traced(&launch, out, channel, options->schedule);
 }
 
@@ -152,8 +188,10 @@ struct error *isolate_original(const struct isolate_options *options, struct iso
 	if (options->schedule)
 		*schedule = schedule_copy(options->schedule);
 	isolate_say(options, ISOLATE_RUNNING);
+	channel->area->longest_ms = (uint64_t)(options->launch->timeout_s * 1000 / LONG_PART);
 	TRY(run_traced(options->launch, out, channel, options->schedule));
-	if (was_ended(out) && !channel->area->failure.kind)
+	TRY(check_length(options, out, channel));
+	if (was_ended(out))
 		TRY(run_until_quiet(options, out, channel));
 	if (!has_failed(options, out) && !options->schedule && out->original.schedule.nturns &&
 	    out->original.observations.nthreads > 1) {

@@ -40,15 +40,12 @@ static struct isolate_place own_place(struct isolation *isolation,
 	return place;
 }
 
-static const struct isolate_hop *undefined_hop(const struct isolate_failure *failure)
+static const struct isolate_hop *undefined_hop(struct isolation *isolation,
+					       const struct isolate_failure *failure)
 {
 	for (size_t i = 0; i < failure->nuses; i++) {
 		const struct isolate_use *use = &failure->uses[i];
-		size_t origin = 0;
-
-		while (origin + 1 < use->nhops && use->hops[origin].copied)
-			origin++;
-		const struct isolate_hop *hop = &use->hops[origin];
+		const struct isolate_hop *hop = &use->hops[isolation_origin(isolation, use)];
 
 		if (hop->definition.definer == DEFINED_ALLOCATED || hop->definition.definer == DEFINED_FRAME)
 			return hop;
@@ -77,7 +74,7 @@ void isolation_tell_root(struct isolation *isolation)
 	size_t at = isolation->steps.n - 1;
 	const struct isolate_step *last = &isolation->steps.items[at];
 	const struct isolate_hop *hop =
-		isolation->verdict == ISOLATE_UNDEFINED ? undefined_hop(&last->failure) : NULL;
+		isolation->verdict == ISOLATE_UNDEFINED ? undefined_hop(isolation, &last->failure) : NULL;
 
 	/* The last failure of which something could be left out. */
 	while (!hop && at && last->used >= last->failure.nuses)

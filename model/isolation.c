@@ -15,6 +15,31 @@ struct unit isolation_place(struct isolation *isolation, const struct isolate_pl
 	return unit;
 }
 
+/* Is it the place where a function puts an argument that it was given? */
+static bool takes_argument(struct isolation *isolation, const struct isolate_place *place)
+{
+	if (!isolation->symbols)
+		isolation->symbols = symbols_new();
+	return place->address && place->own && place->module < ISOLATE_MODULES &&
+	       symbols_is_prologue(isolation->symbols, isolation->modules[place->module], place->address);
+}
+
+/* A value that nobody wrote as a whole was overwritten: what was computed from it since is not to blame. An argument
+ * comes into being where it is given, which no store tells: whoever first copies it in the function stands for it. */
+size_t isolation_origin(struct isolation *isolation, const struct isolate_use *use)
+{
+	size_t hop = 0;
+
+	for (size_t i = 0; i < use->nhops; i++)
+		if (use->hops[i].parts)
+			return i;
+	while (hop + 1 < use->nhops && use->hops[hop].copied)
+		hop++;
+	while (hop && takes_argument(isolation, &use->hops[hop].definition.place))
+		hop--;
+	return hop;
+}
+
 void isolation_free(struct isolation *isolation)
 {
 	VEC_FREE(&isolation->steps);

@@ -66,5 +66,7 @@ void isolation_free(struct isolation *isolation);
 /* The source of a place, as a site; the caller frees the unit. */
 struct unit isolation_place(struct isolation *isolation, const struct isolate_place *place,
 			    enum site_kind kind);
+/* The hop of a use at which its value came into being; those before it only copied it. */
+size_t isolation_origin(struct isolation *isolation, const struct isolate_use *use);
 
 #endif

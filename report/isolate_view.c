@@ -131,7 +131,12 @@ static void print_nothing(const struct isolation *isolation, const char *program
 {
 	uint64_t runs = isolation->runs.hunt + !isolation->others_pass;
 
-	if (isolation->original.label == LABEL_FAIL)
+	if (isolation->original.outcome == OUTCOME_SLOW || isolation->original.outcome == OUTCOME_TIMEOUT)
+		fprintf(out,
+			"%s was still running when its time was up, and it was not seen that it hangs: "
+			"values that are followed cost time. --timeout and --time give it more.\n",
+			program);
+	else if (isolation->original.label == LABEL_FAIL)
 		fprintf(out,
 			"%s fails (%s) but does not crash or hang: say which value is wrong, as in "
 			"unsnarl isolate --watch FILE:LINE:VARIABLE -- %s\n",

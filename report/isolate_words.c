@@ -37,6 +37,7 @@ const char *isolate_stage_words(enum isolate_stage stage)
 {
 	static const char *const words[] = {
 		[ISOLATE_RUNNING] = "running the program",
+		[ISOLATE_ALONE] = "running it on its own, to see whether it ends",
 		[ISOLATE_HUNTING] = "looking for a schedule that fails",
 		[ISOLATE_PROVOKING] = "forcing interleavings",
 		[ISOLATE_SHORTENING] = "making the schedule short",

@@ -19,6 +19,7 @@ enum isolate_story {
 /* What goes on. */
 enum isolate_stage {
 	ISOLATE_RUNNING,
+	ISOLATE_ALONE,
 	ISOLATE_HUNTING,
 	ISOLATE_PROVOKING,
 	ISOLATE_SHORTENING,
