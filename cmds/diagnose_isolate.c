@@ -1,4 +1,4 @@
-/* What isolate says of a crash that comes in every schedule, as an opinion of diagnose.
+/* What isolate says of a crash, for diagnose.
  * Hooks would be followed value by value, too, so a program that was built with them is
  * made once more without, of its bitcode; where that cannot be done it is taken as it is.
  */
@@ -70,38 +70,39 @@ static const struct finding_access *undefined_read(const struct finding_accesses
 	return &list->items[0];
 }
 
-static void take_finding(struct isolation *isolation, const struct diagnosis *diagnosis,
-			 struct opinion *opinion)
+static void take_finding(struct isolation *isolation, struct finding *out)
 {
-	struct finding *finding = VEC_PUSH(&opinion->findings);
+	const struct finding *from = &isolation->finding;
 
-	finding->class = isolation->finding.class;
-	finding->score = isolation->finding.score;
-	if (isolation->verdict == ISOLATE_ROOT) {
-		take_access(&isolation->finding.accesses.items[0], finding);
-		finding->summary =
-			memory_string("This write led to the failure, in every order of the threads.");
-		finding->evidence = memory_string(
-			"Without this write, and all that depends on it, nothing fails any more.");
-	} else if (isolation->verdict == ISOLATE_UNDEFINED) {
-		take_access(undefined_read(&isolation->finding.accesses), finding);
-		finding->summary = memory_string("Memory is read that was never given a value.");
-		finding->evidence = memory_string("Nobody had written there when it was read.");
+	if (isolation->verdict == ISOLATE_ROOT || isolation->verdict == ISOLATE_UNDEFINED) {
+		out->class = from->class;
+		out->score = from->score;
+		take_access(isolation->verdict == ISOLATE_ROOT ? &from->accesses.items[0]
+							       : undefined_read(&from->accesses),
+			    out);
 	} else {
-		*finding = isolation->finding;
+		*out = isolation->finding;
 		isolation->finding = (struct finding){ 0 };
-		free(finding->method);
-		free(finding->evidence);
-		finding->evidence = memory_string("It was followed back from the crash, value by value.");
+		free(out->method);
+		free(out->evidence);
+		free(out->summary);
+		out->method = NULL;
 	}
-	finding->rank = 1;
-	finding->method = memory_string(opinion->method);
-	finding->run = diagnosis->tally.failure.number;
-	finding->runs.passed = diagnosis->tally.passed;
-	finding->runs.failed = diagnosis->tally.failed;
+	out->summary = memory_string(isolate_cause_words(isolation->verdict, isolation->others_pass));
+	out->evidence = memory_string(isolate_evidence_words(isolation->verdict, isolation->sure));
 }
 
-struct error *cmds_isolate_opinion(struct diagnosis *diagnosis, double seconds, struct opinion *opinion)
+/* The failing schedule, where it is one of the binary loom. */
+static const struct schedule *failing_of(const struct diagnosis *diagnosis)
+{
+	const struct run *failure = &diagnosis->tally.failure;
+	const struct schedule *schedule = failure->reduced.nturns ? &failure->reduced : &failure->schedule;
+
+	return diagnosis->options->loom == LOOM_BINARY && schedule->nturns ? schedule : NULL;
+}
+
+struct error *cmds_isolate_opinion(const struct diagnosis *diagnosis, double seconds,
+				   struct crash_answer *out)
 {
 	const struct diagnosis_options *from = diagnosis->options;
 	_cleanup_(twin_free) struct twin twin = { 0 };
@@ -117,8 +118,12 @@ struct error *cmds_isolate_opinion(struct diagnosis *diagnosis, double seconds, 
 		.still = true,
 		.timeout_s = from->timeout_s,
 		.world = from->world,
+		.check = from->check,
+		.expect = from->expect,
 	};
 	const struct isolate_options options = { .launch = &launch,
+						 .schedule = failing_of(diagnosis),
+						 .others_pass = !diagnosis->always,
 						 .jobs = from->jobs,
 						 .seed = from->seed,
 						 .time_s = deadline - watch_now(),
@@ -128,7 +133,9 @@ struct error *cmds_isolate_opinion(struct diagnosis *diagnosis, double seconds, 
 	if (options.time_s <= 0)
 		return NULL;
 	TRY(isolate(&options, &isolation));
+	out->met = isolation.runs.original > 0;
+	out->sure = isolation.sure;
 	if (isolation.finding.accesses.n)
-		take_finding(&isolation, diagnosis, opinion);
+		take_finding(&isolation, &out->finding);
 	return NULL;
 }

@@ -4,7 +4,8 @@
 
 #include "diagnose/diagnosis.h"
 
-/* Adds what isolate says of a crash of the program, in `seconds` about; nothing when it does not crash. */
-struct error *cmds_isolate_opinion(struct diagnosis *diagnosis, double seconds, struct opinion *opinion);
+/* What isolate comes to from a crash of the program, in `seconds` about. */
+struct error *cmds_isolate_opinion(const struct diagnosis *diagnosis, double seconds,
+				   struct crash_answer *out);
 
 #endif

@@ -9,9 +9,9 @@
 #include "base/memory.h"
 #include "cmds/cmds.h"
 #include "isolate/isolate.h"
-#include "isolate/isolate_view.h"
 #include "loom/launch.h"
 #include "loom/world/world.h"
+#include "report/isolate_view.h"
 
 struct isolate_command {
 	uint64_t seed, jobs;
@@ -67,10 +67,10 @@ static const struct options_page page = {
 	.program = true,
 };
 
-static void stage(const char *now)
+static void stage(enum isolate_stage now)
 {
 	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "unsnarl: %s\n", now);
+		fprintf(stderr, "unsnarl: %s\n", isolate_stage_words(now));
 }
 
 /* What is to be run, and how. */

@@ -2,7 +2,7 @@
  */
 #include "diagnose/diagnosis.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #include "diagnose/judge.h"
 #include "loom/watch.h"
@@ -21,7 +21,6 @@
 #define SHORTEN_SHARE 0.2
 #define JUDGE_SHARE 0.4
 #define MEASURE_SHARE 0.1
-#define ISOLATE_SHARE 0.8 /* of what comes in every schedule there is nothing else to learn */
 #define MEASURE_MOST 3.0
 #define SHORTEN_MOST 6.0 /* seconds: what is short is found early or not at all */
 #define LATE_SHARE 0.15  /* what may be added for a failure that was found late */
@@ -60,23 +59,6 @@ static double seconds_for(const struct diagnosis *diagnosis, double share)
 
 	return least(whole * share, left > 0 ? left : 0);
 }
-
-/* A crash, a failed assertion or an abort that does not hang on the order of threads. */
-static struct error *ask_isolate(struct diagnosis *diagnosis, struct opinion *opinion)
-{
-	const struct diagnosis_options *options = diagnosis->options;
-
-	if (!diagnosis->always || diagnosis->tally.failure.outcome != OUTCOME_SIGNAL || !options->isolate ||
-	    is_stopped(diagnosis) || tally_blames_control(&diagnosis->tally))
-		return NULL;
-	say(diagnosis, "following the crash back, value by value");
-	return options->isolate(diagnosis, seconds_for(diagnosis, ISOLATE_SHARE), opinion);
-}
-
-static const struct method method_isolate = {
-	.head = { .method = "isolate", .words = "the crash, followed back value by value", },
-	.ask = ask_isolate,
-};
 
 /* Also the order in which their findings stand that no experiment could try. */
 static const struct method *const methods[] = {
@@ -202,12 +184,6 @@ static struct error *explain(struct diagnosis *diagnosis, struct chase *chase)
 	say(diagnosis, "forcing and forbidding what may be the cause");
 	TRY(judge(diagnosis, chase, watch_now() + seconds_for(diagnosis, JUDGE_SHARE),
 		  diagnosis->options->schedules * EXPERIMENT_TIMES));
-	struct claim claims[CAUSES_KEPT] = { 0 };
-	size_t kept = diagnosis->causes.n < CAUSES_KEPT ? diagnosis->causes.n : CAUSES_KEPT;
-
-	for (size_t i = 0; i < kept; i++)
-		claims[i] = diagnosis->causes.items[i].claim;
-	TRY(store_causes(diagnosis->store, diagnosis->tally.campaign, claims, kept));
 	/* Something was not under control: what was seen may not come again. */
 	for (size_t i = 0; i < diagnosis->causes.n; i++)
 		if (diagnosis->replays.identical < diagnosis->replays.runs &&
@@ -218,6 +194,16 @@ static struct error *explain(struct diagnosis *diagnosis, struct chase *chase)
 		trace_name_locks(&diagnosis->trace, diagnosis->causes.items[i].finding);
 	}
 	return NULL;
+}
+
+static struct error *keep_causes(const struct diagnosis *diagnosis)
+{
+	struct claim claims[CAUSES_KEPT] = { 0 };
+	size_t kept = diagnosis->causes.n < CAUSES_KEPT ? diagnosis->causes.n : CAUSES_KEPT;
+
+	for (size_t i = 0; i < kept; i++)
+		claims[i] = diagnosis->causes.items[i].claim;
+	return store_causes(diagnosis->store, diagnosis->tally.campaign, claims, kept);
 }
 
 /* The stages that run the program. */
@@ -244,7 +230,10 @@ static struct error *run_stages(struct diagnosis *diagnosis)
 	}
 	TRY(retell_shortest(diagnosis));
 	diagnosis->timing = depends_on_timing(diagnosis);
-	return diagnosis->timing ? NULL : explain(diagnosis, chase);
+	if (!diagnosis->timing)
+		TRY(explain(diagnosis, chase));
+	crash_trail_follow(diagnosis);
+	return keep_causes(diagnosis);
 }
 
 struct error *diagnose(const struct diagnosis_options *options, struct diagnosis *out)
@@ -288,6 +277,7 @@ struct error *diagnose(const struct diagnosis_options *options, struct diagnosis
 
 void diagnosis_free(struct diagnosis *diagnosis)
 {
+	free(diagnosis->trail.why);
 	causes_free(&diagnosis->causes);
 	VEC_FREE(&diagnosis->claims);
 	windows_free(&diagnosis->windows);

@@ -6,6 +6,7 @@
 #define DIAGNOSE_DIAGNOSIS_H
 
 #include "diagnose/chase.h"
+#include "diagnose/crash_trail.h"
 #include "diagnose/experiment.h"
 #include "diagnose/replays.h"
 #include "diagnose/retell.h"
@@ -26,11 +27,11 @@ struct diagnosis_options {
 	double time_s, timeout_s;
 	const char *check, *expect, *store;
 	const struct findings *candidates; /* of a scan, to be tried as well; NULL for none */
-	struct world *world;            /* of all runs */
-	bool (*stop)(void);             /* Ctrl-C */
-	void (*stage)(const char *now); /* what goes on now; may be NULL */
-	/* Follows a crash that comes in every schedule back to what led to it; may be NULL. */
-	struct error *(*isolate)(struct diagnosis *diagnosis, double seconds, struct opinion *opinion);
+	struct world *world;               /* of all runs */
+	bool (*stop)(void);                /* Ctrl-C */
+	void (*stage)(const char *now);    /* what goes on now; may be NULL */
+	/* Follows the crash back to what led to it, in `seconds` about; NULL: nobody does. */
+	struct error *(*isolate)(const struct diagnosis *diagnosis, double seconds, struct crash_answer *out);
 };
 
 struct diagnosis {
@@ -52,6 +53,7 @@ struct diagnosis {
 	uint64_t shortest;      /* its number in the store, 0 = not recorded */
 	struct opinions opinions;
 	struct causes causes;
+	struct crash_trail trail; /* beside them */
 	double wall_s;
 	bool interrupted;
 };
@@ -65,8 +67,8 @@ struct method {
 	struct opinion head;
 	struct error *(*ask)(struct diagnosis *diagnosis, struct opinion *opinion);
 };
-extern const struct method method_waits, method_memory, method_fault, method_locate, method_locate_shortest,
-	method_rank, method_switches, method_wakes, method_candidates;
+extern const struct method method_waits, method_memory, method_isolate, method_fault, method_locate,
+	method_locate_shortest, method_rank, method_switches, method_wakes, method_candidates;
 
 /* screen.c, answer.c */
 void diagnosis_print(const struct diagnosis *diagnosis, FILE *out);

@@ -81,6 +81,20 @@ static json_t *opinions_json(const struct diagnosis *diagnosis)
 	return array;
 }
 
+/* null where the failure is no crash. */
+static json_t *trail_json(const struct crash_trail *trail)
+{
+	_cleanup_free_ char *words =
+		isolate_agreement_words(trail->agreement, trail->sure, trail->finding, trail->why);
+
+	if (trail->agreement == CRASH_NOT_FOLLOWED)
+		return json_null();
+	return json_pack("{s:s, s:b, s:o, s:o, s:f}", "agreement", isolate_agreement_name(trail->agreement),
+			 "sure", trail->sure, "finding",
+			 trail->finding ? finding_json(trail->finding) : json_null(), "summary",
+			 words ? answer_text(words) : json_null(), "seconds", trail->seconds);
+}
+
 static json_t *plain_json(const struct diagnosis *diagnosis)
 {
 	return diagnosis->has_plain ? answer_text(diagnosis->plain.reason) : json_null();
@@ -138,6 +152,7 @@ void diagnosis_json(const struct diagnosis *diagnosis)
 	json_object_set_new(answer, "wall_s", json_real(diagnosis->wall_s));
 	json_object_set_new(answer, "interrupted", json_boolean(diagnosis->interrupted));
 	json_object_set_new(answer, "findings", findings);
+	json_object_set_new(answer, "isolate", trail_json(&diagnosis->trail));
 	json_object_set_new(answer, "opinions", opinions_json(diagnosis));
 	answer_print(answer);
 }

@@ -124,27 +124,6 @@ static void put_blocks(const struct finding *finding, FILE *out)
 	}
 }
 
-/* "T2 tickets.c:37, T1 tickets.c:28, T1 tickets.c:37" */
-static char *order_words(const struct finding_accesses *accesses)
-{
-	char *text = memory_string("");
-
-	for (size_t i = 0; i < accesses->n && i < 6; i++) {
-		const struct finding_access *access = &accesses->items[i];
-		const char *slash = strrchr(access->file, '/');
-		_cleanup_free_ char *thread = access->thread == FINDING_NO_THREAD
-						      ? memory_string("")
-						      : memory_format("T%u ", access->thread);
-		char *longer =
-			memory_format("%s%s%s%s %s:%u", text, i ? ", " : "", thread, finding_verb(access),
-				      slash ? slash + 1 : access->file, access->line);
-
-		free(text);
-		text = longer;
-	}
-	return text;
-}
-
 static void put_passing(const struct finding *finding, FILE *out)
 {
 	_cleanup_free_ char *instead = passing_words(finding);
@@ -152,7 +131,7 @@ static void put_passing(const struct finding *finding, FILE *out)
 	if (instead)
 		put_label(out, "Passing", instead);
 	if (finding->otherwise.n && finding->accesses.n) {
-		_cleanup_free_ char *words = order_words(&finding->otherwise);
+		_cleanup_free_ char *words = sentence_accesses(&finding->otherwise);
 		_cleanup_free_ char *order = memory_format("%s%s", instead ? "So: " : "", words);
 
 		put_label(out, instead ? "" : "Passing", order);
@@ -225,6 +204,17 @@ static void put_sure(const struct diagnosis *diagnosis, const struct cause *caus
 	put_label(out, "How sure", text);
 }
 
+/* A second way to the cause, that knows nothing of the first. */
+static void put_trail(const struct diagnosis *diagnosis, FILE *out)
+{
+	const struct crash_trail *trail = &diagnosis->trail;
+	_cleanup_free_ char *text =
+		isolate_agreement_words(trail->agreement, trail->sure, trail->finding, trail->why);
+
+	if (text)
+		put_label(out, "", text);
+}
+
 static void put_replays(const struct diagnosis *diagnosis, FILE *out)
 {
 	const struct replays *replays = &diagnosis->replays;
@@ -259,7 +249,7 @@ static void put_others(const struct diagnosis *diagnosis, FILE *out)
 		if (causes_touch(causes->items[0].finding, cause->finding) ||
 		    (cause->verdict < VERDICT_LIKELY && !cause->consequence))
 			continue;
-		_cleanup_free_ char *order = order_words(&cause->finding->accesses);
+		_cleanup_free_ char *order = sentence_accesses(&cause->finding->accesses);
 		_cleanup_free_ char *text = memory_format(
 			"%s%s: %s%s",
 			cause->second ? "another fault, which stays when the first is mended: " : "",
@@ -325,6 +315,7 @@ static void put_cause(const struct diagnosis *diagnosis, struct excerpts *excerp
 	if (in_library(cause->finding))
 		put_switches(diagnosis, out);
 	put_sure(diagnosis, cause, out);
+	put_trail(diagnosis, out);
 	put_replays(diagnosis, out);
 	put_others(diagnosis, out);
 	if (*advice)
@@ -367,6 +358,7 @@ static void put_story(const struct diagnosis *diagnosis, FILE *out)
 		if (diagnosis->has_story)
 			story_print(&diagnosis->retold.story, out);
 	}
+	put_trail(diagnosis, out);
 	put_replays(diagnosis, out);
 }
 

@@ -10,28 +10,15 @@
 
 #define STEPS_MOST 24 /* suppressions; chains in programs are shorter */
 
-static void say(const struct isolate_options *options, const char *now)
+void isolate_say(const struct isolate_options *options, enum isolate_stage now)
 {
 	if (options->stage)
 		options->stage(now);
 }
 
-static bool is_over(const struct isolate_options *options, double deadline)
+bool isolate_is_over(const struct isolate_options *options, double deadline)
 {
 	return watch_now() > deadline || (options->stop && options->stop());
-}
-
-struct unit isolation_place(struct isolation *isolation, const struct isolate_place *place,
-			    enum site_kind kind)
-{
-	struct code_place code = { .address = place->address, .kind = kind };
-	struct unit unit = { 0 };
-
-	if (!isolation->symbols)
-		isolation->symbols = symbols_new();
-	if (place->address && place->module < ISOLATE_MODULES)
-		symbols_unit(isolation->symbols, isolation->modules[place->module], &code, "", 0, &unit);
-	return unit;
 }
 
 /* ---- suppression ---- */
@@ -61,28 +48,15 @@ static bool is_planned(struct isolate_area *area, const struct isolate_definitio
 	return planned && planned->instance <= definition->instance && definition->instance <= planned->last;
 }
 
-/* The hop at which the value of a use came into being; those before it only copied it. A value that nobody wrote
- * as a whole was overwritten: what was computed from it since is not to blame. */
-static size_t origin_of(const struct isolate_use *use)
-{
-	size_t hop = 0;
-
-	for (size_t i = 0; i < use->nhops; i++)
-		if (use->hops[i].parts)
-			return i;
-	while (hop + 1 < use->nhops && use->hops[hop].copied)
-		hop++;
-	return hop;
-}
-
 static uint64_t distance(uint64_t a, uint64_t b)
 {
 	return a < b ? b - a : a - b;
 }
 
 /* Is use `a` more to blame than `b`? Of a bad address: a pointer that leads nowhere, else what was added to one
- * that is sound. Of anything else: what was defined later. */
-static bool is_worse(const struct isolate_failure *failure, size_t a, size_t b)
+ * that is sound. Of a hang: what stays as it is, not what goes on in each round. Of anything else: what was
+ * defined later. */
+static bool is_worse(struct isolation *isolation, const struct isolate_failure *failure, size_t a, size_t b)
 {
 	const struct isolate_use *first = &failure->uses[a], *second = &failure->uses[b];
 	const struct isolate_hop *x = &first->hops[0], *y = &second->hops[0];
@@ -94,23 +68,25 @@ static bool is_worse(const struct isolate_failure *failure, size_t a, size_t b)
 		return x->size == 8;
 	if (by_address && x->size == 8)
 		return distance(x->value, failure->address) < distance(y->value, failure->address);
-	return first->hops[origin_of(first)].definition.when >
-	       second->hops[origin_of(second)].definition.when;
+	uint64_t one = first->hops[isolation_origin(isolation, first)].definition.when;
+	uint64_t other = second->hops[isolation_origin(isolation, second)].definition.when;
+
+	return failure->kind == FAILED_HANG ? one < other : one > other;
 }
 
 /* Which definition to leave out. */
-static void choose(struct isolate_area *area, struct isolate_step *step)
+static void choose(struct isolation *isolation, struct isolate_area *area, struct isolate_step *step)
 {
 	const struct isolate_failure *failure = &step->failure;
 
 	step->used = failure->nuses;
 	for (size_t i = 0; i < failure->nuses; i++) {
-		size_t hop = origin_of(&failure->uses[i]);
+		size_t hop = isolation_origin(isolation, &failure->uses[i]);
 		const struct isolate_definition *definition = &failure->uses[i].hops[hop].definition;
 
 		if (!can_suppress(definition) || is_planned(area, definition))
 			continue;
-		if (step->used == failure->nuses || is_worse(failure, i, step->used)) {
+		if (step->used == failure->nuses || is_worse(isolation, failure, i, step->used)) {
 			step->used = i;
 			step->hop = hop;
 		}
@@ -146,13 +122,32 @@ static void plan(struct isolate_area *area, const struct isolate_step *step)
 									    .taken = step->failure.taken };
 }
 
-static bool is_undefined(const struct isolate_failure *failure)
+/* Had the program written there before it failed first? Then what is without a value now was left out. */
+static bool was_written(const struct isolation *isolation, const struct isolate_definition *definition)
+{
+	const struct observations *trace = &isolation->original.observations;
+
+	for (size_t i = 0; i < trace->nevents; i++)
+		if (trace->events[i].write &&
+		    trace->events[i].address < definition->address + definition->size &&
+		    definition->address < trace->events[i].address + trace->events[i].size)
+			return true;
+	return false;
+}
+
+static bool is_undefined(struct isolation *isolation, const struct isolate_failure *failure)
 {
 	for (size_t i = 0; i < failure->nuses; i++) {
 		const struct isolate_use *use = &failure->uses[i];
-		uint32_t definer = use->hops[origin_of(use)].definition.definer;
+		const struct isolate_definition *definition =
+			&use->hops[isolation_origin(isolation, use)].definition;
 
-		if (definer == DEFINED_ALLOCATED || definer == DEFINED_FRAME)
+		/* Where calls were left out frames are as they were. */
+		bool known = isolation->steps.n == 1 || (definition->definer == DEFINED_ALLOCATED &&
+							 !was_written(isolation, definition));
+
+		if (known &&
+		    (definition->definer == DEFINED_ALLOCATED || definition->definer == DEFINED_FRAME))
 			return true;
 	}
 	return false;
@@ -170,7 +165,7 @@ static void remember_modules(struct isolation *out, const struct channel *channe
 #define ORDERS_FIRST 14
 #define ORDERS_NEXT 6
 
-static void end(struct isolation *out, enum isolate_verdict verdict, const char *why)
+static void end(struct isolation *out, enum isolate_verdict verdict, enum isolate_why why)
 {
 	out->verdict = verdict;
 	out->why = why;
@@ -183,7 +178,8 @@ static bool is_first_cause(const struct isolate_step *step)
 	const struct isolate_failure *failure = &step->failure;
 	const struct isolate_use *use = &failure->uses[step->used];
 
-	if (step->used >= failure->nuses || failure->kind == FAILED_WATCH)
+	if (step->used >= failure->nuses || failure->kind == FAILED_WATCH ||
+	    (failure->kind == FAILED_HANG && failure->nuses > 1))
 		return false;
 	/* A loop of the program that went too far: the write is certain, but the loop may have more lines. */
 	if (use->hops[step->hop].parts && use->hops[step->hop].definition.place.own)
@@ -223,6 +219,20 @@ static bool is_misuse(const struct isolate_failure *failure)
 	return failure->kind == FAILED_DEAD || failure->kind == FAILED_FREE;
 }
 
+/* Of a schedule that was given it is not known whether others pass. Then the order of threads matters, and a write
+ * that can be left out need not be the cause. */
+static struct error *try_without_schedule(const struct isolate_options *options, struct isolation *out)
+{
+	_cleanup_(run_free) struct run run = { 0 };
+
+	if (!options->schedule || out->others_pass || out->original.observations.nthreads < 2)
+		return NULL;
+	TRY(launch_run(options->launch, &run));
+	out->runs.hunt++;
+	out->others_pass = run.label == LABEL_PASS;
+	return NULL;
+}
+
 static struct error *search(const struct isolate_options *options, struct isolation *out,
 			    struct channel *channel, const struct schedule *schedule, double deadline)
 {
@@ -240,39 +250,36 @@ static struct error *search(const struct isolate_options *options, struct isolat
 		remember_modules(out, channel);
 		if (step->failure.kind == FAILED_WATCH)
 			keep_variable(out, &step->failure, channel->watched);
-		choose(channel->area, step);
-		say(options, "moving accesses of other threads");
+		choose(out, channel->area, step);
+		isolate_say(options, ISOLATE_MOVING);
 		TRY(order_check(options, out, schedule, &step->failure,
 				ORDERS_FIRST + ORDERS_NEXT * (out->steps.n - 1), &found));
 		if (found) {
-			end(out, ISOLATE_ORDER, NULL);
+			end(out, ISOLATE_ORDER, WHY_NOT);
 			return NULL;
 		}
 		if (!step->failure.nuses) {
-			end(out, out->steps.n > 1 ? ISOLATE_BEST : ISOLATE_UNKNOWN,
-			    "what failed had not used any memory that could be followed");
+			end(out, out->steps.n > 1 ? ISOLATE_BEST : ISOLATE_UNKNOWN, WHY_NO_MEMORY);
 			return NULL;
 		}
-		if (is_undefined(&step->failure)) {
-			end(out, ISOLATE_UNDEFINED, NULL);
-			out->sure = true;
+		if (is_undefined(out, &step->failure)) {
+			end(out, ISOLATE_UNDEFINED, WHY_NOT);
+			out->sure = !out->others_pass && out->steps.n == 1;
 			return NULL;
 		}
 		if (step->used == step->failure.nuses || out->steps.n == STEPS_MOST ||
-		    is_over(options, deadline)) {
+		    isolate_is_over(options, deadline)) {
 			end(out, ISOLATE_BEST,
-			    step->used == step->failure.nuses
-				    ? "what it used was given its value by nothing that can be left out"
-				    : "the time or the number of steps was used up");
+			    step->used == step->failure.nuses ? WHY_NO_WRITE : WHY_USED_UP);
 			return NULL;
 		}
 		if (out->steps.n > 1 && is_misuse(&out->steps.items[0].failure)) {
 			out->steps.n = 1;
-			end(out, ISOLATE_ROOT, NULL);
+			end(out, ISOLATE_ROOT, WHY_NOT);
 			return NULL;
 		}
 		plan(channel->area, step);
-		say(options, "running again without what defined it");
+		isolate_say(options, ISOLATE_SUPPRESSING);
 		run_free(&run);
 		run = (struct run){ 0 };
 		TRY(channel_run(channel, options->launch, schedule, false, &run));
@@ -281,13 +288,14 @@ static struct error *search(const struct isolate_options *options, struct isolat
 		code = run.code;
 	}
 	remember_modules(out, channel);
+	if (outcome == OUTCOME_EXIT)
+		TRY(try_without_schedule(options, out));
 	if (outcome != OUTCOME_EXIT)
-		end(out, ISOLATE_BEST, "the suppressed program runs on and on or is stuck");
-	else if (out->hunted)
-		end(out, ISOLATE_BEST,
-		    "other orders of the threads do not fail, and no moved access showed which order it is");
+		end(out, ISOLATE_BEST, WHY_RUNS_ON);
+	else if (out->others_pass)
+		end(out, ISOLATE_BEST, WHY_OTHER_ORDERS);
 	else
-		end(out, ISOLATE_ROOT, NULL);
+		end(out, ISOLATE_ROOT, WHY_NOT);
 	out->sure = out->verdict == ISOLATE_ROOT && is_first_cause(&out->steps.items[out->steps.n - 1]);
 	return NULL;
 }
@@ -299,7 +307,7 @@ struct error *isolate(const struct isolate_options *options, struct isolation *o
 	double started = watch_now(), deadline = started + options->time_s;
 	struct error *error = channel_open(&channel);
 
-	*out = (struct isolation){ .deadline = deadline };
+	*out = (struct isolation){ .deadline = deadline, .others_pass = options->others_pass };
 	if (!error && options->watch)
 		error = channel_watch(&channel, options->watch, options->launch->path, &channel.watched);
 	if (!error)
@@ -310,15 +318,4 @@ struct error *isolate(const struct isolate_options *options, struct isolation *o
 		isolation_tell_root(out);
 	out->wall_s = watch_now() - started;
 	return error;
-}
-
-void isolation_free(struct isolation *isolation)
-{
-	VEC_FREE(&isolation->steps);
-	for (size_t i = 0; i < isolation->experiments.n; i++)
-		free(isolation->experiments.items[i].accesses);
-	VEC_FREE(&isolation->experiments);
-	finding_free(&isolation->finding);
-	symbols_free(isolation->symbols);
-	run_free(&isolation->original);
 }

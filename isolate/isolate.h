@@ -5,11 +5,10 @@
 #ifndef ISOLATE_ISOLATE_H
 #define ISOLATE_ISOLATE_H
 
-#include "model/isolate_format.h"
 #include "loom/launch.h"
-#include "model/finding.h"
+#include "model/isolation.h"
 #include "model/schedule.h"
-#include "model/symbols.h"
+#include "report/isolate_words.h"
 
 /* ---- channel.c: runs in which values are followed ---- */
 struct channel {
@@ -30,64 +29,18 @@ struct error *channel_run(struct channel *channel, const struct launch_options *
 struct isolate_options {
 	const struct launch_options *launch; /* on the binary loom */
 	const struct schedule *schedule;     /* that fails; NULL: the failure is looked for */
+	bool others_pass;                    /* it is known that not every schedule fails */
 	unsigned jobs;
 	uint64_t seed;
 	double time_s;      /* for all, about */
 	const char *watch;  /* FILE:LINE:VARIABLE, FILE:LINE or an address whose value is wrong; NULL */
 	bool (*stop)(void); /* may be NULL */
-	void (*stage)(const char *now); /* may be NULL */
-};
-
-/* One failure and what was left out because of it. */
-struct isolate_step {
-	enum outcome outcome;
-	int code;
-	struct isolate_failure failure;
-	size_t used,
-		hop; /* of the failure: whose definition was suppressed; used == nuses: nothing could be */
-};
-
-enum isolate_verdict {
-	ISOLATE_NOTHING,   /* no run failed */
-	ISOLATE_ORDER,     /* the order of threads is the cause, by experiment */
-	ISOLATE_ROOT,      /* without the last definition nothing fails any more */
-	ISOLATE_UNDEFINED, /* what was used had never been given a value */
-	ISOLATE_BEST,      /* the search ended before that; the last definition is the best answer */
-	ISOLATE_UNKNOWN,   /* it failed, but not at a place that uses memory */
-};
-
-/* A run in which an access was moved. */
-enum isolate_moved { MOVED_ATOMIC, MOVED_ORDER, MOVED_ONCE, MOVED_FORCED, MOVED_DEFERRED };
-struct isolate_experiment {
-	enum isolate_moved use;
-	char *accesses; /* "T1 read file.c:12, T2 write file.c:30" */
-	bool passes, given_up, came;
-};
-
-struct isolation {
-	enum isolate_verdict verdict;
-	bool hunted;     /* it does not fail in every order of its threads */
-	bool sure;       /* of ISOLATE_ORDER: every experiment that was made agrees */
-	const char *why; /* of ISOLATE_BEST and ISOLATE_UNKNOWN, a clause. A constant */
-	VEC(struct isolate_step) steps;
-	VEC(struct isolate_experiment) experiments;
-	struct finding finding;
-	struct {
-		uint64_t original, suppression, race, violation, hunt; /* executions */
-	} runs;
-	uint64_t skipped; /* in the last suppressed run: loads, stores, branches and calls */
-	double deadline, wall_s;
-	struct symbols *symbols;
-	char modules[ISOLATE_MODULES][ISOLATE_PATH];
-	struct run original;
+	void (*stage)(enum isolate_stage now); /* may be NULL */
 };
 
 struct error *isolate(const struct isolate_options *options, struct isolation *out);
-void isolation_free(struct isolation *isolation);
-
-/* The source of a place, as a site; the caller frees the unit. */
-struct unit isolation_place(struct isolation *isolation, const struct isolate_place *place,
-			    enum site_kind kind);
+void isolate_say(const struct isolate_options *options, enum isolate_stage now);
+bool isolate_is_over(const struct isolate_options *options, double deadline);
 
 /* ---- original.c ---- */
 bool isolate_hangs(enum outcome outcome);

@@ -4,7 +4,6 @@
 
 #include "diagnose/claim_build.h"
 #include "isolate/isolate.h"
-#include "report/isolate_words.h"
 
 #define ORDER_NONE SIZE_MAX
 

@@ -2,9 +2,6 @@
  * forbids and forces claims. */
 #include "isolate/order_check.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/memory.h"
 #include "diagnose/retell.h"
 #include "loom/watch.h"
@@ -41,27 +38,28 @@ bool order_is_new(struct order_search *search, const struct claim_parts *parts)
 	return true;
 }
 
+/* As accesses of a finding or an experiment. */
+static void list_parts(const struct claim_parts *parts, struct finding_accesses *out)
+{
+	for (size_t i = 0; i < parts->n; i++) {
+		const struct claim_part *part = &parts->items[i];
+		struct finding_access *access = finding_add_access(out, FINDING_NO_SITE, part->site);
+
+		access->thread = part->thread;
+		access->kind = part->write ? SITE_WRITE : SITE_READ;
+		access->missing = part->missing;
+	}
+}
+
 void order_note(struct order_search *search, enum isolate_moved use, const struct claim_parts *parts,
 		bool passes, bool given_up, bool came)
 {
-	char *text = memory_string("");
+	struct isolate_experiment *experiment = VEC_PUSH(&search->isolation->experiments);
 
-	for (size_t i = 0; i < parts->n; i++) {
-		const struct claim_part *part = &parts->items[i];
-		const char *slash = part->site ? strrchr(part->site->file, '/') : NULL;
-		char *longer = memory_format("%s%sT%u %s %s:%u", text, i ? ", " : "", part->thread,
-					     part->write ? "write" : "read",
-					     slash        ? slash + 1
-					     : part->site ? part->site->file
-							  : "?",
-					     part->site ? part->site->line : 0);
-
-		free(text);
-		text = longer;
-	}
-	*VEC_PUSH(&search->isolation->experiments) = (struct isolate_experiment){
-		.use = use, .accesses = text, .passes = passes, .given_up = given_up, .came = came
+	*experiment = (struct isolate_experiment){
+		.use = use, .passes = passes, .given_up = given_up, .came = came
 	};
+	list_parts(parts, &experiment->accesses);
 }
 
 static void count(struct order_search *search, enum claim_kind kind)
@@ -331,16 +329,9 @@ void order_tell(struct order_search *search, enum finding_class class, enum isol
 	*finding = (struct finding){ .rank = 1, .class = class, .score = sure ? 1 : 0.5 };
 	finding->method = memory_string("suppress");
 	finding->summary = memory_string(isolate_order_words(story));
-	for (size_t i = 0; i < parts->n; i++) {
-		const struct claim_part *part = &parts->items[i];
-		struct finding_access *access =
-			finding_add_access(&finding->accesses, FINDING_NO_SITE, part->site);
-
-		access->thread = part->thread;
-		access->kind = part->write ? SITE_WRITE : SITE_READ;
-		access->missing = part->missing;
-		finding_add_variable(finding, part->site->variable);
-	}
+	list_parts(parts, &finding->accesses);
+	for (size_t i = 0; i < finding->accesses.n; i++)
+		finding_add_variable(finding, finding->accesses.items[i].variable);
 	finding_settle(finding);
 	search->found = true;
 	search->weight = weight;

@@ -10,18 +10,9 @@
 #include "loom/watch.h"
 
 #define WAIT_S 0.1
+#define LONG_PART \
+	4 /* of the time-out, after which a run is looked at: the program on its own gets all of it */
 #define QUIET_READS 2000000 /* reads in a run that is known to hang: then the thread goes round and round */
-
-static void say(const struct isolate_options *options, const char *now)
-{
-	if (options->stage)
-		options->stage(now);
-}
-
-static bool is_over(const struct isolate_options *options, double deadline)
-{
-	return watch_now() > deadline || (options->stop && options->stop());
-}
 
 bool isolate_hangs(enum outcome outcome)
 {
@@ -45,9 +36,9 @@ static struct error *hunt_failure(const struct isolate_options *options, struct 
 	_cleanup_(hunt_stopp) struct hunt *hunt = NULL;
 	bool done = false;
 
-	say(options, "looking for a schedule that fails");
+	isolate_say(options, ISOLATE_HUNTING);
 	TRY(hunt_start(&hunting, &out->original, &hunt));
-	while (!done && !failed->schedule.nturns && !is_over(options, deadline)) {
+	while (!done && !failed->schedule.nturns && !isolate_is_over(options, deadline)) {
 		struct hunt_result result = { 0 };
 		bool got = false;
 
@@ -75,7 +66,7 @@ static struct error *find_failure(const struct isolate_options *options, struct 
 	TRY(hunt_failure(options, out, seed, began + whole / HUNT_SHARE, failed));
 	if (failed->schedule.nturns)
 		return NULL;
-	say(options, "forcing interleavings");
+	isolate_say(options, ISOLATE_PROVOKING);
 	TRY(isolate_provoke(options, out, watch_now() + whole / PROVOKE_SHARE, failed));
 	if (failed->schedule.nturns)
 		return NULL;
@@ -93,7 +84,7 @@ static struct error *shorten(const struct isolate_options *options, const struct
 	double seconds = (deadline - watch_now()) / REDUCE_SHARE;
 	struct steer *steer = NULL;
 
-	say(options, "making the schedule short");
+	isolate_say(options, ISOLATE_SHORTENING);
 	TRY(steer_start(options->launch, options->jobs, &steer));
 	struct error *error = reduce_steered(steer, failed, REDUCE_TRIES, seconds, &watch, out);
 
@@ -119,6 +110,39 @@ static struct error *run_traced(const struct launch_options *launch, struct isol
 	return channel_run(channel, launch, schedule, true, &out->original);
 }
 
+/* Does the program, on its own, run for as long as the user takes for a hang? */
+static struct error *hangs_alone(const struct isolate_options *options, const struct isolation *out,
+				 bool *hangs)
+{
+	_cleanup_(run_free) struct run run = { 0 };
+	struct launch_options launch = *options->launch;
+
+	*hangs = false;
+	if (out->deadline - watch_now() < launch.timeout_s)
+		return NULL;
+	launch.loom = LOOM_COMPILED; /* hooks or not: as it is */
+	launch.control = (struct area_control){ .policy = POLICY_FREE };
+	isolate_say(options, ISOLATE_ALONE);
+	TRY(launch_run(&launch, &run));
+	*hangs = run.outcome == OUTCOME_TIMEOUT;
+	return NULL;
+}
+
+/* A run that was ended because it took long was perhaps only slow: values that are followed cost time. */
+static struct error *check_length(const struct isolate_options *options, struct isolation *out,
+				  const struct channel *channel)
+{
+	bool hangs;
+
+	if (!channel->area->too_long)
+		return NULL;
+	TRY(hangs_alone(options, out, &hangs));
+	out->runs.hunt++;
+	if (!hangs)
+		out->original.outcome = OUTCOME_SLOW;
+	return NULL;
+}
+
 /* A run that was ended from outside, once more, to see whether it goes round and round: by what it does, so it gets
  * more time than before. */
 #define LONGER 10
@@ -134,6 +158,7 @@ static struct error *run_until_quiet(const struct isolate_options *options, stru
 	launch.timeout_s = launch.timeout_s * LONGER < left ? launch.timeout_s * LONGER : left;
 	out->runs.hunt++;
 	channel->area->quiet_most = QUIET_READS;
+	channel->area->longest_ms = 0;
 	return run_traced(&launch, out, channel, options->schedule);
 }
 
@@ -148,7 +173,7 @@ static struct error *hunt_once(const struct isolate_options *options, struct iso
 	if (!failed.schedule.nturns)
 		return NULL;
 	TRY(shorten(options, &failed, deadline, schedule));
-	say(options, "following the failure");
+	isolate_say(options, ISOLATE_FOLLOWING);
 	TRY(run_traced(options->launch, out, channel, schedule));
 	if (has_failed(options, out))
 		return NULL;
@@ -162,16 +187,18 @@ struct error *isolate_original(const struct isolate_options *options, struct iso
 {
 	if (options->schedule)
 		*schedule = schedule_copy(options->schedule);
-	say(options, "running the program");
+	isolate_say(options, ISOLATE_RUNNING);
+	channel->area->longest_ms = (uint64_t)(options->launch->timeout_s * 1000 / LONG_PART);
 	TRY(run_traced(options->launch, out, channel, options->schedule));
-	if (was_ended(out) && !channel->area->failure.kind)
+	TRY(check_length(options, out, channel));
+	if (was_ended(out))
 		TRY(run_until_quiet(options, out, channel));
 	if (!has_failed(options, out) && !options->schedule && out->original.schedule.nturns &&
 	    out->original.observations.nthreads > 1) {
-		out->hunted = true;
+		out->others_pass = true;
 		out->runs.hunt++;
-		for (uint64_t seed = options->seed; !has_failed(options, out) && !is_over(options, deadline);
-		     seed += 2) {
+		for (uint64_t seed = options->seed;
+		     !has_failed(options, out) && !isolate_is_over(options, deadline); seed += 2) {
 			schedule_free(schedule);
 			*schedule = (struct schedule){ 0 };
 			TRY(hunt_once(options, out, channel, seed, deadline, schedule));

@@ -40,37 +40,17 @@ static struct isolate_place own_place(struct isolation *isolation,
 	return place;
 }
 
-static const struct isolate_hop *undefined_hop(const struct isolate_failure *failure)
+static const struct isolate_hop *undefined_hop(struct isolation *isolation,
+					       const struct isolate_failure *failure)
 {
 	for (size_t i = 0; i < failure->nuses; i++) {
 		const struct isolate_use *use = &failure->uses[i];
-		size_t origin = 0;
-
-		while (origin + 1 < use->nhops && use->hops[origin].copied)
-			origin++;
-		const struct isolate_hop *hop = &use->hops[origin];
+		const struct isolate_hop *hop = &use->hops[isolation_origin(isolation, use)];
 
 		if (hop->definition.definer == DEFINED_ALLOCATED || hop->definition.definer == DEFINED_FRAME)
 			return hop;
 	}
 	return NULL;
-}
-
-static const char *summary_of(const struct isolation *isolation, const struct isolate_step *last)
-{
-	if (isolation->verdict == ISOLATE_UNDEFINED)
-		return "memory was read that had never been given a value";
-	switch (last->failure.kind) {
-	case FAILED_FREE:
-		return "a block was freed twice";
-	case FAILED_DEAD:
-		return "a block was used after it had been freed";
-	case FAILED_BEYOND:
-		return "memory beside a block was used: the value that led there is wrong, or the block is "
-		       "too small";
-	default:
-		return "a value was written that led to the failure";
-	}
 }
 
 /* Where the program has lines, places without one (what runs before main, say) come last. */
@@ -94,7 +74,7 @@ void isolation_tell_root(struct isolation *isolation)
 	size_t at = isolation->steps.n - 1;
 	const struct isolate_step *last = &isolation->steps.items[at];
 	const struct isolate_hop *hop =
-		isolation->verdict == ISOLATE_UNDEFINED ? undefined_hop(&last->failure) : NULL;
+		isolation->verdict == ISOLATE_UNDEFINED ? undefined_hop(isolation, &last->failure) : NULL;
 
 	/* The last failure of which something could be left out. */
 	while (!hop && at && last->used >= last->failure.nuses)
@@ -105,7 +85,8 @@ void isolation_tell_root(struct isolation *isolation)
 	isolation->finding.class = FINDING_MEMORY;
 	isolation->finding.method = memory_string("suppress");
 	isolation->finding.score = isolation->verdict == ISOLATE_BEST ? 0.5 : 1;
-	isolation->finding.summary = memory_string(summary_of(isolation, last));
+	isolation->finding.summary =
+		memory_string(isolate_root_words(isolation->verdict, last->failure.kind));
 	/* To leave a block is the fault itself; what led there comes second. */
 	if (last->failure.kind == FAILED_BEYOND)
 		add(isolation, &last->failure.place, last->failure.thread, last->failure.write);

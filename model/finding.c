@@ -114,7 +114,7 @@ void finding_add_variable(struct finding *finding, const char *name)
 	*VEC_PUSH(&finding->variables) = memory_string(name);
 }
 
-static void accesses_free(struct finding_accesses *list)
+void finding_accesses_free(struct finding_accesses *list)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		free(list->items[i].file);
@@ -136,8 +136,8 @@ void finding_free(struct finding *finding)
 	for (size_t i = 0; i < finding->blocks.n; i++)
 		free(finding->blocks.items[i]);
 	VEC_FREE(&finding->blocks);
-	accesses_free(&finding->accesses);
-	accesses_free(&finding->otherwise);
+	finding_accesses_free(&finding->accesses);
+	finding_accesses_free(&finding->otherwise);
 	free(finding->method);
 	free(finding->summary);
 	free(finding->evidence);

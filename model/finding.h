@@ -96,6 +96,7 @@ struct findings {
 /* The access as the site table describes it, pushed to the list. `site` may be NULL. */
 struct finding_access *finding_add_access(struct finding_accesses *list, uint32_t number,
 					  const struct site *site);
+void finding_accesses_free(struct finding_accesses *list);
 /* Does the access free the block? */
 bool finding_frees(const struct finding_access *access);
 const char *finding_verb(const struct finding_access *access); /* "read", "write", "free" */

@@ -121,6 +121,7 @@ struct isolate_area {
 		uint64_t from, to;
 	} watched[ISOLATE_WATCHED]; /* code of the line, by addresses in the file */
 	uint64_t quiet_most;        /* so many reads without a write to be seen are a hang; 0: no limit */
+	uint64_t longest_ms;        /* a run that goes on for so long is ended as a hang; 0: no limit */
 	struct isolate_planned planned[ISOLATE_PLANNED];
 	struct isolate_avoided avoided[ISOLATE_PLANNED];
 	/* Files that places are in: the numbers are the same in all runs. */
@@ -129,6 +130,7 @@ struct isolate_area {
 	/* From here on written anew in every run. */
 	uint64_t met;                                          /* how many planned instances were reached */
 	uint64_t stores, loads, branches, calls, system_calls; /* that were not executed */
+	uint64_t too_long;                                     /* 1: it was ended because of longest_ms */
 	struct isolate_failure failure;
 };
 

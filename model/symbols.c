@@ -344,6 +344,45 @@ size_t symbols_line_ranges(struct symbols *symbols, const char *path, const char
 	return n;
 }
 
+/* The code of a function begins with one row of the table of lines for the place where it is declared; the next row
+ * is its first line. */
+static bool is_before_second_row(Dwarf_Die *unit, Dwarf_Addr entry, Dwarf_Addr address)
+{
+	Dwarf_Lines *lines;
+	size_t n;
+
+	if (dwarf_getsrclines(unit, &lines, &n) != 0)
+		return false;
+	for (size_t i = 0; i + 1 < n; i++) {
+		Dwarf_Addr from, to;
+
+		if (dwarf_lineaddr(dwarf_onesrcline(lines, i), &from) == 0 && from == entry &&
+		    dwarf_lineaddr(dwarf_onesrcline(lines, i + 1), &to) == 0 && to > from)
+			return address < to;
+	}
+	return false;
+}
+
+bool symbols_is_prologue(struct symbols *symbols, const char *path, uint64_t address)
+{
+	Dwfl_Module *module = module_of(symbols, path);
+	Dwarf_Die *scopes = NULL;
+	Dwarf_Addr bias, entry;
+	GElf_Addr moved = 0;
+	bool is = false;
+
+	if (!module || !dwfl_module_getelf(module, &moved))
+		return false;
+	Dwarf_Die *unit = unit_at(module, address + moved, &bias);
+	int n = unit ? dwarf_getscopes(unit, address + moved - bias, &scopes) : 0;
+
+	for (int i = 0; i < n && !is; i++)
+		is = dwarf_tag(&scopes[i]) == DW_TAG_subprogram && dwarf_lowpc(&scopes[i], &entry) == 0 &&
+		     is_before_second_row(unit, entry, address + moved - bias);
+	free(scopes);
+	return is;
+}
+
 uint64_t symbols_build(const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -4,6 +4,8 @@
 #ifndef MODEL_SYMBOLS_H
 #define MODEL_SYMBOLS_H
 
+#include <stdbool.h>
+
 #include "model/code_place.h"
 #include "model/site.h"
 
@@ -23,6 +25,10 @@ struct symbols_range {
  * the first `most` are filled. */
 size_t symbols_line_ranges(struct symbols *symbols, const char *path, const char *file, unsigned line,
 			   struct symbols_range *out, size_t most);
+
+/* Does the address lie before the first line of its function, where arguments are put in their places? False where
+ * there is no debug information. */
+bool symbols_is_prologue(struct symbols *symbols, const char *path, uint64_t address);
 
 /* Tells builds of a file apart: by its build id, else by its size and time. */
 uint64_t symbols_build(const char *path);

@@ -2,6 +2,9 @@
  */
 #include "report/isolate_words.h"
 
+#include "base/memory.h"
+#include "report/sentence.h"
+
 const char *isolate_order_words(enum isolate_story story)
 {
 	static const char *const words[] = {
@@ -28,6 +31,83 @@ const char *isolate_order_words(enum isolate_story story)
 	};
 
 	return words[story];
+}
+
+const char *isolate_stage_words(enum isolate_stage stage)
+{
+	static const char *const words[] = {
+		[ISOLATE_RUNNING] = "running the program",
+		[ISOLATE_ALONE] = "running it on its own, to see whether it ends",
+		[ISOLATE_HUNTING] = "looking for a schedule that fails",
+		[ISOLATE_PROVOKING] = "forcing interleavings",
+		[ISOLATE_SHORTENING] = "making the schedule short",
+		[ISOLATE_FOLLOWING] = "following the failure",
+		[ISOLATE_MOVING] = "moving accesses of other threads",
+		[ISOLATE_SUPPRESSING] = "running again without what defined it",
+	};
+
+	return words[stage];
+}
+
+const char *isolate_why_words(enum isolate_why why)
+{
+	static const char *const words[] = {
+		[WHY_NOT] = "the search ended early",
+		[WHY_NO_MEMORY] = "what failed had not used any memory that could be followed",
+		[WHY_NO_WRITE] = "what it used was given its value by nothing that can be left out",
+		[WHY_USED_UP] = "the time or the number of steps was used up",
+		[WHY_RUNS_ON] = "the suppressed program runs on and on or is stuck",
+		[WHY_OTHER_ORDERS] = "other orders pass, and no moved access showed which order it is",
+	};
+
+	return words[why];
+}
+
+const char *isolate_root_words(enum isolate_verdict verdict, enum isolate_kind kind)
+{
+	if (verdict == ISOLATE_UNDEFINED)
+		return "memory was read that had never been given a value";
+	switch (kind) {
+	case FAILED_FREE:
+		return "a block was freed twice";
+	case FAILED_DEAD:
+		return "a block was used after it had been freed";
+	case FAILED_BEYOND:
+		return "memory beside a block was used: the value that led there is wrong, or the block is "
+		       "too small";
+	default:
+		return "a value was written that led to the failure";
+	}
+}
+
+const char *isolate_cause_words(enum isolate_verdict verdict, bool others_pass)
+{
+	switch (verdict) {
+	case ISOLATE_ORDER:
+		return "These accesses, in this order, led to the failure.";
+	case ISOLATE_UNDEFINED:
+		return "Memory is read that was never given a value.";
+	default:
+		return others_pass ? "This write led to the failure."
+				   : "This write led to the failure, in every order of the threads.";
+	}
+}
+
+const char *isolate_evidence_words(enum isolate_verdict verdict, bool sure)
+{
+	switch (verdict) {
+	case ISOLATE_ORDER:
+		return sure ? "It does not fail when one of them is moved, and fails when they are forced."
+			    : "It does not fail when one of them is moved; not all experiments agree.";
+	case ISOLATE_ROOT:
+		return sure ? "Without this write, and all that depends on it, nothing fails any more."
+			    : "Without this write, and all that depends on it, nothing fails any more; but "
+			      "what it was computed from may have been wrong already.";
+	case ISOLATE_UNDEFINED:
+		return "Nobody had written there when it was read.";
+	default:
+		return "It was followed back from the crash, value by value.";
+	}
 }
 
 const char *isolate_failed_words(enum isolate_kind kind)
@@ -86,4 +166,50 @@ const char *isolate_definer_name(enum isolate_definer definer)
 	};
 
 	return names[definer];
+}
+
+const char *isolate_agreement_name(enum crash_agreement agreement)
+{
+	static const char *const names[] = {
+		[CRASH_NOT_FOLLOWED] = "not-followed",
+		[CRASH_NO_TIME] = "no-time",
+		[CRASH_FAILED] = "failed",
+		[CRASH_NOT_MET] = "crash-not-met",
+		[CRASH_NO_ANSWER] = "no-answer",
+		[CRASH_SAME] = "same",
+		[CRASH_PARTLY] = "partly",
+		[CRASH_ELSEWHERE] = "elsewhere",
+		[CRASH_ALONE] = "alone",
+	};
+
+	return names[agreement];
+}
+
+char *isolate_agreement_words(enum crash_agreement agreement, bool sure, const struct finding *followed,
+			      const char *why)
+{
+	static const char by[] = "isolate, by suppressed re-execution from the crash,";
+	_cleanup_free_ char *accesses = followed ? sentence_accesses(&followed->accesses) : NULL;
+	const char *doubt = sure ? "" : ", but is not sure";
+
+	switch (agreement) {
+	case CRASH_SAME:
+		return memory_format("%s comes to the same accesses%s.", by, doubt);
+	case CRASH_PARTLY:
+		return memory_format("%s comes in part to the same accesses%s: %s.", by, doubt, accesses);
+	case CRASH_ELSEWHERE:
+		return memory_format("%s comes to another place%s: %s.", by, doubt, accesses);
+	case CRASH_NO_ANSWER:
+		return memory_format("%s comes to nothing that could be named.", by);
+	case CRASH_NOT_MET:
+		return memory_format("%s could not be asked: without hooks the crash did not come again in "
+				     "the time it had.",
+				     by);
+	case CRASH_NO_TIME:
+		return memory_format("%s was not asked: the time was used up (--time gives it more).", by);
+	case CRASH_FAILED:
+		return memory_format("%s could not be asked: %s.", by, why);
+	default:
+		return NULL;
+	}
 }

@@ -2,7 +2,9 @@
 #ifndef REPORT_ISOLATE_WORDS_H
 #define REPORT_ISOLATE_WORDS_H
 
-#include "model/isolate_format.h"
+#include <stdbool.h>
+
+#include "model/isolation.h"
 
 enum isolate_story {
 	ORDER_BETWEEN,       /* another thread changed the location between two accesses */
@@ -13,6 +15,44 @@ enum isolate_story {
 	ORDER_CYCLE,         /* threads wait for each other's locks */
 	ORDER_CYCLE_MENDED,  /* and do not when one of them waits before its first */
 };
+
+/* What goes on. */
+enum isolate_stage {
+	ISOLATE_RUNNING,
+	ISOLATE_ALONE,
+	ISOLATE_HUNTING,
+	ISOLATE_PROVOKING,
+	ISOLATE_SHORTENING,
+	ISOLATE_FOLLOWING,
+	ISOLATE_MOVING,
+	ISOLATE_SUPPRESSING,
+};
+const char *isolate_stage_words(enum isolate_stage stage); /* a participle */
+const char *isolate_why_words(enum isolate_why why);       /* a clause after "because" */
+/* The summary of a finding that is no order. */
+const char *isolate_root_words(enum isolate_verdict verdict, enum isolate_kind kind);
+
+/* The finding as a cause of diagnose; `others_pass`: not every schedule fails. */
+const char *isolate_cause_words(enum isolate_verdict verdict, bool others_pass);
+const char *isolate_evidence_words(enum isolate_verdict verdict, bool sure);
+
+/* Is what isolate comes to what diagnose has found? */
+enum crash_agreement {
+	CRASH_NOT_FOLLOWED, /* it is no crash, or nobody asked */
+	CRASH_NO_TIME,
+	CRASH_FAILED,    /* isolate could not be run */
+	CRASH_NOT_MET,   /* the crash did not come again on the binary loom */
+	CRASH_NO_ANSWER, /* it came, but led nowhere */
+	CRASH_SAME,      /* all accesses of the one are among those of the other */
+	CRASH_PARTLY,    /* some are */
+	CRASH_ELSEWHERE, /* none is */
+	CRASH_ALONE,     /* there is no other cause: isolate's is the answer */
+};
+/* A fresh sentence; NULL where there is nothing to say. `followed` is isolate's finding or NULL, `why` of
+ * CRASH_FAILED. */
+char *isolate_agreement_words(enum crash_agreement agreement, bool sure, const struct finding *followed,
+			      const char *why);
+const char *isolate_agreement_name(enum crash_agreement agreement); /* for JSON */
 
 const char *isolate_order_words(enum isolate_story story);       /* what a moved access has shown */
 const char *isolate_failed_words(enum isolate_kind kind);        /* a clause */

@@ -191,3 +191,25 @@ char *sentence_for(const struct finding *finding)
 		text[0] = (char)(text[0] - 'a' + 'A');
 	return text;
 }
+
+#define ACCESSES_TOLD 6
+
+char *sentence_accesses(const struct finding_accesses *accesses)
+{
+	char *text = memory_string("");
+
+	for (size_t i = 0; i < accesses->n && i < ACCESSES_TOLD; i++) {
+		const struct finding_access *access = &accesses->items[i];
+		const char *slash = strrchr(access->file, '/');
+		_cleanup_free_ char *thread = access->thread == FINDING_NO_THREAD
+						      ? memory_string("")
+						      : memory_format("T%u ", access->thread);
+		char *longer =
+			memory_format("%s%s%s%s %s:%u", text, i ? ", " : "", thread, finding_verb(access),
+				      slash ? slash + 1 : access->file, access->line);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}

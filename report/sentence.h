@@ -13,5 +13,7 @@ char *sentence_for(const struct finding *finding);
 size_t sentence_lanes(const struct finding_accesses *accesses, size_t *lane);
 /* "T1"; "one thread", "another thread" when it is not known. */
 char *sentence_thread(const struct finding_accesses *accesses, size_t access);
+/* "T2 write tickets.c:37, T1 read tickets.c:28": fresh, in the order of the list. */
+char *sentence_accesses(const struct finding_accesses *accesses);
 
 #endif

@@ -101,6 +101,8 @@ struct value_thread *define_thread(void)
 	if (!*thread) {
 		*thread = VG_(calloc)("define.thread", 1, sizeof **thread);
 		(*thread)->stack_low = ~(Addr)0;
+		if (!define.arguments)
+			define.arguments = VG_(get_SP)(grind.thread->tid);
 	}
 	return *thread;
 }
@@ -226,6 +228,20 @@ static bool is_watched_byte(Addr address, SizeT size)
 	return watched && watched >= address && watched < address + size;
 }
 
+#define ACCESSES_PER_LOOK (1u << 16) /* at the clock */
+static void look_at_clock(void)
+{
+	static UInt began;
+	UInt now = VG_(read_millisecond_timer)();
+
+	if (!began)
+		began = now;
+	if (!define.area->longest_ms || now - began < define.area->longest_ms)
+		return;
+	define.area->too_long = 1;
+	control_finish(END_LIVELOCK);
+}
+
 VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_site *site)
 {
 	struct value_thread *thread = define_thread();
@@ -238,6 +254,8 @@ VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_s
 	thread->divides = false;
 	if (UNLIKELY(define.area->quiet_most && ++define.quiet > define.area->quiet_most))
 		control_finish(END_LIVELOCK);
+	if (UNLIKELY(number % ACCESSES_PER_LOOK == 0))
+		look_at_clock();
 	if (define.suppresses && mark & MARK_SUPPRESSED) {
 		define.area->loads++;
 		define.result = MARK_SUPPRESSED;
@@ -297,6 +315,8 @@ Addr define_store(Addr address, uint64_t address_mark, uint64_t mark, const stru
 	thread->access.mark = address_mark;
 	thread->access.write = true;
 	thread->divides = false;
+	if (UNLIKELY(ndefinitions % ACCESSES_PER_LOOK == 0))
+		look_at_clock();
 	if (define.suppresses) {
 		if (address_mark & MARK_SUPPRESSED) {
 			define.area->stores++;

@@ -50,6 +50,8 @@ static bool is_on_stack(Addr address)
 {
 	Addr sp = VG_(get_SP)(grind.thread->tid), high = grind.thread->stack_high;
 
+	if (high >= define.arguments && address >= define.arguments && address <= high)
+		return false; /* the program's arguments, written before it began */
 	return address >= sp - 4096 && address <= (high > sp ? high : sp + (8u << 20));
 }
 
@@ -80,10 +82,19 @@ static struct isolate_definition describe(uint32_t number, Addr address, SizeT s
 					    .definer = from->definer };
 }
 
-/* Where the load got the bytes from that it passed on to `address`, in a definition that is as wide as it. */
-static Addr source_of(const struct load *load, const struct definition *definition, Addr address)
+/* Did the definition pass on, as it was or widened or cut, what the load had read? *address and *size, of what was
+ * passed on, are then those of what was read. */
+static bool passes_on(const struct definition *definition, const struct load *load, Addr *address,
+		      SizeT *size)
 {
-	return load->address + (address - definition->address);
+	if (!load || !load->site || !(definition->mark & MARK_COPY))
+		return false;
+	if (definition->size != load->site->size && *address != definition->address)
+		return false; /* only the lowest bytes are where they were */
+	*address = load->address + (*address - definition->address);
+	if (*size > load->site->size)
+		*size = load->site->size;
+	return true;
 }
 
 static bool is_inside(const struct definition *definition, Addr address, SizeT size)
@@ -135,9 +146,9 @@ static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT
 			continue;
 		}
 		load = define_load_numbered(MARK_FIRST(from->mark));
-		hop->copied = load && load->site && from->mark & MARK_COPY && from->size == load->site->size;
-		address = hop->copied ? source_of(load, from, address) : 0;
-		size = hop->copied ? size : 0;
+		hop->copied = passes_on(from, load, &address, &size);
+		if (!hop->copied)
+			size = 0;
 	}
 }
 

@@ -1,7 +1,7 @@
 /* The finding, then the chain from the crash back to the root cause, hop by hop with
  * values, then what it cost.
  */
-#include "isolate/isolate_view.h"
+#include "report/isolate_view.h"
 
 #include <inttypes.h>
 #include <libgen.h>
@@ -14,6 +14,7 @@
 #include "report/excerpt.h"
 #include "report/finding.h"
 #include "report/isolate_words.h"
+#include "report/sentence.h"
 
 static const char *const verdict_names[] = {
 	[ISOLATE_NOTHING] = "no-failure",  [ISOLATE_ORDER] = "order",      [ISOLATE_ROOT] = "root-cause",
@@ -121,15 +122,21 @@ static void print_verdict(const struct isolation *isolation, FILE *out)
 		fprintf(out, "Root cause: memory was read that had never been given a value:\n");
 		break;
 	default:
-		fprintf(out, "Not certain, because %s. The best answer so far:\n", isolation->why);
+		fprintf(out, "Not certain, because %s. The best answer so far:\n",
+			isolate_why_words(isolation->why));
 	}
 }
 
 static void print_nothing(const struct isolation *isolation, const char *program, FILE *out)
 {
-	uint64_t runs = isolation->runs.hunt + !isolation->hunted;
+	uint64_t runs = isolation->runs.hunt + !isolation->others_pass;
 
-	if (isolation->original.label == LABEL_FAIL)
+	if (isolation->original.outcome == OUTCOME_SLOW || isolation->original.outcome == OUTCOME_TIMEOUT)
+		fprintf(out,
+			"%s was still running when its time was up, and it was not seen that it hangs: "
+			"values that are followed cost time. --timeout and --time give it more.\n",
+			program);
+	else if (isolation->original.label == LABEL_FAIL)
 		fprintf(out,
 			"%s fails (%s) but does not crash or hang: say which value is wrong, as in "
 			"unsnarl isolate --watch FILE:LINE:VARIABLE -- %s\n",
@@ -232,10 +239,11 @@ static json_t *experiments_json(const struct isolation *isolation)
 
 	for (size_t i = 0; i < isolation->experiments.n; i++) {
 		const struct isolate_experiment *experiment = &isolation->experiments.items[i];
+		_cleanup_free_ char *accesses = sentence_accesses(&experiment->accesses);
 		json_t *object = json_object();
 
 		json_object_set_new(object, "moved", answer_text(names[experiment->use]));
-		json_object_set_new(object, "accesses", answer_text(experiment->accesses));
+		json_object_set_new(object, "accesses", answer_text(accesses));
 		json_object_set_new(object, "passes", json_boolean(experiment->passes));
 		json_object_set_new(object, "given_up", json_boolean(experiment->given_up));
 		json_object_set_new(object, "came", json_boolean(experiment->came));

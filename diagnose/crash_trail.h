@@ -1,0 +1,38 @@
+/* A crash followed back value by value, by suppressed re-execution: a way to the cause that
+ * knows nothing of the others. isolate/ walks it; that room stands above this one and is
+ * reached through diagnosis_options.isolate alone. Where every schedule crashes the end of
+ * the trail is the answer. Else it is asked after the experiments, with the time that they
+ * leave, and only told beside a cause that they have shown: do both come to the same
+ * accesses? */
+#ifndef DIAGNOSE_CRASH_TRAIL_H
+#define DIAGNOSE_CRASH_TRAIL_H
+
+#include "model/finding.h"
+#include "report/isolate_words.h"
+
+struct diagnosis;
+
+/* What isolate comes to. */
+struct crash_answer {
+	bool met;               /* the crash came again; else there is nothing to say */
+	bool sure;              /* every experiment that isolate made agrees */
+	struct finding finding; /* may have no accesses: it came to nothing */
+};
+
+/* As diagnose has it: whether the two agree. */
+struct crash_trail {
+	enum crash_agreement agreement;
+	bool sure;
+	const struct finding *finding; /* isolate's, in its opinion; NULL: none */
+	char *why;                     /* of CRASH_FAILED */
+	double seconds;
+};
+
+/* Follows the crash after the experiments, and compares. A finding of isolate becomes the first cause only where
+ * experiments have shown none. Where isolate cannot be run that is told; what is known stays. */
+void crash_trail_follow(struct diagnosis *diagnosis);
+
+/* Do two findings name the same accesses, whoever's threads they are? */
+enum crash_agreement crash_trail_compare(const struct finding *cause, const struct finding *followed);
+
+#endif

@@ -1,0 +1,72 @@
+/* What isolate has come to: the answer, the chain of failures behind it, the experiments and what they cost.
+ * isolate/ fills it, report/isolate_view.c tells it. */
+#ifndef MODEL_ISOLATION_H
+#define MODEL_ISOLATION_H
+
+#include "model/finding.h"
+#include "model/isolate_format.h"
+#include "model/run.h"
+#include "model/symbols.h"
+
+/* One failure and what was left out because of it. */
+struct isolate_step {
+	enum outcome outcome;
+	int code;
+	struct isolate_failure failure;
+	size_t used,
+		hop; /* of the failure: whose definition was suppressed; used == nuses: nothing could be */
+};
+
+enum isolate_verdict {
+	ISOLATE_NOTHING,   /* no run failed */
+	ISOLATE_ORDER,     /* the order of threads is the cause, by experiment */
+	ISOLATE_ROOT,      /* without the last definition nothing fails any more */
+	ISOLATE_UNDEFINED, /* what was used had never been given a value */
+	ISOLATE_BEST,      /* the search ended before that; the last definition is the best answer */
+	ISOLATE_UNKNOWN,   /* it failed, but not at a place that uses memory */
+};
+
+/* Why the answer is not certain, of ISOLATE_BEST and ISOLATE_UNKNOWN. */
+enum isolate_why {
+	WHY_NOT,
+	WHY_NO_MEMORY,    /* what failed had used none */
+	WHY_NO_WRITE,     /* what it used was written by nothing that can be left out */
+	WHY_USED_UP,      /* the time or the number of steps */
+	WHY_RUNS_ON,      /* the suppressed program does not end */
+	WHY_OTHER_ORDERS, /* of the threads pass, and no moved access showed which order it is */
+};
+
+/* A run in which an access was moved. */
+enum isolate_moved { MOVED_ATOMIC, MOVED_ORDER, MOVED_ONCE, MOVED_FORCED, MOVED_DEFERRED };
+struct isolate_experiment {
+	enum isolate_moved use;
+	struct finding_accesses accesses;
+	bool passes, given_up, came;
+};
+
+struct isolation {
+	enum isolate_verdict verdict;
+	bool others_pass; /* not every order of its threads fails */
+	bool sure;        /* of ISOLATE_ORDER: every experiment that was made agrees */
+	enum isolate_why why;
+	VEC(struct isolate_step) steps;
+	VEC(struct isolate_experiment) experiments;
+	struct finding finding;
+	struct {
+		uint64_t original, suppression, race, violation, hunt; /* executions */
+	} runs;
+	uint64_t skipped; /* in the last suppressed run: loads, stores, branches and calls */
+	double deadline, wall_s;
+	struct symbols *symbols;
+	char modules[ISOLATE_MODULES][ISOLATE_PATH];
+	struct run original;
+};
+void isolation_free(struct isolation *isolation);
+
+/* The source of a place, as a site; the caller frees the unit. */
+struct unit isolation_place(struct isolation *isolation, const struct isolate_place *place,
+			    enum site_kind kind);
+/* The hop of a use at which its value came into being; those before it only copied it. */
+size_t isolation_origin(struct isolation *isolation, const struct isolate_use *use);
+
+#endif
