@@ -37,6 +37,7 @@ fault twice 'freed twice' 'free(block)' 'free(block)'
 fault behind 'beyond a heap block' 'block[eleven] = 1' ''
 fault far 'beyond a heap block' 'block[eleven + 20]' ''
 fault before 'beyond a heap block' 'block[-(long)eleven' ''
+fault search 'beyond a heap block' 'strchr(block' ''
 fault fill 'beyond a heap block' 'memset(block' ''
 fault 'copy 01234567890' 'beyond a heap block' 'strcpy(block, argv' ''
 call hunt --json --budget 1 -- ./faults read

@@ -4,17 +4,22 @@
 
 #include <string.h>
 
-#define R(pointer_, ...) { SITE_READ, pointer_, __VA_ARGS__ }
-#define W(pointer_, ...) { SITE_WRITE, pointer_, __VA_ARGS__ }
+#define R(pointer_, ...)                         \
+	{                                        \
+		SITE_READ, pointer_, __VA_ARGS__ \
+	}
+#define W(pointer_, ...)                          \
+	{                                         \
+		SITE_WRITE, pointer_, __VA_ARGS__ \
+	}
 #define SIZE(argument) EXTENT_ARGUMENT, argument, 0
 #define TIMES(a, b) EXTENT_PRODUCT, a, b
 #define STRING EXTENT_STRING, 0, 0
 #define STRING_MOST(argument) EXTENT_STRING_MOST, argument, 0
-#define START(most) EXTENT_START, most, 0 /* of a string: as far as the call must look */
+#define START(most) EXTENT_START, most, 0            /* of a string: nobody knows how far the call looks */
+#define REACH(how) EXTENT_REACH, REACH_##how, 0      /* as far as the call must look for its answer */
 #define LIKE(argument) EXTENT_AS_STRING, argument, 0 /* as many bytes as the string there */
 #define RESULT(unit) EXTENT_RESULT, unit, 0          /* as many units as the call returns, afterwards */
-
-#define FOUND(most) EXTENT_FOUND, most, 0 /* up to the byte that is found, afterwards */
 
 #define APPENDED(string) EXTENT_APPENDED, string, 0 /* that string, behind the one that is there */
 #define PRINTED(most) EXTENT_PRINTED, most, 0       /* as many characters as the call returns, and an end */
@@ -36,7 +41,7 @@ static const struct known_call known[] = {
 	{ "_ZNK" OF_STRING "5c_strEv", { R(0, LINKS) } },
 	{ "_ZNK" OF_STRING "5emptyEv", { R(0, LINKS) } },
 	{ "_ZNK" OF_STRING "6lengthEv", { R(0, LINKS) } },
-	{ "_ZNK" OF_STRING "7compareEPKc", { R(0, LINKS), R(1, START(NO_LIMIT)) } },
+	{ "_ZNK" OF_STRING "7compareEPKc", { R(0, LINKS), R(1, STRING) } },
 	{ "_ZNK" OF_STRING "7compareERKS4_", { R(0, LINKS), R(1, LINKS) } },
 	{ "_ZN" OF_STRING "10_M_replaceEmmPKcm", { W(0, STRING_BYTES), R(3, SIZE(4)) } },
 	{ "_ZN" OF_STRING "14_M_replace_auxEmmmc", { W(0, STRING_BYTES) } },
@@ -80,47 +85,60 @@ static const struct known_call known[] = {
 	{ "__sprintf_chk", { W(0, PRINTED(NO_LIMIT)) } },
 	{ "__vsnprintf_chk", { W(0, PRINTED(1)) } },
 	{ "__vsprintf_chk", { W(0, PRINTED(NO_LIMIT)) } },
-	{ "atof", { R(0, START(NO_LIMIT)) } },
-	{ "atoi", { R(0, START(NO_LIMIT)) } },
-	{ "atol", { R(0, START(NO_LIMIT)) } },
+	{ "atof", { R(0, REACH(REAL)) } },
+	{ "atoi", { R(0, REACH(DECIMAL)) } },
+	{ "atol", { R(0, REACH(DECIMAL)) } },
+	{ "atoll", { R(0, REACH(DECIMAL)) } },
 	{ "bcmp", { R(0, SIZE(2)), R(1, SIZE(2)) } },
 	{ "bzero", { W(0, SIZE(1)) } },
 	{ "fputs", { R(0, STRING) } },
 	{ "fread", { W(0, RESULT(1)) } },
 	{ "free", { W(0, BLOCK) } },
 	{ "fwrite", { R(0, TIMES(1, 2)) } },
-	{ "memchr", { R(0, FOUND(2)) } },
+	{ "index", { R(0, REACH(CHARACTER)) } },
+	{ "memchr", { R(0, REACH(BYTE)) } },
 	{ "memcmp", { R(0, SIZE(2)), R(1, SIZE(2)) } },
 	{ "memcpy", { R(1, SIZE(2)), W(0, SIZE(2)) } },
+	{ "memmem", { R(0, REACH(BLOCK)), R(2, SIZE(3)) } },
 	{ "memmove", { R(1, SIZE(2)), W(0, SIZE(2)) } },
 	{ "mempcpy", { R(1, SIZE(2)), W(0, SIZE(2)) } },
 	{ "memset", { W(0, SIZE(2)) } },
 	{ "pread", { W(1, RESULT(NO_LIMIT)) } },
 	{ "puts", { R(0, STRING) } },
 	{ "pwrite", { R(1, SIZE(2)) } },
+	{ "rawmemchr", { R(0, REACH(SURE_BYTE)) } },
 	{ "read", { W(1, RESULT(NO_LIMIT)) } },
 	{ "recv", { W(1, RESULT(NO_LIMIT)) } },
 	{ "send", { R(1, SIZE(2)) } },
 	{ "snprintf", { W(0, PRINTED(1)) } },
 	{ "sprintf", { W(0, PRINTED(NO_LIMIT)) } },
 	{ "stpcpy", { R(1, STRING), W(0, LIKE(1)) } },
-	{ "strcasecmp", { R(0, START(NO_LIMIT)), R(1, START(NO_LIMIT)) } },
+	{ "strcasecmp", { R(0, REACH(CASE_DIFFERENCE)), R(1, REACH(CASE_DIFFERENCE)) } },
+	{ "strcasestr", { R(0, REACH(CASE_WORD)), R(1, START(NO_LIMIT)) } },
 	{ "strcat", { R(0, STRING), R(1, STRING), W(0, APPENDED(1)) } },
-	{ "strchr", { R(0, START(NO_LIMIT)) } },
-	{ "strcmp", { R(0, START(NO_LIMIT)), R(1, START(NO_LIMIT)) } },
+	{ "strchr", { R(0, REACH(CHARACTER)) } },
+	{ "strchrnul", { R(0, REACH(CHARACTER)) } },
+	{ "strcmp", { R(0, REACH(DIFFERENCE)), R(1, REACH(DIFFERENCE)) } },
 	{ "strcpy", { R(1, STRING), W(0, LIKE(1)) } },
+	{ "strcspn", { R(0, REACH(ANY_OF)), R(1, START(NO_LIMIT)) } },
 	{ "strdup", { R(0, STRING) } },
 	{ "strlen", { R(0, STRING) } },
-	{ "strncasecmp", { R(0, START(2)), R(1, START(2)) } },
-	{ "strncmp", { R(0, START(2)), R(1, START(2)) } },
+	{ "strncasecmp", { R(0, REACH(CASE_DIFFERENCE_MOST)), R(1, REACH(CASE_DIFFERENCE_MOST)) } },
+	{ "strncmp", { R(0, REACH(DIFFERENCE_MOST)), R(1, REACH(DIFFERENCE_MOST)) } },
 	{ "strncpy", { R(1, STRING_MOST(2)), W(0, SIZE(2)) } },
 	{ "strndup", { R(0, STRING_MOST(1)) } },
 	{ "strnlen", { R(0, STRING_MOST(1)) } },
+	{ "strpbrk", { R(0, REACH(ANY_OF)), R(1, START(NO_LIMIT)) } },
 	{ "strrchr", { R(0, STRING) } },
-	{ "strstr", { R(0, START(NO_LIMIT)), R(1, START(NO_LIMIT)) } },
-	{ "strtod", { R(0, START(NO_LIMIT)) } },
-	{ "strtol", { R(0, START(NO_LIMIT)) } },
-	{ "strtoul", { R(0, START(NO_LIMIT)) } },
+	{ "strspn", { R(0, REACH(NONE_OF)), R(1, START(NO_LIMIT)) } },
+	{ "strstr", { R(0, REACH(WORD)), R(1, START(NO_LIMIT)) } },
+	{ "strtod", { R(0, REACH(REAL)) } },
+	{ "strtof", { R(0, REACH(REAL)) } },
+	{ "strtol", { R(0, REACH(NUMBER)) } },
+	{ "strtold", { R(0, REACH(REAL)) } },
+	{ "strtoll", { R(0, REACH(NUMBER)) } },
+	{ "strtoul", { R(0, REACH(NUMBER)) } },
+	{ "strtoull", { R(0, REACH(NUMBER)) } },
 	{ "vsnprintf", { W(0, PRINTED(1)) } },
 	{ "vsprintf", { W(0, PRINTED(NO_LIMIT)) } },
 	{ "write", { R(1, SIZE(2)) } },

@@ -86,15 +86,34 @@ enum extent_kind {
 	EXTENT_STRING,
 	EXTENT_STRING_MOST,
 	EXTENT_START, /* of a string of at most `size` characters: the call may stop before its end */
+	EXTENT_REACH, /* as far as the call must look; `size` is an enum extent_reach */
 	EXTENT_AS_STRING,
 	EXTENT_RESULT,
-	EXTENT_FOUND,
 	EXTENT_APPENDED,
 	EXTENT_PRINTED,
 	EXTENT_BLOCK,
 	EXTENT_FIXED, /* `size` is no argument but the number of bytes */
 };
 #define EXTENT_NO_ARGUMENT 255 /* in the place of an argument's number */
+/* What a call looks for, which tells how far it must read. For each the runtime has a function (reach.c) that
+ * takes the arguments of the call. */
+enum extent_reach {
+	REACH_CHARACTER,
+	REACH_BYTE,
+	REACH_SURE_BYTE,
+	REACH_BLOCK,
+	REACH_WORD,
+	REACH_CASE_WORD,
+	REACH_ANY_OF,
+	REACH_NONE_OF,
+	REACH_DIFFERENCE,
+	REACH_DIFFERENCE_MOST,
+	REACH_CASE_DIFFERENCE,
+	REACH_CASE_DIFFERENCE_MOST,
+	REACH_DECIMAL,
+	REACH_NUMBER,
+	REACH_REAL,
+};
 struct extent {
 	enum site_kind access; /* SITE_READ or SITE_WRITE, 0 ends a list */
 	uint8_t pointer;       /* argument */

@@ -19,17 +19,6 @@ static void weave_after(struct weave *weave, LLVMValueRef call)
 	LLVMSetCurrentDebugLocation2(weave->builder, LLVMInstructionGetDebugLoc(call));
 }
 
-/* Bytes from `address` up to and with the one that `call` points to, or `most` when it found none. */
-static LLVMValueRef found_size(struct weave *weave, LLVMValueRef call, LLVMValueRef address,
-			       LLVMValueRef most)
-{
-	LLVMValueRef result = LLVMBuildPtrToInt(weave->builder, call, weave->i64, "");
-	LLVMValueRef up_to = LLVMBuildSub(weave->builder, result, address, "");
-	LLVMValueRef size = LLVMBuildAdd(weave->builder, up_to, weave_constant(weave, 1), "");
-	LLVMValueRef none = LLVMBuildIsNull(weave->builder, call, "");
-	return LLVMBuildSelect(weave->builder, none, most, size, "");
-}
-
 /* How many characters a call of the printf family wrote, its result and its limit being known. */
 static LLVMValueRef printed_size(struct weave *weave, LLVMValueRef call, LLVMValueRef most)
 {
@@ -61,9 +50,7 @@ static void hook_afterwards(struct weave *weave, const struct access *access, LL
 	if (!LLVMIsACallInst(call))
 		return; /* an invoke has no place behind it; none of these functions throws */
 	weave_after(weave, call);
-	if (extent->kind == EXTENT_FOUND)
-		size = found_size(weave, call, address, argument);
-	else if (extent->kind == EXTENT_PRINTED)
+	if (extent->kind == EXTENT_PRINTED)
 		size = printed_size(weave, call, limited ? argument : weave_constant(weave, UINT64_MAX));
 	else
 		size = counted_size(weave, call, limited ? argument : weave_constant(weave, 1));
@@ -78,6 +65,40 @@ static LLVMValueRef string_end(struct weave *weave, LLVMValueRef pointer, LLVMVa
 	LLVMValueRef length = LLVMBuildCall2(weave->builder, type,
 					     weave_function_named(weave, "strlen", type), &pointer, 1, "");
 	return LLVMBuildAdd(weave->builder, address, length, "");
+}
+
+/* How many bytes the call has to read for its answer. The runtime looks for the same before the call does, so
+ * that the access is seen before it is made. */
+static LLVMValueRef reach_size(struct weave *weave, LLVMValueRef call, enum extent_reach reach)
+{
+	static const char *const names[] = {
+		[REACH_CHARACTER] = "unsnarl_reach_character",
+		[REACH_BYTE] = "unsnarl_reach_byte",
+		[REACH_SURE_BYTE] = "unsnarl_reach_sure_byte",
+		[REACH_BLOCK] = "unsnarl_reach_block",
+		[REACH_WORD] = "unsnarl_reach_word",
+		[REACH_CASE_WORD] = "unsnarl_reach_case_word",
+		[REACH_ANY_OF] = "unsnarl_reach_any_of",
+		[REACH_NONE_OF] = "unsnarl_reach_none_of",
+		[REACH_DIFFERENCE] = "unsnarl_reach_difference",
+		[REACH_DIFFERENCE_MOST] = "unsnarl_reach_difference_most",
+		[REACH_CASE_DIFFERENCE] = "unsnarl_reach_case_difference",
+		[REACH_CASE_DIFFERENCE_MOST] = "unsnarl_reach_case_difference_most",
+		[REACH_DECIMAL] = "unsnarl_reach_decimal",
+		[REACH_NUMBER] = "unsnarl_reach_number",
+		[REACH_REAL] = "unsnarl_reach_real",
+	};
+	LLVMValueRef arguments[4];
+	LLVMTypeRef types[4];
+	unsigned n = LLVMGetNumArgOperands(call) < 4 ? LLVMGetNumArgOperands(call) : 4;
+
+	for (unsigned i = 0; i < n; i++) {
+		arguments[i] = argument64(weave, call, (uint8_t)i);
+		types[i] = weave->i64;
+	}
+	LLVMTypeRef type = LLVMFunctionType(weave->i64, types, n, 0);
+	return LLVMBuildCall2(weave->builder, type, weave_function_named(weave, names[reach], type),
+			      arguments, n, "");
 }
 
 /* The access of a library call; its size may depend on strings or on the result. */
@@ -108,6 +129,10 @@ void weave_extent(struct weave *weave, const struct access *access, LLVMValueRef
 			    extent->size == EXTENT_NO_ARGUMENT ? weave_constant(weave, UINT64_MAX)
 							       : argument64(weave, call, extent->size));
 		break;
+	case EXTENT_REACH:
+		weave_range(weave, "unsnarl_read", word, address,
+			    reach_size(weave, call, (enum extent_reach)extent->size));
+		break;
 	case EXTENT_APPENDED:
 		address = string_end(weave, access->pointer, address);
 		/* fall through */
@@ -123,7 +148,6 @@ void weave_extent(struct weave *weave, const struct access *access, LLVMValueRef
 		weave_range(weave, "unsnarl_free", word, address, weave_constant(weave, 0));
 		break;
 	case EXTENT_RESULT:
-	case EXTENT_FOUND:
 	case EXTENT_PRINTED:
 		hook_afterwards(weave, access, word, address);
 		break;

@@ -21,8 +21,8 @@ EXPORT __thread struct thread *unsnarl_self __attribute__((tls_model("initial-ex
 	__asm__(".text\n.globl " name "\n"                      \
 		".type " name ", @function\n" name ":\n\tret\n" \
 		".size " name ", . - " name "\n.previous\n")
-/* Groups are never quiet: 0. */
-#define ABSENT_QUIETLY(name)                                                       \
+/* Groups are never quiet, and no call reaches far: 0. */
+#define ABSENT_ZERO(name)                                                          \
 	__asm__(".text\n.globl " name "\n"                                         \
 		".type " name ", @function\n" name ":\n\txorl %eax, %eax\n\tret\n" \
 		".size " name ", . - " name "\n.previous\n")
@@ -58,8 +58,23 @@ ABSENT("unsnarl_miss_write4");
 ABSENT("unsnarl_miss_write8");
 ABSENT("unsnarl_miss_write16");
 ABSENT("unsnarl_miss_write32");
-ABSENT_QUIETLY("unsnarl_reads_quietly");
-ABSENT_QUIETLY("unsnarl_writes_quietly");
+ABSENT_ZERO("unsnarl_reads_quietly");
+ABSENT_ZERO("unsnarl_writes_quietly");
+ABSENT_ZERO("unsnarl_reach_character");
+ABSENT_ZERO("unsnarl_reach_byte");
+ABSENT_ZERO("unsnarl_reach_sure_byte");
+ABSENT_ZERO("unsnarl_reach_block");
+ABSENT_ZERO("unsnarl_reach_word");
+ABSENT_ZERO("unsnarl_reach_case_word");
+ABSENT_ZERO("unsnarl_reach_any_of");
+ABSENT_ZERO("unsnarl_reach_none_of");
+ABSENT_ZERO("unsnarl_reach_difference");
+ABSENT_ZERO("unsnarl_reach_difference_most");
+ABSENT_ZERO("unsnarl_reach_case_difference");
+ABSENT_ZERO("unsnarl_reach_case_difference_most");
+ABSENT_ZERO("unsnarl_reach_decimal");
+ABSENT_ZERO("unsnarl_reach_number");
+ABSENT_ZERO("unsnarl_reach_real");
 
 /* The runtime alone has this one. */
 extern char unsnarl_failure[] __attribute__((weak));

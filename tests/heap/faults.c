@@ -59,6 +59,10 @@ int main(int argc, char **argv)
 		sink = block[-(long)eleven / 11];
 	if (!strcmp(fault, "fill"))
 		memset(block, 1, eleven + 1);
+	if (!strcmp(fault, "search")) {
+		block[eleven - 1] = 'x';
+		sink = strchr(block, 'q') != NULL;
+	}
 	if (!strcmp(fault, "copy"))
 		strcpy(block, argv[2]);
 	return 0;

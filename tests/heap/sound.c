@@ -112,6 +112,13 @@ static void strings(void)
 		assert(memchr(full, 'x', 10 * n) == full);
 		assert(strncmp(full, "yes, it is another", 100) != 0);
 		assert(strncmp(full, "abc", n) != 0);
+		/* An answer that is there before the end. */
+		full[n - 1] = '9';
+		assert(strchr(full, '9') == full + n - 1 && strstr(full, "9") == full + n - 1);
+		assert(strpbrk(full, "789") == full + n - 1 && strspn(full, "x") == n - 1);
+		assert(memmem(full, n, "99", 2) == NULL && strcmp(full, "yes") != 0);
+		full[n - 1] = 'x';
+		assert(strtol(full, NULL, 10) == 0 && strtod(full, NULL) == 0);
 		full[n - 1] = '\0';
 		assert(strlen(full) == n - 1 && strchr(full, 'q') == NULL);
 		char *again = strdup(full);
