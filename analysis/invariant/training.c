@@ -185,7 +185,7 @@ static struct error *take_run(struct training *training, struct store *store, co
 	roaring_bitmap_t *had = NULL;
 
 	counts->failed += run->label != LABEL_PASS;
-	if (run->label != LABEL_PASS && run->label != LABEL_FAIL)
+	if (run->label != LABEL_PASS && !(run->label == LABEL_FAIL && training->use_failed))
 		return NULL;
 	if (controlled_only && !is_controlled(run)) {
 		counts->free += run->label == LABEL_PASS;
