@@ -12,6 +12,7 @@
 #include "diagnose/diagnosis.h"
 #include "loom/launch.h"
 #include "loom/world/world.h"
+#include "report/patch_view.h"
 
 struct diagnose_command {
 	uint64_t seed, jobs, budget;
@@ -72,6 +73,26 @@ static void stage(const char *now)
 		fprintf(stderr, "unsnarl: %s\n", now);
 }
 
+/* The answer; on a terminal it does not wait for the patch to be tried. */
+static struct error *tell(const struct diagnosis *diagnosis, const struct launch_options *launch,
+			  const struct diagnose_command *command)
+{
+	_cleanup_free_ char *file = NULL;
+	struct patch_offer offer = { 0 };
+
+	if (!command->json)
+		diagnosis_print(diagnosis, stdout);
+	fflush(stdout);
+	TRY(diagnose_patch(diagnosis, launch, command->store, &offer));
+	file = offer.file;
+	if (command->json) {
+		diagnosis_json(diagnosis, &offer);
+		return NULL;
+	}
+	patch_offer_print(&offer, stdout);
+	return diagnose_tell_candidates(diagnosis, stdout);
+}
+
 static struct error *diagnose_main(int argc, char **argv, int *status)
 {
 	struct diagnose_command command = { .seed = cmds_seed(),
@@ -125,23 +146,16 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 	cmds_world_tell("diagnose", &world, false);
 	if (diagnosis.interrupted)
 		fprintf(stderr, "unsnarl diagnose: interrupted; this is what is known so far\n");
-	if (command.json)
-		diagnosis_json(&diagnosis);
-	else
-		diagnosis_print(&diagnosis, stdout);
-	if (!command.json) {
-		const struct launch_options launch = { .loom = loom,
-						       .path = path,
-						       .argv = operands,
-						       .area.seed = command.seed,
-						       .timeout_s = command.timeout_s,
-						       .check = command.check,
-						       .expect = command.expect,
-						       .world = &world };
+	const struct launch_options launch = { .loom = loom,
+					       .path = path,
+					       .argv = operands,
+					       .area.seed = command.seed,
+					       .timeout_s = command.timeout_s,
+					       .check = command.check,
+					       .expect = command.expect,
+					       .world = &world };
 
-		TRY(diagnose_tell_patch(&diagnosis, &launch, command.store, stdout));
-		TRY(diagnose_tell_candidates(&diagnosis, stdout));
-	}
+	TRY(tell(&diagnosis, &launch, &command));
 	*status = diagnosis.tally.found && !tally_blames_control(&diagnosis.tally) ? 1
 		  : diagnosis.interrupted                                          ? CMDS_INTERRUPTED
 										   : 0;

@@ -7,7 +7,6 @@
 
 #include "cmds/cmds.h"
 #include "diagnose/patch.h"
-#include "report/text.h"
 
 #define RUNS 40u        /* with the patch, and without, at most */
 #define FAILED_LEAST 3u /* without it: that as many runs pass by chance is less likely than one in twenty */
@@ -29,8 +28,8 @@ static bool is_folder(const char *store)
 	return stat(store, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-struct error *diagnose_tell_patch(const struct diagnosis *diagnosis, const struct launch_options *launch,
-				  const char *store, FILE *out)
+struct error *diagnose_patch(const struct diagnosis *diagnosis, const struct launch_options *launch,
+			     const char *store, struct patch_offer *out)
 {
 	_cleanup_(guard_set_free) struct guard_set set = { 0 };
 	struct patch_proof proof;
@@ -49,14 +48,8 @@ struct error *diagnose_tell_patch(const struct diagnosis *diagnosis, const struc
 	TRY(patch_prove(launch, &set, RUNS, JITTER_US, stop, &proof));
 	if (proof.failed < FAILED_LEAST || !patch_is_proven(&proof))
 		return NULL;
-	_cleanup_free_ char *file = memory_format("%s/patch.guard", store), *clean = text_clean(file);
+	char *file = memory_format("%s/patch.guard", store);
 
-	TRY(guard_set_save(file, &set));
-	fprintf(out,
-		"Meanwhile unsnarl cc --guard %s ...\n"
-		"          builds it so that the others wait: with random delays %llu of %llu\n"
-		"          runs failed without this patch, none of %llu with it.\n",
-		clean, (unsigned long long)proof.failed, (unsigned long long)proof.runs,
-		(unsigned long long)proof.runs);
-	return NULL;
+	*out = (struct patch_offer){ .file = file, .accesses = set.sites.n, .proof = proof };
+	return guard_set_save(file, &set);
 }

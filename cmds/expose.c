@@ -1,8 +1,6 @@
 /* unsnarl expose: turns the orders round that passing runs never broke, and looks whether
  * the program sees to them.
  */
-#include <inttypes.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +13,7 @@
 #include "loom/arm.h"
 #include "loom/armed_format.h"
 #include "loom/world/world.h"
-#include "report/answer.h"
-#include "report/finding.h"
-#include "report/text.h"
+#include "report/expose_view.h"
 
 struct expose_options {
 	uint64_t runs, tries, jobs, stall_ms, seed;
@@ -197,15 +193,9 @@ static void add_finding(struct exposure *exposure, struct order_kept order,
 	for (uint32_t i = 0; i < 2; i++)
 		finding_add_access(&finding->accesses, FINDING_NO_SITE, &sites[i])->thread = i + 1;
 	finding_add_variable(finding, early->variable);
-	finding->summary =
-		memory_string("In passing runs the second access always came first; nothing in the "
-			      "program sees to that, and the other way round it fails.");
-	finding->evidence =
-		memory_format("with the order turned round %" PRIu64 " of %" PRIu64 " runs failed",
-			      counts->failed, counts->turned);
 	finding->runs.failed = counts->failed;
 	finding->runs.passed = counts->turned - counts->failed;
-	finding->schedule = memory_format("unsnarl show %" PRIu64, counts->run);
+	expose_tell_finding(finding);
 	finding_settle(finding);
 }
 
@@ -251,31 +241,15 @@ static struct error *learn_first(struct exposure *exposure, uint64_t build)
 	return unit_read_elf(exposure->launch.path, &exposure->units, &exposure->nunits);
 }
 
-static void answer(struct exposure *exposure, size_t orders)
+static void answer(const struct exposure *exposure, size_t orders)
 {
-	if (exposure->options->json) {
-		json_t *answer_object = answer_new("expose");
+	const struct exposed exposed = { .program = exposure->launch.path,
+					 .orders = orders,
+					 .turned = exposure->turned,
+					 .harmless = exposure->passed,
+					 .findings = &exposure->findings };
 
-		json_object_set_new(answer_object, "program", answer_text(exposure->launch.path));
-		json_object_set_new(answer_object, "orders", answer_count(orders));
-		json_object_set_new(answer_object, "turned", answer_count(exposure->turned));
-		json_object_set_new(answer_object, "pruned", answer_count(exposure->passed));
-		json_object_set_new(answer_object, "findings", findings_json(&exposure->findings));
-		answer_print(answer_object);
-		return;
-	}
-	_cleanup_free_ char *program = memory_string(exposure->launch.path);
-	struct excerpts excerpts = { .folder = memory_string(dirname(program)) };
-
-	printf("%zu accesses only ever came after one other; %" PRIu64
-	       " of these orders could be turned round, %" PRIu64 " of them without harm.\n",
-	       orders, exposure->turned, exposure->passed);
-	for (size_t i = 0; i < exposure->findings.n; i++)
-		finding_print(&exposure->findings.items[i], &excerpts, stdout);
-	excerpt_free(&excerpts);
-	if (exposure->passed)
-		printf("Passing runs with an order turned round are recorded: unsnarl learn takes them "
-		       "in.\n");
+	(void)(exposure->options->json ? expose_json(&exposed) : expose_print(&exposed));
 }
 
 static struct error *expose(struct exposure *exposure, uint64_t build)

@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "cmds/cmds.h"
-#include "cmds/guard_log.h"
 #include "diagnose/patch.h"
 #include "loom/arm.h"
 #include "loom/launch.h"
 #include "report/answer.h"
-#include "report/text.h"
+#include "report/guard_view.h"
+#include "report/patch_view.h"
 
 struct guard_options {
 	const char *report, *only, *out, *log, *program;
@@ -106,11 +106,7 @@ static struct error *run_guarded(const struct guard_options *options, char **ope
 	}
 	TRY(arm_program(path, &set, log, &counts));
 	if (counts.found < set.sites.n)
-		fprintf(stderr,
-			"unsnarl guard: %zu of the set's %zu accesses are not in %s any more; learn again to "
-			"guard "
-			"what took their place\n",
-			set.sites.n - counts.found, set.sites.n, argv[0]);
+		guard_gone_print(set.sites.n - counts.found, set.sites.n, argv[0]);
 	const struct launch_options launch = { .path = path, .argv = argv };
 
 	return launch_exec(&launch);
@@ -179,27 +175,6 @@ static struct error *read_finding(const char *path, uint64_t rank, struct findin
 	return NULL;
 }
 
-static void say_patch(const struct guard_set *set, const char *file)
-{
-	_cleanup_free_ char *clean = text_clean(file);
-
-	for (size_t i = 0; i < set->rules.n; i++) {
-		const struct guard_rule *rule = &set->rules.items[i];
-		const struct guard_site *first = guard_set_site(set, rule->first),
-					*second = guard_set_site(set, rule->second);
-
-		if (rule->kind == GUARD_ORDER)
-			printf("%s:%u waits until %s:%u has been done.\n", place_file_name(second->file),
-			       second->line, place_file_name(first->file), first->line);
-		else
-			printf("From %s:%u to %s:%u is one step for other threads.\n",
-			       place_file_name(first->file), first->line, place_file_name(second->file),
-			       second->line);
-	}
-	printf("The patch is in %s. Next:\n  unsnarl cc --guard %s ...  builds the program with it\n", clean,
-	       clean);
-}
-
 /* Runs the program without and with the patch. *status is 1 when it does not hold. */
 static struct error *prove(const struct guard_options *options, const struct guard_set *set, char **argv,
 			   struct patch_proof *proof, int *status)
@@ -226,11 +201,7 @@ static void answer_patch(const struct guard_options *options, const struct guard
 			 const struct patch_proof *proof)
 {
 	if (!options->json) {
-		_cleanup_free_ char *words = patch_words(proof);
-
-		say_patch(set, options->out);
-		if (proof->runs)
-			printf("%s\n", words);
+		patch_print(set, options->out, proof);
 		return;
 	}
 	json_t *answer = answer_new("guard");
@@ -240,10 +211,7 @@ static void answer_patch(const struct guard_options *options, const struct guard
 	json_object_set_new(answer, "rules", answer_count(set->rules.n));
 	if (proof->runs)
 		json_object_set_new(answer, "proof",
-				    json_pack("{s:o,s:o,s:o,s:f,s:f}", "runs", answer_count(proof->runs),
-					      "failed", answer_count(proof->failed), "held",
-					      answer_count(proof->held), "plain_s", proof->plain_s,
-					      "patched_s", proof->patched_s));
+				    patch_proof_json(proof));
 	answer_print(answer);
 }
 
@@ -276,8 +244,10 @@ static struct error *report(const struct guard_options *options, char **operands
 	_cleanup_(violations_free) struct violations violations = { 0 };
 	char *first[] = { (char *)options->report, NULL };
 
-	TRY(guard_log_read("guard", first, &violations));
-	TRY(guard_log_read("guard", operands, &violations));
+	TRY(violations_read_all(first, &violations));
+	TRY(violations_read_all(operands, &violations));
+	if (violations.damaged)
+		guard_damaged_print("guard", violations.damaged);
 	(void)(options->json ? guard_log_json("guard", &violations) : guard_log_print(&violations));
 	*status = violations.list.n > 0;
 	return NULL;

@@ -7,13 +7,13 @@
 
 #include "cmds/cmds.h"
 #include "loom/world/world.h"
-#include "report/text.h"
+#include "report/learn_view.h"
 
 struct learn_options {
 	uint64_t runs, jobs, jitter_us, campaign, traces, limit_ms, seed;
 	double timeout_s;
 	const char *check, *expect, *store, *out, *explain, *bias, *rare;
-	bool json, free, annotated;
+	bool json, free, annotated, failed;
 	struct cmds_world world;
 	struct world *place; /* that runs start in */
 };
@@ -50,6 +50,9 @@ static const struct options_entry entries[] = {
 	{ .name = "free", .kind = OPTIONS_FLAG, AT(free),
 	  .help = "let threads run freely, and learn from recorded free runs too; controlled runs, the default, "
 		  "are exact where threads meet in the same moment" },
+	{ .name = "failed", .kind = OPTIONS_FLAG, AT(failed),
+	  .help = "use failed runs too: leave out of the sets what they had far more often than passing runs, which may "
+		  "have passed by luck (default: only passing runs teach)" },
 	{ .name = "jitter", .value = "US", .kind = OPTIONS_NUMBER, AT(jitter_us), .high = 10000000,
 	  .bare = "200",
 	  .help = "with --free: random delays of up to US microseconds at shared accesses (200 if not given)" },
@@ -180,16 +183,11 @@ static struct error *answer(const struct learn_options *options, struct training
 		learn_json(training, all, bias, options->out);
 		return NULL;
 	}
-	learn_report(training, all);
+	learn_print(training, all);
 	if (biased)
-		learn_groups(all, bias);
-	if (options->out) {
-		_cleanup_free_ char *file = text_clean(options->out);
-
-		printf("The guard set is in %s: %zu accesses. Next:\n"
-		       "  unsnarl cc --guard %s ...  builds the program for production\n",
-		       file, set->sites.n, file);
-	}
+		learn_groups_print(all, bias);
+	if (options->out)
+		learn_saved_print(options->out, set->sites.n);
 	return NULL;
 }
 
@@ -229,12 +227,13 @@ static struct error *learn(const struct learn_options *options, struct store *st
 
 	training_start(&training);
 	training.places.limit_ms = (uint32_t)options->limit_ms;
+	training.use_failed = options->failed;
 	TRY(read_percent("--bias", options->bias, &most));
 	TRY(read_percent("--rare", options->rare, &training.rare));
 	TRY(choose(options, store, program, &campaigns, &training));
 	training_settle(&training);
 	if (options->explain)
-		return learn_explain(&training, options->explain);
+		return learn_explain_print(&training, options->explain);
 	training_set(&training, &set);
 	if (options->annotated) {
 		struct guard_set marked = { 0 };

@@ -1,9 +1,8 @@
-/* The parts of unsnarl learn: the runs that teach, and what is said of them. */
+/* The runs that teach unsnarl learn and unsnarl expose. */
 #ifndef CMDS_LEARN_H
 #define CMDS_LEARN_H
 
 #include "analysis/invariant/annotations.h"
-#include "analysis/invariant/bias.h"
 #include "analysis/invariant/training.h"
 #include "loom/launch.h"
 
@@ -27,12 +26,5 @@ struct error *learn_trace(const struct campaign *campaign, const struct launch_o
 /* Traces passing runs, controlled, until the sets of the chosen places have converged, `most` runs at most. */
 struct error *learn_anew(const struct campaign *campaign, const struct launch_options *oracle, uint64_t most,
 			 struct training *training, const bool *chosen, struct recomputed *recomputed);
-
-/* learn_report.c */
-void learn_report(struct training *training, const struct guard_set *set);
-void learn_groups(const struct guard_set *set, const struct bias *bias);
-struct error *learn_explain(struct training *training, const char *where);
-void learn_json(struct training *training, const struct guard_set *set, const struct bias *bias,
-		const char *file);
 
 #endif

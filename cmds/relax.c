@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "cmds/cmds.h"
-#include "cmds/guard_log.h"
-#include "report/answer.h"
-#include "report/text.h"
+#include "report/guard_view.h"
 
 struct relax_options {
 	const char *set, *out;
@@ -52,38 +50,15 @@ static struct error *relax(const struct relax_options *options, const struct vio
 {
 	_cleanup_(guard_set_free) struct guard_set set = { 0 };
 	const char *out = options->out ? options->out : options->set;
-	size_t unknown, held;
+	struct relaxed relaxed = { .violations = violations->list.n };
 
 	if (!options->set)
 		return error_new("which guard set? Give it first, as in unsnarl relax program.guard LOG");
 	TRY(guard_set_read(options->set, &set));
-	size_t added = violations_relax(violations, &set, options->held, &held, &unknown);
-
+	relaxed.added =
+		violations_relax(violations, &set, options->held, &relaxed.held, &relaxed.unknown);
 	TRY(guard_set_save(out, &set));
-	if (options->json) {
-		json_t *answer = answer_new("relax");
-
-		json_object_set_new(answer, "guard_set", answer_text(out));
-		json_object_set_new(answer, "added", answer_count(added));
-		json_object_set_new(answer, "held", answer_count(held));
-		json_object_set_new(answer, "unknown", answer_count(unknown));
-		answer_print(answer);
-		return NULL;
-	}
-	_cleanup_free_ char *file = text_clean(out);
-
-	printf("%s: %zu members added by %zu violations", file, added, violations->list.n);
-	if (unknown)
-		printf("; %zu are of accesses that the set does not have", unknown);
-	printf(".\n");
-	if (held)
-		printf("%zu were resolved by waiting each time: what they would have done never happened, so "
-		       "it "
-		       "stays "
-		       "held (--held lets it happen).\n",
-		       held);
-	if (added)
-		printf("Build the program again with it: unsnarl cc --guard %s ...\n", file);
+	(void)(options->json ? relax_json(out, &relaxed) : relax_print(out, &relaxed));
 	return NULL;
 }
 
@@ -111,7 +86,9 @@ static struct error *relax_main(int argc, char **argv, int *status)
 		options.set = *operands++;
 	if (!operands[0])
 		return error_new("no log to learn from: name the file that the guarded program logged to");
-	TRY(guard_log_read("relax", operands, &violations));
+	TRY(violations_read_all(operands, &violations));
+	if (violations.damaged)
+		guard_damaged_print("relax", violations.damaged);
 	if (!options.bad)
 		return relax(&options, &violations);
 	(void)(options.json ? guard_log_json("relax", &violations) : guard_log_print(&violations));

@@ -12,6 +12,7 @@
 #include "diagnose/retell.h"
 #include "diagnose/shown_accesses.h"
 #include "diagnose/causes.h"
+#include "model/patch.h"
 
 struct diagnosis;
 
@@ -72,6 +73,6 @@ extern const struct method method_waits, method_memory, method_isolate, method_f
 
 /* screen.c, answer.c */
 void diagnosis_print(const struct diagnosis *diagnosis, FILE *out);
-void diagnosis_json(const struct diagnosis *diagnosis);
+void diagnosis_json(const struct diagnosis *diagnosis, const struct patch_offer *patch);
 
 #endif

@@ -7,6 +7,7 @@
 #include "report/answer.h"
 #include "report/finding.h"
 #include "report/text.h"
+#include "report/patch_view.h"
 
 static json_t *methods_json(const struct diagnosis *diagnosis, uint32_t bits)
 {
@@ -114,7 +115,7 @@ static json_t *shortest_json(const struct diagnosis *diagnosis)
 			 turns);
 }
 
-void diagnosis_json(const struct diagnosis *diagnosis)
+void diagnosis_json(const struct diagnosis *diagnosis, const struct patch_offer *patch)
 {
 	const struct tally *tally = &diagnosis->tally;
 	json_t *answer = answer_new("diagnose"), *arguments = json_array(), *findings = json_array();
@@ -154,5 +155,6 @@ void diagnosis_json(const struct diagnosis *diagnosis)
 	json_object_set_new(answer, "findings", findings);
 	json_object_set_new(answer, "isolate", trail_json(&diagnosis->trail));
 	json_object_set_new(answer, "opinions", opinions_json(diagnosis));
+	json_object_set_new(answer, "patch", patch_offer_json(patch));
 	answer_print(answer);
 }

@@ -113,26 +113,3 @@ struct error *patch_prove(const struct launch_options *launch, const struct guar
 	VEC_FREE(&times[1].list);
 	return error;
 }
-
-bool patch_is_proven(const struct patch_proof *proof)
-{
-	return proof->failed > 0 && proof->held == 0;
-}
-
-char *patch_words(const struct patch_proof *proof)
-{
-	unsigned long long runs = proof->runs, failed = proof->failed, held = proof->held;
-
-	if (patch_is_proven(proof))
-		return memory_format(
-			"Proven: %llu of %llu runs failed without the patch, none of %llu with it.", failed,
-			runs, runs);
-	if (!proof->failed)
-		return memory_format(
-			"Not proven: none of %llu runs failed without the patch, so it had nothing to hold "
-			"(%llu failed with it).",
-			runs, held);
-	return memory_format(
-		"It does not hold: %llu of %llu runs failed without the patch, and %llu of %llu with it.",
-		failed, runs, held, runs);
-}

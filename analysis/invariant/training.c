@@ -185,7 +185,7 @@ static struct error *take_run(struct training *training, struct store *store, co
 	roaring_bitmap_t *had = NULL;
 
 	counts->failed += run->label != LABEL_PASS;
-	if (run->label != LABEL_PASS && run->label != LABEL_FAIL)
+	if (run->label != LABEL_PASS && !(run->label == LABEL_FAIL && training->use_failed))
 		return NULL;
 	if (controlled_only && !is_controlled(run)) {
 		counts->free += run->label == LABEL_PASS;
@@ -301,7 +301,9 @@ bool training_converged(struct training *training)
 	return enough;
 }
 
-/* Accesses that meet are told apart by bytes as small as the smallest of them. */
+/* Accesses that meet are told apart by bytes as small as the smallest of them. Copies and calls that free a block
+ * have no size of their own: what they touch is told apart as the group's other accesses do it, and byte by byte
+ * where there are none. */
 static void settle_grains(struct training *training, struct guard_set *set)
 {
 	_cleanup_free_ uint32_t *grains = memory_alloc((training->places.sites.n + 1) * sizeof *grains);
@@ -309,11 +311,14 @@ static void settle_grains(struct training *training, struct guard_set *set)
 	for (uint32_t number = 1; number <= set->sites.n; number++) {
 		const struct guard_site *site = guard_set_site(set, number);
 
-		if (!grains[site->group] || site->grain < grains[site->group])
+		if (site->size && (!grains[site->group] || site->grain < grains[site->group]))
 			grains[site->group] = site->grain;
 	}
-	for (uint32_t number = 1; number <= set->sites.n; number++)
-		guard_set_site(set, number)->grain = grains[guard_set_site(set, number)->group];
+	for (uint32_t number = 1; number <= set->sites.n; number++) {
+		struct guard_site *site = guard_set_site(set, number);
+
+		site->grain = grains[site->group] ? grains[site->group] : 1;
+	}
 }
 
 /* Reads that in no trace were the first at their location, of enough to say so, with others that are told apart as

@@ -51,7 +51,8 @@ struct training {
 	bool cut;           /* none was: accesses are counted up to where it was cut */
 	double rare;        /* members that a smaller share of the runs had are left out of sets */
 	size_t left_out;    /* how many were */
-	uint32_t failures;  /* failed runs with predecessors: they teach nothing, but cast doubt */
+	bool use_failed;    /* failed runs cast doubt; else only passing runs count */
+	uint32_t failures;  /* failed runs with predecessors that were used for that */
 	size_t doubtful;    /* members left out for that */
 
 	/* union-find over places, by number: accesses of different groups never met */

@@ -233,6 +233,14 @@ void violations_sort(struct violations *violations)
 		qsort(violations->list.items, violations->list.n, sizeof *violations->list.items, by_times);
 }
 
+struct error *violations_read_all(char *const *paths, struct violations *out)
+{
+	for (char *const *path = paths; *path; path++)
+		TRY(violations_read(*path, out));
+	violations_sort(out);
+	return NULL;
+}
+
 /* ---- findings ---- */
 
 static void add_access(struct finding *finding, const struct violation_access *from, uint32_t thread)
@@ -263,16 +271,6 @@ void violations_findings(const struct violations *violations, struct findings *o
 		if (!nobody)
 			add_access(finding, &violation->before, violation->before.thread);
 		add_access(finding, &violation->access, violation->access.thread);
-		finding->summary =
-			nobody ? memory_string(
-					 "The access came before any other thread's, which it never did in "
-					 "training.")
-			       : memory_string("The second access came right after the first one of another "
-					       "thread, which it never did in training.");
-		finding->evidence = memory_format(
-			"%llu times: %llu resolved by waiting, %llu not, %llu when the process ended",
-			(unsigned long long)times(violation), (unsigned long long)violation->resolved,
-			(unsigned long long)violation->unresolved, (unsigned long long)violation->unfinished);
 	}
 }
 

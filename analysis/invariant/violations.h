@@ -28,10 +28,13 @@ struct violations {
 
 /* Adds what is in a log. Text of any origin: a line that is not as it should be is counted and left out. */
 struct error *violations_read(const char *path, struct violations *out);
+/* The logs of a NULL-terminated list, sorted. */
+struct error *violations_read_all(char *const *paths, struct violations *out);
 void violations_parse(const char *text, size_t size, struct violations *out);
 void violations_sort(struct violations *violations);
 void violations_free(struct violations *violations);
 
+/* Without sentences, which report/guard_view.c makes. */
 void violations_findings(const struct violations *violations, struct findings *out);
 /* Widens sets by what came before in runs that were right; how many members were added. What waiting resolved never
  * happened, so that the run says nothing of it: left out unless `held_too`, and counted in *held. *unknown: of

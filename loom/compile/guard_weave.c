@@ -22,6 +22,14 @@ void guard_call(struct weave *weave, const char *name, LLVMValueRef *arguments, 
 	LLVMSetInstructionCallConv(call, PRESERVE_MOST);
 }
 
+/* A hook of loom/guard/inline.c. */
+static void call_inlined(struct weave *weave, const char *name, LLVMValueRef *arguments, unsigned n)
+{
+	LLVMTypeRef types[] = { weave->i64, weave->i64, weave->i64 };
+	LLVMBuildCall2(weave->builder, LLVMFunctionType(weave->nothing, types, n, 0),
+		       LLVMGetNamedFunction(weave->module, name), arguments, n, "");
+}
+
 static unsigned shift_of(uint32_t grain)
 {
 	return grain == 8 ? 3 : grain == 4 ? 2 : grain == 2 ? 1 : 0;
@@ -78,10 +86,7 @@ static void guard_access(struct weave *weave, struct access access, const struct
 	LLVMValueRef shift = weave_constant(weave, shift_of(site->grain));
 	const char *inlined = inlined_for(&access, site, number);
 	if (inlined) {
-		LLVMTypeRef types[] = { weave->i64, weave->i64, weave->i64 };
-		LLVMBuildCall2(weave->builder, LLVMFunctionType(weave->nothing, types, 3, 0),
-			       LLVMGetNamedFunction(weave->module, inlined),
-			       (LLVMValueRef[]){ first, named, shift }, 3, "");
+		call_inlined(weave, inlined, (LLVMValueRef[]){ first, named, shift }, 3);
 	} else if (!size ||
 		   (!access.extent && access.size <= site->grain && access.alignment >= access.size)) {
 		guard_call(weave, "unsnarl_guard", (LLVMValueRef[]){ first, named }, 2);
@@ -128,7 +133,11 @@ static void fresh_variables(struct weave *weave)
 		weave_before(weave, after);
 		LLVMValueRef arguments[] = { LLVMBuildPtrToInt(weave->builder, i, weave->i64, ""),
 					     weave_constant(weave, size) };
-		guard_call(weave, "unsnarl_guard_fresh_stack", arguments, 2);
+		/* Rules keep what they know elsewhere than in cells, and have to be told. */
+		if (weave->options->guard->rules.n)
+			guard_call(weave, "unsnarl_guard_fresh_stack", arguments, 2);
+		else
+			call_inlined(weave, "unsnarl_hook_fresh_stack", arguments, 2);
 	}
 }
 

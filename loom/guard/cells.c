@@ -12,16 +12,17 @@
 #include "loom/guard/guard.h"
 
 #define WINDOW (1ull << GUARD_WINDOW_BITS)
-#define BLOCK 256u            /* bytes of the program's memory under one mark */
+#define BLOCK GUARD_BLOCK
 #define PAGE 4096u            /* the least that can be given back */
 #define GIVEN_BACK (1u << 20) /* bytes of cells from which on their memory is given back */
 
 static uint64_t no_cells[4]; /* as many as one hook looks at; 0 until it is known that the guard is off */
 #define NOWHERE (uint64_t)(uintptr_t)no_cells
+static const uint64_t no_marks;
 
 /* Guarded code of the program itself reaches both without a detour; libraries by the second name. */
 __attribute__((visibility("hidden"))) struct guard_map unsnarl_guard_map_here = {
-	.cells = { NOWHERE, NOWHERE, NOWHERE, NOWHERE }
+	.cells = { NOWHERE, NOWHERE, NOWHERE, NOWHERE }, .marks = (uint64_t)(uintptr_t)&no_marks
 };
 __attribute__((visibility("hidden"))) __thread struct guard_memo unsnarl_guard_memos_here[GUARD_MEMOS] = {
 	[0 ... GUARD_MEMOS - 1] = { GUARD_NO_STATE, GUARD_OFF_STATE }
@@ -73,6 +74,8 @@ bool guard_cells_start(void)
 	marks = map.mask ? reserve(WINDOW / BLOCK) : NULL;
 	if (map.mask && !marks)
 		return false;
+	if (marks)
+		map.marks = (uint64_t)(uintptr_t)marks;
 	unsnarl_guard_map_here = map;
 	return true;
 }
@@ -126,14 +129,10 @@ static void forget_stretch(uint64_t address, uint64_t size)
 /* Has any block of this a mark? Mostly none has: eight at a time, and their neighbours, are asked first. */
 static bool has_marks(uint64_t address, uint64_t size)
 {
-	const uint64_t *words = (const uint64_t *)(const void *)marks;
-	uint64_t first = (address & (WINDOW - 1)) / BLOCK / 8,
-		 last = ((address + size - 1) & (WINDOW - 1)) / BLOCK / 8;
+	uint64_t step = 8ull * BLOCK, last = (address + size - 1) & ~(step - 1);
 
-	if (last < first) /* over the end of the window */
-		return true;
-	for (uint64_t at = first; at <= last; at++)
-		if (__atomic_load_n(&words[at], __ATOMIC_RELAXED))
+	for (uint64_t at = address & ~(step - 1); at <= last; at += step)
+		if (guard_marks_around(&unsnarl_guard_map_here, at))
 			return true;
 	return false;
 }

@@ -13,6 +13,7 @@ extern __thread struct guard_memo unsnarl_guard_memos[GUARD_MEMOS];
 
 COLD unsnarl_guard(uint64_t address, uint64_t site);
 COLD unsnarl_guard_range(uint64_t address, uint64_t size, uint64_t site, uint64_t shift);
+COLD unsnarl_guard_fresh_stack(uint64_t address, uint64_t size);
 
 /* Differs a state from one of our own by no more than the last access's site? */
 #define IS_OWN(difference) __builtin_expect((difference) >> GUARD_SITE_BITS == 0, 1)
@@ -64,4 +65,15 @@ HOOK unsnarl_hook_guard_four(uint64_t address, uint64_t site, uint64_t shift)
 	} else if (__builtin_expect(changed != 0, 0)) {
 		unsnarl_guard_range(address, 4ull << shift, site, shift);
 	}
+}
+
+/* A variable on the stack begins a new life, where mostly no guarded access has ever been. */
+HOOK unsnarl_hook_fresh_stack(uint64_t address, uint64_t size)
+{
+	uint64_t marks = guard_marks_around(&unsnarl_guard_map, address);
+
+	if (size > 1)
+		marks |= guard_marks_around(&unsnarl_guard_map, address + size - 1);
+	if (__builtin_expect(marks != 0 || size > 8ull * GUARD_BLOCK, 0))
+		unsnarl_guard_fresh_stack(address, size);
 }

@@ -18,11 +18,14 @@
  * with it as the one that nothing changes. */
 #define GUARD_OFF_STATE (UINT64_MAX << 32)
 
-/* Cells of 8 bytes, one for each location. A mask of 0 leads to a cell that stays 0: the guard is off then, or
- * has not begun. */
+#define GUARD_BLOCK 256u /* bytes of the program's memory under one mark, which is a byte */
+
+/* Cells of 8 bytes, one for each location. A mask of 0 leads to a cell and to a mark that stay 0: the guard is off
+ * then, or has not begun. */
 struct guard_map {
 	uint64_t mask;
 	uint64_t cells[GUARD_GRAINS]; /* address of the first, by the grain's logarithm */
+	uint64_t marks;               /* address of the first: has a location of the block a state? */
 };
 
 /* What a thread did last at a site, when that needed no look at the set. `own` is a state that it left: where it
@@ -38,6 +41,14 @@ struct guard_memo {
 static inline uint64_t *guard_cell_in(const struct guard_map *map, uint64_t address, uint64_t shift)
 {
 	return (uint64_t *)(map->cells[shift] + ((address & map->mask) << (3 - shift)));
+}
+
+/* The marks of eight blocks, of which `address` is in one. */
+static inline uint64_t guard_marks_around(const struct guard_map *map, uint64_t address)
+{
+	const uint64_t *words = (const uint64_t *)map->marks;
+
+	return __atomic_load_n(&words[(address & map->mask) / GUARD_BLOCK / 8], __ATOMIC_RELAXED);
 }
 
 #endif

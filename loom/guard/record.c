@@ -139,9 +139,17 @@ GUARD_HOOK void unsnarl_guard(uint64_t address, uint64_t site)
 /* Of a very long copy the beginning is guarded. */
 #define RANGE_MOST 4096u
 
+/* Locations that lie whole in the range; when none does, those that it touches. At its ends a copy may share a
+ * location with another copy's end that it has no byte in common with. */
 GUARD_HOOK void unsnarl_guard_range(uint64_t address, uint64_t size, uint64_t site, uint64_t shift)
 {
-	uint64_t grain = 1ull << shift, first = address & ~(grain - 1), end = address + size;
+	uint64_t grain = 1ull << shift, first = (address + grain - 1) & ~(grain - 1),
+		 end = (address + size) & ~(grain - 1);
+
+	if (first >= end) {
+		first = address & ~(grain - 1);
+		end = address + size;
+	}
 
 	for (unsigned i = 0; i < RANGE_MOST && first < end; i++, first += grain)
 		unsnarl_guard(first, site);

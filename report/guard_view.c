@@ -1,6 +1,6 @@
-/* What guarded programs logged, told as findings.
+/* What guarded programs logged, told as findings; what relax and guard say of sets.
  */
-#include "cmds/guard_log.h"
+#include "report/guard_view.h"
 
 #include <inttypes.h>
 
@@ -8,17 +8,6 @@
 #include "report/finding.h"
 #include "report/text.h"
 #include "report/words.h"
-
-struct error *guard_log_read(const char *verb, char *const *paths, struct violations *out)
-{
-	for (char *const *path = paths; *path; path++)
-		TRY(violations_read(*path, out));
-	if (out->damaged)
-		fprintf(stderr, "unsnarl %s: %llu lines could not be read and are left out\n", verb,
-			(unsigned long long)out->damaged);
-	violations_sort(out);
-	return NULL;
-}
 
 static char *words_of(const struct violation_access *access)
 {
@@ -66,12 +55,31 @@ void guard_log_print(const struct violations *violations)
 		print_one(&violations->list.items[i], i + 1);
 }
 
+/* The sentences of a violation's finding. */
+static void tell_finding(const struct violation *violation, struct finding *finding)
+{
+	uint64_t times = violation->resolved + violation->unresolved + violation->unfinished;
+
+	finding->summary =
+		memory_string(violation->before.id
+				      ? "The second access came right after the first one of another thread, "
+					"which it never did in training."
+				      : "The access came before any other thread's, which it never did in "
+					"training.");
+	finding->evidence = memory_format(
+		"%" PRIu64 " times: %" PRIu64 " resolved by waiting, %" PRIu64 " not, %" PRIu64
+		" when the process ended",
+		times, violation->resolved, violation->unresolved, violation->unfinished);
+}
+
 void guard_log_json(const char *verb, const struct violations *violations)
 {
 	_cleanup_(findings_free) struct findings findings = { 0 };
 	json_t *answer = answer_new(verb);
 
 	violations_findings(violations, &findings);
+	for (size_t i = 0; i < findings.n; i++)
+		tell_finding(&violations->list.items[i], &findings.items[i]);
 	json_t *list = findings_json(&findings);
 
 	for (size_t i = 0; i < violations->list.n; i++) {
@@ -85,5 +93,48 @@ void guard_log_json(const char *verb, const struct violations *violations)
 	}
 	json_object_set_new(answer, "damaged_lines", answer_count(violations->damaged));
 	json_object_set_new(answer, "findings", list);
+	answer_print(answer);
+}
+
+void guard_damaged_print(const char *verb, uint64_t lines)
+{
+	fprintf(stderr, "unsnarl %s: %" PRIu64 " line%s could not be read and %s left out\n", verb, lines,
+		lines == 1 ? "" : "s", lines == 1 ? "is" : "are");
+}
+
+void guard_gone_print(size_t gone, size_t all, const char *program)
+{
+	_cleanup_free_ char *clean = text_clean(program);
+
+	fprintf(stderr,
+		"unsnarl guard: %zu of the set's %zu accesses are not in %s any more; learn again to guard "
+		"what took their place\n",
+		gone, all, clean);
+}
+
+void relax_print(const char *path, const struct relaxed *relaxed)
+{
+	_cleanup_free_ char *file = text_clean(path);
+
+	printf("%s: %zu members added by %zu violations", file, relaxed->added, relaxed->violations);
+	if (relaxed->unknown)
+		printf("; %zu are of accesses that the set does not have", relaxed->unknown);
+	printf(".\n");
+	if (relaxed->held)
+		printf("%zu were resolved by waiting each time: what they would have done never happened, so "
+		       "it stays held (--held lets it happen).\n",
+		       relaxed->held);
+	if (relaxed->added)
+		printf("Build the program again with it: unsnarl cc --guard %s ...\n", file);
+}
+
+void relax_json(const char *path, const struct relaxed *relaxed)
+{
+	json_t *answer = answer_new("relax");
+
+	json_object_set_new(answer, "guard_set", answer_text(path));
+	json_object_set_new(answer, "added", answer_count(relaxed->added));
+	json_object_set_new(answer, "held", answer_count(relaxed->held));
+	json_object_set_new(answer, "unknown", answer_count(relaxed->unknown));
 	answer_print(answer);
 }

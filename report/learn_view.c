@@ -1,12 +1,12 @@
 /* What unsnarl learn says: how much was learned, whether more runs would teach more, what
  * is hot, and the set of one line of source.
  */
+#include "report/learn_view.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmds/cmds.h"
-#include "cmds/learn.h"
 #include "report/answer.h"
 #include "report/plot.h"
 #include "report/text.h"
@@ -87,7 +87,7 @@ static void say_cost(const struct training *training, const struct guard_set *se
 	       guarded > all / 20 && guarded > 10000 ? "; --bias leaves the most frequent out" : "");
 }
 
-void learn_report(struct training *training, const struct guard_set *set)
+void learn_print(struct training *training, const struct guard_set *set)
 {
 	_cleanup_free_ uint64_t *curve = memory_alloc((training->runs.n + 1) * sizeof *curve);
 
@@ -103,10 +103,10 @@ void learn_report(struct training *training, const struct guard_set *set)
 		printf("%zu more were too rare: where they come the guarded program stalls, at most for the "
 		       "limit.\n",
 		       training->left_out);
-	if (training->doubtful)
-		printf("%zu more were left out: failed runs had them far more often than passing ones, "
-		       "which may have passed by luck.\n",
-		       training->doubtful);
+	if (training->use_failed)
+		printf("Failed runs were used too, %" PRIu32 " of them: %zu members were left out that they had "
+		       "far more often than passing ones, which may have passed by luck.\n",
+		       training->failures, training->doubtful);
 	if (!training->traces)
 		printf("No run could be traced, so an access that shares memory but came before no other "
 		       "thread's is not guarded.\n");
@@ -127,7 +127,7 @@ static char *words_of(const struct guard_site *site)
 			     site->line, *function ? function : "?");
 }
 
-void learn_groups(const struct guard_set *set, const struct bias *bias)
+void learn_groups_print(const struct guard_set *set, const struct bias *bias)
 {
 	printf("group  share   accesses  most frequent\n");
 	for (size_t i = 0; i < bias->groups.n; i++) {
@@ -207,7 +207,7 @@ static bool take_apart(const char *where, char **file, uint32_t *line, uint32_t 
 	return good && *copy;
 }
 
-struct error *learn_explain(struct training *training, const char *where)
+struct error *learn_explain_print(struct training *training, const char *where)
 {
 	_cleanup_free_ char *file = NULL;
 	uint32_t line = 0, column, found = 0;
@@ -266,6 +266,8 @@ void learn_json(struct training *training, const struct guard_set *set, const st
 	json_object_set_new(answer, "guard_set", answer_text(file));
 	json_object_set_new(answer, "converged", json_boolean(set->converged));
 	json_object_set_new(answer, "runs", answer_count(training->runs.n));
+	json_object_set_new(answer, "failed_used", answer_count(training->failures));
+	json_object_set_new(answer, "doubtful", answer_count(training->doubtful));
 	json_object_set_new(answer, "accesses", answer_count(set->sites.n));
 	json_object_set_new(answer, "members", answer_count(members_of(set)));
 	json_object_set_new(answer, "traces", answer_count(training->traces));
@@ -273,4 +275,13 @@ void learn_json(struct training *training, const struct guard_set *set, const st
 	json_object_set_new(answer, "campaigns", campaigns);
 	json_object_set_new(answer, "groups", groups_json(set, bias));
 	answer_print(answer);
+}
+
+void learn_saved_print(const char *path, size_t accesses)
+{
+	_cleanup_free_ char *file = text_clean(path);
+
+	printf("The guard set is in %s: %zu accesses. Next:\n"
+	       "  unsnarl cc --guard %s ...  builds the program for production\n",
+	       file, accesses, file);
 }
