@@ -62,8 +62,12 @@ struct error *cmds_unknown(const char *name)
 	if (nearest)
 		return error_new("unknown %s %s, did you mean %s?", *name == '-' ? "option" : "verb", name,
 				 nearest);
-	return error_new("unknown %s %s; unsnarl help lists the verbs", *name == '-' ? "option" : "verb",
-			 name);
+	/* CMake's assembly drops the second word of a compiler that has two. */
+	if (*name == '-')
+		return error_new("unknown option %s; unsnarl help lists the verbs (the compiler is unsnarl cc, or "
+				 "unsnarl-cc where it must be one word)",
+				 name);
+	return error_new("unknown verb %s; unsnarl help lists the verbs", name);
 }
 
 /* unsnarl-cc and unsnarl-c++ are the tool under another name, for build files that want a compiler in one

@@ -3,6 +3,7 @@
 #include "cmds/scan_kept.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static char *path_of(const char *folder, uint64_t build)
 
 struct error *scan_keep(const char *folder, uint64_t build, const struct scan *scan)
 {
-	_cleanup_free_ char *path = path_of(folder, build), *fresh = memory_format("%s.new", path);
+	_cleanup_free_ char *path = path_of(folder, build), *fresh = memory_format("%s.new-XXXXXX", path);
 	_cleanup_(store_closep) struct store *store = NULL;
 
 	/* Makes the folder a store, if it is none yet. */
@@ -31,14 +32,17 @@ struct error *scan_keep(const char *folder, uint64_t build, const struct scan *s
 		json_array_append_new(list, candidate_json(&scan->candidates.items[i]));
 	json_object_set_new(all, "version", json_integer(1));
 	json_object_set_new(all, "findings", list);
-	int failed = json_dump_file(all, fresh, JSON_COMPACT);
+	/* A new file of the owner's alone, whatever others have put into the folder. */
+	_cleanup_close_ int fd = mkostemp(fresh, O_CLOEXEC);
+	int failed = fd < 0 || json_dumpfd(all, fd, JSON_COMPACT);
 
 	json_decref(all);
 	/* Whole or not at all. */
 	if (failed || rename(fresh, path) < 0) {
 		int number = errno;
 
-		unlink(fresh);
+		if (fd >= 0)
+			unlink(fresh);
 		return error_errno(number, "cannot keep the list in %s", path);
 	}
 	return NULL;
@@ -128,11 +132,16 @@ static bool read_candidate(const json_t *from, unsigned rank, struct candidate *
 struct error *scan_kept(const char *folder, uint64_t build, struct scan *out)
 {
 	_cleanup_free_ char *path = path_of(folder, build);
+
+	*out = (struct scan){ 0 };
+	return access(path, F_OK) < 0 ? NULL : scan_kept_read(path, out);
+}
+
+struct error *scan_kept_read(const char *path, struct scan *out)
+{
 	json_error_t mistake;
 
 	*out = (struct scan){ 0 };
-	if (access(path, F_OK) < 0)
-		return NULL;
 	json_t *all = json_load_file(path, JSON_REJECT_DUPLICATES, &mistake), *candidate;
 	bool sound = json_is_array(json_object_get(all, "findings"));
 	size_t i;

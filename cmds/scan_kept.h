@@ -13,5 +13,7 @@ struct error *scan_keep(const char *folder, uint64_t build, const struct scan *s
 /* The candidates that are kept, with ranks, kinds and accesses; none when there was no scan. A file that cannot be
  * understood is an error that names it. */
 struct error *scan_kept(const char *folder, uint64_t build, struct scan *out);
+/* The same from a file that is there. */
+struct error *scan_kept_read(const char *path, struct scan *out);
 
 #endif

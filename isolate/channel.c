@@ -11,6 +11,7 @@
 #include "isolate/isolate.h"
 
 #include "base/memory.h"
+#include "model/isolate_area.h"
 
 /* All runs have an environment of the same length: else the first stack lies elsewhere, and with it the addresses
  * that are compared between runs. */
@@ -110,6 +111,7 @@ struct error *channel_run(struct channel *channel, const struct launch_options *
 	setenv(ISOLATE_ENVIRONMENT, number, 1);
 	struct error *error = launch_run(&options, run);
 
+	isolate_area_bound(channel->area);
 	set_no_channel();
 	return error;
 }

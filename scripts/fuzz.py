@@ -37,6 +37,10 @@ step role 1 location 1 thread 2 occurrence 1 write 1 sites 0x13
 step role 0 location 1 thread 1 occurrence 2 write 1 sites 0x14
 end
 """
+ANSWER = """{"program": "./a", "findings": [{"rank": 1, "class": "atomicity violation", "accesses": [
+ {"thread": 1, "kind": "read", "file": "a.c", "line": 2, "column": 5, "function": "add", "variable": "shared"},
+ {"thread": 2, "kind": "write", "file": "a.c", "line": 3, "column": 7, "function": "main", "variable": "shared"}]}]}
+"""
 
 
 def call(*command, **options):
@@ -45,7 +49,7 @@ def call(*command, **options):
 
 
 def make_seeds(tool, corpus):
-    """Sound files: an object with its site table and bitcode, a schedule, a claim, a guard set."""
+    """Sound files: an object with its site table and bitcode, a schedule, a claim, a guard set, a scan."""
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         (folder / "a.c").write_text(PROGRAM)
@@ -63,6 +67,10 @@ def make_seeds(tool, corpus):
             (corpus / "guard" / "set").write_bytes(b"\0" + (folder / "a.guard").read_bytes())
         (corpus / "guard" / "log").write_bytes(b"\1" + LOG)
         (corpus / "claim" / "atomic").write_text(CLAIM)
+        call(tool, "scan", "./a", cwd=folder)
+        for kept in (folder / ".unsnarl").glob("scan-*.json"):
+            (corpus / "answers" / "scan").write_bytes(b"\1" + kept.read_bytes())
+        (corpus / "answers" / "finding").write_text("\0" + ANSWER)
 
 
 def fuzz(build, name, corpus, seconds):
@@ -98,7 +106,7 @@ def main():
     names = given.targets or sorted(path.name.removeprefix("fuzz_") for path in (build / "tests" / "fuzz").iterdir()
                                     if path.is_file() and path.name.startswith("fuzz_"))
     corpus = build / "corpus"
-    for name in names + ["units", "schedule", "bitcode", "guard", "claim"]:
+    for name in names + ["units", "schedule", "bitcode", "guard", "claim", "answers"]:
         (corpus / name).mkdir(parents=True, exist_ok=True)
     make_seeds(given.tool.resolve(), corpus)
     passed = failed = 0

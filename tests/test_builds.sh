@@ -128,6 +128,7 @@ verdict $? "compilers of one word"
 expect_mistake 'to diagnose a program write: unsnarl -- ./threads' ./threads
 expect_mistake 'to diagnose a program write: unsnarl -- ./threads' threads
 expect_mistake 'did you mean hunt' hnt
+expect_mistake 'unsnarl-cc where it must be one word' -o g.o -c g.S
 if command -v cmake >/dev/null; then
 	mkdir -p made && printf '.globl g\ng: mov $5, %%eax\n ret\n' >made/g.S && cp user.c made/ && sed -i 's/f(3) != 7/g() != 5/; s/int f(int)/int g(void)/' made/user.c
 	printf 'cmake_minimum_required(VERSION 3.10)\nproject(p C CXX ASM)\nadd_executable(p user.c g.S)\n' >made/CMakeLists.txt

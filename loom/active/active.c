@@ -61,7 +61,7 @@ static _Thread_local bool inside;
 
 __attribute__((constructor)) static void start(void)
 {
-	const char *path = getenv(ACTIVE_ENVIRONMENT);
+	const char *path = secure_getenv(ACTIVE_ENVIRONMENT);
 	int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
 
 	if (fd < 0)
