@@ -225,6 +225,10 @@ void causes_order(const struct evidence *evidence, struct opinions *opinions, st
 		if (proposals->items[i].proof.verdict > VERDICT_GUESS)
 			add_tried(evidence, &proposals->items[i], out);
 	add_facts(evidence, opinions, proposals, true, always, out);
+	/* What the quick test speaks for comes before what was not tried. */
+	for (size_t i = 0; i < proposals->n; i++)
+		if (proposals->items[i].proof.mended)
+			add_tried(evidence, &proposals->items[i], out);
 	for (size_t i = 0; i < opinions->n && i < OPINIONS_MOST; i++)
 		for (size_t j = 0; j < opinions->items[i].findings.n; j++) {
 			struct finding *finding = &opinions->items[i].findings.items[j];

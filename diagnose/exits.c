@@ -1,7 +1,8 @@
-/* Exits: where a thread that has done the first step of its role is, when the last step
- * will not come: the check said no, say. There the group is over, as a lock would be given
- * back on that way, too. Traced runs show both ways; an exit is the first place of one
- * without the last step that no way with it has.
+/* Where groups end. Exits: where a thread that has done the first step of its role is, when
+ * the last step will not come: the check said no, say. There the group is over, as a lock
+ * would be given back on that way, too. Traced runs show both ways; an exit is the first
+ * place of one without the last step that no way with it has. Gaps: the last step may be
+ * that of a loop; how many accesses come between two times of it is seen there, too.
  */
 #include <stdlib.h>
 
@@ -10,9 +11,11 @@
 #include "diagnose/proposals.h"
 
 #define PATH_MOST 64u
+#define GAP_MOST 64u /* bits of a word */
 
 struct path { /* of one thread in one role */
-	bool within;
+	bool within, behind; /* between the first and the last step; behind the last one */
+	uint32_t since;      /* accesses since that */
 	uint32_t n, sites[PATH_MOST];
 };
 
@@ -25,6 +28,7 @@ struct paths {
 	uint32_t nthreads;
 	struct map usual; /* sites on ways that have the last step */
 	bool learns;      /* the first time through: these are collected */
+	uint64_t gaps;    /* bits: so many accesses and one, between two times of the last step */
 };
 
 static bool is_part(const struct claim *claim, uint64_t id)
@@ -57,6 +61,19 @@ static void note_exit(struct paths *paths, const struct path *path)
 	}
 }
 
+/* An access behind the last step: is it that step again? */
+static void walk_behind(struct paths *paths, struct path *path, unsigned steps)
+{
+	if (!path->behind || path->since++ == GAP_MOST) {
+		path->behind = false;
+	} else if (steps >> paths->last & 1) {
+		paths->gaps |= UINT64_C(1) << (path->since - 1);
+		path->since = 0;
+	} else if (steps >> paths->first & 1) {
+		path->behind = false;
+	}
+}
+
 static void walk_site(struct paths *paths, uint32_t thread, uint32_t site)
 {
 	struct path *path = &paths->threads[thread];
@@ -66,12 +83,14 @@ static void walk_site(struct paths *paths, uint32_t thread, uint32_t site)
 		for (uint32_t i = 0; i < path->n && paths->learns; i++)
 			map_put(&paths->usual, path->sites[i], NULL);
 		path->within = false;
+		path->behind = true;
+		path->since = 0;
 	} else if (path->within && (steps >> paths->first & 1 || path->n == PATH_MOST)) {
 		note_exit(paths, path);
 		path->within = false;
 	}
 	if (steps >> paths->first & 1)
-		*path = (struct path){ .within = true };
+		*path = (struct path){ .within = true, .behind = path->behind, .since = path->since };
 	else if (path->within && path->n < PATH_MOST)
 		path->sites[path->n++] = site;
 }
@@ -85,8 +104,13 @@ static void walk_run(struct paths *paths, const struct observations *run, bool p
 		for (; call < run->ncalls && run->calls[call].before <= i; call++)
 			if (run->calls[call].thread < run->nthreads && run->calls[call].site != SITE_NIL)
 				walk_site(paths, run->calls[call].thread, run->calls[call].site);
-		if (i < run->nevents && run->events[i].thread < run->nthreads)
-			walk_site(paths, run->events[i].thread, run->events[i].site);
+		if (i < run->nevents && run->events[i].thread < run->nthreads) {
+			uint32_t site = run->events[i].site;
+
+			walk_behind(paths, &paths->threads[run->events[i].thread],
+				    site < paths->atlas->nnumbered ? paths->bits[site] : 0);
+			walk_site(paths, run->events[i].thread, site);
+		}
 	}
 	/* Whoever was on a way when the run failed may have been on the usual one. */
 	for (uint32_t i = 0; i < run->nthreads && passed; i++)
@@ -95,9 +119,10 @@ static void walk_run(struct paths *paths, const struct observations *run, bool p
 	free(paths->threads);
 }
 
-void claim_find_exits(const struct evidence *evidence, struct claim *claim)
+uint64_t claim_find_exits(const struct evidence *evidence, struct claim *claim)
 {
 	_cleanup_free_ unsigned char *bits = claim_site_bits(evidence->atlas, claim);
+	uint64_t gaps = 0;
 
 	for (uint32_t role = 0; role < claim->nroles; role++) {
 		struct paths paths = { .atlas = evidence->atlas, .claim = claim, .bits = bits, .role = role };
@@ -116,5 +141,7 @@ void claim_find_exits(const struct evidence *evidence, struct claim *claim)
 					walk_run(&paths, evidence->passed[i].story.traced, true);
 		}
 		map_free(&paths.usual);
+		gaps |= paths.gaps;
 	}
+	return gaps;
 }

@@ -152,6 +152,30 @@ static bool is_mended(const struct proposals *proposals)
 	return false;
 }
 
+/* Where the last step is one of a loop the group may have to last until the loop is over: as long as the step comes
+ * again within so many accesses, few first. */
+static struct error *try_lingering(struct judging *judging, struct proposal *proposal)
+{
+	struct claim claim = proposal->claim;
+	uint32_t linger = 0;
+
+	for (uint32_t gap = 1; gap <= 64 && !proposal->proof.mended && !lab_is_over(&judging->lab); gap++) {
+		struct proof proof;
+
+		if (!(proposal->gaps >> (gap - 1) & 1) || gap < 2 * linger)
+			continue;
+		linger = gap;
+		for (uint32_t i = 0; i < claim.nroles; i++)
+			claim.roles[i].linger = linger;
+		TRY(lab_try(&judging->lab, &claim, &proof));
+		if (!proof.mended)
+			continue;
+		proposal->claim = claim;
+		proposal->proof = proof;
+	}
+	return NULL;
+}
+
 /* Once something mends the program, what is left of the time belongs to its proof. */
 static struct error *try_all(struct judging *judging, bool orders)
 {
@@ -165,6 +189,8 @@ static struct error *try_all(struct judging *judging, bool orders)
 		if (lab_is_half_over(&judging->lab) && is_mended(proposals))
 			return NULL;
 		TRY(lab_try(&judging->lab, &proposal->claim, &proposal->proof));
+		if (!proposal->proof.mended && proposal->gaps)
+			TRY(try_lingering(judging, proposal));
 	}
 	return NULL;
 }

@@ -90,11 +90,14 @@ static enum verdict verdict_of(const struct lab *lab, const struct claim *claim,
 	uint64_t runs = trials_kept(&proof->near) + trials_kept(&proof->any);
 	uint64_t usual = lab->near.failed + lab->any.failed, all = lab->near.runs + lab->any.runs;
 	bool less = statistics_is_less(failed, runs, usual, all);
-	/* Forced, a fault may show in other ways than it did in the failure at hand. */
-	uint64_t forced_failed = proof->forced.failed + proof->forced.other;
-	bool forced = statistics_is_less(lab->any.failed + lab->any.other, lab->any.runs, forced_failed,
-					 proof->forced.runs) ||
-		      statistics_lower(forced_failed, proof->forced.runs) > 0.5;
+	/* Forced, a fault may show in other ways than it did in the failure at hand. Runs in which it did not come about
+	 * say nothing of it. */
+	uint64_t forced_failed = proof->forced.failed_occurred, came = proof->forced.occurred;
+	uint64_t as_it_is = lab->any.failed + lab->any.other;
+	/* Where it fails so often as it is that even failing always would not be clearly more, most of them will do. */
+	bool showable = statistics_is_less(as_it_is, lab->any.runs, came, came);
+	bool forced = showable ? statistics_is_less(as_it_is, lab->any.runs, forced_failed, came)
+			       : statistics_lower(forced_failed, came) > 0.5;
 
 	if (!less || is_spoilt(&proof->near, &lab->near) || is_spoilt(&proof->any, &lab->any) ||
 	    (proof->near.given_up + proof->any.given_up) * 2 > proof->near.runs + proof->any.runs)

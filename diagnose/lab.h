@@ -3,8 +3,8 @@
  *   mended   forbidden, none of the schedules along and near the failing ones fails, in so
  *            many that the failure would have shown; and nobody had to be let go in most;
  *   proven   it is mended also in any schedules, and forced it fails more often than the
- *            program as it is, or in more than half of the runs, or it was seen when nobody could go on; and
- *            hardly anybody had to be let go;
+ *            program as it is, or in more than half of the runs where that fails too often for 'more' to be
+ *            shown, or it was seen when nobody could go on; and hardly anybody had to be let go;
  *   likely   mended, but forcing does not show it; or the failing schedules pass and clearly fewer
  *            near them fail, but some still do: there is more than one way to fail;
  *   a guess  neither: what fails all the same is no cause.

@@ -17,6 +17,7 @@ struct proposal {
 	uint32_t methods;           /* bits by place of the opinion that claims it; 0: found in the trace */
 	const struct finding *told; /* as that opinion tells it; NULL */
 	size_t last;                /* event of the failing run by which it was complete */
+	uint64_t gaps;              /* as claim_find_exits has them */
 	struct proof proof;
 };
 
@@ -35,8 +36,9 @@ struct evidence {
 	size_t npassed;
 };
 
-/* Sets the exits of all roles (exits.c). */
-void claim_find_exits(const struct evidence *evidence, struct claim *claim);
+/* Sets the exits of all roles (exits.c). Bits: which numbers of accesses, from 1, come between two times of a role's
+ * last step. */
+uint64_t claim_find_exits(const struct evidence *evidence, struct claim *claim);
 
 /* Adds a proposal unless it is there already or cannot be a claim; its place in the list, SIZE_MAX. */
 size_t proposals_add(struct proposals *list, const struct evidence *evidence, enum claim_kind kind,

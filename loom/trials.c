@@ -92,11 +92,14 @@ static void count(const struct trials *trials, const struct steer_report *report
 	counts->runs++;
 	counts->failed += meant;
 	counts->other += failed && !meant;
-	counts->given_up += report->claim.given_up > 0;
-	counts->failed_given_up += meant && report->claim.given_up;
+	/* Whoever failed may have done so before what was waited for could come. */
+	bool given_up = report->claim.given_up || (failed && report->claim.in_vain);
+
+	counts->given_up += given_up;
+	counts->failed_given_up += meant && given_up;
 	counts->held += report->claim.held > 0;
 	counts->occurred += report->claim.occurred > 0;
-	counts->failed_occurred += meant && report->claim.occurred;
+	counts->failed_occurred += failed && report->claim.occurred;
 	counts->before += !failed && report->claim.orders & CLAIM_BEFORE;
 	counts->after += !failed && report->claim.orders & CLAIM_AFTER;
 }

@@ -57,6 +57,7 @@ struct claim_role {
 	uint64_t exits[CLAIM_EXITS]; /* ids: whoever comes there will not do the last step */
 	uint32_t nexits;
 	uint32_t reach; /* accesses of its thread from its first to its last step, in the run before */
+	uint32_t linger; /* accesses behind its last step in which it may come again, in a loop; 0: it is over at once */
 };
 
 struct claim {
@@ -71,6 +72,7 @@ struct claim {
 struct claim_counts {
 	uint32_t held;     /* times a thread was held */
 	uint32_t given_up; /* times one was let go because nobody else could run */
+	uint32_t in_vain;  /* an order: times one was let go at a place where what it waited for has not come so far */
 	uint32_t occurred; /* forced: times that the whole interleaving came about */
 	uint32_t orders;   /* forbidden: CLAIM_BEFORE, CLAIM_AFTER */
 };

@@ -14,7 +14,7 @@
 #include "model/site.h"
 
 #define TITLE "unsnarl claim"
-#define VERSION 1
+#define VERSION 2
 #define MOST_BYTES ((size_t)1 << 16)
 
 static const char *const kinds[CLAIM_KINDS] = { "none",       "atomic",     "order",
@@ -47,7 +47,8 @@ void claim_write(FILE *out, const struct claim *claim, const struct site *(*find
 		kinds[claim->kind < CLAIM_KINDS ? claim->kind : 0],
 		uses[claim->use < CLAIM_USES ? claim->use : 0]);
 	for (uint32_t i = 0; i < claim->nroles && i < CLAIM_ROLES; i++) {
-		fprintf(out, "role reach %" PRIu32 " doors", claim->roles[i].reach);
+		fprintf(out, "role reach %" PRIu32 " linger %" PRIu32 " doors", claim->roles[i].reach,
+			claim->roles[i].linger);
 		put_sites(out, claim->roles[i].doors, claim->roles[i].ndoors);
 		fprintf(out, "\nexits");
 		put_sites(out, claim->roles[i].exits, claim->roles[i].nexits);
@@ -172,6 +173,7 @@ static bool get_step(char *line, struct claim_step *step)
 static bool get_role(char *line, struct claim_role *role)
 {
 	return get_field(&line, "reach", UINT32_MAX, &role->reach) &&
+	       get_field(&line, "linger", UINT32_MAX, &role->linger) &&
 	       get_sites(&line, "doors", CLAIM_DOORS, role->doors, &role->ndoors);
 }
 
@@ -202,7 +204,7 @@ static struct error *get_line(const struct text *text, char *line, struct claim 
 	if (!strcmp(word, "role"))
 		return out->nroles < CLAIM_ROLES && get_role(line, &out->roles[out->nroles++])
 			       ? NULL
-			       : wrong(text, "not a role (reach N doors SITE…), or one too many");
+			       : wrong(text, "not a role (reach N linger N doors SITE…), or one too many");
 	if (!strcmp(word, "exits") && out->nroles) {
 		struct claim_role *role = &out->roles[out->nroles - 1];
 
@@ -222,8 +224,8 @@ static struct error *parse(struct text *text, struct claim *out)
 {
 	char *line = next_line(text);
 
-	if (!line || strcmp(line, TITLE " 1"))
-		return wrong(text, "the first line is not '" TITLE " 1'");
+	if (!line || strcmp(line, TITLE " 2"))
+		return wrong(text, "the first line is not '" TITLE " 2'");
 	while ((line = next_line(text))) {
 		if (!strcmp(line, "end"))
 			return claim_is_sound(out)

@@ -39,7 +39,7 @@ expect out '^3 of 3 identical' "replay of a forced schedule"
 expect err 'no finding 99' "a finding that is not there"
 "$UNSNARL" hunt --force 1 --forbid 1 --store kept -- ./twice >out 2>err
 expect err 'exclude each other' "both at once"
-echo 'unsnarl claim 1' >short
+echo 'unsnarl claim 2' >short
 "$UNSNARL" hunt --force short --store kept -- ./twice >out 2>err
 expect err 'short, line 2: it ends without' "a claim that ends too early"
 # What waits: locks in a circle, a signal that comes too early, a lock that is kept while waiting.

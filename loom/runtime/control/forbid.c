@@ -13,10 +13,10 @@
 struct group {
 	bool open;
 	bool tentative; /* its door was passed, its first step is yet to come */
-	bool closing;   /* its last step is being done: over at the thread's next point */
+	bool closing;   /* its last step is being done: over at the thread's next point, or when that does not come again */
 	uint32_t role;
 	uint64_t door;                        /* the lock that was taken there, 0 = none */
-	uint64_t order;                       /* of its thread when it began, */
+	uint64_t order;                       /* of its thread when it began, or did its last step, */
 	uint64_t began;                       /* and the moment */
 	struct range ranges[CLAIM_STEPS + 1]; /* by location */
 };
@@ -26,6 +26,7 @@ static struct forbidding {
 	uint32_t nopen;
 	uint32_t steps[CLAIM_ROLES], first[CLAIM_ROLES],
 		last[CLAIM_ROLES]; /* of each role: how many, which */
+	bool one_place[CLAIM_ROLES]; /* its first step is its last one, done again: the way to it goes through its doors */
 	bool conflict[CLAIM_ROLES][CLAIM_ROLES];
 	bool writes[CLAIM_ROLES][CLAIM_STEPS + 1]; /* does the role write at the location? */
 	/* Where the late step of an order was done. */
@@ -35,11 +36,22 @@ static struct forbidding {
 	struct range early[DONE_MOST];
 	uint32_t early_times[DONE_MOST], nearly;
 	bool once_done; /* the one time of the late step is over */
+	/* Where somebody was let go before the late step. */
+	struct range in_vain[DONE_MOST];
+	uint32_t nin_vain;
 } forbidding;
 
 static bool steps_meet(const struct claim_step *a, const struct claim_step *b)
 {
 	return (a->write || b->write) && (a->location == b->location || !a->location || !b->location);
+}
+
+static bool step_has_site(const struct claim_step *step, uint64_t id)
+{
+	for (uint32_t i = 0; i < step->nsites; i++)
+		if (step->sites[i] == id)
+			return true;
+	return false;
 }
 
 void forbid_start(void)
@@ -56,6 +68,10 @@ void forbid_start(void)
 		for (uint32_t j = 0; j < claim->nsteps; j++)
 			if (steps_meet(&claim->steps[i], &claim->steps[j]))
 				forbidding.conflict[claim->steps[i].role][claim->steps[j].role] = true;
+	for (uint32_t role = 0; role < claim->nroles; role++)
+		forbidding.one_place[role] =
+			forbidding.steps[role] > 1 && step_has_site(&claim->steps[forbidding.last[role]],
+								    claim->steps[forbidding.first[role]].sites[0]);
 	sides_start(forbidding.first, forbidding.last);
 }
 
@@ -98,12 +114,14 @@ static bool is_over_at(const struct agent *me, const struct group *group, uint32
 	const struct claim_role *role = &intervene_claim()->roles[group->role];
 	uint32_t first = forbidding.first[group->role], last = forbidding.last[group->role];
 	if (group->closing)
-		return true;
+		return !role->linger || agent_order(me) - group->order > role->linger ||
+		       mark & MARK_EXIT(group->role);
 	if (group->tentative)
 		return !still_holds(me, group->door);
 	if (mark & MARK_STEP(last))
 		return false;
-	return mark & (MARK_EXIT(group->role) | MARK_DOOR(group->role) | MARK_STEP(first)) ||
+	uint32_t anew = forbidding.one_place[group->role] ? 0 : MARK_DOOR(group->role) | MARK_STEP(first);
+	return mark & (MARK_EXIT(group->role) | anew) ||
 	       agent_order(me) - group->order > (uint64_t)role->reach * REACH_TIMES + REACH_MORE;
 }
 
@@ -193,6 +211,11 @@ static void order_passes(struct agent *me, uint32_t mark)
 	if (!(mark & MARK_STEP(1)))
 		return;
 	count_one(forbidding.done, forbidding.times, &forbidding.ndone, me);
+	for (uint32_t i = 0; i < forbidding.nin_vain; i++)
+		if (ranges_meet(&forbidding.in_vain[i], me->address, me->size)) {
+			intervene_counts()->given_up++;
+			break;
+		}
 	intervene_changed();
 }
 
@@ -293,8 +316,10 @@ static void take_own_step(struct agent *me, struct group *group, const struct cl
 			  uint32_t index, bool others)
 {
 	group->ranges[step->location] = (struct range){ me->address, me->size, true };
-	if (index == forbidding.last[step->role])
+	if (index == forbidding.last[step->role]) {
 		group->closing = true;
+		group->order = agent_order(me);
+	}
 	if (index == forbidding.last[step->role] && step->role == 0)
 		sides_group(me, group->ranges, group->began, others);
 }
@@ -391,9 +416,23 @@ void forbid_passes(struct agent *me, uint32_t mark)
 	}
 }
 
+/* Who is let go before the late step has broken the order only if that comes there, later. */
+static bool goes_in_vain(const struct agent *held)
+{
+	const struct claim *claim = intervene_claim();
+	if ((claim->kind != CLAIM_ORDER && claim->kind != CLAIM_ORDER_EACH) || !claim->steps[0].location ||
+	    forbidding.nin_vain == DONE_MOST)
+		return false;
+	forbidding.in_vain[forbidding.nin_vain++] = (struct range){ held->address, held->size, true };
+	intervene_counts()->in_vain++;
+	return true;
+}
+
 bool forbid_lets_go(struct agent *held)
 {
 	const struct claim *claim = intervene_claim();
+	if (goes_in_vain(held))
+		return false;
 	/* The last of the late steps has been done when only those who wait for it are left. */
 	return claim->kind != CLAIM_ORDER_LAST || control.nready || !late_is_done(held, &claim->steps[0]);
 }
