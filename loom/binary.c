@@ -80,7 +80,7 @@ static void add_gdb(struct binary *out, const char *prefix, size_t *nwords)
 	static const char *const switches[] = { "--vgdb=full", "--vgdb-error=0", "--vgdb-stop-at=exit" };
 
 	if (!prefix) {
-		out->argv[(*nwords)++] = (char *)(uintptr_t)"--vgdb=no";
+		out->argv[(*nwords)++] = (char *)(uintptr_t) "--vgdb=no";
 		return;
 	}
 	for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
@@ -116,11 +116,14 @@ struct error *binary_prepare(const struct launch_options *options, struct binary
 		n++;
 	launcher = find_launcher();
 	out->path = memory_format("%s/" TOOL, folder);
-	out->argv = memory_alloc((n + nswitches + 8) * sizeof *out->argv);
+	out->argv = memory_alloc((n + nswitches + 9) * sizeof *out->argv);
 	out->argv[0] = out->path;
 	for (size_t i = 0; i < nswitches; i++)
 		out->argv[i + 1] = (char *)(uintptr_t)switches[i];
 	add_gdb(out, options->gdb, &nwords);
+	/* Frames are told apart by the stack pointer, which must be right at every instruction then. */
+	if (options->area.observe & OBSERVE_LOOPS)
+		out->argv[nwords++] = (char *)(uintptr_t) "--vex-iropt-register-updates=allregs-at-each-insn";
 	if (options->only)
 		out->argv[nwords++] = out->only = memory_format("--only=%s", options->only);
 	out->argv[nwords] = (char *)(uintptr_t)(options->path ? options->path : options->argv[0]);
