@@ -35,6 +35,34 @@ int main(void)
 	return count != 6;
 }
 C
+	cat >killed.c <<'C'
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+static volatile int zero;
+static void *work(void *name)
+{
+	switch (*(char *)name) {
+	case 'F': /* FPE */
+		return zero = 77 / zero, name;
+	case 'I': /* ILL */
+		__builtin_trap();
+	case 'B': { /* BUS: nothing is behind this page */
+		char *page = mmap(0, 4096, PROT_WRITE, MAP_SHARED, open("empty", O_RDWR | O_CREAT, 0600), 0);
+		return *page = 1, name;
+	}
+	default: /* SEGV */
+		return *(volatile int *)8 = 1, name;
+	}
+}
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, work, argv[argc - 1]);
+	pthread_join(thread, NULL);
+	return 0;
+}
+C
 	cat >freed.c <<'C'
 #include <pthread.h>
 #include <stdio.h>
@@ -92,6 +120,7 @@ C
 	gcc -g -O1 -w -pthread heap.c -o heap && gcc -g -O1 -w -pthread lost.c -o lost && gcc -O1 -w -pthread -s lost.c -o bare &&
 		gcc -g -O1 -w -pthread freed.c -o freed &&
 		gcc -g -O1 -w -pthread -I"$SOURCE/tests/controlled" "$SOURCE/tests/controlled/bad/deadlock_two.c" -o deadlock &&
+		gcc -g -O0 -w -pthread killed.c -o killed &&
 		gcc -g -O1 -w -pthread -I"$SOURCE/tests/controlled" -I"$SOURCE/tests/correct" "$SOURCE/tests/correct/pipe.c" -o pipes
 	verdict $? "the programs build"
 	printf '#!/bin/sh\nexec ./lost\n' >wrapper
@@ -144,6 +173,11 @@ test_hunt() {
 a, b = (json.load(open(f)) for f in ("out", "again.json"))
 assert a.get("schedule") == b.get("schedule")'
 	verdict $? "the same seed finds the same schedule"
+	for signal in FPE ILL BUS SEGV; do
+		call hunt --budget 2 --seed 1 -j 1 --store $signal.store -- ./killed $signal
+		expect_status 1 "a program that gets SIG$signal in a controlled run fails"
+		expect out "SIG$signal" "SIG$signal is told as what it is"
+	done
 	call hunt --budget 40 --seed 1 -j 1 --store dead.store -- ./deadlock
 	expect_status 1 "a deadlock is found"
 	expect out 'deadlock: threads wait for each other' "a deadlock is found"
