@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "diagnose/proposals.h"
+#include "loom/watch.h"
 
 #define PATH_MOST 64u
 
@@ -97,6 +98,9 @@ static void walk_run(struct paths *paths, const struct observations *run, bool p
 
 void claim_find_exits(const struct evidence *evidence, struct claim *claim)
 {
+	/* Every proposal is walked through whole traces, which may be long. */
+	if (watch_now() > evidence->deadline)
+		return;
 	_cleanup_free_ unsigned char *bits = claim_site_bits(evidence->atlas, claim);
 
 	for (uint32_t role = 0; role < claim->nroles; role++) {

@@ -227,7 +227,39 @@ test_gdb() {
 	expect out 'exit' "gdb stops a replay where it ends"
 }
 
+# An unsnarl whose Valgrind was replaced, or is gone.
+test_valgrind() {
+	mkdir -p replaced/loom/grind replaced/valgrind
+	cp "$UNSNARL" replaced/unsnarl
+	ln -sfn "$TOOL"/* replaced/loom/grind/
+	for file in vgpreload_core-amd64-linux.so default.supp; do
+		cp -L "$TOOL/$file" "replaced/valgrind/$file"
+		ln -sfn "$PWD/replaced/valgrind/$file" "replaced/loom/grind/$file"
+	done
+	local whole=$UNSNARL
+	UNSNARL=$PWD/replaced/unsnarl
+	printf 'valgrind-%%s\0in valgrind-3.22.0.GIT\0' >replaced/valgrind/none-amd64-linux
+	call run --store other.store -- ./lost
+	expect_status 2 "a Valgrind of another version is refused"
+	expect err 'is version 3.22.0.GIT in .*, but unsnarl was built with 3.19.0' "both versions are told"
+	printf 'valgrind-%%s\0in valgrind-3.19.0\0' >replaced/valgrind/none-amd64-linux
+	call run --store other.store -- ./lost
+	expect_status 0 "the same version is taken"
+	rm replaced/valgrind/default.supp
+	call run --store other.store -- ./lost
+	expect err 'Valgrind, which programs without hooks need, is not there any more' "half of Valgrind is none"
+	rm -r replaced/valgrind
+	call hunt --store other.store -- ./lost
+	expect_status 2 "a hunt needs Valgrind, too"
+	expect err 'install Valgrind 3.19.0' "it says what to do"
+	rm replaced/loom/grind/unsnarl-amd64-linux
+	call run --store other.store -- ./lost
+	expect err 'was built without the binary loom' "an unsnarl without the tool says so"
+	UNSNARL=$whole
+}
+
 make_programs
+test_valgrind
 test_reference
 test_run
 test_hunt
