@@ -63,6 +63,38 @@ int main(int argc, char **argv)
 	return 0;
 }
 C
+	cat >leaves.c <<'C'
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+static int ends[2];
+static void *wait_for_ever(void *unused)
+{
+	struct pollfd polled = { .fd = ends[0], .events = POLLIN };
+	poll(&polled, 1, -1);
+	return unused;
+}
+int main(void)
+{
+	pthread_t thread;
+	if (pipe(ends) != 0)
+		return 1;
+	pthread_create(&thread, NULL, wait_for_ever, NULL);
+	usleep(1000);
+	return 0; /* while the thread waits */
+}
+C
+	cat >grows.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+	char *text = malloc(8);
+	strcpy(text, "kept");
+	text = realloc(text, 100000);
+	return strcmp(text, "kept") != 0;
+}
+C
 	cat >freed.c <<'C'
 #include <pthread.h>
 #include <stdio.h>
@@ -121,6 +153,7 @@ C
 		gcc -g -O1 -w -pthread freed.c -o freed &&
 		gcc -g -O1 -w -pthread -I"$SOURCE/tests/controlled" "$SOURCE/tests/controlled/bad/deadlock_two.c" -o deadlock &&
 		gcc -g -O0 -w -pthread killed.c -o killed &&
+		gcc -g -O0 -w -pthread leaves.c -o leaves && gcc -g -O0 -w grows.c -o grows &&
 		gcc -g -O1 -w -pthread -I"$SOURCE/tests/controlled" -I"$SOURCE/tests/correct" "$SOURCE/tests/correct/pipe.c" -o pipes
 	verdict $? "the programs build"
 	printf '#!/bin/sh\nexec ./lost\n' >wrapper
@@ -178,6 +211,8 @@ assert a.get("schedule") == b.get("schedule")'
 		expect_status 1 "a program that gets SIG$signal in a controlled run fails"
 		expect out "SIG$signal" "SIG$signal is told as what it is"
 	done
+	call hunt --budget 3 --seed 1 -j 1 --store leaves.store -- ./leaves
+	expect out '3 passed, 0' "a program ends while a thread of it waits for input"
 	call hunt --budget 40 --seed 1 -j 1 --store dead.store -- ./deadlock
 	expect_status 1 "a deadlock is found"
 	expect out 'deadlock: threads wait for each other' "a deadlock is found"
@@ -211,6 +246,8 @@ test_program() {
 	expect_status 1 "the named program is controlled, not the first one"
 	call replay last -n 2 --program lost --store program.store
 	expect out '^2 of 2 identical' "it is replayed"
+	call run --program lost --store program.store -- ./grows
+	expect out '1 passed, 0 failed' "a program that is not observed keeps what it reallocates"
 	call hunt --program some/lost -- ./two
 	expect_status 2 "--program takes no path"
 	expect err 'name of a program.s file without its folder' "--program takes no path"

@@ -223,6 +223,11 @@ void __wrap_vgPlain_client_syscall(ThreadId tid, UInt trc)
 			VG_(poll_signals)(tid);
 		return;
 	}
+	/* The program has ended while this thread waited for its turn: it must not begin a call that nobody ends. */
+	if (steered && VG_(is_exiting)(tid) && call.number != __NR_exit && call.number != __NR_exit_group) {
+		answer(&call, -VKI_EINTR);
+		return;
+	}
 	__real_vgPlain_client_syscall(tid, trc);
 	suppress_system_call_done(tid);
 	if (steered) {
