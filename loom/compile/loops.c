@@ -1,9 +1,9 @@
 /* Natural loops of a function, which LLVM's C interface does not offer: its blocks
- * as a graph for loom/natural_loops.c. */
+ * as a graph for base/natural_loops.c. */
 #include <stdlib.h>
 
 #include "loom/compile/transform.h"
-#include "loom/natural_loops.h"
+#include "base/natural_loops.h"
 
 static unsigned successors(LLVMBasicBlockRef block)
 {

@@ -6,7 +6,7 @@
  * last; all other code stays as it is. Not seen as accesses: return addresses,
  * which are nobody's data. */
 #include "loom/grind/define.h"
-#include "loom/grind/flow.h"
+#include "loom/grind/routines.h"
 #include "loom/grind/tool.h"
 
 struct weaving {
@@ -151,7 +151,7 @@ static bool follows_loops(const struct weaving *w)
 /* At the header of a loop, and where one is left. The steps of a thread are ordered among its accesses. */
 static void note_loops(struct weaving *w)
 {
-	const struct loop_mark *mark = follows_loops(w) ? flow_mark(w->pc) : NULL;
+	const struct loop_mark *mark = follows_loops(w) ? routine_mark(w->pc) : NULL;
 
 	if (!mark)
 		return;
@@ -285,7 +285,7 @@ static IRSB *observed(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout
 	if (w.kind == CODE_NONE && in->jumpkind != Ijk_Yield)
 		return in;
 	if (follows_loops(&w))
-		flow_learn(extents->base[0], host);
+		routine_learn(extents->base[0], host);
 	w.out = deepCopyIRSBExceptStmts(in);
 	w.quick.out = w.out;
 	for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)

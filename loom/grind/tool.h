@@ -9,7 +9,7 @@
  *   sites.c       which instruction is which site; modules; what belongs to the program
  *   instrument.c  puts calls of the functions below before accesses, in VEX IR
  *   access.c      what instrumented code calls
- *   flow.c        the loops of the program; trail.c: which of them a thread is in
+ *   routines.c    the loops of the program; trail.c: which of them a thread is in
  *   quick.c       what accesses to private memory do, woven into the program
  *   shadow.c      what is known of every location; parts.c: of those that several threads have touched
  *   threads.c     logical threads, and where each stands

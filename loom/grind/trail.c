@@ -6,7 +6,7 @@
  * to a new activation. Each change is a step in a ring, in which the place of an
  * access is looked up by its order when a pair is logged (LOCON, section 5); a
  * step that fell out is unknown, never guessed. */
-#include "loom/grind/flow.h"
+#include "loom/grind/routines.h"
 #include "loom/grind/shadow.h"
 
 #define RING 1024u /* steps, as in hooked programs */

@@ -1,8 +1,8 @@
 /* Natural loops of a graph of control flow. Both looms find loops with it, in a
  * compiler's blocks and in a program's instructions, so it asks nothing of libc:
  * memory comes from the caller. */
-#ifndef LOOM_NATURAL_LOOPS_H
-#define LOOM_NATURAL_LOOPS_H
+#ifndef BASE_NATURAL_LOOPS_H
+#define BASE_NATURAL_LOOPS_H
 
 #include <stddef.h>
 #include <stdint.h>

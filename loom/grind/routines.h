@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Loops in the program's own machine code. flow.c decodes a routine when its first
+ * Loops in the program's own machine code. routines.c decodes a routine when its first
  * block is translated and finds its natural loops; trail.c follows the threads
  * through them. Only runs that ask for loops come here. */
-#ifndef GRIND_FLOW_H
-#define GRIND_FLOW_H
+#ifndef GRIND_ROUTINES_H
+#define GRIND_ROUTINES_H
 
 #include "loom/grind/tool.h"
 
@@ -30,8 +30,8 @@ struct loop_mark {
 };
 
 /* A block begins at `pc`: what can be reached from there is known from here on. */
-void flow_learn(Addr pc, const VexArchInfo *machine);
-const struct loop_mark *flow_mark(Addr pc); /* NULL: nothing changes there */
+void routine_learn(Addr pc, const VexArchInfo *machine);
+const struct loop_mark *routine_mark(Addr pc); /* NULL: nothing changes there */
 
 /* Instrumented code has come to a mark. */
 VG_REGPARM(2) void trail_step(const struct loop_mark *mark, Addr sp);

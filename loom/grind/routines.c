@@ -6,11 +6,11 @@
  * are the natural ones. Where a jump goes that goes through a table is seen when
  * the first block behind it is translated: it joins the routine then, whose loops are
  * found anew and whose blocks are woven anew. */
-#include "loom/grind/flow.h"
+#include "loom/grind/routines.h"
 
 #include "pub_tool_hashtable.h"
 
-#include "loom/natural_loops.h"
+#include "base/natural_loops.h"
 
 #define MOST_PLACES (1u << 16) /* of a routine; beyond them nothing is read */
 
@@ -271,7 +271,7 @@ static void weave_again(const struct routine *routine)
 			VG_(discard_translations)(routine->places[i]->address, 1, "grind.flow");
 }
 
-void flow_learn(Addr pc, const VexArchInfo *machine)
+void routine_learn(Addr pc, const VexArchInfo *machine)
 {
 	if (!places)
 		places = VG_(HT_construct)("grind.flow");
@@ -291,7 +291,7 @@ void flow_learn(Addr pc, const VexArchInfo *machine)
 		weave_again(joined);
 }
 
-const struct loop_mark *flow_mark(Addr pc)
+const struct loop_mark *routine_mark(Addr pc)
 {
 	struct place *place = places ? VG_(HT_lookup)(places, pc) : NULL;
 

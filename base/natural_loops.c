@@ -1,7 +1,7 @@
 /* Natural loops: reverse postorder, dominators by the iterative algorithm of
  * Cooper, Harvey and Kennedy, back edges, and for each node the innermost loop
  * that holds it. */
-#include "loom/natural_loops.h"
+#include "base/natural_loops.h"
 
 #include <stdbool.h>
 
