@@ -21,7 +21,7 @@ struct run_options {
 	unsigned label, observe, granularity, loom;
 	const char *only;
 	struct cmds_world world;
-	bool json;
+	bool json, loops;
 };
 
 static const char *const labels[] = { "pass", "fail", NULL };
@@ -45,6 +45,9 @@ static const struct options_entry entries[] = {
 	{ .name = "observe", .value = "LIST", .kind = OPTIONS_WORDS, AT(observe), .words = cmds_observers,
 	  .help = "what to observe: pairs, predecessors, edges, several of them with commas, all or none "
 		  "(default all)" },
+	{ .name = "loops", .kind = OPTIONS_FLAG, AT(loops),
+	  .help = "also record in which entry and iteration of which loop an access stood, for unsnarl locate; "
+		  "of programs without hooks (others: unsnarl cc --loops)" },
 	CMDS_CONTEXT_ENTRY(struct run_options),
 	CMDS_LOOM_ENTRY(struct run_options),
 	CMDS_PROGRAM_ENTRY(struct run_options),
@@ -139,7 +142,7 @@ static struct error *run_all(const struct run_options *options, char **argv, str
 		.only = options->only,
 		.path = summary->program,
 		.argv = argv,
-		.area = { .observe = options->observe,
+		.area = { .observe = options->observe | (options->loops ? OBSERVE_LOOPS : 0u),
 			  .context = (uint32_t)options->context,
 			  .line = options->machine ? AREA_MACHINE | (uint32_t)options->machine
 						   : options->granularity,
@@ -195,6 +198,10 @@ static struct error *run_main(int argc, char **argv, int *status)
 		return error_new(
 			"edges between cache lines and a simulated machine need hooks: build the program "
 			"with unsnarl cc, or leave --granularity and --machine out");
+	if (loom != LOOM_BINARY && options.loops)
+		return error_new(
+			"loops of a program with hooks are recorded when it was built for it: build it "
+			"with unsnarl cc --loops and run it without --loops");
 	cmds_tell_loom(operands[0], loom);
 	summary.wanted = options.runs;
 	summary.store = options.store;

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "diagnose/proposals.h"
+#include "loom/watch.h"
 
 #define PATH_MOST 64u
 #define GAP_MOST 64u /* bits of a word */
@@ -121,6 +122,9 @@ static void walk_run(struct paths *paths, const struct observations *run, bool p
 
 uint64_t claim_find_exits(const struct evidence *evidence, struct claim *claim)
 {
+	/* Every proposal is walked through whole traces, which may be long. */
+	if (watch_now() > evidence->deadline)
+		return;
 	_cleanup_free_ unsigned char *bits = claim_site_bits(evidence->atlas, claim);
 	uint64_t gaps = 0;
 

@@ -79,6 +79,7 @@ static struct error *prepare(struct judging *judging, struct chase *chase, doubl
 		.schedule = judging->shortest,
 		.passed = judging->passed,
 		.locations = &judging->locations,
+		.deadline = deadline,
 	};
 	locations_read(&judging->locations, judging->evidence.run);
 	TRY(gather(judging));

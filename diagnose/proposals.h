@@ -34,6 +34,7 @@ struct evidence {
 	struct locations *locations;     /* its accesses by place */
 	struct retold *passed;           /* passing runs, traced; nearest first */
 	size_t npassed;
+	double deadline; /* of the diagnosis: what only makes claims finer is left out from then on */
 };
 
 /* Sets the exits of all roles (exits.c). Bits: which numbers of accesses, from 1, come between two times of a role's

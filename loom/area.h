@@ -21,6 +21,8 @@ enum {
 	OBSERVE_EDGES = 4,
 	OBSERVE_ALL = 7,
 	OBSERVE_TRACE = 8, /* the whole sequence of accesses, in one global order */
+	OBSERVE_LOOPS =
+		16, /* binary loom: in which entry and iteration of which loop the ends of pairs stood */
 };
 
 #define AREA_PROCESSES 64u /* observed processes of one run (fork, exec) */
@@ -93,11 +95,11 @@ struct area_control {
 	uint32_t strict; /* 1: the plan is all; a turn that cannot be taken ends the run as diverged */
 	uint32_t carry;  /* 1: threads run on each other's kernel threads: fast, but debuggers are confused */
 	uint32_t light;  /* 1: nobody looks for couples, which takes the most time of all observations */
-	uint64_t stop_order;  /* for debuggers: unsnarl_here is called before this access, from 1 on, */
-	uint32_t stop_thread; /* of this thread; order 0 = nowhere */
-	uint32_t everywhere;  /* 1: every hooked access is a point */
-	uint32_t nsites;      /* in area_schedule.sites */
-	uint32_t aside;       /* 1: the plan does not count points that only the claim makes (binary loom) */
+	uint64_t stop_order;   /* for debuggers: unsnarl_here is called before this access, from 1 on, */
+	uint32_t stop_thread;  /* of this thread; order 0 = nowhere */
+	uint32_t everywhere;   /* 1: every hooked access is a point */
+	uint32_t nsites;       /* in area_schedule.sites */
+	uint32_t aside;        /* 1: the plan does not count points that only the claim makes (binary loom) */
 	uint64_t points;       /* contested points expected in a run, from earlier ones; 0 = unknown */
 	uint64_t most_points;  /* the run ends as a livelock beyond this; 0 = no limit */
 	uint64_t slow_points;  /* the run ends as too slow beyond this; 0 = no limit */
@@ -116,7 +118,8 @@ struct area_head {
 	uint32_t version;
 	uint32_t processes; /* claimed process areas, by atomic increment; may exceed AREA_PROCESSES */
 	uint32_t threads;   /* thread numbers given out over all processes */
-	uint32_t bound;     /* 1: a socket was bound to a port, or a name without a file, of the program's choice */
+	uint32_t
+		bound; /* 1: a socket was bound to a port, or a name without a file, of the program's choice */
 	struct area_options options;
 	struct area_control control;
 };
@@ -350,7 +353,7 @@ struct area_schedule {
 
 #define AREA_HEAD_SIZE 4096u
 #define AREA_PROCESS_SIZE ((sizeof(struct area_process) + 4095u) & ~4095ull)
-#define AREA_PROCESS_OFFSET(i) (AREA_HEAD_SIZE + (i) * AREA_PROCESS_SIZE)
+#define AREA_PROCESS_OFFSET(i) (AREA_HEAD_SIZE + (i)*AREA_PROCESS_SIZE)
 #define AREA_SCHEDULE_OFFSET AREA_PROCESS_OFFSET(AREA_PROCESSES)
 #define AREA_SCHEDULE_SIZE ((sizeof(struct area_schedule) + 4095u) & ~4095ull)
 #define AREA_SIZE (AREA_SCHEDULE_OFFSET + AREA_SCHEDULE_SIZE)

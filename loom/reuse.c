@@ -122,8 +122,9 @@ static uint32_t name_of(const struct area_process *p, uint32_t site)
 	if (!site || site > least(p->nplaces, AREA_PLACES))
 		return site;
 	const struct area_place *place = &p->places[site - 1];
-	uint64_t hash =
-		code_place_mix(code_place_mix(code_place_mix(place->module, place->address), place->kind), place->what);
+	uint64_t hash = code_place_mix(
+		code_place_mix(code_place_mix(code_place_mix(0, place->module), place->address), place->kind),
+		place->what);
 
 	return (uint32_t)(hash ^ hash >> 32);
 }

@@ -80,8 +80,9 @@ static uint32_t number_of(const struct area_process *p, uint32_t site)
 	if (!site || site > p->nplaces)
 		return site;
 	const struct area_place *place = &p->places[site - 1];
-	uint64_t hash = code_place_mix_text(code_place_mix(code_place_mix(place->module, place->address), place->kind),
-				       p->paths + place->what);
+	uint64_t hash = code_place_mix_text(
+		code_place_mix(code_place_mix(code_place_mix(0, place->module), place->address), place->kind),
+		p->paths + place->what);
 
 	return (uint32_t)(hash >> 40) | 1;
 }

@@ -35,6 +35,66 @@ int main(void)
 	return count != 6;
 }
 C
+	cat >killed.c <<'C'
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+static volatile int zero;
+static void *work(void *name)
+{
+	switch (*(char *)name) {
+	case 'F': /* FPE */
+		return zero = 77 / zero, name;
+	case 'I': /* ILL */
+		__builtin_trap();
+	case 'B': { /* BUS: nothing is behind this page */
+		char *page = mmap(0, 4096, PROT_WRITE, MAP_SHARED, open("empty", O_RDWR | O_CREAT, 0600), 0);
+		return *page = 1, name;
+	}
+	default: /* SEGV */
+		return *(volatile int *)8 = 1, name;
+	}
+}
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, work, argv[argc - 1]);
+	pthread_join(thread, NULL);
+	return 0;
+}
+C
+	cat >leaves.c <<'C'
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+static int ends[2];
+static void *wait_for_ever(void *unused)
+{
+	struct pollfd polled = { .fd = ends[0], .events = POLLIN };
+	poll(&polled, 1, -1);
+	return unused;
+}
+int main(void)
+{
+	pthread_t thread;
+	if (pipe(ends) != 0)
+		return 1;
+	pthread_create(&thread, NULL, wait_for_ever, NULL);
+	usleep(1000);
+	return 0; /* while the thread waits */
+}
+C
+	cat >grows.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+	char *text = malloc(8);
+	strcpy(text, "kept");
+	text = realloc(text, 100000);
+	return strcmp(text, "kept") != 0;
+}
+C
 	cat >freed.c <<'C'
 #include <pthread.h>
 #include <stdio.h>
@@ -92,6 +152,8 @@ C
 	gcc -g -O1 -w -pthread heap.c -o heap && gcc -g -O1 -w -pthread lost.c -o lost && gcc -O1 -w -pthread -s lost.c -o bare &&
 		gcc -g -O1 -w -pthread freed.c -o freed &&
 		gcc -g -O1 -w -pthread -I"$SOURCE/tests/controlled" "$SOURCE/tests/controlled/bad/deadlock_two.c" -o deadlock &&
+		gcc -g -O0 -w -pthread killed.c -o killed &&
+		gcc -g -O0 -w -pthread leaves.c -o leaves && gcc -g -O0 -w grows.c -o grows &&
 		gcc -g -O1 -w -pthread -I"$SOURCE/tests/controlled" -I"$SOURCE/tests/correct" "$SOURCE/tests/correct/pipe.c" -o pipes
 	verdict $? "the programs build"
 	printf '#!/bin/sh\nexec ./lost\n' >wrapper
@@ -144,6 +206,13 @@ test_hunt() {
 a, b = (json.load(open(f)) for f in ("out", "again.json"))
 assert a.get("schedule") == b.get("schedule")'
 	verdict $? "the same seed finds the same schedule"
+	for signal in FPE ILL BUS SEGV; do
+		call hunt --budget 2 --seed 1 -j 1 --store $signal.store -- ./killed $signal
+		expect_status 1 "a program that gets SIG$signal in a controlled run fails"
+		expect out "SIG$signal" "SIG$signal is told as what it is"
+	done
+	call hunt --budget 3 --seed 1 -j 1 --store leaves.store -- ./leaves
+	expect out '3 passed, 0' "a program ends while a thread of it waits for input"
 	call hunt --budget 40 --seed 1 -j 1 --store dead.store -- ./deadlock
 	expect_status 1 "a deadlock is found"
 	expect out 'deadlock: threads wait for each other' "a deadlock is found"
@@ -177,6 +246,8 @@ test_program() {
 	expect_status 1 "the named program is controlled, not the first one"
 	call replay last -n 2 --program lost --store program.store
 	expect out '^2 of 2 identical' "it is replayed"
+	call run --program lost --store program.store -- ./grows
+	expect out '1 passed, 0 failed' "a program that is not observed keeps what it reallocates"
 	call hunt --program some/lost -- ./two
 	expect_status 2 "--program takes no path"
 	expect err 'name of a program.s file without its folder' "--program takes no path"
@@ -193,7 +264,39 @@ test_gdb() {
 	expect out 'exit' "gdb stops a replay where it ends"
 }
 
+# An unsnarl whose Valgrind was replaced, or is gone.
+test_valgrind() {
+	mkdir -p replaced/loom/grind replaced/valgrind
+	cp "$UNSNARL" replaced/unsnarl
+	ln -sfn "$TOOL"/* replaced/loom/grind/
+	for file in vgpreload_core-amd64-linux.so default.supp; do
+		cp -L "$TOOL/$file" "replaced/valgrind/$file"
+		ln -sfn "$PWD/replaced/valgrind/$file" "replaced/loom/grind/$file"
+	done
+	local whole=$UNSNARL
+	UNSNARL=$PWD/replaced/unsnarl
+	printf 'valgrind-%%s\0in valgrind-3.22.0.GIT\0' >replaced/valgrind/none-amd64-linux
+	call run --store other.store -- ./lost
+	expect_status 2 "a Valgrind of another version is refused"
+	expect err 'is version 3.22.0.GIT in .*, but unsnarl was built with 3.19.0' "both versions are told"
+	printf 'valgrind-%%s\0in valgrind-3.19.0\0' >replaced/valgrind/none-amd64-linux
+	call run --store other.store -- ./lost
+	expect_status 0 "the same version is taken"
+	rm replaced/valgrind/default.supp
+	call run --store other.store -- ./lost
+	expect err 'Valgrind, which programs without hooks need, is not there any more' "half of Valgrind is none"
+	rm -r replaced/valgrind
+	call hunt --store other.store -- ./lost
+	expect_status 2 "a hunt needs Valgrind, too"
+	expect err 'install Valgrind 3.19.0' "it says what to do"
+	rm replaced/loom/grind/unsnarl-amd64-linux
+	call run --store other.store -- ./lost
+	expect err 'was built without the binary loom' "an unsnarl without the tool says so"
+	UNSNARL=$whole
+}
+
 make_programs
+test_valgrind
 test_reference
 test_run
 test_hunt

@@ -140,12 +140,11 @@ bool syncs_find(LLVMValueRef callee, char out[256]);
 struct loop {
 	uint32_t header; /* block number */
 	int32_t parent;  /* innermost enclosing loop, -1 = none */
-	uint32_t depth;
-	bool hooked; /* its body may run hooks */
-	bool waits;  /* it is left on nothing but what it loads or is told */
+	bool hooked;     /* its body may run hooks */
+	bool waits;      /* it is left on nothing but what it loads or is told */
 };
 struct loops {
-	LLVMBasicBlockRef *blocks; /* in reverse postorder; unreachable ones are missing */
+	LLVMBasicBlockRef *blocks;
 	uint32_t nblocks;
 	struct map numbers; /* block → number */
 	int32_t *inner;     /* innermost loop of each block, -1 = none */

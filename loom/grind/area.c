@@ -185,6 +185,11 @@ uint32_t log_pair(uint32_t kind, uint32_t head_thread, uint64_t head, uint64_t t
 		return at;
 	site_used(WORD_SITE(head));
 	site_used(WORD_SITE(tail));
+	struct area_loop head_loop = trail_at(thread_numbered(head_thread), WORD_ORDER(head));
+	struct area_loop tail_loop = trail_at(grind.thread, WORD_ORDER(tail));
+
+	site_used(head_loop.site);
+	site_used(tail_loop.site);
 	grind.process->pairs[at] = (struct area_pair){ .kind = kind,
 						       .head_site = WORD_SITE(head),
 						       .tail_site = WORD_SITE(tail),
@@ -193,6 +198,8 @@ uint32_t log_pair(uint32_t kind, uint32_t head_thread, uint64_t head, uint64_t t
 						       .head_order = WORD_ORDER(head),
 						       .tail_order = WORD_ORDER(tail),
 						       .address = address,
+						       .head_loop = head_loop,
+						       .tail_loop = tail_loop,
 						       .open = 1 /* not told apart here */ };
 	__atomic_store_n(&grind.process->pairs[at].state, AREA_VALID, __ATOMIC_RELEASE);
 	return at;

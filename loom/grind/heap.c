@@ -22,9 +22,10 @@ static void *allocate(SizeT size, SizeT alignment, bool zero, const char *what)
 			VG_(memset)(block, UNSET, size);
 		define_allocated((Addr)block, size, zero);
 	}
+	/* Also of a process that nobody observes: realloc has to know how much there is. */
+	heap_born((Addr)block, size, what);
 	if (grind.observed) {
 		shadow_forget((Addr)block - REDZONE, size + 2 * REDZONE);
-		heap_born((Addr)block, size, what);
 		if (grind.faults) {
 			shadow_bury((Addr)block - REDZONE, REDZONE);
 			shadow_bury((Addr)block + size, REDZONE);
@@ -70,7 +71,7 @@ static void release(void *block, const char *what)
 		return;
 	if (define.on && heap_lives((Addr)block) && !define_freed((Addr)block, heap_size((Addr)block)))
 		return;
-	if (grind.observed && !heap_dies((Addr)block, what))
+	if (!heap_dies((Addr)block, what))
 		return;
 	if (grind.faults)
 		quarantine(block);
@@ -139,7 +140,7 @@ static void *heap_realloc(ThreadId tid, void *old, SizeT size)
 	(void)tid;
 	if (!old)
 		return allocate(size, VG_(clo_alignment), false, "realloc");
-	if (!size || (grind.observed && !heap_lives((Addr)old))) {
+	if (!size || !heap_lives((Addr)old)) {
 		release(old, "realloc");
 		return NULL;
 	}
@@ -160,7 +161,8 @@ static void *heap_realloc(ThreadId tid, void *old, SizeT size)
 
 void heap_start(void)
 {
-	VG_(needs_malloc_replacement)(heap_malloc, heap_new, heap_new_aligned, heap_new, heap_new_aligned,
-				      heap_memalign, heap_calloc, heap_free, heap_delete, heap_delete_aligned,
-				      heap_delete, heap_delete_aligned, heap_realloc, usable, REDZONE);
+	VG_(needs_malloc_replacement)
+	(heap_malloc, heap_new, heap_new_aligned, heap_new, heap_new_aligned, heap_memalign, heap_calloc,
+	 heap_free, heap_delete, heap_delete_aligned, heap_delete, heap_delete_aligned, heap_realloc, usable,
+	 REDZONE);
 }

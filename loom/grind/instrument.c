@@ -6,12 +6,14 @@
  * last; all other code stays as it is. Not seen as accesses: return addresses,
  * which are nobody's data. */
 #include "loom/grind/define.h"
+#include "loom/grind/routines.h"
 #include "loom/grind/tool.h"
 
 struct weaving {
 	IRSB *out;
 	struct weave quick;
 	IRSB *in;
+	const VexGuestLayout *layout;
 	enum code_kind kind;
 	Addr pc;
 	UInt length;
@@ -32,6 +34,14 @@ static void call(struct weaving *w, const HChar *name, void *function, int nargs
 static IRExpr *number(uint64_t value)
 {
 	return IRExpr_Const(IRConst_U64(value));
+}
+
+static IRExpr *temporary(struct weaving *w, IRType type, IRExpr *value)
+{
+	IRTemp temp = newIRTemp(w->out->tyenv, type);
+
+	addStmtToIRSB(w->out, IRStmt_WrTmp(temp, value));
+	return IRExpr_RdTmp(temp);
 }
 
 static Addr constant(const IRExpr *address)
@@ -133,6 +143,24 @@ static void dirty_hooked(struct weaving *w, const IRDirty *dirty)
 		access_hooked(w, dirty->mAddr, (uint32_t)dirty->mSize, true, NULL);
 }
 
+static bool follows_loops(const struct weaving *w)
+{
+	return w->kind == CODE_PROGRAM && grind.observes & OBSERVE_LOOPS;
+}
+
+/* At the header of a loop, and where one is left. The steps of a thread are ordered among its accesses. */
+static void note_loops(struct weaving *w)
+{
+	const struct loop_mark *mark = follows_loops(w) ? routine_mark(w->pc) : NULL;
+
+	if (!mark)
+		return;
+	quick_tell_order(&w->quick);
+	IRExpr *sp = temporary(w, Ity_I64, IRExpr_Get(w->layout->offset_SP, Ity_I64));
+
+	call(w, "trail_step", trail_step, 2, mkIRExprVec_2(number((Addr)mark), sp), NULL);
+}
+
 static void statement(struct weaving *w, Int at)
 {
 	IRStmt *st = w->in->stmts[at];
@@ -143,6 +171,7 @@ static void statement(struct weaving *w, Int at)
 		w->length = st->Ist.IMark.len;
 		w->atomic = is_atomic(w->in, at);
 		w->done = false;
+		note_loops(w);
 		break;
 	case Ist_WrTmp:
 		if (st->Ist.WrTmp.data->tag == Iex_Load)
@@ -177,23 +206,20 @@ static void statement(struct weaving *w, Int at)
 	addStmtToIRSB(w->out, st);
 }
 
-static IRExpr *temporary(struct weaving *w, IRType type, IRExpr *value)
-{
-	IRTemp temp = newIRTemp(w->out->tyenv, type);
-
-	addStmtToIRSB(w->out, IRStmt_WrTmp(temp, value));
-	return IRExpr_RdTmp(temp);
-}
-
 /* Before a call: where it is, and whether frames that others have seen are over. */
-static void note_call(struct weaving *w, const VexGuestLayout *layout)
+static void note_call(struct weaving *w)
 {
 	addStmtToIRSB(w->out, IRStmt_Store(Iend_LE, number((Addr)&grind.call), number(w->pc)));
-	IRExpr *sp = temporary(w, Ity_I64, IRExpr_Get(layout->offset_SP, Ity_I64));
+	IRExpr *sp = temporary(w, Ity_I64, IRExpr_Get(w->layout->offset_SP, Ity_I64));
 	IRExpr *low = temporary(w, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, number((Addr)&grind.shared_low)));
 	IRExpr *over = temporary(w, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, low, sp));
 
 	call(w, "access_stack", access_stack, 1, mkIRExprVec_1(sp), over);
+	if (!follows_loops(w))
+		return;
+	low = temporary(w, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, number((Addr)&grind.loop_low)));
+	over = temporary(w, Ity_I1, IRExpr_Binop(Iop_CmpLE64U, low, sp));
+	call(w, "trail_call", trail_call, 1, mkIRExprVec_1(sp), over);
 }
 
 /* To copy by `rep movsb`, byte by byte in a loop of its own, is fast on a processor but not under Valgrind: libc is
@@ -248,15 +274,18 @@ static IRSB *observed(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout
 		      const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
 		      IRType host_word)
 {
-	(void)host, (void)guest_word, (void)host_word;
+	(void)guest_word, (void)host_word;
 	server_note_translation(closure->nraddr);
 	struct weaving w = { .in = in,
+			     .layout = layout,
 			     .kind = grind.observed || grind.serves ? code_kind(extents->base[0])
 								    : CODE_NONE };
 	Int i = 0;
 
 	if (w.kind == CODE_NONE && in->jumpkind != Ijk_Yield)
 		return in;
+	if (follows_loops(&w))
+		routine_learn(extents->base[0], host);
 	w.out = deepCopyIRSBExceptStmts(in);
 	w.quick.out = w.out;
 	for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
@@ -270,7 +299,7 @@ static IRSB *observed(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout
 			statement(&w, i);
 	quick_tell_order(&w.quick);
 	if (w.kind == CODE_PROGRAM && in->jumpkind == Ijk_Call)
-		note_call(&w, layout);
+		note_call(&w);
 	if (in->jumpkind == Ijk_Yield)
 		call(&w, "access_yield", access_yield, 0, mkIRExprVec_0(), NULL);
 	return w.out;

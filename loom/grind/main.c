@@ -101,7 +101,7 @@ static void before_options(void)
 	VG_(needs_client_requests)(sync_request);
 	VG_(needs_command_line_options)(take_option, no_usage, no_usage);
 	be_silent();
-	grind.shared_low = ~(Addr)0;
+	grind.shared_low = grind.loop_low = ~(Addr)0;
 	threads_prepare();
 	heap_start();
 	calls_start();

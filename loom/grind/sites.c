@@ -153,8 +153,8 @@ static uint32_t add(uint64_t key, uint32_t module, const struct code_place *plac
 
 uint32_t site_at(Addr pc, enum site_kind kind, bool atomic, uint32_t size, Addr variable, const char *what)
 {
-	uint64_t key =
-		code_place_mix_text(code_place_mix(code_place_mix(pc, kind), atomic), what ? what : "");
+	uint64_t key = code_place_mix_text(
+		code_place_mix(code_place_mix(code_place_mix(0, pc), kind), atomic), what ? what : "");
 
 	for (uint32_t at = *bucket_of(key); at; at = sites[at].next)
 		if (sites[at].key == key)

@@ -223,6 +223,11 @@ void __wrap_vgPlain_client_syscall(ThreadId tid, UInt trc)
 			VG_(poll_signals)(tid);
 		return;
 	}
+	/* The program has ended while this thread waited for its turn: it must not begin a call that nobody ends. */
+	if (steered && VG_(is_exiting)(tid) && call.number != __NR_exit && call.number != __NR_exit_group) {
+		answer(&call, -VKI_EINTR);
+		return;
+	}
 	__real_vgPlain_client_syscall(tid, trc);
 	suppress_system_call_done(tid);
 	if (steered) {
@@ -231,14 +236,15 @@ void __wrap_vgPlain_client_syscall(ThreadId tid, UInt trc)
 	}
 }
 
-/* Is the instruction a division? Nothing else gets SIGFPE in the middle of its execution. */
-static bool divides(Addr ip)
+/* The core asks gdb before it delivers a signal, so its number is known when it turns out to be fatal: in generated code
+ * the program counter may lag behind, and tells neither a division nor a mapping without a file behind it. */
+static int signal_at_hand;
+Bool __real_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
+Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
+Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid)
 {
-	const UChar *byte = (const UChar *)ip;
-
-	while (*byte == 0x66 || (*byte & 0xf0) == 0x40)
-		byte++;
-	return *byte == 0xf6 || *byte == 0xf7;
+	signal_at_hand = info->si_signo;
+	return __real_vgPlain_gdbserver_report_signal(info, tid);
 }
 
 /* The process ends here and now, whoever waits for the big lock. */
@@ -266,7 +272,7 @@ void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, UInt why)
 	if (why == FATAL_SIGNAL) {
 		define_fatal(me);
 		if (grind.controlled && VG_(in_generated_code))
-			end_by(divides(VG_(get_IP)(me)) ? VKI_SIGFPE : VKI_SIGSEGV);
+			end_by(signal_at_hand);
 	}
 	control_over();
 	__real_vgPlain_nuke_all_threads_except(me, why);

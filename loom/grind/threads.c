@@ -147,6 +147,7 @@ void thread_switched(ThreadId tid)
 	grind.thread = next;
 	grind.call = next->call;
 	grind.shared_low = next->shared_low;
+	grind.loop_low = trail_low(next);
 	grind.block_order = next->block_order;
 	running_changed();
 }

@@ -9,6 +9,7 @@
  *   sites.c       which instruction is which site; modules; what belongs to the program
  *   instrument.c  puts calls of the functions below before accesses, in VEX IR
  *   access.c      what instrumented code calls
+ *   routines.c    the loops of the program; trail.c: which of them a thread is in
  *   quick.c       what accesses to private memory do, woven into the program
  *   shadow.c      what is known of every location; parts.c: of those that several threads have touched
  *   threads.c     logical threads, and where each stands
@@ -51,10 +52,11 @@ struct thread {
 	Addr stack_high; /* where its stack begins */
 	int lwp;
 	bool ended, joined;
-	uint32_t patience;  /* for loom/runtime/control; here it is an order: */
-	uint64_t linger_at; /* from then on it may wait for others without a point, see control.c; */
-	bool lingers;       /* its next access is one therefore */
-	Addr clear_tid;     /* where the kernel says that it is gone */
+	uint32_t patience;   /* for loom/runtime/control; here it is an order: */
+	uint64_t linger_at;  /* from then on it may wait for others without a point, see control.c; */
+	bool lingers;        /* its next access is one therefore */
+	struct trail *trail; /* trail.c */
+	Addr clear_tid;      /* where the kernel says that it is gone */
 	/* The synchronisation call that it is in. */
 	uint32_t calls; /* enum area_wait_kind */
 	uint32_t call_site;
@@ -77,6 +79,7 @@ void thread_context_changed(void);  /* that of the running one may have */
 struct grind {
 	Addr call;            /* of the running thread, see struct thread */
 	Addr shared_low;      /* likewise */
+	Addr loop_low;        /* likewise: stack pointer of the innermost loop that it is in; ~0 = none */
 	uint64_t *order_at;   /* likewise */
 	uint64_t block_order; /* likewise, at the start of its block */
 	uint64_t own;       /* the tags of memory that belongs to it alone, see shadow.h; all ones: none do */
@@ -113,6 +116,11 @@ void log_predecessor(uint32_t site, uint32_t before);
 void log_edge(uint32_t source, uint32_t source_context, uint32_t sink, uint32_t sink_context, bool write);
 bool log_couple(uint32_t first, uint32_t second, bool crossed, uint32_t span); /* true: it is new */
 void log_event(Addr address, SizeT size, uint32_t site, uint32_t action, uint64_t order);
+
+/* ---- trail.c ---- */
+/* The loop in which the access of that order stood. */
+struct area_loop trail_at(const struct thread *thread, uint64_t order);
+Addr trail_low(const struct thread *thread); /* for grind.loop_low */
 
 /* ---- sites.c ---- */
 enum code_kind {
