@@ -20,6 +20,7 @@
 struct scan_command {
 	uint64_t top;
 	const char *why, *store;
+	double seconds;
 	bool all, why_pruned, json;
 };
 
@@ -34,6 +35,8 @@ static const struct options_entry entries[] = {
 	  .help = "tell how many pairs were left out, and by which rule" },
 	{ .name = "why", .value = "PAIR", .kind = OPTIONS_STRING, AT(why),
 	  .help = "tell of one pair of lines, FILE:LINE,FILE:LINE, why it is a candidate or none" },
+	{ .name = "time", .value = "S", .kind = OPTIONS_SECONDS, AT(seconds), .low = 1, .high = 1000000,
+	  .help = "look for candidates for S seconds at most (default: until all is looked at)" },
 	CMDS_STORE_ENTRY(struct scan_command),
 	CMDS_JSON_ENTRY(struct scan_command),
 	{ 0 },
@@ -63,13 +66,14 @@ struct showing {
 	struct progress *bar;
 };
 
-static void show(void *context, const char *stage, unsigned done, unsigned total)
+static void show(void *context, enum scan_stage stage, size_t done, size_t total)
 {
 	struct showing *showing = context;
+	_cleanup_free_ char *words = scan_stage_words(stage, done, total);
 
 	if (!showing->bar)
-		showing->bar = progress_start(STDERR_FILENO, total);
-	progress_show(showing->bar, done, stage);
+		showing->bar = progress_start(STDERR_FILENO, SCAN_STAGES);
+	progress_show(showing->bar, stage, words);
 }
 
 /* One line for each, however often the same place makes the same. */
@@ -113,6 +117,7 @@ static void print(const struct scan_command *command, const char *program, const
 	if (scan->dropped)
 		printf("%llu further ones, all less likely, were not kept\n",
 		       (unsigned long long)scan->dropped);
+	scan_print_unfinished(scan, stdout);
 	if (command->why_pruned)
 		scan_print_pruned(scan, stdout);
 }
@@ -180,9 +185,11 @@ static struct error *scan_main(int argc, char **argv, int *status)
 		return NULL;
 	if (!operands[0])
 		return error_new("no program to look at: give its path, as in unsnarl scan ./program");
-	struct scan_options options = {
-		.paths = (const char *const *)operands, .most = 20000, .progress = show, .context = &showing
-	};
+	struct scan_options options = { .paths = (const char *const *)operands,
+					.most = 20000,
+					.seconds = command.seconds,
+					.progress = show,
+					.context = &showing };
 
 	while (operands[options.npaths])
 		options.npaths++;
