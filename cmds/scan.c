@@ -2,19 +2,17 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
-#include "base/progress.h"
 #include "cmds/cmds.h"
 #include "cmds/observed.h"
 #include "cmds/scan_kept.h"
+#include "cmds/scan_progress.h"
 #include "loom/launch.h"
 #include "report/answer.h"
 #include "report/candidate.h"
 #include "report/text.h"
 #include "report/words.h"
-#include "llvm/llvm.h"
 #include "static/static.h"
 
 struct scan_command {
@@ -61,20 +59,6 @@ static const struct options_page page = {
 		    "  unsnarl scan --why queue.c:41,queue.c:77 ./server\n",
 	.entries = entries,
 };
-
-struct showing {
-	struct progress *bar;
-};
-
-static void show(void *context, enum scan_stage stage, size_t done, size_t total)
-{
-	struct showing *showing = context;
-	_cleanup_free_ char *words = scan_stage_words(stage, done, total);
-
-	if (!showing->bar)
-		showing->bar = progress_start(STDERR_FILENO, SCAN_STAGES);
-	progress_show(showing->bar, stage, words);
-}
 
 /* One line for each, however often the same place makes the same. */
 static void print_threads(const struct scan *scan)
@@ -175,7 +159,6 @@ static void keep(const struct scan_command *command, const char *program, const 
 static struct error *scan_main(int argc, char **argv, int *status)
 {
 	struct scan_command command = { .top = 10, .store = CMDS_STORE };
-	struct showing showing = { 0 };
 	_cleanup_(scan_free) struct scan scan = { 0 };
 	char **operands;
 	double start = cmds_now();
@@ -187,9 +170,7 @@ static struct error *scan_main(int argc, char **argv, int *status)
 		return error_new("no program to look at: give its path, as in unsnarl scan ./program");
 	struct scan_options options = { .paths = (const char *const *)operands,
 					.most = 20000,
-					.seconds = command.seconds,
-					.progress = show,
-					.context = &showing };
+					.seconds = command.seconds };
 
 	while (operands[options.npaths])
 		options.npaths++;
@@ -197,9 +178,8 @@ static struct error *scan_main(int argc, char **argv, int *status)
 
 	TRY(llvm_load(&llvm));
 	struct error *error =
-		command.why ? explain(llvm, &options, command.why) : llvm->static_scan(&options, &scan);
+		command.why ? explain(llvm, &options, command.why) : scan_with_bar(llvm, options, &scan);
 
-	progress_stop(showing.bar);
 	if (error || command.why)
 		return error;
 	TRY(observed_rank(command.store, operands[0], &scan));
