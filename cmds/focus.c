@@ -6,6 +6,7 @@
 
 #include "cmds/candidate_findings.h"
 #include "cmds/scan_kept.h"
+#include "cmds/scan_progress.h"
 #include "diagnose/claim_build.h"
 #include "llvm/llvm.h"
 
@@ -39,8 +40,8 @@ static struct error *scan_now(const char *store, const char *program, uint64_t b
 	const struct llvm_entrances *llvm;
 
 	TRY(llvm_load(&llvm));
-	TRY(llvm->static_scan(
-		&(struct scan_options){ .paths = &program, .npaths = 1, .most = SCAN_KEPT_MOST }, out));
+	TRY(scan_with_bar(
+		llvm, (struct scan_options){ .paths = &program, .npaths = 1, .most = SCAN_KEPT_MOST }, out));
 	return scan_keep(store, build, out);
 }
 

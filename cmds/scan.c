@@ -2,24 +2,23 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
-#include "base/progress.h"
 #include "cmds/cmds.h"
 #include "cmds/observed.h"
 #include "cmds/scan_kept.h"
+#include "cmds/scan_progress.h"
 #include "loom/launch.h"
 #include "report/answer.h"
 #include "report/candidate.h"
 #include "report/text.h"
 #include "report/words.h"
-#include "llvm/llvm.h"
 #include "static/static.h"
 
 struct scan_command {
 	uint64_t top;
 	const char *why, *store;
+	double seconds;
 	bool all, why_pruned, json;
 };
 
@@ -34,6 +33,8 @@ static const struct options_entry entries[] = {
 	  .help = "tell how many pairs were left out, and by which rule" },
 	{ .name = "why", .value = "PAIR", .kind = OPTIONS_STRING, AT(why),
 	  .help = "tell of one pair of lines, FILE:LINE,FILE:LINE, why it is a candidate or none" },
+	{ .name = "time", .value = "S", .kind = OPTIONS_SECONDS, AT(seconds), .low = 1, .high = 1000000,
+	  .help = "look for candidates for S seconds at most (default: until all is looked at)" },
 	CMDS_STORE_ENTRY(struct scan_command),
 	CMDS_JSON_ENTRY(struct scan_command),
 	{ 0 },
@@ -58,19 +59,6 @@ static const struct options_page page = {
 		    "  unsnarl scan --why queue.c:41,queue.c:77 ./server\n",
 	.entries = entries,
 };
-
-struct showing {
-	struct progress *bar;
-};
-
-static void show(void *context, const char *stage, unsigned done, unsigned total)
-{
-	struct showing *showing = context;
-
-	if (!showing->bar)
-		showing->bar = progress_start(STDERR_FILENO, total);
-	progress_show(showing->bar, done, stage);
-}
 
 /* One line for each, however often the same place makes the same. */
 static void print_threads(const struct scan *scan)
@@ -113,6 +101,7 @@ static void print(const struct scan_command *command, const char *program, const
 	if (scan->dropped)
 		printf("%llu further ones, all less likely, were not kept\n",
 		       (unsigned long long)scan->dropped);
+	scan_print_unfinished(scan, stdout);
 	if (command->why_pruned)
 		scan_print_pruned(scan, stdout);
 }
@@ -170,7 +159,6 @@ static void keep(const struct scan_command *command, const char *program, const 
 static struct error *scan_main(int argc, char **argv, int *status)
 {
 	struct scan_command command = { .top = 10, .store = CMDS_STORE };
-	struct showing showing = { 0 };
 	_cleanup_(scan_free) struct scan scan = { 0 };
 	char **operands;
 	double start = cmds_now();
@@ -180,9 +168,9 @@ static struct error *scan_main(int argc, char **argv, int *status)
 		return NULL;
 	if (!operands[0])
 		return error_new("no program to look at: give its path, as in unsnarl scan ./program");
-	struct scan_options options = {
-		.paths = (const char *const *)operands, .most = 20000, .progress = show, .context = &showing
-	};
+	struct scan_options options = { .paths = (const char *const *)operands,
+					.most = 20000,
+					.seconds = command.seconds };
 
 	while (operands[options.npaths])
 		options.npaths++;
@@ -190,9 +178,8 @@ static struct error *scan_main(int argc, char **argv, int *status)
 
 	TRY(llvm_load(&llvm));
 	struct error *error =
-		command.why ? explain(llvm, &options, command.why) : llvm->static_scan(&options, &scan);
+		command.why ? explain(llvm, &options, command.why) : scan_with_bar(llvm, options, &scan);
 
-	progress_stop(showing.bar);
 	if (error || command.why)
 		return error;
 	TRY(observed_rank(command.store, operands[0], &scan));

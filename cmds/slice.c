@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "cmds/cmds.h"
+#include "cmds/scan_progress.h"
 #include "llvm/llvm.h"
 #include "loom/launch.h"
 #include "loom/world/world.h"
@@ -166,8 +167,8 @@ static struct error *make(struct slicing *slicing)
 					 .output = slicing->whole };
 
 	TRY(llvm_load(&llvm));
-	TRY(llvm->static_scan(&(struct scan_options){ .paths = &slicing->path, .npaths = 1 },
-			      &slicing->scan));
+	TRY(scan_with_bar(llvm, (struct scan_options){ .paths = &slicing->path, .npaths = 1 },
+			  &slicing->scan));
 	const char *name = command->criterion ? command->criterion : "1";
 
 	slicing->candidate = find(&slicing->scan, name);

@@ -11,6 +11,7 @@
 #include "base/progress.h"
 #include "cmds/cmds.h"
 #include "cmds/observed.h"
+#include "cmds/scan_progress.h"
 #include "cmds/verify.h"
 #include "llvm/llvm.h"
 #include "loom/world/world.h"
@@ -406,9 +407,9 @@ static struct error *start(struct session *session)
 		return error;
 	}
 	TRY(llvm_load(&session->llvm));
-	TRY(session->llvm->static_scan(
-		&(struct scan_options){ .paths = &session->path, .npaths = 1, .most = 20000 },
-		&session->scan));
+	TRY(scan_with_bar(session->llvm,
+			  (struct scan_options){ .paths = &session->path, .npaths = 1, .most = 20000 },
+			  &session->scan));
 	TRY(observed_rank(session->command->store, session->path, &session->scan));
 	TRY(choose(session));
 	session->bar = progress_start(STDERR_FILENO, session->list.n);

@@ -218,7 +218,7 @@ static struct error *run_orders(struct tester *tester, unsigned step, struct tes
 static struct error *run_all(struct tester *tester, struct tester_result *out)
 {
 	for (unsigned step = tester->options->first; step <= tester->options->last; step++) {
-		uint64_t late = 0;
+		uint64_t late = 0, met = out->met;
 
 		out->verdict = TESTER_NOT_REPRODUCED;
 		TRY(run_orders(tester, step, out, &late));
@@ -226,8 +226,9 @@ static struct error *run_all(struct tester *tester, struct tester_result *out)
 			out->settled = true;
 			return NULL;
 		}
-		/* Nobody waited in vain: to wait longer changes nothing. */
-		if (!late && step >= 2)
+		/* They met and nobody waited in vain: to wait longer changes nothing. Where they did not meet, who
+		 * comes first may be chance. */
+		if (!late && out->met > met && step >= 2)
 			out->settled = true;
 		out->verdict = !out->reached ? TESTER_NEVER_REACHED
 			       : out->met    ? TESTER_NOT_REPRODUCED

@@ -116,6 +116,49 @@ void scan_print_pruned(const struct scan *scan, FILE *out)
 				pruned_words((enum pruned)i));
 	fprintf(out, "%9zu  accesses of memory that only one thread can reach were not looked at\n",
 		scan->private_accesses);
+	if (scan->unpaired)
+		fprintf(out,
+			"%9llu  pairs of accesses through pointers that lead to very many places were not "
+			"compared\n",
+			(unsigned long long)scan->unpaired);
+	if (scan->untried)
+		fprintf(out,
+			"%9llu  ways to pairs of accesses that were known from other ways were not looked "
+			"at\n",
+			(unsigned long long)scan->untried);
+}
+
+static const char *const stage_words[SCAN_STAGES] = {
+	"reading",
+	"following pointers",
+	"finding threads",
+	"finding locks",
+	"collecting accesses",
+	"pairing accesses",
+	"operations that are not atomic",
+	"pairs of variables",
+};
+
+char *scan_stage_words(enum scan_stage stage, size_t done, size_t total)
+{
+	if (stage == SCAN_POINTERS && done)
+		return memory_format("%s, round %zu", stage_words[stage], done);
+	if (total > 1)
+		return memory_format("%s, %zu%%", stage_words[stage], done * 100 / total);
+	return memory_string(stage_words[stage]);
+}
+
+void scan_print_unfinished(const struct scan *scan, FILE *out)
+{
+	const char *lead = "The time was up; not all was looked at of: ";
+
+	for (int i = 0; i < SCAN_STAGES; i++)
+		if (scan->unfinished[i]) {
+			fprintf(out, "%s%s", lead, stage_words[i]);
+			lead = ", ";
+		}
+	if (*lead == ',')
+		fprintf(out, ". More --time finds more.\n");
 }
 
 /* ---- JSON ---- */
@@ -169,6 +212,7 @@ static const char *const rule_names[PRUNED_RULES] = { "one-thread", "before-crea
 json_t *scan_json(const struct scan *scan)
 {
 	json_t *all = json_object(), *pruned = json_object(), *threads = json_array();
+	json_t *unfinished = json_array();
 
 	for (int i = 0; i < PRUNED_RULES; i++)
 		json_object_set_new(pruned, rule_names[i], answer_count(scan->pruned[i]));
@@ -183,5 +227,11 @@ json_t *scan_json(const struct scan *scan)
 	json_object_set_new(all, "threads", threads);
 	json_object_set_new(all, "pruned", pruned);
 	json_object_set_new(all, "dropped", answer_count(scan->dropped));
+	for (int i = 0; i < SCAN_STAGES; i++)
+		if (scan->unfinished[i])
+			json_array_append_new(unfinished, json_string(stage_words[i]));
+	json_object_set_new(all, "uncompared", answer_count(scan->unpaired));
+	json_object_set_new(all, "untried", answer_count(scan->untried));
+	json_object_set_new(all, "unfinished", unfinished);
 	return all;
 }

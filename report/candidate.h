@@ -13,6 +13,11 @@ json_t *candidate_json(const struct candidate *candidate);
 void scan_print_pruned(const struct scan *scan, FILE *out);
 json_t *scan_json(const struct scan *scan);
 
+/* What a scan is doing, for a progress bar; owned by the caller. */
+char *scan_stage_words(enum scan_stage stage, size_t done, size_t total);
+/* What was not looked at for want of time, a sentence; nothing when all was. */
+void scan_print_unfinished(const struct scan *scan, FILE *out);
+
 /* "data-race" and so on, as in all answers. */
 const char *candidate_class(enum candidate_kind kind);
 

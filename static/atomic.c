@@ -10,14 +10,16 @@
 #define OTHERS_MOST 8
 #define PLACES_MOST 24   /* locations of one access that are looked at */
 #define TRIES_MOST 64    /* pairs of accesses of one pair of lines that are looked at */
+#define ROUNDS_MOST 2    /* callers through which one pair of accesses is looked at */
 #define TOUCHES_MOST 256 /* of one object that are looked at for what could come between */
 #define NEAR_EVENTS 12   /* later events of a location that an event is paired with */
 
 struct search {
 	struct scanner *scanner;
 	struct scan *out;
-	struct map seen;  /* pairs of statements → candidate + 1 */
-	struct map tries; /* pairs of statements → how often they were looked at */
+	struct map seen;   /* pairs of statements → candidate + 1 */
+	struct map tries;  /* pairs of statements → how often they were looked at */
+	struct map rounds; /* pairs of accesses → the same */
 };
 
 static const struct access_at *access_of(const struct scanner *scanner, uint32_t number)
@@ -188,10 +190,15 @@ static void make(struct search *search, struct events *events, const struct even
 	out->variable = memory_string(*name ? name : out->accesses.items[2].variable);
 }
 
-/* Lines that were looked at often enough, in functions that were put into others again and again. */
-static bool is_tired(struct search *search, uint64_t key)
+/* Was this looked at often enough? Lines in functions that were put into others again and again, accesses that many
+ * callers lead to. */
+static bool is_tired(struct search *search, uint64_t lines, uint32_t first, uint32_t second)
 {
-	return ++*map_put(&search->tries, key, NULL) > TRIES_MOST;
+	if (++*map_put(&search->rounds, (uint64_t)first << 32 | second, NULL) <= ROUNDS_MOST &&
+	    ++*map_put(&search->tries, lines, NULL) <= TRIES_MOST)
+		return false;
+	search->out->untried++;
+	return true;
 }
 
 static void consider(struct search *search, struct events *events, const struct event *first,
@@ -205,14 +212,14 @@ static void consider(struct search *search, struct events *events, const struct 
 	uint64_t key =
 		(uint64_t)scanner->statement_of[first->access] << 32 | scanner->statement_of[second->access];
 
-	if (is_tired(search, key))
-		return;
 	if (first->position == second->position || !events_follow(events, first, second, &again) ||
 	    events_one_section(first, second) || is_retry(scanner, c) ||
 	    !scanner_types_meet(scanner, access_of(scanner, first->access), c))
 		return;
 	/* Where nobody knows what is touched, only what hangs together in the text is worth a look. */
 	if (c->breadth > ACCESSES_WIDE && events_depend(events, first, second) == INDEPENDENT)
+		return;
+	if (is_tired(search, key, first->access, second->access))
 		return;
 	size_t n = find_between(search, first, second, object, offset, between);
 
@@ -312,9 +319,12 @@ void atomic_find(struct scanner *scanner, struct scan *out)
 {
 	struct search search = { .scanner = scanner, .out = out };
 
-	for (uint32_t f = 0; f < scanner->whole.functions.n; f++)
+	size_t all = scanner->whole.functions.n;
+
+	for (uint32_t f = 0; f < all && scanner_go_on(scanner, out, SCAN_ATOMICITY, f, all); f++)
 		if (threads_running(&scanner->threads, f))
 			search_function(&search, f);
 	map_free(&search.seen);
 	map_free(&search.tries);
+	map_free(&search.rounds);
 }

@@ -123,7 +123,7 @@ static void cut(struct scanner *scanner, const struct build_options *options)
 {
 	_cleanup_(slicer_free) struct slicer slicer;
 
-	points_start(&scanner->points, &scanner->whole);
+	points_start(&scanner->points, &scanner->whole, NULL, NULL);
 	threads_start(&scanner->threads, &scanner->points);
 	slicer_start(&slicer, scanner, options->sites, options->prints);
 	if (options->report)

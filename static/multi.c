@@ -230,7 +230,9 @@ void multi_find(struct scanner *scanner, struct scan *out)
 {
 	struct search search = { .scanner = scanner, .out = out };
 
-	for (uint32_t f = 0; f < scanner->whole.functions.n && scanner->locks.items.n; f++)
+	size_t all = scanner->locks.items.n ? scanner->whole.functions.n : 0;
+
+	for (uint32_t f = 0; f < all && scanner_go_on(scanner, out, SCAN_COUPLES, f, all); f++)
 		if (threads_running(&scanner->threads, f))
 			collect(&search, f);
 	for (size_t i = 0; i < search.lists.n; i++)

@@ -32,7 +32,8 @@ static bool apart(const struct scanner *scanner, const struct access_at *a, uint
 
 #define ROOTS_MOST 4u /* pairs of roots of which the most suspicious is taken */
 
-bool pairs_parallel(struct scanner *scanner, uint32_t a, uint32_t b, uint32_t roots[2], enum pruned *why)
+static bool find_parallel(struct scanner *scanner, uint32_t a, uint32_t b, uint32_t roots[2],
+			  enum pruned *why)
 {
 	const struct threads *threads = &scanner->threads;
 	const struct access_at *left = &scanner->accesses.items.items[a];
@@ -70,6 +71,30 @@ bool pairs_parallel(struct scanner *scanner, uint32_t a, uint32_t b, uint32_t ro
 			}
 		}
 	return found > 0;
+}
+
+/* An answer in one word, never 0. */
+enum { ANSWER_PARALLEL = 1 << 24, ANSWER_KNOWN = 1 << 25 };
+
+bool pairs_parallel(struct scanner *scanner, uint32_t a, uint32_t b, uint32_t roots[2], enum pruned *why)
+{
+	uint64_t *known = map_put(&scanner->parallel, (uint64_t)a << 32 | b, NULL);
+
+	if (!*known) {
+		roots[0] = roots[1] = 0;
+		bool parallel = find_parallel(scanner, a, b, roots, why);
+
+		*known = ANSWER_KNOWN | (parallel ? ANSWER_PARALLEL : 0u) | (uint64_t)*why << 16 |
+			 roots[0] << 8 | roots[1];
+	}
+	uint64_t answer = *known;
+
+	*why = (enum pruned)(answer >> 16 & 0xff);
+	roots[0] = answer >> 8 & 0xff;
+	roots[1] = answer & 0xff;
+	if (scanner->parallel.n > SCANNER_REMEMBERS)
+		map_free(&scanner->parallel);
+	return answer & ANSWER_PARALLEL;
 }
 
 /* ---- collecting ---- */
@@ -282,7 +307,9 @@ void pairs_find(struct scanner *scanner, struct scan *out)
 {
 	struct pairing pairing = { .scanner = scanner, .out = out };
 
-	for (uint32_t i = 0; i < scanner->points.objects.n + scanner->accesses.nclouds; i++)
+	size_t all = scanner->points.objects.n + scanner->accesses.nclouds;
+
+	for (uint32_t i = 0; i < all && scanner_go_on(scanner, out, SCAN_PAIRS, i, all); i++)
 		pair_object(&pairing, i);
 	for (size_t i = 0; i < pairing.pruned.room; i++) {
 		const struct map_slot *slot = &pairing.pruned.slots[i];

@@ -28,8 +28,13 @@ struct call {
 	bool foreign;                                 /* may call a function that nobody knows */
 };
 
+/* Called now and then while pointers are followed. */
+typedef void points_told(void *context, uint32_t waves);
+
 struct points {
 	struct whole *whole;
+	points_told *told; /* may be NULL */
+	void *told_context;
 	struct solver solver;
 	VEC(struct object) objects; /* as numbered by the solver */
 	VEC(struct call) calls;
@@ -44,7 +49,7 @@ struct points {
 	uint32_t nowhere;          /* a variable that leads nowhere, for what is no pointer */
 };
 
-void points_start(struct points *points, struct whole *whole);
+void points_start(struct points *points, struct whole *whole, points_told *told, void *context);
 void points_free(struct points *points);
 
 /* Locations that a pointer may lead to. Empty for what is no pointer. */

@@ -301,9 +301,19 @@ static void add_globals(struct points *points)
 	}
 }
 
-void points_start(struct points *points, struct whole *whole)
+static void tell_wave(void *context, uint32_t waves, size_t variables)
 {
-	*points = (struct points){ .whole = whole };
+	const struct points *points = context;
+
+	(void)variables;
+	if (points->told)
+		points->told(points->told_context, waves);
+}
+
+void points_start(struct points *points, struct whole *whole, points_told *told, void *context)
+{
+	*points = (struct points){ .whole = whole, .told = told, .told_context = context };
+	points->solver.progress = tell_wave;
 	points->solver.called = points_called;
 	points->solver.context = points;
 	points->own_values = solver_variable(&points->solver);

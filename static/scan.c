@@ -1,29 +1,54 @@
 /* From files to ranked candidates: reads, analyses, collects, sorts. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "static/scanner.h"
 
 /* ---- analysis ---- */
 
-static void tell(const struct scan_options *options, const char *stage, unsigned done)
+static void tell(const struct scan_options *options, enum scan_stage stage, size_t done, size_t total)
 {
 	if (options->progress)
-		options->progress(options->context, stage, done, 6);
+		options->progress(options->context, stage, done, total);
+}
+
+static void tell_wave(void *context, uint32_t waves)
+{
+	tell(context, SCAN_POINTERS, waves, 0);
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+bool scanner_go_on(const struct scanner *scanner, struct scan *out, enum scan_stage stage, size_t done,
+		   size_t total)
+{
+	tell(scanner->options, stage, done, total);
+	if (scanner->end <= 0 || now() < scanner->end)
+		return true;
+	out->unfinished[stage] = true;
+	return false;
 }
 
 struct error *scanner_start(struct scanner *scanner, const struct scan_options *options)
 {
-	*scanner = (struct scanner){ 0 };
-	tell(options, "reading", 0);
+	*scanner = (struct scanner){ .options = options,
+				     .end = options->seconds > 0 ? now() + options->seconds : 0 };
+	tell(options, SCAN_READING, 0, 1);
 	TRY(whole_read(options->paths, options->npaths, &scanner->whole));
-	tell(options, "following pointers", 1);
-	points_start(&scanner->points, &scanner->whole);
-	tell(options, "finding threads", 2);
+	tell(options, SCAN_POINTERS, 0, 0);
+	points_start(&scanner->points, &scanner->whole, tell_wave, (void *)options);
+	tell(options, SCAN_THREADS, 0, 1);
 	threads_start(&scanner->threads, &scanner->points);
-	tell(options, "finding locks", 3);
+	tell(options, SCAN_LOCKS, 0, 1);
 	locks_start(&scanner->locks, &scanner->threads);
-	tell(options, "collecting accesses", 4);
+	tell(options, SCAN_ACCESSES, 0, 1);
 	accesses_start(&scanner->accesses, &scanner->locks);
 	scanner->statement_of = memory_alloc((scanner->accesses.items.n + 1) * sizeof *scanner->statement_of);
 	for (uint32_t i = 0; i < scanner->accesses.items.n; i++) {
@@ -44,6 +69,7 @@ void scanner_free(struct scanner *scanner)
 	free(scanner->root_words);
 	free(scanner->lock_words);
 	map_free(&scanner->tag_answers);
+	map_free(&scanner->parallel);
 	phases_free(scanner->phases);
 	accesses_free(&scanner->accesses);
 	locks_free(&scanner->locks);
@@ -147,7 +173,6 @@ struct error *static_scan(const struct scan_options *options, struct scan *out)
 
 	*out = (struct scan){ 0 };
 	TRY(scanner_start(&scanner, options));
-	tell(options, "pairing", 5);
 	pairs_find(&scanner, out);
 	atomic_find(&scanner, out);
 	multi_find(&scanner, out);

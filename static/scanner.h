@@ -26,11 +26,21 @@ struct scanner {
 	char **root_words, **lock_words; /* made when they are asked for */
 	size_t nlock_words;
 	struct map tag_answers; /* pair of tags → may they meet? plus 1 */
+	struct map parallel;    /* pair of accesses → what pairs_parallel says of it */
 	struct phases *phases;  /* made when it is asked for */
+	const struct scan_options *options;
+	double end; /* of the time for candidates; 0: none */
 };
+
+#define SCANNER_REMEMBERS (1u << 20) /* answers about pairs; then it begins anew, since they come in groups */
 
 struct error *scanner_start(struct scanner *scanner, const struct scan_options *options);
 void scanner_free(struct scanner *scanner);
+
+/* Tells how far the search for candidates is. False when the time is up: what is left of this stage was not looked
+ * at, and the answer says so. */
+bool scanner_go_on(const struct scanner *scanner, struct scan *out, enum scan_stage stage, size_t done,
+		   size_t total);
 
 /* ---- describe.c ---- */
 /* The number of the statement that an instruction belongs to. */

@@ -457,6 +457,8 @@ enum phase phases_between(struct scanner *scanner, uint32_t a, uint32_t b, const
 
 	if (!phases->any_barrier && !phases->n)
 		return PHASE_NONE;
+	if (phases->answers.n > SCANNER_REMEMBERS)
+		map_free(&phases->answers);
 	uint64_t *answer = map_put(&phases->answers, hash_bytes(HASH_START, key, sizeof key), &fresh);
 
 	if (!fresh)

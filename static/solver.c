@@ -272,6 +272,8 @@ void solver_free(struct solver *solver)
 	VEC_FREE(&solver->block_copies);
 	VEC_FREE(&solver->debts);
 	VEC_FREE(&solver->steps_down);
+	VEC_FREE(&solver->untold);
+	VEC_FREE(&solver->unrenewed);
 	map_free(&solver->numbers);
 	map_free(&solver->starts);
 	set_free(&solver->edges);

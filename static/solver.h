@@ -17,6 +17,9 @@
 #define SOLVER_REGIONS 6u   /* repeating parts that an object may have before it becomes one cell */
 #define SOLVER_OFFSETS 384u /* distinct offsets that an object may have before it becomes one cell */
 
+#define SOLVER_DRIFTS \
+	4u /* copies to another offset, one after the other, before the object becomes one cell */
+
 #define SOLVER_LARGE 100u       /* locations of one pointer beyond which they share what is stored there */
 #define SOLVER_EXACT_COPIES 64u /* pairs of blocks up to which a copy goes member by member */
 #define SOLVER_EXACT_STARTS \
@@ -35,7 +38,8 @@ struct solver_listener {
 };
 
 struct solver_object {
-	uint32_t size; /* 0 = not known */
+	uint32_t size;  /* 0 = not known */
+	bool unrenewed; /* listed in the solver's */
 	uint32_t nregions;
 	struct solver_region regions[SOLVER_REGIONS];
 	VEC(uint32_t) locations; /* those made so far */
@@ -46,6 +50,8 @@ struct solver_object {
 struct solver_location {
 	uint32_t object, offset;
 	uint32_t content; /* variable: what is stored there; SOLVER_NONE until somebody asks */
+	/* Only block copies made it, and of those that led here from another offset these were in a row. */
+	uint32_t drifts;
 };
 
 /* A constraint that hangs on a pointer variable and acts on each location it gets. */
@@ -105,6 +111,9 @@ struct solver {
 	VEC(struct solver_block_copy) block_copies;
 	VEC(struct solver_debt) debts;
 	VEC(struct solver_step_down) steps_down;
+	VEC(uint32_t) untold; /* locations with a content that block copies have not heard of */
+	VEC(uint32_t)
+	unrenewed;          /* objects whose offsets have become one, of which they have not heard either */
 	struct map numbers; /* object << 32 | offset → location */
 	struct map
 		starts; /* block copy, object and direction → places in the object that a hub reads or writes */

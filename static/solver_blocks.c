@@ -31,13 +31,32 @@ static int64_t distance(const struct solver_object *object, uint32_t from, uint3
 	return size && away >= size ? -1 : away;
 }
 
-static void copy_part(struct solver *solver, uint32_t content, int64_t away, uint32_t to)
+/* Copies from one offset to another that lead in a circle, in one object or through several, would make offset after
+ * offset. A place that is only there since copies moved it again and again is such a one: its object is a buffer. */
+static uint32_t drift(struct solver *solver, struct solver_location part, uint32_t to, uint32_t there)
+{
+	uint32_t object = solver->locations.items[to].object, drifts = part.drifts + 1;
+
+	if (part.offset == solver->locations.items[there].offset)
+		drifts--;
+	solver->locations.items[there].drifts = drifts;
+	if (drifts <= SOLVER_DRIFTS)
+		return there;
+	solver_repeat(solver, object, 0, UINT32_MAX, 1);
+	return solver_canonical(solver, there);
+}
+
+static void copy_part(struct solver *solver, struct solver_location part, int64_t away, uint32_t to)
 {
 	struct solver_location target = solver->locations.items[to];
+	size_t known = solver->locations.n;
 	uint32_t there = solver_location(solver, target.object, (int64_t)target.offset + away);
 
-	if (there != SOLVER_NONE)
-		solver_copy(solver, content, solver_content(solver, there));
+	if (there == SOLVER_NONE)
+		return;
+	if (there >= known)
+		there = drift(solver, part, to, there);
+	solver_copy(solver, part.content, solver_content(solver, there));
 }
 
 /* Parts of the source that repeat, repeat in the target. */
@@ -79,7 +98,7 @@ static void read_part(struct solver *solver, uint32_t number, uint32_t from, uin
 		uint32_t to = solver->block_copies.items[number].to.items[i];
 
 		repeat_target(solver, from, to, solver->block_copies.items[number].size);
-		copy_part(solver, at.content, away, to);
+		copy_part(solver, at, away, to);
 	}
 }
 
@@ -175,7 +194,7 @@ void solver_block_reaches(struct solver *solver, uint32_t number, uint32_t locat
 		each_part(solver, number, solver->block_copies.items[number].from.items[i], true, false);
 }
 
-void solver_block_tell(struct solver *solver, uint32_t location)
+static void tell(struct solver *solver, uint32_t location)
 {
 	uint32_t object = solver->locations.items[location].object;
 
@@ -189,13 +208,24 @@ void solver_block_tell(struct solver *solver, uint32_t location)
 	}
 }
 
-void solver_block_renew(struct solver *solver, uint32_t object)
+static void renew(struct solver *solver, uint32_t object)
 {
+	solver->objects.items[object].unrenewed = false;
 	for (size_t i = 0; i < solver->objects.items[object].listeners.n; i++) {
 		struct solver_listener listener = solver->objects.items[object].listeners.items[i];
 
 		each_part(solver, listener.copy, listener.block, listener.reads, listener.whole);
 	}
+}
+
+void solver_block_tell(struct solver *solver)
+{
+	/* Either may add to both lists. */
+	while (solver->untold.n || solver->unrenewed.n)
+		if (solver->unrenewed.n)
+			renew(solver, solver->unrenewed.items[--solver->unrenewed.n]);
+		else
+			tell(solver, solver->untold.items[--solver->untold.n]);
 }
 
 void solver_block_copy(struct solver *solver, uint32_t from, uint32_t to, uint32_t size)

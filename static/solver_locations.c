@@ -22,6 +22,12 @@ uint32_t solver_fold(const struct solver_object *object, uint32_t offset)
 	return offset;
 }
 
+static bool is_one_cell(const struct solver_object *object)
+{
+	return object->nregions && object->regions[0].stride == 1 && object->regions[0].start == 0 &&
+	       object->regions[0].end == UINT32_MAX;
+}
+
 uint32_t solver_location(struct solver *solver, uint32_t object, int64_t offset)
 {
 	struct solver_object *of = &solver->objects.items[object];
@@ -37,9 +43,9 @@ uint32_t solver_location(struct solver *solver, uint32_t object, int64_t offset)
 	uint32_t made = (uint32_t)solver->locations.n;
 
 	*number = made;
-	*VEC_PUSH(&solver->locations) = (struct solver_location){ object, at, SOLVER_NONE };
+	*VEC_PUSH(&solver->locations) = (struct solver_location){ object, at, SOLVER_NONE, 0 };
 	*VEC_PUSH(&of->locations) = made;
-	if (of->locations.n > SOLVER_OFFSETS && !(of->nregions && of->regions[0].stride == 1))
+	if (of->locations.n > SOLVER_OFFSETS && !is_one_cell(of))
 		solver_repeat(solver, object, 0, UINT32_MAX, 1);
 	return solver_canonical(solver, made);
 }
@@ -60,7 +66,9 @@ uint32_t solver_content(struct solver *solver, uint32_t location)
 		uint32_t variable = solver_variable(solver);
 
 		solver->locations.items[location].content = variable;
-		solver_block_tell(solver, location);
+		/* Later: a copy that is told makes contents of its own, in chains as long as a program is large. */
+		*VEC_PUSH(&solver->untold) = location;
+		solver->changed = true;
 	}
 	return solver->locations.items[location].content;
 }
@@ -78,7 +86,9 @@ static void refold(struct solver *solver, uint32_t object)
 
 		solver_unite(solver, content, solver->locations.items[old].content);
 	}
-	solver_block_renew(solver, object);
+	if (!solver->objects.items[object].unrenewed)
+		*VEC_PUSH(&solver->unrenewed) = object;
+	solver->objects.items[object].unrenewed = true;
 	solver->changed = solver->folded = true;
 }
 
@@ -161,7 +171,7 @@ void solver_repeat(struct solver *solver, uint32_t object, uint32_t start, uint3
 	uint32_t length = end == UINT32_MAX ? 0 : end - start, old = of->nregions;
 	struct solver_region before[SOLVER_REGIONS];
 
-	if (!stride || (of->nregions && of->regions[0].stride == 1 && of->regions[0].start == 0))
+	if (!stride || is_one_cell(of))
 		return;
 	start = solver_fold(of, start);
 	memcpy(before, of->regions, sizeof before);

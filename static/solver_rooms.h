@@ -21,10 +21,9 @@ uint32_t solver_fold(const struct solver_object *object, uint32_t offset);
 
 /* ---- solver_blocks.c ---- */
 void solver_block_reaches(struct solver *solver, uint32_t copy, uint32_t location, bool reads);
-/* A location has got a variable for what is stored there. */
-void solver_block_tell(struct solver *solver, uint32_t location);
-/* Offsets of the object have become one: copies may now reach what they did not. */
-void solver_block_renew(struct solver *solver, uint32_t object);
+/* Block copies hear of all locations that have got a variable for what is stored there, and of all objects whose
+ * offsets have become one: they may now reach what they did not. */
+void solver_block_tell(struct solver *solver);
 
 /* ---- solver_cycles.c ---- */
 /* Unites circles of copies; the representatives in topological order, owned by the caller. */

@@ -134,6 +134,7 @@ void solver_solve(struct solver *solver)
 		for (uint32_t i = 0; i < n; i++)
 			act_on_fresh(solver, order[i]);
 		pay_debts(solver);
+		solver_block_tell(solver);
 		if (solver->folded)
 			step_down_again(solver);
 		if (solver->progress)

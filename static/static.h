@@ -66,6 +66,18 @@ struct scan_instruction {
 	uint32_t lock, section; /* UINT32_MAX: none */
 };
 
+enum scan_stage {
+	SCAN_READING,
+	SCAN_POINTERS,
+	SCAN_THREADS,
+	SCAN_LOCKS,
+	SCAN_ACCESSES,
+	SCAN_PAIRS,
+	SCAN_ATOMICITY,
+	SCAN_COUPLES, /* of variables */
+	SCAN_STAGES
+};
+
 struct scan {
 	VEC(struct candidate) candidates; /* best first */
 	uint64_t pruned[PRUNED_RULES];    /* pairs of statements */
@@ -74,6 +86,8 @@ struct scan {
 	bool cut;                           /* more candidates than are kept */
 	uint64_t dropped;                   /* how many these are */
 	uint64_t unpaired;                  /* pairs of accesses that were too many to compare */
+	uint64_t untried;                   /* of two accesses of one thread: too many to look for a third */
+	bool unfinished[SCAN_STAGES];       /* the time was up */
 	VEC(char *) skipped;                /* libraries without bitcode */
 	VEC(struct scan_instruction) parts; /* of all statements */
 };
@@ -85,7 +99,10 @@ struct scan_options {
 	const char *const *paths;
 	size_t npaths;
 	size_t most; /* candidates that are kept; 0 = as many as there are memory for */
-	void (*progress)(void *context, const char *stage, unsigned done, unsigned total); /* may be NULL */
+	/* For the search in all, 0: no limit. What comes before the candidates is done in any case. */
+	double seconds;
+	/* Of a stage so much is done; of SCAN_POINTERS nobody knows how much there will be. May be NULL. */
+	void (*progress)(void *context, enum scan_stage stage, size_t done, size_t total);
 	void *context;
 };
 

@@ -238,6 +238,42 @@ static void many_offsets_become_one(void **state)
 	solver_free(&solver);
 }
 
+/* Blocks that are copied from one offset to another, in a circle through several objects, end in objects of one cell;
+ * what is stored in one is found in the others. */
+static void copies_in_a_circle_end(void **state)
+{
+	struct solver solver = { 0 };
+	enum { BLOCKS = 200 };
+	uint32_t begins[BLOCKS], moved[BLOCKS], objects[BLOCKS], loaded = solver_variable(&solver);
+	uint32_t value = solver_variable(&solver), target = solver_object(&solver, 8);
+
+	(void)state;
+	for (unsigned i = 0; i < BLOCKS; i++) {
+		begins[i] = solver_variable(&solver);
+		moved[i] = solver_variable(&solver);
+		objects[i] = solver_object(&solver, 0);
+		solver_points(&solver, begins[i], solver_location(&solver, objects[i], 0));
+		solver_points(&solver, moved[i], solver_location(&solver, objects[i], 24));
+		/* A part that repeats only at its end keeps no object from becoming one cell. */
+		solver_repeat(&solver, objects[i], 1 << 20, 1 << 21, 1);
+	}
+	for (unsigned i = 0; i < BLOCKS; i++)
+		solver_block_copy(&solver, begins[i], moved[(i + 1) % BLOCKS], 0);
+	solver_points(&solver, value, solver_location(&solver, target, 0));
+	solver_constrain(&solver, begins[0],
+			 (struct solver_constraint){ .act = SOLVER_STORE, .other = value });
+	solver_solve(&solver);
+	assert_true(solver.locations.n < BLOCKS * 12);
+	/* In exact arithmetic it lies at 24, 48, 72 … of the next ones. */
+	solver_copy(&solver,
+		    solver_content(&solver, solver_location(&solver, objects[BLOCKS / 2], 12 * BLOCKS)),
+		    loaded);
+	solver_solve(&solver);
+	assert_true(
+		roaring_bitmap_contains(solver_answer(&solver, loaded), solver_location(&solver, target, 0)));
+	solver_free(&solver);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -245,6 +281,7 @@ int main(void)
 		cmocka_unit_test(nothing_missed),
 		cmocka_unit_test(walks_fold),
 		cmocka_unit_test(many_offsets_become_one),
+		cmocka_unit_test(copies_in_a_circle_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
