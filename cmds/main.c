@@ -64,9 +64,10 @@ struct error *cmds_unknown(const char *name)
 				 nearest);
 	/* CMake's assembly drops the second word of a compiler that has two. */
 	if (*name == '-')
-		return error_new("unknown option %s; unsnarl help lists the verbs (the compiler is unsnarl cc, or "
-				 "unsnarl-cc where it must be one word)",
-				 name);
+		return error_new(
+			"unknown option %s; unsnarl help lists the verbs (the compiler is unsnarl cc, or "
+			"unsnarl-cc where it must be one word)",
+			name);
 	return error_new("unknown verb %s; unsnarl help lists the verbs", name);
 }
 

@@ -25,12 +25,13 @@ def programs(folder, names):
                 json.loads(truth.read_text())
 
 
-def compile_program(unsnarl, source, folder, gcc):
+def compile_program(unsnarl, source, truth, folder, gcc):
     cplusplus = source.suffix == ".cpp"
     program = folder / source.stem
     compiler = ["g++" if cplusplus else "gcc", *gcc.split()] if gcc else \
         [unsnarl, "c++" if cplusplus else "cc", "-g", "-O1"]
-    command = [*compiler, "-w", "-pthread", "-o", program, source]
+    standard = [word for word in truth.get("build", "").split() if word.startswith("-std=")]
+    command = [*compiler, *standard, "-w", "-pthread", "-o", program, source]
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     return program
 
@@ -75,7 +76,7 @@ def judge_first(found, truth):
 
 
 def judge_diagnose(unsnarl, source, truth, folder, options):
-    program = compile_program(unsnarl, source, folder, options.gcc)
+    program = compile_program(unsnarl, source, truth, folder, options.gcc)
     return judge_first(answer(unsnarl, ["diagnose", "--time", str(options.time)], program, folder), truth)
 
 
@@ -90,7 +91,7 @@ def judge_crash(unsnarl, source, truth, folder, options):
 
 
 def judge_correct(unsnarl, source, truth, folder, options):
-    program = compile_program(unsnarl, source, folder, options.gcc)
+    program = compile_program(unsnarl, source, truth, folder, options.gcc)
     given = standard_input(source, truth, folder)
     found = answer(unsnarl, ["hunt", "--budget", str(options.schedules), "--keep-going", "--no-reduce"], program,
                    folder, given)

@@ -25,7 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static FILE *nowhere;
 	struct fuzz fuzz = { data, data + size };
 	struct isolation isolation = { .why = "it was made up",
-				       .verdict = (enum isolate_verdict)(ISOLATE_ORDER + fuzz_number(&fuzz, 1) % 5) };
+				       .verdict = (enum isolate_verdict)(ISOLATE_ORDER +
+									 fuzz_number(&fuzz, 1) % 5) };
 
 	if (!nowhere && (!(nowhere = fopen("/dev/null", "w")) || !freopen("/dev/null", "w", stdout)))
 		abort();

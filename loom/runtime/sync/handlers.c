@@ -257,6 +257,8 @@ void signals_to_process(int number, siginfo_t *info)
 		interrupt(agent, number);
 		return;
 	}
-	/* Its usual action, or it waits until somebody lets it in. */
-	raw_call(SYS_rt_sigqueueinfo, control.pid, number, (long)info, 0, 0, 0);
+	/* Its usual action, or it waits until somebody lets it in. Only the first thread may send what looks like a
+	 * signal of the kernel's or of kill. */
+	if (raw_call(SYS_rt_sigqueueinfo, control.pid, number, (long)info, 0, 0, 0) < 0)
+		raw_call(SYS_kill, control.pid, number, 0, 0, 0, 0);
 }

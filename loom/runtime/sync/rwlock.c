@@ -3,6 +3,9 @@
 #include "loom/runtime/sync/sync.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
 
 /* Readers let waiting writers go first where the lock was made so. */
 static bool writer_first(const pthread_rwlock_t *lock)
@@ -117,8 +120,9 @@ INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 
 /* As libc lays a barrier out; who has arrived is known from who waits. */
 struct barrier_inside {
-	unsigned in, round, count;
+	uint32_t in, round, count;
 	int shared;
+	uint32_t out;
 };
 
 static uint32_t barrier_arrived(const pthread_barrier_t *barrier)
@@ -130,6 +134,56 @@ static uint32_t barrier_arrived(const pthread_barrier_t *barrier)
 	return arrived;
 }
 
+/* ---- barriers that other processes come to as well ---- */
+
+struct shared_arrival {
+	struct barrier_inside *barrier;
+	uint32_t number; /* among all arrivals; let go when as many belong to full rounds */
+};
+
+static bool is_round_full(const struct shared_arrival *arrival)
+{
+	return __atomic_load_n(&arrival->barrier->round, __ATOMIC_ACQUIRE) >= arrival->number;
+}
+
+static bool shared_look(struct agent *agent)
+{
+	return is_round_full(agent->looked);
+}
+
+/* Who fills the round lets all of it go. */
+static void shared_let_go(const struct shared_arrival *arrival)
+{
+	struct barrier_inside *barrier = arrival->barrier;
+	uint32_t round = __atomic_load_n(&barrier->round, __ATOMIC_RELAXED);
+	uint32_t full = arrival->number - arrival->number % barrier->count;
+	while (round + barrier->count <= arrival->number)
+		/* Release: what was written before the barrier is seen by all that read the round (is_round_full). */
+		if (__atomic_compare_exchange_n(&barrier->round, &round, full, false, __ATOMIC_RELEASE,
+						__ATOMIC_RELAXED)) {
+			raw_call(SYS_futex, (long)&barrier->round, FUTEX_WAKE, INT_MAX, 0, 0, 0);
+			control_wake(WAIT_BARRIER, (uint64_t)barrier);
+			return;
+		}
+}
+
+/* Arrivals are counted where libc counts them in the other processes (glibc's pthread_barrier_wait); only the
+ * waiting is ours. libc starts its counters again after 2^31 arrivals, which no controlled run comes to. */
+static int shared_wait(struct agent *me, struct barrier_inside *barrier)
+{
+	struct shared_arrival arrival = { barrier, __atomic_add_fetch(&barrier->in, 1, __ATOMIC_ACQ_REL) };
+	shared_let_go(&arrival);
+	while (!is_round_full(&arrival)) {
+		me->look = shared_look;
+		me->looked = &arrival;
+		me->foreign = true;
+		control_wait(me, WAIT_BARRIER, (uint64_t)barrier, NEVER);
+	}
+	/* Release: who destroys the barrier waits for as many as came in. */
+	__atomic_fetch_add(&barrier->out, 1, __ATOMIC_RELEASE);
+	return arrival.number % barrier->count ? 0 : PTHREAD_BARRIER_SERIAL_THREAD;
+}
+
 INTERPOSE int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
 	struct agent *me = control_me();
@@ -138,11 +192,9 @@ INTERPOSE int pthread_barrier_wait(pthread_barrier_t *barrier)
 		return REAL(pthread_barrier_wait)(barrier);
 	}
 	control_call(me, barrier);
-	if (((const struct barrier_inside *)barrier)->shared && control.forked) {
-		control_uncontrolled("a barrier that is shared with other processes");
-		return REAL(pthread_barrier_wait)(barrier);
-	}
 	object_at((uint64_t)barrier);
+	if (((const struct barrier_inside *)barrier)->shared && control.forked)
+		return shared_wait(me, (struct barrier_inside *)barrier);
 	do { /* whoever had to run a handler meanwhile may be the last */
 		if (barrier_arrived(barrier) + 1 >= ((const struct barrier_inside *)barrier)->count) {
 			control_wake(WAIT_BARRIER, (uint64_t)barrier);
