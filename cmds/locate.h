@@ -6,7 +6,7 @@
 
 #include <limits.h>
 
-#include "analysis/locon/answer.h"
+#include "analysis/locon/locate_answer.h"
 #include "analysis/locon/gather.h"
 
 #define LOCATE_ANY UINT_MAX

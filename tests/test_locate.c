@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/locon/answer.h"
+#include "analysis/locon/locate_answer.h"
 #include "analysis/locon/vote.h"
 
 #define SITES 14

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analysis/locon/answer.h"
+#include "analysis/locon/locate_answer.h"
 #include "analysis/locon/gather.h"
 #include "base/hash.h"
 #include "base/memory.h"

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "analysis/falcon.h"
-#include "analysis/locon/answer.h"
+#include "analysis/locon/locate_answer.h"
 #include "analysis/locon/third.h"
 
 #define SITES 5

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "analysis/falcon.h"
-#include "analysis/locon/answer.h"
+#include "analysis/locon/locate_answer.h"
 
 #define SITES 14
 #define PLACES SITES

@@ -2,7 +2,7 @@
 #ifndef ANALYSIS_LOCON_ASK_H
 #define ANALYSIS_LOCON_ASK_H
 
-#include "analysis/locon/answer.h"
+#include "analysis/locon/locate_answer.h"
 #include "analysis/locon/gather.h"
 
 /* The caller frees *out, also after an error. */

@@ -6,7 +6,7 @@
 #ifndef ANALYSIS_LOCON_FORCED_H
 #define ANALYSIS_LOCON_FORCED_H
 
-#include "analysis/locon/answer.h"
+#include "analysis/locon/locate_answer.h"
 #include "store/store.h"
 
 /* Answers for `run`, by its own claims or those of the newest run of its campaign that ended the same

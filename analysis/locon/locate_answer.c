@@ -1,7 +1,7 @@
 /* The order of procedures (LOCON, section 5): I, II, then III from the coarsest
  * level to the finest, and what each answer is worth.
  */
-#include "analysis/locon/answer.h"
+#include "analysis/locon/locate_answer.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* What passing runs did with the accesses of a pattern: in which order, in how many runs. Words for it are
  * made in report/passing_words.c. */
-#include "analysis/locon/answer.h"
+#include "analysis/locon/locate_answer.h"
 
 static uint32_t key_between(const struct locon *locon, const struct explain_event *head,
 			    const struct explain_event *tail)

@@ -1,8 +1,8 @@
 /* LOCON from question to findings: applies the procedures in their order until
  * one answers, and writes the answer down for a person.
  */
-#ifndef ANALYSIS_LOCON_ANSWER_H
-#define ANALYSIS_LOCON_ANSWER_H
+#ifndef ANALYSIS_LOCON_LOCATE_ANSWER_H
+#define ANALYSIS_LOCON_LOCATE_ANSWER_H
 
 #include "analysis/locon/explain.h"
 
