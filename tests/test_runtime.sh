@@ -197,8 +197,43 @@ C
 	verdict $? "100 children: unsnarl says that it has not seen them all"
 }
 
+# Seconds of processor time that a command and its children take.
+cpu_of() {
+	python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_utime + used.ru_stime)' "$@"
+}
+
+# Hooks that nobody listens to are passed over: not as fast as a plain build, but never slower than observed.
+test_alone() {
+	cat >sums.c <<'C'
+#include <stdio.h>
+static double table[4096];
+static short small[4096];
+int main(void)
+{
+	for (int turn = 0; turn < 8000; turn++)
+		for (int i = 0; i < 4096; i++) {
+			table[i] += turn;
+			small[i] ^= (short)turn;
+		}
+	printf("%g %d\n", table[7], small[7]);
+	return 0;
+}
+C
+	"$UNSNARL" cc -g -O1 -o sums sums.c
+	verdict $? "alone: builds"
+	local alone observed
+	alone=$(cpu_of ./sums)
+	observed=$(cpu_of "$UNSNARL" run -n 1 --store alone.store -- ./sums)
+	python3 -c "import sys; sys.exit(not $alone < $observed)"
+	verdict $? "alone it takes $alone s, observed $observed s"
+}
+
 if [ "$only" = "  " ]; then
 	test_options
+	test_alone
 	test_plugin
 	test_many_children
 fi

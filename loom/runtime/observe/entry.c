@@ -333,13 +333,20 @@ MISS_BOTH(write, ACCESS_WRITE)
 			access_range(word, address, length, access, FORM_PART, element); \
 	}
 
+/* In this process, ever. */
+static inline bool nobody_observes(const struct thread *self)
+{
+	return !self->tag;
+}
+
 #define SMALL_ACCESS(name, length, access, element)                                                    \
 	SMALL_SLOWLY(name, length, access, element)                                                    \
 	COLD_CALL(name)                                                                                \
 	{                                                                                              \
 		struct thread *self = unsnarl_self;                                                    \
-		if (!quick_in_row(self, address, site, ++self->order, length, access, element, false)) \
-			__attribute__                                                                  \
+		if (quick_in_row(self, address, site, ++self->order, length, access, element, false))  \
+			return;                                                                        \
+		if (!nobody_observes(self)) __attribute__                                              \
 			((musttail)) return name##_slowly(address, site);                              \
 	}
 
@@ -379,7 +386,8 @@ static __attribute__((preserve_most, noinline)) void last_byte(uint64_t address,
 	COLD_CALL(name)                                                                                  \
 	{                                                                                                \
 		struct thread *self = unsnarl_self;                                                      \
-		if (quick_in_row(self, address, site, ++self->order, 1, access, element, false))         \
+		if (quick_in_row(self, address, site, ++self->order, 1, access, element, false) ||       \
+		    nobody_observes(self))                                                               \
 			return;                                                                          \
 		if (must_be_seen(site)) __attribute__                                                    \
 			((musttail)) return name##_slowly(address, site);                                \

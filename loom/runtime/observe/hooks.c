@@ -102,7 +102,7 @@ WRITE(4)
 		EACH cell_private_write(cells + i, mine, number, context, order_of); \
 	} else if (__builtin_expect(!known, 0)) {                                    \
 		miss;                                                                \
-	} else {                                                                     \
+	} else if (__builtin_expect(memo->to != MEMO_PASS, 1)) {                     \
 		if ((to ^ first) | differ)                                           \
 			EACH *(uint64_t *)(cells + i) = to;                          \
 		EACH cells[i].write = (uint32_t)(order_of);                          \

@@ -200,11 +200,10 @@ static inline int cell_quick_read(struct cell *cell, uint64_t tag, uint32_t orde
 	const struct memo *memo = memo_for(memos, low);
 	if (__builtin_expect(state - tag != memo->from, 0))
 		return 0;
-	if (memo->to != state) {
-		if (memo->to == MEMO_PASS)
-			return 1;
+	if (__builtin_expect(memo->to == MEMO_PASS, 0))
+		return 1;
+	if (memo->to != state)
 		*(uint64_t *)cell = memo->to | (low & LOW_CONTEXT_BITS);
-	}
 	cell->read = order;
 	return 1;
 }
@@ -217,6 +216,8 @@ static inline int cell_quick_write(struct cell *cell, uint64_t tag, uint32_t con
 	uint64_t to = memo->to | (uint64_t)(uint16_t)context << 32;
 	if (__builtin_expect(low_without_context(low) - tag != memo->from, 0))
 		return 0;
+	if (__builtin_expect(memo->to == MEMO_PASS, 0))
+		return 1;
 	if (to != low)
 		*(uint64_t *)cell = to;
 	cell->write = order;
@@ -340,7 +341,8 @@ struct recent_pairs {
 struct thread {
 	uint64_t word;       /* slot << WORD_SLOT_SHIFT */
 	uint64_t order;      /* accesses so far */
-	uint64_t tag;        /* as word; TAG_NEVER when every access must be seen */
+	uint64_t tag;        /* as word; TAG_NEVER when every access must be seen; 0 of nobody in a process that
+			      * is not observed: there empty memos know empty cells, and pass */
 	struct memo *memos;  /* MEMOS_PER_SITE for each site */
 	uint16_t owner;      /* OWNER(slot, 0, 0); OWNER_NEVER with TAG_NEVER, and under control, where only
 			      * what is private may be passed over */

@@ -290,8 +290,10 @@ static void start(int argc, char **argv, char **environment)
 	if (runtime.serves)
 		return;
 	int descriptor = area_descriptor(value);
-	if (!area_open(descriptor < 0 ? monitor_start(environment) : descriptor))
+	if (!area_open(descriptor < 0 ? monitor_start(environment) : descriptor)) {
+		unsnarl_nobody.tag = 0; /* nobody will ever observe: no access needs a call */
 		return;
+	}
 	prepare_observing();
 	observe_program();
 }
