@@ -12,6 +12,10 @@ const char *isolate_order_words(enum isolate_story story)
 			"another thread changed the location between two accesses that must be one step: the "
 			"failure goes away when its access is moved before them as well as when it is moved "
 			"behind them",
+		[ORDER_BETWEEN_ONLY] =
+			"another thread changed the location between two accesses that must be one step: the "
+			"failure goes away when its access is moved behind them, and comes when it is forced "
+			"between them",
 		[ORDER_READ_BETWEEN] =
 			"the location was read between two writes that must be one step: the failure goes "
 			"away when the read is moved before them as well as when it is moved behind them",

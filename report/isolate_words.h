@@ -8,6 +8,7 @@
 
 enum isolate_story {
 	ORDER_BETWEEN,       /* another thread changed the location between two accesses */
+	ORDER_BETWEEN_ONLY,  /* and cannot come before them */
 	ORDER_READ_BETWEEN,  /* the location was read between two writes */
 	ORDER_CHANGED_EARLY, /* it was changed before another thread was done with it */
 	ORDER_READ_EARLY,    /* it was read before another thread had given it its value */
