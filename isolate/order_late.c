@@ -165,7 +165,7 @@ static struct error *check_wait(struct order_search *search, size_t number, cons
 	search->reading_far = order_far(&search->failure->reads[number]);
 	if (move.passes && !move.given_up)
 		TRY(check_partner(search, read, &pair));
-	if (!move.passes)
+	if (!move.passes || search->isolation->sure) /* both variables are told already */
 		return NULL;
 	enum order_weight weight;
 

@@ -84,6 +84,30 @@ const char *isolate_root_words(enum isolate_verdict verdict, enum isolate_kind k
 	}
 }
 
+char *isolate_verdict_words(const struct isolation *isolation)
+{
+	bool sure = isolation->sure;
+
+	switch (isolation->verdict) {
+	case ISOLATE_ORDER:
+		return memory_string(sure ? "The order of threads is the root cause, by experiment:"
+					  : "The order of threads is probably the root cause; not all "
+					    "experiments agree:");
+	case ISOLATE_ROOT:
+		return memory_string(sure ? "Root cause: without this write, and all that depends on it, "
+					    "nothing fails any more:"
+					  : "Probably the root cause: without this write, and all that "
+					    "depends on it, nothing fails any more; but what it was computed "
+					    "from may have been wrong already:");
+	case ISOLATE_UNDEFINED:
+		return memory_format("%s: memory was read that had never been given a value:",
+				     sure ? "Root cause" : "Probably the root cause");
+	default:
+		return memory_format("Not certain, because %s. The best answer so far:",
+				     isolate_why_words(isolation->why));
+	}
+}
+
 const char *isolate_cause_words(enum isolate_verdict verdict, bool others_pass)
 {
 	switch (verdict) {

@@ -33,6 +33,8 @@ const char *isolate_why_words(enum isolate_why why);       /* a clause after "be
 /* The summary of a finding that is no order. */
 const char *isolate_root_words(enum isolate_verdict verdict, enum isolate_kind kind);
 
+char *isolate_verdict_words(const struct isolation *isolation); /* a fresh sentence that ends in a colon */
+
 /* The finding as a cause of diagnose; `others_pass`: not every schedule fails. */
 const char *isolate_cause_words(enum isolate_verdict verdict, bool others_pass);
 const char *isolate_evidence_words(enum isolate_verdict verdict, bool sure);
