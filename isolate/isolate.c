@@ -233,6 +233,32 @@ static struct error *try_without_schedule(const struct isolate_options *options,
 	return NULL;
 }
 
+/* Is there nothing to leave out any more? The verdict is then set. */
+static bool ends_here(const struct isolate_options *options, struct isolation *out,
+		      const struct isolate_step *step, double deadline)
+{
+	if (!step->failure.nuses) {
+		end(out, out->steps.n > 1 ? ISOLATE_BEST : ISOLATE_UNKNOWN, WHY_NO_MEMORY);
+		return true;
+	}
+	if (is_undefined(out, &step->failure)) {
+		end(out, ISOLATE_UNDEFINED, WHY_NOT);
+		out->sure = !out->others_pass && out->steps.n == 1;
+		return true;
+	}
+	if (step->used == step->failure.nuses || out->steps.n == STEPS_MOST ||
+	    isolate_is_over(options, deadline)) {
+		end(out, ISOLATE_BEST, step->used == step->failure.nuses ? WHY_NO_WRITE : WHY_USED_UP);
+		return true;
+	}
+	if (out->steps.n > 1 && is_misuse(&out->steps.items[0].failure)) {
+		out->steps.n = 1;
+		end(out, ISOLATE_ROOT, WHY_NOT);
+		return true;
+	}
+	return false;
+}
+
 static struct error *search(const struct isolate_options *options, struct isolation *out,
 			    struct channel *channel, const struct schedule *schedule, double deadline)
 {
@@ -258,26 +284,8 @@ static struct error *search(const struct isolate_options *options, struct isolat
 			end(out, ISOLATE_ORDER, WHY_NOT);
 			return NULL;
 		}
-		if (!step->failure.nuses) {
-			end(out, out->steps.n > 1 ? ISOLATE_BEST : ISOLATE_UNKNOWN, WHY_NO_MEMORY);
+		if (ends_here(options, out, step, deadline))
 			return NULL;
-		}
-		if (is_undefined(out, &step->failure)) {
-			end(out, ISOLATE_UNDEFINED, WHY_NOT);
-			out->sure = !out->others_pass && out->steps.n == 1;
-			return NULL;
-		}
-		if (step->used == step->failure.nuses || out->steps.n == STEPS_MOST ||
-		    isolate_is_over(options, deadline)) {
-			end(out, ISOLATE_BEST,
-			    step->used == step->failure.nuses ? WHY_NO_WRITE : WHY_USED_UP);
-			return NULL;
-		}
-		if (out->steps.n > 1 && is_misuse(&out->steps.items[0].failure)) {
-			out->steps.n = 1;
-			end(out, ISOLATE_ROOT, WHY_NOT);
-			return NULL;
-		}
 		plan(channel->area, step);
 		isolate_say(options, ISOLATE_SUPPRESSING);
 		run_free(&run);

@@ -117,17 +117,22 @@ static struct error *check_group(struct order_search *search, const size_t *even
 	before = behind;
 	if (!behind.before)
 		TRY(order_wait_for(search, events[0], between, CLAIM_ATOMIC, &before));
-	if (!behind.given_up)
-		weight = ORDER_PASSED;
-	if (before.passes && !behind.given_up && !before.given_up) {
-		if (!forced)
-			TRY(order_force(search, CLAIM_ATOMIC, &group, &came, &forced, NULL));
-		weight = forced ? ORDER_SURE : ORDER_SHOWN;
-	}
 	bool both = before.passes && !before.given_up;
 
-	order_tell(search, both ? class : FINDING_ORDER, both ? ORDER_BETWEEN : ORDER_CHANGED_EARLY, weight,
-		   &group);
+	if (!behind.given_up)
+		weight = ORDER_PASSED;
+	if (before.passes && !behind.given_up && !forced)
+		TRY(order_force(search, CLAIM_ATOMIC, &group, &came, &forced, NULL));
+	/* What cannot come before the group, since it needs the group's first access, is shown by force. */
+	if (before.passes && !behind.given_up && (both || forced))
+		weight = both && forced ? ORDER_SURE : ORDER_SHOWN;
+	bool one_step = both || weight == ORDER_SHOWN;
+
+	order_tell(search, one_step ? class : FINDING_ORDER,
+		   both       ? ORDER_BETWEEN
+		   : one_step ? ORDER_BETWEEN_ONLY
+			      : ORDER_CHANGED_EARLY,
+		   weight, &group);
 	return NULL;
 }
 

@@ -29,6 +29,7 @@ struct order_search {
 	enum order_weight weight;
 	uint32_t far,
 		reading_far; /* how far from the failure the read of that is, and of what is looked at now */
+	size_t first, last;  /* events of the group that is told, where it is one */
 	VEC(uint64_t) tried; /* groups of accesses, as a number made of their places */
 };
 

@@ -116,13 +116,37 @@ static struct error *check_partner(struct order_search *search, size_t read, con
 	return NULL;
 }
 
+/* Whoever waits is late for everything, so that it passes proves little. A value that the failure was made of, of a
+ * location that nobody had written before, was read too early; of any other location the early read, forced from
+ * another beginning, has to fail as well. */
+static struct error *weigh_wait(struct order_search *search, size_t number, const struct order_move *move,
+				const struct claim_parts *pair, enum order_weight *out)
+{
+	size_t read = search->reads[number];
+	bool written = false, came, fails;
+
+	*out = move->given_up ? ORDER_GIVEN_UP : ORDER_PASSED;
+	if (move->given_up || search->failure->reads[number].dependence == READ_CONTROL)
+		return NULL;
+	for (size_t i = 0; i < read && !written; i++)
+		written = search->trace->events[i].write &&
+			  overlap(&search->trace->events[i], &search->trace->events[read]);
+	if (!written) {
+		*out = ORDER_SURE;
+		return NULL;
+	}
+	TRY(order_force(search, CLAIM_ORDER, pair, &came, &fails, NULL));
+	if (came && fails)
+		*out = ORDER_SURE;
+	return NULL;
+}
+
 /* The read was given another value in the deferred run: does waiting for that write mend it? */
 static struct error *check_wait(struct order_search *search, size_t number, const struct order_instance *then)
 {
 	const struct event *late = &then->trace->events[then->event];
 	const struct atlas *atlas = then->atlas;
 	size_t read = search->reads[number];
-	bool direct = search->failure->reads[number].dependence != READ_CONTROL;
 	struct claim_parts pair = order_parts(search, &read, 1);
 	struct order_move move;
 
@@ -138,17 +162,15 @@ static struct error *check_wait(struct order_search *search, size_t number, cons
 	TRY(order_wait(search, read, then, CLAIM_ORDER, &move));
 	if (!move.held && !order_is_over(search))
 		TRY(order_forbid(search, CLAIM_ORDER, &pair, &move));
-	/* The deferred run passed as well: two ways of letting the write come first. Whoever waits is late for
-	 * everything, though: only a value that the failure was made of proves it. */
 	search->reading_far = order_far(&search->failure->reads[number]);
 	if (move.passes && !move.given_up)
 		TRY(check_partner(search, read, &pair));
-	if (move.passes)
-		order_tell(search, FINDING_ORDER, ORDER_READ_EARLY,
-			   move.given_up ? ORDER_GIVEN_UP
-			   : direct      ? ORDER_SURE
-					 : ORDER_PASSED,
-			   &pair);
+	if (!move.passes || search->isolation->sure) /* both variables are told already */
+		return NULL;
+	enum order_weight weight;
+
+	TRY(weigh_wait(search, number, &move, &pair, &weight));
+	order_tell(search, FINDING_ORDER, ORDER_READ_EARLY, weight, &pair);
 	return NULL;
 }
 

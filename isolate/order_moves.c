@@ -316,14 +316,30 @@ uint32_t order_far(const struct isolate_read *read)
 	return read->distance + (read->dependence == READ_CONTROL ? BRANCH_FAR : 0);
 }
 
+/* Of two groups that are worth the same the one within the other: less is enough. */
+static bool is_within(const struct order_search *search, const struct claim_parts *parts)
+{
+	return parts->n > 2 && search->last == parts->items[parts->n - 1].at &&
+	       parts->items[0].at != CLAIM_NOT_TRACED && parts->items[0].at > search->first;
+}
+
+/* Than what was told before. */
+static bool is_better(const struct order_search *search, enum order_weight weight,
+		      const struct claim_parts *parts)
+{
+	if (weight != search->weight)
+		return weight > search->weight;
+	return search->reading_far < search->far ||
+	       (search->reading_far == search->far && is_within(search, parts));
+}
+
 void order_tell(struct order_search *search, enum finding_class class, enum isolate_story story,
 		enum order_weight weight, const struct claim_parts *parts)
 {
 	bool sure = weight == ORDER_SURE;
 	struct finding *finding = &search->isolation->finding;
 
-	if (search->found &&
-	    (weight < search->weight || (weight == search->weight && search->reading_far >= search->far)))
+	if (search->found && !is_better(search, weight, parts))
 		return;
 	finding_free(finding);
 	*finding = (struct finding){ .rank = 1, .class = class, .score = sure ? 1 : 0.5 };
@@ -336,5 +352,7 @@ void order_tell(struct order_search *search, enum finding_class class, enum isol
 	search->found = true;
 	search->weight = weight;
 	search->far = search->reading_far;
+	search->first = parts->items[0].at;
+	search->last = parts->n > 2 ? parts->items[parts->n - 1].at : CLAIM_NOT_TRACED;
 	search->isolation->sure = sure;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "report/answer.h"
 #include "report/excerpt.h"
 #include "report/finding.h"
@@ -65,16 +66,16 @@ static void print_hop(struct isolation *isolation, struct excerpts *excerpts, co
 	const char *defined = isolate_definer_words(hop->definition.definer);
 
 	fprintf(out,
-		"     |\n     +-- it used %#" PRIx64 ", %" PRIu64 " byte%s at %#" PRIx64
-		",\n     |   read by T%u at %s\n",
+		"     |\n     +-- it used the value %#" PRIx64 " (%" PRIu64 " byte%s at %#" PRIx64
+		"),\n     |   read by T%u at %s\n",
 		hop->value, hop->size, hop->size == 1 ? "" : "s", hop->address, hop->thread, reads);
 	print_source(isolation, excerpts, &hop->place, out);
 	if (hop->definition.place.address) {
-		fprintf(out, "     +-- %s by T%u at %s%s\n", defined, hop->definition.thread, writes,
-			hop->copied ? ", as a copy" : "");
+		fprintf(out, "     +-- which was %s by T%u at %s%s\n", defined, hop->definition.thread,
+			writes, hop->copied ? ", as a copy" : "");
 		print_source(isolation, excerpts, &hop->definition.place, out);
 	} else {
-		fprintf(out, "     +-- %s\n", defined);
+		fprintf(out, "     +-- which was %s\n", defined);
 	}
 	if (left_out)
 		fprintf(out, "     ^\n     this write was left out in the next run\n");
@@ -102,29 +103,9 @@ static void print_step(struct isolation *isolation, struct excerpts *excerpts, s
 
 static void print_verdict(const struct isolation *isolation, FILE *out)
 {
-	switch (isolation->verdict) {
-	case ISOLATE_ORDER:
-		fprintf(out, isolation->sure
-				     ? "The order of threads is the root cause, by experiment:\n"
-				     : "The order of threads is probably the root cause; not all experiments "
-				       "agree:\n");
-		break;
-	case ISOLATE_ROOT:
-		fprintf(out,
-			isolation->sure
-				? "Root cause: without this write, and all that depends on it, nothing "
-				  "fails any more:\n"
-				: "Probably the root cause: without this write, and all that depends on it, "
-				  "nothing fails any more; but what it was computed from may have been "
-				  "wrong already:\n");
-		break;
-	case ISOLATE_UNDEFINED:
-		fprintf(out, "Root cause: memory was read that had never been given a value:\n");
-		break;
-	default:
-		fprintf(out, "Not certain, because %s. The best answer so far:\n",
-			isolate_why_words(isolation->why));
-	}
+	_cleanup_free_ char *words = isolate_verdict_words(isolation);
+
+	options_fill(out, words, 0, 0);
 }
 
 static void print_nothing(const struct isolation *isolation, const char *program, FILE *out)

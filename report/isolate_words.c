@@ -12,6 +12,10 @@ const char *isolate_order_words(enum isolate_story story)
 			"another thread changed the location between two accesses that must be one step: the "
 			"failure goes away when its access is moved before them as well as when it is moved "
 			"behind them",
+		[ORDER_BETWEEN_ONLY] =
+			"another thread changed the location between two accesses that must be one step: the "
+			"failure goes away when its access is moved behind them, and comes when it is forced "
+			"between them",
 		[ORDER_READ_BETWEEN] =
 			"the location was read between two writes that must be one step: the failure goes "
 			"away when the read is moved before them as well as when it is moved behind them",
@@ -77,6 +81,30 @@ const char *isolate_root_words(enum isolate_verdict verdict, enum isolate_kind k
 		       "too small";
 	default:
 		return "a value was written that led to the failure";
+	}
+}
+
+char *isolate_verdict_words(const struct isolation *isolation)
+{
+	bool sure = isolation->sure;
+
+	switch (isolation->verdict) {
+	case ISOLATE_ORDER:
+		return memory_string(sure ? "The order of threads is the root cause, by experiment:"
+					  : "The order of threads is probably the root cause; not all "
+					    "experiments agree:");
+	case ISOLATE_ROOT:
+		return memory_string(sure ? "Root cause: without this write, and all that depends on it, "
+					    "nothing fails any more:"
+					  : "Probably the root cause: without this write, and all that "
+					    "depends on it, nothing fails any more; but what it was computed "
+					    "from may have been wrong already:");
+	case ISOLATE_UNDEFINED:
+		return memory_format("%s: memory was read that had never been given a value:",
+				     sure ? "Root cause" : "Probably the root cause");
+	default:
+		return memory_format("Not certain, because %s. The best answer so far:",
+				     isolate_why_words(isolation->why));
 	}
 }
 

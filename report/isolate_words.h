@@ -8,6 +8,7 @@
 
 enum isolate_story {
 	ORDER_BETWEEN,       /* another thread changed the location between two accesses */
+	ORDER_BETWEEN_ONLY,  /* and cannot come before them */
 	ORDER_READ_BETWEEN,  /* the location was read between two writes */
 	ORDER_CHANGED_EARLY, /* it was changed before another thread was done with it */
 	ORDER_READ_EARLY,    /* it was read before another thread had given it its value */
@@ -31,6 +32,8 @@ const char *isolate_stage_words(enum isolate_stage stage); /* a participle */
 const char *isolate_why_words(enum isolate_why why);       /* a clause after "because" */
 /* The summary of a finding that is no order. */
 const char *isolate_root_words(enum isolate_verdict verdict, enum isolate_kind kind);
+
+char *isolate_verdict_words(const struct isolation *isolation); /* a fresh sentence that ends in a colon */
 
 /* The finding as a cause of diagnose; `others_pass`: not every schedule fails. */
 const char *isolate_cause_words(enum isolate_verdict verdict, bool others_pass);

@@ -158,6 +158,73 @@ C
 clang-19 -g -O1 -w -pthread early.c -o early || exit 1
 SURE=any check early 12 4
 
+# One that goes on writing while it turns: a hang by the time-out, since on its own the program does not end either.
+# Not what changes in each round is to blame but what stays.
+cat >turns.c <<'C'
+#include <stdio.h>
+static volatile int seen;
+static int limit = 3;
+static __attribute__((noinline)) void set(int n) {
+	limit = n;
+}
+int main(int argc, char **argv) {
+	int n = 0;
+	set(-argc);
+	while (n != limit)
+		seen = n = (n + 1) & 1023;
+	printf("%d\n", n);
+	return 0;
+}
+C
+clang-19 -g -O0 -w turns.c -o turns || exit 1
+OPTIONS="--timeout 4" SURE=any check turns 5 3
+
+# A race that harms nobody, on the way to the crash, is not blamed: neither where another race does it ...
+cat >hits.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int *page, *slots;
+static volatile int hits;
+static void *reader(void *arg) {
+	for (int i = 0; i < 3; i++) {
+		hits++;
+		if (page)
+			page[0] += hits ? 1 : 2;
+	}
+	return arg;
+}
+static void *closer(void *arg) {
+	hits++;
+	if (arg)
+		page = NULL;
+	hits++;
+	return arg;
+}
+static __attribute__((noinline)) void clear(void) {
+	slots = NULL;
+}
+int main(int argc, char **argv) {
+	pthread_t a, b;
+	page = calloc(4, sizeof *page);
+	slots = page;
+	pthread_create(&a, NULL, reader, NULL);
+	pthread_create(&b, NULL, closer, argc > 1 ? NULL : page);
+	pthread_join(a, NULL);
+	pthread_join(b, NULL);
+	if (argc > 1)
+		clear();
+	printf("%d\n", slots[hits & 1]);
+	return 0;
+}
+C
+clang-19 -g -O0 -w -pthread hits.c -o hits || exit 1
+wants hits atomicity-violation 4 9 10 17
+python3 -c 'import json; exit(any(a["line"] in (8, 15, 18) for a in json.load(open("hits.json"))["findings"][0]["accesses"]))' ||
+	say "the counter is blamed"
+# ... nor where no order of threads does.
+SURE=any check hits 22 8 always
+
 # A wrong value that the user points at: overwritten by a name that is too long.
 cat >stock.c <<'C'
 #include <stdio.h>
@@ -188,6 +255,8 @@ OPTIONS="--expect right --watch stock.c:14:stock" SURE=any check stock 6 3 "down
 "$UNSNARL" isolate --time 2 -- ./once >none 2>&1 && grep -q 'did not fail' none || say "no crash: $(cat none)"
 "$UNSNARL" isolate 2>none; [ $? = 2 ] && grep -q 'no program to isolate' none || say "no program: $(cat none)"
 "$UNSNARL" isolate -- ./nowhere 2>none; [ $? = 2 ] || say "no such file: $(cat none)"
+printf '#!/bin/sh\nexit 1\n' >script && chmod +x script
+"$UNSNARL" isolate --time 5 -- ./script >none 2>&1; [ $? -le 2 ] && [ -s none ] || say "a script: $(cat none)"
 "$UNSNARL" isolate last 2>none; [ $? = 2 ] || say "nothing recorded: $(cat none)"
 [ "$failed" = 0 ] && echo "ok"
 exit "$failed"
