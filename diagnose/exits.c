@@ -124,7 +124,7 @@ uint64_t claim_find_exits(const struct evidence *evidence, struct claim *claim)
 {
 	/* Every proposal is walked through whole traces, which may be long. */
 	if (watch_now() > evidence->deadline)
-		return;
+		return 0;
 	_cleanup_free_ unsigned char *bits = claim_site_bits(evidence->atlas, claim);
 	uint64_t gaps = 0;
 
