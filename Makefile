@@ -3,7 +3,7 @@
 # BUILD names the build folder, PREFIX and DESTDIR where `make install` puts things.
 BUILD ?= build
 PREFIX ?= /usr/local
-SOURCES = $(shell git ls-files '*.c' '*.h' ':!corpus' ':!bench' ':!examples')
+SOURCES = $(shell git ls-files '*.c' '*.h' ':!corpus' ':!bench' ':!examples' ':!tests/*/*') # lines of test programs are named in tests
 
 .PHONY: all install demo check check-correct bench bench-binary eval-hunt eval-diagnose eval-locon eval-bugaboo eval-invariants eval-colfinder eval-suppress sanitize fuzz format tidy packages clean
 

@@ -150,8 +150,7 @@ static void answer_patch(const struct guard_options *options, const struct guard
 	json_object_set_new(answer, "accesses", answer_count(set->sites.n));
 	json_object_set_new(answer, "rules", answer_count(set->rules.n));
 	if (proof->runs)
-		json_object_set_new(answer, "proof",
-				    patch_proof_json(proof));
+		json_object_set_new(answer, "proof", patch_proof_json(proof));
 	answer_print(answer);
 }
 

@@ -13,28 +13,10 @@
 #include "report/text.h"
 
 const struct verb *const cmds_verbs[] = {
-	&verb_diagnose,
-	&verb_cc,
-	&verb_cxx,
-	&verb_run,
-	&verb_hunt,
-	&verb_replay,
-	&verb_runs,
-	&verb_show,
-	&verb_locate,
-	&verb_rank,
-	&verb_scan,
-	&verb_slice,
-	&verb_verify,
-	&verb_learn,
-	&verb_guard,
-	&verb_relax,
-	&verb_expose,
-	&verb_detect,
-	&verb_isolate,
-	&verb_exec,
-	&verb_help,
-	NULL,
+	&verb_diagnose, &verb_cc,    &verb_cxx,    &verb_run,   &verb_hunt,   &verb_replay,
+	&verb_runs,     &verb_show,  &verb_locate, &verb_rank,  &verb_scan,   &verb_slice,
+	&verb_verify,   &verb_learn, &verb_guard,  &verb_relax, &verb_expose, &verb_detect,
+	&verb_isolate,  &verb_exec,  &verb_help,   NULL,
 };
 
 const struct verb *cmds_find(const char *name)

@@ -55,8 +55,7 @@ static struct error *relax(const struct relax_options *options, const struct vio
 	if (!options->set)
 		return error_new("which guard set? Give it first, as in unsnarl relax program.guard LOG");
 	TRY(guard_set_read(options->set, &set));
-	relaxed.added =
-		violations_relax(violations, &set, options->held, &relaxed.held, &relaxed.unknown);
+	relaxed.added = violations_relax(violations, &set, options->held, &relaxed.held, &relaxed.unknown);
 	TRY(guard_set_save(out, &set));
 	(void)(options->json ? relax_json(out, &relaxed) : relax_print(out, &relaxed));
 	return NULL;

@@ -14,7 +14,7 @@
 #define PATH_MOST 64u
 #define GAP_MOST 64u /* bits of a word */
 
-struct path { /* of one thread in one role */
+struct path {                /* of one thread in one role */
 	bool within, behind; /* between the first and the last step; behind the last one */
 	uint32_t since;      /* accesses since that */
 	uint32_t n, sites[PATH_MOST];

@@ -32,7 +32,7 @@ struct proof {
 	struct trials_counts along;     /* forbidden, along and near failing schedules: the quick test */
 	struct trials_counts near, any; /* forbidden, as many as the program as it is */
 	struct trials_counts forced;
-	bool turned; /* the opposite order was tried, too */
+	bool turned;                                    /* the opposite order was tried, too */
 	struct trials_counts others_first, group_first; /* of groups: forbidden, and one side asked for */
 	enum verdict verdict;
 };

@@ -54,8 +54,8 @@ size_t proposals_add_claim(struct proposals *list, const struct evidence *eviden
 void propose_triples(const struct evidence *evidence, struct proposals *list);
 void propose_orders(const struct evidence *evidence, struct proposals *list);
 /* That `early` was to wait for `late`, in each way, if the two conflict and nothing orders them. */
-void propose_order(const struct evidence *evidence, const struct claim_part *early, const struct claim_part *late,
-		   struct proposals *list);
+void propose_order(const struct evidence *evidence, const struct claim_part *early,
+		   const struct claim_part *late, struct proposals *list);
 /* Reads that came before a write which passing runs had by then (propose_passing.c). */
 void propose_awaited(const struct evidence *evidence, struct proposals *list);
 

@@ -353,7 +353,7 @@ struct area_schedule {
 
 #define AREA_HEAD_SIZE 4096u
 #define AREA_PROCESS_SIZE ((sizeof(struct area_process) + 4095u) & ~4095ull)
-#define AREA_PROCESS_OFFSET(i) (AREA_HEAD_SIZE + (i)*AREA_PROCESS_SIZE)
+#define AREA_PROCESS_OFFSET(i) (AREA_HEAD_SIZE + (i) * AREA_PROCESS_SIZE)
 #define AREA_SCHEDULE_OFFSET AREA_PROCESS_OFFSET(AREA_PROCESSES)
 #define AREA_SCHEDULE_SIZE ((sizeof(struct area_schedule) + 4095u) & ~4095ull)
 #define AREA_SIZE (AREA_SCHEDULE_OFFSET + AREA_SCHEDULE_SIZE)

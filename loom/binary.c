@@ -19,8 +19,9 @@
 #define CORE "vgpreload_core-amd64-linux.so"
 #define ANOTHER_TOOL "none-amd64-linux" /* of Valgrind's own, beside its core: it holds the version's name */
 #define VERSION "3.19.0"                /* that loom/grind/meson.build asks for */
-#define HOW_TO_MEND                                                                                        \
-	"install Valgrind " VERSION " (Debian: apt-get install valgrind), or build the program with: unsnarl cc"
+#define HOW_TO_MEND                 \
+	"install Valgrind " VERSION \
+	" (Debian: apt-get install valgrind), or build the program with: unsnarl cc"
 
 /* The tool lies in a folder of its own, in a build folder or in an installation. */
 static struct error *find_folder(char **out)
@@ -41,10 +42,10 @@ static struct error *find_folder(char **out)
 			return NULL;
 		}
 	}
-	return error_new(
-		"this unsnarl was built without the binary loom, which programs without hooks need: "
-		"install Valgrind " VERSION " (Debian: apt-get install valgrind) and build unsnarl again, or "
-		"build the program with: unsnarl cc");
+	return error_new("this unsnarl was built without the binary loom, which programs without hooks need: "
+			 "install Valgrind " VERSION
+			 " (Debian: apt-get install valgrind) and build unsnarl again, or "
+			 "build the program with: unsnarl cc");
 }
 
 /* The version that the file at `path` names, in `out`; "" when it names none, or cannot be read. */
@@ -82,9 +83,10 @@ static struct error *check_version(const char *core)
 	read_version(tool, version);
 	if (!*version || strcmp(version, VERSION) == 0)
 		return NULL;
-	return error_new("Valgrind, which programs without hooks need, is version %s in %s, but unsnarl was built "
-			 "with " VERSION ": build unsnarl again with that one, or " HOW_TO_MEND,
-			 version, real);
+	return error_new(
+		"Valgrind, which programs without hooks need, is version %s in %s, but unsnarl was built "
+		"with " VERSION ": build unsnarl again with that one, or " HOW_TO_MEND,
+		version, real);
 }
 
 static struct error *find_core(const char *folder)
@@ -93,9 +95,10 @@ static struct error *find_core(const char *folder)
 	_cleanup_free_ char *settings = memory_format("%s/default.supp", folder);
 
 	if (access(core, R_OK) != 0 || access(settings, R_OK) != 0)
-		return error_new("Valgrind, which programs without hooks need, is not there any more, or is "
-				 "another version than unsnarl was built with (%s leads nowhere): " HOW_TO_MEND,
-				 access(core, R_OK) != 0 ? core : settings);
+		return error_new(
+			"Valgrind, which programs without hooks need, is not there any more, or is "
+			"another version than unsnarl was built with (%s leads nowhere): " HOW_TO_MEND,
+			access(core, R_OK) != 0 ? core : settings);
 	return check_version(core);
 }
 
@@ -125,7 +128,7 @@ static void add_gdb(struct binary *out, const char *prefix, size_t *nwords)
 	static const char *const switches[] = { "--vgdb=full", "--vgdb-error=0", "--vgdb-stop-at=exit" };
 
 	if (!prefix) {
-		out->argv[(*nwords)++] = (char *)(uintptr_t) "--vgdb=no";
+		out->argv[(*nwords)++] = (char *)(uintptr_t)"--vgdb=no";
 		return;
 	}
 	for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
@@ -168,7 +171,7 @@ struct error *binary_prepare(const struct launch_options *options, struct binary
 	add_gdb(out, options->gdb, &nwords);
 	/* Frames are told apart by the stack pointer, which must be right at every instruction then. */
 	if (options->area.observe & OBSERVE_LOOPS)
-		out->argv[nwords++] = (char *)(uintptr_t) "--vex-iropt-register-updates=allregs-at-each-insn";
+		out->argv[nwords++] = (char *)(uintptr_t)"--vex-iropt-register-updates=allregs-at-each-insn";
 	if (options->only)
 		out->argv[nwords++] = out->only = memory_format("--only=%s", options->only);
 	out->argv[nwords] = (char *)(uintptr_t)(options->path ? options->path : options->argv[0]);

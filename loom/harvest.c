@@ -185,7 +185,8 @@ static const struct run_unit *unit_of_place(struct harvest *h, const struct area
 	if (!module || !module->path || !what || kind < SITE_READ || kind > SITE_ALLOCATION)
 		return NULL;
 	struct code_place own = { place->address, place->variable, place->kind, place->size };
-	uint64_t hash = code_place_mix(code_place_mix_text(code_place_id("", &own, what), module->path), module->build);
+	uint64_t hash = code_place_mix(code_place_mix_text(code_place_id("", &own, what), module->path),
+				       module->build);
 	uint64_t *known = map_get(&h->unit_at, hash);
 
 	if (known)

@@ -34,8 +34,8 @@ struct trials_counts {
 	uint64_t held;            /* runs in which somebody was held */
 	uint64_t occurred;        /* runs in which the forced interleaving came about, */
 	uint64_t failed_occurred; /* and failed, in whatever way */
-	uint64_t before, after; /* passing runs in which others' steps came before, after a whole group */
-	bool cut;               /* out of time, or stopped */
+	uint64_t before, after;   /* passing runs in which others' steps came before, after a whole group */
+	bool cut;                 /* out of time, or stopped */
 };
 
 /* A claim is kept when somebody had to be let go in one run of so many at most. */

@@ -20,10 +20,9 @@ bool claim_is_sound(const struct claim *claim)
 	bool taken[CLAIM_ROLES] = { false };
 
 	if (claim->kind == CLAIM_NONE || claim->kind >= CLAIM_KINDS || claim->use >= CLAIM_USES ||
-	    (claim->use > CLAIM_FORCE && claim->kind != CLAIM_ATOMIC) ||
-	    claim->nsteps < 2 || claim->nsteps > CLAIM_STEPS ||
-	    claim->nroles < (claim->kind == CLAIM_LOOK_AGAIN ? 1u : 2u) || claim->nroles > CLAIM_ROLES ||
-	    claim->steps[0].role != 0 ||
+	    (claim->use > CLAIM_FORCE && claim->kind != CLAIM_ATOMIC) || claim->nsteps < 2 ||
+	    claim->nsteps > CLAIM_STEPS || claim->nroles < (claim->kind == CLAIM_LOOK_AGAIN ? 1u : 2u) ||
+	    claim->nroles > CLAIM_ROLES || claim->steps[0].role != 0 ||
 	    (claim_is_order(claim) && (claim->nsteps != 2 || claim->nroles != 2)) ||
 	    (claim->kind == CLAIM_LOOK_AGAIN && (claim->nsteps != 2 || claim->nroles != 1)) ||
 	    (claim->kind == CLAIM_MISSED && claim->nroles != 2))

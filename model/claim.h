@@ -43,12 +43,13 @@ enum claim_use {
 struct claim_step {
 	uint64_t sites[CLAIM_SITES]; /* ids */
 	uint32_t nsites;
-	uint32_t role;       /* threads take roles as they come; role 0 is that of the first step */
-	uint32_t location;   /* steps of one location, from 1, meet at overlapping addresses */
-	uint32_t thread;     /* number of the thread that did it in the run before */
-	uint32_t occurrence; /* it was its so many-th time there, from 1; 0 not known. Of an order-once: how many
+	uint32_t role;     /* threads take roles as they come; role 0 is that of the first step */
+	uint32_t location; /* steps of one location, from 1, meet at overlapping addresses */
+	uint32_t thread;   /* number of the thread that did it in the run before */
+	uint32_t
+		occurrence; /* it was its so many-th time there, from 1; 0 not known. Of an order-once: how many
 				accesses the thread had made before */
-	uint32_t write;      /* 1: it writes, or is a call */
+	uint32_t write;     /* 1: it writes, or is a call */
 };
 
 struct claim_role {
@@ -57,7 +58,8 @@ struct claim_role {
 	uint64_t exits[CLAIM_EXITS]; /* ids: whoever comes there will not do the last step */
 	uint32_t nexits;
 	uint32_t reach; /* accesses of its thread from its first to its last step, in the run before */
-	uint32_t linger; /* accesses behind its last step in which it may come again, in a loop; 0: it is over at once */
+	uint32_t
+		linger; /* accesses behind its last step in which it may come again, in a loop; 0: it is over at once */
 };
 
 struct claim {
@@ -72,7 +74,8 @@ struct claim {
 struct claim_counts {
 	uint32_t held;     /* times a thread was held */
 	uint32_t given_up; /* times one was let go because nobody else could run */
-	uint32_t in_vain;  /* an order: times one was let go at a place where what it waited for has not come so far */
+	uint32_t
+		in_vain; /* an order: times one was let go at a place where what it waited for has not come so far */
 	uint32_t occurred; /* forced: times that the whole interleaving came about */
 	uint32_t orders;   /* forbidden: CLAIM_BEFORE, CLAIM_AFTER */
 };
@@ -88,7 +91,8 @@ static inline bool claim_is_order(const struct claim *claim)
 /* Is what it claims to be kept from happening? */
 static inline bool claim_forbids(const struct claim *claim)
 {
-	return claim->use == CLAIM_FORBID || claim->use == CLAIM_OTHERS_FIRST || claim->use == CLAIM_GROUP_FIRST;
+	return claim->use == CLAIM_FORBID || claim->use == CLAIM_OTHERS_FIRST ||
+	       claim->use == CLAIM_GROUP_FIRST;
 }
 
 /* No number in it leads out of its arrays; roles and steps make sense. */

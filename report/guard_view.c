@@ -60,16 +60,15 @@ static void tell_finding(const struct violation *violation, struct finding *find
 {
 	uint64_t times = violation->resolved + violation->unresolved + violation->unfinished;
 
-	finding->summary =
-		memory_string(violation->before.id
-				      ? "The second access came right after the first one of another thread, "
-					"which it never did in training."
-				      : "The access came before any other thread's, which it never did in "
-					"training.");
-	finding->evidence = memory_format(
-		"%" PRIu64 " times: %" PRIu64 " resolved by waiting, %" PRIu64 " not, %" PRIu64
-		" when the process ended",
-		times, violation->resolved, violation->unresolved, violation->unfinished);
+	finding->summary = memory_string(
+		violation->before.id ? "The second access came right after the first one of another thread, "
+				       "which it never did in training."
+				     : "The access came before any other thread's, which it never did in "
+				       "training.");
+	finding->evidence =
+		memory_format("%" PRIu64 " times: %" PRIu64 " resolved by waiting, %" PRIu64 " not, %" PRIu64
+			      " when the process ended",
+			      times, violation->resolved, violation->unresolved, violation->unfinished);
 }
 
 void guard_log_json(const char *verb, const struct violations *violations)

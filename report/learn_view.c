@@ -104,7 +104,8 @@ void learn_print(struct training *training, const struct guard_set *set)
 		       "limit.\n",
 		       training->left_out);
 	if (training->use_failed)
-		printf("Failed runs were used too, %" PRIu32 " of them: %zu members were left out that they had "
+		printf("Failed runs were used too, %" PRIu32
+		       " of them: %zu members were left out that they had "
 		       "far more often than passing ones, which may have passed by luck.\n",
 		       training->failures, training->doubtful);
 	if (!training->traces)

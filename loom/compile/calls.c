@@ -4,14 +4,8 @@
 
 #include <string.h>
 
-#define R(pointer_, ...)                         \
-	{                                        \
-		SITE_READ, pointer_, __VA_ARGS__ \
-	}
-#define W(pointer_, ...)                          \
-	{                                         \
-		SITE_WRITE, pointer_, __VA_ARGS__ \
-	}
+#define R(pointer_, ...) { SITE_READ, pointer_, __VA_ARGS__ }
+#define W(pointer_, ...) { SITE_WRITE, pointer_, __VA_ARGS__ }
 #define SIZE(argument) EXTENT_ARGUMENT, argument, 0
 #define TIMES(a, b) EXTENT_PRODUCT, a, b
 #define STRING EXTENT_STRING, 0, 0

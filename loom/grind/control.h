@@ -294,7 +294,7 @@ void intervene_spins(void);
 void intervene_ended(struct agent *me);
 
 /* ---- points.c: which accesses are points ---- */
-bool points_always(uint32_t site); /* it is in the run's set */
+bool points_always(uint32_t site);                             /* it is in the run's set */
 bool points_of_claim(uint32_t site, Addr address, SizeT size); /* a claim wants to see the access */
 uint32_t points_visit(uint32_t site);
 

@@ -20,7 +20,7 @@
 #define MARK_COPY (1ull << 62)
 #define MARK_BITS 31
 #define MARK_NUMBER ((1ull << MARK_BITS) - 1)
-#define MARK_FIRST(mark) ((uint32_t)((mark)&MARK_NUMBER))
+#define MARK_FIRST(mark) ((uint32_t)((mark) & MARK_NUMBER))
 #define MARK_SECOND(mark) ((uint32_t)((mark) >> MARK_BITS & MARK_NUMBER))
 
 /* An instruction that loads, stores, branches or jumps. */

@@ -13,7 +13,7 @@
 struct group {
 	bool open;
 	bool tentative; /* its door was passed, its first step is yet to come */
-	bool closing;   /* its last step is being done: over at the thread's next point, or when that does not come again */
+	bool closing; /* its last step is being done: over at the thread's next point, or when that does not come again */
 	uint32_t role;
 	uint64_t door;                        /* the lock that was taken there, 0 = none */
 	uint64_t order;                       /* of its thread when it began, or did its last step, */
@@ -26,7 +26,8 @@ static struct forbidding {
 	uint32_t nopen;
 	uint32_t steps[CLAIM_ROLES], first[CLAIM_ROLES],
 		last[CLAIM_ROLES]; /* of each role: how many, which */
-	bool one_place[CLAIM_ROLES]; /* its first step is its last one, done again: the way to it goes through its doors */
+	bool one_place
+		[CLAIM_ROLES]; /* its first step is its last one, done again: the way to it goes through its doors */
 	bool conflict[CLAIM_ROLES][CLAIM_ROLES];
 	bool writes[CLAIM_ROLES][CLAIM_STEPS + 1]; /* does the role write at the location? */
 	/* Where the late step of an order was done. */
@@ -69,9 +70,9 @@ void forbid_start(void)
 			if (steps_meet(&claim->steps[i], &claim->steps[j]))
 				forbidding.conflict[claim->steps[i].role][claim->steps[j].role] = true;
 	for (uint32_t role = 0; role < claim->nroles; role++)
-		forbidding.one_place[role] =
-			forbidding.steps[role] > 1 && step_has_site(&claim->steps[forbidding.last[role]],
-								    claim->steps[forbidding.first[role]].sites[0]);
+		forbidding.one_place[role] = forbidding.steps[role] > 1 &&
+					     step_has_site(&claim->steps[forbidding.last[role]],
+							   claim->steps[forbidding.first[role]].sites[0]);
 	sides_start(forbidding.first, forbidding.last);
 }
 

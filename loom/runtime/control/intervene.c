@@ -131,8 +131,7 @@ bool intervene_lets_go(void)
 	}
 	if (!chosen)
 		return false;
-	bool gives_up =
-		claim_forbids(intervene_claim()) ? forbid_lets_go(chosen) : force_lets_go(chosen);
+	bool gives_up = claim_forbids(intervene_claim()) ? forbid_lets_go(chosen) : force_lets_go(chosen);
 	intervene_counts()->given_up += gives_up;
 	chosen->let_go = true;
 	if (chosen->state == AGENT_BLOCKED)

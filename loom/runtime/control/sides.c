@@ -25,7 +25,7 @@ static struct sides {
 	struct seen_step steps[SEEN];
 	struct seen_group groups[SEEN];
 	uint32_t nsteps, ngroups;
-	uint64_t time; /* counts what is told here */
+	uint64_t time;                /* counts what is told here */
 	bool others_done, group_done; /* the last step of another role, a whole group of role 0 */
 	uint32_t first[CLAIM_ROLES], last[CLAIM_ROLES];
 } sides;

@@ -339,15 +339,15 @@ static inline bool nobody_observes(const struct thread *self)
 	return !self->tag;
 }
 
-#define SMALL_ACCESS(name, length, access, element)                                                    \
-	SMALL_SLOWLY(name, length, access, element)                                                    \
-	COLD_CALL(name)                                                                                \
-	{                                                                                              \
-		struct thread *self = unsnarl_self;                                                    \
-		if (quick_in_row(self, address, site, ++self->order, length, access, element, false))  \
-			return;                                                                        \
-		if (!nobody_observes(self)) __attribute__                                              \
-			((musttail)) return name##_slowly(address, site);                              \
+#define SMALL_ACCESS(name, length, access, element)                                                   \
+	SMALL_SLOWLY(name, length, access, element)                                                   \
+	COLD_CALL(name)                                                                               \
+	{                                                                                             \
+		struct thread *self = unsnarl_self;                                                   \
+		if (quick_in_row(self, address, site, ++self->order, length, access, element, false)) \
+			return;                                                                       \
+		if (!nobody_observes(self)) __attribute__                                             \
+			((musttail)) return name##_slowly(address, site);                             \
 	}
 
 #define BYTE_WAY(name, way, done)                                                                          \

@@ -339,9 +339,9 @@ struct recent_pairs {
 /* One per slot, never unmapped. Fields above the line are used by inlined code:
  * their offsets are part of its contract. */
 struct thread {
-	uint64_t word;       /* slot << WORD_SLOT_SHIFT */
-	uint64_t order;      /* accesses so far */
-	uint64_t tag;        /* as word; TAG_NEVER when every access must be seen; 0 of nobody in a process that
+	uint64_t word;  /* slot << WORD_SLOT_SHIFT */
+	uint64_t order; /* accesses so far */
+	uint64_t tag;   /* as word; TAG_NEVER when every access must be seen; 0 of nobody in a process that
 			      * is not observed: there empty memos know empty cells, and pass */
 	struct memo *memos;  /* MEMOS_PER_SITE for each site */
 	uint16_t owner;      /* OWNER(slot, 0, 0); OWNER_NEVER with TAG_NEVER, and under control, where only
