@@ -22,7 +22,7 @@ _unsnarl() {
 		;;
 	run)
 		options="-n --runs -j --jobs --jitter --timeout --check --expect --input --share-files --share-network --label --observe"
-		options+=" --loom --context --granularity --machine --seed --store --json --help"
+		options+=" --loom --loops --context --granularity --machine --seed --store --json --help"
 		;;
 	--) ;; # a program, see below
 	diagnose) options="--time --budget --loom -j --jobs --seed --timeout --check --expect --input --share-files --share-network --store --json --help" ;;
@@ -41,7 +41,7 @@ _unsnarl() {
 		options="--unlabelled --top --picture --compare --export --log --interval --threshold"
 		options+=" --context --formula --campaign --store --json --help"
 		;;
-	scan) options="-n --top --all --why-pruned --why --store --json --help" ;;
+	scan) options="-n --top --all --why-pruned --why --time --store --json --help" ;;
 	slice) options="--for -o --output --listing --html --prints --link --timeout --check --expect --json --help" ;;
 	verify)
 		options="--all --first -b --budget --timeout --check --expect --slice --no-hunt --link --seed --store --json --help"
