@@ -213,6 +213,26 @@ static void add_facts(const struct evidence *evidence, struct opinions *opinions
 		}
 }
 
+/* Findings of opinions that no experiment speaks for, `tried` or not. */
+static void add_claimed(const struct evidence *evidence, struct opinions *opinions,
+			const struct proposals *proposals, bool tried, struct causes *out)
+{
+	for (size_t i = 0; i < opinions->n && i < OPINIONS_MOST; i++)
+		for (size_t j = 0; j < opinions->items[i].findings.n; j++) {
+			struct finding *finding = &opinions->items[i].findings.items[j];
+			const struct proposal *proposal = proposal_of(proposals, finding);
+
+			if (tried != (proposal && proposal->proof.tried))
+				continue;
+			if (tried)
+				add_tried(evidence, proposal, out);
+			else if (!is_listed(out, finding))
+				*VEC_PUSH(out) = (struct cause){ .finding = finding,
+								 .verdict = VERDICT_GUESS,
+								 .claimed = 1u << i };
+		}
+}
+
 void causes_order(const struct evidence *evidence, struct opinions *opinions, struct proposals *proposals,
 		  bool always, struct causes *out)
 {
@@ -225,22 +245,12 @@ void causes_order(const struct evidence *evidence, struct opinions *opinions, st
 		if (proposals->items[i].proof.verdict > VERDICT_GUESS)
 			add_tried(evidence, &proposals->items[i], out);
 	add_facts(evidence, opinions, proposals, true, always, out);
-	/* What the quick test speaks for comes before what was not tried. */
+	/* What the quick test speaks for comes before what was not tried, and that before what fails all the same. */
 	for (size_t i = 0; i < proposals->n; i++)
-		if (proposals->items[i].proof.mended)
+		if (proposals->items[i].proof.mended || proposals->items[i].proof.clean)
 			add_tried(evidence, &proposals->items[i], out);
-	for (size_t i = 0; i < opinions->n && i < OPINIONS_MOST; i++)
-		for (size_t j = 0; j < opinions->items[i].findings.n; j++) {
-			struct finding *finding = &opinions->items[i].findings.items[j];
-			const struct proposal *proposal = proposal_of(proposals, finding);
-
-			if (proposal && proposal->proof.tried)
-				add_tried(evidence, proposal, out);
-			else if (!is_listed(out, finding))
-				*VEC_PUSH(out) = (struct cause){ .finding = finding,
-								 .verdict = VERDICT_GUESS,
-								 .claimed = 1u << i };
-		}
+	add_claimed(evidence, opinions, proposals, false, out);
+	add_claimed(evidence, opinions, proposals, true, out);
 }
 
 double cause_score(const struct cause *cause)

@@ -287,6 +287,8 @@ HIDDEN void intervene_start(void);
 /* Is the site one of the claim's? Accesses there are always points. */
 HIDDEN bool intervene_wants(uint32_t site);
 /* Has another thread a group open that holds this place? Then an access to it may have to wait. */
+/* A further part of the access that it has passed. */
+HIDDEN void intervene_continues(struct agent *me, uint64_t address, uint64_t size);
 HIDDEN bool intervene_covers(const struct thread *self, uint64_t address, size_t size);
 /* `me` has come to a point: what it did before is done. */
 HIDDEN void intervene_arrives(struct agent *me);

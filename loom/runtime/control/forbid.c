@@ -417,6 +417,25 @@ void forbid_passes(struct agent *me, uint32_t mark)
 	}
 }
 
+/* Further parts of a step: of an order they are done as the first one is, and a group is at all of them. */
+void forbid_continues(struct agent *me, uint32_t mark, uint64_t address, uint64_t size)
+{
+	struct group *group = group_of(me);
+	uint32_t index;
+	const struct claim_step *own = step_of_group(group, mark, &index);
+	if (claim_is_order(intervene_claim())) {
+		uint64_t first = me->address, length = me->size;
+		me->address = address;
+		me->size = size;
+		order_passes(me, mark);
+		me->address = first;
+		me->size = length;
+	} else if (own && group->ranges[own->location].known &&
+		   group->ranges[own->location].address + group->ranges[own->location].size == address) {
+		group->ranges[own->location].size += size;
+	}
+}
+
 /* Who is let go before the late step has broken the order only if that comes there, later. */
 static bool goes_in_vain(const struct agent *held)
 {

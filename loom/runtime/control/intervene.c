@@ -121,6 +121,13 @@ void intervene(struct agent *me)
 		force_passes(me, mark);
 }
 
+void intervene_continues(struct agent *me, uint64_t address, uint64_t size)
+{
+	uint32_t mark = intervene_mark(me->site);
+	if (mark & MARK_STEPS && claim_forbids(intervene_claim()))
+		forbid_continues(me, mark, address, size);
+}
+
 bool intervene_lets_go(void)
 {
 	struct agent *chosen = NULL;

@@ -105,8 +105,11 @@ static void take_point(struct thread *self, uint64_t word, uint64_t address, siz
 	bool open = granule_is_open(self, address, size, access);
 	self->meets_open = open;
 	/* Parts of one access have one word. */
-	if (!me || word == me->word)
+	if (!me || word == me->word) {
+		if (me && UNLIKELY(control.intervenes))
+			intervene_continues(me, address, size);
 		return;
+	}
 	uint32_t site = WORD_SITE(word);
 	bool second_half = access == ACCESS_WRITE && me->access == ACCESS_READ && site == me->site &&
 			   address == me->address;
