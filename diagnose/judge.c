@@ -339,6 +339,14 @@ static struct error *try_orders(struct judging *judging, enum order_source first
 	return NULL;
 }
 
+static struct error *try_merged(struct judging *judging)
+{
+	if (is_mended(&judging->proposals))
+		return NULL;
+	propose_merged(&judging->evidence, &judging->proposals);
+	return try_all(judging, false);
+}
+
 /* What methods claim and what the switches show, then every triple of the trace, then orders. Where a heap block
  * says what was freed too early, that order comes before the triples. */
 static struct error *experiment(struct judging *judging)
@@ -351,6 +359,7 @@ static struct error *experiment(struct judging *judging)
 		return NULL;
 	TRY(virtual_fix(&judging->evidence, &judging->lab, proposals));
 	TRY(try_all(judging, false));
+	TRY(try_merged(judging));
 	if (is_mended(proposals))
 		TRY(prove_best(judging));
 	if (!is_group_proven(judging) && propose_sided(judging)) {
@@ -364,6 +373,7 @@ static struct error *experiment(struct judging *judging)
 		return NULL;
 	propose_triples(&judging->evidence, proposals);
 	TRY(try_all(judging, false));
+	TRY(try_merged(judging));
 	TRY(prove_best(judging));
 	if (is_group_proven(judging))
 		return NULL;
