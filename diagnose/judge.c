@@ -2,40 +2,16 @@
  * rest is proven or not. Groups are tried before orders; when a group is proven to mend the
  * program whichever side comes first, no order can be meant and none is tried.
  */
-#include "diagnose/judge.h"
+#include "diagnose/judging.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnose/causes.h"
-#include "loom/reduce.h"
-#include "loom/watch.h"
-
-#define SCHEDULES_MOST 6u  /* failing ones that are followed, the shortest first */
-#define PASSED_MOST 2u     /* passing runs that are traced */
-#define SECOND_TRIES 1500u /* to make another failure short */
-#define PROVEN_MOST 4u     /* claims that get the whole experiment */
-
-struct judging {
-	struct diagnosis *diagnosis;
-	const struct run *failure;       /* that is to be explained */
-	const struct schedule *shortest; /* of it */
-	struct retold *retold;           /* that, traced */
-	struct evidence evidence;
-	struct lab lab;
-	struct locations locations;
-	struct run others[SCHEDULES_MOST]; /* failing runs */
-	size_t nothers;
-	const struct schedule *schedules[SCHEDULES_MOST];
-	struct run passes[PASSED_MOST];
-	size_t npasses;
-	struct retold passed[PASSED_MOST];
-	struct proposals proposals;
-};
+#define PROVEN_MOST 4u /* claims that get the whole experiment */
 
 /* ---- what there is ---- */
 
-static bool is_alike(const struct run *run, const struct run *failure)
+bool judging_is_alike(const struct run *run, const struct run *failure)
 {
 	return run->outcome == failure->outcome && run->code == failure->code;
 }
@@ -50,7 +26,7 @@ static struct error *gather(struct judging *judging)
 	struct error *error = store_runs(diagnosis->store, diagnosis->tally.campaign, &runs, &n);
 
 	for (size_t i = n; i-- > 0 && !error;) {
-		bool alike = runs[i].label == LABEL_FAIL && is_alike(&runs[i], failure) &&
+		bool alike = runs[i].label == LABEL_FAIL && judging_is_alike(&runs[i], failure) &&
 			     runs[i].number != diagnosis->shortest;
 
 		if (alike && judging->nothers < SCHEDULES_MOST - 2 && runs[i].number != failure->number)
@@ -66,7 +42,7 @@ static struct error *gather(struct judging *judging)
 	return error;
 }
 
-static struct error *prepare(struct judging *judging, struct chase *chase, double deadline, uint64_t most)
+struct error *judging_prepare(struct judging *judging, struct chase *chase, double deadline, uint64_t most)
 {
 	struct diagnosis *diagnosis = judging->diagnosis;
 	const struct run *failure = judging->failure;
@@ -339,9 +315,17 @@ static struct error *try_orders(struct judging *judging, enum order_source first
 	return NULL;
 }
 
+static struct error *try_merged(struct judging *judging)
+{
+	if (is_mended(&judging->proposals))
+		return NULL;
+	propose_merged(&judging->evidence, &judging->proposals);
+	return try_all(judging, false);
+}
+
 /* What methods claim and what the switches show, then every triple of the trace, then orders. Where a heap block
  * says what was freed too early, that order comes before the triples. */
-static struct error *experiment(struct judging *judging)
+struct error *judging_experiment(struct judging *judging)
 {
 	struct proposals *proposals = &judging->proposals;
 	bool heap = judging->failure->outcome == OUTCOME_MEMORY;
@@ -351,6 +335,7 @@ static struct error *experiment(struct judging *judging)
 		return NULL;
 	TRY(virtual_fix(&judging->evidence, &judging->lab, proposals));
 	TRY(try_all(judging, false));
+	TRY(try_merged(judging));
 	if (is_mended(proposals))
 		TRY(prove_best(judging));
 	if (!is_group_proven(judging) && propose_sided(judging)) {
@@ -364,6 +349,7 @@ static struct error *experiment(struct judging *judging)
 		return NULL;
 	propose_triples(&judging->evidence, proposals);
 	TRY(try_all(judging, false));
+	TRY(try_merged(judging));
 	TRY(prove_best(judging));
 	if (is_group_proven(judging))
 		return NULL;
@@ -371,7 +357,7 @@ static struct error *experiment(struct judging *judging)
 	return prove_best(judging);
 }
 
-static void judging_free(struct judging *judging)
+void judging_free(struct judging *judging)
 {
 	for (size_t i = 0; i < judging->nothers; i++)
 		run_free(&judging->others[i]);
@@ -385,8 +371,8 @@ static void judging_free(struct judging *judging)
 	free(judging);
 }
 
-static struct judging *judging_new(struct diagnosis *diagnosis, const struct run *failure,
-				   const struct schedule *shortest, struct retold *retold)
+struct judging *judging_new(struct diagnosis *diagnosis, const struct run *failure,
+			    const struct schedule *shortest, struct retold *retold)
 {
 	struct judging *judging = memory_alloc(sizeof *judging);
 
@@ -395,121 +381,6 @@ static struct judging *judging_new(struct diagnosis *diagnosis, const struct run
 	judging->shortest = shortest;
 	judging->retold = retold;
 	return judging;
-}
-
-/* ---- a second fault ---- */
-
-/* Recorded failures of any kind. */
-struct failures {
-	struct run runs[TRIALS_SCHEDULES];
-	const struct schedule *schedules[TRIALS_SCHEDULES];
-	size_t n;
-};
-
-/* Those that end in another way than the failure that was explained come first: another fault shows there. */
-static struct error *read_failures(struct diagnosis *diagnosis, struct failures *out)
-{
-	struct run *runs = NULL;
-	size_t n = 0;
-	struct error *error = store_runs(diagnosis->store, diagnosis->tally.campaign, &runs, &n);
-
-	for (int alike = 0; alike < 2; alike++)
-		for (size_t i = 0; i < n && !error && out->n < TRIALS_SCHEDULES; i++) {
-			if (runs[i].label != LABEL_FAIL || runs[i].number == diagnosis->shortest ||
-			    is_alike(&runs[i], &diagnosis->tally.failure) != alike)
-				continue;
-			error = store_run(diagnosis->store, runs[i].number, &out->runs[out->n], NULL);
-			out->schedules[out->n] = &out->runs[out->n].schedule;
-			out->n++;
-		}
-	for (size_t i = 0; i < n; i++)
-		run_free(&runs[i]);
-	free(runs);
-	return error;
-}
-
-/* One that comes also when the first cause is forbidden; without turns when there is none. */
-static struct error *find_left(struct diagnosis *diagnosis, const struct cause *first, struct steer *steer,
-			       double deadline, struct run *out)
-{
-	struct failures *failures = memory_alloc(sizeof *failures);
-	struct error *error = read_failures(diagnosis, failures);
-	struct trials_counts counts = { 0 };
-	struct trials trials = { .steer = steer,
-				 .failed = &diagnosis->tally.failure,
-				 .schedules = failures->schedules,
-				 .nschedules = failures->n,
-				 .seed = diagnosis->options->seed,
-				 .stop = diagnosis->options->stop,
-				 .deadline = deadline };
-
-	if (!error && failures->n)
-		error = trials_run(&trials, &first->claim, CLAIM_FORBID, TRIALS_ALONG, 0, failures->n, false,
-				   &counts);
-	trials_free(&trials);
-	for (size_t i = 0; i < failures->n; i++) {
-		bool wanted = !error && trials.left >> i & 1 && !out->schedule.nturns;
-
-		if (wanted)
-			*out = failures->runs[i];
-		else
-			run_free(&failures->runs[i]);
-	}
-	free(failures);
-	return error;
-}
-
-/* Adds the best cause of another failure, if experiments show it and it is none of those that are known. */
-static void add_second(struct judging *judging, struct causes *causes)
-{
-	struct causes second = { 0 };
-	struct opinions none = { 0 };
-
-	causes_order(&judging->evidence, &none, &judging->proposals, false, &second);
-	if (second.n && !causes_touch(second.items[0].finding, causes->items[0].finding)) {
-		struct cause cause = second.items[0];
-
-		cause.finding = VEC_PUSH(&causes->second);
-		*cause.finding = *second.items[0].finding;
-		*second.items[0].finding = (struct finding){ 0 };
-		cause.second = true;
-		VEC_PUSH(causes);
-		memmove(causes->items + 2, causes->items + 1, (causes->n - 2) * sizeof *causes->items);
-		causes->items[1] = cause;
-	}
-	causes_free(&second);
-}
-
-static struct error *judge_second(struct diagnosis *diagnosis, struct chase *chase, double deadline,
-				  uint64_t most)
-{
-	_cleanup_(run_free) struct run failure = { 0 };
-	_cleanup_(retold_free) struct retold retold = { 0 };
-	struct causes *causes = &diagnosis->causes;
-	struct steer *steer;
-
-	if (!causes->n || causes->items[0].verdict < VERDICT_LIKELY || watch_now() > deadline)
-		return NULL;
-	TRY(chase_steer(chase, &steer));
-	TRY(find_left(diagnosis, &causes->items[0], steer, deadline, &failure));
-	if (!failure.schedule.nturns)
-		return NULL;
-	TRY(reduce_steered(steer, &failure, SECOND_TRIES, deadline - watch_now(), NULL, &failure.reduced));
-	const struct schedule *shortest = failure.reduced.nturns ? &failure.reduced : &failure.schedule;
-
-	TRY(retell(&diagnosis->launch, shortest, &retold));
-	if (!retold.story.traced || !retold.story.traced->nevents)
-		return NULL;
-	struct judging *judging = judging_new(diagnosis, &failure, shortest, &retold);
-	struct error *error = prepare(judging, chase, deadline, most);
-
-	if (!error)
-		error = experiment(judging);
-	if (!error)
-		add_second(judging, causes);
-	causes->runs += judging->lab.trials.runs;
-	judging_free(judging);
-	return error;
 }
 
 struct error *judge(struct diagnosis *diagnosis, struct chase *chase, double deadline, uint64_t most)
@@ -522,11 +393,11 @@ struct error *judge(struct diagnosis *diagnosis, struct chase *chase, double dea
 	struct error *error = NULL;
 
 	if (possible) {
-		error = prepare(judging, chase, deadline, most);
+		error = judging_prepare(judging, chase, deadline, most);
 		if (!error)
 			propose_opinions(judging);
 		if (!error)
-			error = experiment(judging);
+			error = judging_experiment(judging);
 	}
 	causes_order(&judging->evidence, &diagnosis->opinions, &judging->proposals, diagnosis->always,
 		     &diagnosis->causes);

@@ -56,6 +56,8 @@ void propose_orders(const struct evidence *evidence, struct proposals *list);
 /* That `early` was to wait for `late`, in each way, if the two conflict and nothing orders them. */
 void propose_order(const struct evidence *evidence, const struct claim_part *early,
 		   const struct claim_part *late, struct proposals *list);
+/* Updates that, alone, do not mend the program, with all other updates of the same variable (propose_merged.c). */
+void propose_merged(const struct evidence *evidence, struct proposals *list);
 /* Reads that came before a write which passing runs had by then (propose_passing.c). */
 void propose_awaited(const struct evidence *evidence, struct proposals *list);
 
