@@ -14,7 +14,7 @@
 #include "loom/launch.h"
 #include "store/store.h"
 
-#define CMDS_STORE ".unsnarl" /* where runs are kept unless --store says otherwise */
+#define CMDS_STORE STORE_USUAL
 
 struct verb {
 	const struct options_page *page;

@@ -106,9 +106,7 @@ static void print_counts(const struct run_summary *summary)
 
 static void print_next(const struct run_summary *summary)
 {
-	_cleanup_free_ char *folder = text_shell(summary->store);
-	_cleanup_free_ char *option =
-		strcmp(summary->store, CMDS_STORE) ? memory_format(" --store %s", folder) : memory_string("");
+	_cleanup_free_ char *option = words_store_option(summary->store);
 
 	printf("Next:\n");
 	if (summary->failed)

@@ -92,12 +92,10 @@ static void print_rest(const struct run *run, const struct show_options *options
 	_cleanup_free_ char *predecessors =
 		words_count(run->observations.npredecessors, "predecessor", "predecessors");
 	_cleanup_free_ char *edges = words_count(run->observations.nedges, "edge", "edges");
-	_cleanup_free_ char *folder = text_shell(options->store);
-	bool usual = !strcmp(options->store, CMDS_STORE);
+	_cleanup_free_ char *option = words_store_option(options->store);
 
-	printf("\nAlso %s and %s; to see them:\n  unsnarl show %llu%s%s --predecessors | --edges | --all\n",
-	       predecessors, edges, (unsigned long long)run->number, usual ? "" : " --store ",
-	       usual ? "" : folder);
+	printf("\nAlso %s and %s; to see them:\n  unsnarl show %llu%s --predecessors | --edges | --all\n",
+	       predecessors, edges, (unsigned long long)run->number, option);
 }
 
 static void print_observations(struct listing *listing, const struct run *run,

@@ -10,8 +10,10 @@
 #include "base/progress.h"
 #include "diagnose/doubt.h"
 #include "diagnose/retell.h"
+#include "diagnose/tally_schedule.h"
 #include "loom/reduce.h"
 #include "loom/watch.h"
+#include "report/tally_words.h"
 
 #define WAIT_S 0.1    /* how often the progress bar is looked after */
 #define ALWAYS 100    /* schedules that failed: if none has passed by then, none will */

@@ -6,6 +6,7 @@
 #include "report/advice.h"
 #include "report/answer.h"
 #include "report/finding.h"
+#include "report/tally_words.h"
 #include "report/text.h"
 #include "report/patch_view.h"
 
@@ -138,10 +139,9 @@ void diagnosis_json(const struct diagnosis *diagnosis, const struct patch_offer 
 	json_object_set_new(answer, "always", json_boolean(diagnosis->always));
 	json_object_set_new(answer, "blames_control", json_boolean(tally_blames_control(tally)));
 	json_object_set_new(answer, "inconclusive", answer_count(tally->slow));
-	json_object_set_new(answer, "failures", tally_json(tally->ends.items, tally->ends.n));
-	json_object_set_new(answer, "policies", tally_json(tally->arms.items, tally->arms.n));
-	json_object_set_new(answer, "uncontrolled",
-			    tally_json(tally->uncontrolled.items, tally->uncontrolled.n));
+	json_object_set_new(answer, "failures", tally_json(&tally->ends));
+	json_object_set_new(answer, "policies", tally_json(&tally->arms));
+	json_object_set_new(answer, "uncontrolled", tally_json(&tally->uncontrolled));
 	json_object_set_new(answer, "failure", failure_json(diagnosis));
 	json_object_set_new(answer, "replays",
 			    json_pack("{s:o, s:o}", "runs", answer_count(diagnosis->replays.runs),

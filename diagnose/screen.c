@@ -14,6 +14,7 @@
 #include "report/passing_words.h"
 #include "report/said.h"
 #include "report/sentence.h"
+#include "report/tally_words.h"
 #include "report/text.h"
 #include "report/words.h"
 
@@ -21,9 +22,6 @@
 #define SAID_LINES 3
 #define FEW 20u  /* passing runs */
 #define LABEL 10 /* columns of "How sure  " */
-
-/* The store's folder as an option, when it is not the usual one. */
-#define USUAL_STORE ".unsnarl"
 
 static void put_label(FILE *out, const char *label, const char *text)
 {
@@ -48,14 +46,6 @@ static char *command_of(const struct diagnosis *diagnosis)
 
 	free(text);
 	return cut;
-}
-
-static char *store_option(const struct diagnosis *diagnosis)
-{
-	_cleanup_free_ char *folder = text_shell(diagnosis->options->store);
-
-	return strcmp(diagnosis->options->store, USUAL_STORE) ? memory_format(" --store %s", folder)
-							      : memory_string("");
 }
 
 /* ---- what happened ---- */
@@ -86,7 +76,7 @@ static void put_failure(const struct diagnosis *diagnosis, FILE *out)
 		fprintf(out, "%s\n", cut);
 	}
 	if (tally->ends.n > 1) {
-		_cleanup_free_ char *ends = tally_join(tally->ends.items, tally->ends.n);
+		_cleanup_free_ char *ends = tally_join(&tally->ends);
 		_cleanup_free_ char *others = memory_format("  failures of all kinds: %s", ends);
 
 		options_fill(out, others, 2, 2);
@@ -271,7 +261,7 @@ static bool replays_exactly(const struct diagnosis *diagnosis)
 static void put_again(const struct diagnosis *diagnosis, FILE *out)
 {
 	unsigned long long number = diagnosis->tally.failure.number;
-	_cleanup_free_ char *option = store_option(diagnosis);
+	_cleanup_free_ char *option = words_store_option(diagnosis->options->store);
 	struct {
 		const char *rest, *what;
 	} lines[] = { { "", replays_exactly(diagnosis) ? "the same again, exactly" : "the same turns again" },
@@ -367,7 +357,7 @@ static void put_nothing(const struct diagnosis *diagnosis, FILE *out)
 	const struct tally *tally = &diagnosis->tally;
 	_cleanup_free_ char *command = command_of(diagnosis);
 	_cleanup_free_ char *time = words_seconds(diagnosis->wall_s);
-	_cleanup_free_ char *arms = tally_join(tally->arms.items, tally->arms.n);
+	_cleanup_free_ char *arms = tally_join(&tally->arms);
 	_cleanup_free_ char *head = memory_format("No failure in %llu schedules of %s (%s, seed %llu).",
 						  (unsigned long long)tally->schedules, command, time,
 						  (unsigned long long)tally->seed);

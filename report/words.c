@@ -8,6 +8,15 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "report/text.h"
+#include "store/store.h"
+
+char *words_store_option(const char *store)
+{
+	_cleanup_free_ char *folder = text_shell(store);
+
+	return strcmp(store, STORE_USUAL) ? memory_format(" --store %s", folder) : memory_string("");
+}
 
 char *words_signal(int number)
 {
