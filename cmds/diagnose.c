@@ -79,14 +79,15 @@ static struct error *tell(const struct diagnosis *diagnosis, const struct launch
 {
 	_cleanup_free_ char *file = NULL;
 	struct patch_offer offer = { 0 };
+	const struct diagnosis_view view = diagnosis_facts(diagnosis);
 
 	if (!command->json)
-		diagnosis_print(diagnosis, stdout);
+		diagnosis_print(&view, stdout);
 	fflush(stdout);
 	TRY(diagnose_patch(diagnosis, launch, command->store, &offer));
 	file = offer.file;
 	if (command->json) {
-		diagnosis_json(diagnosis, &offer);
+		diagnosis_json(&view, &offer);
 		return NULL;
 	}
 	patch_offer_print(&offer, stdout);

@@ -12,7 +12,7 @@
 #include "diagnose/retell.h"
 #include "diagnose/shown_accesses.h"
 #include "diagnose/causes.h"
-#include "model/patch.h"
+#include "report/diagnosis_view.h"
 
 struct diagnosis;
 
@@ -71,8 +71,7 @@ struct method {
 extern const struct method method_waits, method_memory, method_isolate, method_fault, method_locate,
 	method_locate_shortest, method_rank, method_switches, method_wakes, method_candidates;
 
-/* screen.c, answer.c */
-void diagnosis_print(const struct diagnosis *diagnosis, FILE *out);
-void diagnosis_json(const struct diagnosis *diagnosis, const struct patch_offer *patch);
+/* What is told of it; borrowed from the diagnosis. */
+struct diagnosis_view diagnosis_facts(const struct diagnosis *diagnosis);
 
 #endif
