@@ -67,10 +67,10 @@ static const struct options_page page = {
 };
 
 /* What goes on, for who watches. */
-static void stage(const char *now)
+static void stage(enum diagnosis_stage now)
 {
 	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "unsnarl: %s\n", now);
+		fprintf(stderr, "unsnarl: %s\n", diagnosis_stage_words(now));
 }
 
 /* The answer; on a terminal it does not wait for the patch to be tried. */

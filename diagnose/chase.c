@@ -13,6 +13,7 @@
 #include "diagnose/tally_schedule.h"
 #include "loom/reduce.h"
 #include "loom/watch.h"
+#include "report/diagnosis_words.h"
 #include "report/tally_words.h"
 
 #define WAIT_S 0.1    /* how often the progress bar is looked after */
@@ -214,7 +215,7 @@ struct error *chase_shorten(struct chase *chase, double seconds, uint64_t near)
 		return NULL;
 	_cleanup_(progress_stopp) struct progress *progress = progress_start(STDERR_FILENO, 1);
 
-	progress_show(progress, 0, "making the failing schedule short");
+	progress_show(progress, 0, diagnosis_stage_words(DIAGNOSIS_SHORTENING));
 	chase->near = near;
 	TRY(hunt_steer(chase->hunt, &steer));
 	TRY(reduce_steered(steer, &tally->failure, REDUCE_TRIES, seconds, &watch, &tally->failure.reduced));
@@ -230,7 +231,7 @@ struct error *chase_measure(struct chase *chase, double seconds, struct windows 
 		return NULL;
 	_cleanup_(progress_stopp) struct progress *progress = progress_start(STDERR_FILENO, 1);
 
-	progress_show(progress, 0, "moving its switches");
+	progress_show(progress, 0, diagnosis_stage_words(DIAGNOSIS_MOVING_BAR));
 	TRY(hunt_steer(chase->hunt, &steer));
 	return windows_steered(steer, failure, &failure->reduced, seconds, chase->options.stop, out);
 }

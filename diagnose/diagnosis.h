@@ -13,6 +13,7 @@
 #include "diagnose/shown_accesses.h"
 #include "diagnose/causes.h"
 #include "report/diagnosis_view.h"
+#include "report/diagnosis_words.h"
 
 struct diagnosis;
 
@@ -27,10 +28,10 @@ struct diagnosis_options {
 	unsigned jobs;
 	double time_s, timeout_s;
 	const char *check, *expect, *store;
-	const struct findings *candidates; /* of a scan, to be tried as well; NULL for none */
-	struct world *world;               /* of all runs */
-	bool (*stop)(void);                /* Ctrl-C */
-	void (*stage)(const char *now);    /* what goes on now; may be NULL */
+	const struct findings *candidates;       /* of a scan, to be tried as well; NULL for none */
+	struct world *world;                     /* of all runs */
+	bool (*stop)(void);                      /* Ctrl-C */
+	void (*stage)(enum diagnosis_stage now); /* what goes on now; may be NULL */
 	/* Follows the crash back to what led to it, in `seconds` about; NULL: nobody does. */
 	struct error *(*isolate)(const struct diagnosis *diagnosis, double seconds, struct crash_answer *out);
 };

@@ -9,7 +9,6 @@
 
 struct opinion {
 	const char *method; /* "locate" */
-	const char *words;  /* how it knows, for people: "comparison with passing runs" */
 	struct findings findings;
 };
 

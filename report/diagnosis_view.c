@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "report/advice.h"
 #include "report/diagnosis_view.h"
+#include "report/diagnosis_words.h"
 #include "report/finding.h"
 #include "report/passing_words.h"
 #include "report/proof_words.h"
@@ -166,8 +167,8 @@ static char *names(const struct diagnosis_view *view, uint32_t bits)
 	for (size_t i = 0; i < view->opinions->n && i < OPINIONS_MOST; i++) {
 		if (!(bits >> i & 1))
 			continue;
-		char *longer =
-			memory_format("%s%s%s", text, *text ? ", " : "", view->opinions->items[i].words);
+		char *longer = memory_format("%s%s%s", text, *text ? ", " : "",
+					     diagnosis_method_words(view->opinions->items[i].method));
 
 		free(text);
 		text = longer;
