@@ -44,7 +44,7 @@ static void print_output(const char *output, bool whole)
 
 static void print_head(const struct run *run, const struct campaign *campaign, bool whole)
 {
-	_cleanup_free_ char *command = cmds_command(campaign, 11);
+	_cleanup_free_ char *command = words_command(campaign, 11);
 	_cleanup_free_ char *how = words_ended(run);
 	_cleanup_free_ char *reason = text_clean(run->reason ? run->reason : "");
 	_cleanup_free_ char *wall = words_seconds(run->wall_s);

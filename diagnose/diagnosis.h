@@ -1,6 +1,6 @@
 /* The main job: make the program fail, be sure of it, find out why. Stage by stage;
  * a stage that runs out of time or is interrupted leaves what it has. The methods that
- * explain a failure each add an opinion (method_*.c); weigh.c makes one answer of them.
+ * explain a failure each add an opinion (method_*.c); judge.c makes one answer of them.
  */
 #ifndef DIAGNOSE_DIAGNOSIS_H
 #define DIAGNOSE_DIAGNOSIS_H

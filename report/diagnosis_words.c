@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "model/place.h"
 
 const char *diagnosis_stage_words(enum diagnosis_stage stage)
 {
@@ -135,10 +136,9 @@ void diagnosis_tell(struct finding *finding, enum diagnosis_told told, uint32_t 
 
 char *diagnosis_block_words(const struct site *site, uint64_t size)
 {
-	const char *slash = strrchr(site->file, '/');
 	int through = site_through_length(site->through);
 
 	return memory_format("the %llu-byte block allocated at %s:%u in %s%s%.*s%s", (unsigned long long)size,
-			     slash ? slash + 1 : site->file, site->line, site->function, through ? " (" : "",
+			     place_file_name(site->file), site->line, site->function, through ? " (" : "",
 			     through, through ? site->through : "", through ? ")" : "");
 }

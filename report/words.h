@@ -18,6 +18,11 @@ char *words_time(int64_t microseconds);           /* "2026-01-31 12:00:00", loca
 char *words_store_option(const char *store);      /* " --store DIR" for commands; "" of the usual one */
 char *words_count(uint64_t n, const char *one, const char *many); /* "1 run", "2 runs" */
 
+struct campaign;
+/* The command line of a campaign, for people; on a terminal it is cut so that
+ * `beside` more columns fit on its line. */
+char *words_command(const struct campaign *campaign, int beside);
+
 /* "LcRd RmWr", oldest event first; "-" when there was none. `events` is how many
  * the run kept: only with 8 does it matter (model/run.h). */
 char *words_context(uint16_t context, unsigned events);
