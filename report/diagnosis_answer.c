@@ -116,17 +116,12 @@ static json_t *shortest_json(const struct diagnosis_view *view)
 void diagnosis_json(const struct diagnosis_view *view, const struct patch_offer *patch)
 {
 	const struct tally *tally = view->tally;
-	json_t *answer = answer_new("diagnose"), *arguments = json_array(), *findings = json_array();
+	json_t *answer = answer_new_of("diagnose", tally->program, tally->arguments, tally->build,
+				       tally->store, tally->campaign);
+	json_t *findings = json_array();
 
-	for (char *const *argument = tally->arguments; *argument; argument++)
-		json_array_append_new(arguments, answer_text(*argument));
 	for (size_t i = 0; i < view->causes->n; i++)
 		json_array_append_new(findings, cause_json(view, i));
-	json_object_set_new(answer, "program", answer_text(tally->program));
-	json_object_set_new(answer, "arguments", arguments);
-	json_object_set_new(answer, "build", answer_hex(tally->build));
-	json_object_set_new(answer, "store", answer_text(tally->store));
-	json_object_set_new(answer, "campaign", answer_count(tally->campaign));
 	json_object_set_new(answer, "seed", answer_count(tally->seed));
 	json_object_set_new(answer, "plain", plain_json(view));
 	json_object_set_new(answer, "schedules", answer_count(tally->schedules));

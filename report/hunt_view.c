@@ -157,15 +157,10 @@ static json_t *json_finding(const struct tally *summary, const struct story *sto
 
 void hunt_view_json(const struct tally *summary, const struct story *story)
 {
-	json_t *answer = answer_new("hunt"), *arguments = json_array(), *findings = json_array();
+	json_t *answer = answer_new_of("hunt", summary->program, summary->arguments, summary->build,
+				       summary->store, summary->campaign);
+	json_t *findings = json_array();
 
-	for (char *const *argument = summary->arguments; *argument; argument++)
-		json_array_append_new(arguments, answer_text(*argument));
-	json_object_set_new(answer, "program", answer_text(summary->program));
-	json_object_set_new(answer, "arguments", arguments);
-	json_object_set_new(answer, "build", answer_hex(summary->build));
-	json_object_set_new(answer, "store", answer_text(summary->store));
-	json_object_set_new(answer, "campaign", answer_count(summary->campaign));
 	json_object_set_new(answer, "seed", answer_count(summary->seed));
 	json_object_set_new(answer, "schedules", answer_count(summary->schedules));
 	json_object_set_new(answer, "points", answer_count(summary->points));

@@ -153,15 +153,9 @@ static json_t *json_reasons(const struct run_summary *summary)
 
 void run_view_json(const struct run_summary *summary)
 {
-	json_t *answer = answer_new("run"), *arguments = json_array();
+	json_t *answer = answer_new_of("run", summary->program, summary->arguments, summary->build,
+				       summary->store, summary->campaign);
 
-	for (char *const *argument = summary->arguments; *argument; argument++)
-		json_array_append_new(arguments, answer_text(*argument));
-	json_object_set_new(answer, "program", answer_text(summary->program));
-	json_object_set_new(answer, "arguments", arguments);
-	json_object_set_new(answer, "build", answer_hex(summary->build));
-	json_object_set_new(answer, "store", answer_text(summary->store));
-	json_object_set_new(answer, "campaign", answer_count(summary->campaign));
 	json_object_set_new(answer, "first", summary->done ? answer_count(summary->first) : json_null());
 	json_object_set_new(answer, "last", summary->done ? answer_count(summary->last) : json_null());
 	json_object_set_new(answer, "runs",
