@@ -14,7 +14,7 @@
 #include "loom/launch.h"
 #include "store/store.h"
 
-#define CMDS_STORE ".unsnarl" /* where runs are kept unless --store says otherwise */
+#define CMDS_STORE STORE_USUAL
 
 struct verb {
 	const struct options_page *page;
@@ -148,8 +148,5 @@ struct error *cmds_campaigns(struct store *store, uint64_t only, struct cmds_cam
 /* Orders them by their last run, the most recent first. */
 struct error *cmds_campaigns_recent(struct store *store, struct cmds_campaigns *campaigns);
 void cmds_campaigns_free(struct cmds_campaigns *campaigns);
-/* The command line of a campaign, for people; on a terminal it is cut so that
- * `beside` more columns fit on its line. */
-char *cmds_command(const struct campaign *campaign, int beside);
 
 #endif

@@ -12,7 +12,6 @@
 #include "base/memory.h"
 #include "cmds/cmds.h"
 #include "loom/area.h"
-#include "report/text.h"
 
 const char *const cmds_looms[] = { "any", "compiled", "binary", NULL };
 const char *const cmds_observers[] = { "pairs", "predecessors", "edges", NULL };
@@ -129,26 +128,6 @@ struct error *cmds_campaigns_recent(struct store *store, struct cmds_campaigns *
 		last[at] = number;
 	}
 	return NULL;
-}
-
-char *cmds_command(const struct campaign *campaign, int beside)
-{
-	_cleanup_free_ char *path = text_path(campaign->program);
-	/* A name without a slash would be looked for in PATH: say where it is. */
-	_cleanup_free_ char *named = memory_format("%s%s", strchr(path, '/') ? "" : "./", path);
-	char *command = text_shell(named);
-
-	for (char **argument = campaign->arguments; argument && *argument; argument++) {
-		_cleanup_free_ char *word = text_shell(*argument);
-		char *longer = memory_format("%s %s", command, word);
-
-		free(command);
-		command = longer;
-	}
-	char *cut = text_cut_line(command, beside);
-
-	free(command);
-	return cut;
 }
 
 uint64_t cmds_processors(void)

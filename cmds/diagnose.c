@@ -67,10 +67,10 @@ static const struct options_page page = {
 };
 
 /* What goes on, for who watches. */
-static void stage(const char *now)
+static void stage(enum diagnosis_stage now)
 {
 	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "unsnarl: %s\n", now);
+		fprintf(stderr, "unsnarl: %s\n", diagnosis_stage_words(now));
 }
 
 /* The answer; on a terminal it does not wait for the patch to be tried. */
@@ -79,14 +79,15 @@ static struct error *tell(const struct diagnosis *diagnosis, const struct launch
 {
 	_cleanup_free_ char *file = NULL;
 	struct patch_offer offer = { 0 };
+	const struct diagnosis_view view = diagnosis_facts(diagnosis);
 
 	if (!command->json)
-		diagnosis_print(diagnosis, stdout);
+		diagnosis_print(&view, stdout);
 	fflush(stdout);
 	TRY(diagnose_patch(diagnosis, launch, command->store, &offer));
 	file = offer.file;
 	if (command->json) {
-		diagnosis_json(diagnosis, &offer);
+		diagnosis_json(&view, &offer);
 		return NULL;
 	}
 	patch_offer_print(&offer, stdout);

@@ -6,7 +6,7 @@
 
 #include "cmds/candidate_findings.h"
 #include "cmds/scan_kept.h"
-#include "report/text.h"
+#include "report/candidate.h"
 
 #define ELSEWHERE_MOST 3
 
@@ -32,25 +32,6 @@ static bool is_alike(const struct candidate *a, const struct candidate *b)
 	return true;
 }
 
-static const char *file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-static void print_place(const struct candidate *candidate, FILE *out)
-{
-	const struct candidate_access *first = &candidate->accesses.items[0],
-				      *second = &candidate->accesses.items[1];
-	_cleanup_free_ char *variable = text_clean(candidate->variable),
-			    *file = text_clean(file_name(first->file));
-	_cleanup_free_ char *other = text_clean(file_name(second->file));
-
-	fprintf(out, "  %s:%u and %s:%u, %s (candidate %u)\n", file, first->line, other, second->line,
-		*variable ? variable : "a variable without a name", candidate->rank);
-}
-
 struct error *diagnose_tell_candidates(const struct diagnosis *diagnosis, FILE *out)
 {
 	_cleanup_(scan_free) struct scan scan = { 0 };
@@ -67,15 +48,13 @@ struct error *diagnose_tell_candidates(const struct diagnosis *diagnosis, FILE *
 			found = &scan.candidates.items[i];
 	if (!found)
 		return NULL;
-	fprintf(out, "\nThis was also candidate %u of unsnarl scan.\n", found->rank);
+	candidate_print_found(found, out);
 	for (size_t i = 0; i < scan.candidates.n && shown < ELSEWHERE_MOST; i++) {
 		const struct candidate *candidate = &scan.candidates.items[i];
 
 		if (!is_alike(candidate, found) || touches(candidate, cause))
 			continue;
-		if (!shown++)
-			fprintf(out, "The same mistake may be at these lines; unsnarl verify tries them:\n");
-		print_place(candidate, out);
+		candidate_print_alike(candidate, !shown++, out);
 	}
 	return NULL;
 }

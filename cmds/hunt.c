@@ -9,12 +9,12 @@
 #include "base/memory.h"
 #include "cmds/cmds.h"
 #include "cmds/focus.h"
-#include "cmds/hunt_summary.h"
 #include "diagnose/chase.h"
 #include "diagnose/experiment.h"
 #include "diagnose/retell.h"
 #include "loom/launch.h"
 #include "loom/world/world.h"
+#include "report/hunt_view.h"
 
 #define USUAL_BUDGET 10000
 #define MEASURE_SECONDS 20
@@ -170,7 +170,7 @@ static struct error *tell(const struct hunt_command *command, const struct launc
 	if (retold.story.traced && failure->reduced.nturns && failure->number)
 		TRY(keep_claims(launch, failure, &retold, windows, store));
 	retold.story.found = !failure->reduced.nturns;
-	(command->json ? hunt_summary_json : hunt_summary_print)(summary, &retold.story);
+	(command->json ? hunt_view_json : hunt_view_print)(summary, &retold.story);
 	return NULL;
 }
 

@@ -133,7 +133,7 @@ static void print_text(const struct run *run, const struct campaign *campaign, c
 {
 	struct excerpts excerpts = { 0 };
 	_cleanup_free_ char *program = memory_string(campaign->program);
-	_cleanup_free_ char *command = cmds_command(campaign, 11);
+	_cleanup_free_ char *command = words_command(campaign, 11);
 	_cleanup_free_ char *how = words_ended(run);
 
 	excerpts.folder = memory_string(dirname(program));

@@ -15,6 +15,7 @@
 #include "report/answer.h"
 #include "report/rank_answer.h"
 #include "report/text.h"
+#include "report/words.h"
 
 struct rank_options {
 	uint64_t top, campaign, context;
@@ -223,7 +224,7 @@ static struct error *print(struct rank_view *view, const struct rank_options *op
 		return NULL;
 	}
 	_cleanup_free_ char *program = memory_string(campaign->program);
-	_cleanup_free_ char *command = cmds_command(campaign, 0);
+	_cleanup_free_ char *command = words_command(campaign, 0);
 
 	view->excerpts.folder = memory_string(dirname(program));
 	printf("%s\n", command);

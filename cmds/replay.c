@@ -268,7 +268,7 @@ static struct error *replay_all(const struct replay_command *command, struct lau
 		error = replay_once(command, &options, subject, &report);
 	}
 	if (!error)
-		(command->json ? replay_report_json : replay_report_print)(&report);
+		(command->json ? replay_view_json : replay_view_print)(&report);
 	*status = cmds_interrupted() ? CMDS_INTERRUPTED : report.same_end && subject->failed;
 	replay_report_free(&report);
 	return error;

@@ -1,32 +1,11 @@
-/* What replays did, compared with what was recorded; told at the end. All names
- * are borrowed.
- */
+/* Replays are compared with the record as they end; report/replay_view.h tells what came of it. */
 #ifndef CMDS_REPLAY_REPORT_H
 #define CMDS_REPLAY_REPORT_H
 
-#include "base/memory.h"
-#include "model/atlas.h"
-#include "model/run.h"
-
-struct replay_report {
-	const char *name;
-	const struct schedule *recorded;
-	struct atlas *atlas;
-	bool failed; /* the recorded run */
-	bool still;  /* replayed without address randomisation, since with it a run went astray */
-	bool strayed;
-	uint64_t runs, identical;
-	uint64_t same_end, same_output, same_schedule;
-	struct run other; /* the first that was not identical */
-	bool has_other;
-	char *ended, *output; /* of the first run */
-};
+#include "report/replay_view.h"
 
 void replay_report_add(struct replay_report *report, struct run *run);
 /* All over, without address randomisation. */
 void replay_report_again(struct replay_report *report);
-void replay_report_print(const struct replay_report *report);
-void replay_report_json(const struct replay_report *report);
-void replay_report_free(struct replay_report *report);
 
 #endif

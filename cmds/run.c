@@ -99,7 +99,7 @@ static struct error *drain(struct launch_pool *pool, struct store *store, struct
 
 	while (!done && !cmds_interrupted()) {
 		_cleanup_(run_free) struct run run = { 0 };
-		_cleanup_free_ char *words = run_summary_words(summary);
+		_cleanup_free_ char *words = run_view_words(summary);
 		bool got = false;
 
 		progress_show(progress, summary->done, words);
@@ -215,7 +215,7 @@ static struct error *run_main(int argc, char **argv, int *status)
 	else if (summary.interrupted)
 		fprintf(stderr, "unsnarl run: interrupted after %llu of %llu runs; those are recorded\n",
 			(unsigned long long)summary.done, (unsigned long long)summary.wanted);
-	(options.json ? run_summary_json : run_summary_print)(&summary);
+	(options.json ? run_view_json : run_view_print)(&summary);
 	*status = summary.interrupted ? CMDS_INTERRUPTED : 0;
 	return NULL;
 }

@@ -201,7 +201,7 @@ static void print_machine(const struct run *runs, size_t n)
 static struct error *print_campaign(struct store *store, const struct campaign *campaign, bool whole,
 				    bool curve)
 {
-	_cleanup_free_ char *command = cmds_command(campaign, 20);
+	_cleanup_free_ char *command = words_command(campaign, 20);
 	_cleanup_free_ char *count = words_count(campaign->runs, "run", "runs");
 	struct run *runs = NULL;
 	size_t n = 0;

@@ -44,7 +44,7 @@ static void print_output(const char *output, bool whole)
 
 static void print_head(const struct run *run, const struct campaign *campaign, bool whole)
 {
-	_cleanup_free_ char *command = cmds_command(campaign, 11);
+	_cleanup_free_ char *command = words_command(campaign, 11);
 	_cleanup_free_ char *how = words_ended(run);
 	_cleanup_free_ char *reason = text_clean(run->reason ? run->reason : "");
 	_cleanup_free_ char *wall = words_seconds(run->wall_s);
@@ -92,12 +92,10 @@ static void print_rest(const struct run *run, const struct show_options *options
 	_cleanup_free_ char *predecessors =
 		words_count(run->observations.npredecessors, "predecessor", "predecessors");
 	_cleanup_free_ char *edges = words_count(run->observations.nedges, "edge", "edges");
-	_cleanup_free_ char *folder = text_shell(options->store);
-	bool usual = !strcmp(options->store, CMDS_STORE);
+	_cleanup_free_ char *option = words_store_option(options->store);
 
-	printf("\nAlso %s and %s; to see them:\n  unsnarl show %llu%s%s --predecessors | --edges | --all\n",
-	       predecessors, edges, (unsigned long long)run->number, usual ? "" : " --store ",
-	       usual ? "" : folder);
+	printf("\nAlso %s and %s; to see them:\n  unsnarl show %llu%s --predecessors | --edges | --all\n",
+	       predecessors, edges, (unsigned long long)run->number, option);
 }
 
 static void print_observations(struct listing *listing, const struct run *run,

@@ -230,7 +230,7 @@ static struct error *print_unknown(const struct show_sites *show)
 
 static struct error *print_text(struct show_sites *show)
 {
-	_cleanup_free_ char *command = cmds_command(show->campaign, 20);
+	_cleanup_free_ char *command = words_command(show->campaign, 20);
 	_cleanup_free_ char *program = memory_string(show->campaign->program);
 	struct error *error = NULL;
 

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "diagnose/shown_accesses.h"
+#include "report/diagnosis_words.h"
 
 /* The last event that is this access, by its thread if that did it; run->nevents: none. */
 static size_t find_event(const struct trace *trace, const struct finding_access *access)
@@ -43,15 +44,8 @@ static const struct block *find_block(const struct observations *run, size_t at)
 static char *describe(const struct trace *trace, const struct block *block)
 {
 	const struct site *site = atlas_number(trace->atlas, block->site);
-	const char *slash = site ? strrchr(site->file, '/') : NULL;
-	int through = site ? site_through_length(site->through) : 0;
 
-	if (!site)
-		return NULL;
-	return memory_format("the %llu-byte block allocated at %s:%u in %s%s%.*s%s",
-			     (unsigned long long)block->size, slash ? slash + 1 : site->file, site->line,
-			     site->function, through ? " (" : "", through, through ? site->through : "",
-			     through ? ")" : "");
+	return site ? diagnosis_block_words(site, block->size) : NULL;
 }
 
 void trace_name_blocks(const struct trace *trace, struct finding *finding)

@@ -15,42 +15,7 @@
 #define DIAGNOSE_CAUSES_H
 
 #include "diagnose/proposals.h"
-#include "model/finding.h"
-
-struct opinion {
-	const char *method; /* "locate" */
-	const char *words;  /* how it knows, for people: "comparison with passing runs" */
-	struct findings findings;
-};
-
-struct opinions {
-	struct opinion *items;
-	size_t n, room; /* as VEC */
-};
-void opinions_free(struct opinions *opinions);
-#define OPINIONS_MOST 32
-
-struct cause {
-	struct finding *finding; /* an opinion's or the causes' own */
-	enum verdict verdict;
-	bool tried;       /* there are counts */
-	bool consequence; /* forbidden it fails all the same */
-	bool seen;        /* it is the failure itself */
-	bool second;      /* of another failure, that comes also when the first cause is forbidden */
-	struct claim claim;
-	struct proof proof;
-	uint32_t claimed; /* bits by place of the opinion */
-};
-
-struct causes {
-	struct cause *items;
-	size_t n, room;                 /* as VEC */
-	struct findings told;           /* findings that no opinion has */
-	struct findings second;         /* of another fault, one at most */
-	struct trials_counts near, any; /* schedules of the program as it is */
-	uint64_t tried, runs;           /* claims, runs of all experiments */
-};
-void causes_free(struct causes *causes);
+#include "model/cause.h"
 
 /* Orders what was tried and tells it. Findings of opinions that were not tried, or fail all the same, come
  * last, in the order of the opinions. `always`: every schedule fails. */
@@ -67,7 +32,5 @@ void causes_tell(const struct evidence *evidence, const struct proposal *proposa
 bool causes_same(const struct finding *a, const struct finding *b);
 /* Is an access of the one at a place of the other? */
 bool causes_touch(const struct finding *a, const struct finding *b);
-
-double cause_score(const struct cause *cause); /* for JSON: 0..1 */
 
 #endif

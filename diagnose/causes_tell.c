@@ -5,6 +5,7 @@
 
 #include "analysis/locon/explain.h"
 #include "diagnose/causes.h"
+#include "report/diagnosis_words.h"
 
 static bool overlap(const struct claim_part *a, const struct claim_part *b)
 {
@@ -66,9 +67,7 @@ void causes_tell(const struct evidence *evidence, const struct proposal *proposa
 			access->kind = part->write ? SITE_WRITE : SITE_READ;
 		finding_add_variable(out, access->variable);
 	}
-	out->summary = memory_string(out->class == FINDING_ORDER
-					     ? "the first access came before the second was done"
-					     : "accesses that belong together were not one step");
+	diagnosis_tell(out, out->class == FINDING_ORDER ? TOLD_TOO_EARLY : TOLD_TORN, 0, 0);
 	(void)evidence;
 	finding_settle(out);
 }

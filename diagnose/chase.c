@@ -10,8 +10,11 @@
 #include "base/progress.h"
 #include "diagnose/doubt.h"
 #include "diagnose/retell.h"
+#include "diagnose/tally_schedule.h"
 #include "loom/reduce.h"
 #include "loom/watch.h"
+#include "report/diagnosis_words.h"
+#include "report/tally_words.h"
 
 #define WAIT_S 0.1    /* how often the progress bar is looked after */
 #define ALWAYS 100    /* schedules that failed: if none has passed by then, none will */
@@ -212,7 +215,7 @@ struct error *chase_shorten(struct chase *chase, double seconds, uint64_t near)
 		return NULL;
 	_cleanup_(progress_stopp) struct progress *progress = progress_start(STDERR_FILENO, 1);
 
-	progress_show(progress, 0, "making the failing schedule short");
+	progress_show(progress, 0, diagnosis_stage_words(DIAGNOSIS_SHORTENING));
 	chase->near = near;
 	TRY(hunt_steer(chase->hunt, &steer));
 	TRY(reduce_steered(steer, &tally->failure, REDUCE_TRIES, seconds, &watch, &tally->failure.reduced));
@@ -228,7 +231,7 @@ struct error *chase_measure(struct chase *chase, double seconds, struct windows 
 		return NULL;
 	_cleanup_(progress_stopp) struct progress *progress = progress_start(STDERR_FILENO, 1);
 
-	progress_show(progress, 0, "moving its switches");
+	progress_show(progress, 0, diagnosis_stage_words(DIAGNOSIS_MOVING_BAR));
 	TRY(hunt_steer(chase->hunt, &steer));
 	return windows_steered(steer, failure, &failure->reduced, seconds, chase->options.stop, out);
 }

@@ -5,9 +5,10 @@
 #ifndef DIAGNOSE_CHASE_H
 #define DIAGNOSE_CHASE_H
 
-#include "diagnose/tally.h"
+#include "loom/hunt.h"
 #include "loom/launch.h"
 #include "loom/window.h"
+#include "model/tally.h"
 #include "store/store.h"
 
 struct chase_options {

@@ -97,7 +97,7 @@ static void ask(struct diagnosis *diagnosis, double seconds, struct opinion *opi
 		return;
 	}
 	if (diagnosis->options->stage)
-		diagnosis->options->stage("following the crash back, value by value");
+		diagnosis->options->stage(DIAGNOSIS_ISOLATING);
 	struct error *error = diagnosis->options->isolate(diagnosis, seconds, &answer);
 
 	trail->seconds = watch_now() - began;
@@ -128,7 +128,7 @@ static struct error *ask_always(struct diagnosis *diagnosis, struct opinion *opi
 }
 
 const struct method method_isolate = {
-	.head = { .method = "isolate", .words = "the crash, followed back value by value" },
+	.head = { .method = "isolate" },
 	.ask = ask_always,
 };
 

@@ -19,15 +19,6 @@ struct crash_answer {
 	struct finding finding; /* may have no accesses: it came to nothing */
 };
 
-/* As diagnose has it: whether the two agree. */
-struct crash_trail {
-	enum crash_agreement agreement;
-	bool sure;
-	const struct finding *finding; /* isolate's, in its opinion; NULL: none */
-	char *why;                     /* of CRASH_FAILED */
-	double seconds;
-};
-
 /* Follows the crash after the experiments, and compares. A finding of isolate becomes the first cause only where
  * experiments have shown none. Where isolate cannot be run that is told; what is known stays. */
 void crash_trail_follow(struct diagnosis *diagnosis);

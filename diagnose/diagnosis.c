@@ -33,7 +33,7 @@
  * variables in two threads, needs three. */
 #define TIMING_SWITCHES 100
 
-static void say(const struct diagnosis *diagnosis, const char *now)
+static void say(const struct diagnosis *diagnosis, enum diagnosis_stage now)
 {
 	if (diagnosis->options->stage)
 		diagnosis->options->stage(now);
@@ -84,7 +84,7 @@ static struct error *run_plain(struct diagnosis *diagnosis)
 	struct error *error = NULL;
 	bool done = false;
 
-	say(diagnosis, "running the program once as it is");
+	say(diagnosis, DIAGNOSIS_PLAIN);
 	launch.control = (struct area_control){ .policy = POLICY_FREE };
 	TRY(launch_pool_start(&launch, 1, 1, &pool));
 	while (!error && !done && !diagnosis->has_plain && !is_stopped(diagnosis))
@@ -110,7 +110,7 @@ static struct error *hunt(struct diagnosis *diagnosis, double deadline, struct c
 		.stop = options->stop,
 	};
 
-	say(diagnosis, "looking for a schedule that fails, and some that pass");
+	say(diagnosis, DIAGNOSIS_HUNTING);
 	TRY(chase_start(&chasing, diagnosis->store, &diagnosis->tally, chase));
 	TRY(chase_follow(*chase));
 	diagnosis->always = diagnosis->tally.found && !diagnosis->tally.passed;
@@ -132,7 +132,7 @@ static struct error *replay(struct diagnosis *diagnosis)
 
 	if (is_stopped(diagnosis) || !schedule->nturns)
 		return NULL;
-	say(diagnosis, "replaying the failure");
+	say(diagnosis, DIAGNOSIS_REPLAYING);
 	return replays_do(&diagnosis->launch, schedule, options->jobs, REPLAYS,
 			  seconds_for(diagnosis, REPLAY_SHARE), options->stop, &diagnosis->replays);
 }
@@ -146,7 +146,7 @@ static struct error *retell_shortest(struct diagnosis *diagnosis)
 
 	if (is_stopped(diagnosis) || !schedule->nturns)
 		return NULL;
-	say(diagnosis, "following the shortest one access by access");
+	say(diagnosis, DIAGNOSIS_TRACING);
 	TRY(retell(&diagnosis->launch, schedule, retold));
 	diagnosis->has_story = true;
 	if (!retold->story.traced)
@@ -167,7 +167,7 @@ static struct error *retell_shortest(struct diagnosis *diagnosis)
 /* All methods also after Ctrl-C: they only compute, and what is known is wanted. */
 static struct error *explain(struct diagnosis *diagnosis, struct chase *chase)
 {
-	say(diagnosis, "finding out why");
+	say(diagnosis, DIAGNOSIS_EXPLAINING);
 	if (!diagnosis->has_story)
 		atlas_read_file(&diagnosis->retold.atlas, diagnosis->options->program);
 	for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
@@ -181,7 +181,7 @@ static struct error *explain(struct diagnosis *diagnosis, struct chase *chase)
 		if (error)
 			return error;
 	}
-	say(diagnosis, "forcing and forbidding what may be the cause");
+	say(diagnosis, DIAGNOSIS_PROVING);
 	TRY(judge(diagnosis, chase, watch_now() + seconds_for(diagnosis, JUDGE_SHARE),
 		  diagnosis->options->schedules * EXPERIMENT_TIMES));
 	/* Something was not under control: what was seen may not come again. */
@@ -222,9 +222,9 @@ static struct error *run_stages(struct diagnosis *diagnosis)
 		return NULL;
 	TRY(replay(diagnosis));
 	if (!diagnosis->always && !is_stopped(diagnosis)) {
-		say(diagnosis, "making the failing schedule short");
+		say(diagnosis, DIAGNOSIS_SHORTENING);
 		TRY(chase_shorten(chase, short_while(diagnosis, SHORTEN_SHARE, SHORTEN_MOST), CHASE_NEAR));
-		say(diagnosis, "moving its switches until the failure goes away");
+		say(diagnosis, DIAGNOSIS_MOVING);
 		TRY(chase_measure(chase, short_while(diagnosis, MEASURE_SHARE, MEASURE_MOST),
 				  &diagnosis->windows));
 	}

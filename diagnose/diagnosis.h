@@ -1,6 +1,6 @@
 /* The main job: make the program fail, be sure of it, find out why. Stage by stage;
  * a stage that runs out of time or is interrupted leaves what it has. The methods that
- * explain a failure each add an opinion (method_*.c); weigh.c makes one answer of them.
+ * explain a failure each add an opinion (method_*.c); judge.c makes one answer of them.
  */
 #ifndef DIAGNOSE_DIAGNOSIS_H
 #define DIAGNOSE_DIAGNOSIS_H
@@ -12,7 +12,8 @@
 #include "diagnose/retell.h"
 #include "diagnose/shown_accesses.h"
 #include "diagnose/causes.h"
-#include "model/patch.h"
+#include "report/diagnosis_view.h"
+#include "report/diagnosis_words.h"
 
 struct diagnosis;
 
@@ -27,10 +28,10 @@ struct diagnosis_options {
 	unsigned jobs;
 	double time_s, timeout_s;
 	const char *check, *expect, *store;
-	const struct findings *candidates; /* of a scan, to be tried as well; NULL for none */
-	struct world *world;               /* of all runs */
-	bool (*stop)(void);                /* Ctrl-C */
-	void (*stage)(const char *now);    /* what goes on now; may be NULL */
+	const struct findings *candidates;       /* of a scan, to be tried as well; NULL for none */
+	struct world *world;                     /* of all runs */
+	bool (*stop)(void);                      /* Ctrl-C */
+	void (*stage)(enum diagnosis_stage now); /* what goes on now; may be NULL */
 	/* Follows the crash back to what led to it, in `seconds` about; NULL: nobody does. */
 	struct error *(*isolate)(const struct diagnosis *diagnosis, double seconds, struct crash_answer *out);
 };
@@ -71,8 +72,7 @@ struct method {
 extern const struct method method_waits, method_memory, method_isolate, method_fault, method_locate,
 	method_locate_shortest, method_rank, method_switches, method_wakes, method_candidates;
 
-/* screen.c, answer.c */
-void diagnosis_print(const struct diagnosis *diagnosis, FILE *out);
-void diagnosis_json(const struct diagnosis *diagnosis, const struct patch_offer *patch);
+/* What is told of it; borrowed from the diagnosis. */
+struct diagnosis_view diagnosis_facts(const struct diagnosis *diagnosis);
 
 #endif

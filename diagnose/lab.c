@@ -13,11 +13,6 @@
 #define ENOUGH_LEAST 12 /* of the quick test */
 #define ENOUGH_MOST 256
 
-const char *verdict_word(enum verdict verdict)
-{
-	return verdict == VERDICT_PROVEN ? "proven" : verdict == VERDICT_LIKELY ? "likely" : "a guess";
-}
-
 bool lab_is_over(const struct lab *lab)
 {
 	return trials_are_over(&lab->trials);

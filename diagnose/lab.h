@@ -14,27 +14,12 @@
 
 #include "loom/trials.h"
 
-enum verdict { VERDICT_NONE, VERDICT_GUESS, VERDICT_LIKELY, VERDICT_PROVEN };
-const char *verdict_word(enum verdict verdict); /* "proven", "likely", "a guess" */
-
 struct lab {
 	struct trials trials;
 	struct trials_counts near, any; /* the program as it is */
 	uint64_t enough;                /* runs near the failing ones that show that it is mended */
 	double opened;                  /* as watch_now */
 	bool ready;                     /* the failure comes again when its schedules are followed */
-};
-
-/* What experiments have told of a claim. */
-struct proof {
-	bool tried, mended;
-	bool clean;                     /* none of the failing schedules fails any more when it is followed */
-	struct trials_counts along;     /* forbidden, along and near failing schedules: the quick test */
-	struct trials_counts near, any; /* forbidden, as many as the program as it is */
-	struct trials_counts forced;
-	bool turned;                                    /* the opposite order was tried, too */
-	struct trials_counts others_first, group_first; /* of groups: forbidden, and one side asked for */
-	enum verdict verdict;
 };
 
 /* Sees how often the program fails as it is. */

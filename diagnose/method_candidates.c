@@ -36,7 +36,7 @@ static struct error *ask_candidates(struct diagnosis *diagnosis, struct opinion 
 		finding->run = diagnosis->tally.failure.number;
 		finding->runs.passed = diagnosis->tally.passed;
 		finding->runs.failed = diagnosis->tally.failed;
-		finding->summary = memory_string("The program's text lets these accesses meet.");
+		diagnosis_tell(finding, TOLD_CANDIDATE, 0, 0);
 		for (size_t a = 0; a < candidates->items[i].accesses.n; a++)
 			copy_access(&candidates->items[i].accesses.items[a], finding);
 	}
@@ -44,6 +44,6 @@ static struct error *ask_candidates(struct diagnosis *diagnosis, struct opinion 
 }
 
 const struct method method_candidates = {
-	.head = { .method = "scan", .words = "the program's text" },
+	.head = { .method = "scan" },
 	.ask = ask_candidates,
 };

@@ -48,8 +48,7 @@ static struct error *ask_locate(struct diagnosis *diagnosis, struct opinion *opi
 }
 
 const struct method method_locate = {
-	.head = { .method = "locate",
-		  .words = "comparison with passing runs", },
+	.head = { .method = "locate" },
 	.ask = ask_locate,
 };
 
@@ -59,8 +58,7 @@ static struct error *ask_locate_shortest(struct diagnosis *diagnosis, struct opi
 }
 
 const struct method method_locate_shortest = {
-	.head = { .method = "locate-shortest",
-		  .words = "comparison of the shortest failing run", },
+	.head = { .method = "locate-shortest" },
 	.ask = ask_locate_shortest,
 };
 
@@ -122,7 +120,6 @@ static struct error *ask_rank(struct diagnosis *diagnosis, struct opinion *opini
 }
 
 const struct method method_rank = {
-	.head = { .method = "rank",
-		  .words = "graphs of communication", },
+	.head = { .method = "rank" },
 	.ask = ask_rank,
 };

@@ -18,11 +18,11 @@ static void add(const struct diagnosis *diagnosis, struct finding *finding, uint
 	finding_add_variable(finding, access->variable);
 }
 
-static const char *words(enum memory_fault kind)
+static enum diagnosis_told told_of(enum memory_fault kind)
 {
-	return kind == MEMORY_DOUBLE_FREE      ? "A heap block is freed twice."
-	       : kind == MEMORY_USE_AFTER_FREE ? "A heap block is used after it was freed."
-					       : "An access goes beyond its heap block.";
+	return kind == MEMORY_DOUBLE_FREE      ? TOLD_FREED_TWICE
+	       : kind == MEMORY_USE_AFTER_FREE ? TOLD_USED_FREED
+					       : TOLD_BEYOND_BLOCK;
 }
 
 static struct error *ask_memory(struct diagnosis *diagnosis, struct opinion *opinion)
@@ -46,12 +46,11 @@ static struct error *ask_memory(struct diagnosis *diagnosis, struct opinion *opi
 		add(diagnosis, finding, fault->freed_thread, fault->freed_site, SITE_WRITE);
 	add(diagnosis, finding, fault->thread, fault->site,
 	    fault->write || fault->kind == MEMORY_DOUBLE_FREE ? SITE_WRITE : SITE_READ);
-	finding->summary = memory_string(words(fault->kind));
-	finding->evidence = memory_string("The run ended at this access.");
+	diagnosis_tell(finding, told_of(fault->kind), 0, 0);
 	return NULL;
 }
 
 const struct method method_memory = {
-	.head = { .method = "memory", .words = "what is known of heap blocks" },
+	.head = { .method = "memory" },
 	.ask = ask_memory,
 };

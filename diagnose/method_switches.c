@@ -28,9 +28,7 @@ static void tell(const struct diagnosis *diagnosis, const struct hint *claim, st
 		access->missing = step->missing;
 		finding_add_variable(finding, access->variable);
 	}
-	finding->summary = memory_string("these are the conflicting accesses nearest to a switch that the "
-					 "failure needs");
-	finding->evidence = memory_string("The failure needs a switch of threads at this place.");
+	diagnosis_tell(finding, TOLD_NEAR_SWITCH, 0, 0);
 }
 
 static struct error *ask_switches(struct diagnosis *diagnosis, struct opinion *opinion)
@@ -41,7 +39,6 @@ static struct error *ask_switches(struct diagnosis *diagnosis, struct opinion *o
 }
 
 const struct method method_switches = {
-	.head = { .method = "switches",
-		  .words = "the switches that the failure needs", },
+	.head = { .method = "switches" },
 	.ask = ask_switches,
 };

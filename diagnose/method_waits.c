@@ -86,7 +86,7 @@ static void tell_cycle(struct diagnosis *diagnosis, struct opinion *opinion)
 {
 	const struct schedule *schedule = schedule_of(diagnosis);
 	struct finding *finding = add_finding(diagnosis, opinion, FINDING_DEADLOCK, 1);
-	size_t threads = 0;
+	uint32_t threads = 0;
 	bool joins = false;
 
 	for (size_t i = 0; i < schedule->nwaits; i++) {
@@ -104,14 +104,11 @@ static void tell_cycle(struct diagnosis *diagnosis, struct opinion *opinion)
 			add_call(diagnosis, finding, schedule->waits[i].thread,
 				 is_lock(schedule->waits[i].kind) ? "lock" : "wait", schedule->waits[i].site,
 				 true);
-	finding->summary = threads == 1
-				   ? memory_string("A thread waits for a lock that it has itself.")
-				   : memory_format(joins ? "%zu threads wait for each other: one for the end "
-							   "of another, which wants a lock that it has."
-							 : "%zu threads wait for each other: each has the "
-							   "lock that the next one wants.",
-						   threads);
-	finding->evidence = memory_string("The cycle was there when the run could not go on.");
+	diagnosis_tell(finding,
+		       threads == 1 ? TOLD_OWN_LOCK
+		       : joins      ? TOLD_JOIN_CYCLE
+				    : TOLD_LOCK_CYCLE,
+		       threads, 0);
 }
 
 /* The last look of the waiting thread at what the signalling one then changed. */
@@ -160,12 +157,7 @@ static bool tell_missed(struct diagnosis *diagnosis, struct opinion *opinion)
 		add_condition(diagnosis, finding, wait);
 		add_call(diagnosis, finding, wait->missed_thread, "signal", wait->missed_site, false);
 		add_call(diagnosis, finding, wait->thread, "wait", wait->site, true);
-		finding->summary = memory_format("T%u signals when nobody waits; then T%u waits for a signal "
-						 "that never comes again.",
-						 wait->missed_thread, wait->thread);
-		finding->evidence =
-			memory_string("The signal was given and the wait was open when the run could not go "
-				      "on.");
+		diagnosis_tell(finding, TOLD_SIGNAL_MISSED, wait->missed_thread, wait->thread);
 		return true;
 	}
 	return false;
@@ -190,11 +182,7 @@ static bool tell_kept_lock(struct diagnosis *diagnosis, struct opinion *opinion)
 		add_call(diagnosis, finding, keeper->thread, "lock", blocked->holder_site, false);
 		add_call(diagnosis, finding, keeper->thread, "wait", keeper->site, true);
 		add_call(diagnosis, finding, blocked->thread, "lock", blocked->site, true);
-		finding->summary =
-			memory_format("T%u waits to be woken while it has a lock, and T%u waits for "
-				      "that lock: nobody is left who could wake it.",
-				      keeper->thread, blocked->thread);
-		finding->evidence = memory_string("So it was when the run could not go on.");
+		diagnosis_tell(finding, TOLD_LOCK_KEPT, keeper->thread, blocked->thread);
 		return true;
 	}
 	return false;
@@ -210,7 +198,7 @@ static void tell_hang(struct diagnosis *diagnosis, struct opinion *opinion)
 			add_call(diagnosis, finding, schedule->waits[i].thread,
 				 is_lock(schedule->waits[i].kind) ? "lock" : "wait", schedule->waits[i].site,
 				 true);
-	finding->summary = memory_string("Threads wait for something that no thread will do.");
+	diagnosis_tell(finding, TOLD_HANG, 0, 0);
 }
 
 static struct error *ask_waits(struct diagnosis *diagnosis, struct opinion *opinion)
@@ -233,7 +221,7 @@ static struct error *ask_waits(struct diagnosis *diagnosis, struct opinion *opin
 }
 
 const struct method method_waits = {
-	.head = { .method = "waits", .words = "who waits for whom", },
+	.head = { .method = "waits" },
 	.ask = ask_waits,
 };
 
@@ -252,10 +240,11 @@ static void tell_fault(struct diagnosis *diagnosis, const struct event *event, b
 	access->thread = event->thread;
 	access->kind = event->write ? SITE_WRITE : SITE_READ;
 	finding_add_variable(finding, access->variable);
-	finding->summary = leaves ? memory_string("This write leaves the memory that it began in.")
-				  : memory_format("This %s is the last thing that the program does.",
-						  event->write ? "write" : "read");
-	finding->evidence = memory_string("It fails so in every order of its threads.");
+	diagnosis_tell(finding,
+		       leaves         ? TOLD_LEAVES_MEMORY
+		       : event->write ? TOLD_LAST_WRITE
+				      : TOLD_LAST_READ,
+		       0, 0);
 }
 
 /* Only when every schedule fails: else the crash is a symptom. What broke the memory comes before what
@@ -281,7 +270,6 @@ static struct error *ask_fault(struct diagnosis *diagnosis, struct opinion *opin
 }
 
 const struct method method_fault = {
-	.head = { .method = "fault",
-		  .words = "the access that crashes", },
+	.head = { .method = "fault" },
 	.ask = ask_fault,
 };

@@ -141,12 +141,7 @@ static void tell(struct diagnosis *diagnosis, const struct waking *waking, const
 	if (waking->change)
 		add_access(diagnosis, finding, waking->change);
 	add_access(diagnosis, finding, waking->use);
-	finding->summary = memory_format(
-		"T%u waited because of what it had read, was woken, and went on without looking again%s.",
-		wait->thread,
-		waking->writes ? ", although others had been quicker" : ", although nobody had changed it");
-	finding->evidence = memory_string(waking->writes ? "Several threads wrote there while it waited."
-							 : "Nobody wrote there while it waited.");
+	diagnosis_tell(finding, waking->writes ? TOLD_WOKEN_TOO_LATE : TOLD_WOKEN_FOR_NONE, wait->thread, 0);
 }
 
 /* When the others have touched nothing meanwhile, the trace does not show where the thread waited. It
@@ -186,7 +181,6 @@ static struct error *ask_wakes(struct diagnosis *diagnosis, struct opinion *opin
 }
 
 const struct method method_wakes = {
-	.head = { .method = "wakes",
-		  .words = "what a thread did after it was woken", },
+	.head = { .method = "wakes" },
 	.ask = ask_wakes,
 };

@@ -123,21 +123,6 @@ static struct error *take_all(struct trials *trials, enum trials_where where, st
 	return NULL;
 }
 
-bool trials_are_kept(const struct trials_counts *counts)
-{
-	return counts->given_up * TRIALS_KEPT <= counts->runs;
-}
-
-uint64_t trials_kept(const struct trials_counts *counts)
-{
-	return counts->runs - (trials_are_kept(counts) ? counts->given_up : 0);
-}
-
-uint64_t trials_failed(const struct trials_counts *counts)
-{
-	return counts->failed - (trials_are_kept(counts) ? counts->failed_given_up : 0);
-}
-
 bool trials_are_over(const struct trials *trials)
 {
 	return (trials->stop && trials->stop()) || (trials->most && trials->runs >= trials->most) ||

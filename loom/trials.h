@@ -7,6 +7,7 @@
 
 #include "loom/steer.h"
 #include "model/claim.h"
+#include "model/proof.h"
 
 #define TRIALS_SCHEDULES 16u
 
@@ -24,26 +25,6 @@ struct trials {
 };
 bool trials_are_over(const struct trials *trials); /* out of time or runs, or stopped */
 void trials_free(struct trials *trials);           /* what it made itself */
-
-struct trials_counts {
-	uint64_t runs;
-	uint64_t failed;          /* with the failure that is meant */
-	uint64_t other;           /* with another one */
-	uint64_t given_up;        /* runs in which somebody had to be let go, */
-	uint64_t failed_given_up; /* and of these with the failure that is meant */
-	uint64_t held;            /* runs in which somebody was held */
-	uint64_t occurred;        /* runs in which the forced interleaving came about, */
-	uint64_t failed_occurred; /* and failed, in whatever way */
-	uint64_t before, after;   /* passing runs in which others' steps came before, after a whole group */
-	bool cut;                 /* out of time, or stopped */
-};
-
-/* A claim is kept when somebody had to be let go in one run of so many at most. */
-#define TRIALS_KEPT 10u
-bool trials_are_kept(const struct trials_counts *counts);
-/* Where it is: runs in which nobody was let go, and those of them with the failure that is meant; else all. */
-uint64_t trials_kept(const struct trials_counts *counts);
-uint64_t trials_failed(const struct trials_counts *counts);
 
 enum trials_where {
 	TRIALS_ALONG, /* schedule i follows failing schedule i as far as that can be followed */

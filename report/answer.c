@@ -21,6 +21,21 @@ json_t *answer_new(const char *command)
 	return answer;
 }
 
+json_t *answer_new_of(const char *command, const char *program, char *const *arguments, uint64_t build,
+		      const char *store, uint64_t campaign)
+{
+	json_t *answer = answer_new(command), *words = json_array();
+
+	for (char *const *argument = arguments; *argument; argument++)
+		json_array_append_new(words, answer_text(*argument));
+	json_object_set_new(answer, "program", answer_text(program));
+	json_object_set_new(answer, "arguments", words);
+	json_object_set_new(answer, "build", answer_hex(build));
+	json_object_set_new(answer, "store", answer_text(store));
+	json_object_set_new(answer, "campaign", answer_count(campaign));
+	return answer;
+}
+
 void answer_print(json_t *answer)
 {
 	json_dumpf(answer, stdout, JSON_INDENT(1) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9));

@@ -17,6 +17,9 @@
 
 /* {"tool","version","command"}; the caller adds to it. */
 json_t *answer_new(const char *command);
+/* The same with what was run, as which build, and where its runs are recorded. */
+json_t *answer_new_of(const char *command, const char *program, char *const *arguments, uint64_t build,
+		      const char *store, uint64_t campaign);
 /* Prints the answer and a newline to stdout, and releases it. */
 void answer_print(json_t *answer);
 

@@ -7,6 +7,7 @@
 
 #include "base/options.h" /* options_fill */
 #include "model/finding.h"
+#include "model/place.h"
 #include "report/answer.h"
 #include "report/text.h"
 #include "report/words.h"
@@ -234,4 +235,25 @@ json_t *scan_json(const struct scan *scan)
 	json_object_set_new(all, "untried", answer_count(scan->untried));
 	json_object_set_new(all, "unfinished", unfinished);
 	return all;
+}
+
+/* ---- beside a diagnosis ---- */
+
+void candidate_print_found(const struct candidate *candidate, FILE *out)
+{
+	fprintf(out, "\nThis was also candidate %u of unsnarl scan.\n", candidate->rank);
+}
+
+void candidate_print_alike(const struct candidate *candidate, bool first_of_all, FILE *out)
+{
+	const struct candidate_access *first = &candidate->accesses.items[0],
+				      *second = &candidate->accesses.items[1];
+	_cleanup_free_ char *variable = text_clean(candidate->variable),
+			    *file = text_clean(place_file_name(first->file));
+	_cleanup_free_ char *other = text_clean(place_file_name(second->file));
+
+	if (first_of_all)
+		fprintf(out, "The same mistake may be at these lines; unsnarl verify tries them:\n");
+	fprintf(out, "  %s:%u and %s:%u, %s (candidate %u)\n", file, first->line, other, second->line,
+		*variable ? variable : "a variable without a name", candidate->rank);
 }

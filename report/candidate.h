@@ -8,6 +8,10 @@
 #include "static/static.h"
 
 void candidate_print(const struct candidate *candidate, FILE *out); /* fits 80 columns where names allow */
+/* Beside a diagnosis: the candidate that is its cause, and another with which the same mistake may be made; the
+ * first of those has a heading. */
+void candidate_print_found(const struct candidate *candidate, FILE *out);
+void candidate_print_alike(const struct candidate *candidate, bool first_of_all, FILE *out);
 json_t *candidate_json(const struct candidate *candidate);
 /* How much was looked at and what was left out. */
 void scan_print_pruned(const struct scan *scan, FILE *out);

@@ -213,14 +213,13 @@ const char *isolate_agreement_name(enum crash_agreement agreement)
 	return names[agreement];
 }
 
-char *isolate_agreement_words(enum crash_agreement agreement, bool sure, const struct finding *followed,
-			      const char *why)
+char *isolate_agreement_words(const struct crash_trail *trail)
 {
 	static const char by[] = "isolate, by suppressed re-execution from the crash,";
-	_cleanup_free_ char *accesses = followed ? sentence_accesses(&followed->accesses) : NULL;
-	const char *doubt = sure ? "" : ", but is not sure";
+	_cleanup_free_ char *accesses = trail->finding ? sentence_accesses(&trail->finding->accesses) : NULL;
+	const char *doubt = trail->sure ? "" : ", but is not sure";
 
-	switch (agreement) {
+	switch (trail->agreement) {
 	case CRASH_SAME:
 		return memory_format("%s comes to the same accesses%s.", by, doubt);
 	case CRASH_PARTLY:
@@ -236,7 +235,7 @@ char *isolate_agreement_words(enum crash_agreement agreement, bool sure, const s
 	case CRASH_NO_TIME:
 		return memory_format("%s was not asked: the time was used up (--time gives it more).", by);
 	case CRASH_FAILED:
-		return memory_format("%s could not be asked: %s.", by, why);
+		return memory_format("%s could not be asked: %s.", by, trail->why);
 	default:
 		return NULL;
 	}

@@ -51,10 +51,16 @@ enum crash_agreement {
 	CRASH_ELSEWHERE, /* none is */
 	CRASH_ALONE,     /* there is no other cause: isolate's is the answer */
 };
-/* A fresh sentence; NULL where there is nothing to say. `followed` is isolate's finding or NULL, `why` of
- * CRASH_FAILED. */
-char *isolate_agreement_words(enum crash_agreement agreement, bool sure, const struct finding *followed,
-			      const char *why);
+struct crash_trail {
+	enum crash_agreement agreement;
+	bool sure;
+	const struct finding *finding; /* isolate's, in its opinion; NULL: none */
+	char *why;                     /* of CRASH_FAILED */
+	double seconds;
+};
+
+/* A fresh sentence; NULL where there is nothing to say. */
+char *isolate_agreement_words(const struct crash_trail *trail);
 const char *isolate_agreement_name(enum crash_agreement agreement); /* for JSON */
 
 const char *isolate_order_words(enum isolate_story story);       /* what a moved access has shown */

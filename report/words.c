@@ -4,10 +4,40 @@
  */
 #include "report/words.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/memory.h"
+#include "report/text.h"
+#include "store/store.h"
+
+char *words_store_option(const char *store)
+{
+	_cleanup_free_ char *folder = text_shell(store);
+
+	return strcmp(store, STORE_USUAL) ? memory_format(" --store %s", folder) : memory_string("");
+}
+
+char *words_command(const struct campaign *campaign, int beside)
+{
+	_cleanup_free_ char *path = text_path(campaign->program);
+	/* A name without a slash would be looked for in PATH: say where it is. */
+	_cleanup_free_ char *named = memory_format("%s%s", strchr(path, '/') ? "" : "./", path);
+	char *command = text_shell(named);
+
+	for (char **argument = campaign->arguments; argument && *argument; argument++) {
+		_cleanup_free_ char *word = text_shell(*argument);
+		char *longer = memory_format("%s %s", command, word);
+
+		free(command);
+		command = longer;
+	}
+	char *cut = text_cut_line(command, beside);
+
+	free(command);
+	return cut;
+}
 
 char *words_signal(int number)
 {

@@ -15,7 +15,13 @@ const char *words_fault(enum memory_fault fault); /* "use after free", "double f
 char *words_signal(int number);                   /* "SIGABRT", "signal 40" */
 char *words_seconds(double seconds);              /* "0.012 s", "3.1 s", "2 min 5 s" */
 char *words_time(int64_t microseconds);           /* "2026-01-31 12:00:00", local */
+char *words_store_option(const char *store);      /* " --store DIR" for commands; "" of the usual one */
 char *words_count(uint64_t n, const char *one, const char *many); /* "1 run", "2 runs" */
+
+struct campaign;
+/* The command line of a campaign, for people; on a terminal it is cut so that
+ * `beside` more columns fit on its line. */
+char *words_command(const struct campaign *campaign, int beside);
 
 /* "LcRd RmWr", oldest event first; "-" when there was none. `events` is how many
  * the run kept: only with 8 does it matter (model/run.h). */

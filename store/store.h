@@ -17,6 +17,8 @@
 
 struct store;
 
+#define STORE_USUAL ".unsnarl" /* its folder unless --store says otherwise */
+
 /* Opens the store in `folder`. With `create` makes folder and store when absent,
  * and one that cannot be written is an error; without it a read-only store can
  * still be read. A newer, foreign or damaged store is an error and is left as it is. */

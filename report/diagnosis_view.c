@@ -7,13 +7,15 @@
 #include <string.h>
 
 #include "base/options.h"
-#include "diagnose/diagnosis.h"
-#include "diagnose/proof_words.h"
 #include "report/advice.h"
+#include "report/diagnosis_view.h"
+#include "report/diagnosis_words.h"
 #include "report/finding.h"
 #include "report/passing_words.h"
+#include "report/proof_words.h"
 #include "report/said.h"
 #include "report/sentence.h"
+#include "report/tally_words.h"
 #include "report/text.h"
 #include "report/words.h"
 
@@ -21,9 +23,6 @@
 #define SAID_LINES 3
 #define FEW 20u  /* passing runs */
 #define LABEL 10 /* columns of "How sure  " */
-
-/* The store's folder as an option, when it is not the usual one. */
-#define USUAL_STORE ".unsnarl"
 
 static void put_label(FILE *out, const char *label, const char *text)
 {
@@ -33,11 +32,11 @@ static void put_label(FILE *out, const char *label, const char *text)
 	options_fill(out, clean, LABEL, LABEL);
 }
 
-static char *command_of(const struct diagnosis *diagnosis)
+static char *command_of(const struct diagnosis_view *view)
 {
-	char *text = text_shell(diagnosis->options->argv[0]);
+	char *text = text_shell(view->argv[0]);
 
-	for (char **argument = diagnosis->options->argv + 1; *argument; argument++) {
+	for (char *const *argument = view->argv + 1; *argument; argument++) {
 		_cleanup_free_ char *word = text_shell(*argument);
 		char *longer = memory_format("%s %s", text, word);
 
@@ -50,28 +49,18 @@ static char *command_of(const struct diagnosis *diagnosis)
 	return cut;
 }
 
-static char *store_option(const struct diagnosis *diagnosis)
-{
-	_cleanup_free_ char *folder = text_shell(diagnosis->options->store);
-
-	return strcmp(diagnosis->options->store, USUAL_STORE) ? memory_format(" --store %s", folder)
-							      : memory_string("");
-}
-
 /* ---- what happened ---- */
 
-static void put_failure(const struct diagnosis *diagnosis, FILE *out)
+static void put_failure(const struct diagnosis_view *view, FILE *out)
 {
-	const struct tally *tally = &diagnosis->tally;
-	_cleanup_free_ char *command = command_of(diagnosis);
+	const struct tally *tally = view->tally;
+	_cleanup_free_ char *command = command_of(view);
 	_cleanup_free_ char *reason = text_clean(tally->failure.reason ? tally->failure.reason : "failed");
 	_cleanup_free_ char *text =
 		memory_format("%s fails: %s (%llu of %llu schedules, first after %llu)", command, reason,
 			      (unsigned long long)tally->failed, (unsigned long long)tally->schedules,
 			      (unsigned long long)tally->failure_at);
-	uint32_t thread;
-	bool write;
-	const struct site *last = trace_last(&diagnosis->trace, &thread, &write);
+	const struct site *last = view->last;
 
 	options_fill(out, text, 2, 2);
 	said_print(tally->failure.output, SAID_LINES, 0, out);
@@ -79,14 +68,14 @@ static void put_failure(const struct diagnosis *diagnosis, FILE *out)
 	    (tally->failure.code == SIGSEGV || tally->failure.code == SIGBUS)) {
 		_cleanup_free_ char *path = text_path(last->file);
 		_cleanup_free_ char *function = text_clean(last->function);
-		_cleanup_free_ char *where =
-			memory_format("  T%u crashes at %s:%u in %s", thread, path, last->line, function);
+		_cleanup_free_ char *where = memory_format("  T%u crashes at %s:%u in %s", view->last_thread,
+							   path, last->line, function);
 		_cleanup_free_ char *cut = text_cut(where, WIDTH, false);
 
 		fprintf(out, "%s\n", cut);
 	}
 	if (tally->ends.n > 1) {
-		_cleanup_free_ char *ends = tally_join(tally->ends.items, tally->ends.n);
+		_cleanup_free_ char *ends = tally_join(&tally->ends);
 		_cleanup_free_ char *others = memory_format("  failures of all kinds: %s", ends);
 
 		options_fill(out, others, 2, 2);
@@ -147,17 +136,16 @@ static bool in_library(const struct finding *finding)
 }
 
 /* Where the program's own code was stopped, when the accesses are in a library's headers. */
-static void put_switches(const struct diagnosis *diagnosis, FILE *out)
+static void put_switches(const struct diagnosis_view *view, FILE *out)
 {
-	const struct schedule *reduced = &diagnosis->tally.failure.reduced;
+	const struct schedule *reduced = &view->tally->failure.reduced;
 	bool told = false;
 
 	for (size_t i = 0; i < reduced->nturns; i++) {
 		const struct schedule_turn *turn = &reduced->turns[i];
-		const struct site *site =
-			turn->stop == STOP_PREEMPTED && turn->site && !turn->wake
-				? atlas_find((void *)(uintptr_t)&diagnosis->retold.atlas, turn->site)
-				: NULL;
+		const struct site *site = turn->stop == STOP_PREEMPTED && turn->site && !turn->wake
+						  ? atlas_find((void *)(uintptr_t)view->atlas, turn->site)
+						  : NULL;
 
 		if (!site)
 			continue;
@@ -172,15 +160,15 @@ static void put_switches(const struct diagnosis *diagnosis, FILE *out)
 
 /* ---- how sure ---- */
 
-static char *names(const struct diagnosis *diagnosis, uint32_t bits)
+static char *names(const struct diagnosis_view *view, uint32_t bits)
 {
 	char *text = memory_string("");
 
-	for (size_t i = 0; i < diagnosis->opinions.n && i < OPINIONS_MOST; i++) {
+	for (size_t i = 0; i < view->opinions->n && i < OPINIONS_MOST; i++) {
 		if (!(bits >> i & 1))
 			continue;
-		char *longer =
-			memory_format("%s%s%s", text, *text ? ", " : "", diagnosis->opinions.items[i].words);
+		char *longer = memory_format("%s%s%s", text, *text ? ", " : "",
+					     diagnosis_method_words(view->opinions->items[i].method));
 
 		free(text);
 		text = longer;
@@ -188,10 +176,10 @@ static char *names(const struct diagnosis *diagnosis, uint32_t bits)
 	return text;
 }
 
-static void put_sure(const struct diagnosis *diagnosis, const struct cause *cause, FILE *out)
+static void put_sure(const struct diagnosis_view *view, const struct cause *cause, FILE *out)
 {
-	_cleanup_free_ char *for_it = names(diagnosis, cause->claimed);
-	_cleanup_free_ char *proof = cause->tried ? proof_words(diagnosis, cause) : NULL;
+	_cleanup_free_ char *for_it = names(view, cause->claimed);
+	_cleanup_free_ char *proof = cause->tried ? proof_words(view->causes, cause) : NULL;
 	_cleanup_free_ char *text = memory_format(
 		"%s. %s%s%s%s", verdict_word(cause->verdict),
 		proof         ? proof
@@ -205,50 +193,38 @@ static void put_sure(const struct diagnosis *diagnosis, const struct cause *caus
 }
 
 /* A second way to the cause, that knows nothing of the first. */
-static void put_trail(const struct diagnosis *diagnosis, FILE *out)
+static void put_trail(const struct diagnosis_view *view, FILE *out)
 {
-	const struct crash_trail *trail = &diagnosis->trail;
-	_cleanup_free_ char *text =
-		isolate_agreement_words(trail->agreement, trail->sure, trail->finding, trail->why);
+	_cleanup_free_ char *text = isolate_agreement_words(view->trail);
 
 	if (text)
 		put_label(out, "", text);
 }
 
-static void put_replays(const struct diagnosis *diagnosis, FILE *out)
+static void put_replays(const struct diagnosis_view *view, FILE *out)
 {
-	const struct replays *replays = &diagnosis->replays;
-	const struct schedule *reduced = &diagnosis->tally.failure.reduced;
-	unsigned long long compared = diagnosis->tally.recorded_passed;
-	_cleanup_free_ char *runs = words_count(replays->runs, "replay", "replays");
-	_cleanup_free_ char *again =
-		replays->runs
-			? memory_format("%llu of %s identical", (unsigned long long)replays->identical, runs)
-			: memory_string("Not replayed");
+	const struct schedule *reduced = &view->tally->failure.reduced;
+	unsigned long long compared = view->tally->recorded_passed;
+	_cleanup_free_ char *runs = words_count(view->replays, "replay", "replays");
+	_cleanup_free_ char *again = view->replays ? memory_format("%llu of %s identical",
+								   (unsigned long long)view->identical, runs)
+						   : memory_string("Not replayed");
 	_cleanup_free_ char *switches = words_count(schedule_preemptions(reduced->turns, reduced->nturns),
 						    "forced switch", "forced switches");
 	_cleanup_free_ char *text = memory_format(
 		"%s%s%s; %llu passing %s compared%s.", again, reduced->nturns ? "; shortest with " : "",
 		reduced->nturns ? switches : "", compared, compared == 1 ? "run" : "runs",
-		compared < FEW && !diagnosis->always ? ", which is few: --time gives it longer" : "");
+		compared < FEW && !view->always ? ", which is few: --time gives it longer" : "");
 
 	fprintf(out, "%*s", LABEL, "");
 	options_fill(out, text, LABEL, LABEL);
 }
 
 /* Another fault with a proof of its own, then what follows from the cause. */
-static void put_others(const struct diagnosis *diagnosis, FILE *out)
+static void put_others(const struct diagnosis_view *view, FILE *out)
 {
-	const struct causes *causes = &diagnosis->causes;
-	size_t told = 0;
-
-	for (size_t i = 1; i < causes->n && told < 2; i++) {
-		const struct cause *cause = &causes->items[i];
-
-		/* Another word on the same accesses is no other cause. */
-		if (causes_touch(causes->items[0].finding, cause->finding) ||
-		    (cause->verdict < VERDICT_LIKELY && !cause->consequence))
-			continue;
+	for (size_t i = 0; i < view->nothers; i++) {
+		const struct cause *cause = view->others[i];
 		_cleanup_free_ char *order = sentence_accesses(&cause->finding->accesses);
 		_cleanup_free_ char *text = memory_format(
 			"%s%s: %s%s",
@@ -256,25 +232,25 @@ static void put_others(const struct diagnosis *diagnosis, FILE *out)
 			finding_class_words(cause->finding->class), order,
 			cause->consequence ? " (a consequence: without it it fails all the same)" : "");
 
-		put_label(out, told++ ? "" : "Also", text);
+		put_label(out, i ? "" : "Also", text);
 	}
 }
 
 /* ---- what now ---- */
 
 /* Was it seen to be the same each time? */
-static bool replays_exactly(const struct diagnosis *diagnosis)
+static bool replays_exactly(const struct diagnosis_view *view)
 {
-	return diagnosis->replays.runs && diagnosis->replays.identical == diagnosis->replays.runs;
+	return view->replays && view->identical == view->replays;
 }
 
-static void put_again(const struct diagnosis *diagnosis, FILE *out)
+static void put_again(const struct diagnosis_view *view, FILE *out)
 {
-	unsigned long long number = diagnosis->tally.failure.number;
-	_cleanup_free_ char *option = store_option(diagnosis);
+	unsigned long long number = view->tally->failure.number;
+	_cleanup_free_ char *option = words_store_option(view->tally->store);
 	struct {
 		const char *rest, *what;
-	} lines[] = { { "", replays_exactly(diagnosis) ? "the same again, exactly" : "the same turns again" },
+	} lines[] = { { "", replays_exactly(view) ? "the same again, exactly" : "the same turns again" },
 		      { " --shortest --story", "the shortest way, told" },
 		      { " --gdb", "in gdb, stopped where it fails" } };
 
@@ -295,15 +271,15 @@ static void put_again(const struct diagnosis *diagnosis, FILE *out)
 	}
 }
 
-static void put_uncontrolled(const struct diagnosis *diagnosis, FILE *out)
+static void put_uncontrolled(const struct diagnosis_view *view, FILE *out)
 {
-	for (size_t i = 0; i < diagnosis->tally.uncontrolled.n && i < 4; i++)
-		put_label(out, i ? "" : "Outside", diagnosis->tally.uncontrolled.items[i].name);
+	for (size_t i = 0; i < view->tally->uncontrolled.n && i < 4; i++)
+		put_label(out, i ? "" : "Outside", view->tally->uncontrolled.items[i].name);
 }
 
-static void put_cause(const struct diagnosis *diagnosis, struct excerpts *excerpts, FILE *out)
+static void put_cause(const struct diagnosis_view *view, struct excerpts *excerpts, FILE *out)
 {
-	const struct cause *cause = &diagnosis->causes.items[0];
+	const struct cause *cause = &view->causes->items[0];
 	_cleanup_free_ char *advice = advice_for(cause->finding, excerpts);
 
 	put_title(cause, out);
@@ -313,28 +289,28 @@ static void put_cause(const struct diagnosis *diagnosis, struct excerpts *excerp
 	put_passing(cause->finding, out);
 	put_blocks(cause->finding, out);
 	if (in_library(cause->finding))
-		put_switches(diagnosis, out);
-	put_sure(diagnosis, cause, out);
-	put_trail(diagnosis, out);
-	put_replays(diagnosis, out);
-	put_others(diagnosis, out);
+		put_switches(view, out);
+	put_sure(view, cause, out);
+	put_trail(view, out);
+	put_replays(view, out);
+	put_others(view, out);
 	if (*advice)
 		put_label(out, "Fix", advice);
 }
 
 /* A failure without a cause: what is known is how to get there. */
-static void put_story(const struct diagnosis *diagnosis, FILE *out)
+static void put_story(const struct diagnosis_view *view, FILE *out)
 {
-	if (tally_blames_control(&diagnosis->tally)) {
+	if (tally_blames_control(view->tally)) {
 		put_label(out, "Cause",
 			  "not found. It passes when it runs as it is and fails in every schedule, so until "
 			  "shown otherwise the control is to blame, not the program.");
-	} else if (diagnosis->always) {
+	} else if (view->always) {
 		put_label(out, "Cause",
 			  "not found. It failed in every schedule, so the order of threads does not matter: "
 			  "this is for a debugger.");
-	} else if (diagnosis->timing) {
-		const struct schedule *reduced = &diagnosis->tally.failure.reduced;
+	} else if (view->timing) {
+		const struct schedule *reduced = &view->tally->failure.reduced;
 		_cleanup_free_ char *text =
 			memory_format("timing. Even the shortest schedule that was found needs %zu forced "
 				      "switches: it fails when things take long or short, not by an order "
@@ -343,31 +319,51 @@ static void put_story(const struct diagnosis *diagnosis, FILE *out)
 
 		put_label(out, "Cause", text);
 		fputc('\n', out);
-		if (diagnosis->has_story)
-			story_print(&diagnosis->retold.story, out);
-	} else if (diagnosis->interrupted && !diagnosis->opinions.n) {
+		if (view->story)
+			story_print(view->story, out);
+	} else if (view->interrupted && !view->opinions->n) {
 		put_label(out, "Cause", "not looked for: interrupted.");
 	} else {
 		_cleanup_free_ char *text =
 			memory_format("not found. In what was observed the failed run does not differ from "
 				      "the %llu that passed. What is known is one way to get there:",
-				      (unsigned long long)diagnosis->tally.recorded_passed);
+				      (unsigned long long)view->tally->recorded_passed);
 
 		put_label(out, "Cause", text);
 		fputc('\n', out);
-		if (diagnosis->has_story)
-			story_print(&diagnosis->retold.story, out);
+		if (view->story)
+			story_print(view->story, out);
 	}
-	put_trail(diagnosis, out);
-	put_replays(diagnosis, out);
+	put_trail(view, out);
+	put_replays(view, out);
 }
 
-static void put_nothing(const struct diagnosis *diagnosis, FILE *out)
+/* Why that nothing failed may say less than it seems. */
+static void put_doubts(const struct diagnosis_view *view, FILE *out)
 {
-	const struct tally *tally = &diagnosis->tally;
-	_cleanup_free_ char *command = command_of(diagnosis);
-	_cleanup_free_ char *time = words_seconds(diagnosis->wall_s);
-	_cleanup_free_ char *arms = tally_join(tally->arms.items, tally->arms.n);
+	if (view->tally->slow) {
+		_cleanup_free_ char *slow =
+			memory_format("%llu of them were too slow under control: inconclusive.",
+				      (unsigned long long)view->tally->slow);
+
+		put_label(out, "But", slow);
+	}
+	if (view->plain && view->plain->label == LABEL_FAIL) {
+		_cleanup_free_ char *alone =
+			memory_format("the program failed when it ran as it is (%s), but in no schedule: "
+				      "what makes it fail is not under control.",
+				      view->plain->reason ? view->plain->reason : "?");
+
+		put_label(out, "But", alone);
+	}
+}
+
+static void put_nothing(const struct diagnosis_view *view, FILE *out)
+{
+	const struct tally *tally = view->tally;
+	_cleanup_free_ char *command = command_of(view);
+	_cleanup_free_ char *time = words_seconds(view->wall_s);
+	_cleanup_free_ char *arms = tally_join(&tally->arms);
 	_cleanup_free_ char *head = memory_format("No failure in %llu schedules of %s (%s, seed %llu).",
 						  (unsigned long long)tally->schedules, command, time,
 						  (unsigned long long)tally->seed);
@@ -377,60 +373,44 @@ static void put_nothing(const struct diagnosis *diagnosis, FILE *out)
 			      (unsigned long long)tally->predecessors, (unsigned long long)tally->edges);
 
 	options_fill(out, head, 2, 2);
-	if (tally->slow) {
-		_cleanup_free_ char *slow =
-			memory_format("%llu of them were too slow under control: inconclusive.",
-				      (unsigned long long)tally->slow);
-
-		put_label(out, "But", slow);
-	}
-	if (diagnosis->has_plain && diagnosis->plain.label == LABEL_FAIL) {
-		_cleanup_free_ char *alone =
-			memory_format("the program failed when it ran as it is (%s), but in no schedule: "
-				      "what makes it fail "
-				      "is not under control.",
-				      diagnosis->plain.reason ? diagnosis->plain.reason : "?");
-
-		put_label(out, "But", alone);
-	}
+	put_doubts(view, out);
 	put_label(out, "Tried", tried);
 	put_label(out, "Control",
-		  diagnosis->options->loom == LOOM_BINARY
+		  view->binary
 			  ? "switches at accesses to memory and at calls that synchronise, in the program "
 			    "and its libraries but not in libc; one thread at a time."
 			  : "switches at accesses to memory and at calls that synchronise, in code "
 			    "built by unsnarl; one thread at a time.");
 	if (tally->uncontrolled.n)
-		put_uncontrolled(diagnosis, out);
+		put_uncontrolled(view, out);
 	else
 		put_label(out, "Outside", "nothing was noticed that was not under control.");
 	put_label(out, "Verdict", "none: that nothing failed does not prove that nothing can.");
-	bool crashed = diagnosis->has_plain && diagnosis->plain.outcome == OUTCOME_SIGNAL;
+	bool crashed = view->plain && view->plain->outcome == OUTCOME_SIGNAL;
 
 	put_label(out, "Next",
 		  crashed ? "unsnarl isolate, with the same command, follows the crash back to its root "
-			    "cause; or "
-			    "give it longer (--time 600)."
+			    "cause; or give it longer (--time 600)."
 			  : "give it longer (--time 600), other arguments, or an oracle that sees more "
 			    "(--expect FILE, --check CMD).");
 }
 
-void diagnosis_print(const struct diagnosis *diagnosis, FILE *out)
+void diagnosis_print(const struct diagnosis_view *view, FILE *out)
 {
-	_cleanup_free_ char *program = memory_string(diagnosis->options->program);
+	_cleanup_free_ char *program = memory_string(view->program);
 	struct excerpts excerpts = { .folder = memory_string(dirname(program)) };
 
-	if (!diagnosis->tally.found) {
-		put_nothing(diagnosis, out);
+	if (!view->tally->found) {
+		put_nothing(view, out);
 	} else {
-		put_failure(diagnosis, out);
+		put_failure(view, out);
 		fputc('\n', out);
-		if (diagnosis->causes.n && !tally_blames_control(&diagnosis->tally))
-			put_cause(diagnosis, &excerpts, out);
+		if (view->causes->n && !tally_blames_control(view->tally))
+			put_cause(view, &excerpts, out);
 		else
-			put_story(diagnosis, out);
-		put_uncontrolled(diagnosis, out);
-		put_again(diagnosis, out);
+			put_story(view, out);
+		put_uncontrolled(view, out);
+		put_again(view, out);
 	}
 	excerpt_free(&excerpts);
 }

@@ -1,17 +1,22 @@
 /* What a hunt did, counted schedule by schedule: how many, how they ended, what was
- * new, and the first failure. Program, arguments and store are borrowed names.
+ * new, and the first failure. diagnose/tally_schedule.c fills it, report/hunt_view.c and
+ * report/diagnosis_view.c tell it. Program, arguments and store are borrowed names.
  */
-#ifndef DIAGNOSE_TALLY_H
-#define DIAGNOSE_TALLY_H
-
-#include <jansson.h>
+#ifndef MODEL_TALLY_H
+#define MODEL_TALLY_H
 
 #include "base/memory.h"
-#include "loom/hunt.h"
+#include "model/claim.h"
+#include "model/run.h"
 
 struct tally_count {
 	char *name;
 	uint64_t count;
+};
+
+struct tally_counts {
+	struct tally_count *items;
+	size_t n, room; /* as VEC */
 };
 
 struct tally {
@@ -20,9 +25,9 @@ struct tally {
 	uint64_t points, turns;                    /* of all schedules */
 	uint64_t recorded_passed, recorded_failed; /* runs in the store */
 	uint64_t passes, failures;                 /* that are wanted there */
-	VEC(struct tally_count) ends;              /* of failed schedules, by kind */
-	VEC(struct tally_count) arms;              /* schedules by policy */
-	VEC(struct tally_count) uncontrolled;
+	struct tally_counts ends;                  /* of failed schedules, by kind */
+	struct tally_counts arms;                  /* schedules by policy */
+	struct tally_counts uncontrolled;
 	bool found, interrupted;
 	bool plain_passes;   /* the program passes when it runs as it is; asked for when no schedule passed */
 	struct run failure;  /* the first one */
@@ -41,13 +46,6 @@ struct tally {
 
 /* Every schedule failed by what a run as it is would show too, and that one passes: the control may be the reason. */
 bool tally_blames_control(const struct tally *tally);
-/* A sentence when the first run shows that there is nothing to hunt in. */
-struct error *tally_check(const struct run *first, const char *program);
-void tally_add(struct tally *tally, const struct steer_report *report, const char *arm);
-char *tally_words(const struct tally *tally, uint64_t pairs, double seconds); /* for the bar */
-/* "2 deadlock, 1 SIGABRT", clean. */
-char *tally_join(const struct tally_count *counts, size_t n);
-json_t *tally_json(const struct tally_count *counts, size_t n); /* name → count */
 void tally_free(struct tally *tally);
 
 #endif

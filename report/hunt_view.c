@@ -1,15 +1,13 @@
 /* Tells what a hunt did, for people and as JSON: whether a schedule failed, how, how
  * often, and what to type next.
  */
-#include "cmds/hunt_summary.h"
+#include "report/hunt_view.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "cmds/cmds.h"
+#include "base/options.h"
 #include "report/answer.h"
 #include "report/said.h"
 #include "report/story.h"
+#include "report/tally_words.h"
 #include "report/text.h"
 #include "report/words.h"
 
@@ -49,8 +47,8 @@ static void print_tried(const struct tally *summary)
 {
 	_cleanup_free_ char *time = words_seconds(summary->wall_s);
 
-	_cleanup_free_ char *arms = tally_join(summary->arms.items, summary->arms.n);
-	_cleanup_free_ char *ends = tally_join(summary->ends.items, summary->ends.n);
+	_cleanup_free_ char *arms = tally_join(&summary->arms);
+	_cleanup_free_ char *ends = tally_join(&summary->ends);
 	_cleanup_free_ char *slow = summary->slow
 					    ? memory_format(", %llu inconclusive (too slow under control)",
 							    (unsigned long long)summary->slow)
@@ -97,9 +95,7 @@ static void print_failure(const struct tally *summary, const struct story *story
 
 static void print_next(const struct tally *summary)
 {
-	_cleanup_free_ char *folder = text_shell(summary->store);
-	_cleanup_free_ char *option =
-		strcmp(summary->store, CMDS_STORE) ? memory_format(" --store %s", folder) : memory_string("");
+	_cleanup_free_ char *option = words_store_option(summary->store);
 
 	printf("Next:\n");
 	if (summary->found) {
@@ -116,7 +112,7 @@ static void print_next(const struct tally *summary)
 	}
 }
 
-void hunt_summary_print(const struct tally *summary, const struct story *story)
+void hunt_view_print(const struct tally *summary, const struct story *story)
 {
 	if (summary->interrupted)
 		fprintf(stderr, "unsnarl hunt: interrupted after %llu schedules; what was recorded stays\n",
@@ -159,17 +155,12 @@ static json_t *json_finding(const struct tally *summary, const struct story *sto
 	return finding;
 }
 
-void hunt_summary_json(const struct tally *summary, const struct story *story)
+void hunt_view_json(const struct tally *summary, const struct story *story)
 {
-	json_t *answer = answer_new("hunt"), *arguments = json_array(), *findings = json_array();
+	json_t *answer = answer_new_of("hunt", summary->program, summary->arguments, summary->build,
+				       summary->store, summary->campaign);
+	json_t *findings = json_array();
 
-	for (char *const *argument = summary->arguments; *argument; argument++)
-		json_array_append_new(arguments, answer_text(*argument));
-	json_object_set_new(answer, "program", answer_text(summary->program));
-	json_object_set_new(answer, "arguments", arguments);
-	json_object_set_new(answer, "build", answer_hex(summary->build));
-	json_object_set_new(answer, "store", answer_text(summary->store));
-	json_object_set_new(answer, "campaign", answer_count(summary->campaign));
 	json_object_set_new(answer, "seed", answer_count(summary->seed));
 	json_object_set_new(answer, "schedules", answer_count(summary->schedules));
 	json_object_set_new(answer, "points", answer_count(summary->points));
@@ -181,10 +172,9 @@ void hunt_summary_json(const struct tally *summary, const struct story *story)
 	json_object_set_new(answer, "recorded",
 			    json_pack("{s:o, s:o}", "passed", answer_count(summary->recorded_passed),
 				      "failed", answer_count(summary->recorded_failed)));
-	json_object_set_new(answer, "failures", tally_json(summary->ends.items, summary->ends.n));
-	json_object_set_new(answer, "policies", tally_json(summary->arms.items, summary->arms.n));
-	json_object_set_new(answer, "uncontrolled",
-			    tally_json(summary->uncontrolled.items, summary->uncontrolled.n));
+	json_object_set_new(answer, "failures", tally_json(&summary->ends));
+	json_object_set_new(answer, "policies", tally_json(&summary->arms));
+	json_object_set_new(answer, "uncontrolled", tally_json(&summary->uncontrolled));
 	json_object_set_new(answer, "observations",
 			    json_pack("{s:o, s:o, s:o}", "pairs", answer_count(summary->pairs),
 				      "predecessors", answer_count(summary->predecessors), "edges",

@@ -1,7 +1,14 @@
 /* What the experiments on a cause have shown, in sentences: forced it fails so often, made
  * impossible so rarely.
  */
-#include "diagnose/proof_words.h"
+#include "report/proof_words.h"
+
+#include "base/memory.h"
+
+const char *verdict_word(enum verdict verdict)
+{
+	return verdict == VERDICT_PROVEN ? "proven" : verdict == VERDICT_LIKELY ? "likely" : "a guess";
+}
 
 /* "0 of 192" */
 static char *share(uint64_t part, uint64_t all)
@@ -41,10 +48,10 @@ static char *forced_words(const struct trials_counts *forced)
 }
 
 /* The counts in sentences. */
-char *proof_words(const struct diagnosis *diagnosis, const struct cause *cause)
+char *proof_words(const struct causes *causes, const struct cause *cause)
 {
 	const struct proof *proof = &cause->proof;
-	const struct trials_counts *usual = &diagnosis->causes.any, *near = &diagnosis->causes.near;
+	const struct trials_counts *usual = &causes->any, *near = &causes->near;
 	uint64_t runs = trials_kept(&proof->any) + trials_kept(&proof->near),
 		 before = usual->runs + near->runs;
 	const char *fix = fix_words(&cause->claim);
