@@ -21,7 +21,6 @@
 
 #define WAITERS 64
 #define ALWAYS_HELD 3u /* rounds of a loop in which a thread is held each time */
-#define LATE_MOST 12u  /* times that one thread is held in vain */
 #define DONE_US 20000u /* an access that two threads met at is done sooner */
 #define RETIRED 20000u /* arrivals after which a site is left alone */
 
@@ -54,12 +53,16 @@ static struct {
 
 /* One byte for each site: does its hook do anything? Read by the inlined part of every hook. */
 uint8_t unsnarl_active_sites[ACTIVE_SITES];
+/* Is any of them set? Read where a function with hooks is entered: it runs a body without hooks when not. Once it is
+ * 0 it stays so, hence nobody in such a body can be missed by a hook that acts. */
+uint8_t unsnarl_active_armed;
 /* Somebody waits for this thread's access to be done. */
 _Thread_local uint8_t unsnarl_active_pending;
 static _Thread_local uint32_t pending_partner, rounds[ACTIVE_SITES];
 static _Thread_local bool inside;
 
-__attribute__((constructor)) static void start(void)
+/* Before the program's own constructors, which may come to an access already. */
+__attribute__((constructor(101))) static void start(void)
 {
 	const char *path = secure_getenv(ACTIVE_ENVIRONMENT);
 	int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
@@ -74,7 +77,20 @@ __attribute__((constructor)) static void start(void)
 	tester.area = area;
 	tester.random = area->seed * 2 + 1;
 	for (uint32_t i = 0; area->delay_us && i < area->nsites && i < ACTIVE_SITES; i++)
-		unsnarl_active_sites[i] = 1;
+		unsnarl_active_armed = unsnarl_active_sites[i] = 1;
+}
+
+/* Bytes that every hook reads while they are cleared here: who reads the old value asks once more in vain. */
+static void retire(uint32_t first, uint32_t behind)
+{
+	uint8_t any = 0;
+
+	for (uint32_t i = first; i < behind; i++)
+		__atomic_store_n(&unsnarl_active_sites[i], 0, __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < ACTIVE_SITES; i++)
+		any |= __atomic_load_n(&unsnarl_active_sites[i], __ATOMIC_RELAXED);
+	if (!any)
+		__atomic_store_n(&unsnarl_active_armed, 0, __ATOMIC_RELAXED);
 }
 
 static void enter(void)
@@ -261,7 +277,9 @@ static void arrive(uint32_t site, uintptr_t address, uint64_t size, bool worth)
 	__atomic_fetch_add(&tester.area->sites[site].held, 1, __ATOMIC_RELAXED);
 	tester.waiting++;
 	wait_for_partner(own);
-	tester.waiting--;
+	/* Nobody waits, and nobody will be held any more: the hooks have nothing left to do. */
+	if (atomic_fetch_sub(&tester.waiting, 1) == 1 && tester.late >= tester.area->late_most)
+		retire(0, ACTIVE_SITES);
 }
 
 /* Before a candidate's access; called only while the site's byte is set. */
@@ -274,7 +292,7 @@ __attribute__((cold)) void unsnarl_active_before(uint32_t hook, void *address, u
 		return;
 	inside = true;
 	if (__atomic_fetch_add(&tester.area->sites[site].reached, 1, __ATOMIC_RELAXED) > RETIRED)
-		unsnarl_active_sites[site] = 0;
+		retire(site, site + 1);
 	bool worth = is_worth_holding(++rounds[site]) && tester.late < tester.area->late_most;
 
 	/* Whoever is not held itself may still be what another waits for. */
