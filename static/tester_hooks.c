@@ -211,10 +211,11 @@ void whole_hook(struct whole *whole, const struct build_sites *sites)
 		for (size_t i = 0; i < sites->items[s].parts.n; i++) {
 			const struct build_part *part = &sites->items[s].parts.items[i];
 			LLVMValueRef at = instruction_at(whole, part->instruction);
+			uint32_t alone = part->alone ? ACTIVE_LOCK_ALONE : 0;
 
 			if (at)
 				hook(&hooks, at, instruction_at(whole, part->hoisted), &sites->items[s],
-				     (uint32_t)s);
+				     (uint32_t)s | alone);
 		}
 	LLVMDisposeBuilder(hooks.builder);
 	LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
