@@ -172,11 +172,13 @@ static struct error *try_sites(struct session *session, const struct build_sites
 	const struct verify_command *command = session->command;
 	_cleanup_free_ struct tester_site *flags = memory_alloc((sites->n + 1) * sizeof *flags);
 
-	bool hoisted = false;
+	bool hoisted = false, alone = false;
 
 	for (size_t i = 0; i < sites->n; i++)
-		for (size_t p = 0; p < sites->items[i].parts.n; p++)
+		for (size_t p = 0; p < sites->items[i].parts.n; p++) {
 			hoisted |= sites->items[i].parts.items[p].hoisted != UINT32_MAX;
+			alone |= sites->items[i].parts.items[p].alone;
+		}
 	for (size_t i = 0; i < sites->n; i++)
 		flags[i] = (struct tester_site){ .writes = sites->items[i].kind != SITE_READ,
 						 .frees = sites->items[i].frees,
@@ -190,6 +192,7 @@ static struct error *try_sites(struct session *session, const struct build_sites
 						    .sites = flags,
 						    .nsites = (unsigned)sites->n,
 						    .hoisted = hoisted,
+						    .alone = alone,
 						    .first = steps[0],
 						    .last = steps[1],
 						    .seed = command->seed,

@@ -13,7 +13,7 @@
 
 static const char *order_words(const struct verified *verified)
 {
-	switch (verified->result.order) {
+	switch (verified->result.way.order) {
 	case ACTIVE_LOWER_FIRST:
 		return "in the order of the list";
 	case ACTIVE_HIGHER_FIRST:

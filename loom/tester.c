@@ -59,21 +59,23 @@ static void area_free(struct tester *tester)
 	close(atoi(strrchr(tester->path, '/') + 1));
 }
 
-static void area_fill(struct tester *tester, unsigned delay_ms, enum active_order order, bool behind,
-		      uint64_t seed)
+static void area_fill(struct tester *tester, unsigned delay_ms, const struct tester_way *way, uint64_t seed)
 {
 	const struct tester_options *options = tester->options;
 	struct active_area *area = tester->area;
+	bool crowded = way->behind && !options->alone;
 
 	*area = (struct active_area){ .magic = ACTIVE_MAGIC,
 				      .version = ACTIVE_VERSION,
 				      .nsites = options->nsites,
 				      .delay_us = delay_ms * 1000,
-				      .late_most = behind               ? LATE_BEHIND
+				      .late_most = crowded              ? LATE_BEHIND
 						   : delay_ms < LONG_MS ? LATE_SHORT
 									: LATE_LONG,
-				      .order = order,
-				      .behind = behind,
+				      .order = way->order,
+				      .behind = way->behind,
+				      .scattered = way->scattered,
+				      .stays = way->stays,
 				      .seed = seed };
 	for (unsigned i = 0; i < options->nsites && i < ACTIVE_SITES; i++) {
 		area->sites[i].writes = options->sites[i].writes;
@@ -110,7 +112,7 @@ static struct error *run_plain(struct tester *tester, struct tester_result *out)
 	for (unsigned i = 0; i < tester->options->plain; i++) {
 		struct run run = { 0 };
 
-		area_fill(tester, 0, ACTIVE_LOWER_FIRST, false, 1);
+		area_fill(tester, 0, &(struct tester_way){ .order = ACTIVE_LOWER_FIRST }, 1);
 		TRY(launch_run(&tester->options->launch, &run));
 		out->plain++;
 		out->plain_failed += run.label == LABEL_FAIL;
@@ -136,20 +138,19 @@ static struct launch_options with_time(const struct tester *tester, unsigned del
 	return launch;
 }
 
-static struct error *run_once(struct tester *tester, unsigned delay_ms, unsigned order, bool behind,
+static struct error *run_once(struct tester *tester, unsigned delay_ms, const struct tester_way *way,
 			      struct tester_result *out, struct counts *counts)
 {
 	struct run run = { 0 };
 
-	area_fill(tester, delay_ms, orders[order], behind, tester->options->seed + out->runs);
+	area_fill(tester, delay_ms, way, tester->options->seed + out->runs);
 	const struct launch_options launch = with_time(tester, delay_ms);
 
 	TRY(launch_run(&launch, &run));
 	*counts = area_counts(tester);
 	out->runs++;
 	out->delay_ms = delay_ms;
-	out->order = orders[order];
-	out->behind = behind;
+	out->way = *way;
 	out->delayed_s += run.wall_s;
 	out->delayed_cpu_s += run.cpu_s;
 	out->reached += counts->reached;
@@ -176,8 +177,7 @@ static struct error *run_again(struct tester *tester, struct tester_result *out)
 	for (unsigned i = 0; i < most && !is_over(tester); i++) {
 		struct run run = { 0 };
 
-		area_fill(tester, out->delay_ms, out->order, out->behind,
-			  tester->options->seed + out->runs + i);
+		area_fill(tester, out->delay_ms, &out->way, tester->options->seed + out->runs + i);
 		const struct launch_options launch = with_time(tester, out->delay_ms);
 
 		TRY(launch_run(&launch, &run));
@@ -190,24 +190,47 @@ static struct error *run_again(struct tester *tester, struct tester_result *out)
 	return NULL;
 }
 
-/* All orders of one delay; *late counts threads that were held in vain. */
-static struct error *run_orders(struct tester *tester, unsigned step, struct tester_result *out,
-				uint64_t *late)
+/* The ways to try with one delay. Where both sides hold a lock, threads are held before it in each order, and with
+ * short delays behind it in one order, the two by turns. Where one side holds locks alone, nobody can tell whether
+ * the other needs them: each order both ways, and with long delays by turns. Which rounds of loops are held is chance
+ * with each second delay, and where the order is chance. Whether the first one stays changes with every two delays,
+ * so that four delays try all there is. */
+static unsigned list_ways(const struct tester_options *options, unsigned step, unsigned norders,
+			  struct tester_way *out)
 {
-	/* Whoever never meets has no order. */
-	unsigned n = step < 2 || out->met ? ORDERS : 1;
-	unsigned behind = tester->options->hoisted && step < BEHIND_STEPS ? 1 : 0;
+	bool brief = step < BEHIND_STEPS;
+	unsigned n = 0;
 
-	for (unsigned i = 0; i < n + behind; i++) {
-		/* Of those behind locks one order for each delay, the two by turns. */
-		unsigned order = i < n ? i : step % 2;
+	for (unsigned behind = 0; behind < 2; behind++) {
+		if (options->alone ? !brief && step % 2 != behind : behind && !(options->hoisted && brief))
+			continue;
+		bool single = behind && !options->alone;
+
+		for (unsigned i = 0; i < (single ? 1 : norders); i++)
+			out[n++] =
+				(struct tester_way){ .order = orders[single ? step % 2 : i],
+						     .behind = behind,
+						     .scattered = step % 2 || orders[i] == ACTIVE_ANY_FIRST,
+						     .stays = (step / 2 + i) % 2 };
+	}
+	return n;
+}
+
+/* All ways of one delay; *late counts threads that were held in vain. */
+static struct error *run_ways(struct tester *tester, unsigned step, struct tester_result *out, uint64_t *late)
+{
+	struct tester_way ways[2 * ORDERS];
+	/* Whoever never meets has no order. */
+	unsigned n = list_ways(tester->options, step, step < 2 || out->met ? ORDERS : 1, ways);
+
+	for (unsigned i = 0; i < n; i++) {
 		struct counts counts;
 
 		if (is_over(tester)) {
 			out->verdict = TESTER_INTERRUPTED;
 			return NULL;
 		}
-		TRY(run_once(tester, 1u << step, order, i >= n, out, &counts));
+		TRY(run_once(tester, 1u << step, &ways[i], out, &counts));
 		if (out->verdict == TESTER_HARMFUL)
 			return run_again(tester, out);
 		*late += counts.late;
@@ -221,14 +244,14 @@ static struct error *run_all(struct tester *tester, struct tester_result *out)
 		uint64_t late = 0, met = out->met;
 
 		out->verdict = TESTER_NOT_REPRODUCED;
-		TRY(run_orders(tester, step, out, &late));
+		TRY(run_ways(tester, step, out, &late));
 		if (out->verdict != TESTER_NOT_REPRODUCED) {
 			out->settled = true;
 			return NULL;
 		}
 		/* They met and nobody waited in vain: to wait longer changes nothing. Where they did not meet, who
 		 * comes first may be chance. */
-		if (!late && out->met > met && step >= 2)
+		if (!late && out->met > met && step >= 3)
 			out->settled = true;
 		out->verdict = !out->reached ? TESTER_NEVER_REACHED
 			       : out->met    ? TESTER_NOT_REPRODUCED

@@ -30,6 +30,7 @@ struct tester_options {
 	const struct tester_site *sites;
 	unsigned nsites;
 	bool hoisted;         /* some hooks stand before locks, and behind them as well */
+	bool alone;           /* these are locks that only one of the two sides holds */
 	unsigned first, last; /* delays to try: 2 to these powers, in ms; below TESTER_DELAYS */
 	uint64_t seed;
 	double seconds;     /* at most; 0 = no limit */
@@ -41,6 +42,14 @@ struct tester_options {
 	void *context;
 };
 
+/* How threads are held and let go in a run. */
+struct tester_way {
+	enum active_order order;
+	bool behind;    /* they are held behind their locks, not before */
+	bool scattered; /* in loops they are held in rounds by chance */
+	bool stays;     /* the one that went first stays until the other's access is done */
+};
+
 struct tester_result {
 	enum tester_verdict verdict;
 	bool settled;                 /* longer delays would tell nothing new */
@@ -48,8 +57,7 @@ struct tester_result {
 	unsigned runs;                /* with delays */
 	unsigned plain, plain_failed; /* without */
 	unsigned delay_ms;            /* of the run that failed; else the longest tried */
-	enum active_order order;      /* of the run that failed */
-	bool behind;                  /* in that run threads were held behind their locks */
+	struct tester_way way;        /* of the run that failed; else of the last one */
 	uint64_t reached, met;        /* over all runs */
 	struct run failure;           /* of a harmful one; freed by tester_result_free */
 	double plain_s, delayed_s;    /* how long runs took, in all */

@@ -125,30 +125,52 @@ bool candidate_is(const struct candidate *candidate, const char *name)
 
 /* ---- places to hook ---- */
 
-/* An access alone comes first, then the same with the locks that were taken for it. */
-static void add_part(struct build_site *site, const struct scan_instruction *part, uint32_t lock)
+/* An access alone comes first, then the same with the locks that were taken for it, outer ones first. */
+static void add_part(struct build_site *site, const struct scan_instruction *part, uint32_t lock, bool alone)
 {
 	if (part->lock == UINT32_MAX) {
-		*VEC_PUSH(&site->parts) = (struct build_part){ part->instruction, UINT32_MAX };
+		*VEC_PUSH(&site->parts) = (struct build_part){ part->instruction, UINT32_MAX, false };
 		return;
 	}
-	for (size_t i = 0; i < site->parts.n && part->lock == lock; i++)
-		if (site->parts.items[i].instruction == part->instruction)
-			site->parts.items[i].hoisted = part->section;
+	for (size_t i = 0; i < site->parts.n; i++) {
+		struct build_part *known = &site->parts.items[i];
+
+		if (known->instruction == part->instruction &&
+		    (alone ? known->hoisted == UINT32_MAX : part->lock == lock)) {
+			known->hoisted = part->section;
+			known->alone = alone;
+		}
+	}
 }
 
-static void add_site(const struct scan *scan, const struct candidate_access *access, struct build_sites *out)
+/* Does one side hold locks and the other none? */
+static bool holds_alone(const struct candidate *candidate, const struct candidate_access *access)
 {
+	bool alone = *access->locks && candidate->kind != CANDIDATE_DEADLOCK;
+
+	for (size_t i = 0; i < candidate->accesses.n; i++)
+		alone &= candidate->accesses.items[i].thread == access->thread ||
+			 !*candidate->accesses.items[i].locks;
+	for (size_t i = 0; i < candidate->others.n; i++)
+		alone &= candidate->others.items[i].thread == access->thread ||
+			 !*candidate->others.items[i].locks;
+	return alone;
+}
+
+static void add_site(const struct scan *scan, const struct candidate *candidate,
+		     const struct candidate_access *access, struct build_sites *out)
+{
+	bool alone = holds_alone(candidate, access);
 	struct build_site site = { .kind = access->kind, .frees = access->frees, .thread = access->thread };
 
 	for (size_t i = 0; i < scan->parts.n && access->statement != UINT32_MAX; i++) {
 		const struct scan_instruction *part = &scan->parts.items[i];
 
 		if (part->statement == access->statement)
-			add_part(&site, part, access->lock);
+			add_part(&site, part, access->lock, alone);
 	}
 	if (!site.parts.n)
-		*VEC_PUSH(&site.parts) = (struct build_part){ access->instruction, UINT32_MAX };
+		*VEC_PUSH(&site.parts) = (struct build_part){ access->instruction, UINT32_MAX, false };
 	/* Both threads may do the same at one line. */
 	for (size_t i = 0; i < out->n; i++)
 		if (out->items[i].parts.items[0].instruction == site.parts.items[0].instruction &&
@@ -167,9 +189,9 @@ void build_sites_of(const struct scan *scan, const struct candidate *candidate, 
 	/* Of a circle, only the locks that are taken while another is held: the last two. */
 	for (size_t i = locks ? candidate->accesses.n / 2 : 0; i < candidate->accesses.n && out->n < most;
 	     i++)
-		add_site(scan, &candidate->accesses.items[i], out);
+		add_site(scan, candidate, &candidate->accesses.items[i], out);
 	for (size_t i = 0; i < candidate->others.n && out->n < most; i++)
-		add_site(scan, &candidate->others.items[i], out);
+		add_site(scan, candidate, &candidate->others.items[i], out);
 }
 
 void build_sites_free(struct build_sites *sites)

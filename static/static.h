@@ -125,10 +125,11 @@ const char *candidate_kind_words(enum candidate_kind kind); /* for people */
 
 /* ---- programs made of the bitcode ---- */
 
-/* A place that a build hooks: the instructions of one statement. Where two sides hold the same lock, a thread that
- * is held inside would keep the other out: it is held before it takes the lock (hoisting). */
+/* A place that a build hooks: the instructions of one statement. A thread that is held inside a lock would keep out
+ * who needs it, for the access or on the way there: it is held before it takes the lock (hoisting). */
 struct build_part {
 	uint32_t instruction, hoisted; /* hoisted: the call that takes the lock; UINT32_MAX none */
+	bool alone;                    /* the other side's accesses hold no lock */
 };
 struct build_site {
 	VEC(struct build_part) parts;

@@ -1,5 +1,6 @@
 /* Puts the active tester's hooks around a candidate's accesses. The part that is
- * inlined is a look at one byte, so that a site that is done costs next to nothing. */
+ * inlined is a look at one byte, so that a site that is done costs little; a function
+ * that is entered while no site acts runs without hooks (plain_body.c). */
 #include <string.h>
 
 #include <llvm-c/Error.h>
@@ -15,6 +16,7 @@ struct hooks {
 	LLVMTypeRef i8, i32, i64, pointer, nothing;
 	LLVMTypeRef before_type, after_type;
 	LLVMValueRef before, after; /* of this module, to be inlined */
+	LLVMValueRef armed;         /* a byte: does any site act? */
 };
 
 static LLVMValueRef inlined_function(struct hooks *hooks, const char *name, LLVMTypeRef type)
@@ -58,6 +60,7 @@ static void make_functions(struct hooks *hooks)
 	LLVMValueRef sites = LLVMAddGlobal(module, bytes, "unsnarl_active_sites");
 	LLVMValueRef pending = LLVMAddGlobal(module, hooks->i8, "unsnarl_active_pending");
 
+	hooks->armed = LLVMAddGlobal(module, hooks->i8, "unsnarl_active_armed");
 	LLVMSetThreadLocal(pending, 1);
 	LLVMSetThreadLocalMode(pending, LLVMInitialExecTLSModel);
 	hooks->before_type = LLVMFunctionType(hooks->nothing, parameters, 3, 0);
@@ -164,6 +167,33 @@ static LLVMValueRef instruction_at(const struct whole *whole, uint32_t number)
 	return number < whole->instructions.n ? whole->instructions.items[number] : NULL;
 }
 
+static void add_plain_body(struct hooks *hooks, struct map *done, LLVMValueRef at)
+{
+	LLVMValueRef function = at ? LLVMGetBasicBlockParent(LLVMGetInstructionParent(at)) : NULL;
+
+	bool fresh = false;
+
+	if (function)
+		map_put(done, whole_key(function), &fresh);
+	if (fresh)
+		whole_add_plain_body(hooks->whole, function, hooks->armed);
+}
+
+/* Before the first hook stands anywhere, or the plain bodies would have it, too. */
+static void add_plain_bodies(struct hooks *hooks, const struct build_sites *sites)
+{
+	struct map done = { 0 };
+
+	for (size_t s = 0; s < sites->n; s++)
+		for (size_t i = 0; i < sites->items[s].parts.n; i++) {
+			const struct build_part *part = &sites->items[s].parts.items[i];
+
+			add_plain_body(hooks, &done, instruction_at(hooks->whole, part->instruction));
+			add_plain_body(hooks, &done, instruction_at(hooks->whole, part->hoisted));
+		}
+	map_free(&done);
+}
+
 void whole_hook(struct whole *whole, const struct build_sites *sites)
 {
 	LLVMContextRef context = whole->context;
@@ -176,14 +206,16 @@ void whole_hook(struct whole *whole, const struct build_sites *sites)
 			       .nothing = LLVMVoidTypeInContext(context) };
 
 	make_functions(&hooks);
+	add_plain_bodies(&hooks, sites);
 	for (size_t s = 0; s < sites->n; s++)
 		for (size_t i = 0; i < sites->items[s].parts.n; i++) {
 			const struct build_part *part = &sites->items[s].parts.items[i];
 			LLVMValueRef at = instruction_at(whole, part->instruction);
+			uint32_t alone = part->alone ? ACTIVE_LOCK_ALONE : 0;
 
 			if (at)
 				hook(&hooks, at, instruction_at(whole, part->hoisted), &sites->items[s],
-				     (uint32_t)s);
+				     (uint32_t)s | alone);
 		}
 	LLVMDisposeBuilder(hooks.builder);
 	LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();

@@ -49,5 +49,8 @@ void whole_inline_creators(struct whole *whole);
 /* tester_hooks.c: calls of the active tester before and after the instructions of these places. */
 struct build_sites;
 void whole_hook(struct whole *whole, const struct build_sites *sites);
+/* plain_body.c: when it is entered while the byte `armed` is 0, the function runs a copy of its body that later
+ * changes do not touch. false: the body cannot be copied, and nothing was changed. */
+bool whole_add_plain_body(struct whole *whole, LLVMValueRef function, LLVMValueRef armed);
 
 #endif

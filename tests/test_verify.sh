@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # unsnarl verify from outside: a lost update is harmful and can be replayed, what is
-# locked right is not, a circle of locks hangs, mistakes get sentences.
+# locked right is not, a circle of locks hangs, locks of one side are waited before,
+# hooked functions do what they did, mistakes get sentences.
 # UNSNARL names the tool (default build/unsnarl), SOURCE the source folder.
 . "$(dirname "$0")/counting.sh"
 
@@ -84,6 +85,102 @@ C
 call verify --json --no-hunt --first --timeout 3 --budget 100 1 -- ./stuck
 expect_status 1 "a join under a lock"
 check_json 'answer["findings"][0]["class"] == "deadlock" and answer["findings"][0]["again_runs"] <= 1' "it hangs, and is tried again once"
+
+# The side under the lock comes first, and the other needs that lock on its way to an access that holds none: held
+# inside the lock it would never be met.
+cat >gate.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int visits, total;
+static void *run(void *arg)
+{
+	usleep(5000);
+	pthread_mutex_lock(&lock);
+	visits++;
+	pthread_mutex_unlock(&lock);
+	total++;
+	return arg;
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, 0, run, 0);
+	pthread_mutex_lock(&lock);
+	total += 2;
+	pthread_mutex_unlock(&lock);
+	pthread_join(thread, 0);
+	return total != 3;
+}
+C
+"$UNSNARL" cc -O2 -g -pthread -o gate gate.c 2>err
+call verify --json --no-hunt --first --budget 100 gate.c:11,gate.c:19 -- ./gate
+expect_status 1 "a lock that the other side needs on its way"
+check_json 'answer["findings"][0]["met"] > 0' "they meet before the lock"
+
+# Before a lock nobody knows what comes behind it: who touches something else then has not met anybody.
+sed 's/static int visits, total;/static int visits, all[2]; static volatile int which;/; s/total++/all[which]++/; s/total += 2/all[1 - which] += 2/
+	s/return total != 3/return all[0] + all[1] != 3/' gate.c >apart.c
+"$UNSNARL" cc -O2 -g -pthread -o apart apart.c 2>err
+call verify --json --no-hunt --budget 30 apart.c:11,apart.c:19 -- ./apart
+expect_status 0 "other memory behind the lock"
+check_json 'answer["harmless"][0]["met"] == 0' "is no meeting"
+
+# Functions with hooks have a second body: exceptions, a switch, arrays on the stack, loops within loops.
+cat >bodies.cpp <<'C'
+#include <pthread.h>
+
+#include <stdexcept>
+static int shared;
+__attribute__((noinline)) static void fall(int n)
+{
+	if (n % 5 == 0)
+		throw std::runtime_error("five");
+}
+__attribute__((noinline)) static long work(int n)
+{
+	long field[16] = {}, sum = 0;
+	char *room = static_cast<char *>(__builtin_alloca(static_cast<unsigned>(n % 7 + 1)));
+	for (int i = 0; i < n; i++) {
+		room[i % (n % 7 + 1)] = static_cast<char>(i);
+		try {
+			fall(i);
+			field[i % 16] += room[i % (n % 7 + 1)];
+		} catch (const std::exception &) {
+			field[(i + 1) % 16]--;
+		}
+		switch (i % 4) {
+		case 0: sum += i; break;
+		case 1: sum ^= i; break;
+		case 2: sum -= field[i % 16]; break;
+		default:
+			for (int k = 0; k < 16; k++)
+				sum += field[k] * k;
+		}
+		shared = n;
+	}
+	return sum;
+}
+static void *run(void *arg)
+{
+	return reinterpret_cast<void *>(work(100) + (arg ? 1 : 0));
+}
+int main()
+{
+	pthread_t thread;
+	void *got;
+	pthread_create(&thread, nullptr, run, nullptr);
+	long own = work(100);
+	pthread_join(thread, &got);
+	return own != reinterpret_cast<long>(got) || own != RIGHT || !shared;
+}
+C
+clang++-19 -O2 -DRIGHT=0 -pthread -o number -x c++ <(sed 's/return own != .*/return __builtin_printf("%ld", own) < 1;/' bodies.cpp) 2>err
+"$UNSNARL" c++ -O2 -g -DRIGHT="$(./number)" -pthread -o bodies bodies.cpp 2>err
+at=bodies.cpp:$(grep -n "shared = n" bodies.cpp | cut -d: -f1)
+call verify --json --no-hunt --budget 30 "$at,$at" -- ./bodies
+expect_status 0 "both bodies do the same"
+check_json 'answer["harmless"][0]["met"] > 0 and answer["harmless"][0]["plain_runs"] == 3' "and each of them ran"
 
 call verify --json --no-hunt --again 7 --plain 2 "lost.c:$wrong,lost.c:$wrong" -- ./lost
 check_json 'answer["findings"][0]["again_runs"] == 7 and answer["findings"][0]["plain_runs"] == 2' "as many runs as were asked for"

@@ -7,7 +7,7 @@
 
 #define ACTIVE_ENVIRONMENT "UNSNARL_ACTIVE" /* names the area's file */
 #define ACTIVE_MAGIC 0x4556495443414e55ull
-#define ACTIVE_VERSION 2u
+#define ACTIVE_VERSION 3u
 #define ACTIVE_SITES 32u /* a power of two */
 
 /* Beside the site's number: a hook before the call that takes the lock, and one at the access itself. Which of them
@@ -15,6 +15,10 @@
  * and do not only behind. */
 #define ACTIVE_BEFORE_LOCK 0x100u
 #define ACTIVE_BEHIND_LOCK 0x200u
+/* With either of them: the other side does not hold this lock, but may need it on its way. Before the lock nobody
+ * knows what the thread will touch: it meets any access of the other side, and the meeting counts when it comes to
+ * the same memory. */
+#define ACTIVE_LOCK_ALONE 0x400u
 
 enum active_order {
 	ACTIVE_LOWER_FIRST,  /* of two that met, the site of the lower number; of one site, who came last */
@@ -40,6 +44,8 @@ struct active_area {
 	uint32_t meetings;  /* pairs of threads that met */
 	uint32_t late_most; /* times that threads of this run are held in vain */
 	uint32_t behind;    /* hooks behind locks act, not those before */
+	uint32_t scattered; /* in loops, which rounds are held is chance */
+	uint32_t stays;     /* who went first goes on when the other's access is done as well */
 	struct active_site sites[ACTIVE_SITES];
 };
 
