@@ -402,9 +402,14 @@ void training_set(struct training *training, struct guard_set *out)
 		training->left_out += was_seen(member) && rare;
 		training->doubtful += was_seen(member) && !rare && doubtful;
 		training->lucky += was_seen(member) && !rare && !doubtful && !member->stands;
-		if (was_seen(member) && !rare && !doubtful && member->stands)
-			guard_set_allow(places, member->place,
-					marks[member->before] ? GUARD_NIL : member->before);
+		if (!was_seen(member) || rare || doubtful)
+			continue;
+		uint32_t before = marks[member->before] ? GUARD_NIL : member->before;
+
+		if (member->stands)
+			guard_set_allow(places, member->place, before);
+		else
+			guard_set_doubt(places, member->place, before);
 	}
 	for (uint32_t number = 1; number <= places->sites.n; number++)
 		training->shared.items[number] &=
