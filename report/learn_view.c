@@ -86,7 +86,9 @@ static void say_cost(const struct training *training, const struct guard_set *se
 	       "for guarding all, at %g ns each%s.\n",
 	       guarded / training->counted, all / training->counted,
 	       (double)(guarded / training->counted) * GUARDED_NS / 1e6, GUARDED_NS,
-	       guarded > all / 20 && guarded > 10000 ? "; --bias leaves the most frequent out" : "");
+	       guarded > all / 20 && guarded / training->counted > 10000
+		       ? "; --bias leaves the most frequent out"
+		       : "");
 }
 
 void learn_print(struct training *training, const struct guard_set *set)
