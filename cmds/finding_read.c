@@ -4,6 +4,7 @@
 #include "cmds/finding_read.h"
 
 #include <jansson.h>
+#include <errno.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -48,6 +49,11 @@ struct error *finding_read(const char *path, uint64_t rank, struct finding *out,
 	json_t *list = json_object_get(answer, "findings"), *found = NULL, *entry;
 	size_t i;
 
+	if (!answer && json_error_code(&wrong) == json_error_cannot_open_file)
+		return error_new(
+			"cannot read the finding %s: %s; --json makes such files, as in unsnarl diagnose "
+			"--json -- ./program > finding.json",
+			path, strerror(errno));
 	if (!answer)
 		return error_new("%s is no JSON answer: %s (line %d)", path, wrong.text, wrong.line);
 	json_array_foreach(list, i,

@@ -19,7 +19,9 @@ struct learn_options {
 };
 
 #define RUNS_UNTIL_CONVERGED 1000u /* without -n: at most */
-#define RUNS_ANEW 400u             /* traced, for sets without what is left out: at most */
+#define RUNS_WITNESSED \
+	200u           /* free ones, where controlled runs failed: a share of 1 in 20 is told from 1 in 60 */
+#define RUNS_ANEW 400u /* traced, for sets without what is left out: at most */
 #define AT(member) .offset = offsetof(struct learn_options, member)
 
 /* clang-format off */
@@ -44,7 +46,8 @@ static const struct options_entry entries[] = {
 	  .help = "runs of each campaign's command line that are traced to see who shares memory with whom "
 		  "(default: until they show nothing new, for 5 seconds at most)" },
 	{ 'n', "runs", "N", OPTIONS_NUMBER, AT(runs), .low = 1, .high = 1000000000,
-	  .help = "with a program: how many runs (default: until nothing new comes, 1000 at most)" },
+	  .help = "with a program: how many runs (default: until nothing new comes, 1000 at most), and as many free ones "
+		  "when some of them fail (default 200)" },
 	{ 'j', "jobs", "J", OPTIONS_NUMBER, AT(jobs), .low = 1, .high = 1024,
 	  .help = "with a program: how many at a time (default 1)" },
 	{ .name = "free", .kind = OPTIONS_FLAG, AT(free),
@@ -107,6 +110,20 @@ static struct launch_options launch_of(const struct learn_options *options)
 					.check = options->check };
 }
 
+/* Where controlled runs failed others may have passed by luck: what free runs have by themselves tells. */
+static struct error *ask_free_runs(const struct learn_options *options, struct store *store,
+				   const struct launch_options *launch, uint64_t build, bool *interrupted)
+{
+	struct learn_runs runs = { .most = options->runs ? options->runs : RUNS_WITNESSED,
+				   .free = true,
+				   .jobs = options->jobs,
+				   .store = options->store };
+
+	TRY(learn_run(store, launch, build, &runs));
+	*interrupted = runs.interrupted;
+	return NULL;
+}
+
 /* Runs the program; *path is where it lies. */
 static struct error *train(const struct learn_options *options, struct store *store, char **argv, char **path,
 			   bool *interrupted)
@@ -134,6 +151,8 @@ static struct error *train(const struct learn_options *options, struct store *st
 			(unsigned long long)runs.done, argv[0], argv[0],
 			options->free ? "and --timeout, --expect and --check say what a failure is"
 				      : "and --free lets threads run as they do by themselves");
+	if (!options->free && runs.failed && !*interrupted)
+		TRY(ask_free_runs(options, store, &launch, build, interrupted));
 	return NULL;
 }
 

@@ -82,6 +82,14 @@ static void put_sites(struct bytes *bytes, struct armed_header *header, const st
 						     .function = put_text(bytes, site->function),
 						     .variable = put_text(bytes, site->variable) };
 	}
+	VEC(uint32_t) doubted = { 0 };
+
+	for (uint32_t number = 1; number < n; number++)
+		for (size_t i = 0; i < guard_set_site(set, number)->doubted.n; i++)
+			*VEC_PUSH(&doubted) = number << 16 | guard_set_site(set, number)->doubted.items[i];
+	header->ndoubted = (uint32_t)doubted.n;
+	header->doubted = put(bytes, doubted.items, doubted.n * sizeof *doubted.items);
+	VEC_FREE(&doubted);
 	header->rows = put(bytes, rows, n * header->words * sizeof *rows);
 	header->any = put(bytes, any, n);
 	header->own = put(bytes, own, n);

@@ -13,6 +13,7 @@ static void site_free(struct guard_site *site)
 	free(site->variable);
 	free(site->through);
 	VEC_FREE(&site->before);
+	VEC_FREE(&site->doubted);
 }
 
 void guard_set_free(struct guard_set *set)
@@ -66,15 +67,15 @@ uint32_t guard_set_add(struct guard_set *set, const struct site *site, struct pl
 	return (uint32_t)set->sites.n;
 }
 
-/* Where `before` stands in the set, or would. */
-static size_t place_in(const struct guard_site *site, uint32_t before)
+/* Where `before` stands in a rising list, or would. */
+static size_t place_in(const uint32_t *items, size_t n, uint32_t before)
 {
-	size_t low = 0, high = site->before.n;
+	size_t low = 0, high = n;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (site->before.items[middle] < before)
+		if (items[middle] < before)
 			low = middle + 1;
 		else
 			high = middle;
@@ -85,7 +86,7 @@ static size_t place_in(const struct guard_site *site, uint32_t before)
 bool guard_set_allows(const struct guard_set *set, uint32_t number, uint32_t before)
 {
 	const struct guard_site *site = guard_set_site(set, number);
-	size_t at = place_in(site, before);
+	size_t at = place_in(site->before.items, site->before.n, before);
 
 	return site->any || (at < site->before.n && site->before.items[at] == before);
 }
@@ -93,15 +94,35 @@ bool guard_set_allows(const struct guard_set *set, uint32_t number, uint32_t bef
 bool guard_set_allow(struct guard_set *set, uint32_t number, uint32_t before)
 {
 	struct guard_site *site = guard_set_site(set, number);
-	size_t at = place_in(site, before);
+	size_t at = place_in(site->before.items, site->before.n, before),
+	       doubt = place_in(site->doubted.items, site->doubted.n, before);
 
 	if (at < site->before.n && site->before.items[at] == before)
 		return false;
+	if (doubt < site->doubted.n && site->doubted.items[doubt] == before) {
+		site->doubted.n--;
+		memmove(&site->doubted.items[doubt], &site->doubted.items[doubt + 1],
+			(site->doubted.n - doubt) * sizeof *site->doubted.items);
+	}
 	VEC_PUSH(&site->before);
 	memmove(&site->before.items[at + 1], &site->before.items[at],
 		(site->before.n - 1 - at) * sizeof *site->before.items);
 	site->before.items[at] = before;
 	return true;
+}
+
+void guard_set_doubt(struct guard_set *set, uint32_t number, uint32_t before)
+{
+	struct guard_site *site = guard_set_site(set, number);
+	size_t at = place_in(site->doubted.items, site->doubted.n, before);
+
+	if (guard_set_allows(set, number, before) ||
+	    (at < site->doubted.n && site->doubted.items[at] == before))
+		return;
+	VEC_PUSH(&site->doubted);
+	memmove(&site->doubted.items[at + 1], &site->doubted.items[at],
+		(site->doubted.n - 1 - at) * sizeof *site->doubted.items);
+	site->doubted.items[at] = before;
 }
 
 uint32_t guard_set_find(const struct guard_set *set, uint64_t id)
@@ -129,6 +150,13 @@ static void copy_site(const struct guard_site *from, const uint32_t *renumbered,
 
 		if (before == GUARD_NIL || renumbered[before])
 			*VEC_PUSH(&site->before) = before == GUARD_NIL ? GUARD_NIL : renumbered[before];
+	}
+	memset(&site->doubted, 0, sizeof site->doubted);
+	for (size_t i = 0; i < from->doubted.n; i++) {
+		uint32_t before = from->doubted.items[i];
+
+		if (before == GUARD_NIL || renumbered[before])
+			*VEC_PUSH(&site->doubted) = before == GUARD_NIL ? GUARD_NIL : renumbered[before];
 	}
 }
 

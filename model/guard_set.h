@@ -33,6 +33,8 @@ struct guard_site {
 	bool begins;                                /* training: it was the first at some location */
 	bool own;             /* with GUARD_NIL: where nobody else has been the thread itself has */
 	VEC(uint32_t) before; /* rising: GUARD_NIL, numbers of sites */
+	VEC(uint32_t)
+	doubted; /* rising: the same, of what passing runs had, but maybe by luck; not in `before` */
 };
 
 enum guard_rule_kind {
@@ -73,6 +75,9 @@ uint32_t guard_set_grain(uint32_t size);
 uint32_t guard_set_add(struct guard_set *set, const struct site *site, struct place_rank rank);
 /* Lets `before` come before `number`; false when it could already. */
 bool guard_set_allow(struct guard_set *set, uint32_t number, uint32_t before);
+/* Keeps `before` out of the set of `number`, as one that passing runs had and may have had by luck: a guarded program
+ * gives up the wait for it earlier than for what was never seen. */
+void guard_set_doubt(struct guard_set *set, uint32_t number, uint32_t before);
 bool guard_set_allows(const struct guard_set *set, uint32_t number, uint32_t before);
 /* The number of a site of this id, 0 when there is none. */
 uint32_t guard_set_find(const struct guard_set *set, uint64_t id);

@@ -55,6 +55,12 @@ static void put_site(FILE *out, const struct guard_set *set, uint32_t number)
 		else
 			fprintf(out, " %u", site->before.items[i]);
 	}
+	for (size_t i = 0; i < site->doubted.n; i++) {
+		if (site->doubted.items[i] == GUARD_NIL)
+			fprintf(out, " ~nil");
+		else
+			fprintf(out, " ~%u", site->doubted.items[i]);
+	}
 	putc('\n', out);
 }
 
@@ -279,13 +285,17 @@ static bool read_before(struct text *text, uint64_t sites, struct guard_set *set
 		return false;
 	for (const char *next; (next = word(text));) {
 		uint64_t before = GUARD_NIL;
+		bool doubted = *next == '~';
 
-		if (strcmp(next, "any") == 0)
+		next += doubted;
+		if (!doubted && strcmp(next, "any") == 0)
 			guard_set_site(set, site)->any = true;
-		else if (strcmp(next, "own") == 0)
+		else if (!doubted && strcmp(next, "own") == 0)
 			guard_set_site(set, site)->own = guard_set_allow(set, site, GUARD_NIL);
 		else if (strcmp(next, "nil") != 0 && (!number_in(next, sites, &before) || !before))
 			return false;
+		else if (doubted)
+			guard_set_doubt(set, site, (uint32_t)before);
 		else
 			guard_set_allow(set, site, (uint32_t)before);
 	}

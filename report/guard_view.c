@@ -115,14 +115,16 @@ void relax_print(const char *path, const struct relaxed *relaxed)
 {
 	_cleanup_free_ char *file = text_clean(path);
 
-	printf("%s: %zu members added by %zu violations", file, relaxed->added, relaxed->violations);
+	printf("%s: %zu member%s added by %zu violation%s", file, relaxed->added,
+	       relaxed->added == 1 ? "" : "s", relaxed->violations, relaxed->violations == 1 ? "" : "s");
 	if (relaxed->unknown)
 		printf("; %zu are of accesses that the set does not have", relaxed->unknown);
 	printf(".\n");
 	if (relaxed->held)
-		printf("%zu were resolved by waiting each time: what they would have done never happened, so "
-		       "it stays held (--held lets it happen).\n",
-		       relaxed->held);
+		printf("%zu of them %s resolved by waiting each time: what was held never happened, so it "
+		       "stays held "
+		       "(--held lets it happen).\n",
+		       relaxed->held, relaxed->held == 1 ? "was" : "were");
 	if (relaxed->added)
 		printf("Build the program again with it: unsnarl cc --guard %s ...\n", file);
 }

@@ -36,7 +36,9 @@ static void say_campaigns(const struct training *training)
 			printf(", %" PRIu64 " failed left out", campaign->failed);
 		if (campaign->skipped)
 			printf(", %" PRIu64 " without predecessors left out", campaign->skipped);
-		if (campaign->free)
+		if (campaign->free && campaign->judged)
+			printf(", %" PRIu64 " free ones as witnesses", campaign->free);
+		else if (campaign->free)
 			printf(", %" PRIu64 " free ones left out", campaign->free);
 		printf("; the last %" PRIu64 " taught nothing new\n", campaign->quiet);
 	}
@@ -84,7 +86,9 @@ static void say_cost(const struct training *training, const struct guard_set *se
 	       "for guarding all, at %g ns each%s.\n",
 	       guarded / training->counted, all / training->counted,
 	       (double)(guarded / training->counted) * GUARDED_NS / 1e6, GUARDED_NS,
-	       guarded > all / 20 && guarded > 10000 ? "; --bias leaves the most frequent out" : "");
+	       guarded > all / 20 && guarded / training->counted > 10000
+		       ? "; --bias leaves the most frequent out"
+		       : "");
 }
 
 void learn_print(struct training *training, const struct guard_set *set)
@@ -103,6 +107,11 @@ void learn_print(struct training *training, const struct guard_set *set)
 		printf("%zu more were too rare: where they come the guarded program stalls, at most for the "
 		       "limit.\n",
 		       training->left_out);
+	if (training->lucky)
+		printf("Controlled runs failed, so others may have passed by luck: %zu more members are left "
+		       "out, which "
+		       "fewer than one in %u free runs had. Where they come the guarded program stalls.\n",
+		       training->lucky, TRAINING_USUAL);
 	if (training->use_failed)
 		printf("Failed runs were used too, %" PRIu32
 		       " of them: %zu members were left out that they had "
@@ -181,6 +190,8 @@ static void explain_place(struct training *training, uint32_t number)
 		if (training_doubts(training, member))
 			printf(", but %" PRIu32 " of %" PRIu32 " failed ones: left out", member->failed,
 			       training->failures);
+		else if (!member->stands)
+			printf(", but hardly in free ones: left out");
 		printf("\n");
 	}
 }
@@ -269,6 +280,7 @@ void learn_json(struct training *training, const struct guard_set *set, const st
 	json_object_set_new(answer, "runs", answer_count(training->runs.n));
 	json_object_set_new(answer, "failed_used", answer_count(training->failures));
 	json_object_set_new(answer, "doubtful", answer_count(training->doubtful));
+	json_object_set_new(answer, "lucky", answer_count(training->lucky));
 	json_object_set_new(answer, "accesses", answer_count(set->sites.n));
 	json_object_set_new(answer, "members", answer_count(members_of(set)));
 	json_object_set_new(answer, "traces", answer_count(training->traces));

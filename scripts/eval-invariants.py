@@ -6,8 +6,8 @@ groups that a bias leaves out).
 usage: eval-invariants.py [--build DIR] [--runs N] [--passing N] [--jobs N] [--repeat N] [--sqlite DIR]
                           [--only table2|alarms|emptied|overhead] [--write] [NAME...]
 
-Each program is trained on controlled runs of its normal build that pass; what is guarded
-is the -DTRIGGER build, whose pauses make it fail. A guard's limit is 4 s there, longer
+Each program is trained on controlled runs of its normal build that pass, with free runs as
+witnesses where some fail (see unsnarl-learn(1)); what is guarded is the -DTRIGGER build, whose pauses make it fail. A guard's limit is 4 s there, longer
 than any pause, also on a busy machine. *detect*: the share of failing traced runs in which an invariant is violated
 at an access of the truth. *tolerate*: for AI, that no guarded run fails; for the others,
 that they are violated at the truth no later in the trace than AI is, in a program where

@@ -149,6 +149,7 @@ static void add_run(struct training *training, const roaring_bitmap_t *had, cons
 			continue; /* another site of the same place */
 		member->last = run;
 		member->runs++;
+		member->taught++;
 	}
 	roaring_free_uint32_iterator(at);
 }
@@ -172,6 +173,44 @@ static void add_failure(struct training *training, const roaring_bitmap_t *had, 
 	roaring_free_uint32_iterator(at);
 }
 
+static void add_witness(struct training *training, const roaring_bitmap_t *had, const uint32_t *members,
+			uint64_t run)
+{
+	roaring_uint32_iterator_t *at = roaring_create_iterator(had);
+
+	for (; at->has_value; roaring_advance_uint32_iterator(at)) {
+		struct training_member *member =
+			members[at->current_value] == NO_MEMBER
+				? NULL
+				: &training->members.items[members[at->current_value]];
+
+		if (!member || member->witness == run)
+			continue; /* another site of the same place */
+		member->witness = run;
+		member->witnesses++;
+	}
+	roaring_free_uint32_iterator(at);
+}
+
+/* At the end of a campaign: which of the members that it taught stand? */
+static void judge(struct training *training)
+{
+	struct training_campaign *campaign = &training->campaigns.items[training->campaigns.n - 1];
+	_cleanup_free_ bool *reached = memory_alloc(training->places.sites.n + 1);
+
+	campaign->judged &= campaign->free >= TRAINING_QUIET;
+	for (size_t i = 0; i < training->members.n; i++)
+		reached[training->members.items[i].place] |= training->members.items[i].witnesses > 0;
+	for (size_t i = 0; i < training->members.n; i++) {
+		struct training_member *member = &training->members.items[i];
+
+		member->stands |=
+			member->taught && (!campaign->judged || !reached[member->place] ||
+					   (uint64_t)member->witnesses * TRAINING_USUAL >= campaign->free);
+		member->taught = member->witnesses = 0;
+	}
+}
+
 static bool is_controlled(const struct run *run)
 {
 	return run->schedule.policy != SCHEDULE_FREE;
@@ -185,15 +224,19 @@ static struct error *take_run(struct training *training, struct store *store, co
 	roaring_bitmap_t *had = NULL;
 
 	counts->failed += run->label != LABEL_PASS;
+	counts->judged |= controlled_only && is_controlled(run) && run->label == LABEL_FAIL;
 	if (run->label != LABEL_PASS && !(run->label == LABEL_FAIL && training->use_failed))
 		return NULL;
-	if (controlled_only && !is_controlled(run)) {
-		counts->free += run->label == LABEL_PASS;
+	bool witness = controlled_only && !is_controlled(run);
+
+	if (witness && (run->label != LABEL_PASS || run->jitter_us))
 		return NULL;
-	}
 	TRY(store_predecessor_set(store, run->number, &had));
 	if (roaring_bitmap_is_empty(had) || roaring_bitmap_maximum(had) >= npredecessors) {
 		counts->skipped += run->label == LABEL_PASS;
+	} else if (witness) {
+		counts->free++;
+		add_witness(training, had, members, run->number);
 	} else if (run->label == LABEL_FAIL) {
 		add_failure(training, had, members);
 	} else {
@@ -228,6 +271,8 @@ struct error *training_add(struct training *training, struct store *store, uint6
 					 controlled_only);
 		run_free(&runs[i]);
 	}
+	if (!error)
+		judge(training);
 	free(runs);
 	interned_free(&interned);
 	return error;
@@ -356,9 +401,15 @@ void training_set(struct training *training, struct guard_set *out)
 
 		training->left_out += was_seen(member) && rare;
 		training->doubtful += was_seen(member) && !rare && doubtful;
-		if (was_seen(member) && !rare && !doubtful)
-			guard_set_allow(places, member->place,
-					marks[member->before] ? GUARD_NIL : member->before);
+		training->lucky += was_seen(member) && !rare && !doubtful && !member->stands;
+		if (!was_seen(member) || rare || doubtful)
+			continue;
+		uint32_t before = marks[member->before] ? GUARD_NIL : member->before;
+
+		if (member->stands)
+			guard_set_allow(places, member->place, before);
+		else
+			guard_set_doubt(places, member->place, before);
 	}
 	for (uint32_t number = 1; number <= places->sites.n; number++)
 		training->shared.items[number] &=

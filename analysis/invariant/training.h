@@ -14,13 +14,17 @@
 /* With so many runs in a row that teach nothing, fewer than one run in twenty would, at a confidence of
  * 95 percent: 0.95 ^ 59 < 0.05. */
 #define TRAINING_QUIET 59u
+/* That one run in twenty is also what tells usual from rare: where passing runs may have passed by luck, a member
+ * stands when at least this share of the free runs had it. */
+#define TRAINING_USUAL 20u
 
 struct training_campaign {
 	uint64_t number;
 	uint64_t used;    /* passing runs with predecessors */
 	uint64_t skipped; /* passing runs in which predecessors were not observed */
-	uint64_t free;    /* passing runs that were not controlled, left out because others were */
+	uint64_t free;    /* passing runs that were not controlled, where others were: they teach nothing */
 	uint64_t failed;
+	bool judged;    /* controlled runs failed too: what passing ones had must be usual in free runs */
 	uint64_t quiet; /* of the used ones, how many came after the last that taught something */
 };
 
@@ -32,6 +36,12 @@ struct training_member {
 	uint32_t runs;          /* how many had it */
 	uint32_t failed;        /* of the failed runs, how many had it */
 	uint32_t last_failed;   /* number of the last one of them, from 1 */
+	bool stands;            /* some campaign that had it does not take it for luck */
+
+	/* of the campaign that is being added */
+	uint32_t taught;    /* its runs that had it */
+	uint32_t witnesses; /* its free runs that had it, where others teach */
+	uint64_t witness;   /* number of the last one */
 };
 
 struct training {
@@ -49,6 +59,7 @@ struct training {
 	uint64_t counted;   /* of them, those in which accesses were counted */
 	bool whole;         /* one of them was kept whole */
 	bool cut;           /* none was: accesses are counted up to where it was cut */
+	size_t lucky;       /* members left out because they are not usual in free runs */
 	double rare;        /* members that a smaller share of the runs had are left out of sets */
 	size_t left_out;    /* how many were */
 	bool use_failed;    /* failed runs cast doubt; else only passing runs count */
@@ -63,8 +74,10 @@ void training_start(struct training *training);
 void training_free(struct training *training);
 
 /* Takes in the passing runs of one campaign. A hook stands before its access, so in free runs two accesses in
- * the same moment may be seen the wrong way round; with controlled runs in the campaign only those count,
- * unless `free_too`. */
+ * the same moment may be seen the wrong way round; with controlled runs in the campaign only those teach,
+ * unless `free_too`. Controlled schedules bring harmful orders about so often that some do no harm by luck. So where
+ * some of them failed, free runs are witnesses: what fewer than one in TRAINING_USUAL of them had is not believed,
+ * of accesses that they reached at all. TRAINING_QUIET free runs without random delays are enough to ask. */
 struct error *training_add(struct training *training, struct store *store, uint64_t campaign, bool free_too);
 /* Takes in who shares memory with whom in a traced run, and how often each access ran. */
 void training_trace(struct training *training, const struct observations *traced, const struct atlas *atlas);

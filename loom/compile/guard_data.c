@@ -143,15 +143,28 @@ static void put_rules(FILE *out, const struct guard_set *set)
 	fprintf(out, "{0, 0, 0, 0}};\n");
 }
 
+static size_t put_doubted(FILE *out, const struct guard_set *set)
+{
+	size_t n = 0;
+
+	fprintf(out, "static const unsigned doubted[] = {\n");
+	for (uint32_t number = 1; number <= set->sites.n; number++)
+		for (size_t i = 0; i < guard_set_site(set, number)->doubted.n; i++, n++)
+			fprintf(out, "%uu,", number << 16 | guard_set_site(set, number)->doubted.items[i]);
+	fprintf(out, "0};\n");
+	return n;
+}
+
 /* The types are those of loom/guard/guard.h, which an installation does not have. */
-static const char types[] = "struct name { unsigned long id; const char *kind, *file, *function, *variable; "
-			    "unsigned line, column; };\n"
-			    "struct rule { unsigned short kind, apart, first, second; };\n"
-			    "struct data { unsigned long hash; unsigned nsites, nrules, limit_us, words; "
-			    "const unsigned long *rows;\n"
-			    "const unsigned *starts; const unsigned short *members; const unsigned char "
-			    "*any, *own, *shifts; const unsigned short *alike; const struct name *names;\n"
-			    "const struct rule *rules; const char *log; };\n";
+static const char types[] =
+	"struct name { unsigned long id; const char *kind, *file, *function, *variable; "
+	"unsigned line, column; };\n"
+	"struct rule { unsigned short kind, apart, first, second; };\n"
+	"struct data { unsigned long hash; unsigned nsites, nrules, limit_us, words; "
+	"const unsigned long *rows;\n"
+	"const unsigned *starts; const unsigned short *members; const unsigned char "
+	"*any, *own, *shifts; const unsigned short *alike; const struct name *names;\n"
+	"const struct rule *rules; const char *log; unsigned ndoubted; const unsigned *doubted; };\n";
 
 void guard_data_write(FILE *out, const struct guard_set *set, const char *log)
 {
@@ -166,6 +179,8 @@ void guard_data_write(FILE *out, const struct guard_set *set, const char *log)
 		put_rows(out, set, words);
 	else
 		put_lists(out, set);
+	size_t ndoubted = put_doubted(out, set);
+
 	guard_symbol(set, symbol);
 	fprintf(out, "const char %s = 1;\n", symbol);
 	fprintf(out,
@@ -178,5 +193,5 @@ void guard_data_write(FILE *out, const struct guard_set *set, const char *log)
 		put_path(out, log);
 	else
 		fprintf(out, "0");
-	fprintf(out, "};\nconst struct data *unsnarl_guard_data = &data;\n");
+	fprintf(out, ", %zu, doubted};\nconst struct data *unsnarl_guard_data = &data;\n", ndoubted);
 }

@@ -170,6 +170,7 @@ GUARD_HOOK void unsnarl_guard_fresh_stack(uint64_t address, uint64_t size)
 
 GUARD_HOOK void unsnarl_guard_fresh(uint64_t block)
 {
-	if (block)
+	/* Where nothing is kept, as with the guard off, the block's size need not be asked for. */
+	if (block && (marks || unsnarl_guard_data->nrules))
 		unsnarl_guard_fresh_stack(block, malloc_usable_size((void *)(uintptr_t)block));
 }

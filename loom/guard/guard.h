@@ -44,6 +44,9 @@ struct guard_data {
 	const struct guard_name *names; /* by site */
 	const struct guard_rule_data *rules;
 	const char *log; /* NULL: the environment names one, or there is none */
+	uint32_t ndoubted;
+	const uint32_t
+		*doubted; /* site << 16 | before, rising: not in the set, but seen in runs that passed */
 };
 
 extern const struct guard_data *unsnarl_guard_data;

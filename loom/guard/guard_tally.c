@@ -45,14 +45,33 @@ static struct tally *tally_of(uint32_t site, uint32_t before)
 	return &tallies[at % TALLIES];
 }
 
+/* Not in the set, but runs that passed had it: maybe by luck. */
+static bool is_doubted(uint32_t site, uint32_t before)
+{
+	uint32_t key = site << 16 | before, low = 0, high = unsnarl_guard_data->ndoubted;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (unsnarl_guard_data->doubted[middle] < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < unsnarl_guard_data->ndoubted && unsnarl_guard_data->doubted[low] == key;
+}
+
+/* Of two threads that wait for each other, one for what was never seen, the other has to give up first: so what is
+ * only in doubt is waited for a quarter of the limit, and up to three such waits in a row end in time. */
 uint64_t guard_tally_limit(uint32_t site, uint32_t before)
 {
 	uint32_t in_vain = __atomic_load_n(&tally_of(site, before)->in_vain, __ATOMIC_RELAXED);
-	uint64_t limit = in_vain < 32 ? guard_settings.limit_us >> in_vain : 0;
+	uint64_t most = is_doubted(site, before) ? guard_settings.limit_us / 4 : guard_settings.limit_us;
+	uint64_t limit = in_vain < 32 ? most >> in_vain : 0;
 
 	/* What waited in vain long ago may be the fault now: each time that there are twice as many, once more. */
 	if (in_vain >= TRIED_AGAIN && (in_vain & (in_vain - 1)) == 0)
-		limit = guard_settings.limit_us / 2;
+		limit = most / 2;
 	return limit >= SHORTEST_US ? limit : 0;
 }
 

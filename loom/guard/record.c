@@ -157,14 +157,16 @@ GUARD_HOOK void unsnarl_guard_range(uint64_t address, uint64_t size, uint64_t si
 
 GUARD_HOOK void unsnarl_guard_ahead(uint64_t address, uint64_t site, uint64_t mutex)
 {
+	if (guard_settings.off)
+		return;
 	if (!guard_self)
 		guard_register();
-	if (!guard_settings.off && !guard_may_follow(address, (uint32_t)site))
+	if (!guard_may_follow(address, (uint32_t)site))
 		guard_stall_ahead(address, (uint32_t)site, (const int *)(uintptr_t)mutex);
 }
 
 GUARD_HOOK void unsnarl_guard_locked(uint64_t address, uint64_t site, uint64_t mutex, uint64_t error)
 {
-	if (!error && guard_self && !guard_settings.off && !guard_may_follow(address, (uint32_t)site))
+	if (!guard_settings.off && !error && guard_self && !guard_may_follow(address, (uint32_t)site))
 		guard_stall_locked(address, (uint32_t)site, (void *)(uintptr_t)mutex);
 }

@@ -113,7 +113,7 @@ $unsnarl relax --set order.guard -o wide.guard held.log >relax.txt
 check "what waiting resolved never happened: relax adds nothing" grep -q '^wide.guard: 0 members added' relax.txt
 check "and says so" grep -q 'resolved by waiting' relax.txt
 $unsnarl relax --held --set order.guard -o wide.guard guard.log >relax.txt
-check "relax adds what came before" grep -q '1 members added\|members added' relax.txt
+check "relax adds what came before" grep -q ': [1-9][0-9]* members\? added' relax.txt
 $unsnarl cc --guard wide.guard --limit 5 $flags -o wide order.c
 UNSNARL_GUARD_LOG=wide.log ./wide wrong >/dev/null
 check "what was let in is not held" test "$(count ' read .* after nobody' wide.log)" = 0

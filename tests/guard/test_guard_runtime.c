@@ -273,6 +273,24 @@ static void test_resolved(void **unused)
 	assert_int_equal(stage, 2);
 }
 
+/* What passing runs had, maybe by luck, is waited for a quarter as long as what was never seen. */
+static void test_doubted(void **unused)
+{
+	(void)unused;
+	static const uint32_t doubted[] = { 1u << 16 | 2, 2u << 16, 2u << 16 | 4 };
+
+	guard_settings.limit_us = 20000;
+	assert_int_equal(guard_tally_limit(2, 4), 20000);
+	data.doubted = doubted;
+	data.ndoubted = 3;
+	assert_int_equal(guard_tally_limit(1, 2), 5000);
+	assert_int_equal(guard_tally_limit(2, 0), 5000);
+	assert_int_equal(guard_tally_limit(2, 4), 5000);
+	assert_int_equal(guard_tally_limit(2, 3), 20000);
+	assert_int_equal(guard_tally_limit(1, 4), 20000);
+	data.ndoubted = 0;
+}
+
 /* Nobody comes: it goes on at the limit, and the next stalls are shorter and shorter. */
 static void test_unresolved(void **unused)
 {
@@ -616,6 +634,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_allows),
 		cmocka_unit_test(test_resolved),
+		cmocka_unit_test(test_doubted),
 		cmocka_unit_test(test_unresolved),
 		cmocka_unit_test(test_atomic_rule),
 		cmocka_unit_test(test_group_is_alone),

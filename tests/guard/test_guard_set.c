@@ -51,6 +51,8 @@ static void random_set(struct guard_set *set, unsigned sites)
 	}
 	for (unsigned i = 0; sites && i < 3 * sites; i++)
 		guard_set_allow(set, 1 + below(sites), below(sites + 1));
+	for (unsigned i = 0; sites && i < sites; i++)
+		guard_set_doubt(set, 1 + below(sites), below(sites + 1));
 	for (unsigned i = 0; sites && i < below(4); i++) {
 		struct guard_rule *rule = VEC_PUSH(&set->rules);
 
@@ -146,7 +148,40 @@ static void test_limits(void **unused)
 	}
 }
 
-/* Sites that are kept allow each other as before; nothing else is left. */
+static bool doubts(const struct guard_set *set, uint32_t number, uint32_t before)
+{
+	const struct guard_site *site = guard_set_site(set, number);
+
+	for (size_t i = 0; i < site->doubted.n; i++)
+		if (site->doubted.items[i] == before)
+			return true;
+	return false;
+}
+
+/* What may come is not in doubt, whatever was said first; doubts stand in rising order, each once. */
+static void test_doubts(void **unused)
+{
+	(void)unused;
+	struct guard_set set;
+
+	random_set(&set, 9);
+	for (unsigned i = 0; i < 2000; i++) {
+		uint32_t number = 1 + below(9), before = below(10);
+
+		if (below(2))
+			guard_set_allow(&set, number, before);
+		else
+			guard_set_doubt(&set, number, before);
+		const struct guard_site *site = guard_set_site(&set, number);
+
+		assert_true(guard_set_allows(&set, number, before) != doubts(&set, number, before));
+		for (size_t k = 1; k < site->doubted.n; k++)
+			assert_true(site->doubted.items[k - 1] < site->doubted.items[k]);
+	}
+	guard_set_free(&set);
+}
+
+/* Sites that are kept allow and doubt each other as before; nothing else is left. */
 static void test_choose(void **unused)
 {
 	(void)unused;
@@ -164,9 +199,12 @@ static void test_choose(void **unused)
 		assert_int_equal(part.sites.n, next);
 		for (uint32_t n = 1; n <= set.sites.n; n++)
 			for (uint32_t b = 0; keep[n] && b <= set.sites.n; b++)
-				if (b == 0 || keep[b])
+				if (b == 0 || keep[b]) {
 					assert_int_equal(guard_set_allows(&set, n, b),
 							 guard_set_allows(&part, fresh[n], fresh[b]));
+					assert_int_equal(doubts(&set, n, b),
+							 doubts(&part, fresh[n], fresh[b]));
+				}
 		guard_set_free(&set);
 		guard_set_free(&part);
 	}
@@ -288,9 +326,13 @@ static void test_match_after_edit(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),   cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_limits), cmocka_unit_test(test_choose),
-		cmocka_unit_test(test_ranks),  cmocka_unit_test(test_match_after_edit),
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_doubts),
+		cmocka_unit_test(test_choose),
+		cmocka_unit_test(test_ranks),
+		cmocka_unit_test(test_match_after_edit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

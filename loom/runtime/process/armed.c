@@ -52,8 +52,8 @@ static bool is_sound(void)
 	return armed->magic == ARMED_MAGIC && armed->nsites <= ARMED_SITES && armed->nrules <= ARMED_RULES &&
 	       armed->words == armed->nsites / 64 + 1 && fits(armed->rows, n * armed->words * 8) &&
 	       fits(armed->any, n) && fits(armed->own, n) && fits(armed->shifts, n) &&
-	       fits(armed->alike, n * 2) && shifts_are_sound(n) &&
-	       fits(armed->names, n * sizeof(struct armed_name)) &&
+	       fits(armed->alike, n * 2) && fits(armed->doubted, (uint64_t)armed->ndoubted * 4) &&
+	       shifts_are_sound(n) && fits(armed->names, n * sizeof(struct armed_name)) &&
 	       fits(armed->rules, armed->nrules * sizeof(struct guard_rule_data)) &&
 	       fits(armed->roles, (uint64_t)armed->nroles * sizeof(struct armed_role)) &&
 	       fits(armed->units, (uint64_t)armed->nunits * sizeof(struct armed_unit));
@@ -109,6 +109,8 @@ bool armed_start(void)
 					  .alike = part(armed->alike),
 					  .names = read_names(),
 					  .rules = part(armed->rules),
+					  .ndoubted = armed->ndoubted,
+					  .doubted = part(armed->doubted),
 					  .log = armed->log[0] ? armed->log : NULL };
 	armed_doors_start(file, armed->doors);
 	armed_numbers = runtime_map(0, (WORD_SITE_MASK + 1ull) * sizeof *armed_numbers);
