@@ -94,7 +94,8 @@ static struct error *move_in_schedule(struct order_search *search, const struct 
 			TRY(order_wait_for(search, group->between, group->last, CLAIM_ATOMIC, out));
 		else
 			TRY(order_forbid(search, CLAIM_ATOMIC, &group->parts, out));
-		if (is_clean(out) || order_is_over(search))
+		/* Of a mixed group other instances may still come between. */
+		if ((is_clean(out) && (out->passes || i || !group->mixed)) || order_is_over(search))
 			break;
 	}
 	return NULL;
@@ -139,6 +140,16 @@ static struct error *move_before(struct order_search *search, const struct order
 	return order_wait_for(search, group->first, group->between, CLAIM_ATOMIC, out);
 }
 
+/* Do a pointer and the use of its freed block stand at one line? Compilers put statements together, so that it is
+ * not sure at which line the pointer was read. */
+static bool is_one_line(const struct order_search *search, const struct order_group *group)
+{
+	const struct site *one = group->parts.items[0].site,
+			  *other = group->parts.items[group->parts.n - 1].site;
+
+	return search->failure->kind == FAILED_DEAD && one && other && one->line == other->line;
+}
+
 /* A group of two accesses of a thread and what came between them: moved behind, moved before, forced. */
 static struct error *check_group(struct order_search *search, const size_t *events, size_t n, size_t between,
 				 enum finding_class class)
@@ -167,7 +178,7 @@ static struct error *check_group(struct order_search *search, const size_t *even
 	/* What cannot come before the group, since it needs the group's first access, is shown by force; where it
 	 * cannot be forced either, the original execution is what shows it. */
 	if (before.passes && !behind.given_up && (both || forced || (before.impossible && !came)))
-		weight = both && forced ? ORDER_SURE : ORDER_SHOWN;
+		weight = both && forced && !is_one_line(search, &group) ? ORDER_SURE : ORDER_SHOWN;
 	bool one_step = both || weight == ORDER_SHOWN;
 
 	order_tell(search, one_step ? class : FINDING_ORDER,

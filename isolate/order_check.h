@@ -85,8 +85,8 @@ bool order_is_new(struct order_search *search, const struct claim_parts *parts);
  * `late` may not come at all while `early` waits for it. What is read of the place of `late` only makes its value,
  * unless a block is freed there. */
 bool order_needs(const struct order_search *search, size_t early, size_t late);
-/* Does a claim about the places of a group not tell who is inside? The group begins and ends at one line, or the
- * interleaved access belongs to a group of its own thread at the same places. */
+/* Does a claim about the places of a group not keep the interleaved access out? Its thread was at the same places,
+ * and had begun a group of its own elsewhere. */
 bool order_is_mixed(const struct order_search *search, const size_t *group, size_t n, size_t between);
 /* Of two writes to one place, the first thread's before the second's: did they come the other way round at another
  * place, and did the failing thread read that? Then both places belong together. *there, *back: these writes. */

@@ -3,8 +3,6 @@
  * threads that are over, so that nothing of theirs can be waited for. */
 #include "isolate/order_check.h"
 
-#include <string.h>
-
 #include "base/hash.h"
 
 #define WORD 8u
@@ -59,17 +57,13 @@ bool order_needs(const struct order_search *search, size_t early, size_t late)
 bool order_is_mixed(const struct order_search *search, const size_t *group, size_t n, size_t between)
 {
 	const struct event *events = search->trace->events;
-	const struct event *first = &events[group[0]], *last = &events[group[n - 1]];
-	const struct site *one = atlas_number(&search->atlas, first->site);
-	const struct site *other = atlas_number(&search->atlas, last->site);
+	const struct event *first = &events[group[0]];
 
-	if (one && other && one->line && one->line == other->line && !strcmp(one->file, other->file))
-		return true;
-	if (events[between].site != last->site)
+	if (events[between].site != events[group[n - 1]].site)
 		return false;
-	for (size_t i = 0; i < between; i++)
+	for (size_t i = between; i-- > 0;)
 		if (events[i].thread == events[between].thread && events[i].site == first->site)
-			return true;
+			return !overlap(&events[i], first);
 	return false;
 }
 
