@@ -231,7 +231,9 @@ static struct error *isolate_main(int argc, char **argv, int *status)
 	cmds_world_tell("isolate", &world, false);
 	(command.json ? isolation_json(&isolation, subject.argv[0])
 		      : isolation_print(&isolation, subject.argv[0], stdout));
-	*status = isolation.verdict != ISOLATE_NOTHING ? 1 : cmds_interrupted() ? CMDS_INTERRUPTED : 0;
+	bool failed = isolation.verdict != ISOLATE_NOTHING || isolation.original.label == LABEL_FAIL;
+
+	*status = failed ? 1 : cmds_interrupted() ? CMDS_INTERRUPTED : 0;
 	return NULL;
 }
 

@@ -83,6 +83,9 @@ struct error *channel_watch(struct channel *channel, const char *watch, const ch
 		return error_new("--watch wants FILE:LINE or FILE:LINE:VARIABLE; there is no line in %s",
 				 watch);
 	*variable = *end && end[1] ? end + 1 : NULL;
+	if (*variable && strpbrk(*variable, "+/%&|!?=<,;() "))
+		return error_new("--watch wants the name of a variable after the line; %s is an expression",
+				 *variable);
 	return watch_line(channel, watch, program, colon, (unsigned)line);
 }
 

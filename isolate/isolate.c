@@ -197,7 +197,7 @@ static bool is_next_failure(const struct isolation *out, const struct isolate_ar
 	       (isolate_hangs(out->original.outcome) && isolate_hangs(outcome));
 }
 
-/* Only what the watched variable gave is kept, where the variable is known. */
+/* Only what the watched variable gave is kept, where the variable is known; else all that the line read. */
 static void keep_variable(struct isolation *out, struct isolate_failure *failure, const char *variable)
 {
 	uint32_t kept = 0;
@@ -211,6 +211,7 @@ static void keep_variable(struct isolation *out, struct isolate_failure *failure
 	}
 	if (kept)
 		failure->nuses = kept;
+	out->all_watched = variable && !kept;
 }
 
 /* To use a block that was freed is a fault by itself: what fails when the block is kept came of the same. */

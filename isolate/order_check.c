@@ -71,68 +71,121 @@ static size_t event_of(const struct observations *trace, const struct isolate_re
 
 /* ---- experiments ---- */
 
-/* The interleaved access behind the whole group: the group as one step in the failing schedule; else this instance
- * of the access waits for this instance of the group's last one. Where neither can be, the group is forced, and its
- * failing run is mended. */
-static struct error *move_behind(struct order_search *search, const struct claim_parts *group, size_t between,
-				 size_t last, bool *forced, struct order_move *out)
+/* A group of accesses of one thread, and the access of another that came between them. */
+struct order_group {
+	struct claim_parts parts;
+	size_t first, between, last; /* events */
+	bool mixed;
+};
+
+/* Came the move about as it was meant? Then it tells, one way or the other. */
+static bool is_clean(const struct order_move *move)
+{
+	return move->held && !move->given_up;
+}
+
+/* The interleaved access behind the whole group: the group as one step in the failing schedule, or this instance
+ * of the access waits for this instance of the group's last one. */
+static struct error *move_in_schedule(struct order_search *search, const struct order_group *group,
+				      struct order_move *out)
+{
+	for (int i = 0; i < 2; i++) {
+		if ((i == 0) == group->mixed)
+			TRY(order_wait_for(search, group->between, group->last, CLAIM_ATOMIC, out));
+		else
+			TRY(order_forbid(search, CLAIM_ATOMIC, &group->parts, out));
+		/* Of a mixed group other instances may still come between. */
+		if ((is_clean(out) && (out->passes || i || !group->mixed)) || order_is_over(search))
+			break;
+	}
+	return NULL;
+}
+
+/* Where it can be moved in neither way, the group is forced, and its failing run is mended. */
+static struct error *move_behind(struct order_search *search, const struct order_group *group, bool *forced,
+				 struct order_move *out)
 {
 	_cleanup_(schedule_free) struct schedule failing = { 0 };
 	const struct schedule *original = search->schedule;
 	bool came;
 
 	*forced = false;
-	TRY(order_forbid(search, CLAIM_ATOMIC, group, out));
-	if ((out->passes && !out->given_up) || order_is_over(search))
+	TRY(move_in_schedule(search, group, out));
+	if (is_clean(out) || order_is_over(search))
 		return NULL;
-	TRY(order_wait_for(search, between, last, CLAIM_ATOMIC, out));
-	if ((out->passes && !out->given_up) || order_is_over(search))
-		return NULL;
-	TRY(order_force(search, CLAIM_ATOMIC, group, &came, forced, &failing));
+	TRY(order_force(search, CLAIM_ATOMIC, &group->parts, &came, forced, &failing));
 	if (!*forced || !failing.nturns || order_is_over(search))
 		return NULL;
 	search->schedule = &failing;
 	search->forced = true;
-	struct error *error = order_forbid(search, CLAIM_ATOMIC, group, out);
+	struct error *error = order_forbid(search, CLAIM_ATOMIC, &group->parts, out);
 
 	search->schedule = original;
 	search->forced = false;
 	return error;
 }
 
+/* The interleaved access before the whole group. Where it needs what the group does first there is nothing to try:
+ * it is as if the one that waits had to be let go. */
+static struct error *move_before(struct order_search *search, const struct order_group *group,
+				 const struct order_move *behind, struct order_move *out)
+{
+	*out = *behind;
+	if (behind->before)
+		return NULL;
+	if (order_needs(search, group->first, group->between)) {
+		*out = (struct order_move){ .passes = true, .given_up = true, .impossible = true };
+		return NULL;
+	}
+	return order_wait_for(search, group->first, group->between, CLAIM_ATOMIC, out);
+}
+
+/* Do a pointer and the use of its freed block stand at one line? Compilers put statements together, so that it is
+ * not sure at which line the pointer was read. */
+static bool is_one_line(const struct order_search *search, const struct order_group *group)
+{
+	const struct site *one = group->parts.items[0].site,
+			  *other = group->parts.items[group->parts.n - 1].site;
+
+	return search->failure->kind == FAILED_DEAD && one && other && one->line == other->line;
+}
+
 /* A group of two accesses of a thread and what came between them: moved behind, moved before, forced. */
 static struct error *check_group(struct order_search *search, const size_t *events, size_t n, size_t between,
 				 enum finding_class class)
 {
-	struct claim_parts group = order_parts(search, events, n);
+	const struct order_group group = { .parts = order_parts(search, events, n),
+					   .first = events[0],
+					   .between = between,
+					   .last = events[n - 1],
+					   .mixed = order_is_mixed(search, events, n, between) };
 	enum order_weight weight = ORDER_GIVEN_UP;
 	struct order_move behind, before;
-	bool came, forced;
+	bool came = true, forced;
 
-	if (order_is_over(search) || !order_is_new(search, &group))
+	if (order_is_over(search) || !order_is_new(search, &group.parts))
 		return NULL;
-	TRY(move_behind(search, &group, between, events[n - 1], &forced, &behind));
+	TRY(move_behind(search, &group, &forced, &behind));
 	if (!behind.passes)
 		return NULL;
-	before = behind;
-	if (!behind.before)
-		TRY(order_wait_for(search, events[0], between, CLAIM_ATOMIC, &before));
+	TRY(move_before(search, &group, &behind, &before));
 	bool both = before.passes && !before.given_up;
 
 	if (!behind.given_up)
 		weight = ORDER_PASSED;
 	if (before.passes && !behind.given_up && !forced)
-		TRY(order_force(search, CLAIM_ATOMIC, &group, &came, &forced, NULL));
-	/* What cannot come before the group, since it needs the group's first access, is shown by force. */
-	if (before.passes && !behind.given_up && (both || forced))
-		weight = both && forced ? ORDER_SURE : ORDER_SHOWN;
+		TRY(order_force(search, CLAIM_ATOMIC, &group.parts, &came, &forced, NULL));
+	/* What cannot come before the group, since it needs the group's first access, is shown by force; where it
+	 * cannot be forced either, the original execution is what shows it. */
+	if (before.passes && !behind.given_up && (both || forced || (before.impossible && !came)))
+		weight = both && forced && !is_one_line(search, &group) ? ORDER_SURE : ORDER_SHOWN;
 	bool one_step = both || weight == ORDER_SHOWN;
 
 	order_tell(search, one_step ? class : FINDING_ORDER,
 		   both       ? ORDER_BETWEEN
 		   : one_step ? ORDER_BETWEEN_ONLY
 			      : ORDER_CHANGED_EARLY,
-		   weight, &group);
+		   weight, &group.parts);
 	return NULL;
 }
 
@@ -142,6 +195,7 @@ static struct error *check_pair(struct order_search *search, size_t first, size_
 {
 	struct claim_parts pair = order_parts(search, (const size_t[]){ first, second }, 2);
 	struct order_move move;
+	size_t there, back;
 	bool came, fails;
 
 	if (order_is_over(search) || !order_is_new(search, &pair))
@@ -156,7 +210,10 @@ static struct error *check_pair(struct order_search *search, size_t first, size_
 				   : search->reading_far ? ORDER_PASSED
 							 : ORDER_SHOWN;
 
-	if (!move.given_up) {
+	/* Of writes that cross at another place this is not the whole: forcing would not make it so. */
+	if (order_crosses(search, first, second, &there, &back)) {
+		weight = move.given_up ? ORDER_GIVEN_UP : ORDER_PASSED;
+	} else if (!move.given_up) {
 		TRY(order_force(search, CLAIM_ORDER, &pair, &came, &fails, NULL));
 		if (came && fails)
 			weight = ORDER_SURE;
@@ -218,7 +275,11 @@ static struct error *check_reader_groups(struct order_search *search, size_t def
 	size_t checked = checked_before(search, read, definition, &change);
 	size_t pointer = depended_before(search, definition, reader, true);
 	bool freed = search->failure->kind == FAILED_DEAD || search->failure->kind == FAILED_FREE;
+	const size_t around[] = { first, definition, read };
 
+	/* What the reader had written there itself (a count, say) it looks at again: nearer than its pointer. */
+	if (freed && first != ORDER_NONE && search->trace->events[first].write)
+		TRY(check_group(search, around, 3, definition, FINDING_ATOMICITY));
 	if (freed && pointer != ORDER_NONE && read == search->reads[0]) {
 		const size_t group[] = { pointer, definition, read };
 
@@ -231,11 +292,7 @@ static struct error *check_reader_groups(struct order_search *search, size_t def
 
 		TRY(check_group(search, group, 4, group[2], FINDING_MULTI_ATOMICITY));
 	}
-	if (first == ORDER_NONE)
-		return NULL;
-	const size_t group[] = { first, definition, read };
-
-	return check_group(search, group, 3, definition, FINDING_ATOMICITY);
+	return first == ORDER_NONE ? NULL : check_group(search, around, 3, definition, FINDING_ATOMICITY);
 }
 
 /* The last access by another thread before the definition that the program did not order (WAR, WAW). */
@@ -328,7 +385,7 @@ static struct error *check_groups(struct order_search *search, size_t read)
 static struct error *check_pairs(struct order_search *search, size_t read)
 {
 	size_t definition = last_before(search->trace, read, read, 0, WRITE);
-	size_t next = next_change(search, read);
+	size_t next = next_change(search, read), there, back;
 
 	if (next != ORDER_NONE)
 		TRY(check_pair(search, read, next, ORDER_READ_EARLY));
@@ -339,6 +396,11 @@ static struct error *check_pairs(struct order_search *search, size_t read)
 	if (between == ORDER_NONE || definer_first(search, between, definition) != ORDER_NONE ||
 	    definer_read(search, between, definition) != ORDER_NONE)
 		return NULL;
+	if (order_crosses(search, between, definition, &there, &back)) {
+		const size_t group[] = { between, definition, there, back };
+
+		TRY(check_group(search, group, 4, there, FINDING_MULTI_ATOMICITY));
+	}
 	return check_pair(search, between, definition, ORDER_CHANGED_EARLY);
 }
 
@@ -374,10 +436,10 @@ static struct error *check_all(struct order_search *search, bool stale)
 	if (search->failure->kind == FAILED_HANG)
 		TRY(order_check_hang(search));
 	TRY(check_reads(search, (struct pass){ .groups = true }, stale));
-	if (first)
+	if (first && !order_is_alone(search))
 		TRY(order_check_late(search, true));
 	TRY(check_reads(search, (struct pass){ 0 }, stale));
-	if (first)
+	if (first && !order_is_alone(search))
 		TRY(order_check_late(search, false));
 	TRY(check_reads(search, (struct pass){ .control = true, .groups = true }, stale));
 	TRY(check_reads(search, (struct pass){ .control = true }, stale));

@@ -38,8 +38,9 @@ struct order_search {
 struct order_move {
 	bool passes; /* and somebody was held: a run that passes by itself shows nothing */
 	bool held;
-	bool given_up; /* somebody had to be let go */
-	bool before;   /* the other thread's access came before a whole group */
+	bool given_up;   /* somebody had to be let go */
+	bool impossible; /* the trace tells: it was not tried */
+	bool before;     /* the other thread's access came before a whole group */
 };
 struct error *order_forbid(struct order_search *search, enum claim_kind kind, const struct claim_parts *parts,
 			   struct order_move *out);
@@ -78,6 +79,21 @@ void order_tell(struct order_search *search, enum finding_class class, enum isol
 		enum order_weight weight, const struct claim_parts *parts);
 /* The same group was not tried yet. */
 bool order_is_new(struct order_search *search, const struct claim_parts *parts);
+
+/* ---- order_needs.c: what the trace tells without a run ---- */
+/* Had the thread of `late` read, on its way there, what the thread of `early` wrote at `early` or behind it? Then
+ * `late` may not come at all while `early` waits for it. What is read of the place of `late` only makes its value,
+ * unless a block is freed there. */
+bool order_needs(const struct order_search *search, size_t early, size_t late);
+/* Does a claim about the places of a group not keep the interleaved access out? Its thread was at the same places,
+ * and had begun a group of its own elsewhere. */
+bool order_is_mixed(const struct order_search *search, const size_t *group, size_t n, size_t between);
+/* Of two writes to one place, the first thread's before the second's: did they come the other way round at another
+ * place, and did the failing thread read that? Then both places belong together. *there, *back: these writes. */
+bool order_crosses(const struct order_search *search, size_t first, size_t second, size_t *there,
+		   size_t *back);
+/* Had the failing thread joined all others? Then nothing comes late. */
+bool order_is_alone(const struct order_search *search);
 
 /* ---- order_late.c ---- */
 /* Was something read before another thread, which did not come to it any more, had written it? The failing thread

@@ -84,8 +84,19 @@ static size_t definition_of(const struct observations *trace, size_t read, uint3
 	return ORDER_NONE;
 }
 
+/* Is it read to know where something else lies? */
+static bool says_where(const struct order_search *search, size_t read)
+{
+	for (size_t i = 0; i < search->failure->nreads; i++)
+		if (search->failure->reads[i].dependence == READ_ADDRESS && search->reads[i] != ORDER_NONE &&
+		    overlap(&search->trace->events[search->reads[i]], &search->trace->events[read]))
+			return true;
+	return false;
+}
+
 /* Had the reader read something else before, that the late writer had already changed? Then both belong together,
- * and it also passes when that change waits for the reader. `pair` is the early read and the late write. */
+ * and it also passes when that change waits for the reader. What only said where to read cannot: the read needs it.
+ * `pair` is the early read and the late write. */
 static struct error *check_partner(struct order_search *search, size_t read, const struct claim_parts *pair)
 {
 	const struct observations *trace = search->trace;
@@ -95,7 +106,8 @@ static struct error *check_partner(struct order_search *search, size_t read, con
 	for (size_t i = 0; i < search->failure->nreads; i++) {
 		size_t at = search->reads[i], definition;
 
-		if (at >= read || trace->events[at].thread != trace->events[read].thread ||
+		if (at >= read || says_where(search, at) ||
+		    trace->events[at].thread != trace->events[read].thread ||
 		    overlap(&trace->events[at], &trace->events[read]) || (other != ORDER_NONE && at < other))
 			continue;
 		definition = definition_of(trace, at, pair->items[1].thread);
@@ -116,23 +128,33 @@ static struct error *check_partner(struct order_search *search, size_t read, con
 	return NULL;
 }
 
+/* Who had written the place of the read before: nobody, only `thread`, which prepares it, or others as well. */
+enum writers { NOBODY, ONLY_IT, OTHERS };
+static enum writers writers_before(const struct order_search *search, size_t read, uint32_t thread)
+{
+	const struct event *events = search->trace->events;
+	enum writers writers = NOBODY;
+
+	for (size_t i = 0; i < read && writers != OTHERS; i++)
+		if (events[i].write && overlap(&events[i], &events[read]))
+			writers = events[i].thread == thread ? ONLY_IT : OTHERS;
+	return writers;
+}
+
 /* Whoever waits is late for everything, so that it passes proves little. A value that the failure was made of, of a
- * location that nobody had written before, was read too early; of any other location the early read, forced from
- * another beginning, has to fail as well. */
+ * location that nobody had written before, was read too early; one that only the late writer had written was read
+ * before it was done; of any other location the early read, forced from another beginning, has to fail as well. */
 static struct error *weigh_wait(struct order_search *search, size_t number, const struct order_move *move,
 				const struct claim_parts *pair, enum order_weight *out)
 {
-	size_t read = search->reads[number];
-	bool written = false, came, fails;
+	enum writers writers = writers_before(search, search->reads[number], pair->items[1].thread);
+	bool came, fails;
 
 	*out = move->given_up ? ORDER_GIVEN_UP : ORDER_PASSED;
 	if (move->given_up || search->failure->reads[number].dependence == READ_CONTROL)
 		return NULL;
-	for (size_t i = 0; i < read && !written; i++)
-		written = search->trace->events[i].write &&
-			  overlap(&search->trace->events[i], &search->trace->events[read]);
-	if (!written) {
-		*out = ORDER_SURE;
+	if (writers != OTHERS) {
+		*out = writers == NOBODY ? ORDER_SURE : ORDER_SHOWN;
 		return NULL;
 	}
 	TRY(order_force(search, CLAIM_ORDER, pair, &came, &fails, NULL));

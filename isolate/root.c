@@ -53,6 +53,16 @@ static const struct isolate_hop *undefined_hop(struct isolation *isolation,
 	return NULL;
 }
 
+/* Had anybody written what was used? Where nothing could be left out the first use is the one that is told. */
+static bool was_written(const struct isolate_step *step)
+{
+	const struct isolate_failure *failure = &step->failure;
+
+	return !failure->nuses || step->used < failure->nuses ||
+	       (failure->uses[0].hops[0].definition.definer != DEFINED_NOT &&
+		failure->uses[0].hops[0].definition.definer != DEFINED_CLEARED);
+}
+
 /* Where the program has lines, places without one (what runs before main, say) come last. */
 static void nameless_last(struct finding_accesses *list)
 {
@@ -86,7 +96,7 @@ void isolation_tell_root(struct isolation *isolation)
 	isolation->finding.method = memory_string("suppress");
 	isolation->finding.score = isolation->verdict == ISOLATE_BEST ? 0.5 : 1;
 	isolation->finding.summary =
-		memory_string(isolate_root_words(isolation->verdict, last->failure.kind));
+		memory_string(isolate_root_words(isolation->verdict, last->failure.kind, was_written(last)));
 	/* To leave a block is the fault itself; what led there comes second. */
 	if (last->failure.kind == FAILED_BEYOND)
 		add(isolation, &last->failure.place, last->failure.thread, last->failure.write);

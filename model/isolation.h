@@ -47,6 +47,7 @@ struct isolate_experiment {
 struct isolation {
 	enum isolate_verdict verdict;
 	bool others_pass; /* not every order of its threads fails */
+	bool all_watched; /* no read of the named variable is known: all that the line reads is watched */
 	bool sure;        /* of ISOLATE_ORDER: every experiment that was made agrees */
 	enum isolate_why why;
 	VEC(struct isolate_step) steps;

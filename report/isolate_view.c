@@ -111,23 +111,26 @@ static void print_verdict(const struct isolation *isolation, FILE *out)
 static void print_nothing(const struct isolation *isolation, const char *program, FILE *out)
 {
 	uint64_t runs = isolation->runs.hunt + !isolation->others_pass;
+	_cleanup_free_ char *words = NULL;
 
 	if (isolation->original.outcome == OUTCOME_SLOW || isolation->original.outcome == OUTCOME_TIMEOUT)
-		fprintf(out,
+		words = memory_format(
 			"%s was still running when its time was up, and it was not seen that it hangs: "
-			"values that are followed cost time. --timeout and --time give it more.\n",
+			"values that are followed cost time. --timeout and --time give it more.",
 			program);
 	else if (isolation->original.label == LABEL_FAIL)
-		fprintf(out,
+		words = memory_format(
 			"%s fails (%s) but does not crash or hang: say which value is wrong, as in "
-			"unsnarl isolate --watch FILE:LINE:VARIABLE -- %s\n",
+			"unsnarl isolate --watch FILE:LINE:VARIABLE -- %s",
 			program, isolation->original.reason, program);
 	else
-		fprintf(out,
+		words = memory_format(
 			"%s did not fail in %" PRIu64
-			" run%s; isolate needs a crash, a failed assert, an abort or a "
-			"hang, or with --watch a wrong value.\n",
+			" run%s; isolate needs a crash, a failed assert, an abort or a hang. Of a "
+			"wrong result --check or --expect say that it is wrong, and --watch where "
+			"the wrong value is read.",
 			program, runs, runs == 1 ? "" : "s");
+	options_fill(out, words, 0, 0);
 }
 
 void isolation_print(struct isolation *isolation, const char *program, FILE *out)
@@ -146,16 +149,19 @@ void isolation_print(struct isolation *isolation, const char *program, FILE *out
 	fprintf(out, "\nFrom the failure back to it:\n");
 	for (size_t i = 0; i < isolation->steps.n; i++)
 		print_step(isolation, &excerpts, i, out);
-	if (isolation->finding.accesses.n && !isolation->finding.accesses.items[0].line)
+	if (isolation->all_watched)
 		fprintf(out,
-			"\nThere is no debug information: functions and offsets are named instead of lines. "
-			"A build\nwith -g says more.\n");
+			"\nNo read at the watched line is known to be of the variable that --watch names,\n"
+			"so all that the line reads is watched.\n");
+	if (isolation->finding.accesses.n && !isolation->finding.accesses.items[0].line)
+		fprintf(out, "\nThere is no debug information: functions and offsets are named instead of\n"
+			     "lines. A build with -g says more.\n");
 	uint64_t executions = isolation->runs.original + isolation->runs.suppression + isolation->runs.race +
 			      isolation->runs.violation;
 
 	fprintf(out,
 		"\n%" PRIu64 " execution%s: %" PRIu64 " original + %" PRIu64 " suppression + %" PRIu64
-		" race + %" PRIu64 " violation; %.1f seconds%s.\n",
+		" race + %" PRIu64 " violation;\n%.1f seconds%s.\n",
 		executions, executions == 1 ? "" : "s", isolation->runs.original, isolation->runs.suppression,
 		isolation->runs.race, isolation->runs.violation, isolation->wall_s,
 		isolation->runs.hunt ? ", with the search for a failure" : "");

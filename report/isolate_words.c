@@ -58,7 +58,7 @@ const char *isolate_why_words(enum isolate_why why)
 	static const char *const words[] = {
 		[WHY_NOT] = "the search ended early",
 		[WHY_NO_MEMORY] = "what failed had not used any memory that could be followed",
-		[WHY_NO_WRITE] = "what it used was given its value by nothing that can be left out",
+		[WHY_NO_WRITE] = "what it used was written by nothing that can be left out",
 		[WHY_USED_UP] = "the time or the number of steps was used up",
 		[WHY_RUNS_ON] = "the suppressed program runs on and on or is stuck",
 		[WHY_OTHER_ORDERS] = "other orders pass, and no moved access showed which order it is",
@@ -67,7 +67,7 @@ const char *isolate_why_words(enum isolate_why why)
 	return words[why];
 }
 
-const char *isolate_root_words(enum isolate_verdict verdict, enum isolate_kind kind)
+const char *isolate_root_words(enum isolate_verdict verdict, enum isolate_kind kind, bool written)
 {
 	if (verdict == ISOLATE_UNDEFINED)
 		return "memory was read that had never been given a value";
@@ -80,7 +80,8 @@ const char *isolate_root_words(enum isolate_verdict verdict, enum isolate_kind k
 		return "memory beside a block was used: the value that led there is wrong, or the block is "
 		       "too small";
 	default:
-		return "a value was written that led to the failure";
+		return written ? "a value was written that led to the failure"
+			       : "a value was used that nobody had written since the program began";
 	}
 }
 

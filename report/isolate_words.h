@@ -31,7 +31,7 @@ enum isolate_stage {
 const char *isolate_stage_words(enum isolate_stage stage); /* a participle */
 const char *isolate_why_words(enum isolate_why why);       /* a clause after "because" */
 /* The summary of a finding that is no order. */
-const char *isolate_root_words(enum isolate_verdict verdict, enum isolate_kind kind);
+const char *isolate_root_words(enum isolate_verdict verdict, enum isolate_kind kind, bool written);
 
 char *isolate_verdict_words(const struct isolation *isolation); /* a fresh sentence that ends in a colon */
 
