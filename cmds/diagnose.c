@@ -157,9 +157,9 @@ static struct error *diagnose_main(int argc, char **argv, int *status)
 					       .world = &world };
 
 	TRY(tell(&diagnosis, &launch, &command));
-	*status = diagnosis.tally.found && !tally_blames_control(&diagnosis.tally) ? 1
-		  : diagnosis.interrupted                                          ? CMDS_INTERRUPTED
-										   : 0;
+	*status = (diagnosis.tally.found || diagnosis.causes.n) && !tally_blames_control(&diagnosis.tally) ? 1
+		  : diagnosis.interrupted ? CMDS_INTERRUPTED
+					  : 0;
 	return NULL;
 }
 

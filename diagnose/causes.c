@@ -40,32 +40,6 @@ static bool is_group(const struct proposal *proposal)
 						    : !claim_is_order(&proposal->claim);
 }
 
-/* Events of the failing run from the first to the last access of a group. */
-static void span_of(const struct proposal *proposal, size_t *first, size_t *last)
-{
-	const struct claim_parts *parts = &proposal->parts;
-
-	*first = parts->items[0].at;
-	*last = 0;
-	for (size_t i = 0; i < parts->n; i++)
-		if (parts->items[i].thread == parts->items[0].thread && parts->items[i].at > *last)
-			*last = parts->items[i].at;
-}
-
-/* Is the one a part of the other, as a group of the same thread at the same time? Then less is enough. */
-static bool is_within(const struct proposal *inner, const struct proposal *outer)
-{
-	size_t first, last, from, to;
-
-	if (inner->claim.kind != CLAIM_ATOMIC || outer->claim.kind != CLAIM_ATOMIC ||
-	    inner->parts.items[0].thread != outer->parts.items[0].thread ||
-	    inner->parts.items[0].at == CLAIM_NOT_TRACED || outer->parts.items[0].at == CLAIM_NOT_TRACED)
-		return false;
-	span_of(inner, &first, &last);
-	span_of(outer, &from, &to);
-	return first >= from && last <= to && (first != from || last != to);
-}
-
 static bool is_failure_itself(const struct proposal *proposal)
 {
 	return proposal->claim.kind == CLAIM_LOCKS || proposal->claim.kind == CLAIM_MISSED;
@@ -80,25 +54,57 @@ static uint32_t reach_of(const struct proposal *proposal)
 	return reach;
 }
 
-static int compare(const void *left, const void *right)
+/* Did no run fail with it made one step, whole experiments and all, and could that be kept up? */
+static bool mends_always(const struct proof *proof)
 {
-	const struct proposal *a = left, *b = right;
+	return proof->verdict >= VERDICT_LIKELY && proof->any.runs && trials_are_kept(&proof->near) &&
+	       trials_are_kept(&proof->any) && !trials_failed(&proof->near) && !trials_failed(&proof->any);
+}
 
+/* Is less enough: does a group within it mend the program as well? What had its whole experiment is held against
+ * those alone that had theirs. */
+static bool is_excessive(const struct evidence *evidence, const struct proposals *list, size_t at)
+{
+	const struct proposal *outer = &list->items[at];
+
+	for (size_t i = 0; i < list->n && outer->proof.mended; i++) {
+		const struct proof *proof = &list->items[i].proof;
+
+		if (i != at && proof->mended && (mends_always(proof) || !outer->proof.any.runs) &&
+		    group_is_within(evidence, &list->items[i], outer) &&
+		    !group_is_within(evidence, outer, &list->items[i]))
+			return true;
+	}
+	return false;
+}
+
+/* What is more than enough is not better for being proven. */
+static enum verdict standing(const struct proposal *proposal)
+{
+	enum verdict verdict = proposal->proof.verdict;
+
+	return verdict == VERDICT_PROVEN && proposal->excessive ? VERDICT_LIKELY : verdict;
+}
+
+static int compare(const struct proposal *a, const struct proposal *b)
+{
 	if (a->proof.mended != b->proof.mended)
 		return a->proof.mended ? -1 : 1;
 	if (a->proof.clean != b->proof.clean)
 		return a->proof.clean ? -1 : 1;
 	if (is_failure_itself(a) != is_failure_itself(b))
 		return is_failure_itself(a) ? -1 : 1;
-	if (a->proof.verdict != b->proof.verdict)
-		return a->proof.verdict > b->proof.verdict ? -1 : 1;
+	if (standing(a) != standing(b))
+		return standing(a) > standing(b) ? -1 : 1;
 	if (is_group(a) != is_group(b))
 		return is_group(a) ? -1 : 1;
 	/* A group that always comes first, or always last, is an order told in a long way. */
 	if (claim_is_order(&a->claim) != claim_is_order(&b->claim))
 		return claim_is_order(&a->claim) ? -1 : 1;
-	if (is_within(a, b) != is_within(b, a))
-		return is_within(a, b) ? -1 : 1;
+	if (mends_always(&a->proof) != mends_always(&b->proof))
+		return mends_always(&a->proof) ? -1 : 1;
+	if (a->excessive != b->excessive)
+		return a->excessive ? 1 : -1;
 	/* Seen on both sides of the others without a failure: then to be one step is what matters. */
 	bool one_step = is_group(a) && proof_sides(&a->proof) == (CLAIM_BEFORE | CLAIM_AFTER);
 	bool other_step = is_group(b) && proof_sides(&b->proof) == (CLAIM_BEFORE | CLAIM_AFTER);
@@ -121,8 +127,10 @@ static int compare(const void *left, const void *right)
 }
 
 /* By insertion: what 'clearly more often' orders is no strict order, and the list is short. */
-void causes_sort(struct proposals *proposals)
+void causes_sort(const struct evidence *evidence, struct proposals *proposals)
 {
+	for (size_t i = 0; i < proposals->n; i++)
+		proposals->items[i].excessive = is_excessive(evidence, proposals, i);
 	for (size_t i = 1; i < proposals->n; i++)
 		for (size_t j = i; j > 0 && compare(&proposals->items[j], &proposals->items[j - 1]) < 0;
 		     j--) {
@@ -239,7 +247,7 @@ void causes_order(const struct evidence *evidence, struct opinions *opinions, st
 	/* Pointers to what is told must last. */
 	out->told.items = memory_alloc((proposals->n + 1) * sizeof *out->told.items);
 	out->told.room = proposals->n + 1;
-	causes_sort(proposals);
+	causes_sort(evidence, proposals);
 	add_facts(evidence, opinions, proposals, false, always, out);
 	for (size_t i = 0; i < proposals->n; i++)
 		if (proposals->items[i].proof.verdict > VERDICT_GUESS)

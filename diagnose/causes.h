@@ -2,10 +2,11 @@
  * decide which of these, or of what nobody claimed, is the cause: the order of causes
  * follows from their counts (lab.h) and from the run alone:
  *   0. threads that wait for each other or for a lost signal: that is the failure itself;
- *   1. proven before likely before guessed;
+ *   1. proven before likely before guessed; a proven group within which another one mends the
+ *      program as well counts as likely, and comes behind that: less is enough;
  *   2. a group of accesses that must be one step before an order of two: it forbids less; but
  *      the order before a group that was only ever seen on one side of the others;
- *   3. of two groups of a thread the one within the other: less is enough;
+ *   3. what leaves no failure at all, then what has no such group within it;
  *   4. a group that passes when the others come before it and when they come after it;
  *   5. what fails clearly more often when it is forced;
  *   6. what was complete earlier in the shortest failing run: later things follow from it;
@@ -23,7 +24,7 @@ void causes_order(const struct evidence *evidence, struct opinions *opinions, st
 		  bool always, struct causes *out);
 
 /* Orders proposals that the quick test has let pass, best first. */
-void causes_sort(struct proposals *proposals);
+void causes_sort(const struct evidence *evidence, struct proposals *proposals);
 
 /* A proposal in words and accesses. */
 void causes_tell(const struct evidence *evidence, const struct proposal *proposal, struct finding *out);

@@ -58,8 +58,11 @@ static bool is_crash(const struct diagnosis *diagnosis)
 	const struct diagnosis_options *options = diagnosis->options;
 	enum outcome outcome = diagnosis->tally.failure.outcome;
 
-	return diagnosis->tally.found && options->isolate && (!options->stop || !options->stop()) &&
-	       (outcome == OUTCOME_SIGNAL || outcome == OUTCOME_MEMORY) &&
+	if (!options->isolate || (options->stop && options->stop()))
+		return false;
+	if (!diagnosis->tally.found)
+		return diagnosis_crashed_plainly(diagnosis);
+	return (outcome == OUTCOME_SIGNAL || outcome == OUTCOME_MEMORY) &&
 	       !tally_blames_control(&diagnosis->tally);
 }
 

@@ -3,7 +3,8 @@
  * reached through diagnosis_options.isolate alone. Where every schedule crashes the end of
  * the trail is the answer. Else it is asked after the experiments, with the time that they
  * leave, and only told beside a cause that they have shown: do both come to the same
- * accesses? */
+ * accesses? A crash of the program as it is that comes in no schedule is followed, too:
+ * what it hangs on, such as what a heap block held before, is not under control. */
 #ifndef DIAGNOSE_CRASH_TRAIL_H
 #define DIAGNOSE_CRASH_TRAIL_H
 

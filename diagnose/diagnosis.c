@@ -15,6 +15,7 @@
 
 /* Shares of the whole time. What a stage leaves goes to the next. */
 #define HUNT_SHARE 0.95     /* as long as nothing has failed there is nothing else to do */
+#define HUNT_CRASHED 0.8    /* unless it crashes without control: isolate is to follow that */
 #define PATIENCE_SHARE 0.25 /* for passing runs once something has */
 #define PATIENCE_MOST 15.0  /* seconds */
 #define REPLAY_SHARE 0.1
@@ -93,6 +94,12 @@ static struct error *run_plain(struct diagnosis *diagnosis)
 	return error;
 }
 
+bool diagnosis_crashed_plainly(const struct diagnosis *diagnosis)
+{
+	return diagnosis->has_plain && diagnosis->plain.label == LABEL_FAIL &&
+	       diagnosis->plain.outcome == OUTCOME_SIGNAL;
+}
+
 static struct error *hunt(struct diagnosis *diagnosis, double deadline, struct chase **chase)
 {
 	const struct diagnosis_options *options = diagnosis->options;
@@ -104,8 +111,9 @@ static struct error *hunt(struct diagnosis *diagnosis, double deadline, struct c
 		.seed = options->seed,
 		.schedules = options->schedules,
 		.seconds = options->schedules ? 0
-			   : left > 0         ? left * HUNT_SHARE
-					      : 0.1,
+			   : left > 0
+				   ? left * (diagnosis_crashed_plainly(diagnosis) ? HUNT_CRASHED : HUNT_SHARE)
+				   : 0.1,
 		.patience_s = options->schedules ? 0 : least(options->time_s * PATIENCE_SHARE, PATIENCE_MOST),
 		.stop = options->stop,
 	};
@@ -218,8 +226,10 @@ static struct error *run_stages(struct diagnosis *diagnosis)
 	if (is_stopped(diagnosis))
 		return NULL;
 	TRY(hunt(diagnosis, diagnosis->deadline, &chase));
-	if (!diagnosis->tally.found)
+	if (!diagnosis->tally.found) {
+		crash_trail_follow(diagnosis);
 		return NULL;
+	}
 	TRY(replay(diagnosis));
 	if (!diagnosis->always && !is_stopped(diagnosis)) {
 		say(diagnosis, DIAGNOSIS_SHORTENING);

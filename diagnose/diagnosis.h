@@ -63,6 +63,8 @@ struct diagnosis {
 /* Runs all stages. What was learnt is in *out, which the caller frees, also after an error. */
 struct error *diagnose(const struct diagnosis_options *options, struct diagnosis *out);
 void diagnosis_free(struct diagnosis *diagnosis);
+/* Did the program, run as it is, end by a signal? */
+bool diagnosis_crashed_plainly(const struct diagnosis *diagnosis);
 
 /* A method: adds what it thinks to `opinion`, whose head is filled, or leaves it empty. */
 struct method {

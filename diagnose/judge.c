@@ -221,7 +221,7 @@ static struct error *prove_best(struct judging *judging)
 {
 	bool some;
 
-	causes_sort(&judging->proposals);
+	causes_sort(&judging->evidence, &judging->proposals);
 	some = is_mended(&judging->proposals);
 	for (size_t i = 0, n = 0; i < judging->proposals.n && n < PROVEN_MOST && !lab_is_over(&judging->lab);
 	     i++) {
@@ -305,7 +305,7 @@ static struct error *try_orders(struct judging *judging, enum order_source first
 	for (unsigned source = first; source <= last && !lab_is_over(&judging->lab); source++) {
 		TRY(propose_from(judging, (enum order_source)source));
 		TRY(try_all(judging, true));
-		causes_sort(&judging->proposals);
+		causes_sort(&judging->evidence, &judging->proposals);
 		TRY(try_turned(judging));
 		if (is_mended(&judging->proposals))
 			TRY(prove_best(judging));
@@ -323,8 +323,9 @@ static struct error *try_merged(struct judging *judging)
 	return try_all(judging, false);
 }
 
-/* What methods claim and what the switches show, then every triple of the trace, then orders. Where a heap block
- * says what was freed too early, that order comes before the triples. */
+/* What methods claim and what the switches show, groups first, then every triple of the trace, then its orders. What
+ * few orders are claimed comes before the many triples, and so does, where a heap block was misused, what was freed
+ * too early. */
 struct error *judging_experiment(struct judging *judging)
 {
 	struct proposals *proposals = &judging->proposals;
@@ -343,8 +344,8 @@ struct error *judging_experiment(struct judging *judging)
 		if (is_order_proven(judging))
 			return NULL;
 	}
-	if (heap && !is_group_proven(judging))
-		TRY(try_orders(judging, CLAIMED_ORDERS, TORN_DOWN));
+	if (!is_group_proven(judging))
+		TRY(try_orders(judging, CLAIMED_ORDERS, heap ? TORN_DOWN : CLAIMED_ORDERS));
 	if (is_group_proven(judging) || (heap && is_order_proven(judging)))
 		return NULL;
 	propose_triples(&judging->evidence, proposals);
@@ -353,7 +354,7 @@ struct error *judging_experiment(struct judging *judging)
 	TRY(prove_best(judging));
 	if (is_group_proven(judging))
 		return NULL;
-	TRY(try_orders(judging, heap ? TRACED_ORDERS : CLAIMED_ORDERS, TRACED_ORDERS));
+	TRY(try_orders(judging, TRACED_ORDERS, TRACED_ORDERS));
 	return prove_best(judging);
 }
 

@@ -19,6 +19,7 @@ struct proposal {
 	size_t last;                /* event of the failing run by which it was complete */
 	uint64_t gaps;              /* as claim_find_exits has them */
 	struct proof proof;
+	bool excessive; /* a group within it mends the program as well (causes.c) */
 };
 
 struct proposals {
@@ -48,6 +49,11 @@ size_t proposals_add(struct proposals *list, const struct evidence *evidence, en
 /* The same for a claim that is whole already; `parts` is what is told of it. */
 size_t proposals_add_claim(struct proposals *list, const struct evidence *evidence, const struct claim *claim,
 			   const struct claim_parts *parts);
+
+/* Is the one group a part of the other: in a traced run, do its first and its last access both come between theirs
+ * (group_within.c)? */
+bool group_is_within(const struct evidence *evidence, const struct proposal *inner,
+		     const struct proposal *outer);
 
 /* Accesses of the failing run: unserialisable triples on one location, the nearest to forced switches
  * first, then orders of two (propose_trace.c). */

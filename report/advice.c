@@ -165,8 +165,8 @@ static char *by_shape(const struct finding *finding)
 		if (finding->accesses.n == 1 && finding->accesses.items[0].kind == SITE_WRITE)
 			return memory_string("The order of threads does not matter here. Check what is "
 					     "written at this line: its place, its length and its value.");
-		return memory_string("The order of threads does not matter here: look at this line with gdb, "
-				     "or build with -fsanitize=address.");
+		return memory_string("The order of threads does not matter here: look at this line with gdb or "
+				     "valgrind, or build with -fsanitize=address.");
 	default:
 		return memory_string("");
 	}

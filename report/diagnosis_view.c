@@ -277,6 +277,20 @@ static void put_uncontrolled(const struct diagnosis_view *view, FILE *out)
 		put_label(out, i ? "" : "Outside", view->tally->uncontrolled.items[i].name);
 }
 
+/* A crash that control keeps from happening, followed back all the same. */
+static void put_plain_crash(const struct diagnosis_view *view, FILE *out)
+{
+	_cleanup_free_ char *command = command_of(view);
+	_cleanup_free_ char *reason = text_clean(view->plain->reason ? view->plain->reason : "failed");
+	_cleanup_free_ char *text = memory_format(
+		"%s fails: %s, run as it is, but in none of %llu schedules: what it hangs on is "
+		"not the order of threads.",
+		command, reason, (unsigned long long)view->tally->schedules);
+
+	options_fill(out, text, 2, 2);
+	said_print(view->plain->output, SAID_LINES, 0, out);
+}
+
 static void put_cause(const struct diagnosis_view *view, struct excerpts *excerpts, FILE *out)
 {
 	const struct cause *cause = &view->causes->items[0];
@@ -292,7 +306,8 @@ static void put_cause(const struct diagnosis_view *view, struct excerpts *excerp
 		put_switches(view, out);
 	put_sure(view, cause, out);
 	put_trail(view, out);
-	put_replays(view, out);
+	if (view->tally->found)
+		put_replays(view, out);
 	put_others(view, out);
 	if (*advice)
 		put_label(out, "Fix", advice);
@@ -355,6 +370,7 @@ static void put_doubts(const struct diagnosis_view *view, FILE *out)
 				      view->plain->reason ? view->plain->reason : "?");
 
 		put_label(out, "But", alone);
+		put_trail(view, out);
 	}
 }
 
@@ -389,8 +405,7 @@ static void put_nothing(const struct diagnosis_view *view, FILE *out)
 	bool crashed = view->plain && view->plain->outcome == OUTCOME_SIGNAL;
 
 	put_label(out, "Next",
-		  crashed ? "unsnarl isolate, with the same command, follows the crash back to its root "
-			    "cause; or give it longer (--time 600)."
+		  crashed ? "give it longer (--time 600), or look at the crash in a debugger."
 			  : "give it longer (--time 600), other arguments, or an oracle that sees more "
 			    "(--expect FILE, --check CMD).");
 }
@@ -400,7 +415,12 @@ void diagnosis_print(const struct diagnosis_view *view, FILE *out)
 	_cleanup_free_ char *program = memory_string(view->program);
 	struct excerpts excerpts = { .folder = memory_string(dirname(program)) };
 
-	if (!view->tally->found) {
+	if (!view->tally->found && view->causes->n) {
+		put_plain_crash(view, out);
+		fputc('\n', out);
+		put_cause(view, &excerpts, out);
+		put_uncontrolled(view, out);
+	} else if (!view->tally->found) {
 		put_nothing(view, out);
 	} else {
 		put_failure(view, out);

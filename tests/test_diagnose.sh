@@ -410,8 +410,25 @@ test_mistakes() {
 	expect out '^Usage: unsnarl diagnose|unsnarl diagnose ' "help"
 }
 
+# A crash that only the program as it is has: what a block held before it was given out is not
+# the same under control, and the crash is followed back all the same.
+test_plain_crash() {
+	"$UNSNARL" cc -O2 -g "$SOURCE/corpus/form-total/form-total.c" -o form-total
+	call diagnose --budget 60 -j 1 --seed 1 --json -- ./form-total rent=500 light=40
+	expect_status 1 "a crash in no schedule"
+	expect_value 'f["class"]' memory-error "a crash in no schedule"
+	expect_value '[x["line"] for x in f["accesses"]]' \
+		"[$(line "$SOURCE/corpus/form-total/form-total.c" 'long total =')]" "a crash in no schedule"
+	expect_value 'a["isolate"]["agreement"]' alone "a crash in no schedule"
+	call diagnose --budget 60 -j 1 --seed 1 -- ./form-total rent=500 light=40
+	screen "a crash in no schedule"
+	expect out 'but in' "a crash in no schedule"
+	expect out 'never given a value' "a crash in no schedule"
+}
+
 make_programs
 test_atomicity
+test_plain_crash
 test_order
 test_freed
 test_waits
