@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "loom/watch.h" /* watch_now */
+#include "loom/world/world.h"
 
 /* Orders in which each delay is tried. Who goes first by chance finds what needs changing roles. */
 static const enum active_order orders[] = { ACTIVE_LOWER_FIRST, ACTIVE_HIGHER_FIRST, ACTIVE_ANY_FIRST };
@@ -59,6 +60,12 @@ static void area_free(struct tester *tester)
 	close(atoi(strrchr(tester->path, '/') + 1));
 }
 
+/* What a run that ends early leaves behind must not be found by the next one. */
+static bool may_end_early(const struct launch_options *launch)
+{
+	return launch->world && !launch->world->share_files && !(launch->world->met & WORLD_SAME_FILES);
+}
+
 static void area_fill(struct tester *tester, unsigned delay_ms, const struct tester_way *way, uint64_t seed)
 {
 	const struct tester_options *options = tester->options;
@@ -76,6 +83,7 @@ static void area_fill(struct tester *tester, unsigned delay_ms, const struct tes
 				      .behind = way->behind,
 				      .scattered = way->scattered,
 				      .stays = way->stays,
+				      .ends_idle = may_end_early(&options->launch),
 				      .seed = seed };
 	for (unsigned i = 0; i < options->nsites && i < ACTIVE_SITES; i++) {
 		area->sites[i].writes = options->sites[i].writes;
