@@ -166,7 +166,7 @@ static struct error *run_once(struct tester *tester, unsigned delay_ms, const st
 	if (tester->options->progress)
 		tester->options->progress(tester->options->context, delay_ms, out->runs);
 	/* Only when two met has the run anything to do with the candidate. */
-	if (run.label == LABEL_FAIL && counts->met) {
+	if (run.label == LABEL_FAIL && counts->met && !tester->options->until_met) {
 		out->verdict = TESTER_HARMFUL;
 		out->failure = run;
 		return NULL;
@@ -241,6 +241,8 @@ static struct error *run_ways(struct tester *tester, unsigned step, struct teste
 		TRY(run_once(tester, 1u << step, &ways[i], out, &counts));
 		if (out->verdict == TESTER_HARMFUL)
 			return run_again(tester, out);
+		if (out->met && tester->options->until_met)
+			return NULL;
 		*late += counts.late;
 	}
 	return NULL;
@@ -253,7 +255,7 @@ static struct error *run_all(struct tester *tester, struct tester_result *out)
 
 		out->verdict = TESTER_NOT_REPRODUCED;
 		TRY(run_ways(tester, step, out, &late));
-		if (out->verdict != TESTER_NOT_REPRODUCED) {
+		if (out->verdict != TESTER_NOT_REPRODUCED || (out->met && tester->options->until_met)) {
 			out->settled = true;
 			return NULL;
 		}
