@@ -21,11 +21,11 @@ struct verified {
 	const struct candidate *candidate;
 	struct tester_result result;
 	bool tried;
-	unsigned covered; /* rank of a candidate that was tried with the same lines; 0 none */
-	uint64_t run;     /* recorded failing run that a hunt found then; 0 none */
-	double seconds;   /* for this candidate, the build included */
-	bool sliced;      /* the tests ran on a slice */
-	bool meets;       /* threads were seen to meet there, or nobody asks that alone */
+	unsigned covered;             /* rank of a candidate that was tried with the same lines; 0 none */
+	uint64_t run;                 /* recorded failing run that a hunt found then; 0 none */
+	double seconds;               /* for this candidate, the build included */
+	bool sliced;                  /* the tests ran on a slice */
+	bool meets;                   /* threads were seen to meet there, or nobody asks that alone */
 	struct tester_result meeting; /* of runs that ask it alone, on a slice */
 	enum confirmation confirmed;
 	unsigned beside; /* rank of another that failed, and experiments say that this one is why; 0 none */

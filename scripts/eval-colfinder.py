@@ -214,7 +214,7 @@ def kernel_table(tool, folder, runs):
             alone, hooked = [], []
             for _ in range(3 * runs):  # by turns, since the machine changes
                 alone += [cpu_seconds(native, arguments) for _ in range(3)]
-                found = answer(tool, "verify", "--json", "--no-hunt", "--plain", 3, "--budget", 0.1, "--timeout", 60, rank, "--", program,
+                found = answer(tool, "verify", "--json", "--no-hunt", "--plain", 3, "--budget", 2, "--timeout", 60, rank, "--", program,
                                *arguments)
                 one = (found["harmless"] + found["findings"])[0]
                 hooked.append(one["plain_cpu_seconds"] / one["plain_runs"])

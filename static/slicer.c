@@ -225,14 +225,17 @@ static bool is_lifetime(LLVMValueRef call)
 }
 
 /* Does the call only write through this argument? */
-static bool only_writes(LLVMValueRef call, unsigned argument)
+static bool only_writes(const struct slicer *slicer, LLVMValueRef call, unsigned argument)
 {
 	const struct known_call *known = calls_find(call);
 	bool writes = false;
 
 	for (unsigned i = 0; known && i < 3 && known->extents[i].access; i++)
 		if (known->extents[i].pointer == argument) {
-			if (known->extents[i].access != SITE_WRITE || known->extents[i].kind == EXTENT_BLOCK)
+			bool frees = known->extents[i].kind == EXTENT_BLOCK;
+
+			/* Who frees a block reads nothing of it, but what was written beyond its end fails there. */
+			if (known->extents[i].access != SITE_WRITE || (frees && !slicer->meeting))
 				return false;
 			writes = true;
 		}
@@ -265,13 +268,11 @@ static void keep_call(struct slicer *slicer, uint32_t instruction, LLVMValueRef 
 		return;
 	if (callee && (!LLVMIsDeclaration(callee) || is_of_threads(whole_name(callee))))
 		return;
-	/* Who frees a block reads nothing of it; but what was written beyond its end shows there as a failure. */
-	if (slicer->meeting && callee && library_find(whole_name(callee))->role == LIBRARY_FREE)
-		return;
 	for (unsigned a = 0; a < whole_arguments(at); a++) {
 		LLVMValueRef argument = LLVMGetOperand(at, a);
 
-		if (LLVMGetTypeKind(LLVMTypeOf(argument)) != LLVMPointerTypeKind || only_writes(at, a))
+		if (LLVMGetTypeKind(LLVMTypeOf(argument)) != LLVMPointerTypeKind ||
+		    only_writes(slicer, at, a))
 			continue;
 		if (known)
 			need_pointed(slicer, argument, 0);
