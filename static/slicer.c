@@ -242,14 +242,16 @@ static bool only_writes(const struct slicer *slicer, LLVMValueRef call, unsigned
 	return writes;
 }
 
-/* Does the function look at nothing but the state of locks, barriers and threads, which is the library's own? */
-static bool is_of_threads(const char *name)
+/* Does the function look at nothing but the state of locks, barriers and threads, which is the library's own? Where
+ * a failure is asked for, what stands beside a lock that is made or destroyed is kept all the same: without it
+ * net-endpoint lost the division that fails. */
+static bool is_of_threads(const struct slicer *slicer, const char *name)
 {
 	enum library_role role = library_find(name)->role;
 
-	if (strncmp(name, "pthread_", 8) == 0 || strncmp(name, "sem_", 4) == 0)
-		return strstr(name, "_init") || strstr(name, "_destroy") || strstr(name, "attr_") ||
-		       (role >= LIBRARY_CREATE && role != LIBRARY_HANDLER);
+	if (slicer->meeting && (strncmp(name, "pthread_", 8) == 0 || strncmp(name, "sem_", 4) == 0) &&
+	    (strstr(name, "_init") || strstr(name, "_destroy") || strstr(name, "attr_")))
+		return true;
 	return role >= LIBRARY_CREATE && role != LIBRARY_HANDLER;
 }
 
@@ -266,7 +268,7 @@ static void keep_call(struct slicer *slicer, uint32_t instruction, LLVMValueRef 
 	/* What threads are given they read themselves; the state of locks is the library's own. */
 	if (is_lifetime(at))
 		return;
-	if (callee && (!LLVMIsDeclaration(callee) || is_of_threads(whole_name(callee))))
+	if (callee && (!LLVMIsDeclaration(callee) || is_of_threads(slicer, whole_name(callee))))
 		return;
 	for (unsigned a = 0; a < whole_arguments(at); a++) {
 		LLVMValueRef argument = LLVMGetOperand(at, a);
