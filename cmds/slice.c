@@ -173,8 +173,8 @@ static struct error *make(struct slicing *slicing)
 
 	slicing->candidate = find(&slicing->scan, name);
 	if (!slicing->candidate)
-		return error_new("there is no candidate %s in %s; unsnarl scan --all lists them", name,
-				 command->program[0]);
+		return error_new("there is no candidate %s in %s; unsnarl scan --all %s lists them", name,
+				 command->program[0], command->program[0]);
 	build_sites_of(&slicing->scan, slicing->candidate, 32, &sites);
 	TRY(llvm->static_build(&options));
 	options.sites = &sites;

@@ -20,16 +20,6 @@
 #define USUAL_CANDIDATES 10
 #define CONFIRM_SECONDS 30
 
-struct verify_command {
-	uint64_t seed, again, plain;
-	double timeout_s, budget_s;
-	const char *check, *expect, *store, *link;
-	struct cmds_world world;
-	bool all, first, no_hunt, slice, json;
-	char **chosen;  /* candidates by rank, id or lines; NULL-terminated */
-	char **program; /* and its arguments */
-};
-
 #define AT(member) .offset = offsetof(struct verify_command, member)
 
 /* clang-format off */
@@ -83,27 +73,9 @@ static const struct options_page page = {
 	.entries = entries,
 };
 
-struct session {
-	const struct verify_command *command;
-	const struct llvm_entrances *llvm;
-	struct world world;
-	bool world_open;
-	struct scan scan;
-	const char *path; /* of the program */
-	uint64_t build;
-	char folder[256];
-	struct verified_list list;
-	struct progress *bar;
-	const char *now; /* variable of the candidate at hand */
-	unsigned done;
-	bool over;      /* nothing more is to be tried */
-	bool confirmed; /* experiments were made */
-	double start;
-};
-
 /* ---- which ---- */
 
-static struct error *choose(struct session *session)
+static struct error *choose(struct verify_session *session)
 {
 	const struct verify_command *command = session->command;
 	const struct scan *scan = &session->scan;
@@ -127,7 +99,7 @@ static struct error *choose(struct session *session)
 }
 
 /* Were all lines of a candidate hooked together before, and nothing failed? */
-static unsigned covered_by(const struct session *session, size_t number)
+static unsigned covered_by(const struct verify_session *session, size_t number)
 {
 	const struct candidate *candidate = session->list.items[number].candidate;
 
@@ -149,118 +121,9 @@ static unsigned covered_by(const struct session *session, size_t number)
 	return 0;
 }
 
-/* ---- one candidate ---- */
-
-static void show(void *context, unsigned delay_ms, unsigned runs)
-{
-	struct session *session = context;
-	_cleanup_free_ char *words = memory_format("%s: run %u, %u ms", session->now, runs, delay_ms);
-
-	progress_show(session->bar, session->done, words);
-}
-
-static double left_s(const struct session *session)
-{
-	double left = session->command->budget_s - (cmds_now() - session->start);
-
-	return session->command->budget_s > 0 ? (left > 0.1 ? left : 0.1) : 0;
-}
-
-static struct error *try_sites(struct session *session, const struct build_sites *sites, const char *program,
-			       const unsigned steps[2], bool cross, struct tester_result *result)
-{
-	const struct verify_command *command = session->command;
-	_cleanup_free_ struct tester_site *flags = memory_alloc((sites->n + 1) * sizeof *flags);
-
-	bool hoisted = false, alone = false;
-
-	for (size_t i = 0; i < sites->n; i++)
-		for (size_t p = 0; p < sites->items[i].parts.n; p++) {
-			hoisted |= sites->items[i].parts.items[p].hoisted != UINT32_MAX;
-			alone |= sites->items[i].parts.items[p].alone;
-		}
-	for (size_t i = 0; i < sites->n; i++)
-		flags[i] = (struct tester_site){ .writes = sites->items[i].kind != SITE_READ,
-						 .frees = sites->items[i].frees,
-						 .cross = cross };
-	return tester_run(&(struct tester_options){ .launch = { .path = program,
-								.world = &session->world,
-								.argv = command->program,
-								.timeout_s = command->timeout_s,
-								.expect = command->expect,
-								.check = command->check },
-						    .sites = flags,
-						    .nsites = (unsigned)sites->n,
-						    .hoisted = hoisted,
-						    .alone = alone,
-						    .first = steps[0],
-						    .last = steps[1],
-						    .seed = command->seed,
-						    .seconds = left_s(session),
-						    .plain = (unsigned)command->plain,
-						    .again = (unsigned)command->again,
-						    .stop = cmds_interrupted,
-						    .progress = show,
-						    .context = session },
-			  result);
-}
-
-static struct error *build(struct session *session, const struct build_sites *sites, bool slice,
-			   const char *program)
-{
-	const struct verify_command *command = session->command;
-	char *link[] = { (char *)(uintptr_t)command->link, NULL };
-
-	return session->llvm->static_build(
-		&(struct build_options){ .paths = &session->path,
-					 .npaths = 1,
-					 .sites = sites,
-					 .slice = slice,
-					 .prints = command->expect || command->check,
-					 .hook = true,
-					 .link = command->link ? link : NULL,
-					 .folder = session->folder,
-					 .output = program });
-}
-
-/* On a slice if that was asked for; when it does not even run, on the whole program. */
-static struct error *try_candidate(struct session *session, struct verified *verified,
-				   const unsigned steps[2])
-{
-	_cleanup_(build_sites_free) struct build_sites sites = { 0 };
-	_cleanup_free_ char *program =
-		memory_format("%s/program%u", session->folder, verified->candidate->rank);
-	bool cross = verified->candidate->kind == CANDIDATE_DEADLOCK;
-	double start = cmds_now();
-
-	build_sites_of(&session->scan, verified->candidate, ACTIVE_SITES, &sites);
-	if (access(program, X_OK) < 0) {
-		verified->sliced = session->command->slice;
-		TRY(build(session, &sites, verified->sliced, program));
-	}
-	TRY(try_sites(session, &sites, program, steps, cross, &verified->result));
-	if (verified->sliced && verified->result.plain_failed) {
-		fprintf(stderr,
-			"unsnarl verify: the slice for candidate %u does not run as the program does; the "
-			"whole "
-			"program is used\n",
-			verified->candidate->rank);
-		tester_result_free(&verified->result);
-		verified->result = (struct tester_result){ 0 };
-		verified->sliced = false;
-		TRY(build(session, &sites, false, program));
-		TRY(try_sites(session, &sites, program, steps, cross, &verified->result));
-	}
-	verified->tried = verified->result.runs || verified->result.plain;
-	verified->seconds += cmds_now() - start;
-	if (verified->result.settled)
-		unlink(program);
-	return NULL;
-}
-
 /* ---- is it the cause? ---- */
 
-static struct error *confirm(struct session *session, size_t failed)
+static struct error *confirm(struct verify_session *session, size_t failed)
 {
 	const struct verify_command *command = session->command;
 	const struct diagnosis_options options = {
@@ -290,7 +153,7 @@ static bool has_failed(const struct verified *verified)
 	return verified->tried && verified->result.verdict == TESTER_HARMFUL;
 }
 
-static void tell(const struct session *session, size_t number)
+static void tell(const struct verify_session *session, size_t number)
 {
 	const struct verified *verified = &session->list.items[number];
 
@@ -299,7 +162,7 @@ static void tell(const struct session *session, size_t number)
 }
 
 /* A candidate is settled: say so. */
-static struct error *finish(struct session *session, size_t number)
+static struct error *finish(struct verify_session *session, size_t number)
 {
 	/* One diagnosis tries all candidates. */
 	if (has_failed(&session->list.items[number]) && !session->command->no_hunt && !session->confirmed) {
@@ -314,7 +177,7 @@ static struct error *finish(struct session *session, size_t number)
 	return NULL;
 }
 
-static bool is_over(const struct session *session)
+static bool is_over(const struct verify_session *session)
 {
 	const struct verify_command *command = session->command;
 
@@ -322,7 +185,7 @@ static bool is_over(const struct session *session)
 	       (command->budget_s > 0 && cmds_now() - session->start > command->budget_s);
 }
 
-static bool any_harmful(const struct session *session)
+static bool any_harmful(const struct verify_session *session)
 {
 	for (size_t i = 0; i < session->list.n; i++)
 		if (verified_is_harmful(&session->list.items[i]))
@@ -331,7 +194,7 @@ static bool any_harmful(const struct session *session)
 }
 
 /* All candidates with these delays. */
-static struct error *verify_round(struct session *session, const unsigned steps[2])
+static struct error *verify_round(struct verify_session *session, const unsigned steps[2])
 {
 	for (size_t i = 0; i < session->list.n && !is_over(session); i++) {
 		struct verified *verified = &session->list.items[i];
@@ -342,7 +205,7 @@ static struct error *verify_round(struct session *session, const unsigned steps[
 		if (steps[0] == 0)
 			verified->covered = covered_by(session, i);
 		if (!verified->covered)
-			TRY(try_candidate(session, verified, steps));
+			TRY(verify_try(session, verified, steps));
 		bool always = verified->tried && verified->result.verdict == TESTER_ALWAYS_FAILS;
 
 		/* The list may grow. */
@@ -355,7 +218,7 @@ static struct error *verify_round(struct session *session, const unsigned steps[
 
 /* Short delays for all, then longer ones: most bugs show at once, and a long wait for one candidate keeps the
  * others waiting. */
-static struct error *verify_all(struct session *session)
+static struct error *verify_all(struct verify_session *session)
 {
 	static const unsigned rounds[][2] = { { 0, 2 }, { 3, 6 }, { 7, TESTER_DELAYS - 1 } };
 
@@ -386,7 +249,7 @@ static void remove_folder(const char *folder)
 		rmdir(folder);
 }
 
-static void session_free(struct session *session)
+static void session_free(struct verify_session *session)
 {
 	if (session->world_open)
 		world_close(&session->world);
@@ -396,7 +259,7 @@ static void session_free(struct session *session)
 	remove_folder(session->folder);
 }
 
-static struct error *start(struct session *session)
+static struct error *start(struct verify_session *session)
 {
 	const char *place = getenv("TMPDIR");
 
@@ -436,7 +299,7 @@ static struct error *verify_main(int argc, char **argv, int *status)
 					  .plain = 3,
 					  .store = CMDS_STORE,
 					  .seed = cmds_seed() };
-	_cleanup_(session_free) struct session session = { .command = &command, .start = cmds_now() };
+	_cleanup_(session_free) struct verify_session session = { .command = &command, .start = cmds_now() };
 	_cleanup_free_ char *path = NULL;
 	int own;
 

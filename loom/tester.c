@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "loom/watch.h" /* watch_now */
+#include "loom/world/world.h"
 
 /* Orders in which each delay is tried. Who goes first by chance finds what needs changing roles. */
 static const enum active_order orders[] = { ACTIVE_LOWER_FIRST, ACTIVE_HIGHER_FIRST, ACTIVE_ANY_FIRST };
@@ -59,6 +60,12 @@ static void area_free(struct tester *tester)
 	close(atoi(strrchr(tester->path, '/') + 1));
 }
 
+/* What a run that ends early leaves behind must not be found by the next one. */
+static bool may_end_early(const struct launch_options *launch)
+{
+	return launch->world && !launch->world->share_files && !(launch->world->met & WORLD_SAME_FILES);
+}
+
 static void area_fill(struct tester *tester, unsigned delay_ms, const struct tester_way *way, uint64_t seed)
 {
 	const struct tester_options *options = tester->options;
@@ -76,6 +83,7 @@ static void area_fill(struct tester *tester, unsigned delay_ms, const struct tes
 				      .behind = way->behind,
 				      .scattered = way->scattered,
 				      .stays = way->stays,
+				      .ends_idle = may_end_early(&options->launch),
 				      .seed = seed };
 	for (unsigned i = 0; i < options->nsites && i < ACTIVE_SITES; i++) {
 		area->sites[i].writes = options->sites[i].writes;
@@ -158,7 +166,7 @@ static struct error *run_once(struct tester *tester, unsigned delay_ms, const st
 	if (tester->options->progress)
 		tester->options->progress(tester->options->context, delay_ms, out->runs);
 	/* Only when two met has the run anything to do with the candidate. */
-	if (run.label == LABEL_FAIL && counts->met) {
+	if (run.label == LABEL_FAIL && counts->met && !tester->options->until_met) {
 		out->verdict = TESTER_HARMFUL;
 		out->failure = run;
 		return NULL;
@@ -233,6 +241,8 @@ static struct error *run_ways(struct tester *tester, unsigned step, struct teste
 		TRY(run_once(tester, 1u << step, &ways[i], out, &counts));
 		if (out->verdict == TESTER_HARMFUL)
 			return run_again(tester, out);
+		if (out->met && tester->options->until_met)
+			return NULL;
 		*late += counts.late;
 	}
 	return NULL;
@@ -245,7 +255,7 @@ static struct error *run_all(struct tester *tester, struct tester_result *out)
 
 		out->verdict = TESTER_NOT_REPRODUCED;
 		TRY(run_ways(tester, step, out, &late));
-		if (out->verdict != TESTER_NOT_REPRODUCED) {
+		if (out->verdict != TESTER_NOT_REPRODUCED || (out->met && tester->options->until_met)) {
 			out->settled = true;
 			return NULL;
 		}

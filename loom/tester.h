@@ -36,6 +36,7 @@ struct tester_options {
 	double seconds;     /* at most; 0 = no limit */
 	unsigned again;     /* runs like the one that failed, to see how surely it does */
 	unsigned plain;     /* runs without delay, before all others; at least 1 */
+	bool until_met;     /* nothing but whether two threads meet is asked: then it ends */
 	bool (*stop)(void); /* Ctrl-C; may be NULL */
 	/* After each run; may be NULL. */
 	void (*progress)(void *context, unsigned delay_ms, unsigned runs);

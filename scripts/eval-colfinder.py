@@ -2,7 +2,8 @@
 """COLFINDER's Tables 2, 3, 4, 5 and 7 on the corpus and on the kernels of bench/: what scan
 lists, what verify makes fail before and after slicing, how often a bug shows without
 help, what hooks cost while no delay fires; other analysers on the same programs.
-Prints Markdown; --write puts it into doc/results.md."""
+Prints Markdown; --write puts it into doc/results.md, between its markers. --quick takes
+about a quarter of an hour on one processor."""
 import argparse
 import json
 import os
@@ -13,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent
-MARK = "## Scanning, slicing, verifying (make eval-colfinder)"
+BEGIN, END = "<!-- eval-colfinder: begin -->", "<!-- eval-colfinder: end -->"
 TRUE_MOST = 8  # true candidates that are tried, best first, until one fails
 # COLFINDER's programs by number: name, manifestation with its tester before and after slicing, warnings, time saved.
 PAPER = {
@@ -22,8 +23,9 @@ PAPER = {
     7: ("FFT", 96, 88, 76, 71), 8: ("Radix", 87, 86, 65, 19), 9: ("Ocean", 92, 95, 197, 64),
     10: ("Cholesky", 62, 96, 184, 18), 11: ("Barnes", 92, 90, 273, 28), 12: ("FMM", 78, 98, 308, 57),
     13: ("pbzip2", 98, 95, 101, 31), 14: ("pfscan", 65, 73, 58, 28)}
-# Its Table 5, and arguments for runs of a fraction of a second.
-KERNELS = {"fft": (122, ["-m", "16", "-i", "4"]), "lu": (96, ["-n", "512"]), "radix": (78, ["-n", "2000000"])}
+# Its Table 5, arguments for runs of a fraction of a second, and what its slices save (Table 7).
+KERNELS = {"fft": (122, ["-m", "16", "-i", "4"], 71), "lu": (96, ["-n", "512"], 45), "radix": (78, ["-n", "2000000"], 19)}
+QUICK = {"trials": 1, "again": 10, "kernel_runs": 1, "control_seconds": 8}
 
 
 def call(arguments, **options):
@@ -194,28 +196,58 @@ def cpu_seconds(program, arguments):
     return usage.ru_utime + usage.ru_stime
 
 
+def build_kernel(tool, folder, name):
+    """With hooks, and as it is."""
+    made = folder / name, folder / (name + ".native")
+    source = SOURCE / "bench" / "programs" / (name + ".c")
+    for command, program in zip(([tool, "cc"], ["clang-19"]), made):
+        call([*command, "-O2", "-g", "-pthread", "-o", program, source, "-lm"]).check_returncode()
+    return made
+
+
 def kernel_table(tool, folder, runs):
     """Its Table 5: processor time of runs in which hooks stand at a candidate and no delay fires."""
-    lines = ["| kernel | candidate | native, ms | hooked, ms | overhead | slice, ms | slice saves | paper's overhead |", "|" + "---|" * 8]
-    for name, (paper, arguments) in KERNELS.items():
-        program, native = folder / name, folder / (name + ".native")
-        source = SOURCE / "bench" / "programs" / (name + ".c")
-        for command, made in (([tool, "cc"], program), (["clang-19"], native)):
-            call([*command, "-O2", "-g", "-pthread", "-o", made, source, "-lm"]).check_returncode()
+    lines = ["| kernel | candidate | native, ms | hooked, ms | overhead | paper |", "|" + "---|" * 6]
+    for name, (paper, arguments, _) in KERNELS.items():
+        program, native = build_kernel(tool, folder, name)
         for rank in (1, 2, 3):
-            alone, hooked, sliced = [], [], []
-            for _ in range(runs):  # by turns, since the machine changes
-                alone.append(cpu_seconds(native, arguments))
-                for options, into in (([], hooked), (["--slice"], sliced)):
-                    found = answer(tool, "verify", "--json", "--no-hunt", "--plain", 3, "--budget", 4, "--timeout", 60, *options, rank,
-                                   "--", program, *arguments)
-                    one = (found["harmless"] + found["findings"])[0]
-                    into.append(one["plain_cpu_seconds"] / one["plain_runs"])
-            plain, with_hooks, cut = (1000 * statistics.median(x) for x in (alone, hooked, sliced))
-            lines.append(f"| {name} | {rank} | {plain:.0f} | {with_hooks:.0f} | {with_hooks / plain - 1:.0%} | {cut:.0f} | "
-                         f"{1 - cut / with_hooks:.0%} | {paper} % |")
+            alone, hooked = [], []
+            for _ in range(3 * runs):  # by turns, since the machine changes
+                alone += [cpu_seconds(native, arguments) for _ in range(3)]
+                found = answer(tool, "verify", "--json", "--no-hunt", "--plain", 3, "--budget", 2, "--timeout", 60, rank, "--", program,
+                               *arguments)
+                one = (found["harmless"] + found["findings"])[0]
+                hooked.append(one["plain_cpu_seconds"] / one["plain_runs"])
+            plain, with_hooks = (1000 * statistics.median(x) for x in (alone, hooked))
+            lines.append(f"| {name} | {rank} | {plain:.0f} | {with_hooks:.0f} | {with_hooks / plain - 1:.0%} | {paper} % |")
             print(lines[-1], flush=True)
     return lines
+
+
+def saving_table(tool, folder, runs):
+    """Its Table 7: the time of verify as a whole, builds included, before and after slicing, on kernels with their own default
+    input and with the small one above."""
+    lines = ["| kernel | candidate | whole, s | sliced, s | saved | small input: whole, s | sliced, s | saved | paper |", "|" + "---|" * 9]
+    saved = {True: [], False: []}
+    for name, (_, small, paper) in KERNELS.items():
+        program, _ = build_kernel(tool, folder, name)
+        for rank in (1, 2, 3):
+            cells = [name, str(rank)]
+            for arguments in ([], small):
+                took = {False: [], True: []}
+                for _ in range(3 * runs):
+                    for sliced in took:
+                        options = ["--slice"] if sliced else []
+                        found = answer(tool, "verify", "--json", "--no-hunt", "--seed", 1, "--timeout", 60, *options, rank, "--", program,
+                                       *arguments)
+                        took[sliced].append(found["seconds"])
+                whole, cut = (statistics.median(took[s]) for s in (False, True))
+                saved[bool(arguments)].append(1 - cut / whole)
+                cells += [f"{whole:.2f}", f"{cut:.2f}", f"{1 - cut / whole:.0%}"]
+            lines.append("| " + " | ".join(cells) + f" | {paper} % |")
+            print(lines[-1], flush=True)
+    mean = {s: f"{statistics.mean(x):.0%}" for s, x in saved.items()}
+    return [*lines, "", f"Mean saving: {mean[False]} with the programs' own input, {mean[True]} with the small one (paper: 33 %)."]
 
 
 def controls(tool, folder, truths, seconds):
@@ -274,9 +306,9 @@ def summary(rows):
 def write(text):
     path = SOURCE / "doc" / "results.md"
     old = path.read_text()
-    pattern = re.compile(re.escape(MARK) + r".*?(?=\n## |\Z)", re.S)
-    new = pattern.sub(lambda _: text.rstrip() + "\n", old) if MARK in old else old.rstrip() + "\n\n" + text
-    path.write_text(new)
+    if BEGIN not in old or END not in old:
+        raise SystemExit(f"{path} has no place for the tables: {BEGIN} and {END} are missing")
+    path.write_text(old[: old.index(BEGIN) + len(BEGIN)] + "\n" + text.rstrip() + "\n" + old[old.index(END) :])
 
 
 def read_options():
@@ -286,11 +318,15 @@ def read_options():
     parser.add_argument("--again", type=int, default=100, help="runs for each probability (default 100)")
     parser.add_argument("--kernel-runs", type=int, default=3, help="builds of each kernel by turns (default 3)")
     parser.add_argument("--control-seconds", type=float, default=60)
+    parser.add_argument("--quick", action="store_true", help="counts for a quarter of an hour: " + str(QUICK))
     parser.add_argument("--parts", default="bugs,kernels,controls,peers")
     parser.add_argument("--output", help="the Markdown goes here as well")
     parser.add_argument("--write", action="store_true", help="into doc/results.md")
     parser.add_argument("names", nargs="*", help="programs of the corpus (default: all)")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.quick:
+        vars(options).update(QUICK)
+    return options
 
 
 def main():
@@ -300,7 +336,7 @@ def main():
     truths = [json.loads(p.read_text()) for p in sorted((SOURCE / "corpus").glob("*/truth.json"))]
     truths = [t for t in truths if t["class"] != "memory-error" and (not options.names or t["name"] in options.names)]
     bugs = [t for t in truths if t["class"] != "none"]
-    text = [MARK, "", f"`make eval-colfinder`: {options.trials} verifications of each bug, {options.again} runs for each probability."]
+    text = [f"{options.trials} verifications of each bug, {options.again} runs for each probability, load {os.getloadavg()[1]:.0f} at the start."]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         os.chdir(folder)
@@ -309,11 +345,13 @@ def main():
             for truth in bugs:
                 rows.append(measure(tool, truth, folder, options))
                 print(bug_table(rows[-1:])[-1], flush=True)
-            text += ["", summary(rows), "", *bug_table(rows), "", "Time of one run under the tester, before and after slicing (its Table 7); "
+            text += ["", summary(rows), "", *bug_table(rows), "", "Time of one run under the tester, before and after slicing; "
                      "delays are part of a run, processor time is not theirs:", "", *time_table(rows)]
         if "kernels" in options.parts:
             text += ["", "Hooks at one candidate while no delay fires (its Table 5), median processor time:", "",
-                     *kernel_table(tool, folder, options.kernel_runs)]
+                     *kernel_table(tool, folder, options.kernel_runs), "",
+                     "The whole time of `verify` before and after slicing (its Table 7), medians, by turns:", "",
+                     *saving_table(tool, folder, options.kernel_runs)]
         if "controls" in options.parts:
             text += ["", *controls(tool, folder, [t for t in truths if t["class"] == "none"], options.control_seconds)]
         if "peers" in options.parts:

@@ -125,7 +125,7 @@ static void cut(struct scanner *scanner, const struct build_options *options)
 
 	points_start(&scanner->points, &scanner->whole, NULL, NULL);
 	threads_start(&scanner->threads, &scanner->points);
-	slicer_start(&slicer, scanner, options->sites, options->prints);
+	slicer_start(&slicer, scanner, options);
 	if (options->report)
 		slicer_report(&slicer, options->report);
 	slicer_cut(&slicer);

@@ -117,6 +117,29 @@ static void cut_instruction(struct slicer *slicer, uint32_t instruction)
 	slicer->whole->instructions.items[instruction] = NULL;
 }
 
+/* What is written does not matter, but that it is written there. */
+static void cut_value(LLVMValueRef access)
+{
+	if (LLVMIsAStoreInst(access))
+		LLVMSetOperand(access, 0, LLVMConstNull(LLVMTypeOf(LLVMGetOperand(access, 0))));
+}
+
+/* The exit status does not matter: it is that of success. */
+static void cut_status(const struct slicer *slicer)
+{
+	const struct whole *whole = slicer->whole;
+	uint32_t function = slicer->threads->n ? slicer->threads->roots[0].function : WHOLE_NONE;
+
+	if (!slicer->meeting || function == WHOLE_NONE || !slicer->entered[function])
+		return;
+	for (uint32_t i = whole->first[function]; i < whole->first[function + 1]; i++) {
+		LLVMValueRef at = whole->instructions.items[i];
+
+		if (at && LLVMIsAReturnInst(at) && !slicer->kept[i] && LLVMGetNumOperands(at))
+			LLVMSetOperand(at, 0, LLVMConstNull(LLVMTypeOf(LLVMGetOperand(at, 0))));
+	}
+}
+
 /* Branches are cut while the blocks still are as the analysis saw them, all meeting points first. */
 void slicer_cut(struct slicer *slicer)
 {
@@ -129,7 +152,9 @@ void slicer_cut(struct slicer *slicer)
 		for (uint32_t i = whole->first[f]; i < whole->first[f + 1]; i++) {
 			LLVMValueRef at = whole->instructions.items[i];
 
-			if (!slicer->kept[i] && !LLVMIsATerminatorInst(at) && !LLVMIsAAllocaInst(at))
+			if (slicer->touched[i] && !slicer->kept[i])
+				cut_value(at);
+			else if (!slicer->kept[i] && !LLVMIsATerminatorInst(at) && !LLVMIsAAllocaInst(at))
 				cut_instruction(slicer, i);
 		}
 		/* Later branches first: what they jump to does not change where earlier ones meet. */
@@ -140,6 +165,7 @@ void slicer_cut(struct slicer *slicer)
 				cut_branch(slicer, f, i, builder);
 		}
 	}
+	cut_status(slicer);
 	LLVMDisposeBuilder(builder);
 }
 
@@ -185,7 +211,7 @@ void slicer_report(const struct slicer *slicer, struct slice_report *out)
 			char scratch[4096], through[512];
 
 			out->instructions++;
-			out->instructions_kept += slicer->kept[i];
+			out->instructions_kept += slicer->kept[i] || slicer->touched[i];
 			LLVMMetadataRef location = LLVMInstructionGetDebugLoc(whole->instructions.items[i]);
 
 			if (!location)
@@ -194,7 +220,7 @@ void slicer_report(const struct slicer *slicer, struct slice_report *out)
 					through);
 			struct slice_line *line = line_at(out, &numbers, site.file, site.line);
 
-			line->kept |= slicer->kept[i];
+			line->kept |= slicer->kept[i] || slicer->touched[i];
 			line->criterion |= slicer->criterion[i];
 			report_callers(out, &numbers, location, slicer->kept[i]);
 		}

@@ -225,22 +225,33 @@ static bool is_lifetime(LLVMValueRef call)
 }
 
 /* Does the call only write through this argument? */
-static bool only_writes(LLVMValueRef call, unsigned argument)
+static bool only_writes(const struct slicer *slicer, LLVMValueRef call, unsigned argument)
 {
 	const struct known_call *known = calls_find(call);
 	bool writes = false;
 
 	for (unsigned i = 0; known && i < 3 && known->extents[i].access; i++)
 		if (known->extents[i].pointer == argument) {
-			if (known->extents[i].access != SITE_WRITE || known->extents[i].kind == EXTENT_BLOCK)
+			bool frees = known->extents[i].kind == EXTENT_BLOCK;
+
+			/* Who frees a block reads nothing of it, but what was written beyond its end fails there. */
+			if (known->extents[i].access != SITE_WRITE || (frees && !slicer->meeting))
 				return false;
 			writes = true;
 		}
 	return writes;
 }
 
-static bool is_of_threads(enum library_role role)
+/* Does the function look at nothing but the state of locks, barriers and threads, which is the library's own? Where
+ * a failure is asked for, what stands beside a lock that is made or destroyed is kept all the same: without it
+ * net-endpoint lost the division that fails. */
+static bool is_of_threads(const struct slicer *slicer, const char *name)
 {
+	enum library_role role = library_find(name)->role;
+
+	if (slicer->meeting && (strncmp(name, "pthread_", 8) == 0 || strncmp(name, "sem_", 4) == 0) &&
+	    (strstr(name, "_init") || strstr(name, "_destroy") || strstr(name, "attr_")))
+		return true;
 	return role >= LIBRARY_CREATE && role != LIBRARY_HANDLER;
 }
 
@@ -257,12 +268,13 @@ static void keep_call(struct slicer *slicer, uint32_t instruction, LLVMValueRef 
 	/* What threads are given they read themselves; the state of locks is the library's own. */
 	if (is_lifetime(at))
 		return;
-	if (callee && (!LLVMIsDeclaration(callee) || is_of_threads(library_find(whole_name(callee))->role)))
+	if (callee && (!LLVMIsDeclaration(callee) || is_of_threads(slicer, whole_name(callee))))
 		return;
 	for (unsigned a = 0; a < whole_arguments(at); a++) {
 		LLVMValueRef argument = LLVMGetOperand(at, a);
 
-		if (LLVMGetTypeKind(LLVMTypeOf(argument)) != LLVMPointerTypeKind || only_writes(at, a))
+		if (LLVMGetTypeKind(LLVMTypeOf(argument)) != LLVMPointerTypeKind ||
+		    only_writes(slicer, at, a))
 			continue;
 		if (known)
 			need_pointed(slicer, argument, 0);
@@ -321,7 +333,24 @@ static bool is_needed_anyway(const struct slicer *slicer, LLVMValueRef at)
 	}
 }
 
-static void seed(struct slicer *slicer, const struct build_sites *sites)
+/* Threads meet at an address, whatever is read or written there. */
+static void keep_address(struct slicer *slicer, uint32_t instruction)
+{
+	LLVMValueRef at = slicer->whole->instructions.items[instruction];
+
+	if (!LLVMIsALoadInst(at) && !LLVMIsAStoreInst(at)) {
+		slicer_keep(slicer, instruction);
+		return;
+	}
+	uint32_t function = whole_function_of(slicer->whole, instruction);
+
+	slicer->touched[instruction] = true;
+	enter(slicer, function);
+	keep_deciders(slicer, function, LLVMGetInstructionParent(at));
+	keep_value(slicer, LLVMGetOperand(at, LLVMIsAStoreInst(at) ? 1 : 0));
+}
+
+static void keep_criterion(struct slicer *slicer, const struct build_sites *sites)
 {
 	const struct whole *whole = slicer->whole;
 
@@ -329,13 +358,25 @@ static void seed(struct slicer *slicer, const struct build_sites *sites)
 		for (size_t i = 0; i < sites->items[s].parts.n; i++) {
 			const struct build_part *part = &sites->items[s].parts.items[i];
 
-			slicer_keep(slicer, part->instruction);
 			slicer->criterion[part->instruction] = true;
-			slicer_keep_uses(slicer, whole->instructions.items[part->instruction]);
+			if (slicer->meeting) {
+				keep_address(slicer, part->instruction);
+			} else {
+				slicer_keep(slicer, part->instruction);
+				slicer_keep_uses(slicer, whole->instructions.items[part->instruction]);
+			}
 			if (part->hoisted < whole->instructions.n)
 				slicer_keep(slicer, part->hoisted);
 		}
-	for (uint32_t r = 0; r < slicer->threads->n; r++)
+}
+
+static void seed(struct slicer *slicer, const struct build_sites *sites)
+{
+	const struct whole *whole = slicer->whole;
+
+	keep_criterion(slicer, sites);
+	/* Root 0 is the program's start: what it returns is the exit status. */
+	for (uint32_t r = slicer->meeting; r < slicer->threads->n; r++)
 		keep_returns(slicer, slicer->threads->roots[r].function);
 	for (uint32_t f = 0; f < whole->functions.n; f++)
 		for (uint32_t i = whole->first[f];
@@ -344,8 +385,7 @@ static void seed(struct slicer *slicer, const struct build_sites *sites)
 				slicer_keep(slicer, i);
 }
 
-void slicer_start(struct slicer *slicer, struct scanner *scanner, const struct build_sites *sites,
-		  bool output)
+void slicer_start(struct slicer *slicer, struct scanner *scanner, const struct build_options *options)
 {
 	size_t n = scanner->whole.instructions.n, functions = scanner->whole.functions.n;
 	size_t objects = scanner->points.objects.n;
@@ -353,8 +393,10 @@ void slicer_start(struct slicer *slicer, struct scanner *scanner, const struct b
 	*slicer = (struct slicer){ .whole = &scanner->whole,
 				   .points = &scanner->points,
 				   .threads = &scanner->threads,
-				   .output = output,
+				   .output = options->prints && !options->meeting,
+				   .meeting = options->meeting,
 				   .kept = memory_alloc(n + 1),
+				   .touched = memory_alloc(n + 1),
 				   .criterion = memory_alloc(n + 1),
 				   .writers = memory_alloc((objects + 1) * sizeof *slicer->writers),
 				   .needs = memory_alloc((objects + 1) * sizeof *slicer->needs),
@@ -362,7 +404,7 @@ void slicer_start(struct slicer *slicer, struct scanner *scanner, const struct b
 				   .controls = memory_alloc((functions + 1) * sizeof *slicer->controls),
 				   .entered = memory_alloc(functions + 1) };
 	find_writers(slicer);
-	seed(slicer, sites);
+	seed(slicer, options->sites);
 	while (slicer->todo.n)
 		visit(slicer, slicer->todo.items[--slicer->todo.n]);
 }
@@ -379,6 +421,7 @@ void slicer_free(struct slicer *slicer)
 	VEC_FREE(&slicer->todo);
 	VEC_FREE(&slicer->unknown_writers);
 	free(slicer->kept);
+	free(slicer->touched);
 	free(slicer->criterion);
 	free(slicer->writers);
 	free(slicer->needs);

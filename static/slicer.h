@@ -17,8 +17,10 @@ struct slicer {
 	struct whole *whole;
 	struct points *points;
 	const struct threads *threads;
-	bool output; /* what the program prints matters */
-	bool *kept;  /* by instruction */
+	bool output;   /* what the program prints matters */
+	bool meeting;  /* only whether threads come to the criterion at a time matters */
+	bool *kept;    /* by instruction */
+	bool *touched; /* by instruction: an access of which only the address is kept */
 	bool *criterion;
 	VEC(uint32_t) todo;
 	VEC(uint32_t) unknown_writers; /* through pointers of which nothing is known */
@@ -30,9 +32,8 @@ struct slicer {
 	bool *entered;                /* by function: something in it is kept */
 };
 
-/* Decides what is kept. The criterion is what build_sites name. */
-void slicer_start(struct slicer *slicer, struct scanner *scanner, const struct build_sites *sites,
-		  bool output);
+/* Decides what is kept for options->sites, the criterion. */
+void slicer_start(struct slicer *slicer, struct scanner *scanner, const struct build_options *options);
 /* Takes the rest out of the module; instructions that are gone are NULL in the whole. */
 void slicer_cut(struct slicer *slicer);
 /* Which lines were kept. */

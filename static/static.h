@@ -167,10 +167,11 @@ struct build_options {
 	const struct build_sites *sites; /* of the candidate; NULL for none */
 	bool slice;                      /* leave out what does not matter to the sites */
 	bool prints;                     /* of a slice: what the program prints matters */
-	bool hook;                       /* put the hooks in */
-	struct slice_report *report;     /* of a slice; may be NULL */
-	char *const *link;               /* further arguments for the linker, NULL-terminated; may be NULL */
-	const char *folder;              /* for files on the way */
+	bool meeting; /* of a slice: only whether threads come to the sites at a time matters */
+	bool hook;    /* put the hooks in */
+	struct slice_report *report; /* of a slice; may be NULL */
+	char *const *link;           /* further arguments for the linker, NULL-terminated; may be NULL */
+	const char *folder;          /* for files on the way */
 	const char *output;
 };
 

@@ -5,6 +5,7 @@
  * held. Lives in other people's programs: uses libc only, allocates nothing, prints
  * nothing, and never holds a thread for ever. */
 #include "loom/active/active.h"
+#include "loom/active/stalled.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,8 @@
 #define DONE_US 20000u /* an access that two threads met at is done sooner */
 #define STAYS_MOST 8u  /* times that threads stayed behind their access in vain, in all */
 #define RETIRED 20000u /* arrivals after which a site is left alone */
+#define LOOK_US 500u   /* how soon a held thread looks whether anybody can still come, and how soon again */
+#define LOOK_LATER 16u /* the most times that, while others move */
 
 /* States of a waiter. A waiter's thread alone leaves SECOND and FIRST. */
 enum state {
@@ -45,6 +48,7 @@ struct waiter {
 	struct place at;
 	bool ahead;       /* before a lock that the other side does not hold: its address is the lock's */
 	uint32_t partner; /* the other one of the two that met */
+	uint64_t since;   /* when it came, in microseconds */
 	struct place expected; /* of one that is ahead: where the other one is */
 };
 
@@ -72,6 +76,17 @@ static _Thread_local uint32_t staying;
 /* Where the partner was that this thread met before it took its lock. */
 static _Thread_local struct place expected;
 static _Thread_local bool inside;
+
+/* When no hook will act any more and no two threads met, the run says nothing of the candidate, however it ends: no
+ * need to wait for that. */
+static void end_if_idle(void)
+{
+	if (tester.area->ends_idle && !__atomic_load_n(&unsnarl_active_armed, __ATOMIC_RELAXED) &&
+	    !atomic_load(&tester.waiting) && !__atomic_load_n(&tester.area->meetings, __ATOMIC_RELAXED)) {
+		__atomic_store_n(&tester.area->ended, 1, __ATOMIC_RELAXED);
+		_exit(0);
+	}
+}
 
 /* Before the program's own constructors, which may come to an access already. */
 __attribute__((constructor(101))) static void start(void)
@@ -192,6 +207,7 @@ static struct waiter *take_place(const struct place *at, bool ahead, enum state 
 		waiter->at = *at;
 		waiter->ahead = ahead;
 		waiter->partner = WAITERS;
+		waiter->since = now_us();
 		waiter->expected = (struct place){ 0 };
 		atomic_store(&waiter->state, (uint32_t)state);
 		return waiter;
@@ -244,9 +260,48 @@ static void go_second(struct waiter *waiter)
 	}
 }
 
+/* Has nobody been held longer, and is nobody about to go on by itself? */
+static bool is_first_to_give_up(const struct waiter *waiter)
+{
+	bool first = true;
+
+	enter();
+	for (uint32_t i = 0; i < WAITERS; i++) {
+		uint32_t state = atomic_load(&tester.waiters[i].state);
+
+		first &= state == FREE || (state == WAITING && tester.waiters[i].since >= waiter->since);
+	}
+	leave();
+	return first;
+}
+
+/* Sleeps until a partner comes or the time is up. When every other thread waits for one of this process, nobody can
+ * come however long this one is held, so it goes; of several that are held, the one that came first, since the
+ * others may still be met by it. */
+static void sleep_until_met(struct waiter *waiter)
+{
+	uint64_t end = waiter->since + tester.area->delay_us, step = LOOK_US, seen = 0, mark;
+
+	for (uint64_t now = waiter->since; now < end; now = now_us()) {
+		sleep_while(waiter, WAITING, now + step < end ? now + step : end);
+		if (atomic_load(&waiter->state) != WAITING)
+			return;
+		if (now + step >= end || !is_first_to_give_up(waiter) ||
+		    !stalled_all_others(tester.waiters, sizeof tester.waiters, &mark)) {
+			step = step < LOOK_LATER * LOOK_US ? 2 * step : step;
+			seen = 0;
+			continue;
+		}
+		if (mark == seen)
+			return;
+		seen = mark;
+		step = LOOK_US;
+	}
+}
+
 static void wait_for_partner(struct waiter *waiter)
 {
-	sleep_while(waiter, WAITING, now_us() + tester.area->delay_us);
+	sleep_until_met(waiter);
 	enter();
 	enum state state = (enum state)atomic_load(&waiter->state);
 
@@ -366,6 +421,7 @@ static void come_to(uint32_t hook, struct place *at)
 		/* Nobody waits, and nobody will be held any more: the hooks have nothing left to do. */
 		retire(0, ACTIVE_SITES);
 	}
+	end_if_idle();
 }
 
 /* At an access whose thread met another before it took its lock. */

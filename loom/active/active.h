@@ -7,7 +7,7 @@
 
 #define ACTIVE_ENVIRONMENT "UNSNARL_ACTIVE" /* names the area's file */
 #define ACTIVE_MAGIC 0x4556495443414e55ull
-#define ACTIVE_VERSION 3u
+#define ACTIVE_VERSION 4u
 #define ACTIVE_SITES 32u /* a power of two */
 
 /* Beside the site's number: a hook before the call that takes the lock, and one at the access itself. Which of them
@@ -46,6 +46,8 @@ struct active_area {
 	uint32_t behind;    /* hooks behind locks act, not those before */
 	uint32_t scattered; /* in loops, which rounds are held is chance */
 	uint32_t stays;     /* who went first goes on when the other's access is done as well */
+	uint32_t ends_idle; /* the program may end as soon as no two threads can meet any more, if none did */
+	uint32_t ended;     /* counted by the program: it did */
 	struct active_site sites[ACTIVE_SITES];
 };
 
