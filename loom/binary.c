@@ -146,7 +146,7 @@ struct error *binary_prepare(const struct launch_options *options, struct binary
 		"--trace-children=yes",
 		"--sigill-diagnostics=no",
 		"--max-threads=1023",          /* AREA_SLOTS: as many as control can list */
-		"--valgrind-stacksize=262144", /* of each thread; all of it is touched when one is made */
+		"--valgrind-stacksize=262144", /* of each thread */
 		"--run-libc-freeres=no",
 		"--run-cxx-freeres=no",
 	};

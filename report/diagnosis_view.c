@@ -380,9 +380,9 @@ static void put_nothing(const struct diagnosis_view *view, FILE *out)
 	_cleanup_free_ char *command = command_of(view);
 	_cleanup_free_ char *time = words_seconds(view->wall_s);
 	_cleanup_free_ char *arms = tally_join(&tally->arms);
-	_cleanup_free_ char *head = memory_format("No failure in %llu schedules of %s (%s, seed %llu).",
-						  (unsigned long long)tally->schedules, command, time,
-						  (unsigned long long)tally->seed);
+	_cleanup_free_ char *head = memory_format(
+		"No failure in %llu schedule%s of %s (%s, seed %llu).", (unsigned long long)tally->schedules,
+		tally->schedules == 1 ? "" : "s", command, time, (unsigned long long)tally->seed);
 	_cleanup_free_ char *tried =
 		memory_format("%s; %llu pairs, %llu predecessors and %llu edges were seen.",
 			      *arms ? arms : "nothing", (unsigned long long)tally->pairs,

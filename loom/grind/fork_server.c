@@ -70,7 +70,6 @@ static void translate(Addr address)
 	Bool wraps;
 
 	if (!VG_(am_is_valid_for_client)(address, 1, PROT_EXECUTE) ||
-	    !VG_(find_DebugInfo)(VG_(current_DiEpoch)(), address) ||
 	    VG_(search_transtab)(NULL, NULL, NULL, address, False))
 		return;
 	VG_(translate)(grind.thread->tid, address, False, 0, 0, True);

@@ -34,7 +34,8 @@ void shadow_start(void)
 
 void shadow_forget_sites(void)
 {
-	VG_(memset)(shadow.quick, 0, AREA_PLACES);
+	VG_(memset)(shadow.quick, 0, shadow.quick_end);
+	shadow.quick_end = 0;
 }
 
 /* What instrumented code compares tags with: those of the running thread's own memory, unless every access has to go
@@ -113,6 +114,8 @@ static void private_access(struct cell *cell, Addr granule, uint32_t from, uint3
 				   (bytes_differ && !is_touched(cell, half) ? 0 : TAG_FULL);
 	}
 	shadow.quick[site] = !grind.controlled || !points_always(site);
+	if (site >= shadow.quick_end)
+		shadow.quick_end = site + 1;
 }
 
 static void granule_access(Addr granule, uint32_t from, uint32_t to, uint64_t word, bool write)

@@ -65,9 +65,10 @@ bool parts_are_open(struct cell *cell, uint32_t from, uint32_t to, bool write);
 bool order_is_open(const struct thread *thread, uint64_t order);
 
 extern struct shadow {
-	uint8_t *quick;    /* by site: what it does to private memory teaches nothing, and it is no point */
-	uint8_t *touched;  /* for each 64 KiB of memory: something there may have a tag */
-	bool touched_dead; /* an access began in dead memory */
+	uint8_t *quick;     /* by site: what it does to private memory teaches nothing, and it is no point */
+	uint32_t quick_end; /* from here on `quick` has not been written to */
+	uint8_t *touched;   /* for each 64 KiB of memory: something there may have a tag */
+	bool touched_dead;  /* an access began in dead memory */
 } shadow;
 
 #endif

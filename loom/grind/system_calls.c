@@ -204,7 +204,6 @@ void __wrap_vgPlain_client_syscall(ThreadId tid, UInt trc)
 	for (int i = 0; i < 6; i++)
 		call.a[i] = guest_word(tid, argument_at[i]);
 	call_at_hand = call;
-	calls_made = true;
 	note_clear_tid(&call);
 	if (call.number == __NR_exit_group)
 		control_over();
@@ -229,6 +228,9 @@ void __wrap_vgPlain_client_syscall(ThreadId tid, UInt trc)
 		return;
 	}
 	__real_vgPlain_client_syscall(tid, trc);
+	if (!calls_made)
+		records_know_few();
+	calls_made = true;
 	suppress_system_call_done(tid);
 	if (steered) {
 		note_descriptors(&call);

@@ -87,6 +87,8 @@ static void before_creation(ThreadId creator, ThreadId child)
 	(void)creator;
 	struct thread *thread = thread_new(child);
 
+	records_know_one_more(child);
+
 	give_number(thread);
 	if (!count)
 		base = thread->number;

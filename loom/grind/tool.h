@@ -13,6 +13,7 @@
  *   quick.c       what accesses to private memory do, woven into the program
  *   shadow.c      what is known of every location; parts.c: of those that several threads have touched
  *   threads.c     logical threads, and where each stands
+ *   records.c     what the core keeps of each thread
  *   lock.c        Valgrind's big lock, and handing the processor from thread to thread
  *   couples.c     pairs that belong together
  *   heap.c        the allocator of the program; heap_blocks.c: its blocks
@@ -74,6 +75,10 @@ uint32_t thread_last_made(void);                 /* its number */
 uint32_t thread_with_id(Addr id);   /* libc's pthread_t, which lies around what the kernel clears */
 void thread_switched(ThreadId tid); /* `tid` has the big lock from here on */
 void thread_context_changed(void);  /* that of the running one may have */
+
+/* ---- records.c ---- */
+void records_know_few(void); /* after the first system call: the core has made its tables by then */
+void records_know_one_more(ThreadId tid);
 
 /* The state of the tool. What instrumented code reads and writes itself comes first. */
 struct grind {
@@ -241,6 +246,6 @@ void grind_abort(const char *message); /* the program gets SIGABRT, as from libc
 Bool sync_request(ThreadId tid, UWord *request, UWord *result);
 void calls_start(void);
 extern Addr calls_child_clear_tid; /* of the thread that is being made */
-extern bool calls_made;            /* there was a system call */
+extern bool calls_made;            /* the kernel has been called for the program */
 
 #endif
