@@ -35,11 +35,8 @@ bool claim_build(const struct observations *run, const struct atlas *atlas, enum
 bool claim_parts_of_finding(const struct observations *run, const struct atlas *atlas,
 			    const struct finding *finding, struct claim_parts *out);
 
-/* What a finding about waiting threads claims (claim_waits.c): that one which read, waited and was woken does not
- * look again; that a signal came before the wait; that locks were taken in a circle. False when the finding is
- * about something else. */
-bool claim_of_waits(const struct observations *run, const struct atlas *atlas, const struct finding *finding,
-		    const struct claim_parts *parts, struct claim *out);
+/* Of a claim about locks: further calls of the run that take them in the same order (nested_locks.c). */
+void claim_add_nested(const struct observations *run, const struct atlas *atlas, struct claim *claim);
 
 /* For each site number of the atlas, the steps that it is one of, as bits. The caller frees it. */
 unsigned char *claim_site_bits(const struct atlas *atlas, const struct claim *claim);

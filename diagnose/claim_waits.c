@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "diagnose/claim_build.h"
+#include "diagnose/proposals.h"
 
 /* All that is read on the line of a test: it may look at several variables. */
 static void collect_reads(const struct atlas *atlas, const struct site *test, struct claim_step *step)
@@ -25,22 +25,38 @@ static bool is_call(const struct finding_access *access, const char *role)
 	return access->role && !strcmp(access->role, role);
 }
 
-/* Forcing has to pass over earlier times: how often anybody had taken the first lock there by the last time that
- * its thread did. */
+/* Forcing has to pass over earlier times: how often anybody had taken a first lock of that side by the last time
+ * that its thread did. */
 static uint32_t times_taken(const struct observations *run, const struct atlas *atlas,
-			    const struct claim_part *part)
+			    const struct claim_step *step)
 {
 	uint32_t all = 0, last = 0;
 
 	for (size_t i = 0; i < run->ncalls; i++) {
 		const struct site *site = atlas_number(atlas, run->calls[i].site);
 
-		if (run->calls[i].kind != CALL_ACQUIRE || !site || site->id != part->site->id)
+		if (run->calls[i].kind != CALL_ACQUIRE || !site || !claim_has_site(step, site->id))
 			continue;
 		all++;
-		last = run->calls[i].thread == part->thread ? all : last;
+		last = run->calls[i].thread == step->thread ? all : last;
 	}
 	return last;
+}
+
+static bool claims_circle(const struct evidence *evidence, const struct finding *finding,
+			  const struct claim_parts *parts, struct claim *out)
+{
+	for (size_t i = 0; i < finding->accesses.n; i++)
+		if (!is_call(&finding->accesses.items[i], "lock"))
+			return false;
+	if (!claim_build(evidence->run, evidence->atlas, CLAIM_LOCKS, parts, out))
+		return false;
+	claim_add_nested(evidence->run, evidence->atlas, out);
+	for (size_t i = 0; i < evidence->npassed; i++)
+		if (evidence->passed[i].story.traced)
+			claim_add_nested(evidence->passed[i].story.traced, &evidence->passed[i].atlas, out);
+	out->steps[0].occurrence = times_taken(evidence->run, evidence->atlas, &out->steps[0]);
+	return true;
 }
 
 static bool claims_look_again(const struct atlas *atlas, const struct claim_parts *parts, struct claim *out)
@@ -73,23 +89,16 @@ static bool claims_missed(const struct observations *run, const struct atlas *at
 	return true;
 }
 
-bool claim_of_waits(const struct observations *run, const struct atlas *atlas, const struct finding *finding,
+bool claim_of_waits(const struct evidence *evidence, const struct finding *finding,
 		    const struct claim_parts *parts, struct claim *out)
 {
 	const struct finding_access *accesses = finding->accesses.items;
 	size_t n = finding->accesses.n;
 
-	if (finding->class == FINDING_DEADLOCK) {
-		for (size_t i = 0; i < n; i++)
-			if (!is_call(&accesses[i], "lock"))
-				return false;
-		bool sound = claim_build(run, atlas, CLAIM_LOCKS, parts, out);
-
-		out->steps[0].occurrence = times_taken(run, atlas, &parts->items[0]);
-		return sound;
-	}
+	if (finding->class == FINDING_DEADLOCK)
+		return claims_circle(evidence, finding, parts, out);
 	if (finding->class == FINDING_LOST_WAKEUP)
 		return n >= 2 && is_call(&accesses[n - 2], "signal") && is_call(&accesses[n - 1], "wait") &&
-		       claims_missed(run, atlas, parts, out);
-	return n > 1 && is_call(&accesses[1], "wait") && claims_look_again(atlas, parts, out);
+		       claims_missed(evidence->run, evidence->atlas, parts, out);
+	return n > 1 && is_call(&accesses[1], "wait") && claims_look_again(evidence->atlas, parts, out);
 }

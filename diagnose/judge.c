@@ -91,7 +91,7 @@ static void propose_finding(struct judging *judging, const struct finding *findi
 
 	if (!claim_parts_of_finding(evidence->run, evidence->atlas, finding, &parts))
 		return;
-	bool waits = claim_of_waits(evidence->run, evidence->atlas, finding, &parts, &claim);
+	bool waits = claim_of_waits(evidence, finding, &parts, &claim);
 
 	/* How waits on condition variables end is not in the hands of the binary loom: what it tried would show nothing. */
 	if (waits && (claim.kind == CLAIM_LOOK_AGAIN || claim.kind == CLAIM_MISSED) &&

@@ -42,6 +42,12 @@ struct evidence {
  * last step. */
 uint64_t claim_find_exits(const struct evidence *evidence, struct claim *claim);
 
+/* What a finding about waiting threads claims (claim_waits.c): that one which read, waited and was woken does not
+ * look again; that a signal came before the wait; that locks were taken in a circle. False when the finding is
+ * about something else. */
+bool claim_of_waits(const struct evidence *evidence, const struct finding *finding,
+		    const struct claim_parts *parts, struct claim *out);
+
 /* Adds a proposal unless it is there already or cannot be a claim; its place in the list, SIZE_MAX. */
 size_t proposals_add(struct proposals *list, const struct evidence *evidence, enum claim_kind kind,
 		     const struct claim_parts *parts);

@@ -41,20 +41,18 @@ static char *thread_name(const struct finding_accesses *accesses, size_t i)
 	return thread ? memory_format("thread T%u", thread) : memory_string("main thread T0");
 }
 
-/* "write counter.c:77 note_hit" */
+/* "write counter.c:77" */
 static char *place(const struct finding_access *access)
 {
 	_cleanup_free_ char *path = text_path(access->file);
-	const char *slash = strrchr(path, '/');
-	_cleanup_free_ char *function = text_clean(access->function);
+	const char *slash = strrchr(path, '/'), *file = *access->file ? (slash ? slash + 1 : path) : "?";
 
 	if (access->role)
-		return memory_format("%s%s %s:%u %s", access->missing ? "stuck in " : "", access->role,
-				     *access->file ? (slash ? slash + 1 : path) : "?", access->line,
-				     function);
-	return memory_format("%s %s%s:%u %s", access->missing ? "never" : finding_verb(access),
+		return memory_format("%s%s %s:%u", access->missing ? "stuck in " : "", access->role, file,
+				     access->line);
+	return memory_format("%s %s%s:%u", access->missing ? "never" : finding_verb(access),
 			     access->missing ? (access->kind == SITE_WRITE ? "written: " : "read: ") : "",
-			     *access->file ? (slash ? slash + 1 : path) : "?", access->line, function);
+			     file, access->line);
 }
 
 static void put_line(FILE *out, int column, int width, const char *clean)
@@ -68,11 +66,16 @@ static void draw_step(const struct finding_access *access, size_t number, int la
 		      struct excerpts *excerpts, FILE *out)
 {
 	_cleanup_free_ char *where = place(access);
+	_cleanup_free_ char *function = text_clean(access->function);
+	_cleanup_free_ char *both = memory_format("%s %s", where, function);
 	_cleanup_free_ char *line = excerpt_line(excerpts, access->file, access->line);
-	_cleanup_free_ char *cut = text_cut(where, width - 1, false);
+	bool fits = text_width(both) < width; /* else the function has a line of its own */
+	_cleanup_free_ char *cut = text_cut(fits ? both : where, width - 1, false);
 	int column = INDENT + STEP + lane * width;
 
 	fprintf(out, "%*s%-*zu%*s%s\n", INDENT, "", STEP, number, lane * width, "", cut);
+	if (!fits)
+		put_line(out, column + 2, width - 3, function);
 	if (line && *line)
 		put_line(out, column + 2, width - 3, line);
 	else if (*access->variable) {

@@ -259,6 +259,10 @@ test_waits() {
 	expect out '^Fix +Take the locks in the same order' "deadlock"
 	call diagnose --time 8 -j 1 --seed 1 --json -- ./locks
 	expect_value 'sorted(x["kind"] for x in f["accesses"])' "['lock', 'lock', 'lock', 'lock']" "deadlock"
+	"$UNSNARL" cc -O2 -g "$SOURCE/tests/controlled/bad/deadlock_readers.c" -o readers
+	call diagnose --budget 200 -j 1 --seed 1 --json --store readers.s -- ./readers
+	expect_value '[x["kind"] for x in f["accesses"]], f["score"] > 0.9' "(['lock', 'lock', 'lock', 'lock'], True)" \
+		"a circle through one of several readers"
 	call diagnose --time 8 -j 1 --seed 1 --json -- ./signal
 	expect_status 1 "lost wake-up"
 	expect_value 'f["class"]' lost-wakeup "lost wake-up"

@@ -93,6 +93,7 @@ struct agent {
 		uint32_t site;
 	} locks[LOCKS_KNOWN];
 	uint32_t nlocks;
+	bool stuck; /* it waits in a circle: control_in_circle */
 	/* Life. */
 	uint64_t stack_low, stack_size; /* low 0: where libc puts it */
 	pthread_t id;

@@ -51,6 +51,65 @@ void control_watch(uint64_t *points)
 			"a call that waits in reality: not modelled, or a lock inside a library");
 }
 
+/* Since which call a thread has a lock; NULL = it has not. */
+static const uint32_t *site_of_lock(const struct agent *agent, uint64_t object)
+{
+	for (uint32_t i = 0; i < agent->nlocks; i++)
+		if (agent->locks[i].object == object)
+			return &agent->locks[i].site;
+	return NULL;
+}
+
+/* Of a read-write lock several threads may have a part, each of which keeps a writer out: one of them that waits
+ * itself, one that is stuck if there is one. */
+static const struct agent *sharer_of(const struct agent *agent)
+{
+	const struct agent *found = NULL;
+	if (agent->wait != WAIT_READ_LOCK && agent->wait != WAIT_WRITE_LOCK)
+		return NULL;
+	for (uint32_t i = 0; i < control.nblocked; i++)
+		if (site_of_lock(control.blocked[i], agent->object) && (!found || control.blocked[i]->stuck))
+			found = control.blocked[i];
+	return found;
+}
+
+/* The thread that keeps this one from going on, when it is certain that nobody else can let it. */
+static const struct agent *keeper(const struct agent *agent)
+{
+	uint32_t holder = AREA_THREAD_GONE;
+	if (agent->deadline != NEVER)
+		return NULL;
+	if (agent->wait == WAIT_JOIN)
+		return (const struct agent *)agent->object;
+	if (agent->wait == WAIT_MUTEX || agent->wait == WAIT_SPINLOCK)
+		holder = object_at(agent->object)->holder;
+	for (uint32_t i = 0; holder != AREA_THREAD_GONE && i < control.nblocked; i++)
+		if (control.blocked[i]->number == holder)
+			return control.blocked[i];
+	return sharer_of(agent);
+}
+
+/* Who is kept by nobody that is stuck may go on, and so on: those that are left wait for each other. */
+bool control_in_circle(void)
+{
+	uint32_t left = control.nblocked;
+	for (uint32_t i = 0; i < control.nblocked; i++)
+		control.blocked[i]->stuck = true;
+	for (bool changed = true; changed;) {
+		changed = false;
+		for (uint32_t i = 0; i < control.nblocked; i++) {
+			struct agent *agent = control.blocked[i];
+			const struct agent *kept_by = agent->stuck ? keeper(agent) : NULL;
+			if (!agent->stuck || (kept_by && kept_by->state == AGENT_BLOCKED && kept_by->stuck))
+				continue;
+			agent->stuck = false;
+			left--;
+			changed = true;
+		}
+	}
+	return left > 0;
+}
+
 static struct area_wait wait_of(const struct agent *agent)
 {
 	struct area_wait wait = { .thread = agent->number,
@@ -65,10 +124,12 @@ static struct area_wait wait_of(const struct agent *agent)
 		return wait;
 	}
 	const struct object *object = object_at(agent->object);
+	const struct agent *sharer = sharer_of(agent);
 	wait.object = object->number;
-	wait.holder = object->holder;
-	if (object->holder != AREA_THREAD_GONE)
-		wait.holder_site = units_site_id(object->holder_site);
+	wait.holder = sharer ? sharer->number : object->holder;
+	if (wait.holder != AREA_THREAD_GONE)
+		wait.holder_site =
+			units_site_id(sharer ? *site_of_lock(sharer, agent->object) : object->holder_site);
 	if (object->missed && (agent->wait == WAIT_CONDITION || agent->wait == WAIT_ADDRESS)) {
 		wait.missed_site = units_site_id(object->missed_site);
 		wait.missed_thread = object->missed_thread;
@@ -95,38 +156,10 @@ static bool in_circle(const struct area_wait *wait)
 	return false;
 }
 
-/* The thread that keeps this one from going on, when it is certain that nobody else can let it. */
-static const struct agent *keeper(const struct agent *agent)
-{
-	uint32_t holder = AREA_THREAD_GONE;
-	if (agent->deadline != NEVER)
-		return NULL;
-	if (agent->wait == WAIT_JOIN)
-		return (const struct agent *)agent->object;
-	if (agent->wait == WAIT_MUTEX || agent->wait == WAIT_WRITE_LOCK || agent->wait == WAIT_SPINLOCK)
-		holder = object_at(agent->object)->holder;
-	for (uint32_t i = 0; holder != AREA_THREAD_GONE && i < control.nblocked; i++)
-		if (control.blocked[i]->number == holder)
-			return control.blocked[i];
-	return NULL;
-}
-
-bool control_in_circle(void)
-{
-	for (uint32_t i = 0; i < control.nblocked; i++) {
-		const struct agent *agent = control.blocked[i];
-		for (uint32_t steps = 0; agent && agent->state == AGENT_BLOCKED; steps++) {
-			if (steps > control.nblocked)
-				return true;
-			agent = keeper(agent);
-		}
-	}
-	return false;
-}
-
 void control_stuck(void)
 {
 	struct area_schedule *schedule = control.schedule;
+	(void)control_in_circle(); /* says who is stuck */
 	for (uint32_t i = 0; i < control.nblocked && i < AREA_SLOTS; i++)
 		schedule->waits[schedule->nwaits++] = wait_of(control.blocked[i]);
 	bool circle = false, missed = false;

@@ -109,8 +109,7 @@ INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 		return result;
 	}
 	object_left(me, lock);
-	if (lock->__data.__cur_writer == 0 && lock->__data.__readers >> 3 == 0)
-		object_released(lock);
+	object_released(lock); /* who else reads is known by what threads have */
 	control_wake(WAIT_WRITE_LOCK, (uint64_t)lock);
 	control_wake(WAIT_READ_LOCK, (uint64_t)lock);
 	return result;
