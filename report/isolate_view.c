@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <libgen.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,38 @@ static void print_hop(struct isolation *isolation, struct excerpts *excerpts, co
 		fprintf(out, "     ^\n     this write was left out in the next run\n");
 }
 
+static bool is_same_place(const struct isolate_place *a, const struct isolate_place *b)
+{
+	return a->module == b->module && a->address == b->address;
+}
+
+/* A further turn of a loop: the same thread reads and the same one had written, at the same places. */
+static bool is_turn(const struct isolate_hop *hop, const struct isolate_hop *next)
+{
+	return hop->thread == next->thread && is_same_place(&hop->place, &next->place) &&
+	       hop->definition.thread == next->definition.thread &&
+	       is_same_place(&hop->definition.place, &next->definition.place);
+}
+
+/* All hops up to `last`; of turns of a loop the first. What was left out is told at its own hop, `marked`. */
+static void print_hops(struct isolation *isolation, struct excerpts *excerpts, const struct isolate_use *use,
+		       size_t last, size_t marked, FILE *out)
+{
+	for (size_t h = 0; h < last; h++) {
+		size_t turns = 0;
+
+		print_hop(isolation, excerpts, &use->hops[h], h == marked, out);
+		while (h + 1 < last && h + 1 != marked && is_turn(&use->hops[h], &use->hops[h + 1])) {
+			h++;
+			turns++;
+		}
+		if (turns)
+			fprintf(out,
+				"     |\n     +-- and so on, %zu time%s more, from the value %#" PRIx64 "\n",
+				turns, turns == 1 ? "" : "s", use->hops[h].value);
+	}
+}
+
 /* The use that was followed; of an order the first. */
 static void print_step(struct isolation *isolation, struct excerpts *excerpts, size_t number, FILE *out)
 {
@@ -97,8 +130,8 @@ static void print_step(struct isolation *isolation, struct excerpts *excerpts, s
 	fprintf(out, "\n  %zu. T%u failed at %s%s:\n     %s\n", number + 1, failure->thread, where, signal,
 		isolate_failed_words(failure->kind));
 	print_source(isolation, excerpts, &failure->place, out);
-	for (size_t h = 0; failure->nuses && h < last; h++)
-		print_hop(isolation, excerpts, &use->hops[h], left_out && h == step->hop, out);
+	if (failure->nuses)
+		print_hops(isolation, excerpts, use, last, left_out ? step->hop : SIZE_MAX, out);
 }
 
 static void print_verdict(const struct isolation *isolation, FILE *out)
