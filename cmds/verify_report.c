@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "cmds/verify.h"
 #include "report/answer.h"
 #include "report/candidate.h"
@@ -84,6 +85,13 @@ static char *outcome(const struct verified *verified)
 	}
 }
 
+/* Fills lines behind `indent` columns, of which the first has `at` behind it already; frees the text. */
+static void put(int indent, int at, char *text)
+{
+	options_fill(stdout, text, indent, at);
+	free(text);
+}
+
 void verify_print(const struct verified *verified)
 {
 	_cleanup_free_ char *variable = text_clean(verified->candidate->variable);
@@ -92,18 +100,21 @@ void verify_print(const struct verified *verified)
 	if (verified_is_harmful(verified)) {
 		printf("\nHARMFUL\n");
 		candidate_print(verified->candidate, stdout);
-		printf("    %s%s\n", clean, verified->sliced && !verified->beside ? " (on a slice)" : "");
+		put(4, 0,
+		    memory_format("%s%s", clean,
+				  verified->sliced && !verified->beside ? " (on a slice)" : ""));
 		if (verified->why)
-			printf("    experiment: %s\n", verified->why);
+			put(4, 0, memory_format("experiment: %s", verified->why));
 		if (verified->run)
 			printf("    see it again: unsnarl replay %llu\n", (unsigned long long)verified->run);
 		printf("\n");
 	} else {
-		printf("%3u. %s %s: %s (%s)\n", verified->candidate->rank,
-		       candidate_kind_words(verified->candidate->kind), variable,
-		       verified->covered ? "not tried again" : verdict_words(verified), clean);
+		printf("%3u. ", verified->candidate->rank);
+		put(5, 5,
+		    memory_format("%s %s: %s (%s)", candidate_kind_words(verified->candidate->kind), variable,
+				  verified->covered ? "not tried again" : verdict_words(verified), clean));
 		if (verified_only_fails(verified) && verified->why)
-			printf("     %s\n", verified->why);
+			put(5, 0, memory_string(verified->why));
 	}
 	fflush(stdout);
 }
