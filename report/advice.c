@@ -165,8 +165,15 @@ static char *by_shape(const struct finding *finding)
 		if (finding->accesses.n == 1 && finding->accesses.items[0].kind == SITE_WRITE)
 			return memory_string("The order of threads does not matter here. Check what is "
 					     "written at this line: its place, its length and its value.");
-		return memory_string("The order of threads does not matter here: look at this line with gdb or "
-				     "valgrind, or build with -fsanitize=address.");
+		if (finding->accesses.n >= 2 && finding_frees(&finding->accesses.items[0]) &&
+		    finding_frees(&finding->accesses.items[1]))
+			return memory_string(
+				"The order of threads does not matter here. Let one place own the "
+				"block and free it; the other pointer to it is to be cleared.");
+		return memory_string(
+			"The order of threads does not matter here. unsnarl isolate tells, hop by "
+			"hop and with values, where the value comes from that is used at this "
+			"line.");
 	default:
 		return memory_string("");
 	}
