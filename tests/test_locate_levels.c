@@ -13,7 +13,7 @@
 
 #include "analysis/falcon.h"
 #include "analysis/locon/locate_answer.h"
-#include "analysis/locon/third.h"
+#include "analysis/locon/procedure_three.h"
 
 #define SITES 5
 #define THREADS 3

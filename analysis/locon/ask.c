@@ -3,7 +3,7 @@
  */
 #include "analysis/locon/ask.h"
 
-#include "analysis/locon/third.h"
+#include "analysis/locon/procedure_three.h"
 
 /* Are there loops or moments to compare? */
 static bool has_finer(const struct locon_run *run)

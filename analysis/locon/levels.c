@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/locon/explain.h"
-#include "analysis/locon/third.h"
+#include "analysis/locon/procedure_three.h"
 #include "base/hash.h"
 
 #define MOST_VARIANTS 4096u /* combinations of threads looked at for one couple */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/locon/third.h"
+#include "analysis/locon/procedure_three.h"
 #include "base/hash.h"
 
 #define MOST_LOOKED 3000000u /* couples looked at */

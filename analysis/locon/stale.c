@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "analysis/locon/third.h"
+#include "analysis/locon/procedure_three.h"
 #include "base/hash.h"
 
 #define ADJACENT 16u  /* accesses of the reader between the two reads */

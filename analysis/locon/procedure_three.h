@@ -1,8 +1,8 @@
-/* Test Procedure III, shared by its halves: third.c puts couples together,
+/* Test Procedure III, shared by its halves: procedure_three.c puts couples together,
  * levels.c says whether a passing run had them together at the finer levels.
  */
-#ifndef ANALYSIS_LOCON_THIRD_H
-#define ANALYSIS_LOCON_THIRD_H
+#ifndef ANALYSIS_LOCON_PROCEDURE_THREE_H
+#define ANALYSIS_LOCON_PROCEDURE_THREE_H
 
 #include "analysis/locon/locon.h"
 
