@@ -151,11 +151,48 @@ static bool has_hooks(const struct image *image, const Elf64_Ehdr *head, uint32_
 	return found;
 }
 
-/* Without hooks: seen as it is, if that is wanted and possible. */
-static struct error *take_binary(const char *path, const char *why, enum loom *loom)
+/* Sanitizers whose own pthread_create stands before ours, and whose shadow memory Valgrind has no room for. */
+static const struct {
+	const char *symbol, *name, *option;
+} sanitizers[] = {
+	{ "__asan_init", "AddressSanitizer", "address" },
+	{ "__tsan_init", "ThreadSanitizer", "thread" },
+	{ "__msan_init", "MemorySanitizer", "memory" },
+	{ "__hwasan_init", "HWAddressSanitizer", "hwaddress" },
+	{ "__lsan_do_leak_check", "LeakSanitizer", "leak" },
+};
+
+/* Is the whole name in a table of strings of the file? */
+static bool has_symbol(const struct image *image, const char *symbol)
 {
+	char name[64] = "";
+	size_t size = strlen(symbol) + 2;
+
+	memcpy(name + 1, symbol, size - 1);
+	return memmem(image->bytes, image->size, name, size) != NULL;
+}
+
+/* The sanitizer that the program was built with, -1 if none. */
+static int find_sanitizer(const struct image *image)
+{
+	for (size_t i = 0; i < sizeof sanitizers / sizeof *sanitizers; i++)
+		if (has_symbol(image, sanitizers[i].symbol))
+			return (int)i;
+	return -1;
+}
+
+/* Without hooks: seen as it is, if that is wanted and possible. */
+static struct error *take_binary(const char *path, const struct image *image, const char *why,
+				 enum loom *loom)
+{
+	int sanitizer = find_sanitizer(image);
+
 	if (*loom == LOOM_COMPILED)
 		return error_new("%s %s; " ADVICE, path, why);
+	if (sanitizer >= 0)
+		return error_new("%s was built with %s, which does not run under Valgrind; build it without "
+				 "-fsanitize=%s",
+				 path, sanitizers[sanitizer].name, sanitizers[sanitizer].option);
 	*loom = LOOM_BINARY;
 	return binary_check();
 }
@@ -166,7 +203,7 @@ static struct error *check_image(const char *path, const struct image *image, en
 	uint32_t version;
 
 	if (image->size >= 2 && memcmp(image->bytes, "#!", 2) == 0)
-		return take_binary(path, "is a script; give the program that it starts", loom);
+		return take_binary(path, image, "is a script; give the program that it starts", loom);
 	if (image->size < SELFMAG || memcmp(image->bytes, ELFMAG, SELFMAG) != 0)
 		return error_new("%s is not a program for this system (no ELF file); " ADVICE, path);
 	if (image->size < EI_NIDENT || image->bytes[EI_CLASS] != ELFCLASS64 ||
@@ -175,7 +212,7 @@ static struct error *check_image(const char *path, const struct image *image, en
 	if (head.e_type != ET_EXEC && head.e_type != ET_DYN)
 		return error_new("%s is not linked; link it with: unsnarl cc", path);
 	if (!has_hooks(image, &head, &version) || *loom == LOOM_BINARY)
-		return take_binary(path, "was built without hooks", loom);
+		return take_binary(path, image, "was built without hooks", loom);
 	*loom = LOOM_COMPILED;
 	if (version && version != AREA_VERSION)
 		return error_new(
@@ -201,40 +238,19 @@ struct error *launch_check(const char *program, enum loom *loom, char **path, ui
 	return NULL;
 }
 
-/* Sanitizers whose own pthread_create stands before ours. */
-static const struct {
-	const char *symbol, *name, *option;
-} sanitizers[] = {
-	{ "__asan_init", "AddressSanitizer", "address" },
-	{ "__tsan_init", "ThreadSanitizer", "thread" },
-	{ "__msan_init", "MemorySanitizer", "memory" },
-	{ "__hwasan_init", "HWAddressSanitizer", "hwaddress" },
-	{ "__lsan_do_leak_check", "LeakSanitizer", "leak" },
-};
-
-/* Is the whole name in a table of strings of the file? */
-static bool has_symbol(const struct image *image, const char *symbol)
-{
-	char name[64] = "";
-	size_t size = strlen(symbol) + 2;
-
-	memcpy(name + 1, symbol, size - 1);
-	return memmem(image->bytes, image->size, name, size) != NULL;
-}
-
 struct error *launch_check_control(const char *path)
 {
 	_cleanup_(unmap) struct image image = { 0 };
 
 	TRY(map_file(path, &image));
-	for (size_t i = 0; i < sizeof sanitizers / sizeof *sanitizers; i++)
-		if (has_symbol(&image, sanitizers[i].symbol))
-			return error_new(
-				"%s was built with %s, which starts threads past unsnarl: they would run out "
-				"of their "
-				"turns; build it without -fsanitize=%s (-fsanitize=undefined may stay)",
-				path, sanitizers[i].name, sanitizers[i].option);
-	return NULL;
+	int sanitizer = find_sanitizer(&image);
+
+	if (sanitizer < 0)
+		return NULL;
+	return error_new(
+		"%s was built with %s, which starts threads past unsnarl: they would run out of their "
+		"turns; build it without -fsanitize=%s (-fsanitize=undefined may stay)",
+		path, sanitizers[sanitizer].name, sanitizers[sanitizer].option);
 }
 
 const char *launch_leak_options(const char *path)

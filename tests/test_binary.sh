@@ -295,8 +295,19 @@ test_valgrind() {
 	UNSNARL=$whole
 }
 
+# A sanitizer's shadow memory has no room under Valgrind: every run would end with a failure that is not the program's.
+test_sanitizers() {
+	gcc -g -pthread -fsanitize=address lost.c -o addressed
+	for verb in run hunt diagnose isolate; do
+		call $verb -- ./addressed
+		expect_status 2 "$verb refuses a build with AddressSanitizer"
+		expect err 'AddressSanitizer, which does not run under Valgrind' "$verb says why"
+	done
+}
+
 make_programs
 test_valgrind
+test_sanitizers
 test_reference
 test_run
 test_hunt
