@@ -305,9 +305,32 @@ test_sanitizers() {
 	done
 }
 
+# A program that fails under Valgrind alone is not blamed.
+test_blame() {
+	cat >touchy.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+static void *nothing(void *none) { return none; }
+int main(void)
+{
+	const char *preloaded = getenv("LD_PRELOAD");
+	pthread_t thread;
+	pthread_create(&thread, NULL, nothing, NULL);
+	pthread_join(thread, NULL);
+	return preloaded && strstr(preloaded, "vgpreload");
+}
+C
+	gcc -g -pthread touchy.c -o touchy
+	call hunt --budget 20 --store touchy.store -- ./touchy
+	expect out '20 failed' "it fails in every schedule"
+	expect out 'the control is to blame' "a program that fails under Valgrind alone"
+}
+
 make_programs
 test_valgrind
 test_sanitizers
+test_blame
 test_reference
 test_run
 test_hunt
