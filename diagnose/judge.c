@@ -323,10 +323,36 @@ static struct error *try_merged(struct judging *judging)
 	return try_all(judging, false);
 }
 
+/* Of a group that is proven, the way in which it is told best; that has to be proven, too. */
+static struct error *try_tighter(struct judging *judging)
+{
+	struct proposals *proposals = &judging->proposals;
+
+	causes_sort(&judging->evidence, proposals);
+	if (!proposals->n || proposals->items[0].claim.kind != CLAIM_ATOMIC ||
+	    proposals->items[0].proof.verdict != VERDICT_PROVEN || lab_is_over(&judging->lab))
+		return NULL;
+	const struct claim_parts wide = proposals->items[0].parts;
+	uint32_t methods = proposals->items[0].methods;
+	size_t at = propose_tighter(&judging->evidence, &wide, proposals);
+
+	if (at == SIZE_MAX)
+		return NULL;
+	struct proposal *tighter = &proposals->items[at];
+
+	tighter->methods |= methods;
+	if (!tighter->proof.tried)
+		TRY(lab_try(&judging->lab, &tighter->claim, &tighter->proof));
+	if (!tighter->proof.mended || tighter->proof.any.runs)
+		return NULL;
+	TRY(lab_prove(&judging->lab, &tighter->claim, &tighter->proof));
+	return lab_sides(&judging->lab, &tighter->claim, &tighter->proof);
+}
+
 /* What methods claim and what the switches show, groups first, then every triple of the trace, then its orders. What
  * few orders are claimed comes before the many triples, and so does, where a heap block was misused, what was freed
  * too early. */
-struct error *judging_experiment(struct judging *judging)
+static struct error *try_in_turn(struct judging *judging)
 {
 	struct proposals *proposals = &judging->proposals;
 	bool heap = judging->failure->outcome == OUTCOME_MEMORY;
@@ -356,6 +382,12 @@ struct error *judging_experiment(struct judging *judging)
 		return NULL;
 	TRY(try_orders(judging, TRACED_ORDERS, TRACED_ORDERS));
 	return prove_best(judging);
+}
+
+struct error *judging_experiment(struct judging *judging)
+{
+	TRY(try_in_turn(judging));
+	return judging->lab.ready ? try_tighter(judging) : NULL;
 }
 
 void judging_free(struct judging *judging)

@@ -61,6 +61,11 @@ size_t proposals_add_claim(struct proposals *list, const struct evidence *eviden
 bool group_is_within(const struct evidence *evidence, const struct proposal *inner,
 		     const struct proposal *outer);
 
+/* The same group told by the first read of its last section that sees another's write (propose_tighter.c); its place
+ * in the list, SIZE_MAX when there is none. */
+size_t propose_tighter(const struct evidence *evidence, const struct claim_parts *wide,
+		       struct proposals *list);
+
 /* Accesses of the failing run: unserialisable triples on one location, the nearest to forced switches
  * first, then orders of two (propose_trace.c). */
 void propose_triples(const struct evidence *evidence, struct proposals *list);
