@@ -1,0 +1,98 @@
+/* By which access of its second section a group is told.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "diagnose/proposals.h"
+
+enum { HEAD, TAIL, COUNT }; /* what is accessed */
+
+static char name[] = "ring.c";
+static struct site sites[8];
+static const struct site *numbered[8];
+static struct atlas atlas = { .numbered = numbered, .nnumbered = 8 };
+
+static struct event event(uint32_t site, uint32_t thread, uint64_t what, bool write)
+{
+	return (struct event){
+		.address = 64 + 8 * what, .size = 8, .site = site, .thread = thread, .write = write
+	};
+}
+
+/* T1 writes the head; T2 does, and writes the tail and a count; T1 counts, reads the tail and writes it. */
+static size_t tighten(struct call *calls, size_t ncalls, struct proposals *list)
+{
+	struct event events[] = { event(0, 1, HEAD, true),   event(0, 2, HEAD, true),
+				  event(1, 2, TAIL, true),   event(2, 2, COUNT, true),
+				  event(3, 1, COUNT, false), event(4, 1, COUNT, true),
+				  event(5, 1, TAIL, false),  event(6, 1, TAIL, true) };
+	struct observations run = {
+		.events = events, .nevents = 8, .calls = calls, .ncalls = ncalls, .nthreads = 3
+	};
+	struct locations locations = { 0 };
+	struct evidence evidence = { .atlas = &atlas, .run = &run, .locations = &locations };
+	struct claim_parts wide = { .n = 4 };
+	static const size_t chosen[] = { 0, 1, 2, 7 };
+
+	locations_read(&locations, &run);
+	for (size_t i = 0; i < wide.n; i++)
+		wide.items[i] = claim_part_of(&run, &atlas, chosen[i]);
+	size_t at = propose_tighter(&evidence, &wide, list);
+
+	locations_free(&locations);
+	return at;
+}
+
+static void test_first_read(void **state)
+{
+	struct call calls[] = { { CALL_ACQUIRE, SITE_NIL, 1, 8, 0 },
+				{ CALL_RELEASE, SITE_NIL, 1, 8, 1 },
+				{ CALL_ACQUIRE, SITE_NIL, 1, 8, 4 } };
+	struct proposals list = { 0 };
+	size_t at = tighten(calls, 3, &list);
+
+	(void)state;
+	assert_int_equal(at, 0);
+	const struct claim_parts *parts = &list.items[0].parts;
+
+	assert_int_equal(parts->n, 4);
+	assert_int_equal(parts->items[2].at, 2); /* T2's write of the tail */
+	assert_int_equal(parts->items[3].at, 6); /* not the count, which is only updated */
+	free(list.items);
+}
+
+static void test_one_section(void **state)
+{
+	struct call calls[] = { { CALL_ACQUIRE, SITE_NIL, 1, 8, 0 } };
+	struct proposals list = { 0 };
+
+	(void)state;
+	assert_true(tighten(calls, 1, &list) == SIZE_MAX);
+	assert_true(tighten(calls, 0, &list) == SIZE_MAX); /* no lock at all */
+	free(list.items);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_first_read),
+					    cmocka_unit_test(test_one_section) };
+	static const uint32_t lines[] = { 38, 49, 50, 50, 50, 47, 48, 0 };
+
+	for (uint32_t i = 0; i < 8; i++) {
+		sites[i] = (struct site){ .id = i + 1,
+					  .kind = i == 3 || i == 5 ? SITE_READ : SITE_WRITE,
+					  .line = lines[i],
+					  .file = name,
+					  .function = name,
+					  .variable = name,
+					  .through = name };
+		numbered[i] = &sites[i];
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
