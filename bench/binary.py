@@ -2,9 +2,12 @@
 """What observing costs on the binary loom, beside Valgrind's own tools.
 
 Stock programs (those that are installed) and the kernels of bench/programs, built by plain
-gcc, run in turn alone, observed by unsnarl (pairs, all) and under DRD and Helgrind with their
-default options. Processor time counts, the median of the rounds; every run must end with 0.
-Bars: pairs at most 0.6 of each of the two tools, all observers at most 0.8.
+gcc, run in turn alone, observed by unsnarl (pairs, all) and under DRD and Helgrind. DRD leaves the
+variables on stacks out unless it is told not to; unsnarl and Helgrind look at them. So DRD stands here
+twice: as it comes (drd), and with --check-stack-var=yes (drd+stack), which is the same work as ours.
+Processor time counts, the median of the rounds; every run must end with 0. Bars: pairs at most 0.6 of
+each of the two tools, all observers at most 0.8. Shares are told of the cheapest tool as it comes, and
+of the cheapest that does the same work.
 
 usage: binary.py [--build DIR] [--rounds N] [--size KB] [PROGRAM...]
 Exit status: 0 every run was good (whether or not the bars are met), 1 a run went wrong,
@@ -23,6 +26,7 @@ from pathlib import Path
 
 BENCH = Path(__file__).resolve().parent
 PAIRS_BAR, ALL_BAR = 0.6, 0.8
+COMPARED = [("drd", "helgrind"), ("drd+stack", "helgrind")]  # as they come; with the same work
 STOCK = {
     "pigz": ["pigz", "-kf", "-p2"],
     "pbzip2": ["pbzip2", "-kfq", "-p2", "-b1"],
@@ -71,6 +75,7 @@ def variants(unsnarl):
         "pairs": [unsnarl, "exec", "--loom", "binary", "--observe", "pairs", "--"],
         "all": [unsnarl, "exec", "--loom", "binary", "--"],
         "drd": [*valgrind, "--tool=drd"],
+        "drd+stack": [*valgrind, "--tool=drd", "--check-stack-var=yes"],
         "helgrind": [*valgrind, "--tool=helgrind"],
     }
 
@@ -97,11 +102,14 @@ def measure(name, command, ways, rounds, folder):
             taken[way].append(seconds([*words, *command], folder))
     middle = {way: statistics.median(times) for way, times in taken.items()}
     print(f"{name:8}" + "".join(f"{middle[way]:10.2f}" for way in ways), end="")
-    best = min(middle["drd"], middle["helgrind"])
-    pairs, everything = middle["pairs"] / best, middle["all"] / best
-    print(f"{pairs:12.2f} {everything:8.2f}  "
-          f"{'met' if pairs <= PAIRS_BAR and everything <= ALL_BAR else 'missed'}", flush=True)
-    return pairs <= PAIRS_BAR, everything <= ALL_BAR
+    met = []
+    for tools in COMPARED:
+        best = min(middle[tool] for tool in tools)
+        pairs, everything = middle["pairs"] / best, middle["all"] / best
+        met.append((pairs <= PAIRS_BAR, everything <= ALL_BAR))
+        print(f"{pairs:12.2f} {everything:8.2f}", end="")
+    print(flush=True)
+    return met
 
 
 def main():
@@ -118,12 +126,14 @@ def main():
     ways = variants(str(unsnarl))
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        print("processor time in seconds; pairs and all as shares of the cheaper one of DRD and Helgrind")
-        print(f"{'':8}" + "".join(f"{way:>10}" for way in ways) + f"{'pairs':>12} {'all':>8}")
+        print("processor time in seconds; pairs and all as shares of the cheaper one of DRD and Helgrind: as they "
+              "come, then with the same work (DRD with variables on stacks)")
+        print(f"{'':8}" + "".join(f"{way:>10}" for way in ways) + f"{'pairs':>12} {'all':>8}" * len(COMPARED))
         results = [measure(name, command, ways, options.rounds, folder)
                    for name, command in commands(options.names, folder, options.size * 1000)]
-    print(f"bars: pairs at most {PAIRS_BAR} on {sum(p for p, _ in results)} of {len(results)} programs, "
-          f"all at most {ALL_BAR} on {sum(a for _, a in results)}")
+    for i, words in enumerate(("as they come", "with the same work")):
+        print(f"bars, {words}: pairs at most {PAIRS_BAR} on {sum(met[i][0] for met in results)} of {len(results)} "
+              f"programs, all at most {ALL_BAR} on {sum(met[i][1] for met in results)}")
     return 0
 
 
