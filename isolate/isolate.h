@@ -60,7 +60,7 @@ struct error *isolate_provoke(const struct isolate_options *options, struct isol
 /* ---- root.c: the finding when no order is to blame ---- */
 void isolation_tell_root(struct isolation *isolation);
 
-/* ---- trail.c: the finding when only the trail is asked for ---- */
+/* ---- crash_values.c: the finding when only the trail is asked for ---- */
 void isolation_tell_trail(struct isolation *isolation, const struct isolate_failure *failure);
 
 /* ---- order_check.c ---- */
