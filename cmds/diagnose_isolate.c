@@ -101,13 +101,13 @@ static const struct schedule *failing_of(const struct diagnosis *diagnosis)
 	return diagnosis->options->loom == LOOM_BINARY && schedule->nturns ? schedule : NULL;
 }
 
-struct error *cmds_isolate_opinion(const struct diagnosis *diagnosis, double seconds,
+struct error *cmds_isolate_opinion(const struct diagnosis *diagnosis, const struct crash_question *question,
 				   struct crash_answer *out)
 {
 	const struct diagnosis_options *from = diagnosis->options;
 	_cleanup_(twin_free) struct twin twin = { 0 };
 	_cleanup_(isolation_free) struct isolation isolation = { 0 };
-	double deadline = watch_now() + seconds;
+	double deadline = watch_now() + question->seconds;
 	struct error *failed = from->loom == LOOM_COMPILED ? twin_make(from->program, &twin) : NULL;
 	const struct launch_options launch = {
 		.loom = LOOM_BINARY,
@@ -126,6 +126,8 @@ struct error *cmds_isolate_opinion(const struct diagnosis *diagnosis, double sec
 						 .others_pass = !diagnosis->always,
 						 .jobs = from->jobs,
 						 .seed = from->seed,
+						 .hunt_most = question->hunt_most,
+						 .trail_only = question->trail_only,
 						 .time_s = deadline - watch_now(),
 						 .stop = from->stop };
 
@@ -135,7 +137,11 @@ struct error *cmds_isolate_opinion(const struct diagnosis *diagnosis, double sec
 	TRY(isolate(&options, &isolation));
 	out->met = isolation.runs.original > 0;
 	out->sure = isolation.sure;
-	if (isolation.finding.accesses.n)
+	if (question->trail_only) {
+		out->finding = isolation.finding;
+		isolation.finding = (struct finding){ 0 };
+	} else if (isolation.finding.accesses.n) {
 		take_finding(&isolation, &out->finding);
+	}
 	return NULL;
 }

@@ -5,7 +5,7 @@
 #include "diagnose/diagnosis.h"
 
 /* What isolate comes to from a crash of the program, in `seconds` about. */
-struct error *cmds_isolate_opinion(const struct diagnosis *diagnosis, double seconds,
+struct error *cmds_isolate_opinion(const struct diagnosis *diagnosis, const struct crash_question *question,
 				   struct crash_answer *out);
 
 #endif

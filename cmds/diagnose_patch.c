@@ -8,16 +8,14 @@
 #include "cmds/cmds.h"
 #include "diagnose/patch.h"
 
-#define RUNS 40u        /* with the patch, and without, at most */
-#define FAILED_LEAST 3u /* without it: that as many runs pass by chance is less likely than one in twenty */
-#define PROVING_S 4     /* at most, about */
+#define PROVING_S 4     /* at most, about, unless --budget says that time is no limit */
 #define JITTER_US 1000u /* as unsnarl guard --only */
 
-static time_t proving_until;
+static time_t proving_until; /* 0: no limit */
 
 static bool stop(void)
 {
-	return cmds_interrupted() || time(NULL) >= proving_until;
+	return cmds_interrupted() || (proving_until && time(NULL) >= proving_until);
 }
 
 /* Is the store a folder, where a file can be left? */
@@ -44,9 +42,10 @@ struct error *diagnose_patch(const struct diagnosis *diagnosis, const struct lau
 		error_free(error);
 		return NULL;
 	}
-	proving_until = time(NULL) + PROVING_S;
-	TRY(patch_prove(launch, &set, RUNS, JITTER_US, stop, &proof));
-	if (proof.failed < FAILED_LEAST || !patch_is_proven(&proof))
+	proving_until = diagnosis->options->schedules ? 0 : time(NULL) + PROVING_S;
+	TRY(patch_prove(launch, &set, PATCH_RUNS, JITTER_US,
+			&(struct patch_limits){ .stop = stop, .is_decided = patch_is_decided }, &proof));
+	if (!patch_can_be_offered(&proof))
 		return NULL;
 	char *file = memory_format("%s/patch.guard", store);
 

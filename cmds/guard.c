@@ -132,7 +132,8 @@ static struct error *prove(const struct guard_options *options, const struct gua
 					       .expect = options->expect };
 
 	cmds_catch_interrupts();
-	TRY(patch_prove(&launch, set, options->runs, (uint32_t)options->jitter_us, cmds_interrupted, proof));
+	TRY(patch_prove(&launch, set, options->runs, (uint32_t)options->jitter_us,
+			&(struct patch_limits){ .stop = cmds_interrupted }, proof));
 	*status = proof->held > 0;
 	return NULL;
 }

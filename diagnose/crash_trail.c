@@ -10,6 +10,10 @@
 #define ALWAYS_SHARE 0.8 /* of the time: of what comes in every schedule there is nothing else to learn */
 /* Beside a proven cause it may take as long as all that led to it, or this many seconds. */
 #define BESIDE_LEAST 5.0
+/* Schedules in which the crash is looked for without hooks: 1000 take about four seconds of processor time. Where time
+ * is a limit the clock may end the search before. */
+#define HUNT_MOST 1000u
+#define FOREVER_S 1e6
 
 /* ---- do they agree? ---- */
 
@@ -89,6 +93,46 @@ static void take_finding(struct diagnosis *diagnosis, struct crash_answer *answe
 	diagnosis->trail.finding = finding;
 }
 
+static struct error *ask_isolate(struct diagnosis *diagnosis, double seconds, bool trail_only,
+				 struct crash_answer *answer)
+{
+	const struct diagnosis_options *options = diagnosis->options;
+	const struct crash_question question = { .seconds = options->schedules ? FOREVER_S : seconds,
+						 .hunt_most =
+							 options->schedules || trail_only ? HUNT_MOST : 0,
+						 .trail_only = trail_only };
+
+	if (options->stage)
+		options->stage(DIAGNOSIS_ISOLATING);
+	return options->isolate(diagnosis, &question, answer);
+}
+
+/* Does what the crash hangs on include accesses of the cause that experiments have shown? Then no more is asked. */
+static bool is_on_trail(struct diagnosis *diagnosis, double seconds)
+{
+	struct crash_trail *trail = &diagnosis->trail;
+	const struct causes *causes = &diagnosis->causes;
+	struct crash_answer answer = { 0 };
+	double began = watch_now();
+
+	if (seconds <= 0 || !causes->n || causes->items[0].verdict < VERDICT_LIKELY || diagnosis->always)
+		return false;
+	struct error *error = ask_isolate(diagnosis, seconds, true, &answer);
+	const struct finding *cause = causes->items[0].finding;
+	size_t met = error ? 0 : shared(cause, &answer.finding);
+
+	if (!error && !answer.met)
+		trail->agreement = CRASH_NOT_MET;
+	else if (met)
+		trail->agreement = met == cause->accesses.n ? CRASH_SAME : CRASH_PARTLY;
+	trail->trail_only = trail->agreement != CRASH_NOT_FOLLOWED;
+	trail->met = met;
+	trail->seconds = watch_now() - began;
+	error_free(error);
+	finding_free(&answer.finding);
+	return trail->trail_only;
+}
+
 static void ask(struct diagnosis *diagnosis, double seconds, struct opinion *opinion)
 {
 	struct crash_trail *trail = &diagnosis->trail;
@@ -99,11 +143,9 @@ static void ask(struct diagnosis *diagnosis, double seconds, struct opinion *opi
 		trail->agreement = CRASH_NO_TIME;
 		return;
 	}
-	if (diagnosis->options->stage)
-		diagnosis->options->stage(DIAGNOSIS_ISOLATING);
-	struct error *error = diagnosis->options->isolate(diagnosis, seconds, &answer);
+	struct error *error = ask_isolate(diagnosis, seconds, false, &answer);
 
-	trail->seconds = watch_now() - began;
+	trail->seconds += watch_now() - began;
 	trail->sure = answer.sure;
 	trail->agreement = !answer.met                  ? CRASH_NOT_MET
 			   : !answer.finding.accesses.n ? CRASH_NO_ANSWER
@@ -185,6 +227,8 @@ void crash_trail_follow(struct diagnosis *diagnosis)
 	size_t number;
 
 	if (!is_crash(diagnosis))
+		return;
+	if (trail->agreement == CRASH_NOT_FOLLOWED && is_on_trail(diagnosis, seconds_left(diagnosis)))
 		return;
 	struct opinion *opinion = opinion_of(diagnosis, &number);
 

@@ -32,8 +32,9 @@ struct diagnosis_options {
 	struct world *world;                     /* of all runs */
 	bool (*stop)(void);                      /* Ctrl-C */
 	void (*stage)(enum diagnosis_stage now); /* what goes on now; may be NULL */
-	/* Follows the crash back to what led to it, in `seconds` about; NULL: nobody does. */
-	struct error *(*isolate)(const struct diagnosis *diagnosis, double seconds, struct crash_answer *out);
+	/* Follows the crash back to what led to it; NULL: nobody does. */
+	struct error *(*isolate)(const struct diagnosis *diagnosis, const struct crash_question *question,
+				 struct crash_answer *out);
 };
 
 struct diagnosis {

@@ -7,6 +7,7 @@
 
 #include "analysis/invariant/emergency.h"
 #include "base/memory.h"
+#include "diagnose/statistics.h"
 #include "loom/arm.h"
 #include "loom/armed_format.h"
 
@@ -25,6 +26,17 @@ struct error *patch_make(const struct finding *finding, const char *path, struct
 		unit_free(&units[i]);
 	free(units);
 	return error;
+}
+
+bool patch_is_decided(const struct patch_proof *proof)
+{
+	return proof->held || proof->failed >= PATCH_FAILED_LEAST ||
+	       statistics_upper(proof->failed, proof->runs) * PATCH_RUNS < PATCH_FAILED_LEAST;
+}
+
+bool patch_can_be_offered(const struct patch_proof *proof)
+{
+	return patch_is_proven(proof) && proof->failed >= PATCH_FAILED_LEAST;
 }
 
 struct times {
@@ -71,7 +83,8 @@ static struct error *run_patched(const struct launch_options *launch, const char
 }
 
 static struct error *compare(struct launch_options *options, const char *file, uint64_t runs,
-			     bool (*stop)(void), struct patch_proof *out, struct times times[2])
+			     const struct patch_limits *limits, struct patch_proof *out,
+			     struct times times[2])
 {
 	struct times unused = { 0 };
 	struct error *error = NULL;
@@ -79,7 +92,9 @@ static struct error *compare(struct launch_options *options, const char *file, u
 
 	for (unsigned i = 0; i < SHOWING && !error; i++)
 		error = run_patched(options, file, &ignored, &unused);
-	for (uint64_t i = 0; i < runs && !error && !(stop && stop()); i++) {
+	for (uint64_t i = 0; i < runs && !error && !(limits->stop && limits->stop()) &&
+			     !(limits->is_decided && limits->is_decided(out));
+	     i++) {
 		options->area.seed++;
 		error = run_once(options, &out->failed, &times[0]);
 		if (!error)
@@ -91,7 +106,7 @@ static struct error *compare(struct launch_options *options, const char *file, u
 }
 
 struct error *patch_prove(const struct launch_options *launch, const struct guard_set *patch, uint64_t runs,
-			  uint32_t jitter_us, bool (*stop)(void), struct patch_proof *out)
+			  uint32_t jitter_us, const struct patch_limits *limits, struct patch_proof *out)
 {
 	struct launch_options options = *launch;
 	struct times times[2] = { 0 };
@@ -104,7 +119,7 @@ struct error *patch_prove(const struct launch_options *launch, const struct guar
 	_cleanup_free_ char *file = memory_string(getenv(ARMED_ENVIRONMENT));
 
 	unsetenv(ARMED_ENVIRONMENT);
-	struct error *error = compare(&options, file, runs, stop, out, times);
+	struct error *error = compare(&options, file, runs, limits, out, times);
 
 	close(atoi(file));
 	out->plain_s = median(&times[0]);

@@ -321,9 +321,13 @@ struct error *isolate(const struct isolate_options *options, struct isolation *o
 		error = channel_watch(&channel, options->watch, options->launch->path, &channel.watched);
 	if (!error)
 		error = isolate_original(options, out, &channel, deadline, &schedule);
-	if (!error && out->runs.original)
+	if (!error && out->runs.original && options->trail_only) {
+		remember_modules(out, &channel);
+		isolation_tell_trail(out, &channel.area->failure);
+	} else if (!error && out->runs.original) {
 		error = search(options, out, &channel, &schedule, deadline);
-	if (!error)
+	}
+	if (!error && !options->trail_only)
 		isolation_tell_root(out);
 	out->wall_s = watch_now() - started;
 	return error;

@@ -33,6 +33,8 @@ struct isolate_options {
 	unsigned jobs;
 	uint64_t seed;
 	double time_s;      /* for all, about */
+	uint64_t hunt_most; /* schedules in which the failure is looked for; 0: as many as the time allows */
+	bool trail_only;    /* one execution with values followed: what the failure hangs on, no experiments */
 	const char *watch;  /* FILE:LINE:VARIABLE, FILE:LINE or an address whose value is wrong; NULL */
 	bool (*stop)(void); /* may be NULL */
 	void (*stage)(enum isolate_stage now); /* may be NULL */
@@ -57,6 +59,9 @@ struct error *isolate_provoke(const struct isolate_options *options, struct isol
 
 /* ---- root.c: the finding when no order is to blame ---- */
 void isolation_tell_root(struct isolation *isolation);
+
+/* ---- crash_values.c: the finding when only the trail is asked for ---- */
+void isolation_tell_trail(struct isolation *isolation, const struct isolate_failure *failure);
 
 /* ---- order_check.c ---- */
 /* Is the order of two threads to blame for what the failure depends on? Then *found and the finding is filled.

@@ -38,7 +38,8 @@ static struct error *hunt_failure(const struct isolate_options *options, struct 
 
 	isolate_say(options, ISOLATE_HUNTING);
 	TRY(hunt_start(&hunting, &out->original, &hunt));
-	while (!done && !failed->schedule.nturns && !isolate_is_over(options, deadline)) {
+	while (!done && !failed->schedule.nturns && !isolate_is_over(options, deadline) &&
+	       !(options->hunt_most && out->runs.hunt >= options->hunt_most)) {
 		struct hunt_result result = { 0 };
 		bool got = false;
 
@@ -162,6 +163,16 @@ static struct error *run_until_quiet(const struct isolate_options *options, stru
 	return run_traced(&launch, out, channel, options->schedule);
 }
 
+static struct error *follow_run(const struct isolate_options *options, struct isolation *out,
+				struct channel *channel, const struct schedule *from,
+				struct schedule *schedule)
+{
+	isolate_say(options, ISOLATE_FOLLOWING);
+	schedule_free(schedule);
+	*schedule = schedule_copy(from);
+	return run_traced(options->launch, out, channel, schedule);
+}
+
 /* Looks for a failure and follows it: by its shortest schedule, or where that leads elsewhere, by its own. */
 static struct error *hunt_once(const struct isolate_options *options, struct isolation *out,
 			       struct channel *channel, uint64_t seed, double deadline,
@@ -172,14 +183,19 @@ static struct error *hunt_once(const struct isolate_options *options, struct iso
 	TRY(find_failure(options, out, seed, deadline, &failed));
 	if (!failed.schedule.nturns)
 		return NULL;
+	if (options->trail_only) { /* nothing is to be moved in it, so it need not be short */
+		TRY(follow_run(options, out, channel, &failed.schedule, schedule));
+		if (has_failed(options, out))
+			return NULL;
+	}
+	schedule_free(schedule);
+	*schedule = (struct schedule){ 0 };
 	TRY(shorten(options, &failed, deadline, schedule));
 	isolate_say(options, ISOLATE_FOLLOWING);
 	TRY(run_traced(options->launch, out, channel, schedule));
-	if (has_failed(options, out))
+	if (has_failed(options, out) || options->trail_only)
 		return NULL;
-	schedule_free(schedule);
-	*schedule = schedule_copy(&failed.schedule);
-	return run_traced(options->launch, out, channel, schedule);
+	return follow_run(options, out, channel, &failed.schedule, schedule);
 }
 
 struct error *isolate_original(const struct isolate_options *options, struct isolation *out,

@@ -260,7 +260,8 @@ static struct error *force_all(struct provocation *p, struct steer *steer, doubl
 {
 	size_t next = 0;
 
-	while (!failed->schedule.nturns && watch_now() < until && !(p->options->stop && p->options->stop())) {
+	while (!failed->schedule.nturns && watch_now() < until && !(p->options->stop && p->options->stop()) &&
+	       !(p->options->hunt_most && p->out->runs.hunt >= 2 * p->options->hunt_most)) {
 		for (size_t i = 0; i < p->candidates.n && steer_pending(steer) < 2 * p->options->jobs; i++)
 			TRY(give(p, steer, &p->candidates.items[next++ % p->candidates.n]));
 		if (!steer_pending(steer))

@@ -56,6 +56,8 @@ struct crash_trail {
 	bool sure;
 	const struct finding *finding; /* isolate's, in its opinion; NULL: none */
 	char *why;                     /* of CRASH_FAILED */
+	bool trail_only;               /* values were followed once, nothing was moved */
+	size_t met;                    /* accesses of the cause that are on the trail then */
 	double seconds;
 };
 
