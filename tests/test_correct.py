@@ -68,11 +68,12 @@ def check(unsnarl, source, folder, words):
         failure = answer.get("failure") or {}
         raise Failed(f"accused: {answer['failures']} of {answer['schedules']} schedules; first: "
                      f"{failure.get('reason')}; output: {(failure.get('output') or '')[-300:]!r}")
-    if answer["inconclusive"]:
+    named = bool(re.search(r"uncontrolled: ", source.read_text()))
+    # What is outside of control may keep a run waiting in reality: that claims nothing, but it has to stay rare.
+    if answer["inconclusive"] * 4 > (answer["schedules"] if named else 0):
         raise Failed(f"{answer['inconclusive']} of {answer['schedules']} schedules were too slow to tell")
     if not words.seconds and answer["schedules"] != words.budget:
         raise Failed(f"{answer['schedules']} schedules instead of {words.budget}")
-    named = bool(re.search(r"uncontrolled: ", source.read_text()))
     if named and not answer["uncontrolled"]:
         raise Failed("what is not under control is not named")
     if not named and answer["uncontrolled"] and not re.search(r"may be named", source.read_text()):
