@@ -70,7 +70,6 @@ enum isolate_kind {
 	FAILED_FREE,   /* a block was freed that is none any more */
 	FAILED_HANG,   /* a thread goes round and round, or all wait */
 	FAILED_WATCH,  /* the place that the user watches was reached */
-	FAILED_STACK,  /* the stack was used up */
 };
 
 struct isolate_use {

@@ -74,8 +74,6 @@ const char *isolate_root_words(enum isolate_verdict verdict, enum isolate_kind k
 	switch (kind) {
 	case FAILED_FREE:
 		return "a block was freed twice";
-	case FAILED_STACK:
-		return "the stack was used up: calls are nested too deep, or a frame is too large";
 	case FAILED_DEAD:
 		return "a block was used after it had been freed";
 	case FAILED_BEYOND:
@@ -154,7 +152,6 @@ const char *isolate_failed_words(enum isolate_kind kind)
 		[FAILED_FREE] = "a block was freed that is none any more",
 		[FAILED_HANG] = "nothing went on from here: what is waited for does not come",
 		[FAILED_WATCH] = "the value that is watched was read",
-		[FAILED_STACK] = "the stack was used up: calls are nested too deep, or a frame is too large",
 	};
 
 	return words[kind];
@@ -166,7 +163,7 @@ const char *isolate_failed_name(enum isolate_kind kind)
 		[FAILED_NOT] = "signal",      [FAILED_ACCESS] = "access",    [FAILED_JUMP] = "jump",
 		[FAILED_VALUE] = "value",     [FAILED_BRANCH] = "check",     [FAILED_DEAD] = "use-after-free",
 		[FAILED_BEYOND] = "overflow", [FAILED_FREE] = "double-free", [FAILED_HANG] = "hang",
-		[FAILED_WATCH] = "watch",     [FAILED_STACK] = "stack-overflow",
+		[FAILED_WATCH] = "watch",
 	};
 
 	return names[kind];

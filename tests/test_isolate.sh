@@ -105,50 +105,6 @@ clang-19 -g -O1 -w once.c -o once || exit 1
 check once 9 3 free
 SURE=any check once 13 3 assert
 
-# Signals, each by its name: a trap in a function that the program called, a used-up stack, a division by zero.
-cat >kinds.c <<'C'
-static int count = 3;
-static __attribute__((noinline)) void drop(int n) {
-	count -= n;
-}
-static __attribute__((noinline)) void trap(int n) {
-	if (n < 0)
-		__builtin_trap();
-}
-static __attribute__((noinline)) int deep(int n) { volatile char room[4096]; return deep(n + 1) + (room[0] = 1); }
-int main(int argc, char **argv) {
-	switch (*argv[1]) {
-	case 'i':
-		drop(5);
-		trap(count);
-		break;
-	case 's':
-		return deep(1);
-	case 'd':
-		drop(3);
-		return 100 / count;
-	}
-	return 0;
-}
-C
-# told ARGUMENT LINE SIGNAL KIND
-told() {
-	SURE=any check kinds "$2" 3 "$1"
-	python3 - "$@" <<'PY' || failed=1
-import json, sys
-argument, line, signal, kind = sys.argv[1:]
-first = json.load(open("kinds.json"))["chain"][0]
-if (first["signal"], first["kind"]) != (int(signal), kind):
-    sys.exit(f"not ok: {argument} is told as signal {first['signal']}, {first['kind']}")
-PY
-}
-for level in 0 1; do
-	gcc -g -O$level -w kinds.c -o kinds || exit 1
-	told i 3 4 check
-	told d 3 8 value
-	told s 9 11 stack-overflow
-done
-
 # Hangs: a list in a circle, and a signal before the wait. What decides is how much is read, not how long it takes.
 cat >circle.c <<'C'
 #include <stdio.h>

@@ -133,8 +133,6 @@ IRSB *define_instrument(IRSB *in, const VexGuestLayout *layout);
 void define_list_reads(struct isolate_failure *failure, uint64_t mark);
 /* The branch that decided for the call at which the thread ended; NULL when none is known. */
 const struct value_branch *define_deciding_branch(const struct value_thread *thread);
-/* The one that decided for the instruction of the program that the processor refused. */
-const struct value_branch *define_branch_before_trap(const struct value_thread *thread);
 
 /* ---- define_fail.c ---- */
 /* The instruction when it is the program's, else the program's call that led to it. */

@@ -239,16 +239,6 @@ void define_freed_twice(Addr address)
 	define_list_reads(failure, 0);
 }
 
-#define GUARDED (1u << 20) /* beside the stack pointer: the frame of one function, about */
-/* Did the thread run out of stack? Then its stack pointer has left what is mapped, or is about to. */
-static bool is_below_stack(ThreadId tid, const struct value_thread *thread)
-{
-	Addr sp = VG_(get_SP)(tid), address = thread->access.address;
-
-	return thread->nreturns && address + GUARDED > sp && address < sp + GUARDED &&
-	       !is_readable(address, 1) && sp < thread->frames[0];
-}
-
 void define_fatal(ThreadId tid)
 {
 	if (!define.on || define.area->failure.kind)
@@ -257,15 +247,13 @@ void define_fatal(ThreadId tid)
 	Addr ip = VG_(get_IP)(tid);
 	struct isolate_failure *failure;
 
-	const struct value_branch *decided = code_kind(ip) == CODE_PROGRAM
-						     ? define_branch_before_trap(thread)
-						     : define_deciding_branch(thread);
+	const struct value_branch *decided = define_deciding_branch(thread);
 
 	if (VG_(in_generated_code) && thread->divides) {
 		failure = begin(FAILED_VALUE, thread->operand.site->pc);
 		add_uses(failure, thread->operand.mark);
 	} else if (thread->access.site && thread->access.site->pc == ip) {
-		failure = begin(is_below_stack(tid, thread) ? FAILED_STACK : FAILED_ACCESS, ip);
+		failure = begin(FAILED_ACCESS, ip);
 		failure->address = thread->access.address;
 		failure->size = thread->access.site->size;
 		failure->write = thread->access.write;

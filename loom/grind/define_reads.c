@@ -101,12 +101,6 @@ static const struct value_branch *branch_before(const struct value_thread *threa
 	return best;
 }
 
-/* Of a trap the branch was in the function that holds it, or in one that this function was called from. */
-const struct value_branch *define_branch_before_trap(const struct value_thread *thread)
-{
-	return branch_before(thread, ~0ull, thread->nreturns);
-}
-
 /* A thread that ends itself does so in a call of the program: the branch was in the function that made it, or
  * in one that this function was called from. */
 const struct value_branch *define_deciding_branch(const struct value_thread *thread)
