@@ -15,6 +15,7 @@
 #include "analysis/locon/vote.h"
 #include "report/answer.h"
 #include "report/finding.h"
+#include "report/locate_words.h"
 #include "report/text.h"
 #include "report/words.h"
 
@@ -257,6 +258,7 @@ static struct error *locate(struct store *store, const struct locate_options *op
 		TRY(locon_ask(store, &data, &request, &answer));
 	if (!answer.findings.n && (options->procedure == SWITCHES || options->procedure == LOCATE_ANY))
 		TRY(locon_forced(store, data.campaign, &number, &request, &answer));
+	locate_words(&answer);
 	(options->json ? print_json : print_text)(&run, &campaigns.items[0], &data, vote, &answer);
 	*status = answer.findings.n > 0;
 	return NULL;

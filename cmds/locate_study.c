@@ -13,6 +13,7 @@
 #include "report/answer.h"
 #include "report/finding.h"
 #include "report/grid.h"
+#include "report/locate_words.h"
 #include "report/text.h"
 
 #define STEP 10
@@ -72,8 +73,7 @@ static void add_pattern(const struct locon_data *data, const struct falcon_patte
 	finding->run = data->run;
 	finding->runs.passed = data->input.npassed;
 	finding->runs.failed = 1;
-	finding->evidence = memory_format("%u of %zu passing runs show it too: score %.3f.", pattern->passed,
-					  data->input.npassed, pattern->score);
+	finding->evidence = locate_falcon_words(pattern->passed, data->input.npassed, pattern->score);
 	for (size_t i = 0; i < drawn.nevents; i++) {
 		struct finding_access *access = finding_add_access(&finding->accesses, drawn.events[i].site,
 								   data->sites[drawn.events[i].site]);

@@ -1,6 +1,4 @@
-/* From claims to findings: the sites are looked up by their ids, the sentences say what
- * was tried and what came of it.
- */
+/* From claims to findings: the sites are looked up by their ids. */
 #include "analysis/locon/forced.h"
 
 #include <stdlib.h>
@@ -47,14 +45,6 @@ static struct error *choose(struct store *store, uint64_t campaign, uint64_t *ru
 	return error;
 }
 
-static char *evidence(const struct hint *claim)
-{
-	return memory_format("In the shortest failing run the switch of threads was moved step by step: %s. "
-			     "Passing runs show the same pairs, so comparing them tells nothing.",
-			     claim->exact ? "moved over one of these accesses, the failure is gone"
-					  : "it fails as long as the switch stays between these accesses");
-}
-
 static struct error *tell(struct store *store, uint64_t campaign, uint64_t run, const struct hint *claim,
 			  struct locon_answer *out)
 {
@@ -79,7 +69,8 @@ static struct error *tell(struct store *store, uint64_t campaign, uint64_t run, 
 		access->missing = step->missing;
 		finding_add_variable(finding, access->variable);
 	}
-	finding->evidence = evidence(claim);
+	*VEC_PUSH(&out->reasons) =
+		(struct locon_reason){ .ground = claim->exact ? LOCON_SWITCH_EXACT : LOCON_SWITCH };
 	finding_settle(finding);
 	return NULL;
 }

@@ -158,16 +158,11 @@ static void answer_first(const struct locon *locon, const struct locon_request *
 		struct finding *finding = add_finding(locon, request, answer, &pattern, score);
 
 		finding->method = memory_string("locon I");
-		finding->evidence =
-			key->passed
-				? memory_format("Only %u of %zu passing runs show%s it.", key->passed,
-						locon->input->npassed, key->passed == 1 ? "s" : "")
-				: memory_format("%s %zu passing run%s shows it%s.",
-						locon->input->npassed == 1 ? "Not the" : "None of",
-						locon->input->npassed, locon->input->npassed == 1 ? "" : "s",
-						suspect->consequence ? ", but neither do they run this code: "
-								       "it may be a consequence"
-								     : "");
+		*VEC_PUSH(&answer->reasons) = (struct locon_reason){
+			.ground = suspect->consequence && !key->passed ? LOCON_CONSEQUENCE : LOCON_RARE,
+			.shown = key->passed,
+			.passed = locon->input->npassed,
+		};
 	}
 	VEC_FREE(&known);
 	VEC_FREE(&missing);
@@ -197,17 +192,11 @@ static void answer_second(const struct locon *locon, const struct locon_request 
 		struct finding *finding = add_finding(locon, request, answer, &pattern, score);
 
 		finding->method = memory_string("locon II");
-		finding->evidence =
-			missing->partner == LOCON_NONE
-				? memory_format(
-					  "%s %zu passing run%s it the other way round; in the failed run "
-					  "that is missing.",
-					  n == 1 ? "The" : "All", n, n == 1 ? " has" : "s have")
-				: memory_format(
-					  "In %s %zu passing run%s that %s the one, the other came with it; "
-					  "in the failed run it is missing.",
-					  shown == 1 ? "the" : "all", shown, shown == 1 ? "" : "s",
-					  shown == 1 ? "has" : "have");
+		*VEC_PUSH(&answer->reasons) = (struct locon_reason){
+			.ground = missing->partner == LOCON_NONE ? LOCON_REVERSED : LOCON_PARTED,
+			.shown = shown,
+			.passed = n,
+		};
 	}
 	VEC_FREE(&list);
 	if (answer->findings.n)
@@ -239,22 +228,13 @@ static void answer_third(const struct locon *locon, const struct locon_request *
 				    (1 - exp(-list.items[i].expected)) / (1 + list.items[i].passed));
 
 		finding->method = memory_string("locon III");
-		finding->evidence =
-			list.items[i].stale
-				? memory_format("In %.0f passing runs the second value is younger than the "
-						"first; here it is older.",
-						list.items[i].expected)
-			: list.items[i].passed
-				? memory_format("Passing runs show each part, but only %u of %zu have them "
-						"together.",
-						list.items[i].passed, locon->input->npassed)
-				: memory_format(
-					  "Passing runs show each part; together, in about %.0f of %zu, was "
-					  "to be expected, and none has it%s.",
-					  list.items[i].expected, locon->input->npassed,
-					  level == LOCON_THREAD ? " between the same two threads"
-					  : level == LOCON_LOOP ? " in the same round of the loop"
-								: "");
+		*VEC_PUSH(&answer->reasons) = (struct locon_reason){
+			.ground = list.items[i].stale ? LOCON_STALE : LOCON_TOGETHER,
+			.shown = list.items[i].passed,
+			.passed = locon->input->npassed,
+			.expected = list.items[i].expected,
+			.level = level,
+		};
 	}
 	VEC_FREE(&list);
 	if (answer->findings.n) {
@@ -296,5 +276,6 @@ void locon_answer(const struct locon *locon, const struct locon_request *request
 void locon_answer_free(struct locon_answer *answer)
 {
 	findings_free(&answer->findings);
+	VEC_FREE(&answer->reasons);
 	*answer = (struct locon_answer){ 0 };
 }

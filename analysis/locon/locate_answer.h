@@ -1,5 +1,6 @@
 /* LOCON from question to findings: applies the procedures in their order until
- * one answers, and writes the answer down for a person.
+ * one answers. What speaks for each finding is told in facts; the words are
+ * report/locate_words.h's.
  */
 #ifndef ANALYSIS_LOCON_LOCATE_ANSWER_H
 #define ANALYSIS_LOCON_LOCATE_ANSWER_H
@@ -18,9 +19,29 @@ struct locon_request {
 	const struct site *const *sites;
 };
 
+enum locon_ground {
+	LOCON_RARE,        /* `shown` of the passing runs show it, few or none */
+	LOCON_CONSEQUENCE, /* no passing run shows it, nor runs this code */
+	LOCON_REVERSED,    /* all passing runs have it the other way round */
+	LOCON_PARTED,      /* in all `shown` that have the one the other came with it */
+	LOCON_STALE,       /* in `expected` passing runs the second value is the younger */
+	LOCON_TOGETHER,    /* the parts are usual; `shown` have both, where `expected` were due */
+	LOCON_SWITCH,      /* it fails as long as the switch stays between these accesses */
+	LOCON_SWITCH_EXACT /* moved over one of them the failure is gone */
+};
+
+/* What speaks for a finding. */
+struct locon_reason {
+	enum locon_ground ground;
+	size_t shown, passed; /* of so many passing runs */
+	double expected;
+	enum locon_level level;
+};
+
 struct locon_answer {
 	struct findings findings;
-	unsigned procedure; /* that answered; LOCON_DEFAULT: none */
+	VEC(struct locon_reason) reasons; /* one for each finding */
+	unsigned procedure;               /* that answered; LOCON_DEFAULT: none */
 	enum locon_level level;
 	size_t suspects;    /* pairs, or couples, that passed its check */
 	bool cut;           /* Procedure III did not look at everything */
