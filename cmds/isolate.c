@@ -32,7 +32,7 @@ static const struct options_entry entries[] = {
 	{ .name = "seed", .value = "S", .kind = OPTIONS_NUMBER, AT(seed), .high = UINT64_MAX,
 	  .help = "of the search for a crash (default: a new one)" },
 	{ .name = "watch", .value = "WHERE", .kind = OPTIONS_STRING, AT(watch),
-	  .help = "the value that is wrong in failing runs: FILE:LINE, FILE:LINE:VARIABLE or an address" },
+	  .help = "the value that is wrong in failing runs: FILE:LINE, FILE:LINE:EXPRESSION or an address" },
 	CMDS_VERDICT_ENTRIES(struct isolate_command),
 	CMDS_WORLD_ENTRIES(struct isolate_command),
 	CMDS_STORE_ENTRY(struct isolate_command),
@@ -61,7 +61,7 @@ static const struct options_page page = {
 		"the program failed, 0 when it did not.",
 	.examples = "  unsnarl isolate -- ./program file\n"
 		    "  unsnarl isolate --json -- ./program\n"
-		    "  unsnarl isolate --expect right.txt --watch report.c:50:total -- ./program\n"
+		    "  unsnarl isolate --expect right.txt --watch 'report.c:50:total*2 != sum' -- ./program\n"
 		    "  unsnarl isolate last\n",
 	.entries = entries,
 	.program = true,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "diagnose/retell.h"
+#include "isolate/expression.h"
 #include "isolate/isolate.h"
 
 #include "base/memory.h"
@@ -39,54 +40,54 @@ struct error *channel_open(struct channel *channel)
 	return NULL;
 }
 
-static struct error *watch_line(struct channel *channel, const char *watch, const char *program,
-				const char *colon, unsigned line)
+/* An expression is evaluated at the line; without one all that the line reads and writes is watched. */
+static struct error *watch_line(struct channel *channel, const char *file, unsigned line, const char *program,
+				const char *expression)
 {
 	struct symbols_range ranges[ISOLATE_WATCHED];
 	struct symbols *symbols = symbols_new();
-	_cleanup_free_ char *file = memory_format("%.*s", (int)(colon - watch), watch);
 	size_t n = symbols_line_ranges(symbols, program, file, line, ranges, ISOLATE_WATCHED);
+	struct error *error = NULL;
 
-	symbols_free(symbols);
+	n = n < ISOLATE_WATCHED ? n : ISOLATE_WATCHED;
 	if (!n)
-		return error_new(
-			"%s has no code for line %u of %s, or no debug information: build it with -g, and "
-			"name a line that does something",
-			program, line, file);
-	for (size_t i = 0; i < n && i < ISOLATE_WATCHED; i++) {
+		error = error_new("%s has no code for line %u of %s, or no debug information: build it with "
+				  "-g, and name a line that does something",
+				  program, line, file);
+	else if (expression)
+		error = expression_compile(channel->area, symbols, program, ranges, n, expression);
+	for (size_t i = 0; !expression && i < n; i++) {
 		channel->area->watched[i].from = ranges[i].from;
 		channel->area->watched[i].to = ranges[i].to;
 	}
-	channel->area->nwatched = (uint32_t)(n < ISOLATE_WATCHED ? n : ISOLATE_WATCHED);
-	return NULL;
+	channel->area->nwatched = expression ? 0 : (uint32_t)n;
+	symbols_free(symbols);
+	return error;
 }
 
-struct error *channel_watch(struct channel *channel, const char *watch, const char *program,
-			    const char **variable)
+struct error *channel_watch(struct channel *channel, const char *watch, const char *program)
 {
 	const char *colon = strchr(watch, ':');
 	char *end;
 
-	*variable = NULL;
 	if (!colon) {
 		channel->area->watched_address = strtoull(watch, &end, 16);
 		if (*end || end == watch || !channel->area->watched_address)
-			return error_new("--watch wants FILE:LINE, FILE:LINE:VARIABLE or an address like "
-					 "0x4c20; %s is "
-					 "none of these",
+			return error_new("--watch wants FILE:LINE, FILE:LINE:EXPRESSION or an address like "
+					 "0x4c20; %s is none of these",
 					 watch);
 		return NULL;
 	}
 	unsigned long line = strtoul(colon + 1, &end, 10);
 
 	if (colon == watch || end == colon + 1 || !line || line > INT32_MAX || (*end && *end != ':'))
-		return error_new("--watch wants FILE:LINE or FILE:LINE:VARIABLE; there is no line in %s",
+		return error_new("--watch wants FILE:LINE or FILE:LINE:EXPRESSION; there is no line in %s",
 				 watch);
-	*variable = *end && end[1] ? end + 1 : NULL;
-	if (*variable && strpbrk(*variable, "+/%&|!?=<,;() "))
-		return error_new("--watch wants the name of a variable after the line; %s is an expression",
-				 *variable);
-	return watch_line(channel, watch, program, colon, (unsigned)line);
+	if (*end && !end[1 + strspn(end + 1, " ")])
+		return error_new("--watch wants an expression after the last colon of %s", watch);
+	_cleanup_free_ char *file = memory_format("%.*s", (int)(colon - watch), watch);
+
+	return watch_line(channel, file, (unsigned)line, program, *end ? end + 1 : NULL);
 }
 
 void channel_close(struct channel *channel)

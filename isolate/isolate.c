@@ -23,13 +23,6 @@ bool isolate_is_over(const struct isolate_options *options, double deadline)
 
 /* ---- suppression ---- */
 
-static bool can_suppress(const struct isolate_definition *definition)
-{
-	return (definition->definer == DEFINED_STORE || definition->definer == DEFINED_FREED ||
-		definition->definer == DEFINED_KERNEL) &&
-	       definition->instance;
-}
-
 static struct isolate_planned *planned_as(struct isolate_area *area,
 					  const struct isolate_definition *definition)
 {
@@ -81,10 +74,9 @@ static void choose(struct isolation *isolation, struct isolate_area *area, struc
 
 	step->used = failure->nuses;
 	for (size_t i = 0; i < failure->nuses; i++) {
-		size_t hop = isolation_origin(isolation, &failure->uses[i]);
-		const struct isolate_definition *definition = &failure->uses[i].hops[hop].definition;
+		size_t hop = isolation_suppressible(isolation, &failure->uses[i]);
 
-		if (!can_suppress(definition) || is_planned(area, definition))
+		if (hop == failure->uses[i].nhops || is_planned(area, &failure->uses[i].hops[hop].definition))
 			continue;
 		if (step->used == failure->nuses || is_worse(isolation, failure, i, step->used)) {
 			step->used = i;
@@ -135,7 +127,9 @@ static bool was_written(const struct isolation *isolation, const struct isolate_
 	return false;
 }
 
-static bool is_undefined(struct isolation *isolation, const struct isolate_failure *failure)
+/* The use that had never been given a value; NULL: none. */
+static const struct isolate_use *undefined_use(struct isolation *isolation,
+					       const struct isolate_failure *failure)
 {
 	for (size_t i = 0; i < failure->nuses; i++) {
 		const struct isolate_use *use = &failure->uses[i];
@@ -148,9 +142,9 @@ static bool is_undefined(struct isolation *isolation, const struct isolate_failu
 
 		if (known &&
 		    (definition->definer == DEFINED_ALLOCATED || definition->definer == DEFINED_FRAME))
-			return true;
+			return use;
 	}
-	return false;
+	return NULL;
 }
 
 static void remember_modules(struct isolation *out, const struct channel *channel)
@@ -171,21 +165,34 @@ static void end(struct isolation *out, enum isolate_verdict verdict, enum isolat
 	out->why = why;
 }
 
-/* Was what is left out not computed from memory that may have been wrong before? And of a watched value it is no
- * wonder that it is not seen again. */
-static bool is_first_cause(const struct isolate_step *step)
+/* Was a value read at a place that a wrong value had said? */
+static bool is_misplaced(const struct isolate_use *use, size_t hop)
+{
+	for (size_t i = 0; i <= hop && i < use->nhops; i++)
+		if (use->hops[i].placed || use->hops[i].indexed)
+			return true;
+	return false;
+}
+
+#define NEAR_POINTER (1u << 16) /* fields of a structure are not farther from its beginning */
+
+/* Did the write break a rule of memory by itself? Either the failure is a write that leaves its block. Or a library's function, or the system, filled a part of what was used as a pointer:
+ * it was given an object that is smaller. Of any other write the suppressed run shows only that the failure hangs on
+ * its value: the program may mean it, and the fault be that it is used. A loop of the program that wrote a part may
+ * have more lines. */
+static bool breaks_memory(const struct isolate_step *step)
 {
 	const struct isolate_failure *failure = &step->failure;
-	const struct isolate_use *use = &failure->uses[step->used];
 
-	if (step->used >= failure->nuses || failure->kind == FAILED_WATCH ||
-	    (failure->kind == FAILED_HANG && failure->nuses > 1))
+	if (step->used >= failure->nuses || is_misplaced(&failure->uses[step->used], step->hop))
 		return false;
-	/* A loop of the program that went too far: the write is certain, but the loop may have more lines. */
-	if (use->hops[step->hop].parts && use->hops[step->hop].definition.place.own)
-		return false;
-	return use->hops[step->hop].parts || step->hop + 1 >= use->nhops ||
-	       use->hops[step->hop].definition.definer != DEFINED_STORE || failure->kind == FAILED_BEYOND;
+	const struct isolate_hop *hop = &failure->uses[step->used].hops[step->hop];
+
+	if (failure->kind == FAILED_BEYOND)
+		return failure->write;
+	return (failure->kind == FAILED_ACCESS || failure->kind == FAILED_JUMP) && hop->parts &&
+	       !hop->definition.place.own && hop->size == 8 &&
+	       distance(hop->value, failure->address) < NEAR_POINTER;
 }
 
 /* Does a run end in a failure that reveals something? A suppressed program that hangs has only lost what it waits
@@ -197,40 +204,29 @@ static bool is_next_failure(const struct isolation *out, const struct isolate_ar
 	       (isolate_hangs(out->original.outcome) && isolate_hangs(outcome));
 }
 
-/* Only what the watched variable gave is kept, where the variable is known; else all that the line read. */
-static void keep_variable(struct isolation *out, struct isolate_failure *failure, const char *variable)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; variable && i < failure->nuses; i++) {
-		struct unit unit = isolation_place(out, &failure->uses[i].hops[0].place, SITE_READ);
-
-		if (unit.nsites && !strcmp(unit.sites[0].variable, variable))
-			failure->uses[kept++] = failure->uses[i];
-		unit_free(&unit);
-	}
-	if (kept)
-		failure->nuses = kept;
-	out->all_watched = variable && !kept;
-}
-
 /* To use a block that was freed is a fault by itself: what fails when the block is kept came of the same. */
 static bool is_misuse(const struct isolate_failure *failure)
 {
 	return failure->kind == FAILED_DEAD || failure->kind == FAILED_FREE;
 }
 
-/* Of a schedule that was given it is not known whether others pass. Then the order of threads matters, and a write
- * that can be left out need not be the cause. */
-static struct error *try_without_schedule(const struct isolate_options *options, struct isolation *out)
+#define OTHERS_TRIED 4
+/* Do other schedules pass? Then the order of threads matters, and a write that can be left out need not be the cause. Of
+ * one that was given, or that failed at once, that is not known. */
+static struct error *try_others(const struct isolate_options *options, struct isolation *out, double deadline)
 {
-	_cleanup_(run_free) struct run run = { 0 };
+	for (uint64_t i = 0; i < OTHERS_TRIED && out->original.observations.nthreads > 1 &&
+			     !out->others_pass && !isolate_is_over(options, deadline);
+	     i++) {
+		_cleanup_(run_free) struct run run = { 0 };
+		struct launch_options launch = *options->launch;
 
-	if (!options->schedule || out->others_pass || out->original.observations.nthreads < 2)
-		return NULL;
-	TRY(launch_run(options->launch, &run));
-	out->runs.hunt++;
-	out->others_pass = run.label == LABEL_PASS;
+		launch.control.policy = i || !options->schedule ? POLICY_RANDOM : launch.control.policy;
+		launch.area.seed = options->seed + i;
+		TRY(launch_run(&launch, &run));
+		out->runs.hunt++;
+		out->others_pass = run.label == LABEL_PASS;
+	}
 	return NULL;
 }
 
@@ -238,13 +234,22 @@ static struct error *try_without_schedule(const struct isolate_options *options,
 static bool ends_here(const struct isolate_options *options, struct isolation *out,
 		      const struct isolate_step *step, double deadline)
 {
+	/* What decided whether calls go on is left out: the program is another one then. */
+	if (out->steps.n > 1 && out->steps.items[0].failure.kind == FAILED_STACK) {
+		out->steps.n = 1;
+		end(out, ISOLATE_BEST, WHY_ELSEWHERE);
+		return true;
+	}
 	if (!step->failure.nuses) {
 		end(out, out->steps.n > 1 ? ISOLATE_BEST : ISOLATE_UNKNOWN, WHY_NO_MEMORY);
 		return true;
 	}
-	if (is_undefined(out, &step->failure)) {
+	const struct isolate_use *undefined = undefined_use(out, &step->failure);
+
+	if (undefined) {
 		end(out, ISOLATE_UNDEFINED, WHY_NOT);
-		out->sure = !out->others_pass && out->steps.n == 1;
+		out->sure = !out->others_pass && out->steps.n == 1 &&
+			    !undefined->hops[isolation_origin(out, undefined)].indexed;
 		return true;
 	}
 	if (step->used == step->failure.nuses || out->steps.n == STEPS_MOST ||
@@ -258,6 +263,60 @@ static bool ends_here(const struct isolate_options *options, struct isolation *o
 		return true;
 	}
 	return false;
+}
+
+/* A run in which something was left out may take other ways, and fail there for a reason of its own. Only when the same
+ * instruction was to blame each time, one that wrote too much, do all failures have one cause. */
+static bool is_one_cause(const struct isolation *out)
+{
+	const struct isolate_step *first = &out->steps.items[0];
+
+	for (size_t i = 1; i < out->steps.n; i++) {
+		const struct isolate_step *step = &out->steps.items[i];
+
+		if (step->used >= step->failure.nuses || first->used >= first->failure.nuses ||
+		    step->failure.uses[step->used].hops[step->hop].definition.key !=
+			    first->failure.uses[first->used].hops[first->hop].definition.key)
+			return false;
+	}
+	return true;
+}
+
+#define SHORTEST_S 2 /* a process has to come up on a busy machine */
+void isolate_bound(struct launch_options *launch, double seconds)
+{
+	double most = seconds > SHORTEST_S ? seconds : SHORTEST_S;
+
+	if (launch->timeout_s <= 0 || most < launch->timeout_s)
+		launch->timeout_s = most;
+}
+
+/* A run with what the area plans, for no longer than there is time. */
+static struct error *suppress(const struct isolate_options *options, struct channel *channel,
+			      const struct schedule *schedule, double deadline, struct run *run)
+{
+	struct launch_options launch = *options->launch;
+
+	isolate_bound(&launch, deadline - watch_now());
+	isolate_say(options, ISOLATE_SUPPRESSING);
+	return channel_run(channel, &launch, schedule, false, run);
+}
+
+/* The last suppressed run did not fail any more, or cannot tell. */
+static struct error *conclude(const struct isolate_options *options, struct isolation *out,
+			      enum outcome outcome, double deadline)
+{
+	if (outcome == OUTCOME_EXIT)
+		TRY(try_others(options, out, deadline));
+	if (outcome != OUTCOME_EXIT)
+		end(out, ISOLATE_BEST, WHY_RUNS_ON);
+	else if (out->others_pass)
+		end(out, ISOLATE_BEST, WHY_OTHER_ORDERS);
+	else
+		end(out, ISOLATE_ROOT, WHY_NOT);
+	out->sure = out->verdict == ISOLATE_ROOT && is_one_cause(out) &&
+		    breaks_memory(&out->steps.items[out->steps.n - 1]);
+	return NULL;
 }
 
 static struct error *search(const struct isolate_options *options, struct isolation *out,
@@ -275,8 +334,6 @@ static struct error *search(const struct isolate_options *options, struct isolat
 					       .code = code,
 					       .failure = channel->area->failure };
 		remember_modules(out, channel);
-		if (step->failure.kind == FAILED_WATCH)
-			keep_variable(out, &step->failure, channel->watched);
 		choose(out, channel->area, step);
 		isolate_say(options, ISOLATE_MOVING);
 		TRY(order_check(options, out, schedule, &step->failure,
@@ -285,28 +342,22 @@ static struct error *search(const struct isolate_options *options, struct isolat
 			end(out, ISOLATE_ORDER, WHY_NOT);
 			return NULL;
 		}
-		if (ends_here(options, out, step, deadline))
+		if (ends_here(options, out, step, deadline)) {
+			if (out->sure)
+				TRY(try_others(options, out, deadline));
+			out->sure &= !out->others_pass;
 			return NULL;
+		}
 		plan(channel->area, step);
-		isolate_say(options, ISOLATE_SUPPRESSING);
 		run_free(&run);
 		run = (struct run){ 0 };
-		TRY(channel_run(channel, options->launch, schedule, false, &run));
+		TRY(suppress(options, channel, schedule, deadline, &run));
 		out->runs.suppression++;
 		outcome = run.outcome;
 		code = run.code;
 	}
 	remember_modules(out, channel);
-	if (outcome == OUTCOME_EXIT)
-		TRY(try_without_schedule(options, out));
-	if (outcome != OUTCOME_EXIT)
-		end(out, ISOLATE_BEST, WHY_RUNS_ON);
-	else if (out->others_pass)
-		end(out, ISOLATE_BEST, WHY_OTHER_ORDERS);
-	else
-		end(out, ISOLATE_ROOT, WHY_NOT);
-	out->sure = out->verdict == ISOLATE_ROOT && is_first_cause(&out->steps.items[out->steps.n - 1]);
-	return NULL;
+	return conclude(options, out, outcome, deadline);
 }
 
 struct error *isolate(const struct isolate_options *options, struct isolation *out)
@@ -318,7 +369,7 @@ struct error *isolate(const struct isolate_options *options, struct isolation *o
 
 	*out = (struct isolation){ .deadline = deadline, .others_pass = options->others_pass };
 	if (!error && options->watch)
-		error = channel_watch(&channel, options->watch, options->launch->path, &channel.watched);
+		error = channel_watch(&channel, options->watch, options->launch->path);
 	if (!error)
 		error = isolate_original(options, out, &channel, deadline, &schedule);
 	if (!error && out->runs.original && options->trail_only) {

@@ -14,13 +14,11 @@
 struct channel {
 	int fd;
 	struct isolate_area *area;
-	const char *watched; /* name of the variable that is watched; NULL */
 };
 struct error *channel_open(struct channel *channel);
 void channel_close(struct channel *channel);
-/* What the user watches, for all runs; *variable is NULL or a part of `watch`. */
-struct error *channel_watch(struct channel *channel, const char *watch, const char *program,
-			    const char **variable);
+/* What the user watches, for all runs. */
+struct error *channel_watch(struct channel *channel, const char *watch, const char *program);
 /* Runs once with what the area plans. A schedule is followed as far as that can be; NULL: none. */
 struct error *channel_run(struct channel *channel, const struct launch_options *launch,
 			  const struct schedule *schedule, bool traced, struct run *run);
@@ -34,15 +32,17 @@ struct isolate_options {
 	uint64_t seed;
 	double time_s;      /* for all, about */
 	uint64_t hunt_most; /* schedules in which the failure is looked for; 0: as many as the time allows */
-	bool trail_only;    /* one execution with values followed: what the failure hangs on, no experiments */
-	const char *watch;  /* FILE:LINE:VARIABLE, FILE:LINE or an address whose value is wrong; NULL */
-	bool (*stop)(void); /* may be NULL */
+	bool trail_only;   /* one execution with values followed: what the failure hangs on, no experiments */
+	const char *watch; /* FILE:LINE:EXPRESSION, FILE:LINE or an address whose value is wrong; NULL */
+	bool (*stop)(void);                    /* may be NULL */
 	void (*stage)(enum isolate_stage now); /* may be NULL */
 };
 
 struct error *isolate(const struct isolate_options *options, struct isolation *out);
 void isolate_say(const struct isolate_options *options, enum isolate_stage now);
 bool isolate_is_over(const struct isolate_options *options, double deadline);
+/* Ends a run after so many seconds at most, and not at once. */
+void isolate_bound(struct launch_options *launch, double seconds);
 
 /* ---- original.c ---- */
 bool isolate_hangs(enum outcome outcome);

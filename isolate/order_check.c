@@ -69,159 +69,6 @@ static size_t event_of(const struct observations *trace, const struct isolate_re
 	return last;
 }
 
-/* ---- experiments ---- */
-
-/* A group of accesses of one thread, and the access of another that came between them. */
-struct order_group {
-	struct claim_parts parts;
-	size_t first, between, last; /* events */
-	bool mixed;
-};
-
-/* Came the move about as it was meant? Then it tells, one way or the other. */
-static bool is_clean(const struct order_move *move)
-{
-	return move->held && !move->given_up;
-}
-
-/* The interleaved access behind the whole group: the group as one step in the failing schedule, or this instance
- * of the access waits for this instance of the group's last one. */
-static struct error *move_in_schedule(struct order_search *search, const struct order_group *group,
-				      struct order_move *out)
-{
-	for (int i = 0; i < 2; i++) {
-		if ((i == 0) == group->mixed)
-			TRY(order_wait_for(search, group->between, group->last, CLAIM_ATOMIC, out));
-		else
-			TRY(order_forbid(search, CLAIM_ATOMIC, &group->parts, out));
-		/* Of a mixed group other instances may still come between. */
-		if ((is_clean(out) && (out->passes || i || !group->mixed)) || order_is_over(search))
-			break;
-	}
-	return NULL;
-}
-
-/* Where it can be moved in neither way, the group is forced, and its failing run is mended. */
-static struct error *move_behind(struct order_search *search, const struct order_group *group, bool *forced,
-				 struct order_move *out)
-{
-	_cleanup_(schedule_free) struct schedule failing = { 0 };
-	const struct schedule *original = search->schedule;
-	bool came;
-
-	*forced = false;
-	TRY(move_in_schedule(search, group, out));
-	if (is_clean(out) || order_is_over(search))
-		return NULL;
-	TRY(order_force(search, CLAIM_ATOMIC, &group->parts, &came, forced, &failing));
-	if (!*forced || !failing.nturns || order_is_over(search))
-		return NULL;
-	search->schedule = &failing;
-	search->forced = true;
-	struct error *error = order_forbid(search, CLAIM_ATOMIC, &group->parts, out);
-
-	search->schedule = original;
-	search->forced = false;
-	return error;
-}
-
-/* The interleaved access before the whole group. Where it needs what the group does first there is nothing to try:
- * it is as if the one that waits had to be let go. */
-static struct error *move_before(struct order_search *search, const struct order_group *group,
-				 const struct order_move *behind, struct order_move *out)
-{
-	*out = *behind;
-	if (behind->before)
-		return NULL;
-	if (order_needs(search, group->first, group->between)) {
-		*out = (struct order_move){ .passes = true, .given_up = true, .impossible = true };
-		return NULL;
-	}
-	return order_wait_for(search, group->first, group->between, CLAIM_ATOMIC, out);
-}
-
-/* Do a pointer and the use of its freed block stand at one line? Compilers put statements together, so that it is
- * not sure at which line the pointer was read. */
-static bool is_one_line(const struct order_search *search, const struct order_group *group)
-{
-	const struct site *one = group->parts.items[0].site,
-			  *other = group->parts.items[group->parts.n - 1].site;
-
-	return search->failure->kind == FAILED_DEAD && one && other && one->line == other->line;
-}
-
-/* A group of two accesses of a thread and what came between them: moved behind, moved before, forced. */
-static struct error *check_group(struct order_search *search, const size_t *events, size_t n, size_t between,
-				 enum finding_class class)
-{
-	const struct order_group group = { .parts = order_parts(search, events, n),
-					   .first = events[0],
-					   .between = between,
-					   .last = events[n - 1],
-					   .mixed = order_is_mixed(search, events, n, between) };
-	enum order_weight weight = ORDER_GIVEN_UP;
-	struct order_move behind, before;
-	bool came = true, forced;
-
-	if (order_is_over(search) || !order_is_new(search, &group.parts))
-		return NULL;
-	TRY(move_behind(search, &group, &forced, &behind));
-	if (!behind.passes)
-		return NULL;
-	TRY(move_before(search, &group, &behind, &before));
-	bool both = before.passes && !before.given_up;
-
-	if (!behind.given_up)
-		weight = ORDER_PASSED;
-	if (before.passes && !behind.given_up && !forced)
-		TRY(order_force(search, CLAIM_ATOMIC, &group.parts, &came, &forced, NULL));
-	/* What cannot come before the group, since it needs the group's first access, is shown by force; where it
-	 * cannot be forced either, the original execution is what shows it. */
-	if (before.passes && !behind.given_up && (both || forced || (before.impossible && !came)))
-		weight = both && forced && !is_one_line(search, &group) ? ORDER_SURE : ORDER_SHOWN;
-	bool one_step = both || weight == ORDER_SHOWN;
-
-	order_tell(search, one_step ? class : FINDING_ORDER,
-		   both       ? ORDER_BETWEEN
-		   : one_step ? ORDER_BETWEEN_ONLY
-			      : ORDER_CHANGED_EARLY,
-		   weight, &group.parts);
-	return NULL;
-}
-
-/* Two accesses in the wrong order. `story` tells which of them came too early: the first. */
-static struct error *check_pair(struct order_search *search, size_t first, size_t second,
-				enum isolate_story story)
-{
-	struct claim_parts pair = order_parts(search, (const size_t[]){ first, second }, 2);
-	struct order_move move;
-	size_t there, back;
-	bool came, fails;
-
-	if (order_is_over(search) || !order_is_new(search, &pair))
-		return NULL;
-	TRY(order_wait_for(search, first, second, CLAIM_ORDER, &move));
-	/* Where it did not come to the instances, all of them. */
-	if (!move.held && !order_is_over(search))
-		TRY(order_forbid(search, CLAIM_ORDER, &pair, &move));
-	if (!move.passes)
-		return NULL;
-	enum order_weight weight = move.given_up         ? ORDER_GIVEN_UP
-				   : search->reading_far ? ORDER_PASSED
-							 : ORDER_SHOWN;
-
-	/* Of writes that cross at another place this is not the whole: forcing would not make it so. */
-	if (order_crosses(search, first, second, &there, &back)) {
-		weight = move.given_up ? ORDER_GIVEN_UP : ORDER_PASSED;
-	} else if (!move.given_up) {
-		TRY(order_force(search, CLAIM_ORDER, &pair, &came, &fails, NULL));
-		if (came && fails)
-			weight = ORDER_SURE;
-	}
-	order_tell(search, FINDING_ORDER, story, weight, &pair);
-	return NULL;
-}
-
 /* ---- the patterns ---- */
 
 /* What the failure depends on and the thread had read before `definition`, and whose location the defining thread
@@ -267,6 +114,36 @@ static size_t depended_before(const struct order_search *search, size_t before, 
 	return best;
 }
 
+static uint32_t line_of(const struct order_search *search, size_t event)
+{
+	const struct site *site = atlas_number(&search->atlas, search->trace->events[event].site);
+
+	return site ? site->line : 0;
+}
+
+#define HOLDERS_MOST 2 /* structures that a pointer is reached through, the nearest */
+/* The pointer to a freed block was read where it was used: then what led to the pointer was kept for too long. */
+static struct error *check_holders(struct order_search *search, size_t definition, size_t read)
+{
+	const struct isolate_failure *failure = search->failure;
+	uint32_t reader = search->trace->events[read].thread;
+	int tried = 0;
+
+	for (size_t i = 0; i < failure->nreads && tried < HOLDERS_MOST; i++) {
+		size_t at = search->reads[i];
+
+		if (at == ORDER_NONE || at >= definition || failure->reads[i].dependence != READ_ADDRESS ||
+		    search->trace->events[at].thread != reader ||
+		    line_of(search, at) == line_of(search, read))
+			continue;
+		const size_t group[] = { at, definition, read };
+
+		tried++;
+		TRY(order_check_group(search, group, 3, definition, FINDING_ATOMICITY));
+	}
+	return NULL;
+}
+
 /* Another thread defined what was read (RAW), between two accesses of the reader: those that ended in a read. */
 static struct error *check_reader_groups(struct order_search *search, size_t definition, size_t read)
 {
@@ -279,20 +156,22 @@ static struct error *check_reader_groups(struct order_search *search, size_t def
 
 	/* What the reader had written there itself (a count, say) it looks at again: nearer than its pointer. */
 	if (freed && first != ORDER_NONE && search->trace->events[first].write)
-		TRY(check_group(search, around, 3, definition, FINDING_ATOMICITY));
+		TRY(order_check_group(search, around, 3, definition, FINDING_ATOMICITY));
 	if (freed && pointer != ORDER_NONE && read == search->reads[0]) {
 		const size_t group[] = { pointer, definition, read };
 
-		TRY(check_group(search, group, 3, definition, FINDING_ATOMICITY));
+		TRY(order_check_group(search, group, 3, definition, FINDING_ATOMICITY));
+		TRY(check_holders(search, definition, read));
 	}
 	if (checked != ORDER_NONE && (first == ORDER_NONE || checked > first)) {
 		bool change_first = change < definition;
 		const size_t group[] = { checked, change_first ? change : definition,
 					 change_first ? definition : change, read };
 
-		TRY(check_group(search, group, 4, group[2], FINDING_MULTI_ATOMICITY));
+		TRY(order_check_group(search, group, 4, group[2], FINDING_MULTI_ATOMICITY));
 	}
-	return first == ORDER_NONE ? NULL : check_group(search, around, 3, definition, FINDING_ATOMICITY);
+	return first == ORDER_NONE ? NULL
+				   : order_check_group(search, around, 3, definition, FINDING_ATOMICITY);
 }
 
 /* The last access by another thread before the definition that the program did not order (WAR, WAW). */
@@ -339,8 +218,33 @@ static struct error *check_definer_groups(struct order_search *search, size_t de
 		if (firsts[i] != ORDER_NONE) {
 			const size_t group[] = { firsts[i], between, definition };
 
-			TRY(check_group(search, group, 3, between, FINDING_ATOMICITY));
+			TRY(order_check_group(search, group, 3, between, FINDING_ATOMICITY));
 		}
+	return NULL;
+}
+
+/* A location whose value is counted on goes wrong at an update that was lost: another thread wrote between the read
+ * and the write of it. That is perhaps long before what was read last: the last one of all. */
+static struct error *check_lost_update(struct order_search *search, size_t definition)
+{
+	const struct observations *trace = search->trace;
+	size_t next = ORDER_NONE; /* the access of the location that came behind the one that is looked at */
+
+	for (size_t i = trace->nevents; i-- > 0;) {
+		if (!touches(&trace->events[i], &trace->events[definition]))
+			continue;
+		size_t first = next != ORDER_NONE && trace->events[next].write && trace->events[i].write &&
+					       trace->events[i].thread != trace->events[next].thread
+				       ? last_before(trace, i, next, trace->events[next].thread, BY_SAME)
+				       : ORDER_NONE;
+
+		if (first != ORDER_NONE && !trace->events[first].write && !claim_is_ordered(trace, i, next)) {
+			const size_t group[] = { first, i, next };
+
+			return order_check_group(search, group, 3, i, FINDING_ATOMICITY);
+		}
+		next = i;
+	}
 	return NULL;
 }
 
@@ -371,6 +275,10 @@ static struct error *check_groups(struct order_search *search, size_t read)
 	if (is_remote(search, definition, read))
 		TRY(check_reader_groups(search, definition, read));
 	TRY(check_definer_groups(search, definition));
+	if (search->counted != trace->events[definition].address) {
+		search->counted = trace->events[definition].address;
+		TRY(check_lost_update(search, definition));
+	}
 	size_t next = next_change(search, read);
 
 	if (next == ORDER_NONE || !is_remote(search, definition, read) ||
@@ -378,7 +286,7 @@ static struct error *check_groups(struct order_search *search, size_t read)
 		return NULL;
 	const size_t group[] = { definition, read, next };
 
-	return check_group(search, group, 3, read, FINDING_ATOMICITY);
+	return order_check_group(search, group, 3, read, FINDING_ATOMICITY);
 }
 
 /* Two accesses in the wrong order: what was read was changed too early, or read too early. */
@@ -388,9 +296,9 @@ static struct error *check_pairs(struct order_search *search, size_t read)
 	size_t next = next_change(search, read), there, back;
 
 	if (next != ORDER_NONE)
-		TRY(check_pair(search, read, next, ORDER_READ_EARLY));
+		TRY(order_check_pair(search, read, next, ORDER_READ_EARLY));
 	if (is_remote(search, definition, read))
-		TRY(check_pair(search, definition, read, ORDER_CHANGED_EARLY));
+		TRY(order_check_pair(search, definition, read, ORDER_CHANGED_EARLY));
 	size_t between = definition != ORDER_NONE ? before_definition(search, definition) : ORDER_NONE;
 
 	if (between == ORDER_NONE || definer_first(search, between, definition) != ORDER_NONE ||
@@ -399,12 +307,12 @@ static struct error *check_pairs(struct order_search *search, size_t read)
 	if (order_crosses(search, between, definition, &there, &back)) {
 		const size_t group[] = { between, definition, there, back };
 
-		TRY(check_group(search, group, 4, there, FINDING_MULTI_ATOMICITY));
+		TRY(order_check_group(search, group, 4, there, FINDING_MULTI_ATOMICITY));
 	}
-	return check_pair(search, between, definition, ORDER_CHANGED_EARLY);
+	return order_check_pair(search, between, definition, ORDER_CHANGED_EARLY);
 }
 
-/* Reads that values came from, or such as branches went by; their groups, or their pairs. */
+/* Reads that values came from or that said where these are, or such as branches went by; their groups, or their pairs. */
 struct pass {
 	bool control, groups;
 };
@@ -417,6 +325,7 @@ static struct error *check_read(struct order_search *search, size_t number, stru
 	if (read == ORDER_NONE || (about->dependence == READ_CONTROL) != pass.control ||
 	    order_is_over(search))
 		return NULL;
+	search->reading = number;
 	search->reading_far = order_far(about);
 	return pass.groups ? check_groups(search, read) : check_pairs(search, read);
 }
@@ -470,6 +379,7 @@ struct error *order_check(const struct isolate_options *options, struct isolatio
 				       .schedule = schedule,
 				       .failure = failure,
 				       .trace = &isolation->original.observations,
+				       .reading = ORDER_NONE,
 				       .most = most };
 	struct error *error;
 
@@ -483,6 +393,7 @@ struct error *order_check(const struct isolate_options *options, struct isolatio
 	error = check_all(&search, has_stale_pointer(&search));
 	*found = search.found;
 	atlas_free(&search.atlas);
+	VEC_FREE(&search.waited);
 	VEC_FREE(&search.tried);
 	return error;
 }

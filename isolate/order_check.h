@@ -12,7 +12,22 @@ enum order_weight {
 	ORDER_GIVEN_UP, /* it passed, but somebody had to be let go: perhaps for another reason */
 	ORDER_PASSED,   /* it passed when moved to one side */
 	ORDER_SHOWN, /* and to the other side, or what failed had read it itself; forcing did not show it */
-	ORDER_SURE,
+	ORDER_SURE,  /* moved and forced, and order_is_certain has nothing against it */
+};
+
+/* One experiment: what was moved, and what came of it. */
+struct order_move {
+	bool passes; /* and somebody was held: a run that passes by itself shows nothing */
+	bool held;
+	bool given_up;   /* somebody had to be let go */
+	bool impossible; /* the trace tells: it was not tried */
+	bool before;     /* the other thread's access came before a whole group */
+};
+
+/* One instance that waited for another, and what came of it. */
+struct order_waited {
+	size_t early, late;
+	struct order_move move;
 };
 
 struct order_search {
@@ -28,20 +43,15 @@ struct order_search {
 	bool found;                  /* the failure goes away when an access is moved; then also */
 	enum order_weight weight;
 	uint32_t far,
-		reading_far; /* how far from the failure the read of that is, and of what is looked at now */
-	size_t first, last;  /* events of the group that is told, where it is one */
+		reading_far; /* how far from the failure the read of that is, and of the one that is looked at */
+	size_t reading;      /* number of that read; ORDER_NONE: it is about no read */
+	size_t first, last; /* events of the group that is told, where it is one */
+	uint64_t counted;   /* location whose lost updates were looked for last */
+	VEC(struct order_waited) waited;
 	VEC(uint64_t) tried; /* groups of accesses, as a number made of their places */
 };
 
 /* ---- order_moves.c ---- */
-/* One experiment: what was moved, and what came of it. */
-struct order_move {
-	bool passes; /* and somebody was held: a run that passes by itself shows nothing */
-	bool held;
-	bool given_up;   /* somebody had to be let go */
-	bool impossible; /* the trace tells: it was not tried */
-	bool before;     /* the other thread's access came before a whole group */
-};
 struct error *order_forbid(struct order_search *search, enum claim_kind kind, const struct claim_parts *parts,
 			   struct order_move *out);
 /* One instance waits for another: in the failing schedule `early` is held, before a lock if need be, until `late`
@@ -72,6 +82,8 @@ void order_note(struct order_search *search, enum isolate_moved use, const struc
 		bool passes, bool given_up, bool came);
 bool order_is_over(const struct order_search *search);
 struct claim_parts order_parts(const struct order_search *search, const size_t *events, size_t n);
+/* One run of an experiment; what is stuck or goes on and on is ended soon. */
+struct error *order_run(const struct order_search *search, struct launch_options *options, struct run *run);
 /* How far a read is from the failure: values it was made of are nearer than branches. */
 uint32_t order_far(const struct isolate_read *read);
 /* Keeps the finding, unless a better one is there. */
@@ -79,6 +91,20 @@ void order_tell(struct order_search *search, enum finding_class class, enum isol
 		enum order_weight weight, const struct claim_parts *parts);
 /* The same group was not tried yet. */
 bool order_is_new(struct order_search *search, const struct claim_parts *parts);
+
+/* ---- order_group.c ---- */
+/* A group of accesses of a thread, `events`, and what came between them; `between` is that of the other thread. */
+struct error *order_check_group(struct order_search *search, const size_t *events, size_t n, size_t between,
+				enum finding_class class);
+/* Two accesses in the wrong order. `story` tells which of them came too early: the first. */
+struct error *order_check_pair(struct order_search *search, size_t first, size_t second,
+			       enum isolate_story story);
+
+/* ---- order_certain.c: what else would have to be wrong ---- */
+/* Is the read one that experiments can show to be at fault? What failed had used it, or a value that it was made of;
+ * the accesses are not just the free of a block and its use, which any order of the two would explain; they are the
+ * program's own; and no value behind it was given by another thread without being ordered. */
+bool order_is_certain(const struct order_search *search, const struct claim_parts *parts);
 
 /* ---- order_needs.c: what the trace tells without a run ---- */
 /* Had the thread of `late` read, on its way there, what the thread of `early` wrote at `early` or behind it? Then

@@ -94,37 +94,61 @@ static bool says_where(const struct order_search *search, size_t read)
 	return false;
 }
 
-/* Had the reader read something else before, that the late writer had already changed? Then both belong together,
- * and it also passes when that change waits for the reader. What only said where to read cannot: the read needs it.
- * `pair` is the early read and the late write. */
-static struct error *check_partner(struct order_search *search, size_t read, const struct claim_parts *pair)
+/* What the reader had read of something else before, and the late writer's change that it saw there. */
+struct partner {
+	size_t other, change; /* ORDER_NONE: there is none */
+	bool several;         /* it saw other changes as well */
+};
+
+/* The one that was changed last: the group that begins there is the smallest. What only said where to read does not
+ * count, since the read needs it. */
+static struct partner last_partner(const struct order_search *search, size_t read, uint32_t writer)
 {
 	const struct observations *trace = search->trace;
-	size_t other = ORDER_NONE, change = ORDER_NONE;
-	struct order_move move;
+	struct partner best = { ORDER_NONE, ORDER_NONE, false };
 
 	for (size_t i = 0; i < search->failure->nreads; i++) {
-		size_t at = search->reads[i], definition;
+		size_t at = search->reads[i];
 
 		if (at >= read || says_where(search, at) ||
 		    trace->events[at].thread != trace->events[read].thread ||
-		    overlap(&trace->events[at], &trace->events[read]) || (other != ORDER_NONE && at < other))
+		    overlap(&trace->events[at], &trace->events[read]))
 			continue;
-		definition = definition_of(trace, at, pair->items[1].thread);
-		if (definition != ORDER_NONE && !claim_is_ordered(trace, definition, at)) {
-			other = at;
-			change = definition;
+		size_t change = definition_of(trace, at, writer);
+
+		if (change == ORDER_NONE || claim_is_ordered(trace, change, at))
+			continue;
+		best.several |= best.change != ORDER_NONE && best.change != change;
+		if (best.change == ORDER_NONE || change > best.change ||
+		    (change == best.change && at > best.other)) {
+			best.other = at;
+			best.change = change;
 		}
 	}
-	if (other == ORDER_NONE || order_is_over(search))
+	return best;
+}
+
+/* Had the reader read something else before, that the late writer had already changed? Then both belong together,
+ * and it also passes when that change waits for the reader. Changes of one section under a lock wait together, so that
+ * of several it is not sure which one it is. `pair` is the early read and the late write. */
+static struct error *check_partner(struct order_search *search, size_t read, const struct claim_parts *pair,
+				   bool *told)
+{
+	struct partner partner = last_partner(search, read, pair->items[1].thread);
+	struct order_move move;
+
+	if (partner.other == ORDER_NONE || order_is_over(search))
 		return NULL;
-	TRY(order_wait_for(search, change, read, CLAIM_ATOMIC, &move));
+	TRY(order_wait_for(search, partner.change, read, CLAIM_ATOMIC, &move));
 	if (!move.passes || move.given_up)
 		return NULL;
-	struct claim_parts group = order_parts(search, (const size_t[]){ change, other, read }, 3);
+	struct claim_parts group =
+		order_parts(search, (const size_t[]){ partner.change, partner.other, read }, 3);
 
 	group.items[group.n++] = pair->items[1];
-	order_tell(search, FINDING_MULTI_ATOMICITY, ORDER_READ_BETWEEN, ORDER_SURE, &group);
+	order_tell(search, FINDING_MULTI_ATOMICITY, ORDER_READ_BETWEEN,
+		   partner.several ? ORDER_SHOWN : ORDER_SURE, &group);
+	*told = true;
 	return NULL;
 }
 
@@ -171,6 +195,7 @@ static struct error *check_wait(struct order_search *search, size_t number, cons
 	size_t read = search->reads[number];
 	struct claim_parts pair = order_parts(search, &read, 1);
 	struct order_move move;
+	bool told = false;
 
 	pair.items[pair.n++] = (struct claim_part){ .site = atlas_number(atlas, late->site),
 						    .thread = late->thread,
@@ -184,10 +209,11 @@ static struct error *check_wait(struct order_search *search, size_t number, cons
 	TRY(order_wait(search, read, then, CLAIM_ORDER, &move));
 	if (!move.held && !order_is_over(search))
 		TRY(order_forbid(search, CLAIM_ORDER, &pair, &move));
+	search->reading = number;
 	search->reading_far = order_far(&search->failure->reads[number]);
 	if (move.passes && !move.given_up)
-		TRY(check_partner(search, read, &pair));
-	if (!move.passes || search->isolation->sure) /* both variables are told already */
+		TRY(check_partner(search, read, &pair, &told));
+	if (!move.passes || told) /* both variables are told already */
 		return NULL;
 	enum order_weight weight;
 
@@ -205,7 +231,7 @@ static struct error *compare_deferred(struct order_search *search, struct launch
 	options->control.strict = 0;
 	options->control.carry = 1;
 	options->area.observe |= OBSERVE_TRACE;
-	TRY(launch_run(options, &run));
+	TRY(order_run(search, options, &run));
 	search->isolation->runs.violation++;
 	order_note(search, MOVED_DEFERRED, &(struct claim_parts){ 0 }, run.label == LABEL_PASS, false, true);
 	if (run.label != LABEL_PASS)
@@ -238,7 +264,16 @@ static bool is_shared(const struct observations *trace, size_t at)
 	return false;
 }
 
-/* The first of the reads that the failure used itself, of what others touch as well. */
+static bool is_written_before(const struct observations *trace, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (trace->events[i].write && overlap(&trace->events[i], &trace->events[at]))
+			return true;
+	return false;
+}
+
+/* The first of the reads that the failure used itself, of what others touch as well, or might have if they had come
+ * so far: nobody had written it. */
 static size_t first_used(const struct order_search *search)
 {
 	const struct isolate_failure *failure = search->failure;
@@ -247,7 +282,8 @@ static size_t first_used(const struct order_search *search)
 	for (size_t i = 0; i < failure->nreads; i++)
 		if (failure->reads[i].dependence == READ_USED &&
 		    failure->reads[i].thread == failure->thread && search->reads[i] < first &&
-		    is_shared(search->trace, search->reads[i]))
+		    (is_shared(search->trace, search->reads[i]) ||
+		     !is_written_before(search->trace, search->reads[i])))
 			first = search->reads[i];
 	return first;
 }
@@ -255,16 +291,14 @@ static size_t first_used(const struct order_search *search)
 struct error *order_check_late(struct order_search *search, bool from_read)
 {
 	struct launch_options options;
+	size_t read = first_used(search);
+	bool can_defer = read != ORDER_NONE && order_defer(search, read, &options);
 
-	if (order_is_over(search))
+	/* Whoever failed although it waited from that read on fails as well when it waits later. */
+	if (order_is_over(search) || can_defer != from_read)
 		return NULL;
-	if (from_read) {
-		size_t read = first_used(search);
-
-		return read != ORDER_NONE && order_defer(search, read, &options)
-			       ? compare_deferred(search, &options)
-			       : NULL;
-	}
+	if (from_read)
+		return compare_deferred(search, &options);
 	struct schedule schedule = deferred(search, 1);
 
 	options = retell_strictly(search->options->launch, &schedule);

@@ -38,6 +38,16 @@ bool order_is_new(struct order_search *search, const struct claim_parts *parts)
 	return true;
 }
 
+#define LONGEST 20 /* times the original execution, in which values are followed and that is slow by itself */
+struct error *order_run(const struct order_search *search, struct launch_options *options, struct run *run)
+{
+	double left = search->isolation->deadline - watch_now();
+	double most = LONGEST * search->isolation->original.wall_s;
+
+	isolate_bound(options, most < left ? most : left);
+	return launch_run(options, run);
+}
+
 /* As accesses of a finding or an experiment. */
 static void list_parts(const struct claim_parts *parts, struct finding_accesses *out)
 {
@@ -95,7 +105,7 @@ struct error *order_forbid(struct order_search *search, enum claim_kind kind, co
 	options.control.strict = 0;
 	options.control.carry = 1;
 	options.control.aside = !search->forced;
-	TRY(launch_run(&options, &run));
+	TRY(order_run(search, &options, &run));
 	count(search, kind);
 	*out = move_of(&run);
 	order_note(search, kind == CLAIM_ATOMIC ? MOVED_ATOMIC : MOVED_ORDER, parts, out->passes,
@@ -244,7 +254,7 @@ struct error *order_run_once(struct order_search *search, const struct claim *cl
 	options.control.strict = 0;
 	options.control.carry = 1;
 	options.control.aside = 1;
-	TRY(launch_run(&options, &run));
+	TRY(order_run(search, &options, &run));
 	count(search, counted);
 	*out = move_of(&run);
 	order_note(search, MOVED_ONCE, parts, out->passes, out->given_up, out->held);
@@ -269,7 +279,16 @@ struct error *order_wait_for(struct order_search *search, size_t early, size_t l
 {
 	const struct order_instance instance = { search->trace, &search->atlas, late };
 
-	return order_wait(search, early, &instance, counted, out);
+	/* In the failing schedule the same comes of it each time. */
+	for (size_t i = 0; !search->forced && i < search->waited.n; i++)
+		if (search->waited.items[i].early == early && search->waited.items[i].late == late) {
+			*out = search->waited.items[i].move;
+			return NULL;
+		}
+	TRY(order_wait(search, early, &instance, counted, out));
+	if (!search->forced)
+		*VEC_PUSH(&search->waited) = (struct order_waited){ early, late, *out };
+	return NULL;
 }
 
 /* Options of a run in which the claim decides and no schedule is followed. */
@@ -297,7 +316,7 @@ struct error *order_force(struct order_search *search, enum claim_kind kind, con
 	claim.use = CLAIM_FORCE;
 	struct launch_options options = unplanned(search, &claim);
 
-	TRY(launch_run(&options, &run));
+	TRY(order_run(search, &options, &run));
 	count(search, kind);
 	*came = run.schedule.counts.occurred > 0;
 	/* Where somebody had to be let go it may fail for another reason. */
@@ -336,8 +355,11 @@ static bool is_better(const struct order_search *search, enum order_weight weigh
 void order_tell(struct order_search *search, enum finding_class class, enum isolate_story story,
 		enum order_weight weight, const struct claim_parts *parts)
 {
-	bool sure = weight == ORDER_SURE;
 	struct finding *finding = &search->isolation->finding;
+
+	if (weight == ORDER_SURE && !order_is_certain(search, parts))
+		weight = ORDER_SHOWN;
+	bool sure = weight == ORDER_SURE;
 
 	if (search->found && !is_better(search, weight, parts))
 		return;

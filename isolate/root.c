@@ -107,6 +107,8 @@ void isolation_tell_root(struct isolation *isolation)
 	}
 	if (hop)
 		add(isolation, &hop->place, hop->thread, false);
+	if (hop && hop->index.own)
+		add(isolation, &hop->index, hop->thread, false);
 	if (last->failure.kind != FAILED_BEYOND)
 		add(isolation, &last->failure.place, last->failure.thread, last->failure.write);
 	nameless_last(&isolation->finding.accesses);

@@ -18,6 +18,10 @@ struct code_place {
 	uint32_t size;     /* bytes, 0 = varies */
 };
 
+/* What is called, or nothing, may end with this and a hexadecimal address of the file: that of the program's own call
+ * which led to a function that a header of the C++ library brought. */
+#define CODE_PLACE_LED '@'
+
 static inline uint64_t code_place_mix(uint64_t hash, uint64_t value)
 {
 	hash = (hash ^ value) * 0x9fb21c651e98df25u;

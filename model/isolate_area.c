@@ -12,7 +12,7 @@ static void bound(uint32_t *number, uint32_t most)
 
 static void bound_failure(struct isolate_failure *failure)
 {
-	if (failure->kind > FAILED_WATCH)
+	if (failure->kind > FAILED_STACK)
 		failure->kind = FAILED_NOT;
 	bound(&failure->nuses, ISOLATE_USES);
 	bound(&failure->nreads, ISOLATE_READS);
@@ -31,6 +31,7 @@ void isolate_area_bound(struct isolate_area *area)
 	bound(&area->nplanned, ISOLATE_PLANNED);
 	bound(&area->navoided, ISOLATE_PLANNED);
 	bound(&area->nwatched, ISOLATE_WATCHED);
+	bound(&area->npoints, ISOLATE_WATCHED);
 	bound(&area->nmodules, ISOLATE_MODULES);
 	for (uint32_t i = 0; i < ISOLATE_MODULES; i++)
 		area->modules[i][ISOLATE_PATH - 1] = 0;

@@ -16,9 +16,51 @@
 #define ISOLATE_READS 96u
 #define ISOLATE_WATCHED 32u
 #define ISOLATE_CALLERS 2u
+#define ISOLATE_CODE 1024u
+#define ISOLATE_PLACE_OPS 16u
+
+/* What is watched, as a program for a machine with a stack of 64-bit words. */
+enum isolate_operation {
+	OP_CONSTANT,        /* pushes the value */
+	OP_FILE_ADDRESS,    /* pushes the value as an address in the file, where that is mapped */
+	OP_REGISTER,        /* pushes the register of that DWARF number; size says how much of it counts */
+	OP_ADD_TO_REGISTER, /* pushes the register `size` and the value: an address in a frame */
+	OP_LOAD,            /* of so many bytes from the address on top */
+	OP_CUT,             /* to so many bytes */
+	OP_NEGATE,
+	OP_COMPLEMENT,
+	OP_NOT,
+	OP_MULTIPLY, /* from here on with two operands */
+	OP_DIVIDE,
+	OP_REST,
+	OP_ADD,
+	OP_SUBTRACT,
+	OP_SHIFT_LEFT,
+	OP_SHIFT_RIGHT,
+	OP_LESS,
+	OP_LESS_EQUAL,
+	OP_EQUAL,
+	OP_UNEQUAL,
+	OP_AND,
+	OP_EXCLUSIVE,
+	OP_OR,
+	OP_UNLESS_ZERO, /* pops and goes on; where it is zero, leaves 0 and leaves out `value` operations */
+	OP_IF_ZERO,     /* pops and goes on; where it is not, leaves 1 and leaves out `value` operations */
+	OP_TRUTH,       /* 0 or 1 */
+};
+struct isolate_op {
+	uint32_t operation, size; /* bytes; with OP_SIGNED */
+	uint64_t value;
+};
+#define OP_SIGNED 0x100u
+struct isolate_point {
+	uint64_t at; /* address in the file of an instruction, before which it is evaluated */
+	uint32_t first, count;
+};
 
 struct isolate_place {
 	uint64_t address; /* in the file; 0: not known */
+	uint64_t led;     /* of code of a header: the program's call that led there; 0: not known */
 	uint32_t module;
 	uint32_t own; /* 1: an instruction of the program; 0: the program's call that led to it */
 };
@@ -50,12 +92,17 @@ struct isolate_definition {
 /* A location that was used, and who had defined it when it was read. */
 struct isolate_hop {
 	struct isolate_place place; /* of the read */
+	struct isolate_place index; /* of the read of what said where, unless that was a pointer to it */
 	uint64_t address, size, value, order;
 	uint32_t thread;
 	uint32_t
 		copied; /* the definition only passed on what the next hop's read had read; else it computed with it */
-	uint32_t points; /* the value is the address of memory of the program */
-	uint32_t parts;  /* the definition wrote only a part of what was read: nobody wrote it as a whole */
+	uint32_t lost;    /* what was read was overwritten since, and nobody knows the value any more */
+	uint32_t points;  /* the value is the address of memory of the program */
+	uint32_t parts;   /* the definition wrote only a part of what was read: nobody wrote it as a whole */
+	uint32_t indexed; /* something that is no pointer to the location said where to read */
+	uint32_t placed;  /* the next hop's read said where to read, not what the value was */
+	uint32_t misread; /* a part of a pointer was read as if it were something else */
 	struct isolate_definition definition;
 };
 
@@ -70,6 +117,7 @@ enum isolate_kind {
 	FAILED_FREE,   /* a block was freed that is none any more */
 	FAILED_HANG,   /* a thread goes round and round, or all wait */
 	FAILED_WATCH,  /* the place that the user watches was reached */
+	FAILED_STACK,  /* the stack was used up */
 };
 
 struct isolate_use {
@@ -120,8 +168,14 @@ struct isolate_area {
 	struct {
 		uint64_t from, to;
 	} watched[ISOLATE_WATCHED]; /* code of the line, by addresses in the file */
-	uint64_t quiet_most;        /* so many reads without a write to be seen are a hang; 0: no limit */
-	uint64_t longest_ms;        /* a run that goes on for so long is ended as a hang; 0: no limit */
+	/* An expression, evaluated at points of the line. */
+	uint32_t npoints;
+	uint32_t
+		is_condition; /* what counts is the first time that it holds, else the last time that it has a value */
+	struct isolate_point points[ISOLATE_WATCHED];
+	struct isolate_op code[ISOLATE_CODE];
+	uint64_t quiet_most; /* so many reads without a write to be seen are a hang; 0: no limit */
+	uint64_t longest_ms; /* a run that goes on for so long is ended as a hang; 0: no limit */
 	struct isolate_planned planned[ISOLATE_PLANNED];
 	struct isolate_avoided avoided[ISOLATE_PLANNED];
 	/* Files that places are in: the numbers are the same in all runs. */

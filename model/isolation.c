@@ -2,16 +2,22 @@
  */
 #include "model/isolation.h"
 
+#include "base/cleanup.h"
+#include "base/memory.h"
+
 struct unit isolation_place(struct isolation *isolation, const struct isolate_place *place,
 			    enum site_kind kind)
 {
 	struct code_place code = { .address = place->address, .kind = kind };
+	_cleanup_free_ char *led =
+		place->led ? memory_format("%c%llx", CODE_PLACE_LED, (unsigned long long)place->led) : NULL;
 	struct unit unit = { 0 };
 
 	if (!isolation->symbols)
 		isolation->symbols = symbols_new();
 	if (place->address && place->module < ISOLATE_MODULES)
-		symbols_unit(isolation->symbols, isolation->modules[place->module], &code, "", 0, &unit);
+		symbols_unit(isolation->symbols, isolation->modules[place->module], &code, led ? led : "", 0,
+			     &unit);
 	return unit;
 }
 
@@ -24,20 +30,53 @@ static bool takes_argument(struct isolation *isolation, const struct isolate_pla
 	       symbols_is_prologue(isolation->symbols, isolation->modules[place->module], place->address);
 }
 
-/* A value that nobody wrote as a whole was overwritten: what was computed from it since is not to blame. An argument
- * comes into being where it is given, which no store tells: whoever first copies it in the function stands for it. */
+/* An argument comes into being where it is given, which no store tells: whoever first copies it in the function stands
+ * for it. */
+static size_t origin_from(struct isolation *isolation, const struct isolate_use *use, size_t first)
+{
+	size_t hop = first;
+
+	while (hop + 1 < use->nhops && use->hops[hop].copied)
+		hop++;
+	while (hop > first && takes_argument(isolation, &use->hops[hop].definition.place))
+		hop--;
+	return hop;
+}
+
+/* A value that nobody wrote as a whole was overwritten: what was computed from it since is not to blame. Nor is what
+ * was made of something that was read at a wrong place. */
 size_t isolation_origin(struct isolation *isolation, const struct isolate_use *use)
 {
-	size_t hop = 0;
+	size_t first = 0;
 
 	for (size_t i = 0; i < use->nhops; i++)
 		if (use->hops[i].parts)
 			return i;
-	while (hop + 1 < use->nhops && use->hops[hop].copied)
-		hop++;
-	while (hop && takes_argument(isolation, &use->hops[hop].definition.place))
-		hop--;
-	return hop;
+	for (size_t i = 0; i + 1 < use->nhops; i++)
+		if (use->hops[i].misread)
+			first = i + 1;
+	return origin_from(isolation, use, first);
+}
+
+static bool can_suppress(const struct isolate_use *use, size_t hop)
+{
+	const struct isolate_definition *definition = &use->hops[hop].definition;
+
+	return (definition->definer == DEFINED_STORE || definition->definer == DEFINED_FREED ||
+		definition->definer == DEFINED_KERNEL) &&
+	       definition->instance;
+}
+
+size_t isolation_suppressible(struct isolation *isolation, const struct isolate_use *use)
+{
+	size_t origin = isolation_origin(isolation, use), hop = origin;
+
+	while (!can_suppress(use, hop) && use->hops[hop].placed && hop + 1 < use->nhops)
+		hop = origin_from(isolation, use, hop + 1);
+	for (size_t i = hop + 1; i-- > 0;)
+		if (can_suppress(use, i))
+			return i;
+	return use->nhops;
 }
 
 void isolation_free(struct isolation *isolation)

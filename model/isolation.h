@@ -33,6 +33,7 @@ enum isolate_why {
 	WHY_NO_WRITE,     /* what it used was written by nothing that can be left out */
 	WHY_USED_UP,      /* the time or the number of steps */
 	WHY_RUNS_ON,      /* the suppressed program does not end */
+	WHY_ELSEWHERE,    /* without what decided about calls the program fails elsewhere */
 	WHY_OTHER_ORDERS, /* of the threads pass, and no moved access showed which order it is */
 };
 
@@ -47,7 +48,6 @@ struct isolate_experiment {
 struct isolation {
 	enum isolate_verdict verdict;
 	bool others_pass; /* not every order of its threads fails */
-	bool all_watched; /* no read of the named variable is known: all that the line reads is watched */
 	bool sure;        /* of ISOLATE_ORDER: every experiment that was made agrees */
 	enum isolate_why why;
 	VEC(struct isolate_step) steps;
@@ -69,5 +69,8 @@ struct unit isolation_place(struct isolation *isolation, const struct isolate_pl
 			    enum site_kind kind);
 /* The hop of a use at which its value came into being; those before it only copied it. */
 size_t isolation_origin(struct isolation *isolation, const struct isolate_use *use);
+/* The hop whose definition is left out first: the origin; where nobody had written, what had said where to read; else
+ * the last one before that. use->nhops: none. */
+size_t isolation_suppressible(struct isolation *isolation, const struct isolate_use *use);
 
 #endif

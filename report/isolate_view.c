@@ -14,7 +14,7 @@
 #include "base/options.h"
 #include "report/answer.h"
 #include "report/excerpt.h"
-#include "report/finding.h"
+#include "report/finding_view.h"
 #include "report/isolate_words.h"
 #include "report/sentence.h"
 
@@ -58,18 +58,22 @@ static void print_source(struct isolation *isolation, struct excerpts *excerpts,
 	unit_free(&unit);
 }
 
-/* One arrow back: who read the value, and who had put it there. */
+/* One arrow back: who read the value, and who had put it there. `says_where`: the read before went to a place that
+ * nobody had written, or that holds something else, and this value had said where. */
 static void print_hop(struct isolation *isolation, struct excerpts *excerpts, const struct isolate_hop *hop,
-		      bool left_out, FILE *out)
+		      bool says_where, bool left_out, FILE *out)
 {
 	_cleanup_free_ char *reads = place_words(isolation, &hop->place);
 	_cleanup_free_ char *writes = place_words(isolation, &hop->definition.place);
 	const char *defined = isolate_definer_words(hop->definition.definer);
 
+	_cleanup_free_ char *value = hop->lost ? memory_string("a value that is not there any more")
+					       : memory_format("the value %#" PRIx64, hop->value);
+
 	fprintf(out,
-		"     |\n     +-- it used the value %#" PRIx64 " (%" PRIu64 " byte%s at %#" PRIx64
-		"),\n     |   read by T%u at %s\n",
-		hop->value, hop->size, hop->size == 1 ? "" : "s", hop->address, hop->thread, reads);
+		"     |\n     +-- %s %s (%" PRIu64 " byte%s at %#" PRIx64 "),\n     |   read by T%u at %s\n",
+		says_where ? "where to read was said by" : "it used", value, hop->size,
+		hop->size == 1 ? "" : "s", hop->address, hop->thread, reads);
 	print_source(isolation, excerpts, &hop->place, out);
 	if (hop->definition.place.address) {
 		fprintf(out, "     +-- which was %s by T%u at %s%s\n", defined, hop->definition.thread,
@@ -102,7 +106,7 @@ static void print_hops(struct isolation *isolation, struct excerpts *excerpts, c
 	for (size_t h = 0; h < last; h++) {
 		size_t turns = 0;
 
-		print_hop(isolation, excerpts, &use->hops[h], h == marked, out);
+		print_hop(isolation, excerpts, &use->hops[h], h && use->hops[h - 1].placed, h == marked, out);
 		while (h + 1 < last && h + 1 != marked && is_turn(&use->hops[h], &use->hops[h + 1])) {
 			h++;
 			turns++;
@@ -154,7 +158,7 @@ static void print_nothing(const struct isolation *isolation, const char *program
 	else if (isolation->original.label == LABEL_FAIL)
 		words = memory_format(
 			"%s fails (%s) but does not crash or hang: say which value is wrong, as in "
-			"unsnarl isolate --watch FILE:LINE:VARIABLE -- %s",
+			"unsnarl isolate --watch FILE:LINE:EXPRESSION -- %s",
 			program, isolation->original.reason, program);
 	else
 		words = memory_format(
@@ -182,10 +186,6 @@ void isolation_print(struct isolation *isolation, const char *program, FILE *out
 	fprintf(out, "\nFrom the failure back to it:\n");
 	for (size_t i = 0; i < isolation->steps.n; i++)
 		print_step(isolation, &excerpts, i, out);
-	if (isolation->all_watched)
-		fprintf(out,
-			"\nNo read at the watched line is known to be of the variable that --watch names,\n"
-			"so all that the line reads is watched.\n");
 	if (isolation->finding.accesses.n && !isolation->finding.accesses.items[0].line)
 		fprintf(out, "\nThere is no debug information: functions and offsets are named instead of\n"
 			     "lines. A build with -g says more.\n");
@@ -223,13 +223,14 @@ static json_t *hop_json(struct isolation *isolation, const struct isolate_hop *h
 
 	json_object_set_new(object, "address", answer_hex(hop->address));
 	json_object_set_new(object, "size", answer_count(hop->size));
-	json_object_set_new(object, "value", answer_hex(hop->value));
+	json_object_set_new(object, "value", hop->lost ? json_null() : answer_hex(hop->value));
 	json_object_set_new(object, "read", place_json(isolation, &hop->place));
 	json_object_set_new(object, "read_thread", answer_count(hop->thread));
 	json_object_set_new(object, "definer", answer_text(isolate_definer_name(hop->definition.definer)));
 	json_object_set_new(object, "defined", place_json(isolation, &hop->definition.place));
 	json_object_set_new(object, "defined_thread", answer_count(hop->definition.thread));
 	json_object_set_new(object, "copied", json_boolean(hop->copied));
+	json_object_set_new(object, "next_said_where", json_boolean(hop->placed));
 	return object;
 }
 

@@ -61,6 +61,7 @@ const char *isolate_why_words(enum isolate_why why)
 		[WHY_NO_WRITE] = "what it used was written by nothing that can be left out",
 		[WHY_USED_UP] = "the time or the number of steps was used up",
 		[WHY_RUNS_ON] = "the suppressed program runs on and on or is stuck",
+		[WHY_ELSEWHERE] = "without what decided how deep the calls go the program fails elsewhere",
 		[WHY_OTHER_ORDERS] = "other orders pass, and no moved access showed which order it is",
 	};
 
@@ -74,6 +75,8 @@ const char *isolate_root_words(enum isolate_verdict verdict, enum isolate_kind k
 	switch (kind) {
 	case FAILED_FREE:
 		return "a block was freed twice";
+	case FAILED_STACK:
+		return "the stack was used up: calls are nested too deep";
 	case FAILED_DEAD:
 		return "a block was used after it had been freed";
 	case FAILED_BEYOND:
@@ -97,9 +100,9 @@ char *isolate_verdict_words(const struct isolation *isolation)
 	case ISOLATE_ROOT:
 		return memory_string(sure ? "Root cause: without this write, and all that depends on it, "
 					    "nothing fails any more:"
-					  : "Probably the root cause: without this write, and all that "
-					    "depends on it, nothing fails any more; but what it was computed "
-					    "from may have been wrong already:");
+					  : "Most likely: without this write, and all that depends on it, "
+					    "nothing fails any more. The failure hangs on its value; whether "
+					    "the value is wrong or its use is not shown:");
 	case ISOLATE_UNDEFINED:
 		return memory_format("%s: memory was read that had never been given a value:",
 				     sure ? "Root cause" : "Probably the root cause");
@@ -130,8 +133,8 @@ const char *isolate_evidence_words(enum isolate_verdict verdict, bool sure)
 			    : "It does not fail when one of them is moved; not all experiments agree.";
 	case ISOLATE_ROOT:
 		return sure ? "Without this write, and all that depends on it, nothing fails any more."
-			    : "Without this write, and all that depends on it, nothing fails any more; but "
-			      "what it was computed from may have been wrong already.";
+			    : "Without this write, and all that depends on it, nothing fails any more; "
+			      "whether the value is wrong or its use is not shown.";
 	case ISOLATE_UNDEFINED:
 		return "Nobody had written there when it was read.";
 	default:
@@ -152,6 +155,7 @@ const char *isolate_failed_words(enum isolate_kind kind)
 		[FAILED_FREE] = "a block was freed that is none any more",
 		[FAILED_HANG] = "nothing went on from here: what is waited for does not come",
 		[FAILED_WATCH] = "the value that is watched was read",
+		[FAILED_STACK] = "the stack was used up: calls are nested too deep",
 	};
 
 	return words[kind];
@@ -160,10 +164,17 @@ const char *isolate_failed_words(enum isolate_kind kind)
 const char *isolate_failed_name(enum isolate_kind kind)
 {
 	static const char *const names[] = {
-		[FAILED_NOT] = "signal",      [FAILED_ACCESS] = "access",    [FAILED_JUMP] = "jump",
-		[FAILED_VALUE] = "value",     [FAILED_BRANCH] = "check",     [FAILED_DEAD] = "use-after-free",
-		[FAILED_BEYOND] = "overflow", [FAILED_FREE] = "double-free", [FAILED_HANG] = "hang",
+		[FAILED_NOT] = "signal",
+		[FAILED_ACCESS] = "access",
+		[FAILED_JUMP] = "jump",
+		[FAILED_VALUE] = "value",
+		[FAILED_BRANCH] = "check",
+		[FAILED_DEAD] = "use-after-free",
+		[FAILED_BEYOND] = "overflow",
+		[FAILED_FREE] = "double-free",
+		[FAILED_HANG] = "hang",
 		[FAILED_WATCH] = "watch",
+		[FAILED_STACK] = "stack-overflow",
 	};
 
 	return names[kind];
@@ -221,10 +232,10 @@ char *isolate_agreement_words(const struct crash_trail *trail)
 	const char *doubt = trail->sure ? "" : ", but is not sure";
 
 	if (trail->trail_only && trail->agreement != CRASH_NOT_MET)
-		return memory_format("the values that the crash hangs on, followed back in one execution, lead to "
-				     "%s.",
-				     trail->agreement == CRASH_SAME ? "the same accesses"
-								    : "some of the same accesses");
+		return memory_format(
+			"the values that the crash hangs on, followed back in one execution, lead to "
+			"%s.",
+			trail->agreement == CRASH_SAME ? "the same accesses" : "some of the same accesses");
 	switch (trail->agreement) {
 	case CRASH_SAME:
 		return memory_format("%s comes to the same accesses%s.", by, doubt);

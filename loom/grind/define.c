@@ -94,6 +94,13 @@ const struct definition *define_numbered(uint32_t number)
 	return number && definition->number == number ? definition : NULL;
 }
 
+uint64_t define_decided(uint64_t number)
+{
+	const struct definition *definition = define_numbered((uint32_t)number);
+
+	return definition ? definition->decided : 0;
+}
+
 struct value_thread *define_thread(void)
 {
 	struct value_thread **thread = &threads[grind.thread->slot];
@@ -136,6 +143,7 @@ struct value_site *define_site(Addr pc, uint32_t size, Addr after)
 				     .size = size,
 				     .kind = code_kind(pc),
 				     .planned = suppress_has_key(pc),
+				     .in_header = site_in_header(pc),
 				     .watched = is_watched(pc),
 				     .after = after };
 	return site;
@@ -267,7 +275,7 @@ VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_s
 			       .address = address,
 			       .mark = mark,
 			       .site = site,
-			       .call = grind.call,
+			       .call = define_call_to(site),
 			       .thread = grind.thread->number,
 			       .order = *grind.thread->order };
 	for (uint32_t i = 0; i < LOAD_WORDS && 8 * i < site->size; i++)
@@ -285,6 +293,24 @@ VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_s
 	return address;
 }
 
+uint64_t define_read_by_watch(Addr address, SizeT size, uint64_t mark, const struct value_site *site)
+{
+	uint32_t number = nloads++ & MARK_NUMBER;
+	struct value_site *read = VG_(calloc)("define.watched", 1, sizeof *read);
+
+	*read = *site;
+	read->size = (uint32_t)size;
+	loads[number % LOADS] = (struct load){ .number = number,
+					       .address = address,
+					       .mark = mark,
+					       .site = read,
+					       .call = define_call_to(site),
+					       .thread = grind.thread->number,
+					       .order = *grind.thread->order,
+					       .definition = { define_at(address) } };
+	return number | (define.suppresses ? define_marked(address, size) : 0);
+}
+
 static uint32_t add(Addr address, SizeT size, uint32_t definer, const struct value_site *site, uint64_t mark,
 		    uint64_t value, uint64_t instance)
 {
@@ -298,7 +324,8 @@ static uint32_t add(Addr address, SizeT size, uint32_t definer, const struct val
 								 .mark = mark,
 								 .value = value,
 								 .instance = instance,
-								 .call = grind.call,
+								 .decided = define_thread()->decided,
+								 .call = define_call_to(site),
 								 .thread = grind.thread->number,
 								 .order = *grind.thread->order };
 	return number;
@@ -339,17 +366,18 @@ Addr define_store(Addr address, uint64_t address_mark, uint64_t mark, const stru
 	set_bytes(address, site->size, number);
 	if (UNLIKELY(site->watched))
 		define_watched(site, mark);
-	if (!is_own_stack(address))
+	/* Whoever goes on into deeper calls gets somewhere: to the end of its stack, if nothing else. */
+	if (!is_own_stack(address) || address < thread->stack_low)
 		define.quiet = 0;
-	else if (address < thread->stack_low)
+	if (is_own_stack(address) && address < thread->stack_low)
 		thread->stack_low = address;
 	return address;
 }
 
 void define_by_kernel(Addr address, SizeT size)
 {
-	uint64_t instance = count(define_thread(), grind.call + 1);
-	bool planned = define.suppresses && suppress_plans(DEFINED_KERNEL, grind.call, instance);
+	uint64_t instance = count(define_thread(), define_call() + 1);
+	bool planned = define.suppresses && suppress_plans(DEFINED_KERNEL, define_call(), instance);
 
 	set_bytes(address, size,
 		  add(address, size, DEFINED_KERNEL, NULL, 0, 0, instance) | (planned ? SUPPRESSED : 0));
@@ -377,9 +405,9 @@ static void note_callers(struct definition *definition)
 
 bool define_freed(Addr address, SizeT size)
 {
-	uint64_t instance = count(define_thread(), grind.call + 2);
+	uint64_t instance = count(define_thread(), define_call() + 2);
 
-	if (define.suppresses && suppress_plans(DEFINED_FREED, grind.call, instance)) {
+	if (define.suppresses && suppress_plans(DEFINED_FREED, define_call(), instance)) {
 		define.area->calls++;
 		return false;
 	}
@@ -412,6 +440,8 @@ void define_start(void)
 		return;
 	define.area = (struct isolate_area *)sr_Res(result);
 	define.suppresses = define.area->nplanned > 0;
+	if (define.area->npoints)
+		VG_(clo_px_file_backed) = VexRegUpdAllregsAtEachInsn; /* variables may lie in registers */
 	loads = map_zeros(LOADS * sizeof *loads);
 	definitions = map_zeros(DEFINITIONS * sizeof *definitions);
 	roots = map_zeros(ROOTS * sizeof *roots);

@@ -9,6 +9,7 @@
  *   define_ir.c    marks of registers and temporaries, in VEX IR
  *   define_fail.c  the failure, told from marks and logs
  *   define_reads.c what the failure depends on
+ *   define_watch.c what the user watches
  *   suppress.c     what is not executed */
 #ifndef GRIND_DEFINE_H
 #define GRIND_DEFINE_H
@@ -28,7 +29,7 @@ struct value_site {
 	Addr pc;
 	uint32_t number, size;
 	enum code_kind kind;
-	bool planned, watched;
+	bool planned, watched, in_header;
 	Addr after; /* the next instruction */
 	Addr target,
 		beside; /* of a branch: where it goes when its guard holds, and when not; 0 = not known */
@@ -46,6 +47,7 @@ struct load {
 struct definition {
 	uint64_t order, mark, value, instance; /* mark: of the value */
 	uint64_t where;                        /* mark of the address */
+	uint64_t decided;                      /* mark of the last branch of the program before it */
 	Addr address, call;
 	SizeT size;
 	const struct value_site *site; /* NULL unless an instruction did it */
@@ -75,7 +77,8 @@ struct value_thread {
 	struct value_branch branches[BRANCH_DEPTHS][BRANCH_KEPT]; /* by how many calls it was in */
 	Addr *returns, *frames;                                   /* the calls it is in */
 	uint32_t nreturns, returns_room;
-	Addr stack_low; /* lowest byte of the stack that it has written and not left */
+	uint64_t decided; /* mark of the last branch of the program */
+	Addr stack_low;   /* lowest byte of the stack that it has written and not left */
 };
 
 struct define {
@@ -98,6 +101,7 @@ const struct load *define_load_numbered(uint32_t number);   /* NULL: too long ag
 const struct definition *define_numbered(uint32_t number);  /* likewise */
 /* Is it a push of a register? Functions keep their caller's registers so: that defines nothing. */
 bool define_saves_register(const struct definition *definition);
+uint64_t define_decided(uint64_t number);         /* mark of the branch before a definition */
 uint32_t define_at(Addr address);                 /* the number of its definition */
 uint64_t define_marked(Addr address, SizeT size); /* MARK_SUPPRESSED or 0 */
 struct value_site *define_site(Addr pc, uint32_t size, Addr after);
@@ -108,6 +112,9 @@ Addr define_store(Addr address, uint64_t address_mark, uint64_t mark, const stru
 		  uint64_t value);
 VG_REGPARM(2) uint64_t define_merge(uint64_t a, uint64_t b);
 VG_REGPARM(2) void define_operand(uint64_t mark, const struct value_site *site);
+
+/* As if an instruction had read it; `mark` is that of the address. What it read has the mark that is returned. */
+uint64_t define_read_by_watch(Addr address, SizeT size, uint64_t mark, const struct value_site *site);
 
 /* By others than instructions. */
 void define_by_kernel(Addr address, SizeT size);
@@ -136,12 +143,31 @@ const struct value_branch *define_deciding_branch(const struct value_thread *thr
 
 /* ---- define_fail.c ---- */
 /* The instruction when it is the program's, else the program's call that led to it. */
+/* The program's call that led to what is executed, outside of functions of headers where that is known. */
+static inline Addr define_call(void)
+{
+	Addr led = site_led_by();
+
+	return led ? led : grind.call;
+}
+/* Likewise, to the instruction at hand; 0: of a header, and it is not known. */
+static inline Addr define_call_to(const struct value_site *site)
+{
+	return site && site->in_header ? site_own_call() : define_call();
+}
 struct isolate_place define_place(Addr pc, Addr call);
+/* The failure to be filled; NULL when one is known already, or values are not followed. */
+struct isolate_failure *define_begin(uint32_t kind, Addr pc);
+void define_add_uses(struct isolate_failure *failure, uint64_t mark);
 void define_fatal(ThreadId tid);                        /* a signal ends the process */
 void define_dead(Addr address, SizeT size, bool write); /* memory of no block was accessed */
 void define_freed_twice(Addr address);
+void define_hung(void); /* nobody goes on, or the running thread goes round and round */
+
+/* ---- define_watch.c ---- */
 void define_ended(void);                                           /* the program ends by itself */
 void define_watched(const struct value_site *site, uint64_t mark); /* what is watched was read or written */
-void define_hung(void); /* nobody goes on, or the running thread goes round and round */
+bool define_is_point(Addr pc); /* the expression is evaluated before this instruction */
+VG_REGPARM(1) void define_evaluate(const struct value_site *site);
 
 #endif

@@ -41,7 +41,12 @@ struct isolate_place define_place(Addr pc, Addr call)
 
 	if (!info)
 		return (struct isolate_place){ 0 };
-	return (struct isolate_place){ .address = at - (Addr)VG_(DebugInfo_get_text_bias)(info),
+	const PtrdiffT bias = VG_(DebugInfo_get_text_bias)(info);
+	bool led = own && call && site_in_header(pc) &&
+		   info == VG_(find_DebugInfo)(VG_(current_DiEpoch)(), call);
+
+	return (struct isolate_place){ .address = at - (Addr)bias,
+				       .led = led ? call - (Addr)bias : 0,
 				       .module = module_number(VG_(DebugInfo_get_filename)(info)),
 				       .own = own };
 }
@@ -112,10 +117,94 @@ bool define_saves_register(const struct definition *definition)
 	return (*code & 0xf8) == 0x50;
 }
 
+static uint64_t value_read(const struct load *load)
+{
+	const struct definition *from = define_numbered(load->definition[0]);
+	bool whole = from && from->definer == DEFINED_STORE && from->address == load->address &&
+		     from->size == load->site->size;
+
+	return whole ? from->value : value_at(load->address, load->site->size);
+}
+
+/* What an address was made of: a pointer into what lies there, and something that was added to it. */
+struct made_of {
+	uint32_t base, index; /* loads; 0: none */
+	uint32_t seen;        /* loads that were looked at, and such as stand for two */
+};
+#define MADE_OF 32u /* of them, at most: the youngest, of a sum in a loop there may be thousands */
+
+#define NEAR_BASE (1u << 16) /* fields of a structure are not farther from its beginning */
+static void take_apart(uint32_t number, Addr address, struct made_of *out)
+{
+	const struct load *load = define_load_numbered(number);
+
+	if (!load || out->seen++ >= MADE_OF)
+		return;
+	if (!load->site) {
+		take_apart(MARK_FIRST(load->mark), address, out);
+		take_apart(MARK_SECOND(load->mark), address, out);
+		return;
+	}
+	bool is_base = load->site->size == 8 && address + NEAR_BASE - value_read(load) < 2 * NEAR_BASE;
+
+	if (is_base && !out->base)
+		out->base = number;
+	else if (!is_base && !out->index)
+		out->index = number;
+}
+
+static struct made_of made_of(uint64_t mark, Addr address)
+{
+	struct made_of made = { 0 };
+
+	take_apart(MARK_FIRST(mark), address, &made);
+	take_apart(MARK_SECOND(mark), address, &made);
+	return made;
+}
+
+/* Is a part of a pointer read through an index, as if it were something else? Then the index is wrong. */
+static bool is_misread(const struct definition *from, const struct load *load, const struct made_of *made)
+{
+	return made->index && from->size == 8 && load->site->size < 8 && from->site->kind == CODE_PROGRAM &&
+	       load->site->kind == CODE_PROGRAM && is_readable(from->value, 1);
+}
+
+/* Nobody had written there: what said where to read may be wrong. */
+static bool is_unwritten(const struct isolate_hop *hop)
+{
+	return hop->definition.definer == DEFINED_NOT || hop->definition.definer == DEFINED_CLEARED ||
+	       hop->definition.definer == DEFINED_ALLOCATED || hop->definition.definer == DEFINED_FRAME;
+}
+
+static struct isolate_hop hop_of(const struct load *load, uint32_t defined, Addr address, SizeT size)
+{
+	const struct definition *from = define_numbered(defined);
+	bool stored = from && from->definer == DEFINED_STORE && is_inside(from, address, size);
+	bool whole = stored && from->address == address && from->size <= 8;
+	struct isolate_hop hop = { .place = define_place(load->site->pc, load->call),
+				   .address = address,
+				   .size = size,
+				   .value = whole ? from->value : value_at(address, size),
+				   .lost = !whole && define_at(address) != defined,
+				   .order = load->order,
+				   .thread = load->thread,
+				   .parts = from && from->definer == DEFINED_STORE && !stored,
+				   .definition = describe(defined, address, size) };
+
+	const struct load *index = define_load_numbered(made_of(load->mark, load->address).index);
+
+	hop.points = size == 8 && is_readable(hop.value, 1);
+	hop.indexed = index != NULL;
+	if (index)
+		hop.index = define_place(index->site->pc, index->call);
+	return hop;
+}
+
 /* Hops back from a load, of which `size` bytes at `address` are of interest. */
 static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT size)
 {
 	const struct load *load = define_load_numbered(number);
+	bool misread = false;
 
 	while (load && load->site && use->nhops < ISOLATE_HOPS) {
 		if (!size) {
@@ -125,18 +214,18 @@ static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT
 		struct isolate_hop *hop = &use->hops[use->nhops++];
 		uint32_t defined = load->definition[(address - load->address) / 8 % LOAD_WORDS];
 		const struct definition *from = define_numbered(defined);
+		struct made_of made = made_of(load->mark, load->address);
 		bool stored = from && from->definer == DEFINED_STORE && is_inside(from, address, size);
 
-		*hop = (struct isolate_hop){ .place = define_place(load->site->pc, load->call),
-					     .address = address,
-					     .size = size,
-					     .order = load->order,
-					     .thread = load->thread,
-					     .definition = describe(defined, address, size) };
-		hop->value = stored && from->address == address && from->size <= 8 ? from->value
-										   : value_at(address, size);
-		hop->parts = from && from->definer == DEFINED_STORE && !stored;
-		hop->points = size == 8 && is_readable(hop->value, 1);
+		*hop = hop_of(load, defined, address, size);
+		hop->misread = stored && is_misread(from, load, &made);
+		if (hop->misread || is_unwritten(hop)) {
+			misread |= hop->misread != 0;
+			load = define_load_numbered(made.index ? made.index : made.base);
+			hop->placed = load != NULL;
+			size = 0;
+			continue;
+		}
 		if (!stored)
 			return;
 		if (define_saves_register(from)) {
@@ -145,6 +234,9 @@ static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT
 			size = 0;
 			continue;
 		}
+		/* Written through an index and read without one: a write that was meant for another place. */
+		if (misread && !made.index && made_of(from->where, from->address).index)
+			return;
 		load = define_load_numbered(MARK_FIRST(from->mark));
 		hop->copied = passes_on(from, load, &address, &size);
 		if (!hop->copied)
@@ -167,14 +259,14 @@ static void add_use(struct isolate_failure *failure, uint32_t number)
 	failure->nuses += failure->uses[failure->nuses].nhops > 0;
 }
 
-static void add_uses(struct isolate_failure *failure, uint64_t mark)
+void define_add_uses(struct isolate_failure *failure, uint64_t mark)
 {
 	add_use(failure, MARK_FIRST(mark));
 	add_use(failure, MARK_SECOND(mark));
 	define_list_reads(failure, mark);
 }
 
-static struct isolate_failure *begin(uint32_t kind, Addr pc)
+struct isolate_failure *define_begin(uint32_t kind, Addr pc)
 {
 	struct isolate_failure *failure = &define.area->failure;
 
@@ -182,7 +274,7 @@ static struct isolate_failure *begin(uint32_t kind, Addr pc)
 		return NULL;
 	failure->kind = kind;
 	failure->thread = grind.thread->number;
-	failure->place = define_place(pc, grind.call);
+	failure->place = define_place(pc, site_in_header(pc) ? site_own_call() : define_call());
 	return failure;
 }
 
@@ -191,19 +283,21 @@ static void add_location(struct isolate_failure *failure, Addr address, SizeT si
 {
 	failure->uses[failure->nuses++] = (struct isolate_use){
 		.nhops = 1,
-		.hops = { { .place = define_place(pc, grind.call),
+		.hops = { { .place = define_place(pc, site_in_header(pc) ? site_own_call() : define_call()),
 			    .address = address,
 			    .size = size,
 			    .thread = grind.thread->number,
 			    .order = *grind.thread->order,
 			    .definition = describe(define_at(address), address, size) } }
 	};
-	failure->reads[failure->nreads++] = (struct isolate_read){ .place = define_place(pc, grind.call),
-								   .address = address,
-								   .size = size,
-								   .order = *grind.thread->order,
-								   .thread = grind.thread->number,
-								   .write = write };
+	failure->reads[failure->nreads++] = (struct isolate_read){
+		.place = define_place(pc, site_in_header(pc) ? site_own_call() : define_call()),
+		.address = address,
+		.size = size,
+		.order = *grind.thread->order,
+		.thread = grind.thread->number,
+		.write = write
+	};
 }
 
 void define_dead(Addr address, SizeT size, bool write)
@@ -213,7 +307,7 @@ void define_dead(Addr address, SizeT size, bool write)
 	const struct definition *from = define_numbered(define_at(address));
 	bool freed = from && from->definer == DEFINED_FREED;
 	Addr pc = VG_(get_IP)(grind.thread->tid);
-	struct isolate_failure *failure = begin(freed ? FAILED_DEAD : FAILED_BEYOND, pc);
+	struct isolate_failure *failure = define_begin(freed ? FAILED_DEAD : FAILED_BEYOND, pc);
 
 	if (!failure)
 		return;
@@ -224,19 +318,44 @@ void define_dead(Addr address, SizeT size, bool write)
 		add_location(failure, address, size, write, pc);
 		define_list_reads(failure, define.hooked);
 	} else {
-		add_uses(failure, define.hooked);
+		define_add_uses(failure, define.hooked);
 	}
 }
 
 void define_freed_twice(Addr address)
 {
-	struct isolate_failure *failure = define.on ? begin(FAILED_FREE, 0) : NULL;
+	struct isolate_failure *failure = define.on ? define_begin(FAILED_FREE, 0) : NULL;
 
 	if (!failure)
 		return;
 	failure->address = address;
 	add_location(failure, address, 1, true, 0);
 	define_list_reads(failure, 0);
+}
+
+#define GUARD (1u << 20) /* beside the stack pointer: what a function keeps on the stack, about */
+/* Did the thread run out of stack? Then its stack pointer has left what is mapped, or is about to. */
+static bool is_below_stack(ThreadId tid, const struct value_thread *thread)
+{
+	Addr sp = VG_(get_SP)(tid), address = thread->access.address;
+
+	return thread->nreturns && address + GUARD > sp && address < sp + GUARD && !is_readable(address, 1) &&
+	       sp < thread->frames[0];
+}
+
+/* Whether the calls went on was decided by a branch: what that went by is what was used. */
+static void end_of_stack(const struct value_thread *thread, const struct value_branch *decided, Addr ip)
+{
+	struct isolate_failure *failure = define_begin(FAILED_STACK, ip);
+
+	failure->address = thread->access.address;
+	failure->size = thread->access.site->size;
+	failure->write = thread->access.write;
+	if (!decided)
+		return;
+	failure->branch = decided->site->pc;
+	failure->taken = decided->taken;
+	define_add_uses(failure, decided->mark);
 }
 
 void define_fatal(ThreadId tid)
@@ -250,28 +369,30 @@ void define_fatal(ThreadId tid)
 	const struct value_branch *decided = define_deciding_branch(thread);
 
 	if (VG_(in_generated_code) && thread->divides) {
-		failure = begin(FAILED_VALUE, thread->operand.site->pc);
-		add_uses(failure, thread->operand.mark);
+		failure = define_begin(FAILED_VALUE, thread->operand.site->pc);
+		define_add_uses(failure, thread->operand.mark);
+	} else if (thread->access.site && is_below_stack(tid, thread)) {
+		end_of_stack(thread, decided, ip);
 	} else if (thread->access.site && thread->access.site->pc == ip) {
-		failure = begin(FAILED_ACCESS, ip);
+		failure = define_begin(FAILED_ACCESS, ip);
 		failure->address = thread->access.address;
 		failure->size = thread->access.site->size;
 		failure->write = thread->access.write;
-		add_uses(failure, thread->access.mark);
+		define_add_uses(failure, thread->access.mark);
 	} else if (thread->jump.site && thread->jump.address == ip) {
-		failure = begin(FAILED_JUMP, thread->jump.site->pc);
+		failure = define_begin(FAILED_JUMP, thread->jump.site->pc);
 		failure->address = ip;
-		add_uses(failure, thread->jump.mark);
+		define_add_uses(failure, thread->jump.mark);
 		/* Nothing but a call writes return addresses: whatever else did is no innocent copy. */
 		for (uint32_t i = 0; thread->jump.returns && i < failure->nuses; i++)
 			failure->uses[i].hops[0].copied = 0;
 	} else if (decided) {
-		failure = begin(FAILED_BRANCH, decided->site->pc);
+		failure = define_begin(FAILED_BRANCH, decided->site->pc);
 		failure->branch = decided->site->pc;
 		failure->taken = decided->taken;
-		add_uses(failure, decided->mark);
+		define_add_uses(failure, decided->mark);
 	} else {
-		begin(FAILED_BRANCH, ip);
+		define_begin(FAILED_BRANCH, ip);
 	}
 }
 
@@ -301,51 +422,13 @@ void define_hung(void)
 		return;
 	const struct value_branch *decided = define_deciding_branch(define_thread());
 	struct isolate_failure *failure =
-		begin(FAILED_HANG, decided ? decided->site->pc : VG_(get_IP)(grind.thread->tid));
+		define_begin(FAILED_HANG, decided ? decided->site->pc : VG_(get_IP)(grind.thread->tid));
 
 	if (decided) {
 		failure->branch = decided->site->pc;
 		failure->taken = decided->taken;
 	}
-	add_uses(failure, decided ? youngest_of_round(MARK_FIRST(decided->mark)) |
-					    (decided->mark & ~MARK_NUMBER & ~MARK_COPY)
-				  : 0);
-}
-
-/* The last time that each instruction read or wrote what is watched. */
-static struct {
-	const struct value_site *site;
-	uint64_t mark;
-	uint32_t thread;
-} watched[ISOLATE_USES];
-
-void define_watched(const struct value_site *site, uint64_t mark)
-{
-	uint32_t i = 0;
-
-	if (!(mark & (MARK_NUMBER | MARK_NUMBER << MARK_BITS)))
-		return;
-	while (i < ISOLATE_USES && watched[i].site && watched[i].site->pc != site->pc)
-		i++;
-	if (i == ISOLATE_USES)
-		return;
-	watched[i].site = site;
-	watched[i].mark = mark;
-	watched[i].thread = grind.thread->number;
-}
-
-void define_ended(void)
-{
-	struct isolate_failure *failure = NULL;
-
-	for (uint32_t i = 0; define.on && i < ISOLATE_USES; i++) {
-		if (!watched[i].site || watched[i].mark & MARK_SUPPRESSED)
-			continue;
-		if (!failure)
-			failure = begin(FAILED_WATCH, watched[i].site->pc);
-		if (!failure)
-			return;
-		failure->thread = watched[i].thread;
-		add_uses(failure, watched[i].mark);
-	}
+	define_add_uses(failure, decided ? youngest_of_round(MARK_FIRST(decided->mark)) |
+						   (decided->mark & ~MARK_NUMBER & ~MARK_COPY)
+					 : 0);
 }

@@ -398,6 +398,15 @@ static void block_end(struct marking *m)
 	}
 }
 
+static void evaluation(struct marking *m)
+{
+	IRDirty *dirty =
+		unsafeIRDirty_0_N(1, "define_evaluate", VG_(fnptr_to_fnentry)((void *)define_evaluate),
+				  mkIRExprVec_1(word((Addr)site_here(m, 8))));
+
+	addStmtToIRSB(m->out, IRStmt_Dirty(dirty));
+}
+
 static void statement(struct marking *m, IRStmt *st, bool last)
 {
 	switch (st->tag) {
@@ -405,6 +414,8 @@ static void statement(struct marking *m, IRStmt *st, bool last)
 		m->pc = st->Ist.IMark.addr;
 		m->length = st->Ist.IMark.len;
 		addStmtToIRSB(m->out, st);
+		if (define_is_point(m->pc))
+			evaluation(m);
 		break;
 	case Ist_WrTmp:
 		assignment(m, st);

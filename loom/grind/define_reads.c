@@ -6,12 +6,13 @@
 #include "loom/grind/define.h"
 
 #define PENDING 512u
-#define DISTANT 24u /* steps back, at most */
+#define BRANCHED 128u /* of them are kept for what branches went by */
+#define DISTANT 24u   /* steps back, at most */
 
 struct pending {
 	uint32_t number; /* of the load */
 	uint32_t distance, dependence;
-	bool done;
+	bool expanded, told;
 };
 
 struct search {
@@ -19,13 +20,15 @@ struct search {
 	uint32_t n;
 };
 
-static void push(struct search *search, uint32_t number, uint32_t distance, uint32_t dependence)
+static void push_loads(struct search *search, uint32_t number, uint32_t distance, uint32_t dependence,
+		       uint32_t *left)
 {
 	const struct load *load = define_load_numbered(number);
 
 	/* What stands for two: the second may stand for two again. */
-	for (uint32_t i = 0; load && !load->site && i < PENDING; i++) {
-		push(search, MARK_FIRST(load->mark), distance, dependence);
+	while (load && !load->site && *left) {
+		--*left;
+		push_loads(search, MARK_FIRST(load->mark), distance, dependence, left);
 		number = MARK_SECOND(load->mark);
 		load = define_load_numbered(number);
 	}
@@ -34,9 +37,17 @@ static void push(struct search *search, uint32_t number, uint32_t distance, uint
 	for (uint32_t i = 0; i < search->n; i++)
 		if (search->pending[i].number == number)
 			return;
-	if (search->n < PENDING)
+	if (search->n < PENDING - (dependence == READ_CONTROL ? 0 : BRANCHED))
 		search->pending[search->n++] =
 			(struct pending){ .number = number, .distance = distance, .dependence = dependence };
+}
+
+/* So many that stand for two are taken apart at most: a sum in a loop may be one of thousands, with shared parts. */
+static void push(struct search *search, uint32_t number, uint32_t distance, uint32_t dependence)
+{
+	uint32_t left = PENDING;
+
+	push_loads(search, number, distance, dependence, &left);
 }
 
 static void push_mark(struct search *search, uint64_t mark, uint32_t distance, uint32_t dependence)
@@ -45,18 +56,39 @@ static void push_mark(struct search *search, uint64_t mark, uint32_t distance, u
 	push(search, MARK_SECOND(mark), distance, dependence);
 }
 
-static struct pending *nearest(struct search *search)
+static struct pending *nearest(struct search *search, bool to_tell)
 {
 	struct pending *best = NULL;
 
-	for (uint32_t i = 0; i < search->n; i++)
-		if (!search->pending[i].done && (!best || search->pending[i].distance < best->distance))
-			best = &search->pending[i];
+	for (uint32_t i = 0; i < search->n; i++) {
+		struct pending *at = &search->pending[i];
+
+		if (!(to_tell ? at->told : at->expanded) && (!best || at->distance < best->distance))
+			best = at;
+	}
 	return best;
 }
 
-/* What was read, and then what that depends on. */
-static void expand(struct search *search, struct isolate_failure *failure, const struct pending *at)
+#define DECIDED 2u  /* steps from a write to the branch that led its thread there */
+#define DECIDING 1u /* as far from the failure as this, what decided for a write is looked at */
+
+/* Nobody had written there, but beside it, as elements of an array are: what said where to write those may have said a
+ * wrong place for this one. */
+static void push_neighbours(struct search *search, const struct pending *at, const struct load *load)
+{
+	const SizeT size = load->site->size;
+
+	for (int side = 0; side < 2; side++) {
+		const struct definition *beside =
+			define_numbered(define_at(side ? load->address + size : load->address - size));
+
+		if (beside && beside->definer == DEFINED_STORE && beside->size == size)
+			push_mark(search, beside->where, at->distance + 1, READ_ADDRESS);
+	}
+}
+
+/* What a read depends on. */
+static void expand(struct search *search, const struct pending *at)
 {
 	const struct load *load = define_load_numbered(at->number);
 	bool control =
@@ -65,7 +97,13 @@ static void expand(struct search *search, struct isolate_failure *failure, const
 	for (uint32_t i = 0; i < LOAD_WORDS && 8 * i < load->site->size; i++) {
 		const struct definition *from = define_numbered(load->definition[i]);
 
-		if (!from || from->definer != DEFINED_STORE)
+		if (!from && !at->distance && load->site->size <= 8)
+			push_neighbours(search, at, load);
+		if (!from)
+			continue;
+		if (at->distance <= DECIDING && !control && from->thread != load->thread)
+			push_mark(search, from->decided, at->distance + DECIDED, READ_CONTROL);
+		if (from->definer != DEFINED_STORE)
 			continue;
 		push_mark(search, from->mark, at->distance + !(from->mark & MARK_COPY),
 			  control ? READ_CONTROL : READ_VALUE);
@@ -75,14 +113,41 @@ static void expand(struct search *search, struct isolate_failure *failure, const
 			push_mark(search, from->where, 1, control ? READ_CONTROL : READ_ADDRESS);
 	}
 	push_mark(search, load->mark, at->distance + 1, control ? READ_CONTROL : READ_ADDRESS);
-	failure->reads[failure->nreads++] =
-		(struct isolate_read){ .place = define_place(load->site->pc, load->call),
-				       .address = load->address,
-				       .size = load->site->size,
-				       .order = load->order,
-				       .thread = load->thread,
-				       .dependence = at->dependence,
-				       .distance = at->distance };
+}
+
+static void expand_all(struct search *search)
+{
+	struct pending *at;
+
+	while ((at = nearest(search, false))) {
+		const struct pending now = *at;
+
+		at->expanded = true;
+		expand(search, &now);
+	}
+}
+
+/* Reads of libraries of what libraries had written are no accesses of the program. */
+static bool is_of_program(const struct load *load)
+{
+	const struct definition *from = define_numbered(load->definition[0]);
+
+	return load->site->kind == CODE_PROGRAM || !from || !from->site || from->site->kind == CODE_PROGRAM;
+}
+
+static void tell(struct isolate_failure *failure, const struct pending *at)
+{
+	const struct load *load = define_load_numbered(at->number);
+
+	if (is_of_program(load))
+		failure->reads[failure->nreads++] =
+			(struct isolate_read){ .place = define_place(load->site->pc, load->call),
+					       .address = load->address,
+					       .size = load->site->size,
+					       .order = load->order,
+					       .thread = load->thread,
+					       .dependence = at->dependence,
+					       .distance = at->distance };
 }
 
 /* The youngest branch that is older than `before`, among calls that are at most so deep. */
@@ -125,6 +190,11 @@ void define_list_reads(struct isolate_failure *failure, uint64_t mark)
 	struct pending *at;
 
 	push_mark(search, mark, 0, READ_USED);
+	/* Of a block that was freed, why it was. */
+	if (failure->nuses && !failure->reads[0].distance && failure->nreads)
+		push_mark(search, define_decided(failure->uses[0].hops[0].definition.when), DECIDED,
+			  READ_CONTROL);
+	expand_all(search);
 	for (uint32_t i = 0; i < BRANCHES; i++) {
 		const struct value_branch *branch = branch_before(thread, before, BRANCH_DEPTHS);
 
@@ -142,9 +212,10 @@ void define_list_reads(struct isolate_failure *failure, uint64_t mark)
 		if (branch)
 			push_mark(search, branch->mark, 1, READ_CONTROL);
 	}
-	while (failure->nreads < ISOLATE_READS && (at = nearest(search))) {
-		at->done = true;
-		expand(search, failure, at);
+	expand_all(search);
+	while (failure->nreads < ISOLATE_READS && (at = nearest(search, true))) {
+		at->told = true;
+		tell(failure, at);
 	}
 	VG_(free)(search);
 }

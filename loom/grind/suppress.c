@@ -67,6 +67,7 @@ static void note_branch(const struct value_site *site, uint64_t mark, Addr taken
 			if (kept[i].when < kept[at].when)
 				at = i;
 	}
+	thread->decided = mark;
 	kept[at] = (struct value_branch){ .site = site, .mark = mark, .when = ++when, .taken = taken };
 }
 
