@@ -10,6 +10,7 @@
 #include "base/progress.h"
 #include "cmds/cmds.h"
 #include "cmds/learn.h"
+#include "diagnose/statistics.h"
 #include "loom/arm.h"
 #include "loom/armed_format.h"
 #include "loom/world/world.h"
@@ -28,7 +29,8 @@ struct expose_options {
 /* clang-format off */
 static const struct options_entry entries[] = {
 	{ 'n', "runs", "N", OPTIONS_NUMBER, AT(runs), .low = 1, .high = 1000000,
-	  .help = "runs to learn from first, when none are recorded (default 100)" },
+	  .help = "runs to learn from first, when none are recorded (default 100), and as many free ones "
+		  "when some fail" },
 	{ .name = "tries", .value = "N", .kind = OPTIONS_NUMBER, AT(tries), .low = 1, .high = 1000,
 	  .help = "controlled and free runs for each order (default 6 of either)" },
 	{ .name = "stall", .value = "MS", .kind = OPTIONS_NUMBER, AT(stall_ms), .high = GUARD_MOST_MS,
@@ -47,8 +49,8 @@ static const struct options_page page = {
 	.verb = "expose",
 	.operands = "[options] -- PROGRAM ARGS",
 	.summary = "turn orders round that passing runs never broke, and see what fails",
-	.text = "Where an access only ever came right after one other, that one should probably always come "
-		"first. "
+	.text = "Where an access only ever came right after one other, or after one of a few writes, that "
+		"one should probably always come first. "
 		"The thread that is about to do it is held until the other has gone ahead, in controlled "
 		"runs and, "
 		"with a stall, in free ones. When the program prevents that, nothing happens. When it does "
@@ -71,6 +73,9 @@ struct exposure {
 	size_t nunits;
 	struct guard_set set;
 	struct findings findings;
+	struct shares {
+		uint64_t runs, failed;
+	} before[2];                    /* recorded before anything was turned round: free, controlled */
 	uint64_t tried, turned, passed; /* orders: tried, turned round, turned round in a passing run */
 };
 
@@ -199,21 +204,48 @@ static void add_finding(struct exposure *exposure, struct order_kept order,
 	finding_settle(finding);
 }
 
+/* A program that fails anyhow also fails with a harmless order turned round: more often is what counts. */
+static bool is_harmful(const struct outcome_counts *counts, const struct shares *before)
+{
+	return counts->failed && (!before->failed || statistics_is_less(before->failed, before->runs,
+									counts->failed, counts->turned));
+}
+
 static struct error *try_order(struct exposure *exposure, struct order_kept order)
 {
-	struct outcome_counts counts = { 0 };
+	struct outcome_counts controlled = { 0 }, loose = { 0 };
 	struct claim claim;
 
 	if (!orders_claim(&exposure->set, order, exposure->units, exposure->nunits, &claim))
 		return NULL;
 	exposure->tried++;
-	TRY(try_controlled(exposure, &claim, exposure->options->tries, &counts));
-	if (!counts.failed && exposure->options->stall_ms)
-		TRY(try_free(exposure, order, &claim, exposure->options->tries, &counts));
-	exposure->turned += counts.turned > 0;
-	exposure->passed += counts.passed > 0;
-	if (counts.failed)
-		add_finding(exposure, order, &counts);
+	TRY(try_controlled(exposure, &claim, exposure->options->tries, &controlled));
+	bool harmful = is_harmful(&controlled, &exposure->before[true]);
+
+	if (!harmful && exposure->options->stall_ms)
+		TRY(try_free(exposure, order, &claim, exposure->options->tries, &loose));
+	exposure->turned += controlled.turned + loose.turned > 0;
+	exposure->passed += controlled.passed + loose.passed > 0;
+	if (harmful || is_harmful(&loose, &exposure->before[false]))
+		add_finding(exposure, order, harmful ? &controlled : &loose);
+	return NULL;
+}
+
+/* How often the program fails by itself. */
+static struct error *count_before(struct exposure *exposure)
+{
+	struct run *runs = NULL;
+	size_t n = 0;
+
+	TRY(store_runs(exposure->store, exposure->campaign, &runs, &n));
+	for (size_t i = 0; i < n; i++) {
+		struct shares *of = &exposure->before[runs[i].schedule.policy != SCHEDULE_FREE];
+
+		of->runs++;
+		of->failed += runs[i].label == LABEL_FAIL;
+		run_free(&runs[i]);
+	}
+	free(runs);
 	return NULL;
 }
 
@@ -231,6 +263,7 @@ static struct error *learn_first(struct exposure *exposure, uint64_t build)
 		training_free(&training);
 		training_start(&training);
 		TRY(learn_run(exposure->store, &exposure->launch, build, &runs));
+		TRY(learn_witnesses(exposure->store, &exposure->launch, build, &runs, runs.most));
 		TRY(training_add(&training, exposure->store, exposure->campaign, false));
 	}
 	if (!training.runs.n)
@@ -258,6 +291,7 @@ static struct error *expose(struct exposure *exposure, uint64_t build)
 	_cleanup_(orders_free) struct orders orders = { 0 };
 
 	TRY(learn_first(exposure, build));
+	TRY(count_before(exposure));
 	orders_find(&exposure->set, &orders);
 	progress = progress_start(STDERR_FILENO, orders.list.n);
 	for (size_t i = 0; i < orders.list.n && !cmds_interrupted(); i++) {

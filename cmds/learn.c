@@ -110,20 +110,6 @@ static struct launch_options launch_of(const struct learn_options *options)
 					.check = options->check };
 }
 
-/* Where controlled runs failed others may have passed by luck: what free runs have by themselves tells. */
-static struct error *ask_free_runs(const struct learn_options *options, struct store *store,
-				   const struct launch_options *launch, uint64_t build, bool *interrupted)
-{
-	struct learn_runs runs = { .most = options->runs ? options->runs : RUNS_WITNESSED,
-				   .free = true,
-				   .jobs = options->jobs,
-				   .store = options->store };
-
-	TRY(learn_run(store, launch, build, &runs));
-	*interrupted = runs.interrupted;
-	return NULL;
-}
-
 /* Runs the program; *path is where it lies. */
 static struct error *train(const struct learn_options *options, struct store *store, char **argv, char **path,
 			   bool *interrupted)
@@ -151,8 +137,8 @@ static struct error *train(const struct learn_options *options, struct store *st
 			(unsigned long long)runs.done, argv[0], argv[0],
 			options->free ? "and --timeout, --expect and --check say what a failure is"
 				      : "and --free lets threads run as they do by themselves");
-	if (!options->free && runs.failed && !*interrupted)
-		TRY(ask_free_runs(options, store, &launch, build, interrupted));
+	TRY(learn_witnesses(store, &launch, build, &runs, options->runs ? options->runs : RUNS_WITNESSED));
+	*interrupted = runs.interrupted;
 	return NULL;
 }
 

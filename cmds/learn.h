@@ -18,6 +18,9 @@ struct learn_runs {
 /* Runs the program, records each run, and stops when the sets have converged. */
 struct error *learn_run(struct store *store, const struct launch_options *launch, uint64_t build,
 			struct learn_runs *runs);
+/* Where controlled runs failed others may have passed by luck: what `n` free runs have by themselves tells. */
+struct error *learn_witnesses(struct store *store, const struct launch_options *launch, uint64_t build,
+			      struct learn_runs *runs, uint64_t n);
 #define LEARN_TRACES_ENOUGH UINT64_MAX /* until they teach nothing new, for a few seconds at most */
 /* Traces the campaign's command line `n` times, if its program is still the one that ran. */
 struct error *learn_trace(const struct campaign *campaign, const struct launch_options *oracle, uint64_t n,

@@ -113,6 +113,18 @@ struct error *learn_run(struct store *store, const struct launch_options *launch
 	return NULL;
 }
 
+struct error *learn_witnesses(struct store *store, const struct launch_options *launch, uint64_t build,
+			      struct learn_runs *runs, uint64_t n)
+{
+	struct learn_runs witnesses = { .most = n, .free = true, .jobs = runs->jobs, .store = runs->store };
+
+	if (runs->free || !runs->failed || runs->interrupted)
+		return NULL;
+	TRY(learn_run(store, launch, build, &witnesses));
+	runs->interrupted = witnesses.interrupted;
+	return NULL;
+}
+
 static struct error *trace_once(const struct launch_options *launch, struct training *training,
 				double *spent_s)
 {

@@ -215,6 +215,52 @@ uint32_t *guard_set_alike(const struct guard_set *set)
 	return alike;
 }
 
+/* Doubted members are none. */
+static bool may_violate(const struct guard_set *set, uint32_t number, size_t group_size)
+{
+	const struct guard_site *site = guard_set_site(set, number);
+
+	return !site->any &&
+	       (site->own || !guard_set_allows(set, number, GUARD_NIL) || site->before.n < group_size + 1);
+}
+
+void guard_set_find_idle(struct guard_set *set)
+{
+	struct map sizes = { 0 }, busy = { 0 };
+
+	for (uint32_t number = 1; number <= set->sites.n; number++)
+		++*map_put(&sizes, guard_set_site(set, number)->group, NULL);
+	/* Whose members are all in its group, and as many as the group has, has the whole group in its set. */
+	for (uint32_t number = 1; number <= set->sites.n; number++) {
+		const struct guard_site *site = guard_set_site(set, number);
+		bool apart = !site->group || may_violate(set, number, *map_get(&sizes, site->group));
+
+		for (size_t i = 0; i < site->before.n; i++)
+			apart |= site->before.items[i] != GUARD_NIL &&
+				 guard_set_site(set, site->before.items[i])->group != site->group;
+		if (apart)
+			map_put(&busy, site->group, NULL);
+	}
+	for (uint32_t number = 1; number <= set->sites.n; number++)
+		guard_set_site(set, number)->idle = !map_get(&busy, guard_set_site(set, number)->group);
+	map_free(&sizes);
+	map_free(&busy);
+}
+
+bool guard_set_touches(const struct guard_set *set, enum guard_memory memory)
+{
+	bool known = false;
+
+	for (size_t i = 0; i < set->sites.n; i++) {
+		const struct guard_site *site = &set->sites.items[i];
+
+		known |= site->memory != 0;
+		if (!site->any && !site->idle && site->memory & memory)
+			return true;
+	}
+	return set->rules.n > 0 || !known;
+}
+
 uint64_t guard_set_hash(const struct guard_set *set)
 {
 	char *text = NULL;

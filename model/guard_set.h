@@ -19,6 +19,13 @@
 #define GUARD_LIMIT_MS 10u    /* the paper's, section 3.3 */
 #define GUARD_MOST_MS 600000u /* ten minutes */
 
+/* Where the bytes lie that an access touched in traced runs; 0 when no trace tells. */
+enum guard_memory {
+	GUARD_MEMORY_LASTING = 1, /* static, or whatever the program's own code did not begin */
+	GUARD_MEMORY_HEAP = 2,    /* blocks that the program allocates */
+	GUARD_MEMORY_STACK = 4,   /* variables on stacks */
+};
+
 struct guard_site {
 	uint64_t id; /* place_id */
 	enum site_kind kind;
@@ -32,6 +39,8 @@ struct guard_site {
 	bool any;                                   /* anything may come before it */
 	bool begins;                                /* training: it was the first at some location */
 	bool own;             /* with GUARD_NIL: where nobody else has been the thread itself has */
+	uint8_t memory;       /* enum guard_memory, several at once */
+	bool idle;            /* not in the text: see guard_set_find_idle */
 	VEC(uint32_t) before; /* rising: GUARD_NIL, numbers of sites */
 	VEC(uint32_t)
 	doubted; /* rising: the same, of what passing runs had, but maybe by luck; not in `before` */
@@ -85,6 +94,12 @@ uint32_t guard_set_find(const struct guard_set *set, uint64_t id);
 void guard_set_choose(const struct guard_set *set, const bool *keep, struct guard_set *out);
 /* By number: the lowest number of those that are in the same sets. Owned by the caller. */
 uint32_t *guard_set_alike(const struct guard_set *set);
+/* Sets `idle` where no access of the group can ever violate its set: each may follow each, and nobody. Nothing is
+ * to be noted there either, since groups never met. */
+void guard_set_find_idle(struct guard_set *set);
+/* May a guarded access of the set touch memory of this kind? Traces tell: an access that none of them has seen is rare,
+ * and if it is wrongly left out a stall in vain is what comes of it. Without any trace all may. */
+bool guard_set_touches(const struct guard_set *set, enum guard_memory memory);
 /* What tells whether two sets are the same: their text. */
 uint64_t guard_set_hash(const struct guard_set *set);
 

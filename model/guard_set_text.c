@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define TITLE "unsnarl guard set"
-#define VERSION 1
+#define VERSION 2
 #define MOST_BYTES ((size_t)1 << 28)
 
 /* ---- writing ---- */
@@ -35,6 +35,25 @@ static void put_word(FILE *out, const char *word)
 	}
 }
 
+static const struct {
+	enum guard_memory memory;
+	const char *name;
+} memories[] = { { GUARD_MEMORY_LASTING, "lasting" },
+		 { GUARD_MEMORY_HEAP, "heap" },
+		 { GUARD_MEMORY_STACK, "stack" } };
+
+static void put_memory(FILE *out, uint8_t memory)
+{
+	const char *between = " in ";
+
+	for (size_t i = 0; i < sizeof memories / sizeof *memories; i++) {
+		if (!(memory & memories[i].memory))
+			continue;
+		fprintf(out, "%s%s", between, memories[i].name);
+		between = "+";
+	}
+}
+
 static void put_site(FILE *out, const struct guard_set *set, uint32_t number)
 {
 	const struct guard_site *site = guard_set_site(set, number);
@@ -45,8 +64,10 @@ static void put_site(FILE *out, const struct guard_set *set, uint32_t number)
 	put_word(out, site->function);
 	put_word(out, site->variable);
 	put_word(out, site->through);
-	fprintf(out, " %u/%u size %u grain %u group %u count %" PRIu64 "\n  after", site->rank.which,
-		site->rank.of, site->size, site->grain, site->group, site->count);
+	fprintf(out, " %u/%u size %u grain %u group %u count %" PRIu64, site->rank.which, site->rank.of,
+		site->size, site->grain, site->group, site->count);
+	put_memory(out, site->memory);
+	fprintf(out, "\n  after");
 	if (site->any)
 		fprintf(out, " any");
 	for (size_t i = 0; i < site->before.n; i++) {
@@ -252,6 +273,26 @@ static bool kind_of(const char *word_of_kind, enum site_kind *out)
 	return false;
 }
 
+/* `in` and kinds of memory with + between them, or nothing. */
+static bool read_memory(struct text *text, uint8_t *out)
+{
+	const char *in = word(text);
+	char *kinds = in && strcmp(in, "in") == 0 ? word(text) : NULL;
+
+	if (in && !kinds)
+		return false;
+	for (const char *kind; (kind = strsep(&kinds, "+"));) {
+		size_t i = 0;
+
+		while (i < sizeof memories / sizeof *memories && strcmp(kind, memories[i].name) != 0)
+			i++;
+		if (i == sizeof memories / sizeof *memories)
+			return false;
+		*out |= (uint8_t)memories[i].memory;
+	}
+	return !word(text);
+}
+
 static bool read_site(struct text *text, struct guard_site *site)
 {
 	uint64_t size, grain, group;
@@ -274,7 +315,7 @@ static bool read_site(struct text *text, struct guard_site *site)
 	site->size = (uint32_t)size;
 	site->grain = (uint32_t)grain;
 	site->group = (uint32_t)group;
-	return grain && !(grain & (grain - 1)) && !word(text);
+	return grain && !(grain & (grain - 1)) && read_memory(text, &site->memory);
 }
 
 static bool read_before(struct text *text, uint64_t sites, struct guard_set *set)

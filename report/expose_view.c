@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "report/answer.h"
-#include "report/finding.h"
+#include "report/finding_view.h"
 
 void expose_tell_finding(struct finding *finding)
 {
@@ -39,7 +39,7 @@ void expose_print(const struct exposed *exposed)
 	_cleanup_free_ char *program = memory_string(exposed->program);
 	struct excerpts excerpts = { .folder = memory_string(dirname(program)) };
 
-	printf("%zu accesses only ever came after one other; %" PRIu64
+	printf("%zu accesses only ever came after one other or a few writes; %" PRIu64
 	       " of these orders could be turned round, %" PRIu64 " of them without harm.\n",
 	       exposed->orders, exposed->turned, exposed->harmless);
 	for (size_t i = 0; i < exposed->findings->n; i++)

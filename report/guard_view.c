@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "report/answer.h"
-#include "report/finding.h"
+#include "report/finding_view.h"
 #include "report/text.h"
 #include "report/words.h"
 

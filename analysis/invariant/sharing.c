@@ -14,7 +14,15 @@
 
 struct granule {
 	uint32_t nodes[GRANULE]; /* by byte; 0 untouched in this life */
+	uint8_t memory;          /* enum guard_memory of the small blocks in it; 0 unknown */
 };
+
+/* A block that is too large for a mark in each of its granules. */
+struct large {
+	uint64_t address, size;
+	uint8_t memory;
+};
+#define LARGE (64u << 10)
 
 /* A byte, from the beginning of its life on: who touched it first. */
 struct node {
@@ -28,8 +36,9 @@ struct walk {
 	struct map at; /* granule to its place in `granules`, plus 1 */
 	VEC(struct granule) granules;
 	VEC(struct node) nodes;
-	const bool *marks; /* by place: it is the read of UNSNARL_GUARD_ADDRESS */
-	bool marking;      /* the second walk: nodes are there in the same order */
+	VEC(struct large) large; /* the latest last */
+	const bool *marks;       /* by place: it is the read of UNSNARL_GUARD_ADDRESS */
+	bool marking;            /* the second walk: nodes are there in the same order */
 	size_t next;
 };
 
@@ -40,25 +49,10 @@ static void begin_lives(struct walk *walk, uint64_t address, uint64_t size)
 		const struct map_slot *slot = &walk->at.slots[i];
 
 		for (uint64_t byte = 0; slot->used && byte < GRANULE; byte++)
-			if (slot->key * GRANULE + byte - address < size)
+			if (slot->key * GRANULE + byte - address < size) {
 				walk->granules.items[slot->value].nodes[byte] = 0;
-	}
-}
-
-static void begin_life(struct walk *walk, uint64_t address, uint64_t size)
-{
-	if (size / GRANULE > walk->at.room) {
-		begin_lives(walk, address, size);
-		return;
-	}
-	for (uint64_t at = address; at < address + size;) {
-		uint64_t number = at / GRANULE, end = (number + 1) * GRANULE;
-		const uint64_t *place = map_get(&walk->at, number);
-
-		if (place)
-			for (uint64_t byte = at; byte < end && byte < address + size; byte++)
-				walk->granules.items[*place].nodes[byte % GRANULE] = 0;
-		at = end;
+				walk->granules.items[slot->value].memory = 0;
+			}
 	}
 }
 
@@ -72,6 +66,63 @@ static struct granule *granule_of(struct walk *walk, uint64_t number)
 		VEC_PUSH(&walk->granules);
 	}
 	return &walk->granules.items[*place];
+}
+
+static void forget_nodes(struct granule *granule, uint64_t from, uint64_t to)
+{
+	for (uint64_t byte = from; byte < to; byte++)
+		granule->nodes[byte % GRANULE] = 0;
+}
+
+static void begin_large(struct walk *walk, uint64_t address, uint64_t size, uint8_t memory)
+{
+	*VEC_PUSH(&walk->large) = (struct large){ address, size, memory };
+	if (size / GRANULE > walk->at.room) {
+		begin_lives(walk, address, size);
+		return;
+	}
+	for (uint64_t at = address; at < address + size; at = (at / GRANULE + 1) * GRANULE) {
+		const uint64_t *place = map_get(&walk->at, at / GRANULE);
+		uint64_t end = (at / GRANULE + 1) * GRANULE;
+
+		if (!place)
+			continue;
+		forget_nodes(&walk->granules.items[*place], at, end < address + size ? end : address + size);
+		walk->granules.items[*place].memory = 0;
+	}
+}
+
+static void begin_life(struct walk *walk, const struct block *block)
+{
+	uint64_t stop = block->address + block->size;
+	uint8_t memory = block->stack              ? GUARD_MEMORY_STACK
+			 : block->site == SITE_NIL ? GUARD_MEMORY_LASTING
+						   : GUARD_MEMORY_HEAP;
+
+	if (block->size >= LARGE) {
+		begin_large(walk, block->address, block->size, memory);
+		return;
+	}
+	for (uint64_t at = block->address; at < stop;) {
+		struct granule *granule = granule_of(walk, at / GRANULE);
+		uint64_t end = (at / GRANULE + 1) * GRANULE;
+		bool whole = at % GRANULE == 0 && end <= stop;
+
+		forget_nodes(granule, at, end < stop ? end : stop);
+		granule->memory = (uint8_t)(memory | (whole ? 0 : granule->memory));
+		at = end;
+	}
+}
+
+/* What kind of memory an address is now. */
+static uint8_t memory_at(const struct walk *walk, const struct granule *granule, uint64_t address)
+{
+	if (granule->memory)
+		return granule->memory;
+	for (size_t i = walk->large.n; i-- > 0;)
+		if (address - walk->large.items[i].address < walk->large.items[i].size)
+			return walk->large.items[i].memory;
+	return GUARD_MEMORY_LASTING;
 }
 
 static uint32_t new_node(struct walk *walk, uint32_t place, uint32_t thread)
@@ -100,13 +151,15 @@ static void touch(struct walk *walk, uint32_t place, const struct event *event)
 
 	for (uint64_t byte = event->address; byte < end;) {
 		struct granule *granule = granule_of(walk, byte / GRANULE);
+		struct guard_site *site = guard_set_site(&walk->training->places, place);
 
+		site->memory |= memory_at(walk, granule, byte);
 		do {
 			uint32_t *node = &granule->nodes[byte % GRANULE];
 
 			if (!*node) {
 				*node = new_node(walk, place, event->thread);
-				guard_set_site(&walk->training->places, place)->begins = true;
+				site->begins = true;
 			}
 			meet(walk, &walk->nodes.items[*node - 1], place, event->thread);
 			byte++;
@@ -120,11 +173,12 @@ static void walk_over(struct walk *walk, const struct observations *traced, cons
 
 	map_free(&walk->at);
 	walk->granules.n = 0;
+	walk->large.n = 0;
 	for (size_t i = 0; i < traced->nevents; i++) {
 		const struct event *event = &traced->events[i];
 
 		for (; block < traced->nblocks && traced->blocks[block].before <= i; block++)
-			begin_life(walk, traced->blocks[block].address, traced->blocks[block].size);
+			begin_life(walk, &traced->blocks[block]);
 		if (event->site != SITE_NIL && places[event->site])
 			touch(walk, places[event->site], event);
 	}
@@ -229,6 +283,7 @@ void training_trace(struct training *training, const struct observations *traced
 	map_free(&walk.at);
 	VEC_FREE(&walk.granules);
 	VEC_FREE(&walk.nodes);
+	VEC_FREE(&walk.large);
 	training->traces++;
 	training->quiet = count_first(training) > began ? 0 : training->quiet + 1;
 }

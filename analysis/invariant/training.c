@@ -366,6 +366,19 @@ static void settle_grains(struct training *training, struct guard_set *set)
 	}
 }
 
+/* Accesses of a group meet at the same bytes. What no trace has seen is taken to touch what the others of its group
+ * do; of a group that no trace has seen nothing is known. */
+static void settle_memory(const struct training *training, struct guard_set *set)
+{
+	_cleanup_free_ uint8_t *memories = memory_alloc(training->places.sites.n + 1);
+
+	for (uint32_t number = 1; number <= set->sites.n; number++)
+		memories[guard_set_site(set, number)->group] |= guard_set_site(set, number)->memory;
+	for (uint32_t number = 1; number <= set->sites.n; number++)
+		if (!guard_set_site(set, number)->memory)
+			guard_set_site(set, number)->memory = memories[guard_set_site(set, number)->group];
+}
+
 /* Reads that in no trace were the first at their location, of enough to say so, with others that are told apart as
  * exactly: where no other thread has been they expect their own thread to have been. */
 static void settle_own(const struct training *training, struct guard_set *set)
@@ -417,5 +430,6 @@ void training_set(struct training *training, struct guard_set *out)
 			strncmp(guard_set_site(places, number)->variable, "unsnarl_mark_", 13) != 0;
 	guard_set_choose(places, training->shared.items, out);
 	settle_grains(training, out);
+	settle_memory(training, out);
 	settle_own(training, out);
 }

@@ -144,7 +144,7 @@ static void look_ahead(struct weave *weave, LLVMValueRef lock, const struct guar
 	const struct guard_site *site = guard_set_site(weave->options->guard, guarded->site);
 	weave_before(weave, lock);
 	LLVMValueRef pointer = known_at(weave, guarded->access.pointer, lock, DEPTH_MOST);
-	if (!pointer || site->any || guarded->access.extent)
+	if (!pointer || site->any || site->idle || guarded->access.extent)
 		return;
 	LLVMValueRef mutex = LLVMBuildPtrToInt(weave->builder, LLVMGetOperand(lock, 0), weave->i64, "");
 	LLVMValueRef arguments[] = { guard_address(weave, pointer, site->grain),

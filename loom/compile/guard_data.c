@@ -1,7 +1,7 @@
 /* The guard set as C source, compiled when a guarded program is linked. Rows of bits for
  * sets of a usual size, sorted lists for very large ones.
  */
-#include "loom/compile/guard.h"
+#include "loom/compile/guard_data.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@ struct error *guard_load(const char *path, const char *limit, struct guard_set *
 	char *end;
 
 	TRY(guard_set_read(path, out));
+	guard_set_find_idle(out);
 	if (!limit)
 		return NULL;
 	unsigned long ms = strtoul(limit, &end, 10);
@@ -75,7 +76,7 @@ static void put_names(FILE *out, const struct guard_set *set)
 	}
 	fprintf(out, "};\nstatic const unsigned char any[] = {0");
 	for (uint32_t number = 1; number <= set->sites.n; number++)
-		fprintf(out, ",%d", guard_set_site(set, number)->any);
+		fprintf(out, ",%d", guard_set_site(set, number)->any || guard_set_site(set, number)->idle);
 	fprintf(out, "};\n");
 }
 

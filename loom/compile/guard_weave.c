@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "loom/compile/guard.h"
+#include "loom/compile/guard_data.h"
 #include "loom/compile/guard_weave.h"
 #include "loom/guard/inline.h"
 
@@ -98,7 +98,7 @@ static void guard_access(struct weave *weave, struct access access, const struct
 
 /* ---- memory that begins a new life ---- */
 
-static void fresh_blocks(struct weave *weave)
+static void fresh_blocks(struct weave *weave, uint32_t *nhooks)
 {
 	weave_allocs_collect(weave);
 	for (size_t i = 0; i < weave->allocs.n; i++) {
@@ -115,10 +115,11 @@ static void fresh_blocks(struct weave *weave)
 		LLVMSetCurrentDebugLocation2(weave->builder, LLVMInstructionGetDebugLoc(call));
 		LLVMValueRef block = LLVMBuildPtrToInt(weave->builder, call, weave->i64, "");
 		guard_call(weave, "unsnarl_guard_fresh", &block, 1);
+		(*nhooks)++;
 	}
 }
 
-static void fresh_variables(struct weave *weave)
+static void fresh_variables(struct weave *weave, uint32_t *nhooks)
 {
 	LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(weave->function);
 	for (LLVMValueRef i = LLVMGetFirstInstruction(entry), next; i; i = next) {
@@ -138,22 +139,25 @@ static void fresh_variables(struct weave *weave)
 			guard_call(weave, "unsnarl_guard_fresh_stack", arguments, 2);
 		else
 			call_inlined(weave, "unsnarl_hook_fresh_stack", arguments, 2);
+		(*nhooks)++;
 	}
 }
 
 /* ---- the unit ---- */
 
 /* Refers to the symbol that the set's data define. */
-static void refer(struct weave *weave)
+void guard_refer(LLVMModuleRef module, const struct guard_set *set)
 {
+	LLVMContextRef context = LLVMGetModuleContext(module);
+	LLVMTypeRef pointer = LLVMPointerTypeInContext(context, 0);
 	char symbol[64];
-	guard_symbol(weave->options->guard, symbol);
-	LLVMValueRef data = LLVMAddGlobal(weave->module, weave->i8, symbol);
-	LLVMValueRef kept = LLVMAddGlobal(weave->module, weave->pointer, "unsnarl_guard_reference");
+	guard_symbol(set, symbol);
+	LLVMValueRef data = LLVMAddGlobal(module, LLVMInt8TypeInContext(context), symbol);
+	LLVMValueRef kept = LLVMAddGlobal(module, pointer, "unsnarl_guard_reference");
 	LLVMSetInitializer(kept, data);
 	LLVMSetLinkage(kept, LLVMInternalLinkage);
 	LLVMSetSection(kept, ".unsnarl_reference");
-	LLVMValueRef old = LLVMGetNamedGlobal(weave->module, "llvm.compiler.used");
+	LLVMValueRef old = LLVMGetNamedGlobal(module, "llvm.compiler.used");
 	LLVMValueRef items[65];
 	unsigned n = 0;
 	for (unsigned i = 0; old && n < 64 && i < (unsigned)LLVMGetNumOperands(LLVMGetInitializer(old)); i++)
@@ -161,8 +165,8 @@ static void refer(struct weave *weave)
 	items[n++] = kept;
 	if (old)
 		LLVMDeleteGlobal(old);
-	LLVMValueRef list = LLVMConstArray2(weave->pointer, items, n);
-	LLVMValueRef used = LLVMAddGlobal(weave->module, LLVMTypeOf(list), "llvm.compiler.used");
+	LLVMValueRef list = LLVMConstArray2(pointer, items, n);
+	LLVMValueRef used = LLVMAddGlobal(module, LLVMTypeOf(list), "llvm.compiler.used");
 	LLVMSetInitializer(used, list);
 	LLVMSetLinkage(used, LLVMAppendingLinkage);
 	LLVMSetSection(used, "llvm.metadata");
@@ -202,7 +206,23 @@ struct error *guard_unit_match(struct weave *weave, const struct guard_set *set,
 	return NULL;
 }
 
-static void weave_unit(struct weave *weave, struct guarded_unit *unit, uint32_t *nsites)
+/* Memory of a kind that no guarded access ever touched has nothing on record to forget. */
+static void weave_fresh(struct weave *weave, uint32_t *nhooks)
+{
+	bool heap = guard_set_touches(weave->options->guard, GUARD_MEMORY_HEAP);
+	bool stack = guard_set_touches(weave->options->guard, GUARD_MEMORY_STACK);
+	for (LLVMValueRef f = LLVMGetFirstFunction(weave->module); f; f = LLVMGetNextFunction(f)) {
+		if (!weave_wants_hooks(f))
+			continue;
+		weave->function = f;
+		if (heap)
+			fresh_blocks(weave, nhooks);
+		if (stack)
+			fresh_variables(weave, nhooks);
+	}
+}
+
+static void weave_unit(struct weave *weave, struct guarded_unit *unit, uint32_t *nhooks)
 {
 	const struct guard_set *set = weave->options->guard;
 	for (size_t i = 0; i < unit->accesses.n; i++) {
@@ -211,23 +231,17 @@ static void weave_unit(struct weave *weave, struct guarded_unit *unit, uint32_t 
 			continue;
 		const struct guard_site *site = guard_set_site(set, guarded->site);
 		weave->function = guarded->function;
-		(*nsites)++;
-		if (!site->any)
+		if (!site->any && !site->idle)
 			guard_access(weave, guarded->access, site, guarded->site);
+		*nhooks += (!site->any && !site->idle) || set->rules.n;
 		guard_rules_weave(weave, guarded);
 	}
 	guard_ahead_weave(weave, unit);
 	guard_rules_leave(weave, unit);
-	for (LLVMValueRef f = LLVMGetFirstFunction(weave->module); f; f = LLVMGetNextFunction(f)) {
-		if (!weave_wants_hooks(f))
-			continue;
-		weave->function = f;
-		fresh_blocks(weave);
-		fresh_variables(weave);
-	}
+	weave_fresh(weave, nhooks);
 }
 
-struct error *guard_transform(LLVMModuleRef module, const struct transform_options *options, uint32_t *nsites)
+struct error *guard_transform(LLVMModuleRef module, const struct transform_options *options, uint32_t *nhooks)
 {
 	struct weave weave = { .module = module,
 			       .context = LLVMGetModuleContext(module),
@@ -242,12 +256,12 @@ struct error *guard_transform(LLVMModuleRef module, const struct transform_optio
 	weave_start(&weave);
 	LLVMDeleteGlobal(weave.descriptor);
 	LLVMDeleteGlobal(weave.self_global);
-	*nsites = 0;
+	*nhooks = 0;
 	guard_unit_collect(&weave, &unit);
 	struct error *e = guard_unit_match(&weave, options->guard, &unit);
 	if (!e) {
-		weave_unit(&weave, &unit, nsites);
-		refer(&weave);
+		weave_unit(&weave, &unit, nhooks);
+		guard_refer(module, options->guard);
 	}
 	LLVMDisposeBuilder(weave.builder);
 	source_free(&weave.source);

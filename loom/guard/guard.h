@@ -98,7 +98,7 @@ struct guard_settings {
 	char log[512]; /* empty: none */
 };
 extern struct guard_settings guard_settings;
-extern __thread uint32_t guard_self; /* number of this thread, 1 to 65535; 0: not yet */
+extern __thread uint32_t guard_self; /* number of this thread, 1 to 65534; 0: not yet */
 void guard_register(void);
 uint64_t guard_now_us(void);
 
@@ -115,6 +115,15 @@ void guard_forget(uint64_t address, uint64_t size);
 uint32_t guard_predecessor(uint64_t address, uint32_t site);
 bool guard_note(uint64_t address, uint32_t site, bool must);
 bool guard_may_follow(uint64_t address, uint32_t site); /* what is on record there */
+#define GUARD_SEVERAL 0xffffu /* in place of a thread: at least two, which one of them does not matter */
+
+/* Steps within the sets that a thread did: at this site from this state to that one. Where accesses of several
+ * threads lie side by side one memo of a site is not enough. */
+#define GUARD_STEPS 128u
+extern __thread struct guard_step {
+	uint64_t site, from, to;
+} guard_steps[GUARD_STEPS];
+
 static inline uint32_t guard_word(uint32_t site, uint32_t thread)
 {
 	return thread << GUARD_SITE_BITS | site;

@@ -69,12 +69,12 @@ __attribute__((destructor(101))) static void end(void)
 		guard_tally_end();
 }
 
-/* More than 65535 threads over the life of a process share numbers: two of them that meet are then taken for
+/* More than 65534 threads over the life of a process share numbers: two of them that meet are then taken for
  * one, and nothing is said of it. */
 void guard_register(void)
 {
 	start();
 	do
 		guard_self = __atomic_add_fetch(&last_thread, 1, __ATOMIC_RELAXED) & 0xffff;
-	while (!guard_self);
+	while (!guard_self || guard_self == GUARD_SEVERAL);
 }

@@ -24,46 +24,57 @@ HOOK unsnarl_hook_guard(uint64_t address, uint64_t site, uint64_t shift)
 	const struct guard_memo *memo = &unsnarl_guard_memos[site];
 	uint64_t state = __atomic_load_n(cell, __ATOMIC_ACQUIRE), own = memo->own;
 
-	if (IS_OWN(state ^ own))
-		__atomic_store_n(cell, own, __ATOMIC_RELEASE);
-	else if (__builtin_expect(state != memo->stable, 0))
+	if (IS_OWN(state ^ own)) {
+		/* Lines that only this thread reads on stay clean, those that several read are not taken away. */
+		if (state != own)
+			__atomic_store_n(cell, own, __ATOMIC_RELEASE);
+	} else if (__builtin_expect(state != memo->stable, 0))
 		unsnarl_guard(address, site);
 }
 
-/* Two neighbours at once, as numbers or vectors of twice the grain. */
+typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias));
+
+/* Are all of these 0 but for the last access's site? By lanes of 32 bits, which every x86-64 processor can compare. */
+static inline int is_own(pair difference)
+{
+	typedef uint32_t quad __attribute__((vector_size(16)));
+	quad rest = (quad)(difference >> GUARD_SITE_BITS) == 0;
+
+	return __builtin_ia32_movmskps((__attribute__((vector_size(16))) float)rest) == 15;
+}
+
+/* Two neighbours at once, as numbers or vectors of twice the grain. Each half of a pair is loaded and stored as one,
+ * as every x86-64 processor does it, and nobody needs both of the same moment. */
 HOOK unsnarl_hook_guard_two(uint64_t address, uint64_t site, uint64_t shift)
 {
-	uint64_t *cell = guard_cell_in(&unsnarl_guard_map, address, shift);
+	pair *cells = (pair *)guard_cell_in(&unsnarl_guard_map, address, shift);
 	const struct guard_memo *memo = &unsnarl_guard_memos[site];
-	uint64_t first = __atomic_load_n(cell, __ATOMIC_ACQUIRE), own = memo->own;
-	uint64_t second = __atomic_load_n(cell + 1, __ATOMIC_ACQUIRE);
+	pair own = { memo->own, memo->own }, states = *(volatile pair *)cells;
 
-	if (IS_OWN((first ^ own) | (second ^ own))) {
-		__atomic_store_n(cell, own, __ATOMIC_RELEASE);
-		__atomic_store_n(cell + 1, own, __ATOMIC_RELEASE);
-	} else if (__builtin_expect(first != memo->stable || second != memo->stable, 0)) {
+	__atomic_signal_fence(__ATOMIC_ACQ_REL); /* the processor keeps this order, the compiler is told to */
+	if (__builtin_expect(is_own(states ^ own), 1))
+		*(volatile pair *)cells = own;
+	else if (__builtin_expect(states[0] != memo->stable || states[1] != memo->stable, 0))
 		unsnarl_guard_range(address, 2ull << shift, site, shift);
-	}
 }
 
 /* Four, of wider vectors. */
 HOOK unsnarl_hook_guard_four(uint64_t address, uint64_t site, uint64_t shift)
 {
-	uint64_t *cell = guard_cell_in(&unsnarl_guard_map, address, shift);
+	pair *cells = (pair *)guard_cell_in(&unsnarl_guard_map, address, shift);
 	const struct guard_memo *memo = &unsnarl_guard_memos[site];
-	uint64_t own = memo->own, stable = memo->stable, differ = 0, changed = 0;
+	pair own = { memo->own, memo->own }, stable = { memo->stable, memo->stable };
+	pair low = *(volatile pair *)cells, high = *(volatile pair *)(cells + 1);
 
-	for (unsigned i = 0; i < 4; i++) {
-		uint64_t state = __atomic_load_n(cell + i, __ATOMIC_ACQUIRE);
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);
+	if (__builtin_expect(is_own((low ^ own) | (high ^ own)), 1)) {
+		*(volatile pair *)cells = own;
+		*(volatile pair *)(cells + 1) = own;
+	} else {
+		pair changed = (low ^ stable) | (high ^ stable);
 
-		differ |= state ^ own;
-		changed |= state ^ stable;
-	}
-	if (IS_OWN(differ)) {
-		for (unsigned i = 0; i < 4; i++)
-			__atomic_store_n(cell + i, own, __ATOMIC_RELEASE);
-	} else if (__builtin_expect(changed != 0, 0)) {
-		unsnarl_guard_range(address, 4ull << shift, site, shift);
+		if (__builtin_expect((changed[0] | changed[1]) != 0, 0))
+			unsnarl_guard_range(address, 4ull << shift, site, shift);
 	}
 }
 

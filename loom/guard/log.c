@@ -47,7 +47,7 @@ static void put_access(struct line *line, uint32_t word)
 {
 	const struct guard_name *name = &unsnarl_guard_data->names[guard_word_site(word)];
 
-	put_number(line, " thread ", guard_word_thread(word));
+	put_number(line, " thread ", guard_word_thread(word) == GUARD_SEVERAL ? 0 : guard_word_thread(word));
 	put(line, " site 0x");
 	put_digits(line, name->id, 16);
 	put(line, " ");

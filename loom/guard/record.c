@@ -48,16 +48,17 @@ uint32_t guard_predecessor(uint64_t address, uint32_t site)
 	return remote(__atomic_load_n(cell_of(address, site), __ATOMIC_ACQUIRE), guard_self);
 }
 
-/* The state after an access by `self`. Where all three accesses are alike, that is, where whatever may follow one
- * may follow the others, it is left as it is: whoever comes gets the same answer, and threads that read the
- * same memory do not write to the same cells. */
+/* The state after an access by `self`. Where all three accesses are alike, that is, where whatever may follow one may
+ * follow the others, it does not matter any more whose they were: the state says 'several threads', of which one
+ * at least is not the next, and is the same for all of them. So threads that read the same memory do not write to
+ * the same cells, and need one memo for all of it. */
 static inline uint64_t next_state(uint64_t state, uint32_t site, uint32_t self)
 {
 	const uint16_t *alike = unsnarl_guard_data->alike;
 	uint32_t last = guard_word_site(last_of(state)), other = guard_word_site((uint32_t)(state >> 32));
 
 	if (other && alike[last] == alike[site] && alike[other] == alike[site])
-		return state;
+		return (uint64_t)guard_word(last, GUARD_SEVERAL) << 32 | guard_word(last, GUARD_SEVERAL);
 	return (uint64_t)remote(state, self) << 32 | guard_word(site, self);
 }
 
@@ -102,57 +103,123 @@ static __attribute__((noinline)) void access_slowly(uint64_t address, uint32_t s
 		guard_stall(address, site);
 }
 
-/* A step within the sets, at a location that has been accessed; false when the slow way has to look. */
-static inline bool step(uint64_t address, uint32_t site, uint32_t self)
+__thread struct guard_step guard_steps[GUARD_STEPS] __attribute__((tls_model("initial-exec")));
+
+static inline struct guard_step *step_of(uint64_t state, uint32_t site)
 {
-	uint64_t *cell = cell_of(address, site), state = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
-	bool own = guard_word_thread(last_of(state)) == self;
+	return &guard_steps[(state * 0x9e3779b97f4a7c15u >> 57 ^ site) % GUARD_STEPS];
+}
 
-	if (!state || !guard_allows(site, guard_word_site(remote(state, self))))
-		return false;
-	uint64_t next = next_state(state, site, self);
-
-	if (site < GUARD_MEMOS && own)
-		unsnarl_guard_memos[site].own = state >> GUARD_SITE_BITS << GUARD_SITE_BITS | site;
-	else if (site < GUARD_MEMOS && next == state)
-		unsnarl_guard_memos[site].stable = state;
-	if (next == state)
+/* Makes the step; false when another thread came meanwhile. */
+static inline bool take_step(uint64_t *cell, uint64_t state, uint64_t next, uint32_t site)
+{
+	if (next == state) {
+		if (site < GUARD_MEMOS)
+			unsnarl_guard_memos[site].stable = state;
 		return true;
-	if (own) {
-		/* A plain store, a twentieth of the time of a swap. Whoever comes in the very same moment is not on
-		 * record then. */
+	}
+	if ((next ^ state) >> GUARD_SITE_BITS == 0) {
+		/* The thread's own. A plain store, a twentieth of the time of a swap. Whoever comes in the very same
+		 * moment is not on record then. */
+		if (site < GUARD_MEMOS)
+			unsnarl_guard_memos[site].own = next;
 		__atomic_store_n(cell, next, __ATOMIC_RELEASE);
 		return true;
 	}
-	/* Fails when another thread came meanwhile: then the slow way looks again. */
 	return __atomic_compare_exchange_n(cell, &state, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+/* A step within the sets, at a location that has been accessed; false when the slow way has to look. */
+static bool step(uint64_t *cell, uint64_t state, uint32_t site, uint32_t self)
+{
+	if (!state || !guard_allows(site, guard_word_site(remote(state, self))))
+		return false;
+	struct guard_step *known = step_of(state, site);
+
+	known->site = site;
+	known->from = state;
+	known->to = next_state(state, site, self);
+	if (site < GUARD_MEMOS && guard_word_thread(last_of(state)) == self && known->to == state)
+		unsnarl_guard_memos[site].own = state;
+	return take_step(cell, state, known->to, site);
+}
+
+/* No known step. */
+static __attribute__((noinline)) void access_rarely(uint64_t *cell, uint64_t state, uint64_t address,
+						    uint32_t site)
+{
+	uint32_t self = guard_self;
+
+	if (__builtin_expect(!self, 0))
+		access_slowly(address, site);
+	else if (!guard_settings.off && !step(cell, state, site, self))
+		access_slowly(address, site);
+}
+
+static inline void guard_one(uint64_t *cell, uint64_t address, uint32_t site)
+{
+	uint64_t state = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
+	const struct guard_step *known = step_of(state, site);
+
+	/* No site is 0, so what was never filled is not known. */
+	if (known->site != site || known->from != state || !take_step(cell, state, known->to, site))
+		access_rarely(cell, state, address, site);
 }
 
 GUARD_HOOK void unsnarl_guard(uint64_t address, uint64_t site)
 {
-	uint32_t self = guard_self;
-
-	if (__builtin_expect(!self || guard_settings.off || !step(address, (uint32_t)site, self), 0))
-		access_slowly(address, (uint32_t)site);
+	guard_one(cell_of(address, (uint32_t)site), address, (uint32_t)site);
 }
 
-/* Of a very long copy the beginning is guarded. */
-#define RANGE_MOST 4096u
+#define RANGE_MOST 4096u /* locations: of a very long copy the beginning is guarded */
+#define TOGETHER 8u      /* locations whose states are compared in one go */
+
+/* So many cells, each as unsnarl_hook_guard does it. False, and nothing done, when that is not enough. */
+static inline bool step_together(uint64_t *cells, const struct guard_memo *memo)
+{
+	uint64_t differ = 0, changed = 0;
+
+	for (unsigned i = 0; i < TOGETHER; i++) {
+		uint64_t state = __atomic_load_n(&cells[i], __ATOMIC_RELAXED);
+
+		differ |= state ^ memo->own;
+		changed |= state ^ memo->stable;
+	}
+	/* The acquire of the inlined hook, for all of them. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (differ >> GUARD_SITE_BITS)
+		return !changed;
+	for (unsigned i = 0; differ && i < TOGETHER; i++)
+		__atomic_store_n(&cells[i], memo->own, __ATOMIC_RELEASE);
+	return true;
+}
 
 /* Locations that lie whole in the range; when none does, those that it touches. At its ends a copy may share a
  * location with another copy's end that it has no byte in common with. */
 GUARD_HOOK void unsnarl_guard_range(uint64_t address, uint64_t size, uint64_t site, uint64_t shift)
 {
-	uint64_t grain = 1ull << shift, first = (address + grain - 1) & ~(grain - 1),
-		 end = (address + size) & ~(grain - 1);
+	uint64_t grain = 1ull << shift, first = (address + grain - 1) & -grain,
+		 end = (address + size) & -grain;
 
+	if (guard_self && guard_settings.off)
+		return;
 	if (first >= end) {
-		first = address & ~(grain - 1);
-		end = address + size;
+		first = address & -grain;
+		end = (address + size + grain - 1) & -grain;
 	}
+	uint64_t *cell = guard_cell_in(&unsnarl_guard_map, first, shift), n = (end - first) >> shift;
 
-	for (unsigned i = 0; i < RANGE_MOST && first < end; i++, first += grain)
-		unsnarl_guard(first, site);
+	n = n < RANGE_MOST ? n : RANGE_MOST;
+	while (n) {
+		uint64_t now = n < TOGETHER ? n : TOGETHER;
+
+		if (now < TOGETHER || site >= GUARD_MEMOS || !step_together(cell, &unsnarl_guard_memos[site]))
+			for (uint64_t i = 0; i < now; i++)
+				guard_one(cell + i, first + i * grain, (uint32_t)site);
+		n -= now;
+		cell += now;
+		first += now * grain;
+	}
 }
 
 GUARD_HOOK void unsnarl_guard_ahead(uint64_t address, uint64_t site, uint64_t mutex)

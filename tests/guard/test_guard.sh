@@ -80,6 +80,35 @@ begin=$(date +%s)
 UNSNARL_GUARD_LOG=short.log timeout 60 ./short wrong >/dev/null
 check "stalls end at the limit" test $(($(date +%s) - begin)) -lt 30
 
+# --- what is not guarded is what clang makes of it ---
+cat >aside.c <<END
+#include <stdlib.h>
+#include <string.h>
+int total;
+char *aside(const char *text)
+{
+	char copy[64];
+	char *kept = malloc(64);
+	strncpy(copy, text, 63);
+	for (int i = 0; i < 63; i++) total += copy[i];
+	return kept ? memcpy(kept, copy, 64) : kept;
+}
+END
+body() { objdump -d --no-show-raw-insn "$1" | sed 1,3d; }
+check "the set says what memory is touched" grep -q ' in lasting' order.guard
+sed 's/ in stack$/ in lasting/' order.guard >still.guard
+$unsnarl cc -c --guard still.guard $flags -o aside.o aside.c
+clang-19 -c $flags -o aside.plain.o aside.c
+check "a unit with nothing to guard is plain code" test "$(body aside.o)" = "$(body aside.plain.o)"
+fresh() { # SET SYMBOL: does code made with it announce memory?
+	$unsnarl cc -c --guard "$1" $flags -o aside.o aside.c && objdump -dr aside.o | grep -q "$2\>"
+}
+check "with accesses to stacks its variables are announced" fresh order.guard unsnarl_guard_fresh_stack
+check "and no blocks" test "$(objdump -dr aside.o | grep -c 'unsnarl_guard_fresh\>')" = 0
+sed 's/ in [a-z+]*$//' order.guard >untold.guard
+check "both when the set does not say" fresh untold.guard unsnarl_guard_fresh_stack
+check "blocks too" fresh untold.guard unsnarl_guard_fresh
+
 # --- an observed program under guard ---
 cp "$source_dir/tests/guard/order.c" .
 UNSNARL_GUARD= $unsnarl guard --limit 20000 --log armed.log order.guard -- ./order wrong >armed.txt

@@ -71,12 +71,16 @@ static uint32_t naive(unsigned at, uint32_t thread)
 
 /* Threads are played by one, so each one's memos are put back when it is its turn. */
 static struct guard_memo memos[5][GUARD_MEMOS];
+static struct guard_step kept_steps[5][GUARD_STEPS];
 
 static void play(uint32_t thread)
 {
-	if (guard_self >= 1 && guard_self <= 4)
+	if (guard_self >= 1 && guard_self <= 4) {
 		memcpy(memos[guard_self], unsnarl_guard_memos, sizeof memos[0]);
+		memcpy(kept_steps[guard_self], guard_steps, sizeof kept_steps[0]);
+	}
 	guard_self = thread;
+	memcpy(guard_steps, kept_steps[thread], sizeof kept_steps[0]);
 	memcpy(unsnarl_guard_memos, memos[thread], sizeof memos[0]);
 }
 
@@ -93,6 +97,7 @@ static void check_verdicts(uint64_t address, unsigned at)
 static void compare_recorders(unsigned steps, unsigned addresses)
 {
 	memset(memos, 0xff, sizeof memos);
+	memset(kept_steps, 0, sizeof kept_steps);
 	guard_self = 0;
 	for (unsigned i = 0; i < steps; i++) {
 		unsigned at = below(addresses), times = 1 + below(4);
@@ -158,6 +163,7 @@ static void test_two(void **unused)
 
 	guard_settings.limit_us = 0;
 	memset(memos, 0xff, sizeof memos);
+	memset(kept_steps, 0, sizeof kept_steps);
 	guard_self = 0;
 	for (unsigned i = 0; i < 20000; i++) {
 		unsigned at = below(62), site = 1 + below(SITES);
@@ -172,9 +178,56 @@ static void test_two(void **unused)
 			unsnarl_guard((uint64_t)(uintptr_t)&pairs[1][at], site);
 		}
 		for (unsigned j = 0; j < 64; j++)
-			assert_int_equal(guard_predecessor((uint64_t)(uintptr_t)&pairs[0][j], 1),
-					 guard_predecessor((uint64_t)(uintptr_t)&pairs[1][j], 1));
+			assert_int_equal(
+				guard_word_site(guard_predecessor((uint64_t)(uintptr_t)&pairs[0][j], 1)),
+				guard_word_site(guard_predecessor((uint64_t)(uintptr_t)&pairs[1][j], 1)));
 	}
+}
+
+/* A range is as its locations one by one. */
+static void test_range(void **unused)
+{
+	(void)unused;
+	static int32_t rows_of[2][128];
+
+	guard_settings.limit_us = 0;
+	memset(memos, 0xff, sizeof memos);
+	memset(kept_steps, 0, sizeof kept_steps);
+	guard_self = 0;
+	for (unsigned i = 0; i < 20000; i++) {
+		unsigned at = below(90), n = 1 + below(36), site = 1 + below(SITES);
+
+		play(1 + below(4));
+		unsnarl_guard_range((uint64_t)(uintptr_t)&rows_of[0][at], 4ull * n, site, 2);
+		for (unsigned k = 0; k < n; k++)
+			unsnarl_guard((uint64_t)(uintptr_t)&rows_of[1][at + k], site);
+		play(1 + below(4));
+		for (unsigned j = 0; j < 128; j++)
+			assert_int_equal(
+				guard_word_site(guard_predecessor((uint64_t)(uintptr_t)&rows_of[0][j], 1)),
+				guard_word_site(guard_predecessor((uint64_t)(uintptr_t)&rows_of[1][j], 1)));
+	}
+}
+
+/* Where it does not matter any more whose accesses they were nothing is written for a third thread. */
+static void test_several(void **unused)
+{
+	(void)unused;
+	static int64_t location;
+	uint64_t address = (uint64_t)(uintptr_t)&location & ~7ull;
+
+	for (uint32_t thread = 1; thread <= 3; thread++) {
+		guard_self = thread;
+		guard_note(address, 2, true);
+	}
+	for (uint32_t thread = 1; thread <= 4; thread++) {
+		guard_self = thread;
+		assert_int_equal(guard_predecessor(address, 2), guard_word(2, GUARD_SEVERAL));
+	}
+	guard_note(address, 1, true);
+	assert_int_equal(guard_predecessor(address, 2), guard_word(2, GUARD_SEVERAL));
+	guard_self = 1;
+	assert_int_equal(guard_predecessor(address, 2), guard_word(1, 4));
 }
 
 /* Nobody else has been there: that will do only where the thread itself has been. */
@@ -649,6 +702,8 @@ int main(void)
 		cmocka_unit_test(test_alike),
 		cmocka_unit_test(test_own),
 		cmocka_unit_test(test_two),
+		cmocka_unit_test(test_range),
+		cmocka_unit_test(test_several),
 		cmocka_unit_test(test_forget_much),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,7 @@ static void random_set(struct guard_set *set, unsigned sites)
 
 		guard_set_site(set, number)->any = !below(5);
 		guard_set_site(set, number)->count = below(1000);
+		guard_set_site(set, number)->memory = (uint8_t)below(8);
 	}
 	for (unsigned i = 0; sites && i < 3 * sites; i++)
 		guard_set_allow(set, 1 + below(sites), below(sites + 1));
@@ -182,6 +183,87 @@ static void test_doubts(void **unused)
 }
 
 /* Sites that are kept allow and doubt each other as before; nothing else is left. */
+/* Groups in which nothing can violate, by trying every pair. */
+static void test_idle(void **unused)
+{
+	(void)unused;
+	unsigned idle = 0;
+
+	for (unsigned i = 0; i < 3000; i++) {
+		struct guard_set set;
+		unsigned n = 1 + below(4);
+
+		random_set(&set, n);
+		for (uint32_t number = 1; number <= n; number++) {
+			struct guard_site *site = guard_set_site(&set, number);
+
+			site->group = below(3);
+			site->own = below(4) == 0 && guard_set_allows(&set, number, GUARD_NIL);
+			for (uint32_t before = 0; before <= n && below(3); before++)
+				guard_set_allow(&set, number, before);
+		}
+		guard_set_find_idle(&set);
+		for (uint32_t number = 1; number <= n; number++) {
+			uint32_t group = guard_set_site(&set, number)->group;
+			bool whole = group != 0;
+
+			for (uint32_t a = 1; a <= n; a++) {
+				const struct guard_site *site = guard_set_site(&set, a);
+
+				if (site->group != group)
+					continue;
+				whole &= site->any || (!site->own && guard_set_allows(&set, a, GUARD_NIL));
+				for (uint32_t b = 1; b <= n; b++) {
+					bool meets = guard_set_site(&set, b)->group == group;
+					bool named = false;
+
+					for (size_t k = 0; k < site->before.n; k++)
+						named |= site->before.items[k] == b;
+					whole &= meets ? guard_set_allows(&set, a, b) : !named;
+				}
+			}
+			assert_int_equal(guard_set_site(&set, number)->idle, whole);
+			idle += whole;
+		}
+		guard_set_free(&set);
+	}
+	assert_true(idle > 20);
+}
+
+static void test_memory(void **unused)
+{
+	(void)unused;
+	static const char head[] = "unsnarl guard set 2\nruns 1 converged\nlimit 10\nsites 1\n"
+				   "site 1 0x1 read a.c 1:1 f x - 1/1 size 4 grain 4 group 1 count 1";
+	static const struct {
+		const char *rest;
+		bool good, heap, stack;
+	} cases[] = { { "", true, true, true }, /* no trace has told */
+		      { " in lasting", true, false, false },
+		      { " in heap", true, true, false },
+		      { " in heap+stack", true, true, true },
+		      { " in", false, false, false },
+		      { " in air", false, false, false },
+		      { " in heap+", false, false, false },
+		      { " on heap", false, false, false },
+		      { " in heap stack", false, false, false } };
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char text[512];
+		struct guard_set set;
+		int size = snprintf(text, sizeof text, "%s%s\n  after 1\nend\n", head, cases[i].rest);
+		struct error *error = guard_set_parse(text, (size_t)size, "set", &set);
+
+		assert_int_equal(!error, cases[i].good);
+		error_free(error);
+		if (!cases[i].good)
+			continue;
+		assert_int_equal(guard_set_touches(&set, GUARD_MEMORY_HEAP), cases[i].heap);
+		assert_int_equal(guard_set_touches(&set, GUARD_MEMORY_STACK), cases[i].stack);
+		guard_set_free(&set);
+	}
+}
+
 static void test_choose(void **unused)
 {
 	(void)unused;
@@ -330,6 +412,8 @@ int main(void)
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_doubts),
+		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_choose),
 		cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_match_after_edit),

@@ -342,6 +342,42 @@ static void test_hostile_log(void **unused)
 	}
 }
 
+/* ---- kinds of memory ---- */
+
+static void test_memory(void **unused)
+{
+	(void)unused;
+	const uint64_t far = 1ull << 24, apart = 2000;
+	struct event some[] = { { .address = 1000, .size = 4, .site = 0, .write = true },
+				{ .address = 1000, .size = 4, .site = 1, .write = true },
+				{ .address = 1008, .size = 4, .site = 2, .write = true },
+				{ .address = apart, .size = 4, .site = 3, .write = true },
+				{ .address = far + 99, .size = 4, .site = 4 },
+				{ .address = far + 99, .size = 4, .site = 5 } };
+	struct block begun[] = { { .address = 1000, .size = 8, .site = SITE_NIL, .stack = true, .before = 1 },
+				 { .address = apart, .size = 16, .site = 7, .before = 2 },
+				 { .address = far, .size = 1 << 20, .site = SITE_NIL, .stack = true, .before = 4 },
+				 { .address = far, .size = 1 << 20, .site = 7, .before = 5 } };
+	const uint8_t expected[] = { GUARD_MEMORY_LASTING, GUARD_MEMORY_STACK, GUARD_MEMORY_LASTING,
+				     GUARD_MEMORY_HEAP,    GUARD_MEMORY_STACK, GUARD_MEMORY_HEAP };
+	struct atlas atlas = world();
+	struct training training;
+	struct observations traced = { .units = &unit,
+				       .nunits = 1,
+				       .events = some,
+				       .nevents = 6,
+				       .blocks = begun,
+				       .nblocks = 4 };
+
+	training_start(&training);
+	training_trace(&training, &traced, &atlas);
+	_cleanup_free_ uint32_t *places = training_places_of(&training, &traced, &atlas);
+
+	for (unsigned i = 0; i < 6; i++)
+		assert_int_equal(guard_set_site(&training.places, places[i])->memory, expected[i]);
+	training_free(&training);
+}
+
 /* ---- orders and groups ---- */
 
 static void test_orders(void **unused)
@@ -364,6 +400,26 @@ static void test_orders(void **unused)
 	assert_int_equal(orders.list.items[0].second, 2);
 	struct guard_set reversed;
 
+	/* After one of two writes: an order; after a write or a read: none. */
+	guard_set_allow(&set, 2, 4);
+	guard_set_site(&set, 1)->kind = guard_set_site(&set, 4)->kind = SITE_READ;
+	VEC_FREE(&orders.list);
+	orders_find(&set, &orders);
+	assert_int_equal(orders.list.n, 0);
+	guard_set_site(&set, 1)->kind = guard_set_site(&set, 4)->kind = SITE_WRITE;
+	guard_set_site(&set, 4)->count = guard_set_site(&set, 1)->count + 1;
+	orders_find(&set, &orders);
+	assert_int_equal(orders.list.n, 1);
+	assert_int_equal(orders.list.items[0].first, 4);
+	orders_reversed(&set, orders.list.items[0], 5, &reversed);
+	assert_int_equal(reversed.sites.n, 3);
+	assert_int_equal(reversed.rules.n, 2);
+	for (size_t i = 0; i < reversed.rules.n; i++)
+		assert_int_equal(guard_set_site(&reversed, reversed.rules.items[i].first)->line, 2);
+	guard_set_free(&reversed);
+	guard_set_site(&set, 2)->before.n--;
+	VEC_FREE(&orders.list);
+	orders_find(&set, &orders);
 	orders_reversed(&set, orders.list.items[0], 5, &reversed);
 	assert_int_equal(reversed.sites.n, 2);
 	assert_int_equal(guard_set_site(&reversed, reversed.rules.items[0].first)->line, 2);
@@ -435,7 +491,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sharing),     cmocka_unit_test(test_recomputed),
 		cmocka_unit_test(test_detectors),   cmocka_unit_test(test_log),
-		cmocka_unit_test(test_hostile_log), cmocka_unit_test(test_orders),
+		cmocka_unit_test(test_hostile_log), cmocka_unit_test(test_memory), cmocka_unit_test(test_orders),
 		cmocka_unit_test(test_bias),        cmocka_unit_test(test_doubts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

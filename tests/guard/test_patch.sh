@@ -26,7 +26,7 @@ patch = json.load(open("found.json"))["patch"]
 proof = patch["proof"]
 assert patch["guard_set"] == ".unsnarl/patch.guard" and patch["accesses"] > 0
 assert proof["failed"] >= 3 and proof["held"] == 0 and proof["plain_s"] > 0 and proof["patched_s"] > 0'
-check "which is a guard set" grep -q '^unsnarl guard set 1' .unsnarl/patch.guard
+check "which is a guard set" grep -q '^unsnarl guard set [0-9]' .unsnarl/patch.guard
 check "a build with it" $unsnarl cc --guard .unsnarl/patch.guard --limit 20000 $flags -DSLOW -o patched count.c
 plain=0 held=0
 for i in 1 2 3 4 5; do
