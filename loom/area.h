@@ -12,7 +12,7 @@
 
 #define AREA_ENVIRONMENT "UNSNARL_AREA" /* number of the inherited descriptor */
 #define AREA_MAGIC 0x61657261736e75ull  /* "unsarea" */
-#define AREA_VERSION 11u
+#define AREA_VERSION 12u
 
 /* Bits of area_options.observe. */
 enum {
@@ -179,7 +179,8 @@ struct area_couple {
 };
 _Static_assert(AREA_PAIRS <= 1u << 24, "a couple names any pair");
 
-/* AREA_FORGET: a range began a new life; `site`, if not 0, is the call that allocated it. */
+/* AREA_FORGET: a range began a new life; `site`, if not 0, is the call that allocated it, and `order` is 1 for a
+ * variable on a stack. */
 /* Calls, under control only: a lock was taken or given back (its address), a thread was made or joined (its
  * number instead of an address). */
 enum area_action {

@@ -186,6 +186,7 @@ static void take_event(struct harvest *h, const void *item)
 			*VEC_PUSH(&h->blocks) = (struct block){ .address = from->address,
 								.size = from->size,
 								.site = event.site,
+								.stack = from->order == 1,
 								.before = h->events.n };
 		return;
 	}

@@ -229,6 +229,11 @@ uint64_t hunt_tried(const struct hunt *hunt, enum explore_arm arm)
 	return explore_tried(hunt->explore, arm);
 }
 
+struct steer *const *hunt_server(const struct hunt *hunt)
+{
+	return &hunt->steer;
+}
+
 struct error *hunt_steer(struct hunt *hunt, struct steer **out)
 {
 	double patience = watch_now() + DRAIN_S;

@@ -44,6 +44,8 @@ void hunt_spare(struct hunt *hunt, bool spare);
 void hunt_patience(struct hunt *hunt, uint64_t still_points);
 struct hunt_seen hunt_seen(const struct hunt *hunt);
 uint64_t hunt_tried(const struct hunt *hunt, enum explore_arm arm);
+/* The workers as they are, for runs beside the hunt; they may be others later. */
+struct steer *const *hunt_server(const struct hunt *hunt);
 /* The workers, when nothing of the hunt is to come any more. */
 struct error *hunt_steer(struct hunt *hunt, struct steer **out);
 void hunt_stop(struct hunt *hunt);

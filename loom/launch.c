@@ -19,6 +19,7 @@
 #include "base/cleanup.h"
 #include "loom/binary.h"
 #include "loom/spawn.h"
+#include "loom/steer.h"
 #include "loom/world/view.h"
 
 #define AS_LONG_AS_IT_TAKES 1e8
@@ -29,6 +30,8 @@ struct error *launch_run(const struct launch_options *options, struct run *run)
 	struct launch_pool *pool;
 	bool got, done;
 
+	if (options->loom == LOOM_BINARY && options->server && *options->server)
+		return steer_run(*options->server, options, run);
 	/* A pool of one: the worker, not the caller, becomes the keeper of whatever
 	 * the program leaves behind. */
 	TRY(launch_pool_start(options, 1, 1, &pool));

@@ -11,6 +11,7 @@
 #include "model/run.h"
 
 struct world; /* loom/world/world.h */
+struct steer; /* loom/steer.h */
 
 /* How a program is seen: by the hooks that unsnarl cc put in, or as it is, under Valgrind. */
 enum loom { LOOM_ANY, LOOM_COMPILED, LOOM_BINARY };
@@ -32,6 +33,9 @@ struct launch_options {
 	bool still;        /* without address randomisation, where that is allowed */
 	struct world
 		*world; /* files, network and input of the runs; NULL = all of them the caller's, no input */
+	/* Workers for the same program: where its start is dear, launch_run has its run made by them. NULL = a process
+	 * of its own. */
+	struct steer *const *server;
 };
 
 /* Resolves `program` through PATH; says in a sentence when it is missing, not

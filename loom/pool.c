@@ -24,7 +24,10 @@ static void give_job(struct launch_pool *pool, struct member *member)
 		return;
 	struct worker_order order = { .index = pool->given,
 				      .seed = pool->copy.area.seed + pool->given,
+				      .area = pool->copy.area,
 				      .control = pool->copy.control,
+				      .timeout_s = pool->copy.timeout_s,
+				      .force = pool->copy.force,
 				      .keep = true };
 
 	pool->given++;

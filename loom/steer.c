@@ -27,8 +27,13 @@ struct steer {
 	struct launch_options options;
 	struct waiting *queue; /* a ring */
 	size_t head, n, room;
-	size_t out; /* in the hands of workers */
+	size_t out;                    /* in the hands of workers */
+	VEC(struct steer_report) kept; /* that came while steer_run waited */
+	uint64_t nown;                 /* runs of steer_run */
 };
+
+#define OWN_INDEX (UINT64_C(1) << 63) /* and above: of runs of steer_run */
+#define AS_LONG_AS_IT_TAKES 1e8
 
 void steer_order_free(struct steer_order *order)
 {
@@ -65,7 +70,7 @@ struct error *steer_start(const struct launch_options *options, unsigned jobs, s
 	return NULL;
 }
 
-static void push(struct steer *steer, const struct waiting *waiting)
+static void make_room(struct steer *steer)
 {
 	if (steer->n == steer->room) {
 		size_t room = steer->room ? steer->room * 2 : 64;
@@ -78,29 +83,51 @@ static void push(struct steer *steer, const struct waiting *waiting)
 		steer->room = room;
 		steer->head = 0;
 	}
+}
+
+static void push(struct steer *steer, const struct waiting *waiting)
+{
+	make_room(steer);
 	steer->queue[(steer->head + steer->n++) % steer->room] = *waiting;
+}
+
+static void push_first(struct steer *steer, const struct waiting *waiting)
+{
+	make_room(steer);
+	steer->head = (steer->head + steer->room - 1) % steer->room;
+	steer->queue[steer->head] = *waiting;
+	steer->n++;
+}
+
+static struct member *idlest(const struct steer *steer)
+{
+	struct member *idle = NULL;
+
+	for (size_t i = 0; i < steer->members.n; i++)
+		if (!idle || steer->members.items[i].jobs < idle->jobs)
+			idle = &steer->members.items[i];
+	return idle;
+}
+
+static void send_first(struct steer *steer, struct member *member)
+{
+	struct waiting *next = &steer->queue[steer->head];
+
+	member_give(member, &next->order, next->plan, next->file);
+	cleanup_close(&next->plan);
+	point_sites_drop(next->sites);
+	steer->head = (steer->head + 1) % steer->room;
+	steer->n--;
+	steer->out++;
 }
 
 /* Fills the workers' sockets, the emptiest first. */
 static void feed(struct steer *steer)
 {
-	while (steer->n) {
-		struct member *idle = NULL;
+	struct member *idle;
 
-		for (size_t i = 0; i < steer->members.n; i++)
-			if (!idle || steer->members.items[i].jobs < idle->jobs)
-				idle = &steer->members.items[i];
-		if (!idle || idle->jobs >= JOBS_AHEAD)
-			return;
-		struct waiting *next = &steer->queue[steer->head];
-
-		member_give(idle, &next->order, next->plan, next->file);
-		cleanup_close(&next->plan);
-		point_sites_drop(next->sites);
-		steer->head = (steer->head + 1) % steer->room;
-		steer->n--;
-		steer->out++;
-	}
+	while (steer->n && (idle = idlest(steer)) && idle->jobs < JOBS_AHEAD)
+		send_first(steer, idle);
 }
 
 /* A file that holds the turns as they stand in an area. */
@@ -123,6 +150,9 @@ struct error *steer_give(struct steer *steer, struct steer_order *order)
 			   .seed = order->seed,
 			   .keep = order->keep,
 			   .spare = order->spare,
+			   .area = steer->options.area,
+			   .timeout_s = steer->options.timeout_s,
+			   .force = steer->options.force,
 			   .control = { .policy = (uint32_t)order->policy,
 					.depth = order->depth,
 					.nplan = (uint32_t)order->nplan,
@@ -155,10 +185,30 @@ struct error *steer_give(struct steer *steer, struct steer_order *order)
 
 size_t steer_pending(const struct steer *steer)
 {
-	return steer->n + steer->out;
+	return steer->n + steer->out + steer->kept.n;
 }
 
-struct error *steer_take(struct steer *steer, double wait_s, struct steer_report *report, bool *got)
+static void tell(struct member_report *from, struct steer_report *report)
+{
+	*report = (struct steer_report){
+		.index = from->report.index,
+		.label = from->report.label,
+		.outcome = from->report.outcome,
+		.code = from->report.code,
+		.points = from->report.points,
+		.contested = from->report.contested,
+		.turns = from->report.turns,
+		.hash = from->report.hash,
+		.harvested = from->area >= 0,
+		.light = from->report.light,
+		.claim = from->report.claim,
+		.cpu_s = from->report.cpu_s + from->report.beside_s,
+	};
+}
+
+/* The next report from a worker; `options` are those of run `own`. */
+static struct error *receive(struct steer *steer, double wait_s, const struct launch_options *options,
+			     uint64_t own, struct steer_report *report, bool *got)
 {
 	_cleanup_(member_report_free) struct member_report from = { .area = -1 };
 	struct member *member = steer->out ? members_wait(&steer->members, wait_s) : NULL;
@@ -169,21 +219,8 @@ struct error *steer_take(struct steer *steer, double wait_s, struct steer_report
 	TRY(member_take(member, &from));
 	steer->out--;
 	feed(steer);
-	*report = (struct steer_report){
-		.index = from.report.index,
-		.label = from.report.label,
-		.outcome = from.report.outcome,
-		.code = from.report.code,
-		.points = from.report.points,
-		.contested = from.report.contested,
-		.turns = from.report.turns,
-		.hash = from.report.hash,
-		.harvested = from.area >= 0,
-		.light = from.report.light,
-		.claim = from.report.claim,
-		.cpu_s = from.report.cpu_s + from.report.beside_s,
-	};
-	TRY(member_run(&from, &steer->options, &report->run));
+	tell(&from, report);
+	TRY(member_run(&from, report->index == own ? options : &steer->options, &report->run));
 	if (report->harvested && !from.report.served) {
 		report->points = report->run.schedule.points;
 		report->contested = report->run.schedule.contested;
@@ -195,6 +232,70 @@ struct error *steer_take(struct steer *steer, double wait_s, struct steer_report
 	return NULL;
 }
 
+struct error *steer_take(struct steer *steer, double wait_s, struct steer_report *report, bool *got)
+{
+	if (steer->kept.n) {
+		*report = steer->kept.items[0];
+		memmove(steer->kept.items, steer->kept.items + 1,
+			--steer->kept.n * sizeof *steer->kept.items);
+		*got = true;
+		return NULL;
+	}
+	TRY(receive(steer, wait_s, &steer->options, 0, report, got));
+	if (*got && report->index >= OWN_INDEX) { /* steer_run did not wait for it any more */
+		steer_report_free(report);
+		*got = false;
+	}
+	return NULL;
+}
+
+static struct error *await_own(struct steer *steer, const struct launch_options *options, uint64_t own,
+			       struct run *run)
+{
+	struct steer_report report;
+	bool got = true;
+
+	while (got) {
+		report = (struct steer_report){ 0 };
+		TRY(receive(steer, AS_LONG_AS_IT_TAKES, options, own, &report, &got));
+		if (got && report.index == own) {
+			*run = report.run;
+			return NULL;
+		}
+		if (got && report.index >= OWN_INDEX)
+			steer_report_free(&report);
+		else if (got)
+			*VEC_PUSH(&steer->kept) = report;
+	}
+	return error_new("the run was interrupted");
+}
+
+struct error *steer_run(struct steer *steer, const struct launch_options *options, struct run *run)
+{
+	struct waiting waiting = {
+		.order = { .index = OWN_INDEX + steer->nown++,
+			   .seed = options->area.seed,
+			   .keep = true,
+			   .area = options->area,
+			   .control = options->control,
+			   .timeout_s = options->timeout_s,
+			   .force = options->force },
+		.plan = -1,
+		.file = -1,
+	};
+	_cleanup_close_ int sites = -1;
+	uint64_t own = waiting.order.index;
+
+	if (options->control.nsites)
+		TRY(spawn_sites_file(options->sites, options->control.nsites, &sites));
+	if (options->control.nplan)
+		TRY(plan_file(options->plan, options->control.nplan, &waiting.plan));
+	waiting.file = sites;
+	push_first(steer, &waiting);
+	send_first(steer, idlest(steer));
+	return await_own(steer, options, own, run);
+}
+
 void steer_stop(struct steer *steer)
 {
 	if (!steer)
@@ -204,6 +305,9 @@ void steer_stop(struct steer *steer)
 		cleanup_close(&steer->queue[(steer->head + i) % steer->room].plan);
 		point_sites_drop(steer->queue[(steer->head + i) % steer->room].sites);
 	}
+	for (size_t i = 0; i < steer->kept.n; i++)
+		steer_report_free(&steer->kept.items[i]);
+	VEC_FREE(&steer->kept);
 	free(steer->queue);
 	free(steer);
 }

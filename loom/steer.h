@@ -52,6 +52,9 @@ struct steer;
 struct error *steer_start(const struct launch_options *options, unsigned jobs, struct steer **out);
 /* Takes the plan over. */
 struct error *steer_give(struct steer *steer, struct steer_order *order);
+/* One run as launch_run makes it, before all that is waiting; reports that come meanwhile are kept. What it
+ * observes, its time-out, label and control are those of `options`. */
+struct error *steer_run(struct steer *steer, const struct launch_options *options, struct run *run);
 size_t steer_pending(const struct steer *steer); /* given and not taken */
 /* The next report; *got is false when none came in time or a signal came. */
 struct error *steer_take(struct steer *steer, double wait_s, struct steer_report *report, bool *got);

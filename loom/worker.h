@@ -24,7 +24,10 @@ struct worker_setup {
  * options are meant. */
 struct worker_order {
 	uint64_t index, seed;
+	struct area_options area; /* its seed is the one above */
 	struct area_control control;
+	double timeout_s;
+	enum label force;
 	bool keep;        /* send the area also when the run passes and shows nothing new */
 	bool spare;       /* and only when it shows something new, also when it fails */
 	bool plan, sites; /* which descriptors come, in this order */

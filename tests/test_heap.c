@@ -1,4 +1,4 @@
-/* Marks of the heap (loom/runtime/control/heap.c) against a naive twin that knows of every
+/* Marks of the heap (loom/runtime/control/heap_blocks.c) against a naive twin that knows of every
  * byte whether it may be touched: random blocks side by side in one arena, with libc's word
  * before each, allocated, resized, freed, kept and given back; after every step random
  * ranges are looked at by both. */
@@ -30,7 +30,7 @@ uint64_t units_site_id(uint32_t site)
 	return site;
 }
 
-#include "loom/runtime/control/heap.c"
+#include "loom/runtime/control/heap_blocks.c"
 
 #define ARENA (1u << 20)
 #define BLOCKS 200u

@@ -513,6 +513,34 @@ test_real_wait() {
 	expect out 'waits in reality' "a call that waits in reality is named"
 }
 
+# One thread alone ends the search soon; one that is made and joined at once does not.
+test_no_choice() {
+	printf 'int main(void)\n{\n\treturn 0;\n}\n' >alone.c
+	cat >joined.c <<'C'
+#include <pthread.h>
+static void *nothing(void *given)
+{
+	return given;
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, nothing, NULL);
+	return pthread_join(thread, NULL);
+}
+C
+	"$UNSNARL" cc -g -O1 -pthread -o alone alone.c
+	"$UNSNARL" cc -g -O1 -pthread -o joined joined.c
+	call hunt --seed 1 --store n -- ./alone
+	expect_status 0 "hunt in a program without threads"
+	expect out 'Tried 100 schedules' "hunt in a program without threads ends soon"
+	expect out 'order of threads has no say' "hunt in a program without threads says so"
+	call hunt --seed 1 --budget 150 --store n -- ./joined
+	expect out 'Tried 150 schedules' "hunt in a program with two threads goes on"
+	! grep -q 'has no say' out
+	verdict $? "hunt in a program with two threads has a choice"
+}
+
 test_mistakes() {
 	expect_mistake 'no program to hunt in' hunt
 	expect_mistake 'budget' hunt --budget lots -- ./good
@@ -587,6 +615,7 @@ test_gdb_at
 test_addresses
 test_livelock
 test_real_wait
+test_no_choice
 test_mistakes
 test_servers
 test_interrupt

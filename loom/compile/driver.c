@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/process.h"
+#include "base/process_run.h"
 #include "loom/compile/arguments.h"
-#include "loom/compile/guard.h"
+#include "loom/compile/guard_data.h"
 #include "loom/compile/unit.h"
 #include "llvm/llvm.h"
 #include "base/installed.h"

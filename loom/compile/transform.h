@@ -19,9 +19,12 @@
 struct error *transform(LLVMModuleRef module, const struct transform_options *options, uint32_t *nsites);
 
 /* ---- guard_weave.c ---- */
-/* Guards the sites of options->guard alone. *nsites says how many sites got hooks. */
+/* Guards the sites of options->guard alone. *nhooks says how many hooks the unit got: with none the module is as good
+ * as the one that was given, but not the same. */
 struct error *guard_transform(LLVMModuleRef module, const struct transform_options *options,
-			      uint32_t *nsites);
+			      uint32_t *nhooks);
+/* Objects of another set do not link with this one. Nothing that runs changes. */
+void guard_refer(LLVMModuleRef module, const struct guard_set *set);
 
 /* ---- table.c: the unit's sites ---- */
 struct table {

@@ -63,19 +63,40 @@ static struct error *inline_hooks(LLVMModuleRef module, const char *path, bool o
 	return e;
 }
 
-static struct error *weave_module(LLVMModuleRef module, const char *bytes, size_t size, const char *to,
+static struct error *read_module(LLVMContextRef context, LLVMMemoryBufferRef buffer, const char *source,
+				 LLVMModuleRef *out)
+{
+	*out = NULL;
+	if (LLVMParseBitcodeInContext2(context, buffer, out))
+		return error_new(
+			"%s: the compiler's bitcode cannot be read; is clang of another version than "
+			"19 in use?",
+			source);
+	return NULL;
+}
+
+/* Weaves *module; a guarded unit without hooks is taken anew, so that it is what clang made of it. */
+static struct error *weave_module(LLVMModuleRef *module, LLVMMemoryBufferRef buffer, const char *to,
 				  const struct transform_options *options)
 {
-	uint32_t nsites;
-	TRY((options->guard ? guard_transform : transform)(module, options, &nsites));
+	uint32_t nhooks;
+	TRY((options->guard ? guard_transform : transform)(*module, options, &nhooks));
+	if (options->guard && !nhooks) {
+		LLVMContextRef context = LLVMGetModuleContext(*module);
+		LLVMDisposeModule(*module);
+		TRY(read_module(context, buffer, options->source, module));
+		guard_refer(*module, options->guard);
+	}
 	char *message = NULL;
-	if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message))
+	if (LLVMVerifyModule(*module, LLVMReturnStatusAction, &message))
 		return message_error(message, "the hooks made unsound code of", options->source);
 	LLVMDisposeMessage(message);
-	TRY(inline_hooks(module, options->source, options->optimise));
+	if (nhooks || !options->guard)
+		TRY(inline_hooks(*module, options->source, options->optimise));
 	if (!options->guard)
-		embed_bitcode(module, bytes, size, hash_bytes(HASH_START, bytes, size));
-	if (LLVMWriteBitcodeToFile(module, to) != 0)
+		embed_bitcode(*module, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer),
+			      hash_bytes(HASH_START, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer)));
+	if (LLVMWriteBitcodeToFile(*module, to) != 0)
 		return error_new("cannot write %s: is the disk full?", to);
 	return NULL;
 }
@@ -89,13 +110,9 @@ struct error *unit_weave(const char *bitcode, const char *to, const struct trans
 	LLVMContextRef context = LLVMContextCreate();
 	LLVMContextSetDiagnosticHandler(context, ignore_diagnostic, NULL);
 	LLVMModuleRef module = NULL;
-	struct error *e;
-	if (LLVMParseBitcodeInContext2(context, buffer, &module))
-		e = error_new("%s: the compiler's bitcode cannot be read; is clang of another version than "
-			      "19 in use?",
-			      options->source);
-	else
-		e = weave_module(module, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer), to, options);
+	struct error *e = read_module(context, buffer, options->source, &module);
+	if (!e)
+		e = weave_module(&module, buffer, to, options);
 	if (module)
 		LLVMDisposeModule(module);
 	LLVMContextDispose(context);

@@ -90,6 +90,13 @@ VG_REGPARM(3) void access_library(Addr address, UWord size, UWord write)
 	grind.faults = faults;
 }
 
+/* Who led there has returned already: it was a function of the program that the header called back, say. */
+VG_REGPARM(1) void access_header_call(Addr sp)
+{
+	if (sp >= grind.own_sp)
+		grind.own_call = grind.own_sp = 0;
+}
+
 VG_REGPARM(1) void access_stack(Addr sp)
 {
 	shadow_forget(grind.shared_low, sp - grind.shared_low);

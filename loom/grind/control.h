@@ -63,6 +63,7 @@ struct agent {
 	struct {
 		uint64_t object;
 		uint32_t site;
+		uint64_t order; /* of the thread when it took it */
 	} locks[LOCKS_KNOWN];
 	uint32_t nlocks;
 	struct {

@@ -51,7 +51,8 @@ extern Int VG_(fd_soft_limit), VG_(fd_hard_limit); /* of the program's descripto
 void VG_(gdbserver)(ThreadId tid);                 /* hands the thread to gdb, returns when it is to go on */
 extern Int VG_(clo_vgdb);                          /* 0: there is no gdb */
 void VG_(discard_translations)(Addr start, ULong length, const HChar *who);
-Bool VG_(is_exiting)(ThreadId tid); /* it has been told to end */
+Bool VG_(get_fnname_raw)(DiEpoch epoch, Addr address, const HChar **name); /* not demangled */
+Bool VG_(is_exiting)(ThreadId tid);                                        /* it has been told to end */
 extern Bool VG_(in_generated_code);
 extern UInt VG_(stats__n_xIndirs_32), VG_(stats__n_xIndir_hits1_32), VG_(stats__n_xIndir_hits2_32),
 	VG_(stats__n_xIndir_hits3_32), VG_(stats__n_xIndir_misses_32);

@@ -211,6 +211,13 @@ static void note_call(struct weaving *w)
 {
 	addStmtToIRSB(w->out, IRStmt_Store(Iend_LE, number((Addr)&grind.call), number(w->pc)));
 	IRExpr *sp = temporary(w, Ity_I64, IRExpr_Get(w->layout->offset_SP, Ity_I64));
+
+	if (site_in_header(w->pc)) {
+		call(w, "access_header_call", access_header_call, 1, mkIRExprVec_1(sp), NULL);
+	} else {
+		addStmtToIRSB(w->out, IRStmt_Store(Iend_LE, number((Addr)&grind.own_call), number(w->pc)));
+		addStmtToIRSB(w->out, IRStmt_Store(Iend_LE, number((Addr)&grind.own_sp), sp));
+	}
 	IRExpr *low = temporary(w, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, number((Addr)&grind.shared_low)));
 	IRExpr *over = temporary(w, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, low, sp));
 

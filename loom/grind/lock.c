@@ -260,6 +260,7 @@ void lock_set_free(void)
 			break;
 		if (!thread->agent)
 			continue;
+		thread->agent->let_go = true; /* whoever is held would ask for the next one's turn again */
 		__atomic_fetch_add(&thread->agent->go, 1, __ATOMIC_RELEASE);
 		wake_all(&thread->agent->go);
 	}

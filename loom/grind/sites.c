@@ -124,6 +124,33 @@ enum code_kind code_kind(Addr pc)
 	return modules[module].kind;
 }
 
+/* The namespaces of the C++ library are reserved, so that its headers' functions can be told by their names. */
+bool site_in_header(Addr pc)
+{
+	static const HChar *const starts[] = { "_ZSt",          "_ZNSt",          "_ZNKSt",
+					       "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx", "_ZNVSt",
+					       "_ZNVKSt",       "_ZNOSt",         "_ZL",
+					       "_ZNRSt",        "_ZNKRSt" };
+	const HChar *name;
+
+	if (!VG_(get_fnname_raw)(VG_(current_DiEpoch)(), pc, &name))
+		return false;
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+		if (starts_with(name, starts[i]))
+			return VG_(strcmp)(starts[i], "_ZL") || VG_(strstr)(name, "__gthread");
+	return false;
+}
+
+Addr site_own_call(void)
+{
+	return grind.own_call && VG_(get_SP)(grind.thread->tid) < grind.own_sp ? grind.own_call : 0;
+}
+
+Addr site_led_by(void)
+{
+	return grind.call != grind.own_call ? site_own_call() : 0;
+}
+
 /* ---- sites ---- */
 
 static uint32_t *bucket_of(uint64_t key)
@@ -173,18 +200,33 @@ uint32_t site_at(Addr pc, enum site_kind kind, bool atomic, uint32_t size, Addr 
 	return add(key, module, &place, what ? VG_(strdup)("grind.site", what) : NULL);
 }
 
+/* A call in a function of a header: the site is told apart by the program's call that led there. */
+static uint32_t site_led(Addr pc, enum site_kind kind, const char *what, Addr led)
+{
+	uint32_t module = led ? module_at(led) : MODULE_NONE;
+	HChar text[256];
+
+	if (module == MODULE_NONE || module != module_at(pc) ||
+	    (what && VG_(strlen)(what) > sizeof text - 2 - 2 * sizeof led))
+		return site_at(pc, kind, false, 0, 0, what);
+	VG_(sprintf)(text, "%s%c%lx", what ? what : "", CODE_PLACE_LED, led - (Addr)modules[module].bias);
+	return site_at(pc, kind, false, 0, 0, text);
+}
+
 /* Functions that copy or compare ask again for every word. */
 static uint32_t site_of_last_call(enum site_kind kind)
 {
 	static struct {
-		Addr call;
+		Addr call, led;
 		uint32_t site;
 	} last[2];
 	uint32_t at = kind == SITE_WRITE;
+	Addr led = site_led_by();
 
-	if (last[at].call != grind.call) {
+	if (last[at].call != grind.call || last[at].led != led) {
 		last[at].call = grind.call;
-		last[at].site = site_at(grind.call, kind, false, 0, 0, NULL);
+		last[at].led = led;
+		last[at].site = site_led(grind.call, kind, NULL, led);
 	}
 	return last[at].site;
 }
@@ -195,7 +237,7 @@ uint32_t site_of_call(enum site_kind kind, const char *what)
 		return 0;
 	if (!what && (kind == SITE_READ || kind == SITE_WRITE))
 		return site_of_last_call(kind);
-	return site_at(grind.call, kind, false, 0, 0, what);
+	return site_led(grind.call, kind, what, site_led_by());
 }
 
 uint64_t site_id(uint32_t site)

@@ -62,6 +62,7 @@ static void held(Addr address, uint32_t site)
 
 	trace_call(address, AREA_ACQUIRE);
 	if (me && me->nlocks < LOCKS_KNOWN) {
+		me->locks[me->nlocks].order = agent_order(me);
 		me->locks[me->nlocks].object = address;
 		me->locks[me->nlocks++].site = site;
 	}

@@ -196,6 +196,9 @@ static bool steered_call(const struct call *call, UInt trc)
 	}
 }
 
+static bool exiting; /* the program has asked for its end, with: */
+static long exit_status;
+
 void __wrap_vgPlain_client_syscall(ThreadId tid, UInt trc);
 void __wrap_vgPlain_client_syscall(ThreadId tid, UInt trc)
 {
@@ -205,8 +208,11 @@ void __wrap_vgPlain_client_syscall(ThreadId tid, UInt trc)
 		call.a[i] = guest_word(tid, argument_at[i]);
 	call_at_hand = call;
 	note_clear_tid(&call);
-	if (call.number == __NR_exit_group)
+	if (call.number == __NR_exit_group) {
+		exiting = true;
+		exit_status = call.a[0];
 		control_over();
+	}
 	if (call.number == __NR_set_tid_address)
 		grind.thread->clear_tid = call.a[0];
 	if (suppress_system_call(tid, call.number)) {
@@ -271,6 +277,10 @@ void __real_vgPlain_nuke_all_threads_except(ThreadId me, UInt why);
 void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, UInt why);
 void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, UInt why)
 {
+	/* A thread that was held goes on for a moment when the program has ended. Were it to wait for the others to be
+	 * gone, as whoever ends the program does, each would wait for the other. */
+	if (why == FATAL_SIGNAL && exiting && VG_(is_exiting)(me))
+		raw_call(__NR_exit_group, exit_status, 0, 0, 0, 0, 0);
 	if (why == FATAL_SIGNAL) {
 		define_fatal(me);
 		if (grind.controlled && VG_(in_generated_code))

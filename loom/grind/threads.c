@@ -143,11 +143,15 @@ void thread_switched(ThreadId tid)
 		return;
 	if (grind.thread) {
 		grind.thread->call = grind.call;
+		grind.thread->own_call = grind.own_call;
+		grind.thread->own_sp = grind.own_sp;
 		grind.thread->shared_low = grind.shared_low;
 		grind.thread->block_order = grind.block_order;
 	}
 	grind.thread = next;
 	grind.call = next->call;
+	grind.own_call = next->own_call;
+	grind.own_sp = next->own_sp;
 	grind.shared_low = next->shared_low;
 	grind.loop_low = trail_low(next);
 	grind.block_order = next->block_order;

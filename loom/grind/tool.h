@@ -49,6 +49,8 @@ struct thread {
 	uint64_t own_order, block_order;
 	uint32_t context;
 	Addr call;       /* the program's call instruction that was executed last */
+	Addr own_call;   /* likewise, outside of functions that C++ headers brought into the program, */
+	Addr own_sp;     /* and the stack pointer behind it */
 	Addr shared_low; /* lowest place of its stack that another thread has touched; ~0 = none */
 	Addr stack_high; /* where its stack begins */
 	int lwp;
@@ -83,6 +85,8 @@ void records_know_one_more(ThreadId tid);
 /* The state of the tool. What instrumented code reads and writes itself comes first. */
 struct grind {
 	Addr call;            /* of the running thread, see struct thread */
+	Addr own_call;        /* likewise */
+	Addr own_sp;          /* likewise */
 	Addr shared_low;      /* likewise */
 	Addr loop_low;        /* likewise: stack pointer of the innermost loop that it is in; ~0 = none */
 	uint64_t *order_at;   /* likewise */
@@ -137,6 +141,12 @@ enum code_kind code_kind(Addr pc);
 /* The number of a site: an access or call of the instruction at `pc`. `variable` is the address that it always
  * touches, 0 when it varies; `what` the function that is called, NULL for accesses. */
 uint32_t site_at(Addr pc, enum site_kind kind, bool atomic, uint32_t size, Addr variable, const char *what);
+/* Is it code of the C++ library that its headers brought into the program? */
+bool site_in_header(Addr pc);
+/* The call outside of headers in which the running thread is; 0: none, or it is not known. */
+Addr site_own_call(void);
+/* The call of the program itself that led to the code of headers that called last; 0: none, or it is not known. */
+Addr site_led_by(void);
 /* The site of what a library does for the program. */
 uint32_t site_of_call(enum site_kind kind, const char *what);
 uint64_t site_id(uint32_t site);
@@ -184,8 +194,9 @@ void access_linger(void); /* the thread may wait for others without passing a po
 void access_block(void);  /* a block with accesses begins: is that so? */
 VG_REGPARM(3) void access_update(Addr address, UWord site, UWord size);
 VG_REGPARM(3) void access_library(Addr address, UWord size, UWord write);
-VG_REGPARM(1) void access_stack(Addr sp); /* frames below are over: forget what others did there */
-void access_yield(void);                  /* the program says that it spins */
+VG_REGPARM(1) void access_header_call(Addr sp); /* a function of a header calls */
+VG_REGPARM(1) void access_stack(Addr sp);       /* frames below are over: forget what others did there */
+void access_yield(void);                        /* the program says that it spins */
 /* An access outside of instrumented code: system calls, the heap. */
 void access_by_call(Addr address, SizeT size, bool write, uint32_t site);
 

@@ -136,7 +136,7 @@ enum access { ACCESS_READ = 1, ACCESS_WRITE = 2 };
 HIDDEN void control_forget(uint64_t address, size_t size); /* memory begins a new life */
 HIDDEN void control_access(struct thread *self, uint64_t word, uint64_t address, size_t size,
 			   enum access access);
-/* ---- control/heap.c: ends the run when the access, which was recorded, does not keep to a heap block ---- */
+/* ---- control/heap_blocks.c: ends the run when the access, which was recorded, does not keep to a heap block ---- */
 HIDDEN void heap_check(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access);
 /* Of the calling thread's next access, at `address`, only the first byte is certain; until it is called with 0. */
 HIDDEN void heap_only_first_byte(uint64_t address);

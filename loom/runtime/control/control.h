@@ -66,6 +66,7 @@ struct agent {
 	bool (*look)(struct agent *agent);
 	const void *looked; /* its argument */
 	bool foreign;       /* it waits for what is outside of the process by its nature */
+	bool looked_last;   /* at an object in shared memory, since the last child has ended (outside.c) */
 	bool takes_signals; /* in sigwait */
 	const void *stream; /* of stdio, in which it reads */
 	bool restarts;      /* the last interruption was by handlers after which calls go on */
@@ -90,6 +91,7 @@ struct agent {
 	/* Locks that it holds, in the order in which it took them; of more than so many the first. */
 	struct {
 		uint64_t object;
+		uint64_t order; /* of the thread when it took it */
 		uint32_t site;
 	} locks[LOCKS_KNOWN];
 	uint32_t nlocks;
@@ -388,7 +390,7 @@ HIDDEN void object_entered(struct agent *me, const volatile void *address);
 /* `me` gives a lock back, of which others may hold a part still. */
 HIDDEN void object_left(struct agent *me, const volatile void *address);
 
-/* ---- heap.c: blocks of the heap ---- */
+/* ---- heap_blocks.c: blocks of the heap ---- */
 #define HEAP_TAIL 56u /* bytes that a block that is followed has beyond what was asked for */
 HIDDEN void heap_prepare(void);
 HIDDEN bool heap_follows(void); /* are blocks followed that the calling thread allocates? */

@@ -4,20 +4,23 @@
  * before it takes the lock there, since inside it could not wait without keeping the
  * other from its second critical section. Order: the early step waits for the late one. */
 #include "loom/runtime/control/intervene.h"
+#include "loom/runtime/control/order_places.h"
 #include "loom/runtime/control/sides.h"
 
 #define REACH_TIMES 4u /* a group is over after so many times the accesses that it took before, */
 #define REACH_MORE 64u /* and so many */
-#define DONE_MOST 256u
+#define IN_VAIN_MOST 256u
 
 struct group {
 	bool open;
 	bool tentative; /* its door was passed, its first step is yet to come */
 	bool closing; /* its last step is being done: over at the thread's next point, or when that does not come again */
 	uint32_t role;
-	uint64_t door;                        /* the lock that was taken there, 0 = none */
-	uint64_t order;                       /* of its thread when it began, or did its last step, */
-	uint64_t began;                       /* and the moment */
+	uint64_t door;  /* the lock that was taken there, 0 = none */
+	uint64_t until; /* the lock of the section that its last step is in, 0 = none; its
+						 next call there ends the group */
+	uint64_t order; /* of its thread when it began, or did its last step, */
+	uint64_t began; /* and the moment */
 	struct range ranges[CLAIM_STEPS + 1]; /* by location */
 };
 
@@ -29,16 +32,11 @@ static struct forbidding {
 	bool one_place
 		[CLAIM_ROLES]; /* its first step is its last one, done again: the way to it goes through its doors */
 	bool conflict[CLAIM_ROLES][CLAIM_ROLES];
+	bool alike;                                /* another role begins as role 0 does: by the same code */
 	bool writes[CLAIM_ROLES][CLAIM_STEPS + 1]; /* does the role write at the location? */
-	/* Where the late step of an order was done. */
-	struct range done[DONE_MOST];
-	uint32_t times[DONE_MOST], ndone;
-	/* And where the early one was. */
-	struct range early[DONE_MOST];
-	uint32_t early_times[DONE_MOST], nearly;
-	bool once_done; /* the one time of the late step is over */
+	bool once_done;                            /* the one time of the late step is over */
 	/* Where somebody was let go before the late step. */
-	struct range in_vain[DONE_MOST];
+	struct range in_vain[IN_VAIN_MOST];
 	uint32_t nin_vain;
 } forbidding;
 
@@ -73,6 +71,9 @@ void forbid_start(void)
 		forbidding.one_place[role] = forbidding.steps[role] > 1 &&
 					     step_has_site(&claim->steps[forbidding.last[role]],
 							   claim->steps[forbidding.first[role]].sites[0]);
+	for (uint32_t role = 1; role < claim->nroles; role++)
+		forbidding.alike |=
+			step_has_site(&claim->steps[forbidding.first[role]], claim->steps[0].sites[0]);
 	sides_start(forbidding.first, forbidding.last);
 }
 
@@ -114,6 +115,8 @@ static bool is_over_at(const struct agent *me, const struct group *group, uint32
 {
 	const struct claim_role *role = &intervene_claim()->roles[group->role];
 	uint32_t first = forbidding.first[group->role], last = forbidding.last[group->role];
+	if (group->closing && group->until && still_holds(me, group->until) && me->access != POINT_SYNC)
+		return false;
 	if (group->closing)
 		return !role->linger || agent_order(me) - group->order > role->linger ||
 		       mark & MARK_EXIT(group->role);
@@ -121,7 +124,9 @@ static bool is_over_at(const struct agent *me, const struct group *group, uint32
 		return !still_holds(me, group->door);
 	if (mark & MARK_STEP(last))
 		return false;
-	uint32_t anew = forbidding.one_place[group->role] ? 0 : MARK_DOOR(group->role) | MARK_STEP(first);
+	uint32_t anew = forbidding.one_place[group->role] ? 0
+			: role->passes_doors              ? MARK_STEP(first)
+							  : MARK_DOOR(group->role) | MARK_STEP(first);
 	return mark & (MARK_EXIT(group->role) | anew) ||
 	       agent_order(me) - group->order > (uint64_t)role->reach * REACH_TIMES + REACH_MORE;
 }
@@ -134,37 +139,6 @@ void forbid_arrive(struct agent *me, uint32_t mark)
 }
 
 /* ---- order ---- */
-
-static bool late_is_done(const struct agent *me, const struct claim_step *step)
-{
-	if (forbidding.ndone == DONE_MOST || (forbidding.ndone && !step->location))
-		return true;
-	for (uint32_t i = 0; i < forbidding.ndone; i++)
-		if (ranges_meet(&forbidding.done[i], me->address, me->size))
-			return true;
-	return false;
-}
-
-static uint32_t count_at(const struct range *ranges, const uint32_t *counts, uint32_t n,
-			 const struct agent *me)
-{
-	for (uint32_t i = 0; i < n; i++)
-		if (ranges_meet(&ranges[i], me->address, me->size))
-			return counts[i];
-	return 0;
-}
-
-static void count_one(struct range *ranges, uint32_t *counts, uint32_t *n, const struct agent *me)
-{
-	uint32_t i = 0;
-	while (i < *n && !ranges_meet(&ranges[i], me->address, me->size))
-		i++;
-	if (i == DONE_MOST)
-		return;
-	if (i == *n)
-		ranges[(*n)++] = (struct range){ me->address, me->size, true };
-	counts[i]++;
-}
 
 /* Is it the one time that is meant, or a later one? */
 static bool is_the_time(const struct agent *me, const struct claim_step *step)
@@ -179,17 +153,11 @@ static enum hold order_holds(struct agent *me, uint32_t mark)
 		return HOLD_NOT;
 	if (claim->kind == CLAIM_ORDER_ONCE)
 		return forbidding.once_done || !is_the_time(me, &claim->steps[0]) ? HOLD_NOT : HOLD_FIRMLY;
-	if (claim->kind == CLAIM_ORDER_EACH)
-		return count_at(forbidding.done, forbidding.times, forbidding.ndone, me) >
-				       count_at(forbidding.early, forbidding.early_times, forbidding.nearly,
-						me)
-			       ? HOLD_NOT
-			       : HOLD_FIRMLY;
 	if (claim->kind == CLAIM_ORDER_LAST && me->number == claim->steps[1].thread)
 		return HOLD_NOT; /* the late thread cannot wait for its own end */
 	if (claim->kind == CLAIM_ORDER_LAST)
 		return control.nready + control.nblocked > 1 ? HOLD_FIRMLY : HOLD_NOT;
-	return late_is_done(me, &claim->steps[0]) ? HOLD_NOT : HOLD_FIRMLY;
+	return order_places_served(me, claim) ? HOLD_NOT : HOLD_FIRMLY;
 }
 
 /* Whoever was let go has not waited in vain a second time. */
@@ -207,11 +175,9 @@ static void order_passes(struct agent *me, uint32_t mark)
 		once_passes(me, mark);
 		return;
 	}
-	if (mark & MARK_STEP(0))
-		count_one(forbidding.early, forbidding.early_times, &forbidding.nearly, me);
+	order_places_pass(me, mark);
 	if (!(mark & MARK_STEP(1)))
 		return;
-	count_one(forbidding.done, forbidding.times, &forbidding.ndone, me);
 	for (uint32_t i = 0; i < forbidding.nin_vain; i++)
 		if (ranges_meet(&forbidding.in_vain[i], me->address, me->size)) {
 			intervene_counts()->given_up++;
@@ -312,17 +278,26 @@ static enum hold atomic_holds(struct agent *me, uint32_t mark)
 	return HOLD_NOT;
 }
 
+/* The innermost lock, if it was taken since the group began. Were the others let in right behind the last step, one of
+ * them could keep this thread from the end of its section, and the section that one. */
+static uint64_t section_of(const struct agent *me, const struct group *group)
+{
+	uint32_t n = me->nlocks;
+	return n && me->locks[n - 1].order >= group->order ? me->locks[n - 1].object : 0;
+}
+
 /* Sets where the group is; the last step of its role is the end of it. `others`: it is a step of another role, too. */
 static void take_own_step(struct agent *me, struct group *group, const struct claim_step *step,
 			  uint32_t index, bool others)
 {
 	group->ranges[step->location] = (struct range){ me->address, me->size, true };
 	if (index == forbidding.last[step->role]) {
+		group->until = group->closing ? group->until : section_of(me, group);
 		group->closing = true;
 		group->order = agent_order(me);
 	}
 	if (index == forbidding.last[step->role] && step->role == 0)
-		sides_group(me, group->ranges, group->began, others);
+		sides_group(me, group->ranges, group->began, others || forbidding.alike);
 }
 
 static void atomic_passes(struct agent *me, uint32_t mark)
@@ -441,7 +416,7 @@ static bool goes_in_vain(const struct agent *held)
 {
 	const struct claim *claim = intervene_claim();
 	if ((claim->kind != CLAIM_ORDER && claim->kind != CLAIM_ORDER_EACH) || !claim->steps[0].location ||
-	    forbidding.nin_vain == DONE_MOST)
+	    forbidding.nin_vain == IN_VAIN_MOST)
 		return false;
 	forbidding.in_vain[forbidding.nin_vain++] = (struct range){ held->address, held->size, true };
 	intervene_counts()->in_vain++;
@@ -454,7 +429,8 @@ bool forbid_lets_go(struct agent *held)
 	if (goes_in_vain(held))
 		return false;
 	/* The last of the late steps has been done when only those who wait for it are left. */
-	return claim->kind != CLAIM_ORDER_LAST || control.nready || !late_is_done(held, &claim->steps[0]);
+	return claim->kind != CLAIM_ORDER_LAST || control.nready ||
+	       !order_places_late(held, &claim->steps[0]);
 }
 
 void forbid_ended(struct agent *me)
@@ -462,23 +438,8 @@ void forbid_ended(struct agent *me)
 	close_group(group_of(me));
 }
 
-/* What was done there in an earlier life of the memory is not done. */
-static void forget_range(struct range *ranges, uint32_t *times, uint32_t *n, uint64_t address, uint64_t size)
-{
-	for (uint32_t i = 0; i < *n;) {
-		if (!ranges_meet(&ranges[i], address, size)) {
-			i++;
-			continue;
-		}
-		ranges[i] = ranges[--*n];
-		times[i] = times[*n];
-		times[*n] = 0;
-	}
-}
-
 void forbid_forgets(uint64_t address, uint64_t size)
 {
-	forget_range(forbidding.done, forbidding.times, &forbidding.ndone, address, size);
-	forget_range(forbidding.early, forbidding.early_times, &forbidding.nearly, address, size);
+	order_places_forget(address, size);
 	sides_forget(address, size);
 }

@@ -4,6 +4,9 @@
  * can run, out of a critical section that the other needs, say. An attempt that cannot be
  * completed is given up, and the next one begins with whoever comes to the first step. */
 #include "loom/runtime/control/intervene.h"
+#include "loom/runtime/control/order_places.h"
+
+#define NAMED_ONE_IN 3u
 
 static struct forcing {
 	uint32_t at; /* the step that is to come */
@@ -11,6 +14,7 @@ static struct forcing {
 	struct range ranges[CLAIM_STEPS + 1]; /* by location */
 	uint64_t skip;                        /* first steps that are passed over */
 	bool over;                            /* it came about, and cannot again */
+	bool named;                           /* the threads of the run before, no others */
 	bool patient;                         /* no soft waits: a thread goes on to its own next step */
 } forcing;
 
@@ -23,11 +27,13 @@ void force_start(void)
 		forcing.skip = dice % 3 == 0   ? occurrence - 1
 			       : dice % 3 == 1 ? control_below(2 * occurrence)
 					       : 0;
+	/* Whoever else comes to a step may have no way to the next one of its role. */
+	forcing.named = control_below(NAMED_ONE_IN) == 0;
 }
 
 static void force_again(void)
 {
-	forcing = (struct forcing){ .skip = forcing.skip, .over = forcing.over };
+	forcing = (struct forcing){ .skip = forcing.skip, .over = forcing.over, .named = forcing.named };
 	intervene_changed();
 }
 
@@ -39,11 +45,21 @@ static bool force_has_role(const struct agent *me)
 	return false;
 }
 
+/* Can `me` be, or become, the one that does the steps of this role? */
+static bool force_may_play(const struct agent *me, uint32_t role)
+{
+	const struct claim *claim = intervene_claim();
+	const struct agent *who = forcing.who[role];
+	for (uint32_t i = 0; forcing.named && i < claim->nsteps; i++)
+		if (claim->steps[i].role == role && claim->steps[i].thread != me->number)
+			return false;
+	return who ? who == me : !force_has_role(me);
+}
+
 /* Can `me` be the one that does the step, here? */
 static bool force_fits(struct agent *me, const struct claim_step *step)
 {
-	const struct agent *who = forcing.who[step->role];
-	if (who ? who != me : force_has_role(me))
+	if (!force_may_play(me, step->role))
 		return false;
 	return !step->location || ranges_meet(&forcing.ranges[step->location], me->address, me->size);
 }
@@ -64,8 +80,7 @@ static bool is_early_at_door(struct agent *me, uint32_t mark)
 	const struct claim *claim = intervene_claim();
 	bool early = false;
 	for (uint32_t role = 0; role < claim->nroles; role++) {
-		const struct agent *who = forcing.who[role];
-		if (!(mark & MARK_DOOR(role)) || (who ? who != me : force_has_role(me)))
+		if (!(mark & MARK_DOOR(role)) || !force_may_play(me, role))
 			continue;
 		uint32_t next = forcing.at;
 		while (next < claim->nsteps && claim->steps[next].role != role)
@@ -91,10 +106,21 @@ enum hold force_holds(struct agent *me, uint32_t mark)
 	return forcing.at && force_has_role(me) && !next_is_mine ? HOLD_SOFTLY : HOLD_NOT;
 }
 
+/* An early step that comes behind the late one is as the program means it: nothing has begun. */
+static bool is_served(const struct agent *me, uint32_t mark)
+{
+	const struct claim *claim = intervene_claim();
+	bool served = forcing.at == 0 && (claim->kind == CLAIM_ORDER || claim->kind == CLAIM_ORDER_EACH) &&
+		      order_places_served(me, claim);
+	if (claim_is_order(claim))
+		order_places_pass(me, mark);
+	return served;
+}
+
 void force_passes(struct agent *me, uint32_t mark)
 {
 	const struct claim *claim = intervene_claim();
-	if (forcing.over || force_step_at(me, mark) != forcing.at)
+	if (is_served(me, mark) || forcing.over || force_step_at(me, mark) != forcing.at)
 		return;
 	const struct claim_step *step = &claim->steps[forcing.at];
 	if (forcing.at == 0 && forcing.skip) {

@@ -52,6 +52,7 @@ void object_entered(struct agent *me, const volatile void *address)
 	trace_call(me->thread, me->site, (uint64_t)address, AREA_ACQUIRE);
 	if (me->nlocks < LOCKS_KNOWN) {
 		me->locks[me->nlocks].object = (uint64_t)address;
+		me->locks[me->nlocks].order = agent_order(me);
 		me->locks[me->nlocks++].site = me->site;
 	}
 }

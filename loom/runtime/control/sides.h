@@ -11,7 +11,7 @@ HIDDEN void sides_start(const uint32_t *first, const uint32_t *last);
 HIDDEN uint64_t sides_now(void);
 /* `me` does a step of another role than the group's. */
 HIDDEN void sides_step(const struct agent *me, uint32_t step);
-/* `me` has done a whole group of role 0, which began then; `same_code`: its last step is one of another role, too. */
+/* `me` has done a whole group of role 0, which began then; `same_code`: another role begins or ends as it does. */
 HIDDEN void sides_group(const struct agent *me, const struct range *ranges, uint64_t began, bool same_code);
 /* Must whoever would begin this role wait, since the other side is to come first? */
 HIDDEN bool sides_hold(uint32_t role);

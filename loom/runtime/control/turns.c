@@ -158,6 +158,9 @@ struct agent *plan_next(struct agent *me, struct agent *last, uint32_t end)
 {
 	struct area_turn *turn = &control.schedule->plan[control.cursor];
 	bool strict = control.options.strict;
+	/* A plan that was changed may end a turn where its thread has a lock of the C library. */
+	if (me && control.pinned && !strict)
+		return me;
 	bool open = strict && turn->end == 0; /* the turn in which the process ended */
 	struct agent *running = me ? me : last;
 	if (turn->kind != TURN_RUN || turn->thread != running->number) {

@@ -39,11 +39,11 @@ void trace_begin(struct thread *self, uint64_t word, uint64_t address, size_t si
 		       access == ACCESS_READ ? AREA_READ : AREA_WRITE);
 }
 
-void trace_forget(struct thread *self, uint64_t address, size_t size)
+void trace_forget(struct thread *self, uint64_t address, size_t size, bool stack)
 {
 	lock();
 	if (runtime.options.observe & OBSERVE_TRACE)
-		append(self, self->order, self->allocating, address, size, AREA_FORGET);
+		append(self, stack, self->allocating, address, size, AREA_FORGET);
 }
 
 void trace_call(struct thread *self, uint32_t site, uint64_t object, enum area_action action)

@@ -51,7 +51,7 @@ INLINE uint64_t row_low(uint32_t slot)
  * conflict with? */
 HIDDEN bool granule_is_open(const struct thread *self, uint64_t address, size_t size, enum access access);
 HIDDEN void granule_forget(struct thread *self, uint64_t address, size_t size, bool stack);
-HIDDEN void trace_forget(struct thread *self, uint64_t address, size_t size);
+HIDDEN void trace_forget(struct thread *self, uint64_t address, size_t size, bool stack);
 /* A call that synchronises was done, in a traced run. */
 HIDDEN void trace_call(struct thread *self, uint32_t site, uint64_t object, enum area_action action);
 HIDDEN void trace_end(void);

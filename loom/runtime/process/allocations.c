@@ -4,7 +4,7 @@
  * makes a pair with who freed it. Each function here stands before libc's own
  * (weakly, so that a program's own allocator wins) and changes nothing of what it does,
  * but for controlled runs: there blocks are somewhat larger, and kept for a while when
- * they are freed, so that whoever does not keep to them is found (control/heap.c). */
+ * they are freed, so that whoever does not keep to them is found (control/heap_blocks.c). */
 #include "loom/runtime/process/process.h"
 
 #include <dlfcn.h>
@@ -24,7 +24,7 @@ extern void *__libc_realloc(void *block, size_t size);
 void runtime_forget(struct thread *self, uint64_t address, size_t size, bool stack)
 {
 	if (runtime.always_slow)
-		trace_forget(self, address, size);
+		trace_forget(self, address, size, stack);
 	granule_forget(self, address, size, stack);
 	if (runtime.armed)
 		armed_forget(address, size);

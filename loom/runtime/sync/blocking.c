@@ -145,13 +145,16 @@ static bool wait_in_reality(void)
 	control.outside = true;
 	while (!control.nready) {
 		uint64_t passed = real_ns() - start;
-		if (passed >= span || !worth_waiting())
+		if (passed >= span)
 			break;
 		rest_in_reality(rest < span - passed ? rest : span - passed);
 		rest = rest < LONGEST_REST ? rest * 2 : rest;
 		if (control.arrived)
 			signals_take();
-		wake_inputs();
+		/* What ended meanwhile may have let somebody go before, so its end is asked for first. */
+		bool worth = worth_waiting();
+		if (!wake_inputs() && !worth)
+			break;
 	}
 	control.outside = false;
 	return control.nready > 0;
@@ -161,8 +164,10 @@ bool blocking_poll(bool wait)
 {
 	if (control.ninputs && wake_inputs())
 		return true;
-	if (!wait || !worth_waiting())
+	if (!wait)
 		return false;
+	if (!worth_waiting()) /* the last one outside may have ended since the look, and have left something */
+		return first_deadline() == NEVER && control.ninputs && wake_inputs();
 	if (control_in_circle()) /* whatever comes, these will not go on */
 		control_stuck();
 	return wait_in_reality();

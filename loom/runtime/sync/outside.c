@@ -37,16 +37,22 @@ static bool mapping_of(uint64_t address, char line[512])
 	return found;
 }
 
-/* Can another process reach the place? A child that lives, or anybody who knows the file. */
-static bool is_shared(uint64_t address)
+/* Is the place in memory that other processes may have? *by_name: anybody may who knows the file. */
+static bool lies_in_shared(uint64_t address, bool *by_name)
 {
 	char line[512];
 	if (!address || !mapping_of(address, line))
 		return false;
 	const char *rights = strchr(line, ' ');
-	if (!rights || strlen(rights) < 5 || rights[4] != 's' || strstr(line, "unsnarl-"))
-		return false;
-	return children_alive() || (strchr(line, '/') && !strstr(line, "(deleted)"));
+	*by_name = strchr(line, '/') && !strstr(line, "(deleted)");
+	return rights && strlen(rights) >= 5 && rights[4] == 's' && !strstr(line, "unsnarl-");
+}
+
+/* Can another process reach the place? A child that lives, or anybody who knows the file. */
+static bool is_shared(uint64_t address)
+{
+	bool by_name;
+	return lies_in_shared(address, &by_name) && (by_name || children_alive());
 }
 
 /* ---- objects there: looked at again and again ---- */
@@ -152,16 +158,34 @@ static bool handler_may_end(uint32_t wait)
 	return wait == WAIT_SEMAPHORE || wait == WAIT_INPUT || wait == WAIT_ADDRESS;
 }
 
+/* A thread or process that was not under control may have posted, or given back a lock, and be gone. */
+static bool was_let_go(struct agent *agent)
+{
+	return (agent->wait == WAIT_SEMAPHORE && semaphore_look(agent)) ||
+	       (agent->wait == WAIT_MUTEX && mutex_look(agent));
+}
+
+/* Can another process change the object, or may the last one have done so before it ended? The second is found out
+ * by looking once more. */
+static bool is_reached(struct agent *agent)
+{
+	bool by_name;
+	if (!lies_in_shared(agent->object, &by_name))
+		return false;
+	bool reached = by_name || children_alive();
+	bool last = !reached && control.forked && !agent->looked_last;
+	agent->looked_last = !reached;
+	return reached || last;
+}
+
 static bool can_be_woken(struct agent *agent)
 {
 	if (agent->foreign || (control.handlers && handler_may_end(agent->wait) && !agent->serves_timer))
 		return true;
 	if (agent->wait == WAIT_INPUT)
 		return blocking_waits_outside(agent);
-	/* A thread that was not under control may have posted and be gone. */
-	bool posted = agent->wait == WAIT_SEMAPHORE && semaphore_look(agent);
 	if (!is_object(agent->wait) ||
-	    !(posted || control.strangers || is_shared(agent->object) || is_held_outside(agent)))
+	    !(was_let_go(agent) || control.strangers || is_reached(agent) || is_held_outside(agent)))
 		return false;
 	look_at_object(agent);
 	return true;

@@ -195,9 +195,15 @@ INTERPOSE int sigsuspend(const sigset_t *mask)
 
 INTERPOSE void flockfile(FILE *file)
 {
-	REAL(flockfile)(file);
-	if (control_me())
-		control.pinned++;
+	struct agent *me = control_me();
+	if (!me) {
+		REAL(flockfile)(file);
+		return;
+	}
+	/* Its holder may have come to wait for something. */
+	while (REAL(ftrylockfile)(file) != 0)
+		control_wait(me, WAIT_INPUT, (uint64_t)file, NEVER);
+	control.pinned++;
 }
 
 INTERPOSE int ftrylockfile(FILE *file)
@@ -210,7 +216,10 @@ INTERPOSE int ftrylockfile(FILE *file)
 
 INTERPOSE void funlockfile(FILE *file)
 {
-	if (control_me() && control.pinned)
+	struct agent *me = control_me();
+	if (me && control.pinned)
 		control.pinned--;
 	REAL(funlockfile)(file);
+	if (me)
+		control_wake(WAIT_INPUT, (uint64_t)file);
 }
