@@ -32,12 +32,17 @@ bool causes_touch(const struct finding *a, const struct finding *b)
 
 /* ---- the order ---- */
 
-static bool is_group(const struct proposal *proposal)
+/* A group of which the others were only ever seen on one side. */
+static bool is_sided(const struct proposal *proposal)
 {
 	unsigned sides = proof_sides(&proposal->proof);
 
-	return proposal->claim.kind == CLAIM_ATOMIC ? sides != CLAIM_BEFORE && sides != CLAIM_AFTER
-						    : !claim_is_order(&proposal->claim);
+	return proposal->claim.kind == CLAIM_ATOMIC && (sides == CLAIM_BEFORE || sides == CLAIM_AFTER);
+}
+
+static bool is_group(const struct proposal *proposal)
+{
+	return !claim_is_order(&proposal->claim) && !is_sided(proposal);
 }
 
 static bool is_failure_itself(const struct proposal *proposal)
@@ -78,12 +83,14 @@ static bool is_excessive(const struct evidence *evidence, const struct proposals
 	return false;
 }
 
-/* What is more than enough is not better for being proven. */
+/* What is more than enough is not better for being proven. Nor is a group of which the others may come on one side
+ * only: that it has to be one step was not shown, since an order forbids as much. */
 static enum verdict standing(const struct proposal *proposal)
 {
 	enum verdict verdict = proposal->proof.verdict;
+	bool unproven = proposal->excessive || is_sided(proposal);
 
-	return verdict == VERDICT_PROVEN && proposal->excessive ? VERDICT_LIKELY : verdict;
+	return verdict == VERDICT_PROVEN && unproven ? VERDICT_LIKELY : verdict;
 }
 
 static int compare(const struct proposal *a, const struct proposal *b)
@@ -143,7 +150,8 @@ void causes_sort(const struct evidence *evidence, struct proposals *proposals)
 
 /* ---- causes ---- */
 
-static struct finding *finding_of(const struct evidence *evidence, const struct proposal *proposal,
+/* Each proposal is told once: there is room for no more. */
+static struct finding *finding_of(const struct evidence *evidence, struct proposal *proposal,
 				  struct causes *out)
 {
 	if (proposal->told)
@@ -151,6 +159,7 @@ static struct finding *finding_of(const struct evidence *evidence, const struct 
 	struct finding *finding = VEC_PUSH(&out->told);
 
 	causes_tell(evidence, proposal, finding);
+	proposal->told = finding;
 	return finding;
 }
 
@@ -162,14 +171,14 @@ static bool is_listed(const struct causes *causes, const struct finding *finding
 	return false;
 }
 
-static void add_tried(const struct evidence *evidence, const struct proposal *proposal, struct causes *out)
+static void add_tried(const struct evidence *evidence, struct proposal *proposal, struct causes *out)
 {
 	struct finding *finding = finding_of(evidence, proposal, out);
 
 	if (is_listed(out, finding))
 		return;
 	*VEC_PUSH(out) = (struct cause){ .finding = finding,
-					 .verdict = proposal->proof.verdict,
+					 .verdict = standing(proposal),
 					 .tried = true,
 					 .consequence = !proposal->proof.mended && !proposal->proof.clean,
 					 .claim = proposal->claim,
@@ -186,7 +195,7 @@ static bool is_fact(const struct finding *finding, bool memory)
 		       : finding->class == FINDING_DEADLOCK || finding->class == FINDING_LOST_WAKEUP);
 }
 
-static const struct proposal *proposal_of(const struct proposals *proposals, const struct finding *finding)
+static struct proposal *proposal_of(const struct proposals *proposals, const struct finding *finding)
 {
 	for (size_t i = 0; i < proposals->n; i++)
 		if (proposals->items[i].told == finding)
@@ -202,7 +211,7 @@ static void add_facts(const struct evidence *evidence, struct opinions *opinions
 	for (size_t i = 0; i < opinions->n && i < OPINIONS_MOST; i++)
 		for (size_t j = 0; j < opinions->items[i].findings.n; j++) {
 			struct finding *finding = &opinions->items[i].findings.items[j];
-			const struct proposal *proposal = proposal_of(proposals, finding);
+			struct proposal *proposal = proposal_of(proposals, finding);
 
 			if (!is_fact(finding, memory) || is_listed(out, finding))
 				continue;
@@ -221,18 +230,41 @@ static void add_facts(const struct evidence *evidence, struct opinions *opinions
 		}
 }
 
-/* Findings of opinions that no experiment speaks for, `tried` or not. */
+/* Does the program itself bring the accesses of an order about so, by making or joining threads? Then the order
+ * cannot be turned round, and is no fault. */
+static bool is_fixed(const struct evidence *evidence, const struct finding *finding)
+{
+	struct claim_parts parts;
+
+	if (finding->class != FINDING_ORDER || finding->accesses.n != 2 || !evidence->run ||
+	    !claim_parts_of_finding(evidence->run, evidence->atlas, finding, &parts))
+		return false;
+	return parts.items[0].at != CLAIM_NOT_TRACED && parts.items[1].at != CLAIM_NOT_TRACED &&
+	       claim_is_ordered(evidence->run, parts.items[0].at, parts.items[1].at);
+}
+
+/* Findings of opinions that no experiment speaks for, by what became of them. */
+enum claimed { CLAIMED_UNTRIED, CLAIMED_TRIED, CLAIMED_FIXED };
+
+static enum claimed claimed_as(const struct evidence *evidence, const struct proposal *proposal,
+			       const struct finding *finding)
+{
+	if (proposal && proposal->proof.tried)
+		return CLAIMED_TRIED;
+	return is_fixed(evidence, finding) ? CLAIMED_FIXED : CLAIMED_UNTRIED;
+}
+
 static void add_claimed(const struct evidence *evidence, struct opinions *opinions,
-			const struct proposals *proposals, bool tried, struct causes *out)
+			const struct proposals *proposals, enum claimed wanted, struct causes *out)
 {
 	for (size_t i = 0; i < opinions->n && i < OPINIONS_MOST; i++)
 		for (size_t j = 0; j < opinions->items[i].findings.n; j++) {
 			struct finding *finding = &opinions->items[i].findings.items[j];
-			const struct proposal *proposal = proposal_of(proposals, finding);
+			struct proposal *proposal = proposal_of(proposals, finding);
 
-			if (tried != (proposal && proposal->proof.tried))
+			if (claimed_as(evidence, proposal, finding) != wanted)
 				continue;
-			if (tried)
+			if (wanted == CLAIMED_TRIED)
 				add_tried(evidence, proposal, out);
 			else if (!is_listed(out, finding))
 				*VEC_PUSH(out) = (struct cause){ .finding = finding,
@@ -257,6 +289,7 @@ void causes_order(const struct evidence *evidence, struct opinions *opinions, st
 	for (size_t i = 0; i < proposals->n; i++)
 		if (proposals->items[i].proof.mended || proposals->items[i].proof.clean)
 			add_tried(evidence, &proposals->items[i], out);
-	add_claimed(evidence, opinions, proposals, false, out);
-	add_claimed(evidence, opinions, proposals, true, out);
+	add_claimed(evidence, opinions, proposals, CLAIMED_UNTRIED, out);
+	add_claimed(evidence, opinions, proposals, CLAIMED_TRIED, out);
+	add_claimed(evidence, opinions, proposals, CLAIMED_FIXED, out);
 }

@@ -3,7 +3,8 @@
  * follows from their counts (lab.h) and from the run alone:
  *   0. threads that wait for each other or for a lost signal: that is the failure itself;
  *   1. proven before likely before guessed; a proven group within which another one mends the
- *      program as well counts as likely, and comes behind that: less is enough;
+ *      program as well counts as likely, and comes behind that: less is enough; so does one of
+ *      which others may come on one side only, since an order forbids as much;
  *   2. a group of accesses that must be one step before an order of two: it forbids less; but
  *      the order before a group that was only ever seen on one side of the others;
  *   3. what leaves no failure at all, then what has no such group within it;

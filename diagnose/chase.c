@@ -17,7 +17,6 @@
 #include "report/tally_words.h"
 
 #define WAIT_S 0.1    /* how often the progress bar is looked after */
-#define ALWAYS 100    /* schedules that failed: if none has passed by then, none will */
 #define PATIENCE 1000 /* schedules after a failure in which enough others have to pass */
 #define REDUCE_TRIES 6000
 #define SLOW_MOST 8 /* schedules that are too slow: if none was quick enough by then, none will be */
@@ -61,6 +60,8 @@ static struct error *observe_wholly(struct chase *chase, struct run *run)
 	_cleanup_(run_free) struct run again = { 0 };
 
 	options.control.carry = 1;
+	if (chase->hunt)
+		options.server = hunt_server(chase->hunt);
 	TRY(launch_run(&options, &again));
 	if (again.outcome == run->outcome && again.code == run->code && again.schedule.nturns &&
 	    schedule_hash(again.schedule.turns, again.schedule.nturns) ==
@@ -114,11 +115,13 @@ static bool is_enough(const struct chase *chase)
 		return true;
 	if (!tally->found && !tally->passed && tally->slow >= SLOW_MOST)
 		return true;
-	if (!tally->found || options->keep_going)
+	if (options->keep_going)
 		return false;
+	if (!tally->found)
+		return tally_lacks_choice(tally);
 	if (options->patience_s > 0 && watch_now() - chase->found >= options->patience_s)
 		return true;
-	if (!tally->passed && tally->failed >= ALWAYS)
+	if (!tally->passed && tally->failed >= TALLY_ALIKE)
 		return true;
 	return tally->recorded_passed >= tally->passes ||
 	       tally->schedules - tally->failure_at >= PATIENCE + 10 * tally->passes;
@@ -265,6 +268,7 @@ static struct error *begin(struct chase *chase)
 	struct steer_report report = { .label = first.label,
 				       .outcome = first.outcome,
 				       .code = first.code,
+				       .contested = first.schedule.contested,
 				       .hash = schedule_hash(first.schedule.turns, first.schedule.nturns),
 				       .harvested = true,
 				       .claim = first.schedule.counts,
@@ -291,6 +295,11 @@ struct error *chase_start(const struct chase_options *options, struct store *sto
 	*out = chase;
 	chase = NULL;
 	return NULL;
+}
+
+struct steer *const *chase_server(const struct chase *chase)
+{
+	return hunt_server(chase->hunt);
 }
 
 struct error *chase_steer(struct chase *chase, struct steer **out)

@@ -42,6 +42,7 @@ struct error *chase_shorten(struct chase *chase, double seconds, uint64_t near);
  * caller frees *out, also after an error. */
 struct error *chase_measure(struct chase *chase, double seconds, struct windows *out);
 /* The workers, when nothing of the hunt is to come any more. */
+struct steer *const *chase_server(const struct chase *chase); /* for single runs: launch_options.server */
 struct error *chase_steer(struct chase *chase, struct steer **out);
 void chase_stop(struct chase *chase);
 void chase_stopp(struct chase **chase);

@@ -8,8 +8,6 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-#define MATCH_LOOKS 100000u /* events that are looked at for the steps behind a first one */
-
 struct claim_part claim_part_of(const struct observations *run, const struct atlas *atlas, size_t event)
 {
 	const struct event *from = &run->events[event];
@@ -119,175 +117,12 @@ bool claim_build(const struct observations *run, const struct atlas *atlas, enum
 		step->occurrence = occurrence_of(run, part);
 		step->nsites = claim_collect_sites(atlas, part->site, step->sites, CLAIM_SITES);
 	}
+	claim_keep_meeting(run, atlas, out);
 	set_locations(parts, out);
 	if (kind == CLAIM_ATOMIC)
 		claim_find_doors(run, atlas, parts, out);
 	set_reach(run, parts, out);
 	return claim_is_sound(out);
-}
-
-/* ---- findings ---- */
-
-static bool is_place_of(const struct site *site, const struct finding_access *access)
-{
-	if (!site || site->line != access->line || (access->column && site->column != access->column) ||
-	    strcmp(site->file, access->file))
-		return false;
-	if (access->role || access->kind == SITE_SYNC)
-		return site->kind == SITE_SYNC;
-	return site->kind == access->kind || (site->kind == SITE_UPDATE && access->kind != SITE_SYNC);
-}
-
-static const struct site *find_site(const struct atlas *atlas, const struct finding_access *access)
-{
-	for (size_t i = 0; i < atlas->nunits; i++)
-		for (uint32_t j = 0; j < atlas->units[i].nsites; j++)
-			if (is_place_of(&atlas->units[i].sites[j], access))
-				return &atlas->units[i].sites[j];
-	return NULL;
-}
-
-/* ---- a finding's accesses, found again in the run ---- */
-
-struct matching {
-	const struct observations *run;
-	const struct atlas *atlas;
-	const struct finding *finding;
-	struct claim_parts *parts;
-	bool one;     /* all at one place in memory */
-	size_t looks; /* that may still be taken */
-};
-
-static bool fits_step(const struct matching *matching, size_t step, size_t event)
-{
-	const struct finding_access *access = &matching->finding->accesses.items[step];
-	const struct event *at = &matching->run->events[event];
-
-	if (!is_place_of(atlas_number(matching->atlas, at->site), access))
-		return false;
-	/* The same faults come in other threads, but one thread stays one. */
-	for (size_t i = 0; i < step; i++)
-		if (matching->parts->items[i].at != CLAIM_NOT_TRACED &&
-		    (matching->finding->accesses.items[i].thread == access->thread) !=
-			    (matching->parts->items[i].thread == at->thread))
-			return false;
-	for (size_t i = 0; i < step; i++) {
-		const struct claim_part *part = &matching->parts->items[i];
-		const char *name = part->site->variable;
-
-		if (!matching->one && (!*name || strcmp(name, access->variable)))
-			continue;
-		if (part->size &&
-		    !(part->address < at->address + at->size && at->address < part->address + part->size))
-			return false;
-	}
-	return true;
-}
-
-/* Steps from `step` on, behind event `from`. Calls are in no trace, nor is what never happened. */
-static bool match_steps(struct matching *matching, size_t step, size_t from)
-{
-	struct claim_part *part = &matching->parts->items[step];
-
-	if (step == matching->parts->n)
-		return true;
-	if (part->site->kind == SITE_SYNC || part->missing)
-		return match_steps(matching, step + 1, from);
-	for (size_t i = from; i < matching->run->nevents && matching->looks; i++, matching->looks--) {
-		if (!fits_step(matching, step, i))
-			continue;
-		*part = claim_part_of(matching->run, matching->atlas, i);
-		if (match_steps(matching, step + 1, i + 1))
-			return true;
-		part->size = 0;
-		part->at = CLAIM_NOT_TRACED;
-		part->thread = matching->finding->accesses.items[step].thread;
-	}
-	return false;
-}
-
-/* The last time that the accesses came in this order. */
-static bool match_last(struct matching *matching)
-{
-	size_t first = 0;
-
-	while (first < matching->parts->n && (matching->parts->items[first].site->kind == SITE_SYNC ||
-					      matching->parts->items[first].missing))
-		first++;
-	for (size_t i = matching->run->nevents; i-- > 0 && first < matching->parts->n;) {
-		matching->looks = MATCH_LOOKS;
-		if (!fits_step(matching, first, i))
-			continue;
-		matching->parts->items[first] = claim_part_of(matching->run, matching->atlas, i);
-		if (match_steps(matching, first + 1, i + 1))
-			return true;
-		matching->parts->items[first].size = 0;
-		matching->parts->items[first].at = CLAIM_NOT_TRACED;
-		matching->parts->items[first].thread = matching->finding->accesses.items[first].thread;
-	}
-	return false;
-}
-
-/* "srv.board.in_use" and "board.in_use": one member, by its variable and by its type or a part of the way. */
-static bool same_variable(const char *a, const char *b)
-{
-	size_t n = strlen(a), m = strlen(b);
-	const char *longer = n > m ? a : b, *shorter = n > m ? b : a;
-	size_t more = n > m ? n - m : m - n;
-
-	return *shorter && !strcmp(longer + more, shorter) &&
-	       (!more || (longer[more - 1] == '.' && strchr(shorter, '.')));
-}
-
-/* What is called alike is one place in memory, for whoever meets there. */
-static void set_addresses(const struct matching *matching)
-{
-	struct claim_parts *parts = matching->parts;
-
-	for (size_t i = 0; i < parts->n; i++) {
-		struct claim_part *part = &parts->items[i];
-		size_t like = i;
-
-		if (part->site->kind == SITE_SYNC || part->size)
-			continue;
-		for (size_t j = 0; j < parts->n; j++)
-			if (j != i && parts->items[j].size &&
-			    (matching->one ||
-			     same_variable(part->site->variable, parts->items[j].site->variable)))
-				like = j;
-		part->address = like == i ? 16 * (i + 1) : parts->items[like].address;
-		part->size = like == i ? matching->one || *part->site->variable : parts->items[like].size;
-	}
-}
-
-bool claim_parts_of_finding(const struct observations *run, const struct atlas *atlas,
-			    const struct finding *finding, struct claim_parts *out)
-{
-	struct matching matching = { .run = run,
-				     .atlas = atlas,
-				     .finding = finding,
-				     .parts = out,
-				     .one = finding->class == FINDING_ATOMICITY ||
-					    finding->class == FINDING_ORDER };
-
-	*out = (struct claim_parts){ 0 };
-	if (finding->accesses.n < 2 || finding->accesses.n > CLAIM_STEPS)
-		return false;
-	for (size_t i = 0; i < finding->accesses.n; i++) {
-		const struct finding_access *access = &finding->accesses.items[i];
-		struct claim_part *part = &out->items[out->n++];
-
-		*part = (struct claim_part){ .site = find_site(atlas, access),
-					     .thread = access->thread,
-					     .write = access->kind == SITE_WRITE,
-					     .missing = access->missing,
-					     .at = CLAIM_NOT_TRACED };
-		if (!part->site || access->thread == FINDING_NO_THREAD)
-			return false;
-	}
-	match_last(&matching);
-	set_addresses(&matching);
-	return true;
 }
 
 bool claim_is_same(const struct claim *a, const struct claim *b)

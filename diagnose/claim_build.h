@@ -43,6 +43,8 @@ unsigned char *claim_site_bits(const struct atlas *atlas, const struct claim *cl
 /* All sites of a place, `like` first; returns how many. */
 uint32_t claim_collect_sites(const struct atlas *atlas, const struct site *like, uint64_t *out,
 			     uint32_t most);
+/* Leaves out the sites of each step that met nobody in the run, where others of the same line did (claim_meet.c). */
+void claim_keep_meeting(const struct observations *run, const struct atlas *atlas, struct claim *claim);
 /* Sets the doors of all roles (doors.c). */
 void claim_find_doors(const struct observations *run, const struct atlas *atlas,
 		      const struct claim_parts *parts, struct claim *claim);

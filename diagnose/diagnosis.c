@@ -146,23 +146,24 @@ static struct error *replay(struct diagnosis *diagnosis)
 }
 
 /* Traces the shortest run and records it as a failed run of its own, to be compared. */
-static struct error *retell_shortest(struct diagnosis *diagnosis)
+static struct error *retell_shortest(struct diagnosis *diagnosis, const struct chase *chase)
 {
 	const struct run *failure = &diagnosis->tally.failure;
 	const struct schedule *schedule = failure->reduced.nturns ? &failure->reduced : &failure->schedule;
 	struct retold *retold = &diagnosis->retold;
+	struct launch_options launch = diagnosis->launch;
 
+	launch.server = chase_server(chase);
 	if (is_stopped(diagnosis) || !schedule->nturns)
 		return NULL;
 	say(diagnosis, DIAGNOSIS_TRACING);
-	TRY(retell(&diagnosis->launch, schedule, retold));
+	TRY(retell(&launch, schedule, retold));
 	diagnosis->has_story = true;
 	if (!retold->story.traced)
 		return NULL;
 	diagnosis->trace = (struct trace){ .run = &retold->run.observations, .atlas = &retold->atlas };
 	if (failure->reduced.nturns)
-		TRY(experiment_claims(&diagnosis->launch, schedule, retold, &diagnosis->windows,
-				      &diagnosis->claims));
+		TRY(experiment_claims(&launch, schedule, retold, &diagnosis->windows, &diagnosis->claims));
 	if (diagnosis->claims.n && diagnosis->claims.items[0].measured && failure->number)
 		TRY(store_claim(diagnosis->store, failure->number, &diagnosis->claims));
 	if (!failure->reduced.nturns || retold->run.label != LABEL_FAIL)
@@ -238,7 +239,7 @@ static struct error *run_stages(struct diagnosis *diagnosis)
 		TRY(chase_measure(chase, short_while(diagnosis, MEASURE_SHARE, MEASURE_MOST),
 				  &diagnosis->windows));
 	}
-	TRY(retell_shortest(diagnosis));
+	TRY(retell_shortest(diagnosis, chase));
 	diagnosis->timing = depends_on_timing(diagnosis);
 	if (!diagnosis->timing)
 		TRY(explain(diagnosis, chase));

@@ -9,20 +9,14 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "diagnose/claim_build.h"
+#include "diagnose/lock_stack.h"
 
 #define SITES_MOST 32u /* lock calls that are of interest */
-#define HELD_MOST 8u   /* locks of one thread */
 
-struct held {
-	uint64_t object;
-	uint32_t site;
-};
-
-struct walker {                      /* a thread */
-	struct held held[HELD_MOST]; /* outermost first */
-	uint32_t nheld;
+struct walker { /* a thread */
+	struct lock_stack locks;
 	bool within[CLAIM_ROLES]; /* between first and last step of the role */
-	uint32_t taken[CLAIM_ROLES][HELD_MOST], ntaken[CLAIM_ROLES];
+	uint32_t taken[CLAIM_ROLES][LOCK_STACK_MOST], ntaken[CLAIM_ROLES];
 };
 
 struct survey {
@@ -34,6 +28,7 @@ struct survey {
 	uint32_t steps[CLAIM_ROLES], first[CLAIM_ROLES], last[CLAIM_ROLES];
 	struct walker *walkers;               /* by thread */
 	uint32_t needed[SITES_MOST], nneeded; /* taken between a role's steps */
+	uint32_t takers[SITES_MOST];          /* bits: which roles do so */
 	struct {
 		uint32_t role, site;
 		uint32_t outside; /* locks that were held when it was taken */
@@ -41,13 +36,17 @@ struct survey {
 	uint32_t ninside;
 };
 
-static void note_needed(struct survey *survey, uint32_t site)
+static void note_needed(struct survey *survey, uint32_t role, uint32_t site)
 {
-	for (uint32_t i = 0; i < survey->nneeded; i++)
-		if (survey->needed[i] == site)
-			return;
-	if (survey->nneeded < SITES_MOST)
-		survey->needed[survey->nneeded++] = site;
+	uint32_t i = 0;
+
+	while (i < survey->nneeded && survey->needed[i] != site)
+		i++;
+	if (i == SITES_MOST)
+		return;
+	survey->nneeded += i == survey->nneeded;
+	survey->needed[i] = site;
+	survey->takers[i] |= 1u << role;
 }
 
 static void note_inside(struct survey *survey, uint32_t role, uint32_t site, uint32_t outside)
@@ -66,20 +65,12 @@ static void walk_call(struct survey *survey, const struct call *call)
 {
 	struct walker *walker = &survey->walkers[call->thread];
 
-	if (call->kind == CALL_ACQUIRE && call->site != SITE_NIL) {
-		if (walker->nheld < HELD_MOST)
-			walker->held[walker->nheld++] = (struct held){ call->object, call->site };
-		for (uint32_t role = 0; role < survey->claim->nroles; role++)
-			if (walker->within[role] && walker->ntaken[role] < HELD_MOST)
-				walker->taken[role][walker->ntaken[role]++] = call->site;
-	} else if (call->kind == CALL_RELEASE) {
-		for (uint32_t i = walker->nheld; i-- > 0;)
-			if (walker->held[i].object == call->object) {
-				for (walker->nheld--; i < walker->nheld; i++)
-					walker->held[i] = walker->held[i + 1];
-				break;
-			}
-	}
+	if (call->kind == CALL_ACQUIRE && call->site == SITE_NIL)
+		return;
+	lock_stack_follow(&walker->locks, call);
+	for (uint32_t role = 0; call->kind == CALL_ACQUIRE && role < survey->claim->nroles; role++)
+		if (walker->within[role] && walker->ntaken[role] < LOCK_STACK_MOST)
+			walker->taken[role][walker->ntaken[role]++] = call->site;
 }
 
 static void walk_event(struct survey *survey, const struct event *event)
@@ -90,13 +81,13 @@ static void walk_event(struct survey *survey, const struct event *event)
 	for (uint32_t role = 0; steps && role < survey->claim->nroles; role++) {
 		if (walker->within[role] && steps >> survey->last[role] & 1) {
 			for (uint32_t i = 0; i < walker->ntaken[role]; i++)
-				note_needed(survey, walker->taken[role][i]);
+				note_needed(survey, role, walker->taken[role][i]);
 			walker->within[role] = false;
 		}
 		if (!(steps >> survey->first[role] & 1))
 			continue;
-		for (uint32_t i = 0; i < walker->nheld; i++)
-			note_inside(survey, role, walker->held[i].site, i);
+		for (uint32_t i = 0; i < walker->locks.n; i++)
+			note_inside(survey, role, walker->locks.held[i].site, i);
 		walker->within[role] = survey->steps[role] > 1;
 		walker->ntaken[role] = 0;
 	}
@@ -113,8 +104,8 @@ static void walk_place(struct survey *survey, const struct event *event)
 		if (part->at == CLAIM_NOT_TRACED || !(part->address < event->address + event->size &&
 						      event->address < part->address + part->size))
 			continue;
-		for (uint32_t j = 0; j < walker->nheld; j++)
-			note_inside(survey, 1, walker->held[j].site, j);
+		for (uint32_t j = 0; j < walker->locks.n; j++)
+			note_inside(survey, 1, walker->locks.held[j].site, j);
 		return;
 	}
 }
@@ -159,6 +150,21 @@ static bool is_needed(const struct survey *survey, uint32_t site)
 	return false;
 }
 
+/* Does the role come to one of its doors between its steps? */
+static bool passes_doors(const struct survey *survey, uint32_t role)
+{
+	const struct claim_role *doors = &survey->claim->roles[role];
+
+	for (uint32_t i = 0; i < survey->nneeded; i++) {
+		const struct site *site = atlas_number(survey->atlas, survey->needed[i]);
+
+		for (uint32_t j = 0; j < doors->ndoors && survey->takers[i] >> role & 1; j++)
+			if (site && site->id == doors->doors[j])
+				return true;
+	}
+	return false;
+}
+
 /* All sites of the call, each once. */
 static void add_door(const struct survey *survey, struct claim_role *role, uint32_t number)
 {
@@ -193,11 +199,13 @@ void claim_find_doors(const struct observations *run, const struct atlas *atlas,
 	if (run->ncalls)
 		walk(&survey);
 	/* Outermost first. */
-	for (uint32_t depth = 0; depth < HELD_MOST; depth++)
+	for (uint32_t depth = 0; depth < LOCK_STACK_MOST; depth++)
 		for (uint32_t i = 0; i < survey.ninside; i++)
 			if (survey.inside[i].outside == depth && is_needed(&survey, survey.inside[i].site))
 				add_door(&survey, &claim->roles[survey.inside[i].role],
 					 survey.inside[i].site);
+	for (uint32_t role = 0; role < claim->nroles; role++)
+		claim->roles[role].passes_doors = passes_doors(&survey, role);
 	free(survey.walkers);
 	free(survey.bits);
 }

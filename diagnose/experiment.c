@@ -58,8 +58,8 @@ static bool find_own(const struct observations *run, const struct gap *gap, size
 	return false;
 }
 
-static struct error *move_late(const struct launch_options *launch, const struct window *window,
-			       const struct gap *base, struct switch_moved *out)
+static struct error *move_late(const struct launch_options *launch, struct atlas *atlas,
+			       const struct window *window, const struct gap *base, struct switch_moved *out)
 {
 	_cleanup_(traced_free) struct traced traced = { 0 }, beyond = { 0 };
 	const struct window_edge *edge = &window->late;
@@ -76,6 +76,7 @@ static struct error *move_late(const struct launch_options *launch, const struct
 	if (!out->late)
 		return NULL;
 	TRY(trace_schedule(launch, &edge->beyond, window->turn, &beyond));
+	atlas_number_alike(atlas, &beyond.retold.run.observations, &beyond.retold.atlas);
 	if (beyond.found)
 		out->has_next = find_own(&beyond.retold.run.observations, &beyond.gap, own, &out->next);
 	return NULL;
@@ -115,7 +116,7 @@ struct error *experiment_claims(const struct launch_options *launch, const struc
 		*one = (struct switch_moved){ .turn = window->turn };
 		error = move_early(launch, window, &gap, one);
 		if (!error)
-			error = move_late(launch, window, &gap, one);
+			error = move_late(launch, &retold->atlas, window, &gap, one);
 		if (!error)
 			error = move_gap(launch, window, one);
 	}

@@ -47,8 +47,10 @@ struct error *judging_prepare(struct judging *judging, struct chase *chase, doub
 	struct diagnosis *diagnosis = judging->diagnosis;
 	const struct run *failure = judging->failure;
 	struct trials *trials = &judging->lab.trials;
+	struct launch_options launch = diagnosis->launch;
 	size_t n = 0;
 
+	launch.server = chase_server(chase);
 	judging->evidence = (struct evidence){
 		.run = judging->retold->story.traced,
 		.atlas = &judging->retold->atlas,
@@ -59,8 +61,11 @@ struct error *judging_prepare(struct judging *judging, struct chase *chase, doub
 	};
 	locations_read(&judging->locations, judging->evidence.run);
 	TRY(gather(judging));
-	for (size_t i = 0; i < judging->npasses; i++, judging->evidence.npassed++)
-		TRY(retell(&diagnosis->launch, &judging->passes[i].schedule, &judging->passed[i]));
+	for (size_t i = 0; i < judging->npasses; i++, judging->evidence.npassed++) {
+		TRY(retell(&launch, &judging->passes[i].schedule, &judging->passed[i]));
+		atlas_number_alike(&judging->retold->atlas, &judging->passed[i].run.observations,
+				   &judging->passed[i].atlas);
+	}
 	if (judging->shortest != &failure->schedule)
 		judging->schedules[n++] = judging->shortest;
 	judging->schedules[n++] = &failure->schedule;

@@ -4,19 +4,9 @@
  */
 #include "base/memory.h"
 #include "diagnose/claim_build.h"
+#include "diagnose/lock_stack.h"
 
-#define HELD_MOST 8u   /* locks of one thread */
 #define FIRST_MOST 64u /* objects that were the first lock of a side */
-
-struct held {
-	uint64_t object;
-	uint32_t site;
-};
-
-struct thread_locks {
-	struct held held[HELD_MOST];
-	uint32_t n;
-};
 
 struct sides {
 	struct claim *claim;
@@ -71,8 +61,8 @@ static void add_site(const struct atlas *atlas, uint32_t number, struct claim_st
 }
 
 /* `inner` is taken while `outer` is held: is the one a lock of a side, the other that of another side? */
-static void note_nested(const struct atlas *atlas, struct sides *sides, const struct held *outer,
-			const struct held *inner)
+static void note_nested(const struct atlas *atlas, struct sides *sides, const struct held_lock *outer,
+			const struct held_lock *inner)
 {
 	for (uint32_t role = 0; role < sides->claim->nroles; role++)
 		for (uint32_t other = 0; other < sides->claim->nroles; other++)
@@ -83,31 +73,20 @@ static void note_nested(const struct atlas *atlas, struct sides *sides, const st
 			}
 }
 
-static void take(const struct atlas *atlas, struct sides *sides, struct thread_locks *locks,
+static void take(const struct atlas *atlas, struct sides *sides, struct lock_stack *locks,
 		 const struct call *call)
 {
-	struct held inner = { call->object, call->site };
+	struct held_lock inner = { .object = call->object, .site = call->site };
 
 	for (uint32_t i = 0; i < locks->n; i++)
 		note_nested(atlas, sides, &locks->held[i], &inner);
-	if (locks->n < HELD_MOST)
-		locks->held[locks->n++] = inner;
-}
-
-static void give_back(struct thread_locks *locks, uint64_t object)
-{
-	for (uint32_t i = locks->n; i-- > 0;)
-		if (locks->held[i].object == object) {
-			for (locks->n--; i < locks->n; i++)
-				locks->held[i] = locks->held[i + 1];
-			return;
-		}
+	lock_stack_follow(locks, call);
 }
 
 void claim_add_nested(const struct observations *run, const struct atlas *atlas, struct claim *claim)
 {
 	struct sides sides = { .claim = claim };
-	_cleanup_free_ struct thread_locks *threads = memory_alloc((run->nthreads + 1) * sizeof *threads);
+	_cleanup_free_ struct lock_stack *threads = memory_alloc((run->nthreads + 1) * sizeof *threads);
 
 	find_objects(run, atlas, &sides);
 	for (size_t i = 0; i < run->ncalls; i++) {
@@ -118,6 +97,6 @@ void claim_add_nested(const struct observations *run, const struct atlas *atlas,
 		if (call->kind == CALL_ACQUIRE && call->site != SITE_NIL)
 			take(atlas, &sides, &threads[call->thread], call);
 		else if (call->kind == CALL_RELEASE)
-			give_back(&threads[call->thread], call->object);
+			lock_stack_follow(&threads[call->thread], call);
 	}
 }

@@ -6,7 +6,7 @@
 #include "loom/launch.h"
 #include "model/finding.h"
 #include "model/guard_set.h"
-#include "model/patch.h"
+#include "model/patch_proof.h"
 
 /* The patch of a finding of the program at `path`. */
 struct error *patch_make(const struct finding *finding, const char *path, struct guard_set *out);

@@ -83,7 +83,6 @@ static void compare(const struct evidence *evidence, const struct observations *
 
 void propose_awaited(const struct evidence *evidence, struct proposals *list)
 {
-	/* Units are numbered alike in all runs of one program. */
 	for (size_t i = 0; i < evidence->npassed; i++)
 		if (evidence->passed[i].story.traced)
 			compare(evidence, evidence->passed[i].story.traced, list);

@@ -4,9 +4,8 @@
  * another thread wrote since the group began. A read that only serves an update of the same
  * variable decides nothing and is passed over.
  */
+#include "diagnose/lock_stack.h"
 #include "diagnose/proposals.h"
-
-#define HELD_MOST 8u /* locks of one thread */
 
 static bool overlap(const struct event *a, const struct event *b)
 {
@@ -16,31 +15,14 @@ static bool overlap(const struct event *a, const struct event *b)
 /* The event at which the innermost lock was taken that the thread holds at `event`; false when it holds none. */
 static bool section_of(const struct observations *run, uint32_t thread, size_t event, size_t *start)
 {
-	struct {
-		uint64_t object;
-		size_t before;
-	} held[HELD_MOST];
-	size_t n = 0;
+	struct lock_stack locks = { 0 };
 
-	for (size_t i = 0; i < run->ncalls && run->calls[i].before <= event; i++) {
-		const struct call *call = &run->calls[i];
-
-		if (call->thread != thread)
-			continue;
-		if (call->kind == CALL_ACQUIRE && n < HELD_MOST) {
-			held[n].object = call->object;
-			held[n++].before = call->before;
-		}
-		for (size_t j = n; call->kind == CALL_RELEASE && j-- > 0;)
-			if (held[j].object == call->object) {
-				for (n--; j < n; j++)
-					held[j] = held[j + 1];
-				break;
-			}
-	}
-	if (n)
-		*start = held[n - 1].before;
-	return n > 0;
+	for (size_t i = 0; i < run->ncalls && run->calls[i].before <= event; i++)
+		if (run->calls[i].thread == thread)
+			lock_stack_follow(&locks, &run->calls[i]);
+	if (locks.n)
+		*start = locks.held[locks.n - 1].before;
+	return locks.n > 0;
 }
 
 /* Is what it reads written again by the next access of its thread to that memory, on the same line? */

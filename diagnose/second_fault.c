@@ -97,6 +97,7 @@ struct error *judge_second(struct diagnosis *diagnosis, struct chase *chase, dou
 	_cleanup_(run_free) struct run failure = { 0 };
 	_cleanup_(retold_free) struct retold retold = { 0 };
 	struct causes *causes = &diagnosis->causes;
+	struct launch_options launch = diagnosis->launch;
 	struct steer *steer;
 
 	if (!causes->n || causes->items[0].verdict < VERDICT_LIKELY || watch_now() > deadline)
@@ -108,7 +109,8 @@ struct error *judge_second(struct diagnosis *diagnosis, struct chase *chase, dou
 	TRY(reduce_steered(steer, &failure, SECOND_TRIES, deadline - watch_now(), NULL, &failure.reduced));
 	const struct schedule *shortest = failure.reduced.nturns ? &failure.reduced : &failure.schedule;
 
-	TRY(retell(&diagnosis->launch, shortest, &retold));
+	launch.server = chase_server(chase);
+	TRY(retell(&launch, shortest, &retold));
 	if (!retold.story.traced || !retold.story.traced->nevents)
 		return NULL;
 	struct judging *judging = judging_new(diagnosis, &failure, shortest, &retold);

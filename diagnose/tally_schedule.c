@@ -47,6 +47,9 @@ void tally_add(struct tally *tally, const struct steer_report *report, const cha
 	tally->schedules++;
 	tally->points += report->points;
 	tally->turns += report->turns;
+	tally->contested += report->contested;
+	if (report->harvested && report->run.observations.nprocesses > tally->processes)
+		tally->processes = report->run.observations.nprocesses;
 	tally->cpu_s += report->cpu_s;
 	tally->held += report->claim.held > 0;
 	tally->given_up += report->claim.given_up > 0;

@@ -22,6 +22,9 @@ struct atlas {
 void atlas_read(struct atlas *atlas, const struct observations *observations);
 /* Only one file: then there are ids but no numbers. */
 void atlas_read_file(struct atlas *atlas, const char *path);
+/* Gives the sites of another run the numbers that they have here, so that the two can be compared: runs on the
+ * binary loom number them as they come. What is not known here is added behind. `other` is the run's own atlas. */
+void atlas_number_alike(struct atlas *atlas, struct observations *run, struct atlas *other);
 const struct site *atlas_number(const struct atlas *atlas, uint32_t number);
 /* As schedule_lookup. */
 const struct site *atlas_find(void *atlas, uint64_t id);

@@ -60,6 +60,8 @@ struct claim_role {
 	uint32_t reach; /* accesses of its thread from its first to its last step, in the run before */
 	uint32_t
 		linger; /* accesses behind its last step in which it may come again, in a loop; 0: it is over at once */
+	uint32_t
+		passes_doors; /* 1: it comes to doors of its own between its steps, too: there it does not begin anew */
 };
 
 struct claim {

@@ -52,7 +52,7 @@ void claim_write(FILE *out, const struct claim *claim, const struct site *(*find
 		put_sites(out, claim->roles[i].doors, claim->roles[i].ndoors);
 		fprintf(out, "\nexits");
 		put_sites(out, claim->roles[i].exits, claim->roles[i].nexits);
-		putc('\n', out);
+		fprintf(out, "%s\n", claim->roles[i].passes_doors ? "\npasses doors" : "");
 	}
 	for (uint32_t i = 0; i < claim->nsteps && i < CLAIM_STEPS; i++) {
 		const struct claim_step *step = &claim->steps[i];
@@ -212,12 +212,18 @@ static struct error *get_line(const struct text *text, char *line, struct claim 
 			       ? NULL
 			       : wrong(text, "not sites, or too many");
 	}
+	if (!strcmp(word, "passes") && out->nroles) {
+		out->roles[out->nroles - 1].passes_doors = 1;
+		return !strcmp(next_word(&line), "doors") && !*next_word(&line)
+			       ? NULL
+			       : wrong(text, "it is 'passes doors'");
+	}
 	if (!strcmp(word, "step"))
 		return out->nsteps < CLAIM_STEPS && get_step(line, &out->steps[out->nsteps++])
 			       ? NULL
 			       : wrong(text, "not a step (role, location, thread, occurrence, write, sites), "
 					     "or one too many");
-	return wrong(text, "lines begin with kind, use, role, exits, step or end");
+	return wrong(text, "lines begin with kind, use, role, exits, passes, step or end");
 }
 
 static struct error *parse(struct text *text, struct claim *out)

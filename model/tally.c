@@ -11,6 +11,12 @@ bool tally_blames_control(const struct tally *tally)
 	       tally->failure.outcome != OUTCOME_MEMORY;
 }
 
+bool tally_lacks_choice(const struct tally *tally)
+{
+	return tally->passed >= TALLY_ALIKE && !tally->failed && !tally->slow && !tally->contested &&
+	       tally->processes <= 1 && !tally->uncontrolled.n;
+}
+
 static void free_counts(struct tally_counts *counts)
 {
 	for (size_t i = 0; i < counts->n; i++)

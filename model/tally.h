@@ -22,7 +22,9 @@ struct tally_counts {
 struct tally {
 	uint64_t schedules, passed, failed;
 	uint64_t slow; /* neither: too slow under control, or what they showed did not happen again */
-	uint64_t points, turns;                    /* of all schedules */
+	uint64_t points, turns; /* of all schedules */
+	uint64_t contested;     /* of these points: when another thread could have gone on instead */
+	uint64_t processes;     /* the most that a run had */
 	uint64_t recorded_passed, recorded_failed; /* runs in the store */
 	uint64_t passes, failures;                 /* that are wanted there */
 	struct tally_counts ends;                  /* of failed schedules, by kind */
@@ -43,9 +45,12 @@ struct tally {
 };
 
 #define TALLY_FAILURES 100 /* wanted, unless somebody says otherwise */
+#define TALLY_ALIKE 100    /* schedules that went alike: if none has gone otherwise by then, none will */
 
 /* Every schedule failed by what a run as it is would show too, and that one passes: the control may be the reason. */
 bool tally_blames_control(const struct tally *tally);
+/* Enough schedules passed, and in none of them was there ever a second thread that could have gone on. */
+bool tally_lacks_choice(const struct tally *tally);
 void tally_free(struct tally *tally);
 
 #endif

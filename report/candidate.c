@@ -9,6 +9,7 @@
 #include "model/finding.h"
 #include "model/place.h"
 #include "report/answer.h"
+#include "report/candidate_words.h"
 #include "report/text.h"
 #include "report/words.h"
 
@@ -78,7 +79,7 @@ static void print_threads(const struct candidate *candidate, FILE *out)
 void candidate_print(const struct candidate *candidate, FILE *out)
 {
 	_cleanup_free_ char *variable = text_clean(candidate->variable);
-	_cleanup_free_ char *why = memory_string(candidate->parallel);
+	char *why = memory_string(candidate_parallel_words(candidate->parallel));
 
 	fprintf(out, "%3u. %s  %s  (%.2f)\n", candidate->rank, candidate_kind_words(candidate->kind),
 		*variable ? variable : "no name in the source", candidate->score);
@@ -91,16 +92,58 @@ void candidate_print(const struct candidate *candidate, FILE *out)
 	}
 	print_threads(candidate, out);
 	for (size_t i = 0; i < candidate->notes.n; i++) {
-		char *more = memory_format("%s; %s", why, candidate->notes.items[i]);
+		_cleanup_free_ char *note = candidate_note_words(&candidate->notes.items[i]);
+		char *more = note ? memory_format("%s; %s", why, note) : NULL;
 
+		if (!more)
+			continue;
 		free(why);
 		why = more;
 	}
 	_cleanup_free_ char *clean = text_clean(why);
 
+	free(why);
 	fprintf(out, "    ");
 	options_fill(out, clean, 4, 4);
 	fprintf(out, "\n");
+}
+
+static void print_pair(const struct pair_told *told, FILE *out)
+{
+	_cleanup_free_ char *one = text_clean(told->variables[0]), *two = text_clean(told->variables[1]);
+	_cleanup_free_ char *pair = memory_format("%s of %s and %s of %s", site_kind_name(told->kinds[0]),
+						  *one ? one : "memory without a name",
+						  site_kind_name(told->kinds[1]), *two ? two : "the like");
+
+	switch (told->verdict) {
+	case PAIR_READS:
+		fprintf(out, "%s: neither writes\n", pair);
+		break;
+	case PAIR_ELSEWHERE:
+		fprintf(out, "%s: they never touch the same location\n", pair);
+		break;
+	case PAIR_PRUNED:
+		fprintf(out, "%s: left out, %s\n", pair, pruned_words(told->rule));
+		break;
+	case PAIR_CANDIDATE:
+		fprintf(out, "%s: a candidate, %s\n", pair, candidate_parallel_words(told->parallel));
+		break;
+	}
+	if (told->lock) {
+		_cleanup_free_ char *lock = text_clean(told->lock);
+
+		fprintf(out, "  both hold %s, so that it is a matter of order alone\n", lock);
+	}
+}
+
+void candidate_print_why(const struct pairs_told *told, const char *const places[2], FILE *out)
+{
+	for (size_t i = 0; i < told->pairs.n; i++)
+		print_pair(&told->pairs.items[i], out);
+	for (int i = 0; i < 2; i++)
+		if (!told->found[i])
+			fprintf(out, "%s: nothing there touches memory that several threads can reach\n",
+				places[i]);
 }
 
 void scan_print_pruned(const struct scan *scan, FILE *out)
@@ -190,8 +233,12 @@ json_t *candidate_json(const struct candidate *candidate)
 		json_array_append_new(accesses, access_json(&candidate->accesses.items[i]));
 	for (size_t i = 0; i < candidate->others.n; i++)
 		json_array_append_new(others, access_json(&candidate->others.items[i]));
-	for (size_t i = 0; i < candidate->notes.n; i++)
-		json_array_append_new(notes, answer_text(candidate->notes.items[i]));
+	for (size_t i = 0; i < candidate->notes.n; i++) {
+		_cleanup_free_ char *note = candidate_note_words(&candidate->notes.items[i]);
+
+		if (note)
+			json_array_append_new(notes, answer_text(note));
+	}
 	json_array_append_new(variables, answer_text(candidate->variable));
 	json_object_set_new(all, "rank", json_integer(candidate->rank));
 	json_object_set_new(all, "id", answer_hex(candidate->id));
@@ -201,7 +248,7 @@ json_t *candidate_json(const struct candidate *candidate)
 	json_object_set_new(all, "variables", variables);
 	json_object_set_new(all, "accesses", accesses);
 	json_object_set_new(all, "others", others);
-	json_object_set_new(all, "summary", answer_text(candidate->parallel));
+	json_object_set_new(all, "summary", answer_text(candidate_parallel_words(candidate->parallel)));
 	json_object_set_new(all, "notes", notes);
 	json_object_set_new(all, "observed", json_boolean(candidate->observed));
 	return all;

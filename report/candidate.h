@@ -12,6 +12,8 @@ void candidate_print(const struct candidate *candidate, FILE *out); /* fits 80 c
  * first of those has a heading. */
 void candidate_print_found(const struct candidate *candidate, FILE *out);
 void candidate_print_alike(const struct candidate *candidate, bool first_of_all, FILE *out);
+/* What a scan made of the two places. */
+void candidate_print_why(const struct pairs_told *told, const char *const places[2], FILE *out);
 json_t *candidate_json(const struct candidate *candidate);
 /* How much was looked at and what was left out. */
 void scan_print_pruned(const struct scan *scan, FILE *out);

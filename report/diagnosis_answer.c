@@ -3,7 +3,7 @@
 #include "report/advice.h"
 #include "report/answer.h"
 #include "report/diagnosis_view.h"
-#include "report/finding.h"
+#include "report/finding_view.h"
 #include "report/patch_view.h"
 #include "report/proof_words.h"
 #include "report/tally_words.h"

@@ -10,7 +10,7 @@
 #include "report/advice.h"
 #include "report/diagnosis_view.h"
 #include "report/diagnosis_words.h"
-#include "report/finding.h"
+#include "report/finding_view.h"
 #include "report/passing_words.h"
 #include "report/proof_words.h"
 #include "report/said.h"
@@ -401,11 +401,15 @@ static void put_nothing(const struct diagnosis_view *view, FILE *out)
 		put_uncontrolled(view, out);
 	else
 		put_label(out, "Outside", "nothing was noticed that was not under control.");
-	put_label(out, "Verdict", "none: that nothing failed does not prove that nothing can.");
-	bool crashed = view->plain && view->plain->outcome == OUTCOME_SIGNAL;
+	bool alone = tally_lacks_choice(tally),
+	     crashed = view->plain && view->plain->outcome == OUTCOME_SIGNAL;
 
+	put_label(out, "Verdict",
+		  alone ? "none: " TALLY_NO_CHOICE
+			: "none: that nothing failed does not prove that nothing can.");
 	put_label(out, "Next",
 		  crashed ? "give it longer (--time 600), or look at the crash in a debugger."
+		  : alone ? "other arguments or input, with which it starts threads."
 			  : "give it longer (--time 600), other arguments, or an oracle that sees more "
 			    "(--expect FILE, --check CMD).");
 }

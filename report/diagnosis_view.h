@@ -7,7 +7,7 @@
 
 #include "model/atlas.h"
 #include "model/cause.h"
-#include "model/patch.h"
+#include "model/patch_proof.h"
 #include "model/tally.h"
 #include "report/isolate_words.h"
 #include "report/story.h"

@@ -1,7 +1,7 @@
 /* Draws a finding: one column per thread, one step per access, time goes down.
  * What comes from programs and paths is cleaned before it is printed.
  */
-#include "report/finding.h"
+#include "report/finding_view.h"
 
 #include <stdlib.h>
 #include <string.h>

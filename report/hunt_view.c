@@ -3,6 +3,8 @@
  */
 #include "report/hunt_view.h"
 
+#include <ctype.h>
+
 #include "base/options.h"
 #include "report/answer.h"
 #include "report/said.h"
@@ -43,6 +45,16 @@ static void print_all_failed(const struct tally *summary)
 		printf("No schedule passed: the failure does not depend on the order of threads.\n");
 }
 
+static void print_no_choice(const struct tally *summary)
+{
+	_cleanup_free_ char *text = memory_string(TALLY_NO_CHOICE);
+
+	if (!tally_lacks_choice(summary))
+		return;
+	text[0] = (char)toupper((unsigned char)text[0]);
+	options_fill(stdout, text, 0, 0);
+}
+
 static void print_tried(const struct tally *summary)
 {
 	_cleanup_free_ char *time = words_seconds(summary->wall_s);
@@ -68,6 +80,7 @@ static void print_tried(const struct tally *summary)
 		print_claim(summary);
 	if (summary->claim == CLAIM_UNUSED)
 		print_all_failed(summary);
+	print_no_choice(summary);
 	if (summary->uncontrolled.n) {
 		printf("Not under control, so that runs may differ here:\n");
 		for (size_t i = 0; i < summary->uncontrolled.n; i++) {
@@ -106,6 +119,9 @@ static void print_next(const struct tally *summary)
 		printf("  unsnarl replay %llu%s --gdb  in the debugger, stopped at the failure\n", number,
 		       option);
 		printf("  unsnarl show %llu%s          what its threads did to each other\n", number, option);
+	} else if (tally_lacks_choice(summary)) {
+		printf("  unsnarl hunt -- ...            with arguments or input that make it start "
+		       "threads\n");
 	} else {
 		printf("  unsnarl hunt --budget %llu ...  further schedules (another seed)\n",
 		       (unsigned long long)summary->schedules * 10);

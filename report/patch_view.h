@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "model/guard_set.h"
-#include "model/patch.h"
+#include "model/patch_proof.h"
 
 /* What the rules of a patch do, where it lies, and how it did if it was tried (`proof->runs`). */
 void patch_print(const struct guard_set *set, const char *file, const struct patch_proof *proof);

@@ -43,6 +43,10 @@ static char *forced_words(const struct trials_counts *forced)
 		return memory_string("There was no time to force it.");
 	if (!failed && !forced->occurred)
 		return memory_string("It could not be forced.");
+	if (forced->occurred && forced->occurred < forced->runs)
+		return memory_format("Forced it came about in %llu of %llu runs and fails in %llu of these.",
+				     (unsigned long long)forced->occurred, (unsigned long long)forced->runs,
+				     (unsigned long long)forced->failed_occurred);
 	return memory_format("Forced it fails in %llu of %llu runs.", (unsigned long long)failed,
 			     (unsigned long long)forced->runs);
 }

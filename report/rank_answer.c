@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "report/answer.h"
-#include "report/finding.h"
+#include "report/finding_view.h"
 
 static void add_access(const struct rank_view *view, struct finding *finding, struct finding_accesses *list,
 		       uint32_t number, bool write)

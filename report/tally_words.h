@@ -6,6 +6,11 @@
 
 #include "model/tally.h"
 
+/* What to say when tally_lacks_choice. */
+#define TALLY_NO_CHOICE                                                                                   \
+	"the order of threads has no say here: in no schedule was there ever a second thread that could " \
+	"have gone on."
+
 /* How a failed schedule ended, as its kind is counted: "deadlock", "wrong output", "exit 1 after an early time-out". */
 char *tally_end_words(const struct run *ended);
 char *tally_words(const struct tally *tally, uint64_t pairs, double seconds); /* for the bar */

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "report/advice.h"
-#include "report/finding.h"
+#include "report/finding_view.h"
 #include "report/lock_words.h"
 #include "report/passing_words.h"
 #include "report/sentence.h"

@@ -2,8 +2,8 @@
  * in columns of threads in the failing order, with source lines, and below what
  * runs that passed did.
  */
-#ifndef REPORT_FINDING_H
-#define REPORT_FINDING_H
+#ifndef REPORT_FINDING_VIEW_H
+#define REPORT_FINDING_VIEW_H
 
 #include <jansson.h>
 #include <stdio.h>
