@@ -56,8 +56,12 @@ def commands(names, folder, size):
     """(name, command) of every program that can be run here."""
     make_input(folder / "input", size)
     for name, words in STOCK.items():
-        if (not names or name in names) and shutil.which(words[0]):
-            yield name, [shutil.which(words[0]), *words[1:], str(folder / "input")]
+        if names and name not in names:
+            continue
+        if not shutil.which(words[0]):
+            print(f"{name} is not measured: {words[0]} is not installed", file=sys.stderr)
+            continue
+        yield name, [shutil.which(words[0]), *words[1:], str(folder / "input")]
     for name, words in KERNELS.items():
         if names and name not in names:
             continue

@@ -81,8 +81,9 @@ def against_free(place, program, arguments, free, repetitions):
 def small(place, repetitions):
     """Schedules a second of processor time of every small program of the corpus, with the portfolio of
     policies that hunts have: {name: the median}."""
-    rates, start_ms = {}, small_programs.own_ms(["/bin/true"], "/")
+    rates = {}
     with tempfile.TemporaryDirectory() as folder:
+        start_ms = small_programs.start_ms(str(place.unsnarl), folder)
         for source, truth in small_programs.truths():
             target = Path(folder) / truth["name"]
             small_programs.build(str(place.unsnarl), source, truth, target)

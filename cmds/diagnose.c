@@ -55,7 +55,7 @@ static const struct options_page page = {
 		"schedule of its threads that makes it fail, replays that to be sure, makes it as short as "
 		"possible, and compares it with runs that passed. Then says which accesses of which threads "
 		"came in which order, what passing runs do instead, how sure that is, what kind of fix fits, "
-		"and how to see it again. unsnarl -- PROGRAM ARGS is short for it.\n\n"
+		"and how to see it again. unsnarl [options] -- PROGRAM ARGS is short for it.\n\n"
 		"Ctrl-C ends the search; what is known by then is told. The exit status is 1 when the "
 		"program "
 		"failed, 0 when it did not.",

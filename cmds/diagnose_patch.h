@@ -5,7 +5,7 @@
 
 #include "diagnose/diagnosis.h"
 #include "loom/launch.h"
-#include "model/patch.h"
+#include "model/patch_proof.h"
 
 /* Makes the patch, proves it by runs with and without it for a few seconds, and leaves it in the store's folder. The
  * launch options say what runs and how it is judged. *out, whose file the caller frees, stays empty when there is no

@@ -14,7 +14,7 @@
 #include "analysis/locon/forced.h"
 #include "analysis/locon/vote.h"
 #include "report/answer.h"
-#include "report/finding.h"
+#include "report/finding_view.h"
 #include "report/locate_words.h"
 #include "report/text.h"
 #include "report/words.h"

@@ -11,7 +11,7 @@
 #include "cmds/cmds.h"
 #include "cmds/locate.h"
 #include "report/answer.h"
-#include "report/finding.h"
+#include "report/finding_view.h"
 #include "report/grid.h"
 #include "report/locate_words.h"
 #include "report/text.h"

@@ -65,6 +65,16 @@ static const struct verb *verb_of_own_name(const char *path)
 	return verb == &verb_cc || verb == &verb_cxx ? verb : NULL;
 }
 
+/* Without a verb: the main job. Options may stand before the -- as they may behind the verb. */
+static bool is_bare(char **arguments)
+{
+	if (!*arguments || **arguments != '-')
+		return false;
+	while (*arguments && strcmp(*arguments, "--"))
+		arguments++;
+	return *arguments;
+}
+
 static int fail(const char *verb, struct error *error)
 {
 	/* Sentences quote paths and arguments: nothing of theirs may steer the terminal. */
@@ -103,8 +113,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
 		name = "help";
-	/* Without a verb: the main job. The verb's main takes the -- as the end of its options. */
-	bool bare = !strcmp(name, "--");
+	/* The verb's main takes the -- as the end of its options. */
+	bool bare = argc > 1 && is_bare(argv + 1);
 	const struct verb *verb = bare ? &verb_diagnose : cmds_find(name);
 
 	if (!verb)

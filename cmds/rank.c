@@ -1,7 +1,7 @@
 /* unsnarl rank: where threads communicated in failed runs as they never did in passed
  * ones, or in few runs only. Chooses the runs, calls the rooms below and prints.
  */
-#include "cmds/rank.h"
+#include "cmds/rank_parts.h"
 
 #include <errno.h>
 #include <libgen.h>

@@ -2,7 +2,7 @@
  * the simulated machine against whole-memory tracking. The other runs are in the same
  * campaign or in another store.
  */
-#include "cmds/rank.h"
+#include "cmds/rank_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* unsnarl rank --picture: writes the difference graph, or has Graphviz lay it out.
  */
-#include "cmds/rank.h"
+#include "cmds/rank_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/process.h"
+#include "base/process_run.h"
 #include "report/picture.h"
 
 #define MOST_POINTS 6 /* more do not fit a picture that a person can read */

@@ -125,14 +125,16 @@ static struct error *explain(const struct llvm_entrances *llvm, const struct sca
 			     const char *why)
 {
 	const char *comma = strchr(why, ',');
-	_cleanup_free_ char *sentences = NULL;
+	_cleanup_(pairs_told_free) struct pairs_told told = { 0 };
 
 	if (!comma)
 		return error_new("--why takes two places, as in --why queue.c:41,queue.c:77; not %s", why);
 	_cleanup_free_ char *first = memory_format("%.*s", (int)(comma - why), why);
 
-	TRY(llvm->static_why(options, first, comma + 1, &sentences));
-	fputs(sentences, stdout);
+	const char *const places[] = { first, comma + 1 };
+
+	TRY(llvm->static_why(options, places, &told));
+	candidate_print_why(&told, places, stdout);
 	return NULL;
 }
 

@@ -108,7 +108,6 @@ static bool read_candidate(const json_t *from, unsigned rank, struct candidate *
 		.score = json_number_value(json_object_get(from, "score")),
 		.variable = memory_string(
 			json_string_value(json_array_get(json_object_get(from, "variables"), 0)) ?: ""),
-		.parallel = memory_string(text_at(from, "summary"))
 	};
 	if (!kind_of(text_at(from, "class"), &out->kind))
 		return false;

@@ -9,6 +9,7 @@
 #include "cmds/verify.h"
 #include "report/answer.h"
 #include "report/candidate.h"
+#include "report/candidate_words.h"
 #include "report/text.h"
 #include "report/words.h"
 

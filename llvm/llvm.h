@@ -13,6 +13,7 @@ struct transform_options;
 struct scan;
 struct scan_options;
 struct build_options;
+struct pairs_told;
 
 struct llvm_entrances {
 	uint64_t build; /* LLVM_BUILD of the module: it and the tool were made together */
@@ -21,15 +22,15 @@ struct llvm_entrances {
 				    const struct transform_options *options);
 	/* static/static.h */
 	struct error *(*static_scan)(const struct scan_options *options, struct scan *out);
-	struct error *(*static_why)(const struct scan_options *options, const char *first, const char *second,
-				    char **out);
+	struct error *(*static_why)(const struct scan_options *options, const char *const places[2],
+				    struct pairs_told *out);
 	struct error *(*static_build)(const struct build_options *options);
 };
 
 #define LLVM_MODULE "libunsnarl_llvm.so"
 #define LLVM_SYMBOL "unsnarl_llvm_entrances"
 /* Changes with this header. */
-#define LLVM_BUILD ((uint64_t)sizeof(struct llvm_entrances) << 32 | 1)
+#define LLVM_BUILD ((uint64_t)sizeof(struct llvm_entrances) << 32 | 2)
 
 /* Loads the module, once. It stays loaded. */
 struct error *llvm_load(const struct llvm_entrances **out);

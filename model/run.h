@@ -103,6 +103,7 @@ struct event {
 struct block {
 	uint64_t address, size;
 	uint32_t site; /* SITE_NIL for those of stacks and of libraries without hooks */
+	bool stack;    /* a variable on a stack, by its announcement */
 	size_t before;
 };
 

@@ -7,6 +7,7 @@
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "model/dwarf_unit.h"
 #include "model/unit_format.h"
 
 struct file {
@@ -32,7 +34,7 @@ struct symbols {
 struct found {
 	const char *function, *file, *variable, *through;
 	int line, column;
-	char *own_function, *own_through;
+	char *own_function, *own_through, *own_name;
 };
 
 static char *debug_path;
@@ -74,6 +76,11 @@ static Dwfl_Module *module_of(struct symbols *symbols, const char *path)
 	file->module = dwfl_report_offline(file->dwfl, path, path, -1);
 	dwfl_report_end(file->dwfl, NULL, NULL);
 	return file->module;
+}
+
+struct Dwfl_Module *symbols_module(struct symbols *symbols, const char *path)
+{
+	return module_of(symbols, path);
 }
 
 static const char *base_name(const char *path)
@@ -118,6 +125,38 @@ static const char *call_file(Dwarf_Die *die, Dwarf_Die *unit)
 	return dwarf_filesrc(files, (size_t)number, NULL, NULL);
 }
 
+/* The name of a function with the classes and namespaces around its declaration; the caller frees it. */
+static char *scoped_name(Dwarf_Die *function)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die declared = *function, next, *scopes = NULL;
+	const char *name = dwarf_diename(function);
+	char *out = name ? memory_string(name) : NULL;
+
+	while (dwarf_attr(&declared, DW_AT_abstract_origin, &attribute) ||
+	       dwarf_attr(&declared, DW_AT_specification, &attribute)) {
+		if (!dwarf_formref_die(&attribute, &next))
+			break;
+		declared = next;
+	}
+	int n = out ? dwarf_getscopes_die(&declared, &scopes) : 0;
+
+	for (int i = 1; i < n; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+		const char *around = dwarf_diename(&scopes[i]);
+
+		if (around && (tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
+			       tag == DW_TAG_union_type || tag == DW_TAG_namespace)) {
+			char *longer = memory_format("%s::%s", around, out);
+
+			free(out);
+			out = longer;
+		}
+	}
+	free(scopes);
+	return out;
+}
+
 /* Walks out of functions of system headers to the program's own line. */
 static void leave_headers(Dwarf_Die *unit, Dwarf_Die *scopes, int n, struct found *found)
 {
@@ -129,7 +168,9 @@ static void leave_headers(Dwarf_Die *unit, Dwarf_Die *scopes, int n, struct foun
 		const char *name = dwarf_diename(&scopes[i]);
 
 		if (tag == DW_TAG_subprogram || !found->file || !is_system(found->file)) {
-			found->function = name;
+			free(found->own_name);
+			found->own_name = scoped_name(&scopes[i]);
+			found->function = found->own_name;
 			return;
 		}
 		free(found->own_through);
@@ -146,23 +187,10 @@ static void leave_headers(Dwarf_Die *unit, Dwarf_Die *scopes, int n, struct foun
 	}
 }
 
-/* The unit that holds the address; without a table of address ranges, as clang leaves it out, by asking each. */
-static Dwarf_Die *unit_at(Dwfl_Module *module, uint64_t address, Dwarf_Addr *bias)
-{
-	Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
-
-	if (unit)
-		return unit;
-	while ((unit = dwfl_module_nextcu(module, unit, bias)))
-		if (dwarf_haspc(unit, address - *bias) == 1)
-			return unit;
-	return NULL;
-}
-
 static void look_up_line(Dwfl_Module *module, uint64_t address, struct found *found)
 {
 	Dwarf_Addr bias;
-	Dwarf_Die *unit = unit_at(module, address, &bias);
+	Dwarf_Die *unit = dwarf_unit_at(module, address, &bias);
 	Dwarf_Line *line = unit ? dwarf_getsrc_die(unit, address - bias) : NULL;
 	Dwarf_Die *scopes = NULL;
 
@@ -173,9 +201,40 @@ static void look_up_line(Dwfl_Module *module, uint64_t address, struct found *fo
 	dwarf_linecol(line, &found->column);
 	int n = dwarf_getscopes(unit, address - bias, &scopes);
 
+	/* Beyond the first inlined function libdw goes on where that was declared; where it was called is told by what
+	 * stands around the innermost one. */
+	if (n > 0) {
+		Dwarf_Die innermost = scopes[0];
+
+		free(scopes);
+		scopes = NULL;
+		n = dwarf_getscopes_die(&innermost, &scopes);
+	}
 	if (n > 0)
 		leave_headers(unit, scopes, n, found);
 	free(scopes);
+}
+
+/* What stands in a function of a header is put down to the program's call that led there. */
+static void look_up_caller(Dwfl_Module *module, uint64_t address, struct found *found)
+{
+	struct found caller = { 0 };
+
+	look_up_line(module, address, &caller);
+	if (!caller.line || !caller.file || is_system(caller.file)) {
+		free(caller.own_through);
+		free(caller.own_name);
+		return;
+	}
+	char *through = memory_format("%s at %s:%d:%d", found->function ? found->function : "?",
+				      base_name(found->file), found->line, found->column);
+
+	free(caller.own_through);
+	free(found->own_through);
+	free(found->own_name);
+	*found = caller;
+	found->own_through = through;
+	found->through = through;
 }
 
 /* ---- names ---- */
@@ -275,10 +334,14 @@ void symbols_unit(struct symbols *symbols, const char *path, const struct code_p
 {
 	struct found found = { 0 };
 	Dwfl_Module *module = module_of(symbols, path);
+	const char *led = strrchr(what, CODE_PLACE_LED);
+	_cleanup_free_ char *name = memory_format("%.*s", (int)(led ? led - what : INT_MAX), what);
 	GElf_Addr bias = 0;
 
 	if (module && dwfl_module_getelf(module, &bias)) {
 		look_up_line(module, place->address + bias, &found);
+		if (led && found.file && is_system(found.file))
+			look_up_caller(module, strtoull(led + 1, NULL, 16) + bias, &found);
 		look_up_function(module, path, place, bias, &found);
 		look_up_variable(module, place, bias, &found);
 	} else {
@@ -286,10 +349,11 @@ void symbols_unit(struct symbols *symbols, const char *path, const struct code_p
 			memory_format("%s+0x%llx", base_name(path), (unsigned long long)place->address);
 		found.function = found.own_function;
 	}
-	take_what(place, what, &found);
+	take_what(place, name, &found);
 	make_unit(&found, place, code_place_id(base_name(path), place, what), hash, out);
 	free(found.own_function);
 	free(found.own_through);
+	free(found.own_name);
 }
 
 /* Is one path the end of the other, by whole names? */
@@ -373,7 +437,7 @@ bool symbols_is_prologue(struct symbols *symbols, const char *path, uint64_t add
 
 	if (!module || !dwfl_module_getelf(module, &moved))
 		return false;
-	Dwarf_Die *unit = unit_at(module, address + moved, &bias);
+	Dwarf_Die *unit = dwarf_unit_at(module, address + moved, &bias);
 	int n = unit ? dwarf_getscopes(unit, address + moved - bias, &scopes) : 0;
 
 	for (int i = 0; i < n && !is; i++)

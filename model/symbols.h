@@ -30,6 +30,9 @@ size_t symbols_line_ranges(struct symbols *symbols, const char *path, const char
  * there is no debug information. */
 bool symbols_is_prologue(struct symbols *symbols, const char *path, uint64_t address);
 
+/* For model/variables.c: libdwfl's module of a file; NULL when it cannot be read. */
+struct Dwfl_Module *symbols_module(struct symbols *symbols, const char *path);
+
 /* Tells builds of a file apart: by its build id, else by its size and time. */
 uint64_t symbols_build(const char *path);
 

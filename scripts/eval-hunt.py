@@ -189,7 +189,7 @@ def table(rows, options, seconds):
             f"{options.replays} replays idle and as many with two busy processes per processor; "
             f"{options.speed} schedules for the speed. {seconds / 60:.0f} minutes. `alone` is the program by "
             f"itself, `ms a schedule` is processor time, everything included; small (*): at most "
-            f"{SMALL_POINTS} points, and at most {SMALL_MS:g} ms of its own beside the start of a process.", "",
+            f"{SMALL_POINTS} points, and at most {SMALL_MS:.2g} ms of its own beside the start of a program.", "",
             "| " + " | ".join(HEAD) + " |", "|" + "---|" * len(HEAD)]
     text += ["| " + " | ".join(cells(row, options)) + " |" for row in rows]
     return text + [""] + [f"- {line}" for line in lines]
@@ -226,9 +226,9 @@ def main():
     options = parse()
     unsnarl = str(pathlib.Path(options.build).resolve() / "unsnarl")
     rows, started = [], time.time()
-    start_ms = own_ms(["/bin/true"], "/")
     programs = sorted(truths(), key=lambda pair: pair[1]["class"] == "none")  # the bugs first
     with tempfile.TemporaryDirectory() as folder:
+        start_ms = small_programs.start_ms(unsnarl, folder)
         for source, truth in programs:
             if options.names and truth["name"] not in options.names:
                 continue

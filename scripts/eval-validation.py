@@ -3,7 +3,8 @@
 the sets of lines that name the cause, is its class right, is nothing claimed of correct
 programs; is the first answer of isolate one that names the cause of a crash.
 
-usage: eval-validation.py [--build DIR] [--sets DIR] [--only SET] [--time S] [--schedules N] [--gcc FLAGS] [NAME...]
+usage: eval-validation.py [--build DIR] [--sets DIR] [--only SET] [--time S] [--schedules N] [--seed S]
+                          [--gcc FLAGS] [NAME...]
 With --gcc programs are built by gcc with these flags and without hooks: the binary loom.
 """
 
@@ -75,16 +76,20 @@ def judge_first(found, truth):
         f"{'' if fits else ' (another)'}, score {first['score']:.2f}"
 
 
+def seeded(options):
+    return ["--seed", str(options.seed)] if options.seed is not None else []
+
+
 def judge_diagnose(unsnarl, source, truth, folder, options):
     program = compile_program(unsnarl, source, truth, folder, options.gcc)
-    return judge_first(answer(unsnarl, ["diagnose", "--time", str(options.time)], program, folder), truth)
+    return judge_first(answer(unsnarl, ["diagnose", "--time", str(options.time), *seeded(options)], program, folder), truth)
 
 
 def judge_crash(unsnarl, source, truth, folder, options):
     program = folder / source.stem
     compiler = "g++" if source.suffix == ".cpp" else "gcc"
     subprocess.run([compiler, "-w", "-g", "-O1", "-pthread", "-o", program, source], check=True)
-    found = answer(unsnarl, ["isolate", "--time", str(options.time)], program, folder)
+    found = answer(unsnarl, ["isolate", "--time", str(options.time), *seeded(options)], program, folder)
     good, said = judge_first(found, truth)
     runs = sum(found["executions"][k] for k in ("original", "suppression", "race", "violation"))
     return good, f"{said}, {'sure' if found['sure'] else 'not sure'}, {runs} executions, {found['seconds']:.1f} s"
@@ -93,7 +98,8 @@ def judge_crash(unsnarl, source, truth, folder, options):
 def judge_correct(unsnarl, source, truth, folder, options):
     program = compile_program(unsnarl, source, truth, folder, options.gcc)
     given = standard_input(source, truth, folder)
-    found = answer(unsnarl, ["hunt", "--budget", str(options.schedules), "--keep-going", "--no-reduce"], program,
+    found = answer(unsnarl, ["hunt", "--budget", str(options.schedules), "--keep-going", "--no-reduce",
+                             *seeded(options)], program,
                    folder, given)
     failed = found["failed"]
     doubtful = f", {found['inconclusive']} of {found['schedules']} inconclusive" if found.get("inconclusive") else ""
@@ -107,6 +113,7 @@ def main():
     parser.add_argument("--only")
     parser.add_argument("--time", type=float, default=60)
     parser.add_argument("--schedules", type=int, default=200)
+    parser.add_argument("--seed", type=int, help="of diagnoses and hunts (default: a new one for each)")
     parser.add_argument("--gcc", metavar="FLAGS")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()

@@ -111,27 +111,25 @@ static void score(struct search *search, struct events *events, const struct eve
 	uint32_t lock = locks_common(&a->held, &c->held);
 
 	if (dependence == BY_VALUE && c->kind != SITE_READ && a->kind == SITE_READ)
-		score_add(out, 0.14, "the value written depends on the value read before");
+		score_add(out, NOTE_MODIFIES);
 	else if (dependence == BY_VALUE)
-		score_add(out, 0.08, "the second access uses what the first found");
+		score_add(out, NOTE_USES_FOUND);
 	else if (dependence == BY_CONTROL)
-		score_add(out, 0.12, "the second access is done because of what the first found");
+		score_add(out, NOTE_DONE_BECAUSE);
 	else if (a->kind == SITE_READ)
-		score_add(out, -0.2, "nothing in the text ties the second access to the first");
+		score_add(out, NOTE_UNTIED);
 	else if (again)
-		score_add(out, -0.1, NULL);
+		score_add(out, NOTE_REPEATED);
 	if (lock != WHOLE_NONE && a->kind == SITE_READ && !events_split(events, first, second)) {
-		score_add(out, -0.3, "it is looked at again when the lock has been given back");
+		score_add(out, NOTE_LOOKED_AGAIN);
 	} else if (lock != WHOLE_NONE) {
-		const char *name = out->kind == CANDIDATE_KINDS ? "" : scanner_lock(search->scanner, lock);
-		_cleanup_free_ char *note = memory_format("%s is given back in between", name);
-
-		score_add(out, 0.1, note);
+		score_add_lock(out, NOTE_GIVEN_BACK,
+			       out->kind == CANDIDATE_KINDS ? NULL : scanner_lock(search->scanner, lock));
 	}
 	if (again)
-		score_add(out, -0.15, "in different rounds of a loop");
+		score_add(out, NOTE_OTHER_ROUND);
 	if (!first->direct || !second->direct)
-		score_add(out, -0.05, NULL);
+		score_add(out, NOTE_INDIRECT);
 }
 
 static void weigh(struct search *search, struct events *events, const struct event *first,
@@ -144,7 +142,7 @@ static void weigh(struct search *search, struct events *events, const struct eve
 	/* What two accesses have against them counts; that they hold a lock each does not. */
 	if (locks_common(&access_of(scanner, first->access)->held,
 			 &access_of(scanner, between->access)->held) != WHOLE_NONE)
-		score_add(out, 0.12, NULL);
+		score_add(out, NOTE_LOCKED_BETWEEN);
 	score(search, events, first, second, again, out);
 }
 

@@ -10,7 +10,7 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 
 #include "base/installed.h"
-#include "base/process.h"
+#include "base/process_run.h"
 #include "static/slicer.h"
 
 /* ---- the linker's command line ---- */

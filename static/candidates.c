@@ -5,44 +5,6 @@
 
 #include "static/static.h"
 
-const char *pruned_words(enum pruned rule)
-{
-	static const char *const words[PRUNED_RULES] = {
-		[PRUNED_ONE_THREAD] = "only one thread ever does both",
-		[PRUNED_BEFORE] = "one is done before the other's thread is created",
-		[PRUNED_AFTER] = "one is done after the other's thread was joined",
-		[PRUNED_APART] = "one thread has ended when the other begins",
-		[PRUNED_ELSEWHERE] = "each thread was given a place of its own",
-		[PRUNED_TYPES] = "by C's rules for types they touch different things",
-	};
-
-	return words[rule];
-}
-
-const char *candidate_kind_name(enum candidate_kind kind)
-{
-	static const char *const names[CANDIDATE_KINDS] = {
-		[CANDIDATE_RACE] = "race",           [CANDIDATE_ORDER] = "order",
-		[CANDIDATE_ATOMICITY] = "atomicity", [CANDIDATE_MULTI_ATOMICITY] = "multi-variable-atomicity",
-		[CANDIDATE_DEADLOCK] = "deadlock",
-	};
-
-	return names[kind];
-}
-
-const char *candidate_kind_words(enum candidate_kind kind)
-{
-	static const char *const words[CANDIDATE_KINDS] = {
-		[CANDIDATE_RACE] = "data race",
-		[CANDIDATE_ORDER] = "order",
-		[CANDIDATE_ATOMICITY] = "atomicity",
-		[CANDIDATE_MULTI_ATOMICITY] = "atomicity of two variables",
-		[CANDIDATE_DEADLOCK] = "deadlock",
-	};
-
-	return words[kind];
-}
-
 /* ---- ranking ---- */
 
 static int by_score(const void *a, const void *b)
@@ -220,12 +182,21 @@ void candidate_free(struct candidate *candidate)
 	for (size_t i = 0; i < candidate->others.n; i++)
 		access_free(&candidate->others.items[i]);
 	for (size_t i = 0; i < candidate->notes.n; i++)
-		free(candidate->notes.items[i]);
+		free(candidate->notes.items[i].lock);
 	VEC_FREE(&candidate->accesses);
 	VEC_FREE(&candidate->others);
 	VEC_FREE(&candidate->notes);
 	free(candidate->variable);
-	free(candidate->parallel);
+}
+
+void pairs_told_free(struct pairs_told *told)
+{
+	for (size_t i = 0; i < told->pairs.n; i++) {
+		free(told->pairs.items[i].variables[0]);
+		free(told->pairs.items[i].variables[1]);
+		free(told->pairs.items[i].lock);
+	}
+	VEC_FREE(&told->pairs);
 }
 
 void scan_free(struct scan *scan)

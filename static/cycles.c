@@ -144,11 +144,11 @@ static void make(struct nestings *nestings, const struct nesting *a, const struc
 	const char *first = scanner_lock(scanner, a->first), *second = scanner_lock(scanner, a->second);
 
 	*made = (struct candidate){ .kind = CANDIDATE_DEADLOCK };
-	score_add(made, 0.75, NULL);
+	score_add(made, NOTE_CIRCLE);
 	if (a->first == a->second)
-		score_add(made, -0.3, "two locks of one kind, maybe always in the same order");
+		score_add(made, NOTE_ONE_KIND);
 	if (gated(a, b))
-		score_add(made, -0.4, "both threads hold another lock that lets only one of them in");
+		score_add(made, NOTE_GATED);
 	describe_side(scanner, a, 1, roots[0], true, made);
 	describe_side(scanner, b, 2, roots[1], true, made);
 	describe_side(scanner, b, 2, roots[1], false, made);
@@ -210,10 +210,7 @@ static void make_join(struct nestings *nestings, const struct nesting *join, con
 	bool joins = join->second == WHOLE_NONE;
 
 	*made = (struct candidate){ .kind = CANDIDATE_DEADLOCK };
-	score_add(made, 0.75,
-		  joins ? "the one waits for the other's end and holds a lock that the other takes"
-			: "the one waits at a condition and holds a lock that the other takes before it "
-			  "signals");
+	score_add(made, joins ? NOTE_JOIN_LOCKED : NOTE_AWAIT_LOCKED);
 	describe_side(scanner, join, 1, roots[0], true, made);
 	scanner_describe_call(scanner, taken->inner, 2, roots[1], &taken->held, name,
 			      VEC_PUSH(&made->accesses));

@@ -146,11 +146,11 @@ static void make(struct search *search, const struct couple *apart, const struct
 	static const unsigned threads[4] = { 1, 2, 2, 1 };
 
 	*made = (struct candidate){ .kind = CANDIDATE_MULTI_ATOMICITY };
-	score_add(made, 0.3, NULL);
+	score_add(made, NOTE_COUPLE);
 	if (other->one_section)
-		score_add(made, 0.2, "the other side uses both under one lock, this one apart");
+		score_add(made, NOTE_OTHERS_SECTION);
 	if (apart->dependence != INDEPENDENT)
-		score_add(made, 0.1, "what is done to the second depends on the first");
+		score_add(made, NOTE_SECOND_DEPENDS);
 	for (int i = 0; i < 4; i++) {
 		struct candidate_access *access = VEC_PUSH(&made->accesses);
 

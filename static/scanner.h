@@ -99,8 +99,10 @@ void score_pair(struct scanner *scanner, uint32_t a, uint32_t b, const uint32_t 
 		struct candidate *candidate);
 /* The same without the reasons. */
 double score_worth(struct scanner *scanner, uint32_t a, uint32_t b, const uint32_t roots[2]);
-void score_add(struct candidate *candidate, double by, const char *note); /* note may be NULL */
-/* Words for why two roots may run at a time. */
-char *score_parallel(struct scanner *scanner, const uint32_t roots[2]);
+void score_add(struct candidate *candidate, enum candidate_note note);
+void score_add_lock(struct candidate *candidate, enum candidate_note note,
+		    const char *lock); /* may be NULL */
+/* Why two roots may run at a time. */
+enum candidate_parallel score_parallel(const struct scanner *scanner, const uint32_t roots[2]);
 
 #endif

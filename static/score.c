@@ -9,52 +9,35 @@
 
 #define MANY 16u /* places that a pointer may lead to before that counts */
 
-enum weight {
-	START,        /* nothing known but that the two may meet */
-	NO_LOCK,      /* they have no lock in common */
-	HALF_LOCKED,  /* one holds a lock, the other none: somebody meant to protect it */
-	BOTH_ATOMIC,  /* meant for several threads */
-	ONE_ATOMIC,   /* mixed: the plain one was overlooked, or is before or after */
-	OWN_ARGUMENT, /* each thread reaches it through what it alone was given */
-	ITS_ELEMENT,  /* the creator fills elements, each thread is given one */
-	OWN_ELEMENT,  /* elements chosen by the thread's own number */
-	ELEMENTS,     /* some element of an array: maybe another one */
-	MADE_HERE,    /* each thread makes one of its own */
-	LATE_WRITE,   /* the creator writes when the thread may already run */
-	FREED,        /* one frees what the other uses */
-	BOTH_WRITE,   /* both write: somebody's value is lost */
-	MANY_PLACES,  /* a pointer of one of them may lead to very many places */
-	ANYWHERE,     /* nobody knows where it leads */
-	NAMELESS,     /* no name in the source: often a compiler's copy */
-	BARRIER,      /* a barrier keeps them apart */
-	SEMAPHORE,    /* the one seems to wait for the other at a semaphore */
-	CONDITION,    /* the one seems to wait for the other at a condition */
-	BEHIND_JOIN,  /* behind a join of some thread of this kind */
-	UNWINDING,    /* only when an exception was thrown */
-	NOT_OURS, /* in a header of the system: whoever calls it wrongly does so at a line of the program */
-	WEIGHTS
+static const double weights[CANDIDATE_NOTES] = {
+	[NOTE_START] = 0.45,         [NOTE_NO_LOCK] = 0.15,        [NOTE_HALF_LOCKED] = 0.05,
+	[NOTE_BOTH_ATOMIC] = -0.2,   [NOTE_ONE_ATOMIC] = -0.05,    [NOTE_OWN_ARGUMENT] = -0.35,
+	[NOTE_ITS_ELEMENT] = -0.3,   [NOTE_OWN_ELEMENT] = -0.25,   [NOTE_ELEMENTS] = -0.05,
+	[NOTE_MADE_HERE] = -0.15,    [NOTE_LATE_WRITE] = 0.15,     [NOTE_FREED] = 0.05,
+	[NOTE_BOTH_WRITE] = -0.02,   [NOTE_NAMELESS] = -0.03,      [NOTE_MANY_PLACES] = -0.08,
+	[NOTE_ANYWHERE] = -0.2,      [NOTE_NOT_OURS] = -0.25,      [NOTE_BARRIER] = -0.3,
+	[NOTE_SEMAPHORE] = -0.2,     [NOTE_CONDITION] = -0.15,     [NOTE_BEHIND_JOIN] = -0.3,
+	[NOTE_UNWINDING] = -0.25,    [NOTE_MODIFIES] = 0.14,       [NOTE_USES_FOUND] = 0.08,
+	[NOTE_DONE_BECAUSE] = 0.12,  [NOTE_UNTIED] = -0.2,         [NOTE_REPEATED] = -0.1,
+	[NOTE_LOOKED_AGAIN] = -0.3,  [NOTE_GIVEN_BACK] = 0.1,      [NOTE_OTHER_ROUND] = -0.15,
+	[NOTE_INDIRECT] = -0.05,     [NOTE_LOCKED_BETWEEN] = 0.12, [NOTE_COUPLE] = 0.3,
+	[NOTE_OTHERS_SECTION] = 0.2, [NOTE_SECOND_DEPENDS] = 0.1,  [NOTE_CIRCLE] = 0.75,
+	[NOTE_ONE_KIND] = -0.3,      [NOTE_GATED] = -0.4,          [NOTE_JOIN_LOCKED] = 0.75,
+	[NOTE_AWAIT_LOCKED] = 0.75,
 };
 
-static const double weights[WEIGHTS] = {
-	[START] = 0.45,       [NO_LOCK] = 0.15,       [HALF_LOCKED] = 0.05,  [BOTH_ATOMIC] = -0.2,
-	[ONE_ATOMIC] = -0.05, [OWN_ARGUMENT] = -0.35, [ITS_ELEMENT] = -0.3,  [OWN_ELEMENT] = -0.25,
-	[ELEMENTS] = -0.05,   [MADE_HERE] = -0.15,    [LATE_WRITE] = 0.15,   [FREED] = 0.05,
-	[BOTH_WRITE] = -0.02, [NAMELESS] = -0.03,     [MANY_PLACES] = -0.08, [ANYWHERE] = -0.2,
-	[NOT_OURS] = -0.25,   [BARRIER] = -0.3,       [SEMAPHORE] = -0.2,    [CONDITION] = -0.15,
-	[BEHIND_JOIN] = -0.3, [UNWINDING] = -0.25,
-};
-
-void score_add(struct candidate *candidate, double by, const char *note)
+void score_add_lock(struct candidate *candidate, enum candidate_note note, const char *lock)
 {
-	candidate->score += by;
+	candidate->score += weights[note];
 	candidate->score = candidate->score < 0.01 ? 0.01 : candidate->score > 0.99 ? 0.99 : candidate->score;
-	if (note && candidate->kind != CANDIDATE_KINDS)
-		*VEC_PUSH(&candidate->notes) = memory_string(note);
+	if (candidate->kind != CANDIDATE_KINDS)
+		*VEC_PUSH(&candidate->notes) =
+			(struct candidate_reason){ note, lock ? memory_string(lock) : NULL };
 }
 
-static void weigh(struct candidate *candidate, enum weight weight, const char *note)
+void score_add(struct candidate *candidate, enum candidate_note note)
 {
-	score_add(candidate, weights[weight], note);
+	score_add_lock(candidate, note, NULL);
 }
 
 /* Does a value come from the function's first parameter, by steps, loads and arithmetic? */
@@ -152,16 +135,16 @@ static void weigh_owners(struct scanner *scanner, const struct access_at *a, con
 	enum owner left = owner_of(scanner, a, roots[0]), right = owner_of(scanner, b, roots[1]);
 
 	if (roots[0] == roots[1] && left == OF_ARGUMENT && right == OF_ARGUMENT)
-		weigh(out, OWN_ARGUMENT, "each thread reaches it through an argument of its own");
+		score_add(out, NOTE_OWN_ARGUMENT);
 	else if ((left == OF_ARGUMENT && is_element(scanner, b)) ||
 		 (right == OF_ARGUMENT && is_element(scanner, a)))
-		weigh(out, ITS_ELEMENT, "one side fills elements, each thread is given one of them");
+		score_add(out, NOTE_ITS_ELEMENT);
 	else if (left == OF_INDEX && right == OF_INDEX)
-		weigh(out, OWN_ELEMENT, "each thread seems to use elements of its own");
+		score_add(out, NOTE_OWN_ELEMENT);
 	else if (is_element(scanner, a) && is_element(scanner, b))
-		weigh(out, ELEMENTS, "elements of an array, maybe different ones");
+		score_add(out, NOTE_ELEMENTS);
 	if (roots[0] == roots[1] && made_by_each(scanner, a, roots[0]) && made_by_each(scanner, b, roots[0]))
-		weigh(out, MADE_HERE, "each thread makes one of its own");
+		score_add(out, NOTE_MADE_HERE);
 }
 
 static void weigh_locks(struct scanner *scanner, const struct access_at *a, const struct access_at *b,
@@ -172,16 +155,12 @@ static void weigh_locks(struct scanner *scanner, const struct access_at *a, cons
 	if (lock != WHOLE_NONE && out->kind == CANDIDATE_KINDS)
 		return;
 	if (lock != WHOLE_NONE) {
-		const char *name = scanner_lock(scanner, lock);
-		_cleanup_free_ char *note =
-			memory_format("both hold %s: only their order can be wrong", name);
-
-		score_add(out, 0, note);
+		score_add_lock(out, NOTE_ONE_LOCK, scanner_lock(scanner, lock));
 		return;
 	}
-	weigh(out, NO_LOCK, NULL);
+	score_add(out, NOTE_NO_LOCK);
 	if (!a->held.n != !b->held.n)
-		weigh(out, HALF_LOCKED, "one side holds a lock, the other does not");
+		score_add(out, NOTE_HALF_LOCKED);
 }
 
 /* The creator, having started the thread, still writes what the thread reads. */
@@ -203,26 +182,25 @@ static void weigh_order(struct scanner *scanner, uint32_t a, uint32_t b, const u
 	enum phase phase = locked ? PHASE_NONE : phases_between(scanner, a, b, roots);
 
 	if (phase == PHASE_JOIN)
-		weigh(out, BEHIND_JOIN, "one is behind a join, which may be the other's");
+		score_add(out, NOTE_BEHIND_JOIN);
 	else if (is_late_write(scanner, left, roots[0], roots[1]) ||
 		 is_late_write(scanner, right, roots[1], roots[0]))
-		weigh(out, LATE_WRITE, "written by the creator when the thread may already run");
+		score_add(out, NOTE_LATE_WRITE);
 	if (phase == PHASE_BARRIER)
-		weigh(out, BARRIER, "a barrier stands between them on every way");
+		score_add(out, NOTE_BARRIER);
 	else if (phase == PHASE_SEMAPHORE)
-		weigh(out, SEMAPHORE, "a semaphore is posted behind the one and waited for before the other");
+		score_add(out, NOTE_SEMAPHORE);
 	else if (phase == PHASE_CONDITION)
-		weigh(out, CONDITION,
-		      "a condition is signalled behind the one and waited for before the other");
+		score_add(out, NOTE_CONDITION);
 }
 
 /* The more places a pointer may lead to, the less likely it is that the two ever meet. */
 static void weigh_breadth(uint32_t breadth, struct candidate *out)
 {
 	if (breadth > ACCESSES_WIDE)
-		weigh(out, ANYWHERE, "the pointer may lead nearly anywhere");
+		score_add(out, NOTE_ANYWHERE);
 	else if (breadth > MANY)
-		weigh(out, MANY_PLACES, "the pointer may lead to many places");
+		score_add(out, NOTE_MANY_PLACES);
 }
 
 void score_pair(struct scanner *scanner, uint32_t a, uint32_t b, const uint32_t roots[2],
@@ -231,24 +209,24 @@ void score_pair(struct scanner *scanner, uint32_t a, uint32_t b, const uint32_t 
 	const struct access_at *left = &scanner->accesses.items.items[a];
 	const struct access_at *right = &scanner->accesses.items.items[b];
 
-	weigh(out, START, NULL);
+	score_add(out, NOTE_START);
 	weigh_locks(scanner, left, right, out);
 	if (left->atomic && right->atomic)
-		weigh(out, BOTH_ATOMIC, "both are atomic operations");
+		score_add(out, NOTE_BOTH_ATOMIC);
 	else if (left->atomic || right->atomic)
-		weigh(out, ONE_ATOMIC, "one is an atomic operation, the other is not");
+		score_add(out, NOTE_ONE_ATOMIC);
 	weigh_owners(scanner, left, right, roots, out);
 	weigh_order(scanner, a, b, roots, out);
 	if (left->frees || right->frees)
-		weigh(out, FREED, "one frees the block");
+		score_add(out, NOTE_FREED);
 	if (left->kind != SITE_READ && right->kind != SITE_READ)
-		weigh(out, BOTH_WRITE, NULL);
+		score_add(out, NOTE_BOTH_WRITE);
 	if (!*scanner->statements.items[scanner->statement_of[a]].variable)
-		weigh(out, NAMELESS, NULL);
+		score_add(out, NOTE_NAMELESS);
 	if (left->unwinding || right->unwinding)
-		weigh(out, UNWINDING, "only when an exception was thrown");
+		score_add(out, NOTE_UNWINDING);
 	if (!scanner_is_own(scanner, a) || !scanner_is_own(scanner, b))
-		weigh(out, NOT_OURS, "in a header that came with the system");
+		score_add(out, NOTE_NOT_OURS);
 	weigh_breadth(left->breadth > right->breadth ? left->breadth : right->breadth, out);
 }
 
@@ -261,19 +239,15 @@ double score_worth(struct scanner *scanner, uint32_t a, uint32_t b, const uint32
 	return nobody.score;
 }
 
-char *score_parallel(struct scanner *scanner, const uint32_t roots[2])
+enum candidate_parallel score_parallel(const struct scanner *scanner, const uint32_t roots[2])
 {
 	const struct root *a = &scanner->threads.roots[roots[0]], *b = &scanner->threads.roots[roots[1]];
 
 	if (roots[0] == roots[1])
-		return memory_string(a->create == WHOLE_NONE ? "several threads may call this"
-							     : "several threads are created there");
-	if (a->parent == roots[1] || b->parent == roots[0]) {
-		const struct root *child = a->parent == roots[1] ? a : b;
+		return a->create == WHOLE_NONE ? PARALLEL_CALLERS : PARALLEL_CREATED;
+	if (a->parent != roots[1] && b->parent != roots[0])
+		return PARALLEL_SIBLINGS;
+	const struct root *child = a->parent == roots[1] ? a : b;
 
-		return memory_string(child->joined
-					     ? "one thread creates the other, and this is before its join"
-					     : "one thread creates the other and no join is known");
-	}
-	return memory_string("neither thread is joined before the other is created");
+	return child->joined ? PARALLEL_BEFORE_JOIN : PARALLEL_UNJOINED;
 }

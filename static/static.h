@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "model/site.h"
+#include "static/notes.h"
 
 enum candidate_kind {
 	CANDIDATE_RACE,      /* two accesses, one a write, no lock in common */
@@ -42,9 +43,9 @@ struct candidate {
 	/* Further accesses of thread 2 that could come between just as well. */
 	VEC(struct candidate_access) others;
 	char *variable;
-	char *parallel;    /* why both may happen at a time, a clause */
-	VEC(char *) notes; /* what raised or lowered the score */
-	bool observed;     /* recorded runs saw its memory shared */
+	enum candidate_parallel parallel;   /* why both may happen at a time */
+	VEC(struct candidate_reason) notes; /* what raised or lowered the score */
+	bool observed;                      /* recorded runs saw its memory shared */
 };
 
 /* Why pairs were left out, with counts. */
@@ -57,7 +58,6 @@ enum pruned {
 	PRUNED_TYPES,      /* by C's rules for types they touch different things */
 	PRUNED_RULES
 };
-const char *pruned_words(enum pruned rule);
 
 /* An instruction that touches shared memory, and the statement that it is part of. With a lock: the instruction
  * that took it for this access. */
@@ -112,16 +112,30 @@ void scan_rank(struct scan *scan, scan_observed *observed, void *context);
 void scan_sort(struct scan *scan); /* best first, with new ranks */
 void scan_free(struct scan *scan);
 
-/* Whether and why a pair of lines was pruned or kept: sentences, one to a line, owned by the caller. Each place
- * is FILE:LINE; a file may be named by its end. */
-struct error *static_why(const struct scan_options *options, const char *first, const char *second,
-			 char **out);
+/* What the scan made of two accesses. */
+struct pair_told {
+	enum pair_verdict verdict;
+	enum site_kind kinds[2];
+	char *variables[2]; /* never NULL, may be "" */
+	enum pruned rule;   /* of PAIR_PRUNED */
+	enum candidate_parallel parallel;
+	char *lock; /* that both hold, in words; NULL: none */
+};
+
+struct pairs_told {
+	VEC(struct pair_told) pairs;
+	bool found[2]; /* whether something at the place touches memory that several threads can reach */
+};
+
+/* Whether and why pairs of two lines were pruned or kept. Each place is FILE:LINE; a file may be named by its
+ * end. */
+struct error *static_why(const struct scan_options *options, const char *const places[2],
+			 struct pairs_told *out);
+void pairs_told_free(struct pairs_told *told);
 
 void candidate_free(struct candidate *candidate); /* what it holds, not the struct */
 /* Is this what the user means: a rank, an id, or two lines as FILE:LINE,FILE:LINE? */
 bool candidate_is(const struct candidate *candidate, const char *name);
-const char *candidate_kind_name(enum candidate_kind kind);  /* "race", "atomicity" … */
-const char *candidate_kind_words(enum candidate_kind kind); /* for people */
 
 /* ---- programs made of the bitcode ---- */
 

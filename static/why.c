@@ -1,5 +1,4 @@
-/* Tells of one pair of lines what the scan made of it. */
-#include <stdio.h>
+/* What the scan made of two lines, pair by pair. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,91 +32,73 @@ static bool is_at(const struct scanner *scanner, uint32_t access, const struct l
 	return whole == length || at->file[whole - length - 1] == '/';
 }
 
-static char *told(char *text, char *more)
+static char *variable_of(const struct scanner *scanner, uint32_t access)
 {
-	char *both = memory_format("%s%s\n", text, more);
-
-	free(text);
-	free(more);
-	return both;
+	return memory_string(scanner->statements.items[scanner->statement_of[access]].variable);
 }
 
-static char *tell_pair(struct scanner *scanner, uint32_t a, uint32_t b, char *text)
+static struct pair_told judge_pair(struct scanner *scanner, uint32_t a, uint32_t b)
 {
 	const struct access_at *left = &scanner->accesses.items.items[a];
 	const struct access_at *right = &scanner->accesses.items.items[b];
-	const struct statement *one = &scanner->statements.items[scanner->statement_of[a]];
-	const struct statement *two = &scanner->statements.items[scanner->statement_of[b]];
-	_cleanup_free_ char *pair =
-		memory_format("%s of %s and %s of %s", site_kind_name(left->kind),
-			      *one->variable ? one->variable : "memory without a name",
-			      site_kind_name(right->kind), *two->variable ? two->variable : "the like");
+	struct pair_told told = {
+		.verdict = PAIR_CANDIDATE,
+		.kinds = { left->kind, right->kind },
+		.variables = { variable_of(scanner, a), variable_of(scanner, b) },
+	};
 	uint32_t roots[2];
-	enum pruned why;
 
 	if (left->kind == SITE_READ && right->kind == SITE_READ)
-		return told(text, memory_format("%s: neither writes", pair));
-	if (accesses_meet(&scanner->accesses, left, right) == SOLVER_NONE)
-		return told(text, memory_format("%s: they never touch the same location", pair));
-	if (!pairs_parallel(scanner, a, b, roots, &why))
-		return told(text, memory_format("%s: left out, %s", pair, pruned_words(why)));
-	_cleanup_free_ char *parallel = score_parallel(scanner, roots);
+		told.verdict = PAIR_READS;
+	else if (accesses_meet(&scanner->accesses, left, right) == SOLVER_NONE)
+		told.verdict = PAIR_ELSEWHERE;
+	else if (!pairs_parallel(scanner, a, b, roots, &told.rule))
+		told.verdict = PAIR_PRUNED;
+	if (told.verdict != PAIR_CANDIDATE)
+		return told;
 	uint32_t lock = locks_common(&left->held, &right->held);
 
-	text = told(text, memory_format("%s: a candidate, %s", pair, parallel));
-	if (lock == WHOLE_NONE)
-		return text;
-	const char *name = scanner_lock(scanner, lock);
-
-	return told(text, memory_format("  both hold %s, so that it is a matter of order alone", name));
+	told.parallel = score_parallel(scanner, roots);
+	told.lock = lock == WHOLE_NONE ? NULL : memory_string(scanner_lock(scanner, lock));
+	return told;
 }
 
-static char *tell_all(struct scanner *scanner, const struct line *first, const struct line *second,
-		      bool *found_first, bool *found_second)
+static void judge_all(struct scanner *scanner, const struct line lines[2], struct pairs_told *out)
 {
-	char *text = memory_string("");
 	struct map seen = { 0 };
 
 	for (uint32_t a = 0; a < scanner->accesses.items.n; a++) {
-		*found_second |= is_at(scanner, a, second);
-		if (!is_at(scanner, a, first))
+		out->found[1] |= is_at(scanner, a, &lines[1]);
+		if (!is_at(scanner, a, &lines[0]))
 			continue;
-		*found_first = true;
+		out->found[0] = true;
 		for (uint32_t b = 0; b < scanner->accesses.items.n; b++) {
 			bool fresh;
 
-			if (!is_at(scanner, b, second))
+			if (!is_at(scanner, b, &lines[1]))
 				continue;
 			map_put(&seen, (uint64_t)scanner->statement_of[a] << 32 | scanner->statement_of[b],
 				&fresh);
 			if (fresh)
-				text = tell_pair(scanner, a, b, text);
+				*VEC_PUSH(&out->pairs) = judge_pair(scanner, a, b);
 		}
 	}
 	map_free(&seen);
-	return text;
 }
 
-struct error *static_why(const struct scan_options *options, const char *first, const char *second,
-			 char **out)
+struct error *static_why(const struct scan_options *options, const char *const places[2],
+			 struct pairs_told *out)
 {
 	_cleanup_(scanner_free) struct scanner scanner = { 0 };
 	struct line lines[2] = { 0 };
-	bool found[2] = { 0 };
-	struct error *error = read_line(first, &lines[0]);
+	struct error *error = read_line(places[0], &lines[0]);
 
 	if (!error)
-		error = read_line(second, &lines[1]);
+		error = read_line(places[1], &lines[1]);
 	if (!error)
 		error = scanner_start(&scanner, options);
-	if (!error) {
-		*out = tell_all(&scanner, &lines[0], &lines[1], &found[0], &found[1]);
-		for (int i = 0; i < 2; i++)
-			if (!found[i])
-				*out = told(*out, memory_format("%s: nothing there touches memory that "
-								"several threads can reach",
-								i ? second : first));
-	}
+	if (!error)
+		judge_all(&scanner, lines, out);
 	free(lines[0].file);
 	free(lines[1].file);
 	return error;

@@ -52,6 +52,9 @@ test_usage() {
 	expect_mistake '^unsnarl diagnose: no program' diagnose
 	expect_mistake '^unsnarl help: unknown verb rnu, did you mean run' help rnu
 	expect_mistake '^unsnarl diagnose: cannot find the program ./program' -- ./program
+	expect_mistake '^unsnarl diagnose: cannot find the program ./program' --time 3 -- ./program
+	expect_mistake '^unsnarl diagnose: unknown option --tme, did you mean --time' --tme 3 -- ./program
+	expect_mistake '^unsnarl: unknown option --tme' --tme 3
 	expect_mistake '^unsnarl run: unknown option --jiter, did you mean --jitter\?$' run --jiter -- ./program
 	expect_mistake '^unsnarl run: -n wants a whole number from 1 ' run -n 0 -- ./program
 	expect_mistake '^unsnarl run: no program' run -n 1

@@ -1,7 +1,7 @@
 /* Runs a helper program (a compiler, a linker) to its end. Programs under test
  * are started by loom/launch.c alone. */
-#ifndef BASE_PROCESS_H
-#define BASE_PROCESS_H
+#ifndef BASE_PROCESS_RUN_H
+#define BASE_PROCESS_RUN_H
 
 #include "base/error.h"
 

@@ -1,6 +1,6 @@
 /* Helper programs. Signals are asked for, not handled: so nothing of this process is ever
  * interrupted half way, and what is temporary can be removed. */
-#include "base/process.h"
+#include "base/process_run.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,8 +1,8 @@
 /* unsnarl rank, shared by its parts: rank.c chooses runs and ranks them,
  * rank_picture.c draws, rank_compare.c tells what another way of seeing misses.
  */
-#ifndef CMDS_RANK_H
-#define CMDS_RANK_H
+#ifndef CMDS_RANK_PARTS_H
+#define CMDS_RANK_PARTS_H
 
 #include "report/rank_view.h"
 
