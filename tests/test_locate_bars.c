@@ -44,10 +44,9 @@ static void big_run(struct world *world, bool failed, struct run *out)
 			     .started = 1700000000000000 };
 	seen->units = memory_alloc(sizeof *seen->units);
 	seen->nunits = 1;
-	seen->units[0] =
-		(struct run_unit){ .hash = world_unit_hash(0, 0),
-				   .nsites = nsites,
-				   .path = memory_string(world->programs[0]) };
+	seen->units[0] = (struct run_unit){ .hash = world_unit_hash(0, 0),
+					    .nsites = nsites,
+					    .path = memory_string(world->programs[0]) };
 	seen->nthreads = 400;
 	seen->nprocesses = 1;
 	seen->pairs = memory_alloc(PAIRS * sizeof *seen->pairs);

@@ -457,16 +457,16 @@ static void random_claims(struct hints *out)
 		struct hint *claim = VEC_PUSH(out);
 
 		*claim = (struct hint){ .n = below(HINT_STEPS + 1),
-					 .class = (enum finding_class)below(FINDING_CLASSES),
-					 .scenario = (unsigned)below(FINDING_SCENARIOS + 1),
-					 .cost = (unsigned)below(1000),
-					 .measured = below(2),
-					 .exact = below(2) };
+					.class = (enum finding_class)below(FINDING_CLASSES),
+					.scenario = (unsigned)below(FINDING_SCENARIOS + 1),
+					.cost = (unsigned)below(1000),
+					.measured = below(2),
+					.exact = below(2) };
 		for (size_t i = 0; i < claim->n; i++)
 			claim->steps[i] = (struct hint_step){ .site = below(UINT64_MAX),
-							       .thread = (uint32_t)below(1000),
-							       .write = below(2),
-							       .missing = below(2) };
+							      .thread = (uint32_t)below(1000),
+							      .write = below(2),
+							      .missing = below(2) };
 	}
 }
 
