@@ -188,6 +188,27 @@ static bool tell_kept_lock(struct diagnosis *diagnosis, struct opinion *opinion)
 	return false;
 }
 
+/* A thread waits for a lock of one that has ended: everybody who lives waits. */
+static bool tell_left_lock(struct diagnosis *diagnosis, struct opinion *opinion)
+{
+	const struct schedule *schedule = schedule_of(diagnosis);
+
+	for (size_t i = 0; i < schedule->nwaits; i++) {
+		const struct schedule_wait *blocked = &schedule->waits[i];
+
+		if (!is_lock(blocked->kind) || blocked->holder == THREAD_NONE || !blocked->holder_site ||
+		    wait_of(schedule, blocked->holder))
+			continue;
+		struct finding *finding = add_finding(diagnosis, opinion, FINDING_DEADLOCK, 1);
+
+		add_call(diagnosis, finding, blocked->holder, "lock", blocked->holder_site, false);
+		add_call(diagnosis, finding, blocked->thread, "lock", blocked->site, true);
+		diagnosis_tell(finding, TOLD_LOCK_LEFT, blocked->holder, blocked->thread);
+		return true;
+	}
+	return false;
+}
+
 static void tell_hang(struct diagnosis *diagnosis, struct opinion *opinion)
 {
 	const struct schedule *schedule = schedule_of(diagnosis);
@@ -212,9 +233,10 @@ static struct error *ask_waits(struct diagnosis *diagnosis, struct opinion *opin
 		tell_cycle(diagnosis, opinion);
 	else if (schedule->nwaits) {
 		/* Both may hold; the experiment on the signal tells which it was. */
-		bool missed = tell_missed(diagnosis, opinion), kept = tell_kept_lock(diagnosis, opinion);
+		bool missed = tell_missed(diagnosis, opinion), kept = tell_kept_lock(diagnosis, opinion),
+		     left = tell_left_lock(diagnosis, opinion);
 
-		if (!missed && !kept)
+		if (!missed && !kept && !left)
 			tell_hang(diagnosis, opinion);
 	}
 	return NULL;

@@ -56,7 +56,7 @@ static char *how_ended(const struct ending *ending, double timeout_s)
 	if (outcome == OUTCOME_EXIT)
 		return memory_format("exit status %d", code);
 	if (outcome == OUTCOME_DEADLOCK)
-		return memory_string("deadlock: threads wait for each other");
+		return memory_string("deadlock: no thread can go on");
 	if (outcome == OUTCOME_LOST_WAKEUP)
 		return memory_string("lost wake-up: a thread waits for a signal that came before");
 	if (outcome == OUTCOME_LIVELOCK)

@@ -7,7 +7,7 @@ enum outcome {
 	OUTCOME_SIGNAL,   /* killed by a signal; code = signal number */
 	OUTCOME_TIMEOUT,  /* still running at the time-out: hung */
 	/* The rest is known of controlled runs only. */
-	OUTCOME_DEADLOCK,    /* threads wait for each other */
+	OUTCOME_DEADLOCK,    /* no thread can go on */
 	OUTCOME_LOST_WAKEUP, /* a thread waits for a signal that came before it waited */
 	OUTCOME_LIVELOCK,    /* it ran on and on without an end */
 	OUTCOME_DIVERGED,    /* it could not follow the schedule it was given */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/advice_locks.h"
+#include "report/advice_waits.h"
 #include "report/lock_words.h"
 
 static const char *base_name(const char *path)
@@ -155,9 +156,7 @@ static char *by_shape(const struct finding *finding)
 	case FINDING_RACE:
 		return memory_string("Hold the same lock around both, or make them atomic.");
 	case FINDING_DEADLOCK:
-		return memory_string("Take the locks in the same order everywhere; where that is not "
-				     "possible, take both at once (std::scoped_lock) or try the second one "
-				     "and give the first back.");
+		return advice_on_waits(finding);
 	case FINDING_LOST_WAKEUP:
 		return memory_string("Check the condition and wait under one mutex, in a while loop, and "
 				     "change the condition under that mutex before signalling.");

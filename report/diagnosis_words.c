@@ -83,6 +83,9 @@ static char *summary_of(enum diagnosis_told told, uint32_t one, uint32_t other)
 		return memory_format("T%u waits to be woken while it has a lock, and T%u waits for that "
 				     "lock: nobody is left who could wake it.",
 				     one, other);
+	case TOLD_LOCK_LEFT:
+		return memory_format("T%u has ended and not given a lock back that it took; T%u waits for it.", one,
+				     other);
 	case TOLD_WOKEN_FOR_NONE:
 	case TOLD_WOKEN_TOO_LATE:
 		return memory_format("T%u waited because of what it had read, was woken, and went on "
@@ -115,6 +118,7 @@ static const char *evidence_of(enum diagnosis_told told)
 	case TOLD_SIGNAL_MISSED:
 		return "The signal was given and the wait was open when the run could not go on.";
 	case TOLD_LOCK_KEPT:
+	case TOLD_LOCK_LEFT:
 		return "So it was when the run could not go on.";
 	case TOLD_WOKEN_FOR_NONE:
 		return "Nobody wrote there while it waited.";

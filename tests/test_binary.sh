@@ -215,7 +215,7 @@ assert a.get("schedule") == b.get("schedule")'
 	expect out '3 passed, 0' "a program ends while a thread of it waits for input"
 	call hunt --budget 40 --seed 1 -j 1 --store dead.store -- ./deadlock
 	expect_status 1 "a deadlock is found"
-	expect out 'deadlock: threads wait for each other' "a deadlock is found"
+	expect out 'deadlock: no thread can go on' "a deadlock is found"
 	expect out 'waits for mutex [0-9]+ at deadlock_two.c:10' "it says who waits for what"
 	call hunt --budget 60 --seed 1 -j 1 --store freed.store -- ./freed
 	expect_status 1 "a use after free is found"

@@ -64,6 +64,8 @@ def check_bad(unsnarl, source, folder, budget, seed):
         raise Failed(f"no {' or '.join(expected)} in {answer['schedules']} schedules")
     if not {kind.replace("wake-up", "wakeup").replace(" ", "-") for kind in answer["failures"]} <= set(expected):
         raise Failed(f"ends otherwise than by {' or '.join(expected)}: {explain(answer)}")
+    if answer["uncontrolled"]:
+        raise Failed(f"not under control: {answer['uncontrolled']}")
 
 
 def check(unsnarl, source, folder, words):

@@ -90,6 +90,12 @@ static void look_at_object(struct agent *agent)
 	control.ninputs++;
 }
 
+/* A thread under control keeps what it has: it waits, or it has ended and asks right now who goes on. */
+static bool keeps_its_locks(const struct agent *agent)
+{
+	return agent->state == AGENT_READY || agent->state == AGENT_BLOCKED || agent == control.current;
+}
+
 /* A lock that a thread has which is not under control, or is about to end and only frees its memory. */
 static bool is_held_outside(const struct agent *agent)
 {
@@ -97,8 +103,7 @@ static bool is_held_outside(const struct agent *agent)
 	if (agent->wait != WAIT_MUTEX || owner <= 0 || owner == INT_MAX)
 		return false;
 	for (uint32_t slot = 1; slot < SLOT_GONE && control.agents[slot].thread; slot++)
-		if (control.agents[slot].tid == owner && (control.agents[slot].state == AGENT_READY ||
-							  control.agents[slot].state == AGENT_BLOCKED))
+		if (control.agents[slot].tid == owner && keeps_its_locks(&control.agents[slot]))
 			return false;
 	return raw_call(SYS_tgkill, control.pid, owner, 0, 0, 0, 0) == 0;
 }

@@ -1,0 +1,97 @@
+/* A deadlock is told by the locks that threads have and the calls in which they are stuck
+ * (diagnose/method_waits.c). What helps depends on why those who have a lock keep it: they
+ * want another one, the same one, wait for something else, or have ended.
+ */
+#include "report/advice_waits.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "model/place.h"
+
+static bool is_lock(const struct finding_access *access)
+{
+	return access->role && !strcmp(access->role, "lock");
+}
+
+/* The first lock that somebody has; NULL when none is told. */
+static const struct finding_access *first_held(const struct finding *finding)
+{
+	for (size_t i = 0; i < finding->accesses.n; i++)
+		if (!finding->accesses.items[i].missing && is_lock(&finding->accesses.items[i]))
+			return &finding->accesses.items[i];
+	return NULL;
+}
+
+/* Where the thread is stuck; NULL: it has ended. */
+static const struct finding_access *stuck_at(const struct finding *finding, uint32_t thread)
+{
+	for (size_t i = 0; i < finding->accesses.n; i++)
+		if (finding->accesses.items[i].missing && finding->accesses.items[i].thread == thread)
+			return &finding->accesses.items[i];
+	return NULL;
+}
+
+/* Does anybody wait for something else than a lock? */
+static const struct finding_access *first_wait(const struct finding *finding)
+{
+	for (size_t i = 0; i < finding->accesses.n; i++)
+		if (finding->accesses.items[i].missing && !is_lock(&finding->accesses.items[i]))
+			return &finding->accesses.items[i];
+	return NULL;
+}
+
+static bool is_alone(const struct finding *finding)
+{
+	for (size_t i = 1; i < finding->accesses.n; i++)
+		if (finding->accesses.items[i].thread != finding->accesses.items[0].thread)
+			return false;
+	return true;
+}
+
+static char *place(const struct finding_access *access)
+{
+	return memory_format("%s:%u", place_file_name(access->file), access->line);
+}
+
+static char *without_lock(const struct finding *finding)
+{
+	const struct finding_access *wait = first_wait(finding);
+
+	if (!wait)
+		return memory_string("Look for the way on which the lock is taken and not given back.");
+	_cleanup_free_ char *where = place(wait);
+
+	return memory_format("Nobody is left who could end the wait at %s. Every way on which others go without "
+			     "doing what it waits for has to tell it so: change what it looks at, and signal.",
+			     where);
+}
+
+static char *with_lock(const struct finding *finding, const struct finding_access *held)
+{
+	const struct finding_access *stuck = stuck_at(finding, held->thread);
+	_cleanup_free_ char *taken = place(held);
+
+	if (!stuck)
+		return memory_format("Give the lock that is taken at %s back on every way out, early returns and "
+				     "errors included.",
+				     taken);
+	_cleanup_free_ char *where = place(stuck);
+
+	if (is_alone(finding))
+		return memory_format("The lock is taken at %s and wanted again by the same thread at %s: give it "
+				     "back before, or do the inner part without taking it.",
+				     taken, where);
+	if (!is_lock(stuck))
+		return memory_format("Do not wait at %s with the lock that is taken at %s: give it back before.",
+				     where, taken);
+	return memory_string("Take the locks in the same order everywhere; where that is not possible, take both "
+			     "at once (std::scoped_lock) or try the second one and give the first back.");
+}
+
+char *advice_on_waits(const struct finding *finding)
+{
+	const struct finding_access *held = first_held(finding);
+
+	return held ? with_lock(finding, held) : without_lock(finding);
+}
