@@ -47,8 +47,8 @@ static uint64_t distance(uint64_t a, uint64_t b)
 }
 
 /* Is use `a` more to blame than `b`? Of a bad address: a pointer that leads nowhere, else what was added to one
- * that is sound. Of a hang: what stays as it is, not what goes on in each round. Of anything else: what was
- * defined later. */
+ * that is sound. Of a hang: what the program wrote, not what it was given, and what stays as it is, not what goes on in
+ * each round. Of anything else: what was defined later. */
 static bool is_worse(struct isolation *isolation, const struct isolate_failure *failure, size_t a, size_t b)
 {
 	const struct isolate_use *first = &failure->uses[a], *second = &failure->uses[b];
@@ -61,10 +61,12 @@ static bool is_worse(struct isolation *isolation, const struct isolate_failure *
 		return x->size == 8;
 	if (by_address && x->size == 8)
 		return distance(x->value, failure->address) < distance(y->value, failure->address);
-	uint64_t one = first->hops[isolation_origin(isolation, first)].definition.when;
-	uint64_t other = second->hops[isolation_origin(isolation, second)].definition.when;
+	const struct isolate_definition *one = &first->hops[isolation_origin(isolation, first)].definition;
+	const struct isolate_definition *other = &second->hops[isolation_origin(isolation, second)].definition;
 
-	return failure->kind == FAILED_HANG ? one < other : one > other;
+	if (failure->kind == FAILED_HANG && one->place.own != other->place.own)
+		return one->place.own;
+	return failure->kind == FAILED_HANG ? one->when < other->when : one->when > other->when;
 }
 
 /* Which definition to leave out. */
