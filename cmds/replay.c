@@ -158,6 +158,19 @@ static struct error *take_named(const struct replay_command *command, const char
 	return take_run(store, number, command->shortest, out);
 }
 
+/* Was it this program that was recorded, on the binary loom although it has hooks? */
+static bool seen_as_it_is(const char *program, uint64_t recorded)
+{
+	_cleanup_free_ char *path = NULL;
+	enum loom loom = LOOM_BINARY;
+	uint64_t build;
+	struct error *error = launch_check(program, &loom, &path, &build);
+
+	if (error)
+		error_free(error);
+	return !error && build == recorded;
+}
+
 /* Finds the program, which must be the very build that was recorded. */
 static struct error *find_program(struct subject *subject, char **given)
 {
@@ -170,19 +183,15 @@ static struct error *find_program(struct subject *subject, char **given)
 	if (!program)
 		return error_new("%s does not say which program it is for; give it after --", subject->name);
 	TRY(launch_check(program, &subject->loom, &subject->path, &build));
-	if (build != schedule->build && subject->loom == LOOM_COMPILED) {
-		/* It has hooks, but was seen as it is. */
-		cleanup_free(&subject->path);
+	if (build != schedule->build && subject->loom == LOOM_COMPILED && seen_as_it_is(program, schedule->build))
 		subject->loom = LOOM_BINARY;
-		TRY(launch_check(program, &subject->loom, &subject->path, &build));
-	}
-	if (subject->loom == LOOM_COMPILED)
-		TRY(launch_check_control(subject->path));
-	if (build != schedule->build)
+	else if (build != schedule->build)
 		return error_new(
 			"%s is not the build that %s was recorded with; a schedule fits that one only: hunt "
 			"again, or give the old program after --",
 			program, subject->name);
+	if (subject->loom == LOOM_COMPILED)
+		TRY(launch_check_control(subject->path));
 	while (arguments && arguments[n])
 		n++;
 	subject->argv = memory_alloc((n + 2) * sizeof *subject->argv);

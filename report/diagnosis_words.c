@@ -76,16 +76,18 @@ static char *summary_of(enum diagnosis_told told, uint32_t one, uint32_t other)
 				     "wants a lock that it has.",
 				     one);
 	case TOLD_SIGNAL_MISSED:
-		return memory_format("T%u signals when nobody waits; then T%u waits for a signal that never "
-				     "comes again.",
-				     one, other);
+		return memory_format(
+			"T%u signals before T%u waits; then T%u waits for a signal that never comes "
+			"again.",
+			one, other, other);
 	case TOLD_LOCK_KEPT:
 		return memory_format("T%u waits to be woken while it has a lock, and T%u waits for that "
 				     "lock: nobody is left who could wake it.",
 				     one, other);
 	case TOLD_LOCK_LEFT:
-		return memory_format("T%u has ended and not given a lock back that it took; T%u waits for it.", one,
-				     other);
+		return memory_format(
+			"T%u has ended and not given a lock back that it took; T%u waits for it.", one,
+			other);
 	case TOLD_WOKEN_FOR_NONE:
 	case TOLD_WOKEN_TOO_LATE:
 		return memory_format("T%u waited because of what it had read, was woken, and went on "

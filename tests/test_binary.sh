@@ -289,6 +289,13 @@ test_valgrind() {
 	call hunt --store other.store -- ./lost
 	expect_status 2 "a hunt needs Valgrind, too"
 	expect err 'install Valgrind 3.19.0' "it says what to do"
+	"$whole" cc -g -O1 -w -pthread lost.c -o hooked
+	"$whole" hunt --budget 60 --seed 5 -j 1 --no-reduce --store hooked.store -- ./hooked >out 2>err
+	"$whole" replay last --store hooked.store --export hooked.schedule >out 2>err
+	sed -i 's/^build .*/build 0x1/' hooked.schedule
+	call replay hooked.schedule -- ./hooked
+	expect_status 2 "another build, and no Valgrind to ask whether it was seen as it is"
+	expect err 'is not the build that hooked.schedule was recorded with' "another build, no Valgrind"
 	rm replaced/loom/grind/unsnarl-amd64-linux
 	call run --store other.store -- ./lost
 	expect err 'was built without the binary loom' "an unsnarl without the tool says so"

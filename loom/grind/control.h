@@ -63,9 +63,11 @@ struct agent {
 	struct {
 		uint64_t object;
 		uint32_t site;
-		uint64_t order; /* of the thread when it took it */
+		uint64_t order;   /* of the thread when it took it */
+		uint64_t signals; /* control.signals then */
 	} locks[LOCKS_KNOWN];
 	uint32_t nlocks;
+	bool missed; /* it waits, and the last broadcast came between its taking the mutex and its wait */
 	struct {
 		uint32_t site;
 		uint64_t address;
@@ -90,6 +92,7 @@ struct control {
 	uint64_t next_deadline, next_overdue;
 	uint64_t timer_deadline, handlers; /* NEVER and 0: the core sees to timers and signals */
 	uint64_t contested, still, still_most, waits, work, fair_at;
+	uint64_t signals; /* and broadcasts to condition variables */
 	uint32_t patience;
 	bool looking, looks_closely; /* the second is the first as it was when the block at hand began */
 	/* Turns and plan. */
@@ -309,6 +312,8 @@ struct object {
 	uint32_t holder, holder_site; /* holder AREA_THREAD_GONE = nobody */
 	uint32_t missed_thread, missed_site;
 	bool missed;
+	uint32_t broadcast_thread, broadcast_site; /* of the last broadcast, */
+	uint64_t broadcast;                        /* and which signal of all it was; 0 = none */
 };
 struct object *object_at(Addr address);
 void control_stuck(void) __attribute__((noreturn));

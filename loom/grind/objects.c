@@ -75,7 +75,11 @@ static struct area_wait wait_of(const struct agent *agent)
 		wait.holder_site = site_id(object->holder_site);
 		site_used(object->holder_site);
 	}
-	if (object->missed && (kind == WAIT_CONDITION || kind == WAIT_ADDRESS)) {
+	if (agent->missed && kind == WAIT_CONDITION) {
+		wait.missed_site = site_id(object->broadcast_site);
+		wait.missed_thread = object->broadcast_thread;
+		site_used(object->broadcast_site);
+	} else if (object->missed && (kind == WAIT_CONDITION || kind == WAIT_ADDRESS)) {
 		wait.missed_site = site_id(object->missed_site);
 		wait.missed_thread = object->missed_thread;
 		site_used(object->missed_site);

@@ -63,6 +63,7 @@ static void held(Addr address, uint32_t site)
 	trace_call(address, AREA_ACQUIRE);
 	if (me && me->nlocks < LOCKS_KNOWN) {
 		me->locks[me->nlocks].order = agent_order(me);
+		me->locks[me->nlocks].signals = control.signals;
 		me->locks[me->nlocks].object = address;
 		me->locks[me->nlocks++].site = site;
 	}
@@ -70,11 +71,18 @@ static void held(Addr address, uint32_t site)
 	object->holder_site = site;
 }
 
-/* A signal that nobody waits for may be one that somebody will miss. */
-static void note_signal(Addr address, uint32_t site)
+/* A signal that nobody waits for may be one that somebody will miss; a broadcast was also for who has looked and
+ * does not wait yet. */
+static void note_signal(Addr address, uint32_t site, bool to_all)
 {
 	struct object *object = object_at(address);
 
+	control.signals++;
+	if (to_all) {
+		object->broadcast = control.signals;
+		object->broadcast_thread = grind.thread->number;
+		object->broadcast_site = site;
+	}
 	object->missed = true;
 	for (uint32_t i = 0; i < control.nblocked; i++)
 		if (control.blocked[i]->thread->calls == WAIT_CONDITION &&
@@ -82,6 +90,22 @@ static void note_signal(Addr address, uint32_t site)
 			object->missed = false;
 	object->missed_thread = grind.thread->number;
 	object->missed_site = site;
+}
+
+/* Did a broadcast come since the thread took the mutex with which it waits? */
+static void note_wait(Addr condition, Addr mutex)
+{
+	const struct object *object = object_at(condition);
+	struct agent *me = grind.thread->agent;
+
+	if (!me)
+		return;
+	me->missed = false;
+	for (uint32_t i = me->nlocks; object->broadcast && i-- > 0;)
+		if (me->locks[i].object == mutex) {
+			me->missed = object->broadcast > me->locks[i].signals;
+			return;
+		}
 }
 
 static void call_begins(UWord call, Addr object, Addr second, const char *name)
@@ -103,12 +127,12 @@ static void call_begins(UWord call, Addr object, Addr second, const char *name)
 		released(object);
 		break;
 	case SYNC_CONDITION_WAIT:
-		object_at(object);
+		note_wait(object, second);
 		released(second);
 		break;
 	case SYNC_CONDITION_SIGNAL:
 	case SYNC_CONDITION_BROADCAST:
-		note_signal(object, site);
+		note_signal(object, site, call == SYNC_CONDITION_BROADCAST);
 		break;
 	default:
 		break;

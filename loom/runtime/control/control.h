@@ -91,10 +91,12 @@ struct agent {
 	/* Locks that it holds, in the order in which it took them; of more than so many the first. */
 	struct {
 		uint64_t object;
-		uint64_t order; /* of the thread when it took it */
+		uint64_t order;   /* of the thread when it took it */
+		uint64_t signals; /* control.signals then */
 		uint32_t site;
 	} locks[LOCKS_KNOWN];
 	uint32_t nlocks;
+	bool missed; /* it waits, and the last broadcast came between its taking the mutex and its wait */
 	bool stuck; /* it waits in a circle: control_in_circle */
 	/* Life. */
 	uint64_t stack_low, stack_size; /* low 0: where libc puts it */
@@ -147,6 +149,7 @@ struct control {
 	bool looking;          /* no access takes a short way (spinning.c) */
 	uint64_t next_overdue; /* not later than that of any sleeper */
 	uint64_t work;         /* accesses and points of all threads */
+	uint64_t signals;      /* and broadcasts to condition variables */
 	uint64_t still_most;   /* points without news that are a livelock */
 	uint64_t seed_state;
 	/* Turns and plan. */
@@ -380,6 +383,8 @@ struct object {
 	uint32_t holder, holder_site; /* holder AREA_THREAD_GONE = nobody */
 	uint32_t missed_thread, missed_site;
 	bool missed;
+	uint32_t broadcast_thread, broadcast_site; /* of the last broadcast, */
+	uint64_t broadcast;                        /* and which signal of all it was; 0 = none */
 };
 HIDDEN void objects_prepare(void);
 HIDDEN struct object *object_at(uint64_t address);
@@ -387,6 +392,10 @@ HIDDEN void object_held(struct agent *me, const volatile void *address);
 HIDDEN void object_released(const volatile void *address);
 /* The same of a lock, which is given back by whoever took it. */
 HIDDEN void object_entered(struct agent *me, const volatile void *address);
+/* Notes a signal, or a broadcast, that comes when nobody waits: perhaps somebody will, for ever. */
+HIDDEN void object_signalled(struct agent *me, const volatile void *condition, bool to_all, bool unheard);
+/* `me` is about to wait, and still has the mutex: notes a broadcast that came since it took it. */
+HIDDEN void object_awaited(struct agent *me, const volatile void *condition, const volatile void *mutex);
 /* `me` gives a lock back, of which others may hold a part still. */
 HIDDEN void object_left(struct agent *me, const volatile void *address);
 

@@ -130,7 +130,10 @@ static struct area_wait wait_of(const struct agent *agent)
 	if (wait.holder != AREA_THREAD_GONE)
 		wait.holder_site =
 			units_site_id(sharer ? *site_of_lock(sharer, agent->object) : object->holder_site);
-	if (object->missed && (agent->wait == WAIT_CONDITION || agent->wait == WAIT_ADDRESS)) {
+	if (agent->missed && agent->wait == WAIT_CONDITION) {
+		wait.missed_site = units_site_id(object->broadcast_site);
+		wait.missed_thread = object->broadcast_thread;
+	} else if (object->missed && (agent->wait == WAIT_CONDITION || agent->wait == WAIT_ADDRESS)) {
 		wait.missed_site = units_site_id(object->missed_site);
 		wait.missed_thread = object->missed_thread;
 	}

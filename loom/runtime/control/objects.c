@@ -1,5 +1,5 @@
 /* What reports say about synchronisation objects: a number by first use, who holds
- * it and since which call, and the last signal that nobody waited for. The state
+ * it and since which call, and the signals that somebody may have missed. The state
  * that decides anything is in the objects themselves. */
 #include "loom/runtime/control/control.h"
 
@@ -53,8 +53,34 @@ void object_entered(struct agent *me, const volatile void *address)
 	if (me->nlocks < LOCKS_KNOWN) {
 		me->locks[me->nlocks].object = (uint64_t)address;
 		me->locks[me->nlocks].order = agent_order(me);
+		me->locks[me->nlocks].signals = control.signals;
 		me->locks[me->nlocks++].site = me->site;
 	}
+}
+
+void object_signalled(struct agent *me, const volatile void *condition, bool to_all, bool unheard)
+{
+	struct object *object = object_at((uint64_t)condition);
+	control.signals++;
+	object->missed = unheard;
+	object->missed_thread = me->number;
+	object->missed_site = me->site;
+	if (!to_all)
+		return;
+	object->broadcast = control.signals;
+	object->broadcast_thread = me->number;
+	object->broadcast_site = me->site;
+}
+
+void object_awaited(struct agent *me, const volatile void *condition, const volatile void *mutex)
+{
+	const struct object *object = object_at((uint64_t)condition);
+	me->missed = false;
+	for (uint32_t i = me->nlocks; object->broadcast && i-- > 0;)
+		if (me->locks[i].object == (uint64_t)mutex) {
+			me->missed = object->broadcast > me->locks[i].signals;
+			return;
+		}
 }
 
 void object_left(struct agent *me, const volatile void *address)

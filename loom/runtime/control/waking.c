@@ -21,7 +21,9 @@ static struct looker {
 	uint32_t n;
 	bool was_woken; /* for nothing, the last time it waited */
 	struct looked_at items[LOOKED_MOST];
-	uint64_t since; /* signals that had been kept when it last looked */
+	uint64_t since; /* signals that had been kept when it last began to look */
+	uint32_t nround;
+	uint32_t round[LOOKED_MOST]; /* sites at which it has looked since */
 } lookers[AREA_SLOTS];  /* by slot */
 
 /* Signals that nobody waited for, the latest at each condition variable. */
@@ -48,6 +50,20 @@ static bool waits_at_claim(const struct agent *me, enum claim_kind kind, enum cl
 	return is_step(me, kind, use, intervene_claim()->nsteps - 1);
 }
 
+/* A test may look at several variables. It begins anew with the first site that comes again. */
+static void note_round(struct looker *looker, uint32_t site)
+{
+	bool again = looker->nround == 0;
+	for (uint32_t i = 0; i < looker->nround; i++)
+		again = again || looker->round[i] == site;
+	if (again) {
+		looker->since = nkept_signals;
+		looker->nround = 0;
+	}
+	if (looker->nround < LOOKED_MOST)
+		looker->round[looker->nround++] = site;
+}
+
 /* Looks since the last call that synchronises: from there to the wait the thread keeps its lock, so what it
  * looks at stays there. A missed signal needs no lock between look and wait. */
 void waking_passes(struct agent *me, uint32_t mark)
@@ -55,7 +71,7 @@ void waking_passes(struct agent *me, uint32_t mark)
 	struct looker *looker = looker_of(me);
 	bool look = mark & MARK_STEP(0) && me->access != POINT_SYNC;
 	if (look)
-		looker->since = nkept_signals;
+		note_round(looker, me->site);
 	if (intervene_claim()->kind != CLAIM_LOOK_AGAIN)
 		return;
 	if (me->access == POINT_SYNC && !(mark & MARK_STEP(1)))

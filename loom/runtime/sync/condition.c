@@ -13,11 +13,11 @@ int condition_wait(struct agent *me, pthread_cond_t *condition, pthread_mutex_t 
 	uint32_t site = me->site;
 	enum wait_result woken;
 	bool for_nothing = waking_at_once(me, (uint64_t)condition);
+	object_awaited(me, condition, mutex);
 	do {
 		int result = mutex_release(me, mutex);
 		if (result)
 			return result;
-		object_at((uint64_t)condition);
 		woken = for_nothing ? WAIT_WOKEN
 				    : control_wait(me, WAIT_CONDITION, (uint64_t)condition, deadline);
 		object_at((uint64_t)condition)->missed = false;
@@ -67,15 +67,12 @@ INTERPOSE int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t 
 	return condition_wait(me, condition, mutex, deadline);
 }
 
-/* Notes a signal that comes when nobody waits: perhaps somebody will, for ever. */
-static void condition_signalled(struct agent *me, const volatile void *condition, bool missed)
+/* A signal that woke somebody was his. A broadcast was for everybody, also for who has looked and does not wait yet. */
+static void condition_signalled(struct agent *me, const volatile void *condition, bool to_all, bool unheard)
 {
-	struct object *object = object_at((uint64_t)condition);
-	object->missed = missed;
-	object->missed_thread = me->number;
-	if (missed)
+	object_signalled(me, condition, to_all, unheard);
+	if (to_all || unheard)
 		waking_missed(me, (uint64_t)condition);
-	object->missed_site = me->site;
 }
 
 void condition_signal(struct agent *me, const volatile void *condition)
@@ -83,7 +80,7 @@ void condition_signal(struct agent *me, const volatile void *condition)
 	control_call(me, condition);
 	if (UNLIKELY(control.forked)) /* who waits in another process waits in reality */
 		REAL(pthread_cond_signal)((pthread_cond_t *)(uintptr_t)condition);
-	condition_signalled(me, condition, !control_wake_one(WAIT_CONDITION, (uint64_t)condition));
+	condition_signalled(me, condition, false, !control_wake_one(WAIT_CONDITION, (uint64_t)condition));
 }
 
 void condition_broadcast(struct agent *me, const volatile void *condition)
@@ -93,7 +90,7 @@ void condition_broadcast(struct agent *me, const volatile void *condition)
 		REAL(pthread_cond_broadcast)((pthread_cond_t *)(uintptr_t)condition);
 	uint32_t waiting = control.nblocked;
 	control_wake(WAIT_CONDITION, (uint64_t)condition);
-	condition_signalled(me, condition, waiting == control.nblocked);
+	condition_signalled(me, condition, true, waiting == control.nblocked);
 }
 
 INTERPOSE int pthread_cond_signal(pthread_cond_t *condition)
