@@ -111,7 +111,8 @@ static void tell_cycle(struct diagnosis *diagnosis, struct opinion *opinion)
 		       threads, 0);
 }
 
-/* The last look of the waiting thread at what the signalling one then changed. */
+/* The last look of the waiting thread at what the signalling one then changed, and its last change: the signal that is
+ * told was its last one, too. */
 static void add_condition(struct diagnosis *diagnosis, struct finding *finding,
 			  const struct schedule_wait *wait)
 {
@@ -122,7 +123,7 @@ static void add_condition(struct diagnosis *diagnosis, struct finding *finding,
 		const struct event *event = &run->events[i];
 
 		if (!write && event->thread == wait->thread && !event->write)
-			for (size_t j = i + 1; j < run->nevents && !write; j++)
+			for (size_t j = i + 1; j < run->nevents; j++)
 				if (run->events[j].thread == wait->missed_thread && run->events[j].write &&
 				    run->events[j].address == event->address) {
 					write = &run->events[j];
@@ -143,14 +144,47 @@ static void add_condition(struct diagnosis *diagnosis, struct finding *finding,
 	}
 }
 
+/* Did the waiter look at the word that it waits for, for the last time, before the signalling thread changed it? */
+static bool has_looked_before(const struct diagnosis *diagnosis, const struct schedule_wait *wait)
+{
+	const struct observations *run = diagnosis->trace.run;
+
+	for (size_t i = run ? run->nevents : 0; i-- > 0;) {
+		const struct event *event = &run->events[i];
+
+		if (event->address != wait->address)
+			continue;
+		if (event->thread == wait->thread && !event->write)
+			return false;
+		if (event->thread == wait->missed_thread && event->write)
+			return true;
+	}
+	return false;
+}
+
+static bool is_same_miss(const struct schedule_wait *a, const struct schedule_wait *b)
+{
+	return a->site == b->site && a->missed_site == b->missed_site;
+}
+
+/* The waits for which a signal came too early, each pair of places once. Who waits for a word in memory has missed only
+ * what was written there since it looked, as far as that was seen. */
 static bool tell_missed(struct diagnosis *diagnosis, struct opinion *opinion)
 {
 	const struct schedule *schedule = schedule_of(diagnosis);
+	bool word_seen = false, told = false;
 
+	for (size_t i = 0; i < schedule->nwaits; i++)
+		word_seen |=
+			schedule->waits[i].missed_site && has_looked_before(diagnosis, &schedule->waits[i]);
 	for (size_t i = 0; i < schedule->nwaits; i++) {
 		const struct schedule_wait *wait = &schedule->waits[i];
+		bool before = false;
 
-		if (!wait->missed_site)
+		for (size_t j = 0; j < i; j++)
+			before |= is_same_miss(&schedule->waits[j], wait);
+		if (!wait->missed_site || before ||
+		    (word_seen && wait->kind == WAITING_ADDRESS && !has_looked_before(diagnosis, wait)))
 			continue;
 		struct finding *finding = add_finding(diagnosis, opinion, FINDING_LOST_WAKEUP, 1);
 
@@ -158,9 +192,9 @@ static bool tell_missed(struct diagnosis *diagnosis, struct opinion *opinion)
 		add_call(diagnosis, finding, wait->missed_thread, "signal", wait->missed_site, false);
 		add_call(diagnosis, finding, wait->thread, "wait", wait->site, true);
 		diagnosis_tell(finding, TOLD_SIGNAL_MISSED, wait->missed_thread, wait->thread);
-		return true;
+		told = true;
 	}
-	return false;
+	return told;
 }
 
 /* A thread waits for another's doing while it has a lock that a third waits for. */

@@ -134,6 +134,16 @@ static char *for_freed(const struct finding *finding, struct excerpts *excerpts)
 		where, used, locks);
 }
 
+/* A lost wake-up of look, write, signal and wait, of which each thread does both of its own in one call of a library? */
+static bool is_of_library(const struct finding *finding)
+{
+	const struct finding_access *accesses = finding->accesses.items;
+
+	return finding->accesses.n == 4 && accesses[2].role && accesses[3].role && *accesses[0].through &&
+	       *accesses[1].through && !strcmp(accesses[0].through, accesses[3].variable) &&
+	       !strcmp(accesses[1].through, accesses[2].variable);
+}
+
 /* By the class and the shape alone. */
 static char *by_shape(const struct finding *finding)
 {
@@ -158,6 +168,12 @@ static char *by_shape(const struct finding *finding)
 	case FINDING_DEADLOCK:
 		return advice_on_waits(finding);
 	case FINDING_LOST_WAKEUP:
+		if (is_of_library(finding))
+			return memory_format("The look and the wait are both inside %s, the write and the "
+					     "signal inside %s: the fault is theirs. Take a newer version of "
+					     "that library, or wait with a mutex and a condition variable.",
+					     finding->accesses.items[0].through,
+					     finding->accesses.items[1].through);
 		return memory_string("Check the condition and wait under one mutex, in a while loop, and "
 				     "change the condition under that mutex before signalling.");
 	case FINDING_MEMORY:

@@ -64,6 +64,49 @@ proves missed.c -DKEEPS
 expect out '^Cause +deadlock' "a lock that is kept"
 expect out "lock missed.c:$(line missed.c 'kept \*/')" "where it was taken"
 expect out "stuck in lock missed.c:$(line missed.c 'wanted \*/')" "who wants it"
+# A semaphore that sleeps although there is something to take, and waits on another word that hang on it.
+cat >few.h <<'C'
+#include <atomic>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+namespace few {
+class semaphore {
+	std::atomic<int> left;
+	bool took() { int n = left; return n && left.compare_exchange_strong(n, n - 1); }
+public:
+	explicit semaphore(int n) : left(n) {}
+	void take() { for (int was = left; !took(); was = left) syscall(SYS_futex, &left, FUTEX_WAIT, was, nullptr, nullptr, 0); }
+	void give() { left++; syscall(SYS_futex, &left, FUTEX_WAKE, 1, nullptr, nullptr, 0); }
+};
+}
+C
+cat >few.cc <<'C'
+#include "few.h"
+#include <thread>
+static few::semaphore slots(1);
+static std::atomic<int> done;
+static void work() {
+	slots.take();
+	slots.give();
+	done++;
+	syscall(SYS_futex, &done, FUTEX_WAKE, 9, nullptr, nullptr, 0);
+	for (int n; (n = done) < 3;)
+		syscall(SYS_futex, &done, FUTEX_WAIT, n, nullptr, nullptr, 0);
+}
+int main() {
+	std::thread a(work), b(work), c(work);
+	a.join();
+	b.join();
+	c.join();
+}
+C
+"$UNSNARL" c++ -O1 -g -pthread few.cc -o few || exit 2
+"$UNSNARL" diagnose --budget 1500 --seed 1 -j 1 --store few1 -- ./few >out 2>err
+expect out '^Cause +lost wake-up' "words in memory"
+expect out 'write few.h:12 give' "what the waiter did not see"
+expect out 'signal few.h:12 give' "the signal that was missed, not an older one"
+expect out '^How sure +Proven\.' "a wake that is kept"
 proves format.c
 expect out '^Cause +atomicity violation' "text that snprintf reads"
 expect out "read format.c:$(line format.c 'look \*/')" "text that snprintf reads"

@@ -333,6 +333,22 @@ static void triple(void)
 	add(1, 'W', "x");
 }
 
+static void go_through(struct finding_access *access, const char *name)
+{
+	free(access->through);
+	access->through = memory_string(name);
+}
+
+/* A lost wake-up: what was looked at through `look`, and waited for through `wait`. */
+static void missed(const char *wait, const char *look)
+{
+	start(FINDING_LOST_WAKEUP, 0);
+	go_through(add(1, 'R', "x"), look);
+	go_through(add(2, 'W', "x"), "std::semaphore::release");
+	add(2, 'R', "std::semaphore::release")->role = "signal";
+	add(1, 'R', wait)->role = "wait";
+}
+
 static void test_advice(void **state)
 {
 	(void)state;
@@ -382,8 +398,7 @@ static void test_advice(void **state)
 	hold(2, 1, 0);
 	assert_advice("belong together");
 	start(FINDING_ORDER, 1); /* a block is freed while it is in use */
-	free(add(1, 'W', "")->through);
-	finding.accesses.items[0].through = memory_string("free");
+	go_through(add(1, 'W', ""), "free");
 	add(2, 'R', "x");
 	assert_advice("or hold one lock from finding the block");
 	hold(1, 1, 0);
@@ -396,6 +411,14 @@ static void test_advice(void **state)
 	hold(0, 1, 0);
 	hold(1, 1, 1);
 	assert_advice("A wait is missing");
+	missed("changed", "");
+	assert_advice("Check the condition and wait under one mutex");
+	missed("std::semaphore::acquire", "std::semaphore::acquire");
+	assert_advice("both inside std::semaphore::acquire, the write and the signal inside "
+		      "std::semaphore::release: "
+		      "the fault is theirs.");
+	missed("std::condition_variable::wait", "std::atomic::operator bool");
+	assert_advice("Check the condition and wait under one mutex");
 }
 
 int main(void)

@@ -79,7 +79,8 @@ static struct area_wait wait_of(const struct agent *agent)
 		wait.missed_site = site_id(object->broadcast_site);
 		wait.missed_thread = object->broadcast_thread;
 		site_used(object->broadcast_site);
-	} else if (object->missed && (kind == WAIT_CONDITION || kind == WAIT_ADDRESS)) {
+	} else if (object->missed && object->missed_thread != wait.thread &&
+		   (kind == WAIT_CONDITION || kind == WAIT_ADDRESS)) {
 		wait.missed_site = site_id(object->missed_site);
 		wait.missed_thread = object->missed_thread;
 		site_used(object->missed_site);

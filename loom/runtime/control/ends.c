@@ -133,7 +133,8 @@ static struct area_wait wait_of(const struct agent *agent)
 	if (agent->missed && agent->wait == WAIT_CONDITION) {
 		wait.missed_site = units_site_id(object->broadcast_site);
 		wait.missed_thread = object->broadcast_thread;
-	} else if (object->missed && (agent->wait == WAIT_CONDITION || agent->wait == WAIT_ADDRESS)) {
+	} else if (object->missed && object->missed_thread != agent->number &&
+		   (agent->wait == WAIT_CONDITION || agent->wait == WAIT_ADDRESS)) {
 		wait.missed_site = units_site_id(object->missed_site);
 		wait.missed_thread = object->missed_thread;
 	}

@@ -15,6 +15,8 @@ static long futex_wait(struct agent *me, const uint32_t *place, uint32_t value, 
 	if (__atomic_load_n(place, __ATOMIC_ACQUIRE) != value)
 		return -EAGAIN;
 	object_at((uint64_t)place);
+	if (waking_at_once(me, (uint64_t)place))
+		return 0;
 	switch (control_wait(me, WAIT_ADDRESS, (uint64_t)place, deadline)) {
 	case WAIT_TIMED_OUT:
 		return -ETIMEDOUT;
@@ -40,6 +42,8 @@ static long futex_wake(struct agent *me, const uint32_t *place, int most)
 	object->missed = woken == 0;
 	object->missed_thread = me->number;
 	object->missed_site = me->site;
+	if (woken == 0)
+		waking_missed(me, (uint64_t)place);
 	return woken;
 }
 
