@@ -14,10 +14,11 @@
 #define PATH_MOST 64u
 #define GAP_MOST 64u /* bits of a word */
 
-struct path {                /* of one thread in one role */
-	bool within, behind; /* between the first and the last step; behind the last one */
-	uint32_t since;      /* accesses since that */
-	uint32_t n, sites[PATH_MOST];
+struct path {                         /* of one thread in one role */
+	bool within, behind;          /* between the first and the last step; behind the last one */
+	uint32_t since;               /* accesses since that */
+	uint32_t number;              /* among all ways, from 1 */
+	uint32_t n, sites[PATH_MOST]; /* a loop's mostly once */
 };
 
 struct paths {
@@ -26,7 +27,8 @@ struct paths {
 	unsigned char *bits; /* steps by site number */
 	uint32_t role, first, last;
 	struct path *threads;
-	uint32_t nthreads;
+	uint32_t nthreads, npaths;
+	uint32_t *walked; /* by site number: the way on which it was met last */
 	struct map usual; /* sites on ways that have the last step */
 	bool learns;      /* the first time through: these are collected */
 	uint64_t gaps;    /* bits: so many accesses and one, between two times of the last step */
@@ -78,7 +80,10 @@ static void walk_behind(struct paths *paths, struct path *path, unsigned steps)
 static void walk_site(struct paths *paths, uint32_t thread, uint32_t site)
 {
 	struct path *path = &paths->threads[thread];
-	unsigned steps = site < paths->atlas->nnumbered ? paths->bits[site] : 0;
+
+	if (site >= paths->atlas->nnumbered)
+		return;
+	unsigned steps = paths->bits[site];
 
 	if (path->within && steps >> paths->last & 1) {
 		for (uint32_t i = 0; i < path->n && paths->learns; i++)
@@ -90,10 +95,15 @@ static void walk_site(struct paths *paths, uint32_t thread, uint32_t site)
 		note_exit(paths, path);
 		path->within = false;
 	}
-	if (steps >> paths->first & 1)
-		*path = (struct path){ .within = true, .behind = path->behind, .since = path->since };
-	else if (path->within && path->n < PATH_MOST)
+	if (steps >> paths->first & 1) {
+		*path = (struct path){ .within = true,
+				       .behind = path->behind,
+				       .since = path->since,
+				       .number = ++paths->npaths };
+	} else if (path->within && path->n < PATH_MOST && paths->walked[site] != path->number) {
+		paths->walked[site] = path->number;
 		path->sites[path->n++] = site;
+	}
 }
 
 static void walk_run(struct paths *paths, const struct observations *run, bool passed)
@@ -129,7 +139,11 @@ uint64_t claim_find_exits(const struct evidence *evidence, struct claim *claim)
 	uint64_t gaps = 0;
 
 	for (uint32_t role = 0; role < claim->nroles; role++) {
-		struct paths paths = { .atlas = evidence->atlas, .claim = claim, .bits = bits, .role = role };
+		_cleanup_free_ uint32_t *walked =
+			memory_alloc((evidence->atlas->nnumbered + 1) * sizeof *walked);
+		struct paths paths = {
+			.atlas = evidence->atlas, .claim = claim, .bits = bits, .role = role, .walked = walked
+		};
 		uint32_t steps = 0;
 
 		for (uint32_t i = claim->nsteps; i-- > 0;)

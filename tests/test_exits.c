@@ -1,0 +1,77 @@
+/* Where a group is over whose last step does not come.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "diagnose/proposals.h"
+
+enum { READ, ROUND, WRITE, LEAVE, SITES };
+
+static char name[] = "sum.c";
+static struct site sites[SITES];
+static const struct site *numbered[SITES];
+static struct atlas atlas = { .numbered = numbered, .nnumbered = SITES };
+
+/* A read, a loop, a write where something is to be written, and the way out. */
+static size_t go(struct event *events, size_t n, uint32_t thread, size_t rounds, bool writes)
+{
+	const uint32_t end[] = { WRITE, LEAVE };
+
+	events[n++] = (struct event){ .address = 64, .size = 8, .site = READ, .thread = thread };
+	for (size_t i = 0; i < rounds; i++)
+		events[n++] =
+			(struct event){ .address = 128 + 8 * i, .size = 8, .site = ROUND, .thread = thread };
+	for (size_t i = !writes; i < 2; i++)
+		events[n++] = (struct event){
+			.address = 64, .size = 8, .site = end[i], .thread = thread, .write = true
+		};
+	return n;
+}
+
+static void find(size_t rounds, struct claim *claim)
+{
+	static struct event events[4096];
+	struct observations run = { .events = events, .nthreads = 3 };
+	const struct evidence evidence = { .atlas = &atlas, .run = &run, .deadline = 1e18 };
+
+	run.nevents = go(events, 0, 1, rounds, true);
+	run.nevents = go(events, run.nevents, 2, rounds, false);
+	run.nevents = go(events, run.nevents, 2, rounds, true); /* the next time round */
+	*claim = (struct claim){ .kind = CLAIM_ATOMIC, .nsteps = 3, .nroles = 2 };
+	for (uint32_t i = 0; i < 3; i++)
+		claim->steps[i] = (struct claim_step){ .role = i == 1, .nsites = 1, .sites = { i ? 3 : 1 } };
+	claim_find_exits(&evidence, claim);
+}
+
+static void test_way_out(void **state)
+{
+	struct claim claim;
+
+	(void)state;
+	for (size_t rounds = 1; rounds < 2000; rounds *= 3) {
+		find(rounds, &claim);
+		assert_int_equal(claim.roles[0].nexits, 1);
+		assert_int_equal(claim.roles[0].exits[0], LEAVE + 1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_way_out) };
+
+	for (uint32_t i = 0; i < SITES; i++) {
+		sites[i] = (struct site){ .id = i + 1,
+					  .kind = i < WRITE ? SITE_READ : SITE_WRITE,
+					  .line = i,
+					  .file = name,
+					  .function = name,
+					  .variable = name,
+					  .through = name };
+		numbered[i] = &sites[i];
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
