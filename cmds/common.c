@@ -158,8 +158,7 @@ void cmds_tell_loom(const char *program, enum loom loom)
 	if (loom == LOOM_BINARY)
 		fprintf(stderr,
 			"unsnarl: %s is seen as it is, under Valgrind (the binary loom): slower than with "
-			"hooks; "
-			"variables and members mostly have no names, and places without debug information no "
+			"hooks; only global variables have names, and places without debug information no "
 			"lines\n",
 			program);
 }

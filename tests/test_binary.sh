@@ -180,7 +180,7 @@ test_run() {
 	expect_status 0 "a run without hooks"
 	expect out '^2 runs of ./lost' "a run without hooks"
 	call show 1
-	expect out 'lost.c:[78] add' "a pair has its line"
+	expect out 'lost.c:[78] add +T[12] (read|write) count ' "a pair has its line, and a global variable its name"
 	call run --store bare.store -- ./bare
 	call show 1 --store bare.store
 	expect out 'bare\+0x' "without debug information: the file and the address"

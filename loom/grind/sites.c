@@ -90,6 +90,17 @@ static uint32_t module_at(Addr pc)
 	return nmodules++;
 }
 
+static bool is_data_of(uint32_t module, Addr variable)
+{
+	const HChar *path;
+
+	if (!variable)
+		return false;
+	const VgSectKind kind = VG_(DebugInfo_sect_kind)(&path, variable);
+
+	return (kind == Vg_SectData || kind == Vg_SectBSS) && VG_(strcmp)(path, modules[module].path) == 0;
+}
+
 /* Functions of libc that read or write what they are given; they have variants by processor. */
 static bool handles_memory(Addr pc)
 {
@@ -190,10 +201,10 @@ uint32_t site_at(Addr pc, enum site_kind kind, bool atomic, uint32_t size, Addr 
 
 	if (module == MODULE_NONE)
 		return 0;
-	uint32_t of_variable = variable ? module_at(variable) : MODULE_NONE;
 	struct code_place place = { .address = pc - (Addr)modules[module].bias,
-				    .variable =
-					    of_variable == module ? variable - (Addr)modules[module].bias : 0,
+				    .variable = is_data_of(module, variable)
+							? variable - (Addr)modules[module].bias
+							: 0,
 				    .kind = kind | (atomic ? PLACE_ATOMIC : 0),
 				    .size = size };
 
