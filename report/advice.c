@@ -134,6 +134,31 @@ static char *for_freed(const struct finding *finding, struct excerpts *excerpts)
 		where, used, locks);
 }
 
+static bool is_of_several_threads(const struct finding *finding)
+{
+	for (size_t i = 1; i < finding->accesses.n; i++)
+		if (finding->accesses.items[i].thread != finding->accesses.items[0].thread)
+			return true;
+	return false;
+}
+
+static char *for_memory(const struct finding *finding)
+{
+	const struct finding_accesses *accesses = &finding->accesses;
+
+	if (is_of_several_threads(finding))
+		return memory_string("Hold one lock around all that these threads do with this memory, from "
+				     "where they find it to their last use.");
+	if (accesses->n == 1 && accesses->items[0].kind == SITE_WRITE)
+		return memory_string("The order of threads does not matter here. Check what is written at "
+				     "this line: its place, its length and its value.");
+	if (accesses->n >= 2 && finding_frees(&accesses->items[0]) && finding_frees(&accesses->items[1]))
+		return memory_string("The order of threads does not matter here. Let one place own the "
+				     "block and free it; the other pointer to it is to be cleared.");
+	return memory_string("The order of threads does not matter here. unsnarl isolate tells, hop by hop "
+			     "and with values, where the value comes from that is used at this line.");
+}
+
 /* A lost wake-up of look, write, signal and wait, of which each thread does both of its own in one call of a library? */
 static bool is_of_library(const struct finding *finding)
 {
@@ -177,18 +202,7 @@ static char *by_shape(const struct finding *finding)
 		return memory_string("Check the condition and wait under one mutex, in a while loop, and "
 				     "change the condition under that mutex before signalling.");
 	case FINDING_MEMORY:
-		if (finding->accesses.n == 1 && finding->accesses.items[0].kind == SITE_WRITE)
-			return memory_string("The order of threads does not matter here. Check what is "
-					     "written at this line: its place, its length and its value.");
-		if (finding->accesses.n >= 2 && finding_frees(&finding->accesses.items[0]) &&
-		    finding_frees(&finding->accesses.items[1]))
-			return memory_string(
-				"The order of threads does not matter here. Let one place own the "
-				"block and free it; the other pointer to it is to be cleared.");
-		return memory_string(
-			"The order of threads does not matter here. unsnarl isolate tells, hop by "
-			"hop and with values, where the value comes from that is used at this "
-			"line.");
+		return for_memory(finding);
 	default:
 		return memory_string("");
 	}

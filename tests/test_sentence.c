@@ -411,6 +411,14 @@ static void test_advice(void **state)
 	hold(0, 1, 0);
 	hold(1, 1, 1);
 	assert_advice("A wait is missing");
+	start(FINDING_MEMORY, 0);
+	add(1, 'W', "x");
+	add(1, 'R', "x");
+	assert_advice("The order of threads does not matter here.");
+	start(FINDING_MEMORY, 0);
+	add(1, 'W', "x");
+	add(2, 'W', "x");
+	assert_advice("Hold one lock around all that these threads do with this memory");
 	missed("changed", "");
 	assert_advice("Check the condition and wait under one mutex");
 	missed("std::semaphore::acquire", "std::semaphore::acquire");
