@@ -428,6 +428,11 @@ test_ids() {
 	verdict $? "compiled one by one or in one call: the same ids"
 	grep -Eq "^[0-9a-f]+ [12] (step|main) $PWD/main.c 7:[0-9]+ state\$" one.sites
 	verdict $? "a site says function, file, line and variable"
+	# The optimiser makes two variables of it.
+	printf 'struct stats { long requests, bytes; };\nstatic struct stats stats;\nvoid note(long n) { stats.requests++; stats.bytes += n; }\nlong all(void) { return stats.requests; }\nlong sum(void) { return stats.bytes; }\n' >apart.c
+	cc -g -O1 -c apart.c && sites apart.o >apart.sites
+	grep -Eq "apart.c 3:[0-9]+ stats.requests\$" apart.sites && grep -Eq "apart.c 3:[0-9]+ stats.bytes\$" apart.sites
+	verdict $? "members of a structure that was taken apart have their names"
 	# The same name in two folders, each compiled where it lies, as recursive makes do.
 	mkdir -p north south
 	cp part.c part.h north && sed 's/part_step/south_step/' part.c >south/part.c && cp part.h south

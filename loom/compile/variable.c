@@ -3,6 +3,7 @@
  * pointer's own step tell. */
 #include <llvm-c/DebugInfo.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "loom/compile/metadata.h"
@@ -99,16 +100,35 @@ static bool constant_offset(const struct source *source, LLVMValueRef *pointer, 
 	return true;
 }
 
-/* Global variables carry their debug expression as metadata "dbg". */
-static LLVMMetadataRef global_variable(const struct source *source, LLVMValueRef global)
+/* Where a global variable that is a part of a structure begins in that: an optimiser may take one apart. LLVM's C
+ * interface tells it in text only. */
+static uint64_t fragment_start(const struct source *source, LLVMMetadataRef expression)
 {
+	static const char word[] = "DW_OP_LLVM_fragment, ";
+	unsigned long long bits = 0;
+	if (!expression)
+		return 0;
+	char *text = LLVMPrintValueToString(LLVMMetadataAsValue(source->context, expression));
+	const char *fragment = strstr(text, word);
+	if (fragment)
+		bits = strtoull(fragment + strlen(word), NULL, 10);
+	LLVMDisposeMessage(text);
+	return bits / 8;
+}
+
+/* Global variables carry their debug expression as metadata "dbg". *offset becomes that in the whole variable. */
+static LLVMMetadataRef global_variable(const struct source *source, LLVMValueRef global, uint64_t *offset)
+{
+	enum { EXPRESSION_VARIABLE, EXPRESSION_TEXT };
 	size_t n;
 	LLVMMetadataRef found = NULL;
 	LLVMValueMetadataEntry *entries = LLVMGlobalCopyAllMetadata(global, &n);
 	for (unsigned i = 0; i < n && !found; i++) {
 		LLVMMetadataRef node = LLVMValueMetadataEntriesGetMetadata(entries, i);
-		if (LLVMGetMetadataKind(node) == LLVMDIGlobalVariableExpressionMetadataKind)
-			found = metadata_operand(source, node, 0);
+		if (LLVMGetMetadataKind(node) != LLVMDIGlobalVariableExpressionMetadataKind)
+			continue;
+		found = metadata_operand(source, node, EXPRESSION_VARIABLE);
+		*offset += fragment_start(source, metadata_operand(source, node, EXPRESSION_TEXT));
 	}
 	LLVMDisposeValueMetadataEntries(entries);
 	return found;
@@ -178,7 +198,7 @@ void source_variable(const struct source *source, LLVMValueRef instruction, LLVM
 	uint64_t offset;
 	constant_offset(source, &base, &offset);
 	if (LLVMIsAGlobalVariable(base)) {
-		LLVMMetadataRef variable = global_variable(source, base);
+		LLVMMetadataRef variable = global_variable(source, base, &offset);
 		if (variable) {
 			enum { GLOBAL_NAME = 1, GLOBAL_TYPE = 3 };
 			metadata_string(source, variable, GLOBAL_NAME, out);
