@@ -64,6 +64,14 @@ static void note_exit(struct paths *paths, const struct path *path)
 	}
 }
 
+/* Threads are stopped before the read of an update, so that is its time. */
+static bool is_second_half(const struct paths *paths, const struct event *event)
+{
+	const struct site *site = atlas_number(paths->atlas, event->site);
+
+	return event->write && site && site->kind == SITE_UPDATE;
+}
+
 /* An access behind the last step: is it that step again? */
 static void walk_behind(struct paths *paths, struct path *path, unsigned steps)
 {
@@ -119,7 +127,9 @@ static void walk_run(struct paths *paths, const struct observations *run, bool p
 			uint32_t site = run->events[i].site;
 
 			walk_behind(paths, &paths->threads[run->events[i].thread],
-				    site < paths->atlas->nnumbered ? paths->bits[site] : 0);
+				    is_second_half(paths, &run->events[i]) || site >= paths->atlas->nnumbered
+					    ? 0
+					    : paths->bits[site]);
 			walk_site(paths, run->events[i].thread, site);
 		}
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/library_state.h"
 #include "report/advice_locks.h"
 #include "report/advice_waits.h"
 #include "report/lock_words.h"
@@ -208,9 +209,30 @@ static char *by_shape(const struct finding *finding)
 	}
 }
 
+/* Functions of libc that are not for threads have others beside them that are; NULL: none is in the finding. */
+static char *for_library(const struct finding *finding)
+{
+	static const char *const instead[LIBRARY_STATES] = {
+		[STATE_TOKEN] = "strtok has one position for all threads: use strtok_r, with one for each.",
+		[STATE_TIME] = "gmtime and localtime return the same memory to all threads: use gmtime_r and "
+			       "localtime_r.",
+		[STATE_DATE] = "asctime and ctime return the same memory to all threads: use strftime, or "
+			       "asctime_r and "
+			       "ctime_r."
+	};
+
+	for (size_t i = 0; i < finding->accesses.n; i++)
+		for (size_t state = 0; state < LIBRARY_STATES; state++)
+			if (!strcmp(finding->accesses.items[i].variable, library_state_names[state]))
+				return memory_string(instead[state]);
+	return NULL;
+}
+
 char *advice_for(const struct finding *finding, struct excerpts *excerpts)
 {
-	char *advice = for_freed(finding, excerpts);
+	char *advice = for_library(finding);
+
+	advice = advice ? advice : for_freed(finding, excerpts);
 
 	advice = advice ? advice : advice_from_locks(finding, excerpts);
 	if (advice)

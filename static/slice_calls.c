@@ -57,8 +57,10 @@ static enum call_weight weigh_one(LLVMValueRef function, LLVMValueRef call)
 		return strcmp(name, "fopen") == 0 ? CALL_KEPT : CALL_ON_DEMAND;
 	if (is_pure(function))
 		return CALL_ON_DEMAND;
-	/* Functions that only read and write memory; what reads files and sockets is kept. */
-	if (calls_find(call) &&
+	/* Functions that only read and write memory that they are given; what reads files and sockets is kept. */
+	const struct known_call *known = calls_find(call);
+
+	if (known && known->extents[0].pointer != EXTENT_NO_ARGUMENT &&
 	    (strncmp(name, "str", 3) == 0 || strncmp(name, "mem", 3) == 0 || strncmp(name, "ato", 3) == 0 ||
 	     strstr(name, "sprintf") || strstr(name, "snprintf")))
 		return CALL_ON_DEMAND;

@@ -9,7 +9,7 @@
 
 #include "diagnose/proposals.h"
 
-enum { READ, ROUND, WRITE, LEAVE, SITES };
+enum { READ, ROUND, WRITE, LEAVE, TAKE, SITES };
 
 static char name[] = "sum.c";
 static struct site sites[SITES];
@@ -59,13 +59,40 @@ static void test_way_out(void **state)
 	}
 }
 
+/* A loop of an update and one more access: the thread is stopped before the update's read each time. */
+static void test_gaps_of_updates(void **state)
+{
+	static struct event events[64];
+	struct observations run = { .events = events, .nthreads = 2 };
+	const struct evidence evidence = { .atlas = &atlas, .run = &run, .deadline = 1e18 };
+	struct claim claim = { .kind = CLAIM_ATOMIC, .nsteps = 3, .nroles = 2 };
+
+	(void)state;
+	events[run.nevents++] = (struct event){ .address = 64, .size = 8, .site = READ, .thread = 1 };
+	for (size_t i = 0; i < 9; i++) {
+		uint32_t site = i % 3 == 2 ? ROUND : TAKE;
+
+		events[run.nevents++] = (struct event){
+			.address = 64, .size = 8, .site = site, .thread = 1, .write = i % 3 == 1
+		};
+	}
+	for (uint32_t i = 0; i < 3; i++)
+		claim.steps[i] =
+			(struct claim_step){ .role = i == 1, .nsites = 1, .sites = { i ? TAKE + 1 : 1 } };
+	assert_true(claim_find_exits(&evidence, &claim) ==
+		    1u << 2); /* three accesses later, as the runtime counts */
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_way_out) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_way_out),
+					    cmocka_unit_test(test_gaps_of_updates) };
 
 	for (uint32_t i = 0; i < SITES; i++) {
 		sites[i] = (struct site){ .id = i + 1,
-					  .kind = i < WRITE ? SITE_READ : SITE_WRITE,
+					  .kind = i < WRITE   ? SITE_READ
+						  : i == TAKE ? SITE_UPDATE
+							      : SITE_WRITE,
 					  .line = i,
 					  .file = name,
 					  .function = name,

@@ -111,5 +111,46 @@ proves format.c
 expect out '^Cause +atomicity violation' "text that snprintf reads"
 expect out "read format.c:$(line format.c 'look \*/')" "text that snprintf reads"
 expect out '^How sure +Proven\.' "those who work do not spin"
+# What functions of libc keep for all threads alike: the position in a text, in a loop, and a result.
+cat >libc.c <<'C'
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+struct job { char text[32]; int n; };
+static void *work(void *argument) {
+	struct job *job = argument;
+#ifdef TIME
+	time_t t = job->n;
+	const struct tm *day = localtime(&t);
+	job->n = day->tm_year;
+#else
+	for (char *word = strtok(job->text, " "); word; word = strtok(NULL, " "))
+		job->n++;
+#endif
+	return NULL;
+}
+int main(void) {
+	struct job jobs[] = { { "one two three four", 1000000000 }, { "five six seven", 1500000000 } };
+	pthread_t threads[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, work, &jobs[i]);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+#ifdef TIME
+	return jobs[0].n != 101 || jobs[1].n != 117;
+#else
+	return jobs[0].n != 1000000004 || jobs[1].n != 1500000003;
+#endif
+}
+C
+for what in TIME TOKEN; do
+	"$UNSNARL" cc -O1 -g -pthread -D$what libc.c -o libc || exit 2
+	"$UNSNARL" diagnose --budget 400 --seed 1 -j 1 --store libc$what -- ./libc >out 2>err
+	expect out '^How sure +Proven\.' "libc: $what"
+	[ $what = TIME ] && expect out 'on localtime.result' "a result that all threads share"
+	[ $what = TOKEN ] && expect out 'on strtok.position' "a position that all threads share"
+	expect out "^Fix .*(strtok|gmtime)" "libc: $what, what to use instead"
+	expect out "strtok_r|localtime_r" "libc: $what, what to use instead"
+done
 [ "$failed" -eq 0 ] && echo "all passed"
 exit $((failed > 0))

@@ -419,6 +419,11 @@ static void test_advice(void **state)
 	add(1, 'W', "x");
 	add(2, 'W', "x");
 	assert_advice("Hold one lock around all that these threads do with this memory");
+	start(FINDING_ATOMICITY, 4);
+	add(1, 'W', "localtime.result");
+	add(2, 'W', "localtime.result");
+	add(1, 'R', "tm.tm_year");
+	assert_advice("use gmtime_r and localtime_r.");
 	missed("changed", "");
 	assert_advice("Check the condition and wait under one mutex");
 	missed("std::semaphore::acquire", "std::semaphore::acquire");

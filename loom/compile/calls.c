@@ -1,5 +1,5 @@
 /* Library functions that read or write memory through their arguments, and how
- * much of it. Hooked where they are called, so that the access has a line. */
+ * much of it, and what they keep for themselves. Hooked where they are called, so that the access has a line. */
 #include "loom/compile/transform.h"
 
 #include <string.h>
@@ -19,6 +19,9 @@
 #define PRINTED(most) EXTENT_PRINTED, most, 0       /* as many characters as the call returns, and an end */
 #define NO_LIMIT EXTENT_NO_ARGUMENT
 #define BYTES(n) EXTENT_FIXED, n, 0
+#define STATE(access, which, bytes) \
+	{ access, EXTENT_NO_ARGUMENT, EXTENT_FIXED, bytes, which } /* of libc's own */
+#define TIME_BYTES 56
 #define BLOCK EXTENT_BLOCK, 0, 0 /* of the allocator, as large as that knows */
 
 /* Of the C++ library, what its headers leave to the library itself: strings as the object that every use
@@ -79,17 +82,21 @@ static const struct known_call known[] = {
 	{ "__sprintf_chk", { W(0, PRINTED(NO_LIMIT)) } },
 	{ "__vsnprintf_chk", { W(0, PRINTED(1)) } },
 	{ "__vsprintf_chk", { W(0, PRINTED(NO_LIMIT)) } },
+	{ "asctime", { R(0, BYTES(TIME_BYTES)), STATE(SITE_WRITE, STATE_DATE, 26) } },
 	{ "atof", { R(0, REACH(REAL)) } },
 	{ "atoi", { R(0, REACH(DECIMAL)) } },
 	{ "atol", { R(0, REACH(DECIMAL)) } },
 	{ "atoll", { R(0, REACH(DECIMAL)) } },
 	{ "bcmp", { R(0, SIZE(2)), R(1, SIZE(2)) } },
 	{ "bzero", { W(0, SIZE(1)) } },
+	{ "ctime", { STATE(SITE_WRITE, STATE_TIME, TIME_BYTES), STATE(SITE_WRITE, STATE_DATE, 26) } },
 	{ "fputs", { R(0, STRING) } },
 	{ "fread", { W(0, RESULT(1)) } },
 	{ "free", { W(0, BLOCK) } },
 	{ "fwrite", { R(0, TIMES(1, 2)) } },
+	{ "gmtime", { R(0, BYTES(8)), STATE(SITE_WRITE, STATE_TIME, TIME_BYTES) } },
 	{ "index", { R(0, REACH(CHARACTER)) } },
+	{ "localtime", { R(0, BYTES(8)), STATE(SITE_WRITE, STATE_TIME, TIME_BYTES) } },
 	{ "memchr", { R(0, REACH(BYTE)) } },
 	{ "memcmp", { R(0, SIZE(2)), R(1, SIZE(2)) } },
 	{ "memcpy", { R(1, SIZE(2)), W(0, SIZE(2)) } },
@@ -128,6 +135,7 @@ static const struct known_call known[] = {
 	{ "strstr", { R(0, REACH(WORD)), R(1, START(NO_LIMIT)) } },
 	{ "strtod", { R(0, REACH(REAL)) } },
 	{ "strtof", { R(0, REACH(REAL)) } },
+	{ "strtok", { STATE(SITE_UPDATE, STATE_TOKEN, 8) } },
 	{ "strtol", { R(0, REACH(NUMBER)) } },
 	{ "strtold", { R(0, REACH(REAL)) } },
 	{ "strtoll", { R(0, REACH(NUMBER)) } },

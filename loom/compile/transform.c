@@ -68,8 +68,31 @@ static struct access access_of(LLVMTargetDataRef layout, LLVMValueRef instructio
 	return access;
 }
 
+/* Memory of libc's own: the runtime knows where. */
+static void collect_state(struct weave *weave, LLVMValueRef call, const struct extent *extent)
+{
+	LLVMTypeRef which = LLVMInt32TypeInContext(weave->source.context);
+	LLVMTypeRef type = LLVMFunctionType(weave->pointer, &which, 1, 0);
+	LLVMValueRef number = LLVMConstInt(which, extent->second, 0);
+	weave_before(weave, call);
+	LLVMSetCurrentDebugLocation2(weave->builder, LLVMInstructionGetDebugLoc(call));
+	*VEC_PUSH(&weave->accesses) =
+		(struct access){ .instruction = call,
+				 .kind = extent->access,
+				 .pointer = LLVMBuildCall2(weave->builder, type,
+							   weave_function_named(weave, LIBRARY_STATE, type),
+							   &number, 1, ""),
+				 .size = extent->access == SITE_UPDATE ? extent->size : 0,
+				 .alignment = sizeof(void *),
+				 .extent = extent };
+}
+
 static void collect_extent(struct weave *weave, LLVMValueRef call, const struct extent *extent)
 {
+	if (extent->pointer == EXTENT_NO_ARGUMENT) {
+		collect_state(weave, call, extent);
+		return;
+	}
 	LLVMValueRef pointer =
 		extent->pointer < LLVMGetNumArgOperands(call) ? LLVMGetOperand(call, extent->pointer) : NULL;
 	bool pointer_typed = pointer && LLVMGetTypeKind(LLVMTypeOf(pointer)) == LLVMPointerTypeKind;

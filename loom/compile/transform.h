@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "loom/compile/unit.h" /* struct transform_options */
+#include "model/library_state.h"
 #include "model/site.h"
 
 /* ---- transform.c ---- */
@@ -97,7 +98,8 @@ enum extent_kind {
 	EXTENT_BLOCK,
 	EXTENT_FIXED, /* `size` is no argument but the number of bytes */
 };
-#define EXTENT_NO_ARGUMENT 255 /* in the place of an argument's number */
+#define LIBRARY_STATE "unsnarl_library_state" /* of the runtime: where it lies */
+#define EXTENT_NO_ARGUMENT 255                /* in the place of an argument's number */
 /* What a call looks for, which tells how far it must read. For each the runtime has a function (reach.c) that
  * takes the arguments of the call. */
 enum extent_reach {
@@ -119,7 +121,7 @@ enum extent_reach {
 };
 struct extent {
 	enum site_kind access; /* SITE_READ or SITE_WRITE, 0 ends a list */
-	uint8_t pointer;       /* argument */
+	uint8_t pointer;       /* argument; none: what libc keeps, `second` says what */
 	enum extent_kind kind;
 	uint8_t size, second; /* arguments that give the size */
 };

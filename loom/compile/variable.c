@@ -190,6 +190,18 @@ static bool by_step(const struct source *source, LLVMValueRef pointer, char out[
 	return true;
 }
 
+/* What a function of libc keeps for itself. */
+static bool by_library(LLVMValueRef pointer, char out[256])
+{
+	size_t length;
+	if (!LLVMIsACallInst(pointer) || !LLVMIsAFunction(LLVMGetCalledValue(pointer)) ||
+	    strcmp(LLVMGetValueName2(LLVMGetCalledValue(pointer), &length), LIBRARY_STATE) != 0)
+		return false;
+	uint64_t which = LLVMConstIntGetZExtValue(LLVMGetOperand(pointer, 0));
+	snprintf(out, 256, "%s", which < LIBRARY_STATES ? library_state_names[which] : "");
+	return true;
+}
+
 void source_variable(const struct source *source, LLVMValueRef instruction, LLVMValueRef pointer,
 		     char out[256])
 {
@@ -212,6 +224,6 @@ void source_variable(const struct source *source, LLVMValueRef instruction, LLVM
 		}
 		return;
 	}
-	if (!by_alias_tag(source, instruction, out))
+	if (!by_library(base, out) && !by_alias_tag(source, instruction, out))
 		by_step(source, pointer, out);
 }

@@ -362,12 +362,12 @@ void weave_access(struct weave *weave, uint32_t index)
 		return;
 	}
 	struct access fixed = *access;
-	if (access->extent && weave_extent_is_fixed(&fixed))
+	if (access->kind == SITE_UPDATE)
+		hook_update(weave, access, site, address);
+	else if (access->extent && weave_extent_is_fixed(&fixed))
 		hook_plain(weave, &fixed, access->kind == SITE_WRITE, site, address);
 	else if (access->extent)
 		weave_extent(weave, access, event_word(weave, site), address);
-	else if (access->kind == SITE_UPDATE)
-		hook_update(weave, access, site, address);
 	else
 		hook_plain(weave, access, access->kind == SITE_WRITE, site, address);
 }

@@ -60,6 +60,7 @@ ABSENT("unsnarl_miss_write16");
 ABSENT("unsnarl_miss_write32");
 ABSENT_ZERO("unsnarl_reads_quietly");
 ABSENT_ZERO("unsnarl_writes_quietly");
+ABSENT_ZERO("unsnarl_library_state");
 ABSENT_ZERO("unsnarl_reach_character");
 ABSENT_ZERO("unsnarl_reach_byte");
 ABSENT_ZERO("unsnarl_reach_sure_byte");

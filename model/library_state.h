@@ -1,0 +1,16 @@
+/* What functions of libc keep between calls, for all threads alike: their results, or how far they have come. */
+#ifndef MODEL_LIBRARY_STATE_H
+#define MODEL_LIBRARY_STATE_H
+
+enum library_state {
+	STATE_TOKEN, /* where strtok goes on */
+	STATE_TIME,  /* the time that gmtime and localtime took apart */
+	STATE_DATE,  /* the text that asctime and ctime made */
+	LIBRARY_STATES
+};
+
+/* As variables of the program are named. */
+static const char *const library_state_names[LIBRARY_STATES] = { "strtok.position", "localtime.result",
+								 "ctime.result" };
+
+#endif
