@@ -305,6 +305,76 @@ test_sanitizers() {
 	done
 }
 
+# How waits for conditions end is in the loom's hands: a signal can be kept, a wait can end for nothing or go on. A call
+# of C11 comes down to one of POSIX, and is one call.
+test_waits() {
+	cat >missed.c <<'C'
+#include <threads.h>
+static mtx_t lock;
+static cnd_t news;
+static int ready;
+static int await(void *unused)
+{
+	mtx_lock(&lock);
+	if (!ready)
+		cnd_wait(&news, &lock);
+	mtx_unlock(&lock);
+	return 0;
+}
+int main(void)
+{
+	thrd_t thread;
+	mtx_init(&lock, mtx_plain);
+	cnd_init(&news);
+	thrd_create(&thread, await, NULL);
+	ready = 1;
+	cnd_signal(&news);
+	thrd_join(thread, NULL);
+	return 0;
+}
+C
+	cat >woken.c <<'C'
+#include <pthread.h>
+static struct item { struct item *next; } items[3], *head;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t some = PTHREAD_COND_INITIALIZER;
+static void *take(void *none)
+{
+	for (int i = 0; i < 3; i++) {
+		pthread_mutex_lock(&lock);
+		if (!head)
+			pthread_cond_wait(&some, &lock);
+		head = head->next;
+		pthread_mutex_unlock(&lock);
+	}
+	return none;
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, 0, take, 0);
+	for (int i = 0; i < 3; i++) {
+		pthread_mutex_lock(&lock);
+		items[i].next = head;
+		head = &items[i];
+		pthread_mutex_unlock(&lock);
+		pthread_cond_signal(&some);
+	}
+	pthread_join(thread, 0);
+	return 0;
+}
+C
+	gcc -g -O1 -pthread missed.c -o missed && gcc -g -O1 -pthread woken.c -o woken
+	call diagnose --budget 300 -j 1 --seed 1 --store missed.store -- ./missed
+	expect out '^Cause +lost wake-up' "a signal that comes too early"
+	expect out '^How sure +Proven\.' "kept, it helps"
+	[ "$(grep -c 'holds lock since :7' out)" -eq 1 ]
+	verdict $? "a lock of C11 is held once"
+	call diagnose --budget 300 -j 1 --seed 1 --store woken.store -- ./woken
+	expect out 'was woken, and went on without' "a wait that does not look again"
+	expect out '^How sure +Proven\. Forced' "a wait that ends for nothing fails, one that goes on does not"
+}
+
 # A program that fails under Valgrind alone is not blamed.
 test_blame() {
 	cat >touchy.c <<'C'
@@ -334,6 +404,7 @@ test_blame
 test_reference
 test_run
 test_hunt
+test_waits
 test_heap
 test_program
 test_gdb

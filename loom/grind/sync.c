@@ -6,6 +6,7 @@
  * what, for the report of a run that cannot go on. */
 #include "loom/grind/control.h"
 #include "loom/grind/requests.h"
+#include "loom/runtime/control/waking.h"
 
 static uint32_t wait_kind(UWord call)
 {
@@ -84,9 +85,39 @@ static void note_signal(Addr address, uint32_t site)
 	object->missed_site = site;
 }
 
-static void call_begins(UWord call, Addr object, Addr second, const char *name)
+/* Claims about how waits end: loom/runtime/control/waking.c. */
+static void keep_signal(struct agent *me, Addr condition)
+{
+	if (me && object_at(condition)->missed)
+		waking_missed(me, condition);
+}
+
+static bool wait_goes_on(void)
+{
+	struct agent *me = grind.thread->agent;
+
+	if (!me)
+		return false;
+	me->site = grind.thread->call_site;
+	return waking_waits_on(me);
+}
+
+/* The functions of C11 call those of POSIX for the same. The outer one is what the program did. */
+static bool is_within(const struct thread *me, UWord call, Addr object)
+{
+	return object && me->called == object && me->calls == wait_kind(call);
+}
+
+/* True: it is a wait that is to end at once. */
+static bool call_begins(UWord call, Addr object, Addr second, const char *name)
 {
 	struct thread *me = grind.thread;
+	bool ends = false;
+
+	if (is_within(me, call, object)) {
+		me->inner++;
+		return false;
+	}
 	uint32_t site = site_of_call(SITE_SYNC, name);
 
 	site_used(site);
@@ -104,15 +135,18 @@ static void call_begins(UWord call, Addr object, Addr second, const char *name)
 		break;
 	case SYNC_CONDITION_WAIT:
 		object_at(object);
+		ends = me->agent && waking_at_once(me->agent, object);
 		released(second);
 		break;
 	case SYNC_CONDITION_SIGNAL:
 	case SYNC_CONDITION_BROADCAST:
 		note_signal(object, site);
+		keep_signal(me->agent, object);
 		break;
 	default:
 		break;
 	}
+	return ends;
 }
 
 static void joined(uint32_t number)
@@ -129,6 +163,10 @@ static void call_returned(UWord call, Addr object, UWord result)
 	struct thread *me = grind.thread;
 	bool got = (int)result == 0;
 
+	if (me->inner) {
+		me->inner--;
+		return;
+	}
 	switch (call) {
 	case SYNC_MUTEX_LOCK:
 	case SYNC_MUTEX_TRY:
@@ -162,13 +200,15 @@ static void call_returned(UWord call, Addr object, UWord result)
 Bool sync_request(ThreadId tid, UWord *request, UWord *result)
 {
 	(void)tid;
-	if (request[0] != SYNC_BEGINS && request[0] != SYNC_RETURNED)
+	if (request[0] < SYNC_BEGINS || request[0] > SYNC_RETURNED)
 		return False;
 	*result = 0;
 	if (!grind.observed || grind.head->control.policy == POLICY_FREE)
 		return True;
 	if (request[0] == SYNC_BEGINS)
-		call_begins(request[1], request[2], request[3], (const char *)request[4]);
+		*result = call_begins(request[1], request[2], request[3], (const char *)request[4]);
+	else if (request[0] == SYNC_WOKEN)
+		*result = wait_goes_on();
 	else
 		call_returned(request[1], request[2], request[3]);
 	return True;

@@ -65,6 +65,7 @@ struct thread {
 	uint32_t call_site;
 	uint64_t closed;     /* its order at the last one */
 	Addr called, second; /* its object, and the mutex of a wait for a condition */
+	uint32_t inner;      /* calls for the same that it makes within, see sync.c */
 	struct agent *agent;
 	struct recent_pairs *met, *taken; /* couples.c */
 };
