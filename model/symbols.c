@@ -304,6 +304,8 @@ static void make_unit(const struct found *found, const struct code_place *place,
 {
 	_cleanup_free_ char *pool = NULL, *table = NULL;
 	uint32_t size = 0, none = pool_add(&pool, &size, "");
+	/* Places without a line are told apart by their names. */
+	const char *file = found->line ? found->file : found->function;
 	struct unit_site site = {
 		.id = id,
 		.line = (uint32_t)found->line,
@@ -311,7 +313,7 @@ static void make_unit(const struct found *found, const struct code_place *place,
 		.size = place->size,
 		.kind = place->kind,
 		.function = found->function ? pool_add(&pool, &size, found->function) : none,
-		.file = found->file ? pool_add(&pool, &size, found->file) : none,
+		.file = file ? pool_add(&pool, &size, file) : none,
 		.variable = found->variable ? pool_add(&pool, &size, found->variable) : none,
 		.through = found->through ? pool_add(&pool, &size, found->through) + 1 : 0
 	};

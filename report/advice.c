@@ -1,6 +1,7 @@
 /* Fixes by the shape of the fault. The lines are named, since the point of most fixes is
  * from where to where.
  */
+#include "model/place.h"
 #include "report/advice.h"
 
 #include <stdlib.h>
@@ -10,17 +11,10 @@
 #include "report/advice_waits.h"
 #include "report/lock_words.h"
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* "tickets.c:28" */
 static char *at(const struct finding_access *access)
 {
-	return memory_format("%s:%u", base_name(access->file), access->line);
+	return place_words(access->file, access->line, access->function);
 }
 
 static const char *name(const struct finding *finding, size_t i)

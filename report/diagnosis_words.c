@@ -84,8 +84,9 @@ static char *summary_of(enum diagnosis_told told, uint32_t one, uint32_t other)
 				     "lock: nobody is left who could wake it.",
 				     one, other);
 	case TOLD_LOCK_LEFT:
-		return memory_format("T%u has ended and not given a lock back that it took; T%u waits for it.", one,
-				     other);
+		return memory_format(
+			"T%u has ended and not given a lock back that it took; T%u waits for it.", one,
+			other);
 	case TOLD_WOKEN_FOR_NONE:
 	case TOLD_WOKEN_TOO_LATE:
 		return memory_format("T%u waited because of what it had read, was woken, and went on "
@@ -142,7 +143,9 @@ char *diagnosis_block_words(const struct site *site, uint64_t size)
 {
 	int through = site_through_length(site->through);
 
-	return memory_format("the %llu-byte block allocated at %s:%u in %s%s%.*s%s", (unsigned long long)size,
-			     place_file_name(site->file), site->line, site->function, through ? " (" : "",
+	_cleanup_free_ char *at = place_words(site->file, site->line, site->function);
+
+	return memory_format("the %llu-byte block allocated at %s%s%s%s%.*s%s", (unsigned long long)size, at,
+			     site->line ? " in " : "", site->line ? site->function : "", through ? " (" : "",
 			     through, through ? site->through : "", through ? ")" : "");
 }

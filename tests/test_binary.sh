@@ -375,6 +375,22 @@ C
 	expect out '^How sure +Proven\. Forced' "a wait that ends for nothing fails, one that goes on does not"
 }
 
+# Without debug information places are functions and offsets, in whatever is said of them, and each is one of its own.
+test_offsets() {
+	gcc -O0 -w -pthread lost.c -o plain
+	call diagnose --budget 100 -j 1 --seed 1 --store plain.store -- ./plain
+	expect out '^ +1  read add\+0x[0-9a-f]+ *$' "an access has its function and its offset"
+	expect out "lock from add\\+0x[0-9a-f]+ to" "the advice has them"
+	reject out ':0' "there is no line 0"
+	call diagnose --budget 100 -j 1 --seed 1 --json --store json.store -- ./plain
+	python3 -c 'import json
+accesses = json.load(open("out"))["findings"][0]["accesses"]
+assert len({a["function"] for a in accesses}) > 1 and not any(a["file"] or a["line"] for a in accesses), accesses'
+	verdict $? "in JSON there are no files and no lines"
+	call replay last --story --store plain.store
+	expect out 'w add\+0x' "a story has them"
+}
+
 # A program that fails under Valgrind alone is not blamed.
 test_blame() {
 	cat >touchy.c <<'C'
@@ -405,6 +421,7 @@ test_reference
 test_run
 test_hunt
 test_waits
+test_offsets
 test_heap
 test_program
 test_gdb
