@@ -230,28 +230,36 @@ static void add_facts(const struct evidence *evidence, struct opinions *opinions
 		}
 }
 
-/* Does the program itself bring the accesses of an order about so, by making or joining threads? Then the order
- * cannot be turned round, and is no fault. */
-static bool is_fixed(const struct evidence *evidence, const struct finding *finding)
+/* Findings of opinions that no experiment speaks for, by what became of them. Absent: the failing run that was followed
+ * again fails without them. Fixed: the program itself brings the accesses of an order about so, by making or joining
+ * threads; that cannot be turned round, and is no fault. */
+enum claimed { CLAIMED_UNTRIED, CLAIMED_ABSENT, CLAIMED_TRIED, CLAIMED_FIXED };
+
+static bool is_absent(const struct evidence *evidence, const struct claim_parts *parts)
 {
-	struct claim_parts parts;
-
-	if (finding->class != FINDING_ORDER || finding->accesses.n != 2 || !evidence->run ||
-	    !claim_parts_of_finding(evidence->run, evidence->atlas, finding, &parts))
-		return false;
-	return parts.items[0].at != CLAIM_NOT_TRACED && parts.items[1].at != CLAIM_NOT_TRACED &&
-	       claim_is_ordered(evidence->run, parts.items[0].at, parts.items[1].at);
+	for (size_t i = 0; i < parts->n; i++)
+		if (parts->items[i].site->kind == SITE_SYNC || parts->items[i].missing ||
+		    parts->items[i].at != CLAIM_NOT_TRACED)
+			return false;
+	return !evidence->run->dropped;
 }
-
-/* Findings of opinions that no experiment speaks for, by what became of them. */
-enum claimed { CLAIMED_UNTRIED, CLAIMED_TRIED, CLAIMED_FIXED };
 
 static enum claimed claimed_as(const struct evidence *evidence, const struct proposal *proposal,
 			       const struct finding *finding)
 {
+	struct claim_parts parts;
+
 	if (proposal && proposal->proof.tried)
 		return CLAIMED_TRIED;
-	return is_fixed(evidence, finding) ? CLAIMED_FIXED : CLAIMED_UNTRIED;
+	if (!evidence->run || !claim_parts_of_finding(evidence->run, evidence->atlas, finding, &parts))
+		return CLAIMED_UNTRIED;
+	if (is_absent(evidence, &parts))
+		return CLAIMED_ABSENT;
+	return finding->class == FINDING_ORDER && parts.n == 2 && parts.items[0].at != CLAIM_NOT_TRACED &&
+			       parts.items[1].at != CLAIM_NOT_TRACED &&
+			       claim_is_ordered(evidence->run, parts.items[0].at, parts.items[1].at)
+		       ? CLAIMED_FIXED
+		       : CLAIMED_UNTRIED;
 }
 
 static void add_claimed(const struct evidence *evidence, struct opinions *opinions,
@@ -290,6 +298,7 @@ void causes_order(const struct evidence *evidence, struct opinions *opinions, st
 		if (proposals->items[i].proof.mended || proposals->items[i].proof.clean)
 			add_tried(evidence, &proposals->items[i], out);
 	add_claimed(evidence, opinions, proposals, CLAIMED_UNTRIED, out);
+	add_claimed(evidence, opinions, proposals, CLAIMED_ABSENT, out);
 	add_claimed(evidence, opinions, proposals, CLAIMED_TRIED, out);
 	add_claimed(evidence, opinions, proposals, CLAIMED_FIXED, out);
 }

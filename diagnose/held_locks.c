@@ -25,7 +25,7 @@ static size_t find_before(const struct trace *trace, const struct finding_access
 	return run->nevents;
 }
 
-static uint32_t line_given_back(const struct trace *trace, size_t taken)
+static const struct site *site_given_back(const struct trace *trace, size_t taken)
 {
 	const struct observations *run = trace->run;
 	const struct call *lock = &run->calls[taken];
@@ -36,11 +36,9 @@ static uint32_t line_given_back(const struct trace *trace, size_t taken)
 		if (call->kind != CALL_RELEASE || call->thread != lock->thread ||
 		    call->object != lock->object)
 			continue;
-		const struct site *site = atlas_number(trace->atlas, call->site);
-
-		return site ? site->line : 0;
+		return atlas_number(trace->atlas, call->site);
 	}
-	return 0;
+	return NULL;
 }
 
 /* The youngest lock of this object that is still held goes. */
@@ -49,7 +47,7 @@ static void drop(struct finding_access *access, uint64_t object)
 	for (size_t i = access->locks.n; i-- > 0;) {
 		if (access->locks.items[i].object != object)
 			continue;
-		free(access->locks.items[i].file);
+		finding_lock_free(&access->locks.items[i]);
 		memmove(&access->locks.items[i], &access->locks.items[i + 1],
 			(access->locks.n - i - 1) * sizeof *access->locks.items);
 		access->locks.n--;
@@ -71,13 +69,16 @@ static void take_locks(const struct trace *trace, struct finding_access *access,
 		if (call->kind != CALL_ACQUIRE)
 			continue;
 		const struct site *site = atlas_number(trace->atlas, call->site);
+		const struct site *back = site_given_back(trace, i);
 
 		*VEC_PUSH(&access->locks) = (struct finding_lock){
 			.object = call->object,
 			.section = i,
 			.file = memory_string(site ? site->file : ""),
+			.function = memory_string(site ? site->function : ""),
 			.line = site ? site->line : 0,
-			.given_back = line_given_back(trace, i),
+			.given_back = back ? back->line : 0,
+			.back = memory_string(back ? back->function : ""),
 		};
 	}
 	access->locks_known = true;

@@ -98,11 +98,6 @@ static void propose_finding(struct judging *judging, const struct finding *findi
 		return;
 	bool waits = claim_of_waits(evidence, finding, &parts, &claim);
 
-	/* How waits on condition variables end is not in the hands of the binary loom: what it tried would show nothing. */
-	if (waits && (claim.kind == CLAIM_LOOK_AGAIN || claim.kind == CLAIM_MISSED) &&
-	    judging->diagnosis->options->loom == LOOM_BINARY)
-		return;
-
 	for (unsigned kind = order ? CLAIM_ORDER : CLAIM_ATOMIC;
 	     kind <= (order ? CLAIM_ORDER_LAST : CLAIM_ATOMIC); kind++) {
 		size_t at = waits ? proposals_add_claim(proposals, evidence, &claim, &parts)

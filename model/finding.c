@@ -114,6 +114,13 @@ void finding_add_variable(struct finding *finding, const char *name)
 	*VEC_PUSH(&finding->variables) = memory_string(name);
 }
 
+void finding_lock_free(struct finding_lock *lock)
+{
+	free(lock->file);
+	free(lock->function);
+	free(lock->back);
+}
+
 void finding_accesses_free(struct finding_accesses *list)
 {
 	for (size_t i = 0; i < list->n; i++) {
@@ -122,7 +129,7 @@ void finding_accesses_free(struct finding_accesses *list)
 		free(list->items[i].variable);
 		free(list->items[i].through);
 		for (size_t l = 0; l < list->items[i].locks.n; l++)
-			free(list->items[i].locks.items[l].file);
+			finding_lock_free(&list->items[i].locks.items[l]);
 		VEC_FREE(&list->items[i].locks);
 	}
 	VEC_FREE(list);

@@ -34,8 +34,9 @@ enum finding_class {
 struct finding_lock {
 	uint64_t object;           /* equal for the same lock */
 	size_t section;            /* which time it was taken */
-	char *file;                /* where it was taken; never NULL, may be "" */
+	char *file, *function;     /* where it was taken; never NULL, may be "" */
 	uint32_t line, given_back; /* lines; 0 = not known, not given back */
+	char *back;                /* the function in which it was given back; never NULL, "" = it was not */
 };
 
 struct finding_access {
@@ -96,6 +97,7 @@ struct findings {
 /* The access as the site table describes it, pushed to the list. `site` may be NULL. */
 struct finding_access *finding_add_access(struct finding_accesses *list, uint32_t number,
 					  const struct site *site);
+void finding_lock_free(struct finding_lock *lock); /* what it holds, not the struct */
 void finding_accesses_free(struct finding_accesses *list);
 /* Does the access free the block? */
 bool finding_frees(const struct finding_access *access);

@@ -24,6 +24,12 @@ const char *place_file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+char *place_words(const char *path, uint32_t line, const char *function)
+{
+	return line ? memory_format("%s:%u", place_file_name(path), line)
+		    : memory_string(*function ? function : "a place that is not known");
+}
+
 unsigned place_common_folders(const char *a, const char *b)
 {
 	const char *end_a = a + strlen(a), *end_b = b + strlen(b);

@@ -32,6 +32,8 @@ bool place_same(const struct site *a, const struct site *b);
 void place_ranks(const struct site *sites, size_t n, struct place_rank *out);
 /* A number that does not depend on lines: file name without folders, function, kind, variable, rank. */
 uint64_t place_id(const struct site *site, struct place_rank rank);
+/* "account.c:54"; without debug information "deposit+0x12", which is `function` then. Fresh. */
+char *place_words(const char *path, uint32_t line, const char *function);
 /* The path without folders. */
 const char *place_file_name(const char *path);
 /* How many folders two paths have in common, counted from their ends. */

@@ -26,7 +26,9 @@ struct site {
 	bool atomic;   /* an atomic operation: it says to others how far this thread is */
 	uint32_t size; /* bytes; 0 when it differs from call to call */
 	uint32_t line, column;
-	const char *function, *file, *variable; /* never NULL, may be "" */
+	/* Never NULL, may be "". Without debug information (line 0) function and file are "name+0x12": the function
+	 * and how far into it, or the module. */
+	const char *function, *file, *variable;
 	/* For an access inlined from a system header: what the program called at that line, and where
 	 * in the header it is: "std::vector::push_back at stl_vector.h:1285:9". NULL or "" else. */
 	const char *through;

@@ -18,6 +18,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "model/dwarf_unit.h"
+#include "model/library_state.h"
 #include "model/unit_format.h"
 
 struct file {
@@ -274,14 +275,14 @@ static void look_up_variable(Dwfl_Module *module, const struct code_place *place
 		found->variable = name;
 }
 
-/* Of calls that synchronise or allocate the name is the variable; what a call frees is told apart by it. */
+/* Of calls that synchronise or allocate, and of what libc keeps, the name is the variable; what a call frees is told apart by it. */
 static void take_what(const struct code_place *place, const char *what, struct found *found)
 {
 	uint32_t kind = place->kind & ~PLACE_ATOMIC;
 
 	if (!*what)
 		return;
-	if (kind == SITE_SYNC || kind == SITE_ALLOCATION)
+	if (kind == SITE_SYNC || kind == SITE_ALLOCATION || library_state_named(what) != LIBRARY_STATES)
 		found->variable = what;
 	else
 		found->through = what;
@@ -304,6 +305,8 @@ static void make_unit(const struct found *found, const struct code_place *place,
 {
 	_cleanup_free_ char *pool = NULL, *table = NULL;
 	uint32_t size = 0, none = pool_add(&pool, &size, "");
+	/* Places without a line are told apart by their names. */
+	const char *file = found->line ? found->file : found->function;
 	struct unit_site site = {
 		.id = id,
 		.line = (uint32_t)found->line,
@@ -311,7 +314,7 @@ static void make_unit(const struct found *found, const struct code_place *place,
 		.size = place->size,
 		.kind = place->kind,
 		.function = found->function ? pool_add(&pool, &size, found->function) : none,
-		.file = found->file ? pool_add(&pool, &size, found->file) : none,
+		.file = file ? pool_add(&pool, &size, file) : none,
 		.variable = found->variable ? pool_add(&pool, &size, found->variable) : none,
 		.through = found->through ? pool_add(&pool, &size, found->through) + 1 : 0
 	};

@@ -1,6 +1,7 @@
 /* Fixes by the shape of the fault. The lines are named, since the point of most fixes is
  * from where to where.
  */
+#include "model/place.h"
 #include "report/advice.h"
 
 #include <stdlib.h>
@@ -11,17 +12,10 @@
 #include "report/advice_waits.h"
 #include "report/lock_words.h"
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* "tickets.c:28" */
 static char *at(const struct finding_access *access)
 {
-	return memory_format("%s:%u", base_name(access->file), access->line);
+	return place_words(access->file, access->line, access->function);
 }
 
 static const char *name(const struct finding *finding, size_t i)
@@ -221,10 +215,12 @@ static char *for_library(const struct finding *finding)
 			       "ctime_r."
 	};
 
-	for (size_t i = 0; i < finding->accesses.n; i++)
-		for (size_t state = 0; state < LIBRARY_STATES; state++)
-			if (!strcmp(finding->accesses.items[i].variable, library_state_names[state]))
-				return memory_string(instead[state]);
+	for (size_t i = 0; i < finding->accesses.n; i++) {
+		enum library_state state = library_state_named(finding->accesses.items[i].variable);
+
+		if (state != LIBRARY_STATES)
+			return memory_string(instead[state]);
+	}
 	return NULL;
 }
 

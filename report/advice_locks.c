@@ -48,15 +48,15 @@ static bool sides_find(const struct finding *finding, struct excerpts *excerpts,
 		} else if (!out->other) {
 			out->other = access;
 			out->stranger = sentence_thread(list, i);
-			out->between = lock_place(access->file, access->line);
+			out->between = lock_place(access->file, access->line, access->function);
 		}
 		if (out->other && access->thread == out->other->thread)
 			out->last = access;
 	}
-	out->finish = lock_place(out->last->file, out->last->line);
+	out->finish = lock_place(out->last->file, out->last->line, out->last->function);
 	out->group = sentence_thread(list, 0);
-	out->start = lock_place(out->from->file, out->from->line);
-	out->end = lock_place(out->to->file, out->to->line);
+	out->start = lock_place(out->from->file, out->from->line, out->from->function);
+	out->end = lock_place(out->to->file, out->to->line, out->to->function);
 	return true;
 }
 
@@ -93,10 +93,10 @@ static char *with_common(const struct finding *finding, const struct sides *side
 		return memory_format("All of them hold %s, but not alone: whoever changes something must "
 				     "take it for writing, also at %s.",
 				     name, sides->between);
-	_cleanup_free_ char *taken = lock_place(lock->file, lock->line);
-	_cleanup_free_ char *again = lock_place(last->file, last->line);
-	_cleanup_free_ char *place = lock_place(lock->file, lock->given_back);
-	_cleanup_free_ char *back = lock->given_back ? memory_format(" at %s", place) : memory_string("");
+	_cleanup_free_ char *taken = lock_place(lock->file, lock->line, lock->function);
+	_cleanup_free_ char *again = lock_place(last->file, last->line, last->function);
+	_cleanup_free_ char *place = lock_place(lock->file, lock->given_back, lock->back);
+	_cleanup_free_ char *back = *lock->back ? memory_format(" at %s", place) : memory_string("");
 
 	return memory_format("The section is too short: %s gives %s back%s and takes it again at %s. Keep "
 			     "it from %s until %s is done, or look again after taking it the second time.",

@@ -51,7 +51,7 @@ static bool is_alone(const struct finding *finding)
 
 static char *place(const struct finding_access *access)
 {
-	return memory_format("%s:%u", place_file_name(access->file), access->line);
+	return place_words(access->file, access->line, access->function);
 }
 
 static char *without_lock(const struct finding *finding)

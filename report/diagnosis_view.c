@@ -68,8 +68,10 @@ static void put_failure(const struct diagnosis_view *view, FILE *out)
 	    (tally->failure.code == SIGSEGV || tally->failure.code == SIGBUS)) {
 		_cleanup_free_ char *path = text_path(last->file);
 		_cleanup_free_ char *function = text_clean(last->function);
-		_cleanup_free_ char *where = memory_format("  T%u crashes at %s:%u in %s", view->last_thread,
-							   path, last->line, function);
+		_cleanup_free_ char *where =
+			last->line ? memory_format("  T%u crashes at %s:%u in %s", view->last_thread, path,
+						   last->line, function)
+				   : memory_format("  T%u crashes at %s", view->last_thread, function);
 		_cleanup_free_ char *cut = text_cut(where, WIDTH, false);
 
 		fprintf(out, "%s\n", cut);
@@ -150,8 +152,10 @@ static void put_switches(const struct diagnosis_view *view, FILE *out)
 		if (!site)
 			continue;
 		_cleanup_free_ char *path = text_path(site->file);
-		_cleanup_free_ char *text = memory_format("T%u is stopped before %s:%u in %s", turn->thread,
-							  path, site->line, site->function);
+		_cleanup_free_ char *text =
+			site->line ? memory_format("T%u is stopped before %s:%u in %s", turn->thread, path,
+						   site->line, site->function)
+				   : memory_format("T%u is stopped before %s", turn->thread, site->function);
 
 		put_label(out, told ? "" : "Switch", text);
 		told = true;

@@ -144,7 +144,9 @@ char *diagnosis_block_words(const struct site *site, uint64_t size)
 {
 	int through = site_through_length(site->through);
 
-	return memory_format("the %llu-byte block allocated at %s:%u in %s%s%.*s%s", (unsigned long long)size,
-			     place_file_name(site->file), site->line, site->function, through ? " (" : "",
+	_cleanup_free_ char *at = place_words(site->file, site->line, site->function);
+
+	return memory_format("the %llu-byte block allocated at %s%s%s%s%.*s%s", (unsigned long long)size, at,
+			     site->line ? " in " : "", site->line ? site->function : "", through ? " (" : "",
 			     through, through ? site->through : "", through ? ")" : "");
 }

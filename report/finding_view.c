@@ -1,6 +1,7 @@
 /* Draws a finding: one column per thread, one step per access, time goes down.
  * What comes from programs and paths is cleaned before it is printed.
  */
+#include "model/place.h"
 #include "report/finding_view.h"
 
 #include <stdlib.h>
@@ -44,15 +45,14 @@ static char *thread_name(const struct finding_accesses *accesses, size_t i)
 /* "write counter.c:77" */
 static char *place(const struct finding_access *access)
 {
-	_cleanup_free_ char *path = text_path(access->file);
-	const char *slash = strrchr(path, '/'), *file = *access->file ? (slash ? slash + 1 : path) : "?";
+	_cleanup_free_ char *words = place_words(access->file, access->line, access->function);
+	_cleanup_free_ char *at = text_clean(words);
 
 	if (access->role)
-		return memory_format("%s%s %s:%u", access->missing ? "stuck in " : "", access->role, file,
-				     access->line);
-	return memory_format("%s %s%s:%u", access->missing ? "never" : finding_verb(access),
+		return memory_format("%s%s %s", access->missing ? "stuck in " : "", access->role, at);
+	return memory_format("%s %s%s", access->missing ? "never" : finding_verb(access),
 			     access->missing ? (access->kind == SITE_WRITE ? "written: " : "read: ") : "",
-			     file, access->line);
+			     at);
 }
 
 static void put_line(FILE *out, int column, int width, const char *clean)
@@ -66,8 +66,8 @@ static void draw_step(const struct finding_access *access, size_t number, int la
 		      struct excerpts *excerpts, FILE *out)
 {
 	_cleanup_free_ char *where = place(access);
-	_cleanup_free_ char *function = text_clean(access->function);
-	_cleanup_free_ char *both = memory_format("%s %s", where, function);
+	_cleanup_free_ char *function = text_clean(access->line ? access->function : "");
+	_cleanup_free_ char *both = memory_format("%s%s%s", where, *function ? " " : "", function);
 	_cleanup_free_ char *line = excerpt_line(excerpts, access->file, access->line);
 	bool fits = text_width(both) < width; /* else the function has a line of its own */
 	_cleanup_free_ char *cut = text_cut(fits ? both : where, width - 1, false);
@@ -102,7 +102,8 @@ static void draw_locks(const struct finding *finding, const struct finding_acces
 	for (size_t i = 0; i < access->locks.n; i++) {
 		const struct finding_lock *lock = &access->locks.items[i];
 		_cleanup_free_ char *name = lock_words(lock, excerpts);
-		_cleanup_free_ char *text = memory_format("holds %s since :%u", name, lock->line);
+		_cleanup_free_ char *text = lock->line ? memory_format("holds %s since :%u", name, lock->line)
+						       : memory_format("locked at %s", lock->function);
 
 		put_line(out, column, width, text);
 	}
@@ -164,10 +165,9 @@ static void put_otherwise(const struct finding *finding, FILE *out)
 
 	for (size_t i = 0; i < finding->otherwise.n && i < MOST_ACCESSES; i++) {
 		const struct finding_access *access = &finding->otherwise.items[i];
-		const char *slash = strrchr(access->file, '/');
-		char *longer =
-			memory_format("%s%sT%u %s %s:%u", text, i ? ", " : "", access->thread,
-				      finding_verb(access), slash ? slash + 1 : access->file, access->line);
+		_cleanup_free_ char *at = place_words(access->file, access->line, access->function);
+		char *longer = memory_format("%s%sT%u %s %s", text, i ? ", " : "", access->thread,
+					     finding_verb(access), at);
 
 		free(text);
 		text = longer;
@@ -228,9 +228,11 @@ static json_t *locks_json(const struct finding_access *access)
 		const struct finding_lock *lock = &access->locks.items[i];
 
 		json_array_append_new(
-			array, json_pack("{s:o, s:o, s:i, s:o}", "lock", answer_hex(lock->object), "file",
-					 answer_text(lock->file), "line", (int)lock->line, "given_back",
-					 lock->given_back ? json_integer(lock->given_back) : json_null()));
+			array,
+			json_pack("{s:o, s:o, s:i, s:o, s:o}", "lock", answer_hex(lock->object), "file",
+				  answer_text(lock->line ? lock->file : ""), "line", (int)lock->line,
+				  "function", answer_text(lock->function), "given_back",
+				  lock->given_back ? json_integer(lock->given_back) : json_null()));
 	}
 	return array;
 }
@@ -244,7 +246,7 @@ static json_t *access_json(const struct finding_access *access)
 	json_object_set_new(object, "order", access->order ? answer_count(access->order) : json_null());
 	json_object_set_new(object, "kind",
 			    json_string(access->role ? access->role : site_kind_name(access->kind)));
-	json_object_set_new(object, "file", answer_text(access->file));
+	json_object_set_new(object, "file", answer_text(access->line ? access->file : ""));
 	json_object_set_new(object, "line", json_integer(access->line));
 	json_object_set_new(object, "column", json_integer(access->column));
 	json_object_set_new(object, "function", answer_text(access->function));

@@ -31,8 +31,8 @@ char *listing_location(struct listing *listing, uint32_t number)
 
 	if (!site)
 		return memory_format("site #%u", number);
-	if (!*site->file)
-		return memory_format("?:%u", site->line);
+	if (!site->line)
+		return text_clean(*site->function ? site->function : "?");
 	_cleanup_free_ char *path = text_path(site->file);
 
 	return memory_format("%s:%u", path, site->line);

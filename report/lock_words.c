@@ -1,6 +1,7 @@
 /* Takes the name of a lock out of the source line that takes it, and answers small questions
  * about who holds what.
  */
+#include "model/place.h"
 #include "report/lock_words.h"
 
 #include <stdlib.h>
@@ -70,12 +71,11 @@ char *lock_name_in(const char *line)
 	return end - name <= NAME_MOST ? memory_format("%.*s", (int)(end - name), name) : memory_string("");
 }
 
-char *lock_place(const char *file, uint32_t line)
+char *lock_place(const char *file, uint32_t line, const char *function)
 {
-	_cleanup_free_ char *path = text_path(file);
-	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *words = place_words(file, line, function);
 
-	return memory_format("%s:%u", slash ? slash + 1 : path, line);
+	return text_clean(words);
 }
 
 char *lock_words(const struct finding_lock *lock, struct excerpts *excerpts)
@@ -86,9 +86,9 @@ char *lock_words(const struct finding_lock *lock, struct excerpts *excerpts)
 	if (*name)
 		return name;
 	free(name);
-	_cleanup_free_ char *where = lock_place(lock->file, lock->line);
+	_cleanup_free_ char *where = lock_place(lock->file, lock->line, lock->function);
 
-	return lock->line ? memory_format("the lock taken at %s", where) : memory_string("a lock");
+	return *lock->function ? memory_format("the lock taken at %s", where) : memory_string("a lock");
 }
 
 const struct finding_lock *lock_held(const struct finding_access *access, uint64_t object)

@@ -13,7 +13,7 @@ char *lock_name_in(const char *line);
 char *lock_words(const struct finding_lock *lock, struct excerpts *excerpts);
 
 /* "queue.c:12", of a place. */
-char *lock_place(const char *file, uint32_t line);
+char *lock_place(const char *file, uint32_t line, const char *function);
 
 /* The lock with this object that the access holds; NULL when it does not hold it. */
 const struct finding_lock *lock_held(const struct finding_access *access, uint64_t object);

@@ -1,6 +1,7 @@
 /* The list on the terminal. Every point has its place in the source, a sentence on
  * why it is there, and two columns: the communication that is odd and the usual one.
  */
+#include "model/place.h"
 #include "report/rank_view.h"
 
 #include <stdlib.h>
@@ -140,10 +141,10 @@ static void column_access(const struct rank_view *view, struct column *column, u
 	const struct site *site = find_site(view, number);
 	_cleanup_free_ char *does = rank_view_does(view, number, write);
 	_cleanup_free_ char *events = mark_events(context, view->graphs->graph.events, telling);
-	const char *slash = site ? strrchr(site->file, '/') : NULL;
-	_cleanup_free_ char *file = text_clean(site ? slash ? slash + 1 : site->file : "?");
+	_cleanup_free_ char *at =
+		site ? place_words(site->file, site->line, site->function) : memory_string("?");
 
-	column_add(column, memory_format("%s:%u", file, site ? site->line : 0));
+	column_add(column, text_clean(at));
 	column_add(column, memory_format("  %s", does));
 	column_add(column, strcmp(events, "-") ? memory_format("  after %s", events)
 					       : memory_string("  before any communication"));

@@ -20,7 +20,8 @@ static char *place(const struct replay_report *report, uint64_t id)
 	_cleanup_free_ char *file = text_path(site->file);
 	_cleanup_free_ char *function = text_clean(site->function);
 
-	return memory_format("%s:%u in %s", file, site->line, function);
+	return site->line ? memory_format("%s:%u in %s", file, site->line, function)
+			  : memory_string(function);
 }
 
 /* The first turn in which the two differ; n when there is none. */

@@ -2,6 +2,7 @@
  * which variable in which order. Of three accesses to one variable it is told what the one in
  * the middle spoils; of more, each thread's turn is told and what was not one step.
  */
+#include "model/place.h"
 #include "report/sentence.h"
 
 #include <stdlib.h>
@@ -200,13 +201,12 @@ char *sentence_accesses(const struct finding_accesses *accesses)
 
 	for (size_t i = 0; i < accesses->n && i < ACCESSES_TOLD; i++) {
 		const struct finding_access *access = &accesses->items[i];
-		const char *slash = strrchr(access->file, '/');
+		_cleanup_free_ char *place = place_words(access->file, access->line, access->function);
 		_cleanup_free_ char *thread = access->thread == FINDING_NO_THREAD
 						      ? memory_string("")
 						      : memory_format("T%u ", access->thread);
-		char *longer =
-			memory_format("%s%s%s%s %s:%u", text, i ? ", " : "", thread, finding_verb(access),
-				      slash ? slash + 1 : access->file, access->line);
+		char *longer = memory_format("%s%s%s%s %s", text, i ? ", " : "", thread, finding_verb(access),
+					     place);
 
 		free(text);
 		text = longer;

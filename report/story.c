@@ -156,6 +156,8 @@ static char *source_of(struct telling *telling, const struct site *site)
 	_cleanup_free_ char *file = text_clean(slash ? slash + 1 : site->file);
 
 	/* Side by side there is no room for the name of the only file. */
+	if (!site->line)
+		return text_clean(site->function);
 	if (side_by_side(telling) && telling->threads.n > 1)
 		return memory_format("%u: %s", site->line, text ? text : site->function);
 	return memory_format("%s:%u: %s", file, site->line, text ? text : site->function);

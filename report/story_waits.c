@@ -1,6 +1,7 @@
 /* The end of a story in which threads wait for each other: who has what, who
  * wants it, and the signal that came too early.
  */
+#include "model/place.h"
 #include "report/story.h"
 
 #include <string.h>
@@ -17,9 +18,9 @@ char *story_place(const struct story *story, uint64_t id)
 
 	if (!site)
 		return memory_string("a place that is not known");
-	const char *slash = strrchr(site->file, '/');
+	_cleanup_free_ char *at = place_words(site->file, site->line, site->function);
 	_cleanup_free_ char *text =
-		memory_format("%s:%u in %s", slash ? slash + 1 : site->file, site->line, site->function);
+		site->line ? memory_format("%s in %s", at, site->function) : memory_string(at);
 
 	return text_clean(text);
 }

@@ -46,7 +46,7 @@ def diagnose(program, options, repetition):
     if process.returncode not in (0, 1):
         print(f"    {program.name}: {process.stderr.strip()}", flush=True)
         return None, seconds
-    return json.loads(process.stdout), seconds
+    return program.with_lines(json.loads(process.stdout)), seconds
 
 
 def judge(truth, answer, seconds):

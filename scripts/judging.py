@@ -12,6 +12,9 @@ withdrawals instead of a deposit and a withdrawal). It is *whole* when it holds 
 true pairs. For deadlocks, lost wake-ups and memory errors there are no pairs:
 right means that it has accesses, and all of them are of the truth.
 
+Without debug information an access is told as function and offset. It is judged by the line that the same
+machine code has in a twin built with -g; a twin whose code differs is an error.
+
 One fault may show in more than one way, as a block that is freed too early and a
 pointer to it that is cleared too early: `or` in truth.json is a list of further
 truths, and a finding that is right by one of them is right.
@@ -22,6 +25,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
@@ -82,6 +86,30 @@ def rank_of(truth, findings):
     return next((f["rank"] for f in findings if is_right(truth, f)), None)
 
 
+def text_of(program):
+    with tempfile.NamedTemporaryFile() as code:
+        subprocess.run(["objcopy", "-O", "binary", "--only-section=.text", program, code.name], check=True)
+        return pathlib.Path(code.name).read_bytes()
+
+
+def places_of(program, twin):
+    """A function from "name+0x12" to the file and the line that `twin`, built with -g, has there."""
+    if text_of(program) != text_of(twin):
+        sys.exit(f"{program}: with -g the compiler makes other code of it, so places have no lines")
+    symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout.split("\n")
+    starts = {words[2]: int(words[0], 16) for words in map(str.split, symbols) if len(words) == 3}
+
+    def find(place):
+        name, _, offset = place.partition("+")
+        if name not in starts or not offset:
+            return "", 0
+        line = subprocess.run(["addr2line", "-e", twin, hex(starts[name] + int(offset, 16))], capture_output=True,
+                              text=True, check=True).stdout.split()[0]
+        file, _, number = line.rpartition(":")
+        return file, int(number) if number.isdigit() else 0
+    return find
+
+
 class Program:
     """A program of the corpus, built into a folder of its own under `scratch`."""
 
@@ -91,6 +119,7 @@ class Program:
         self.truth = json.loads((self.folder / "truth.json").read_text())
         self.home = scratch / name
         self.program = self.home / name
+        self.twin, self.places = self.home / f"{name}-lines", None
 
     def call(self, *words, timeout=300):
         process = subprocess.run([self.unsnarl, *map(str, words)], cwd=self.folder, stdin=subprocess.DEVNULL,
@@ -103,13 +132,22 @@ class Program:
         self.home.mkdir(parents=True)
         plain = all(s.endswith(".c") for s in self.truth["sources"])
         if flags is not None:
-            subprocess.run(["gcc" if plain else "g++", *flags.split(), "-pthread", *self.truth["sources"], "-o",
-                            self.program, "-lm"], cwd=self.folder, check=True)
+            for program, more in [(self.program, [])] + [(self.twin, ["-g"])] * ("-g" not in flags.split()):
+                subprocess.run(["gcc" if plain else "g++", *flags.split(), *more, "-pthread",
+                                *self.truth["sources"], "-o", program, "-lm"], cwd=self.folder, check=True)
+            self.places = places_of(self.program, self.twin) if self.twin.exists() else None
             return
         code, _, errors = self.call("cc" if plain else "c++", "-O2", "-g", "-pthread", *self.truth["sources"],
                                     "-o", self.program)
         if code:
             sys.exit(f"{self.name}: {errors}")
+
+    def with_lines(self, answer):
+        """The answer with a file and a line for each access that was told by function and offset."""
+        findings = [f for f in answer["findings"]] + [f for o in answer["opinions"] for f in o["findings"]]
+        for access in (a for f in findings for a in f["accesses"] if self.places and not a["line"]):
+            access["file"], access["line"] = self.places(access["function"])
+        return answer
 
     def oracle(self):
         expect = self.folder / "expect.txt"

@@ -184,6 +184,17 @@ test_run() {
 	call run --store bare.store -- ./bare
 	call show 1 --store bare.store
 	expect out 'bare\+0x' "without debug information: the file and the address"
+	cat >day.c <<'C'
+#include <time.h>
+int main(void) {
+	time_t t = 1000000000;
+	gmtime(&t);
+	return gmtime(&t)->tm_year != 101;
+}
+C
+	gcc -g -O1 -w day.c -o day && call run --store day.store -- ./day
+	call show day.c:5 --store day.store
+	expect out 'write of localtime.result' "what libc keeps for all threads"
 	call run --loom compiled -- ./lost
 	expect_status 2 "the compiled loom does not take it"
 	expect err 'without hooks; build it with: unsnarl cc' "the compiled loom does not take it"
@@ -312,6 +323,92 @@ test_sanitizers() {
 	done
 }
 
+# How waits for conditions end is in the loom's hands: a signal can be kept, a wait can end for nothing or go on. A call
+# of C11 comes down to one of POSIX, and is one call.
+test_waits() {
+	cat >missed.c <<'C'
+#include <threads.h>
+static mtx_t lock;
+static cnd_t news;
+static int ready;
+static int await(void *unused)
+{
+	mtx_lock(&lock);
+	if (!ready)
+		cnd_wait(&news, &lock);
+	mtx_unlock(&lock);
+	return 0;
+}
+int main(void)
+{
+	thrd_t thread;
+	mtx_init(&lock, mtx_plain);
+	cnd_init(&news);
+	thrd_create(&thread, await, NULL);
+	ready = 1;
+	cnd_signal(&news);
+	thrd_join(thread, NULL);
+	return 0;
+}
+C
+	cat >woken.c <<'C'
+#include <pthread.h>
+static struct item { struct item *next; } items[3], *head;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t some = PTHREAD_COND_INITIALIZER;
+static void *take(void *none)
+{
+	for (int i = 0; i < 3; i++) {
+		pthread_mutex_lock(&lock);
+		if (!head)
+			pthread_cond_wait(&some, &lock);
+		head = head->next;
+		pthread_mutex_unlock(&lock);
+	}
+	return none;
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, 0, take, 0);
+	for (int i = 0; i < 3; i++) {
+		pthread_mutex_lock(&lock);
+		items[i].next = head;
+		head = &items[i];
+		pthread_mutex_unlock(&lock);
+		pthread_cond_signal(&some);
+	}
+	pthread_join(thread, 0);
+	return 0;
+}
+C
+	gcc -g -O1 -pthread missed.c -o missed && gcc -g -O1 -pthread woken.c -o woken
+	call diagnose --budget 300 -j 1 --seed 1 --store missed.store -- ./missed
+	expect out '^Cause +lost wake-up' "a signal that comes too early"
+	expect out '^How sure +Proven\.' "kept, it helps"
+	[ "$(grep -c 'holds lock since :7' out)" -eq 1 ]
+	verdict $? "a lock of C11 is held once"
+	call diagnose --budget 300 -j 1 --seed 1 --store woken.store -- ./woken
+	expect out 'was woken, and went on without' "a wait that does not look again"
+	expect out '^How sure +Proven\. Forced' "a wait that ends for nothing fails, one that goes on does not"
+}
+
+# Without debug information places are functions and offsets, in whatever is said of them, and each is one of its own.
+test_offsets() {
+	gcc -O0 -w -pthread lost.c -o plain
+	call diagnose --budget 100 -j 1 --seed 1 --store plain.store -- ./plain
+	expect out '^ +1  read add\+0x[0-9a-f]+ *$' "an access has its function and its offset"
+	expect out "lock from add\\+0x[0-9a-f]+ to" "the advice has them"
+	reject out ':0' "there is no line 0"
+	call diagnose --budget 100 -j 1 --seed 1 --json --store json.store -- ./plain
+	python3 -c 'import json
+accesses = json.load(open("out"))["findings"][0]["accesses"]
+assert len({a["function"] for a in accesses}) > 1 and not any(a["file"] or a["line"] for a in accesses), accesses'
+	verdict $? "in JSON there are no files and no lines"
+	call replay last --story --store plain.store
+	expect out 'w add\+0x' "a story has them"
+}
+
 # A program that fails under Valgrind alone is not blamed.
 test_blame() {
 	cat >touchy.c <<'C'
@@ -341,6 +438,8 @@ test_blame
 test_reference
 test_run
 test_hunt
+test_waits
+test_offsets
 test_heap
 test_program
 test_gdb

@@ -310,9 +310,14 @@ static void test_names(void **state)
 
 static void hold(size_t access, uint64_t object, size_t section)
 {
-	*VEC_PUSH(&finding.accesses.items[access].locks) = (struct finding_lock){
-		.object = object, .section = section, .file = memory_string("a.c"), .line = 5, .given_back = 7
-	};
+	*VEC_PUSH(&finding.accesses.items[access].locks) =
+		(struct finding_lock){ .object = object,
+				       .section = section,
+				       .file = memory_string("a.c"),
+				       .line = 5,
+				       .given_back = 7,
+				       .function = memory_string("take"),
+				       .back = memory_string("take") };
 }
 
 static void assert_advice(const char *words)

@@ -119,11 +119,9 @@ void access_by_call(Addr address, SizeT size, bool write, uint32_t site)
 	access_full(address, size, site, write);
 }
 
-void shadow_by_call(Addr address, SizeT size, bool write)
+void shadow_by_call(Addr address, SizeT size, bool write, uint32_t site)
 {
-	uint32_t site = grind.observed ? site_of_call(write ? SITE_WRITE : SITE_READ, NULL) : 0;
-
-	if (!site)
+	if (!grind.observed || !size || !site)
 		return;
 	++*grind.thread->order;
 	perform(address, size, site, write);

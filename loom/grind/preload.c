@@ -9,12 +9,17 @@
  * macro writes the frame around what differs. */
 #include "loom/grind/requests.h"
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
-static void begins(enum sync_call call, const volatile void *object, const volatile void *second,
+#include "model/library_state.h"
+
+static bool begins(enum sync_call call, const volatile void *object, const volatile void *second,
 		   const char *name)
 {
-	VALGRIND_DO_CLIENT_REQUEST_STMT(SYNC_BEGINS, call, object, second, name, 0);
+	return VALGRIND_DO_CLIENT_REQUEST_EXPR(0, SYNC_BEGINS, call, object, second, name, 0);
 }
 
 static void returned(enum sync_call call, const volatile void *object, unsigned long result)
@@ -23,6 +28,29 @@ static void returned(enum sync_call call, const volatile void *object, unsigned 
 }
 
 typedef unsigned long word;
+
+/* Of libc; a program may be without. */
+#pragma weak pthread_mutex_lock
+#pragma weak pthread_mutex_unlock
+
+/* A wait that ends at once: others may have the mutex in between. */
+static word ended_wait(word mutex)
+{
+	OrigFn unlock = { .nraddr = (word)pthread_mutex_unlock },
+	       lock = { .nraddr = (word)pthread_mutex_lock };
+	word result;
+
+	CALL_FN_W_W(result, unlock, mutex);
+	if (!result)
+		CALL_FN_W_W(result, lock, mutex);
+	return result;
+}
+
+/* The mutex is held again. */
+static bool waits_on(word condition, word result)
+{
+	return !result && VALGRIND_DO_CLIENT_REQUEST_EXPR(0, SYNC_WOKEN, condition, 0, 0, 0, 0);
+}
 
 /* One function with so many arguments; `object` and `second` are among them. */
 #define WRAPPED(coded) I_WRAP_SONAME_FNNAME_ZZ(libcZdsoZa, coded)
@@ -76,14 +104,36 @@ typedef unsigned long word;
 		return result;                               \
 	}
 
+/* Waits for the condition `a` with the mutex `b`. */
+#define WAIT(coded, name, parameters, call_real)                             \
+	word WRAPPED(coded) parameters;                                      \
+	word WRAPPED(coded) parameters                                       \
+	{                                                                    \
+		OrigFn real;                                                 \
+		word result;                                                 \
+		VALGRIND_GET_ORIG_FN(real);                                  \
+		if (begins(SYNC_CONDITION_WAIT, (void *)a, (void *)b, name)) \
+			result = ended_wait(b);                              \
+		else                                                         \
+			do                                                   \
+				call_real;                                   \
+			while (waits_on(a, result));                         \
+		returned(SYNC_CONDITION_WAIT, (void *)a, result);            \
+		return result;                                               \
+	}
+#define WAIT_2(coded, name) WAIT(coded, name, (word a, word b), CALL_FN_W_WW(result, real, a, b))
+#define WAIT_3(coded, name) WAIT(coded, name, (word a, word b, word c), CALL_FN_W_WWW(result, real, a, b, c))
+#define WAIT_4(coded, name) \
+	WAIT(coded, name, (word a, word b, word c, word d), CALL_FN_W_WWWW(result, real, a, b, c, d))
+
 SYNC_1(pthreadZumutexZulock, "pthread_mutex_lock", SYNC_MUTEX_LOCK)
 SYNC_1(pthreadZumutexZutrylock, "pthread_mutex_trylock", SYNC_MUTEX_TRY)
 SYNC_2(pthreadZumutexZutimedlock, "pthread_mutex_timedlock", SYNC_MUTEX_LOCK, NULL)
 SYNC_3(pthreadZumutexZuclocklock, "pthread_mutex_clocklock", SYNC_MUTEX_LOCK, NULL)
 SYNC_1(pthreadZumutexZuunlock, "pthread_mutex_unlock", SYNC_MUTEX_UNLOCK)
-SYNC_2(pthreadZucondZuwaitZAZa, "pthread_cond_wait", SYNC_CONDITION_WAIT, (void *)b)
-SYNC_3(pthreadZucondZutimedwaitZAZa, "pthread_cond_timedwait", SYNC_CONDITION_WAIT, (void *)b)
-SYNC_4(pthreadZucondZuclockwait, "pthread_cond_clockwait", SYNC_CONDITION_WAIT, (void *)b)
+WAIT_2(pthreadZucondZuwaitZAZa, "pthread_cond_wait")
+WAIT_3(pthreadZucondZutimedwaitZAZa, "pthread_cond_timedwait")
+WAIT_4(pthreadZucondZuclockwait, "pthread_cond_clockwait")
 SYNC_1(pthreadZucondZusignalZAZa, "pthread_cond_signal", SYNC_CONDITION_SIGNAL)
 SYNC_1(pthreadZucondZubroadcastZAZa, "pthread_cond_broadcast", SYNC_CONDITION_BROADCAST)
 SYNC_1(pthreadZurwlockZurdlock, "pthread_rwlock_rdlock", SYNC_READ_LOCK)
@@ -116,10 +166,38 @@ SYNC_1(mtxZulock, "mtx_lock", SYNC_MUTEX_LOCK)
 SYNC_1(mtxZutrylock, "mtx_trylock", SYNC_MUTEX_TRY)
 SYNC_2(mtxZutimedlock, "mtx_timedlock", SYNC_MUTEX_LOCK, NULL)
 SYNC_1(mtxZuunlock, "mtx_unlock", SYNC_MUTEX_UNLOCK)
-SYNC_2(cndZuwait, "cnd_wait", SYNC_CONDITION_WAIT, (void *)b)
-SYNC_3(cndZutimedwait, "cnd_timedwait", SYNC_CONDITION_WAIT, (void *)b)
+WAIT_2(cndZuwait, "cnd_wait")
+WAIT_3(cndZutimedwait, "cnd_timedwait")
 SYNC_1(cndZusignal, "cnd_signal", SYNC_CONDITION_SIGNAL)
 SYNC_1(cndZubroadcast, "cnd_broadcast", SYNC_CONDITION_BROADCAST)
 SYNC_3(thrdZucreate, "thrd_create", SYNC_CREATE, NULL)
 SYNC_2(thrdZujoin, "thrd_join", SYNC_JOIN, NULL)
 SYNC_2(callZuonce, "call_once", SYNC_ONCE, NULL)
+
+/* Functions with a result that all threads share. Where it lies, the first call tells. */
+#define STATE(coded, which, size)                                                                    \
+	word WRAPPED(coded)(word a);                                                                 \
+	word WRAPPED(coded)(word a)                                                                  \
+	{                                                                                            \
+		static word place;                                                                   \
+		OrigFn real;                                                                         \
+		word result;                                                                         \
+		VALGRIND_GET_ORIG_FN(real);                                                          \
+		if (place)                                                                           \
+			state_request(STATE_TO_BE_WRITTEN, place, size, library_state_names[which]); \
+		CALL_FN_W_W(result, real, a);                                                        \
+		if (!place)                                                                          \
+			state_request(STATE_WRITTEN, result, size, library_state_names[which]);      \
+		place = result;                                                                      \
+		return result;                                                                       \
+	}
+
+static void state_request(enum sync_request request, word place, word size, const char *name)
+{
+	VALGRIND_DO_CLIENT_REQUEST_STMT(request, place, size, name, 0, 0);
+}
+
+STATE(localtime, STATE_TIME, sizeof(struct tm))
+STATE(gmtime, STATE_TIME, sizeof(struct tm))
+STATE(ctime, STATE_DATE, 26)
+STATE(asctime, STATE_DATE, 26)

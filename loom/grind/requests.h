@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * What the functions in preload.c, which run as part of the program, tell the
- * tool: a synchronisation call begins or has returned. */
+ * tool: a synchronisation call begins or has returned. A claim about waits for
+ * conditions may have one end at once or go on; the answers say so. */
 #ifndef GRIND_REQUESTS_H
 #define GRIND_REQUESTS_H
 
@@ -34,8 +35,11 @@ enum sync_call {
 /* Arguments: the call, its object, a second object (the mutex of a wait), the function's name; after the call
  * its result in place of the second. */
 enum sync_request {
-	SYNC_BEGINS = VG_USERREQ_TOOL_BASE('U', 'N'),
+	SYNC_BEGINS = VG_USERREQ_TOOL_BASE('U', 'N'), /* answer 1: this wait ends at once */
+	SYNC_WOKEN, /* of a wait, in place of SYNC_RETURNED; answer 1: it is to wait on */
 	SYNC_RETURNED,
+	STATE_TO_BE_WRITTEN, /* what libc keeps: where, how many bytes, its name (model/library_state.h) */
+	STATE_WRITTEN,       /* the same, afterwards */
 };
 
 #endif

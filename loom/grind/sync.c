@@ -6,6 +6,7 @@
  * what, for the report of a run that cannot go on. */
 #include "loom/grind/control.h"
 #include "loom/grind/requests.h"
+#include "loom/runtime/control/waking.h"
 
 static uint32_t wait_kind(UWord call)
 {
@@ -108,9 +109,39 @@ static void note_wait(Addr condition, Addr mutex)
 		}
 }
 
-static void call_begins(UWord call, Addr object, Addr second, const char *name)
+/* Claims about how waits end: loom/runtime/control/waking.c. */
+static void keep_signal(struct agent *me, Addr condition, bool to_all)
+{
+	if (me && (to_all || object_at(condition)->missed))
+		waking_missed(me, condition);
+}
+
+static bool wait_goes_on(void)
+{
+	struct agent *me = grind.thread->agent;
+
+	if (!me)
+		return false;
+	me->site = grind.thread->call_site;
+	return waking_waits_on(me);
+}
+
+/* The functions of C11 call those of POSIX for the same. The outer one is what the program did. */
+static bool is_within(const struct thread *me, UWord call, Addr object)
+{
+	return object && me->called == object && me->calls == wait_kind(call);
+}
+
+/* True: it is a wait that is to end at once. */
+static bool call_begins(UWord call, Addr object, Addr second, const char *name)
 {
 	struct thread *me = grind.thread;
+	bool ends = false;
+
+	if (is_within(me, call, object)) {
+		me->inner++;
+		return false;
+	}
 	uint32_t site = site_of_call(SITE_SYNC, name);
 
 	site_used(site);
@@ -128,15 +159,18 @@ static void call_begins(UWord call, Addr object, Addr second, const char *name)
 		break;
 	case SYNC_CONDITION_WAIT:
 		note_wait(object, second);
+		ends = me->agent && waking_at_once(me->agent, object);
 		released(second);
 		break;
 	case SYNC_CONDITION_SIGNAL:
 	case SYNC_CONDITION_BROADCAST:
 		note_signal(object, site, call == SYNC_CONDITION_BROADCAST);
+		keep_signal(me->agent, object, call == SYNC_CONDITION_BROADCAST);
 		break;
 	default:
 		break;
 	}
+	return ends;
 }
 
 static void joined(uint32_t number)
@@ -153,6 +187,10 @@ static void call_returned(UWord call, Addr object, UWord result)
 	struct thread *me = grind.thread;
 	bool got = (int)result == 0;
 
+	if (me->inner) {
+		me->inner--;
+		return;
+	}
 	switch (call) {
 	case SYNC_MUTEX_LOCK:
 	case SYNC_MUTEX_TRY:
@@ -183,16 +221,33 @@ static void call_returned(UWord call, Addr object, UWord result)
 	me->called = me->second = 0;
 }
 
+/* What libc keeps for all threads; afterwards it is too late for a point. */
+static void state_written(Addr place, SizeT size, const char *name, bool afterwards)
+{
+	uint32_t site = grind.observed ? site_of_call(SITE_WRITE, name) : 0;
+
+	if (afterwards)
+		shadow_by_call(place, size, true, site);
+	else
+		access_by_call(place, size, true, site);
+}
+
 Bool sync_request(ThreadId tid, UWord *request, UWord *result)
 {
 	(void)tid;
-	if (request[0] != SYNC_BEGINS && request[0] != SYNC_RETURNED)
+	if (request[0] < SYNC_BEGINS || request[0] > STATE_WRITTEN)
 		return False;
 	*result = 0;
+	if (request[0] >= STATE_TO_BE_WRITTEN) {
+		state_written(request[1], request[2], (const char *)request[3], request[0] == STATE_WRITTEN);
+		return True;
+	}
 	if (!grind.observed || grind.head->control.policy == POLICY_FREE)
 		return True;
 	if (request[0] == SYNC_BEGINS)
-		call_begins(request[1], request[2], request[3], (const char *)request[4]);
+		*result = call_begins(request[1], request[2], request[3], (const char *)request[4]);
+	else if (request[0] == SYNC_WOKEN)
+		*result = wait_goes_on();
 	else
 		call_returned(request[1], request[2], request[3]);
 	return True;

@@ -324,13 +324,13 @@ static void kernel_reads(CorePart part, ThreadId tid, const HChar *what, Addr ad
 {
 	(void)what;
 	if (part == Vg_CoreSysCall && is_of_program(tid) && size)
-		shadow_by_call(address, size, false);
+		shadow_by_call(address, size, false, site_of_call(SITE_READ, NULL));
 }
 
 static void kernel_wrote(CorePart part, ThreadId tid, Addr address, SizeT size)
 {
 	if (part == Vg_CoreSysCall && is_of_program(tid) && size)
-		shadow_by_call(address, size, true);
+		shadow_by_call(address, size, true, site_of_call(SITE_WRITE, NULL));
 	if (define.on && part == Vg_CoreSysCall && size)
 		define_by_kernel(address, size);
 }

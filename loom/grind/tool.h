@@ -65,6 +65,7 @@ struct thread {
 	uint32_t call_site;
 	uint64_t closed;     /* its order at the last one */
 	Addr called, second; /* its object, and the mutex of a wait for a condition */
+	uint32_t inner;      /* calls for the same that it makes within, see sync.c */
 	struct agent *agent;
 	struct recent_pairs *met, *taken; /* couples.c */
 };
@@ -201,7 +202,7 @@ void access_yield(void);                        /* the program says that it spin
 void access_by_call(Addr address, SizeT size, bool write, uint32_t site);
 
 /* The same without a point: in the middle of a system call. */
-void shadow_by_call(Addr address, SizeT size, bool write);
+void shadow_by_call(Addr address, SizeT size, bool write, uint32_t site);
 
 /* ---- shadow.c ---- */
 #define WORD_ORDER_BITS 40
