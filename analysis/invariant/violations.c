@@ -274,14 +274,16 @@ void violations_findings(const struct violations *violations, struct findings *o
 	}
 }
 
-/* Nobody at all may have been there, not even the thread itself. */
-static bool widen_nobody(struct guard_set *set, uint32_t number, uint32_t before)
+/* What the set has already was held up for what the thread itself did last: nobody at all may have been there, or the
+ * thread itself. */
+static bool widen_own(struct guard_set *set, uint32_t number, uint32_t before)
 {
 	struct guard_site *site = guard_set_site(set, number);
-	bool narrow = site->own && before == GUARD_NIL;
+	bool nobody = site->own && before == GUARD_NIL, itself = site->turn;
 
-	site->own &= !narrow;
-	return narrow;
+	site->own &= !nobody;
+	site->turn = false;
+	return nobody || itself;
 }
 
 size_t violations_relax(const struct violations *violations, struct guard_set *set, bool held_too,
@@ -302,7 +304,7 @@ size_t violations_relax(const struct violations *violations, struct guard_set *s
 			(*held)++;
 		else
 			added += guard_set_allow(set, number_of, before) ||
-				 widen_nobody(set, number_of, before);
+				 widen_own(set, number_of, before);
 	}
 	return added;
 }

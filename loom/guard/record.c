@@ -62,9 +62,17 @@ static inline uint64_t next_state(uint64_t state, uint32_t site, uint32_t self)
 	return (uint64_t)remote(state, self) << 32 | guard_word(site, self);
 }
 
+/* Did the thread itself do the last access? */
+static inline bool is_own(uint64_t state, uint32_t self)
+{
+	return guard_word_thread(last_of(state)) == self;
+}
+
 static inline bool allows(uint64_t state, uint32_t site, uint32_t self)
 {
-	return (state || !unsnarl_guard_data->own[site]) &&
+	uint32_t traits = unsnarl_guard_data->traits[site];
+
+	return !(traits & GUARD_OWN && !state) && !(traits & GUARD_TURN && is_own(state, self)) &&
 	       guard_allows(site, guard_word_site(remote(state, self)));
 }
 
@@ -132,7 +140,7 @@ static inline bool take_step(uint64_t *cell, uint64_t state, uint64_t next, uint
 /* A step within the sets, at a location that has been accessed; false when the slow way has to look. */
 static bool step(uint64_t *cell, uint64_t state, uint32_t site, uint32_t self)
 {
-	if (!state || !guard_allows(site, guard_word_site(remote(state, self))))
+	if (!state || !allows(state, site, self))
 		return false;
 	struct guard_step *known = step_of(state, site);
 

@@ -27,14 +27,26 @@ static void sleep_us(uint64_t us)
 
 void guard_pace_start(struct guard_pace *pace, uint64_t limit_us)
 {
-	*pace = (struct guard_pace){ .started_us = guard_now_us(), .limit_us = limit_us };
+	uint64_t now = guard_now_us();
+
+	*pace = (struct guard_pace){ .started_us = now, .looked_us = now, .limit_us = limit_us };
 }
 
 bool guard_pace_step(struct guard_pace *pace)
 {
-	uint64_t waited = guard_now_us() - pace->started_us;
+	uint64_t now = guard_now_us(), most = pace->limit_us;
+	bool weakest;
 
-	if (waited >= pace->limit_us)
+	if (guard_tally_is_held(&weakest))
+		pace->held_us += now - pace->looked_us;
+	else if (weakest)
+		most /= 4; /* nobody else can help, so the others are not kept waiting */
+	most += pace->held_us;
+	most = most < guard_settings.limit_us ? most : guard_settings.limit_us;
+	uint64_t waited = now - pace->started_us;
+
+	pace->looked_us = now;
+	if (waited >= most)
 		return false;
 	unsigned step = pace->step++;
 
@@ -51,7 +63,7 @@ bool guard_pace_step(struct guard_pace *pace)
 	uint64_t us = (uint64_t)FIRST_SLEEP_US << (step - SPINS < 5 ? step - SPINS : 5);
 
 	us = us < LAST_SLEEP_US ? us : LAST_SLEEP_US;
-	sleep_us(us < pace->limit_us - waited ? us : pace->limit_us - waited);
+	sleep_us(us < most - waited ? us : most - waited);
 	return true;
 }
 
@@ -63,12 +75,25 @@ void guard_pace_settle(const struct guard_pace *pace)
 		syscall(SYS_sched_yield);
 }
 
+/* Waits one step for whoever stands before the access now. */
+static bool wait_for(uint64_t address, uint32_t site, struct guard_pace *pace)
+{
+	guard_tally_awaits(guard_predecessor(address, site));
+	return guard_pace_step(pace);
+}
+
 /* How long this thread has waited for an access before it took a mutex; in vain: inside it waits no more. */
 static __thread struct {
 	uint64_t address, waited_us;
 	uint32_t site;
 	bool in_vain;
 } waited_ahead __attribute__((tls_model("initial-exec")));
+
+/* Once such an access is noted it may not come a second time. */
+static bool waits_its_turn(uint32_t site)
+{
+	return unsnarl_guard_data->traits[site] & GUARD_TURN;
+}
 
 /* Notes the access if it may come now, and gives who let it come a moment. On a busy machine that moment may be long,
  * and others may have been there in it: then it has to wait again. */
@@ -77,7 +102,7 @@ static bool note_and_settle(uint64_t address, uint32_t site, const struct guard_
 	if (!guard_note(address, site, false))
 		return false;
 	guard_pace_settle(pace);
-	return guard_may_follow(address, site);
+	return waits_its_turn(site) || guard_may_follow(address, site);
 }
 
 void guard_stall(uint64_t address, uint32_t site)
@@ -96,10 +121,10 @@ void guard_stall(uint64_t address, uint32_t site)
 		return;
 	}
 	guard_pace_start(&pace, limit);
-	guard_tally_begin(&violation);
+	guard_tally_begin(&violation, &pace);
 	do
 		violation.resolved = note_and_settle(address, site, &pace);
-	while (!violation.resolved && guard_pace_step(&pace));
+	while (!violation.resolved && wait_for(address, site, &pace));
 	if (!violation.resolved)
 		guard_note(address, site, true);
 	violation.waited_us = guard_now_us() - pace.started_us + (waited ? waited_ahead.waited_us : 0);
@@ -121,7 +146,8 @@ static bool look_ahead(uint64_t address, uint32_t site, const int *mutex, bool *
 	bool was_free = is_free(mutex);
 
 	if (*violated)
-		return was_free && guard_note(address, site, false);
+		return was_free && (waits_its_turn(site) ? guard_may_follow(address, site) :
+							   guard_note(address, site, false));
 	if (guard_may_follow(address, site))
 		return true;
 	if (was_free && is_free(mutex))
@@ -145,10 +171,10 @@ void guard_stall_ahead(uint64_t address, uint32_t site, const int *mutex)
 	bool violated = false;
 
 	guard_pace_start(&pace, guard_tally_limit(site, guard_word_site(before)));
-	guard_tally_begin(&violation);
+	guard_tally_begin(&violation, &pace);
 	do
 		violation.resolved = look_ahead(address, site, mutex, &violated);
-	while (!violation.resolved && guard_pace_step(&pace));
+	while (!violation.resolved && wait_for(address, site, &pace));
 	guard_tally_ended();
 	violation.waited_us = guard_now_us() - pace.started_us;
 	remember_ahead(address, &violation);
@@ -177,10 +203,10 @@ void guard_stall_locked(uint64_t address, uint32_t site, void *mutex)
 	if ((same && waited_ahead.in_vain) || waited >= limit || !is_plain(mutex))
 		return;
 	guard_pace_start(&pace, limit - waited);
-	guard_tally_begin(&violation);
+	guard_tally_begin(&violation, &pace);
 	for (bool more = true; more && !violation.resolved;) {
 		pthread_mutex_unlock(mutex);
-		more = guard_pace_step(&pace);
+		more = wait_for(address, site, &pace);
 		pthread_mutex_lock(mutex);
 		violation.resolved = guard_may_follow(address, site);
 	}

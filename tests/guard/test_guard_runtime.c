@@ -24,7 +24,7 @@ void unsnarl_hook_guard_two(uint64_t address, uint64_t site, uint64_t shift);
 /* Site s may come after nobody and after sites below s; site 5 after anything. */
 static uint64_t rows[SITES + 1];
 static const uint8_t any[SITES + 1] = { [5] = 1 };
-static uint8_t own[SITES + 1];
+static uint8_t traits[SITES + 1];
 static const uint8_t shifts[SITES + 1] = { 0, 2, 2, 2, 2, 2 };
 static uint16_t alike[SITES + 1] = { 0, 1, 2, 3, 4, 5 };
 static const struct guard_name names[SITES + 1] = { { 0, "-", "-", "-", "-", 0, 0 } };
@@ -35,7 +35,7 @@ static struct guard_data data = { .nsites = SITES,
 				  .words = 1,
 				  .rows = rows,
 				  .any = any,
-				  .own = own,
+				  .traits = traits,
 				  .shifts = shifts,
 				  .alike = alike,
 				  .names = names,
@@ -239,13 +239,13 @@ static void test_own(void **unused)
 
 	guard_self = 2;
 	assert_true(guard_may_follow(address, 3));
-	own[3] = 1;
+	traits[3] = GUARD_OWN;
 	assert_false(guard_may_follow(address, 3));
 	assert_false(guard_note(address, 3, false));
 	assert_true(guard_note(address, 4, false));
 	assert_true(guard_may_follow(address, 3));
 	assert_true(guard_note(address, 3, false));
-	own[3] = 0;
+	traits[3] = 0;
 }
 
 /* A large block that begins a new life: its cells are empty, those beside it are not. */
