@@ -220,10 +220,9 @@ static void judge(struct training *training)
 	for (size_t i = 0; i < training->members.n; i++) {
 		struct training_member *member = &training->members.items[i];
 
-		member->stands |=
-			member->taught && (!campaign->judged || !reached[member->place] ||
-					   is_natural(member, campaign) ||
-					   is_usual(member->witnesses, campaign->free));
+		member->stands |= member->taught && (!campaign->judged || !reached[member->place] ||
+						     is_natural(member, campaign) ||
+						     is_usual(member->witnesses, campaign->free));
 		member->taught = member->witnesses = 0;
 	}
 }

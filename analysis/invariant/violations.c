@@ -303,8 +303,7 @@ size_t violations_relax(const struct violations *violations, struct guard_set *s
 		else if (!violation->unresolved && !held_too)
 			(*held)++;
 		else
-			added += guard_set_allow(set, number_of, before) ||
-				 widen_own(set, number_of, before);
+			added += guard_set_allow(set, number_of, before) || widen_own(set, number_of, before);
 	}
 	return added;
 }

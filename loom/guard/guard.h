@@ -117,6 +117,12 @@ void guard_forget(uint64_t address, uint64_t size);
 /* Site and thread of the last access by another thread before one at `site`; 0 when there was none. */
 uint32_t guard_predecessor(uint64_t address, uint32_t site);
 bool guard_note(uint64_t address, uint32_t site, bool must);
+/* Notes it if it may come now, and says in *note how it can be taken back while nobody else has come. */
+struct guard_note {
+	uint64_t before, after; /* states of the location */
+};
+bool guard_note_for_now(uint64_t address, uint32_t site, struct guard_note *note);
+bool guard_note_undo(uint64_t address, uint32_t site, const struct guard_note *note);
 bool guard_may_follow(uint64_t address, uint32_t site); /* what is on record there */
 #define GUARD_SEVERAL 0xffffu /* in place of a thread: at least two, which one of them does not matter */
 
@@ -165,6 +171,7 @@ void guard_stall_locked(uint64_t address, uint32_t site, void *mutex);
 
 /* tally.c: violations by site and predecessor. */
 struct guard_violation {
+	uint64_t address;      /* where it is one of the sets */
 	uint32_t site, before; /* words; site without a thread means this thread */
 	bool resolved;
 	uint64_t waited_us;
@@ -178,6 +185,8 @@ void guard_tally_end(void);    /* logs what has not been logged */
 void guard_tally_begin(const struct guard_violation *violation, const struct guard_pace *pace);
 void guard_tally_awaits(uint32_t before); /* somebody else has come before it meanwhile */
 void guard_tally_ended(void);
+/* Does anybody wait there for the access of this word? */
+bool guard_tally_is_awaited(uint64_t address, uint32_t word);
 /* Is who this thread waits for stalled itself? Where they wait for each other, all in a circle, the one with the
  * shortest limit is to give up, the first that came among equals: for that one nobody is, and `weakest` says so. */
 bool guard_tally_is_held(bool *weakest);

@@ -23,7 +23,7 @@ struct tally {
 static struct tally tallies[TALLIES];
 static struct stalled {
 	uint32_t site, before; /* site: 0 where nobody is */
-	uint64_t limit_us, started_us;
+	uint64_t address, limit_us, started_us;
 } stalled[STALLED]; /* by thread */
 
 /* The tally of a pair. When all places are taken others share one: its figures are then of several pairs, and
@@ -106,6 +106,7 @@ void guard_tally_begin(const struct guard_violation *violation, const struct gua
 	struct stalled *place = &stalled[guard_self % STALLED];
 
 	__atomic_store_n(&place->before, violation->before, __ATOMIC_RELAXED);
+	__atomic_store_n(&place->address, violation->address, __ATOMIC_RELAXED);
 	__atomic_store_n(&place->limit_us, pace->limit_us, __ATOMIC_RELAXED);
 	__atomic_store_n(&place->started_us, pace->started_us, __ATOMIC_RELAXED);
 	/* Pairs with the acquire in stall_of and log_stalled. */
@@ -132,6 +133,19 @@ static const struct stalled *stall_of(uint32_t thread)
 	uint32_t site = __atomic_load_n(&place->site, __ATOMIC_ACQUIRE);
 
 	return site && guard_word_thread(site) == thread ? place : NULL;
+}
+
+bool guard_tally_is_awaited(uint64_t address, uint32_t word)
+{
+	for (unsigned i = 0; i < STALLED; i++) {
+		struct stalled *place = &stalled[i];
+
+		if (__atomic_load_n(&place->site, __ATOMIC_ACQUIRE) &&
+		    __atomic_load_n(&place->address, __ATOMIC_RELAXED) == address &&
+		    __atomic_load_n(&place->before, __ATOMIC_RELAXED) == word)
+			return true;
+	}
+	return false;
 }
 
 static bool is_weaker(const struct stalled *one, const struct stalled *other)

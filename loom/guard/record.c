@@ -83,7 +83,7 @@ bool guard_may_follow(uint64_t address, uint32_t site)
 
 /* Notes the access if it may follow what came before, or in any case with `must`. To look and to note is one
  * step: of two threads that wait for the same, one goes on and the other sees it. */
-bool guard_note(uint64_t address, uint32_t site, bool must)
+static bool note_access(uint64_t address, uint32_t site, bool must, struct guard_note *note)
 {
 	uint64_t *cell = cell_of(address, site), state = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
 
@@ -92,6 +92,7 @@ bool guard_note(uint64_t address, uint32_t site, bool must)
 
 		if (!must && !allows(state, site, guard_self))
 			return false;
+		*note = (struct guard_note){ state, next };
 		if (next == state)
 			return true;
 		if (!state)
@@ -100,6 +101,26 @@ bool guard_note(uint64_t address, uint32_t site, bool must)
 						__ATOMIC_ACQUIRE))
 			return true;
 	}
+}
+
+bool guard_note(uint64_t address, uint32_t site, bool must)
+{
+	struct guard_note note;
+
+	return note_access(address, site, must, &note);
+}
+
+bool guard_note_for_now(uint64_t address, uint32_t site, struct guard_note *note)
+{
+	return note_access(address, site, false, note);
+}
+
+bool guard_note_undo(uint64_t address, uint32_t site, const struct guard_note *note)
+{
+	uint64_t state = note->after;
+
+	return __atomic_compare_exchange_n(cell_of(address, site), &state, note->before, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 /* Whatever is not a known step. */

@@ -75,10 +75,14 @@ void guard_pace_settle(const struct guard_pace *pace)
 		syscall(SYS_sched_yield);
 }
 
-/* Waits one step for whoever stands before the access now. */
+/* Waits one step for whoever stands before the access now. When nobody does any more, whom it waited for stays known:
+ * that thread may just have given way. */
 static bool wait_for(uint64_t address, uint32_t site, struct guard_pace *pace)
 {
-	guard_tally_awaits(guard_predecessor(address, site));
+	uint32_t before = guard_predecessor(address, site);
+
+	if (!guard_allows(site, guard_word_site(before)))
+		guard_tally_awaits(before);
 	return guard_pace_step(pace);
 }
 
@@ -95,21 +99,36 @@ static bool waits_its_turn(uint32_t site)
 	return unsnarl_guard_data->traits[site] & GUARD_TURN;
 }
 
-/* Notes the access if it may come now, and gives who let it come a moment. On a busy machine that moment may be long,
- * and others may have been there in it: then it has to wait again. */
-static bool note_and_settle(uint64_t address, uint32_t site, const struct guard_pace *pace)
+/* Who let this access come may have been only halfway, and now waits for it. It is noted, but has not been done yet: so
+ * the other one goes first. */
+static bool gives_way(uint64_t address, uint32_t site, const struct guard_note *note)
 {
-	if (!guard_note(address, site, false))
-		return false;
-	guard_pace_settle(pace);
-	return waits_its_turn(site) || guard_may_follow(address, site);
+	return guard_tally_is_awaited(address, guard_word(site, guard_self)) &&
+	       guard_note_undo(address, site, note);
 }
 
-void guard_stall(uint64_t address, uint32_t site)
+/* Notes the access if it may come now, and gives who let it come a moment. On a busy machine that moment may be long,
+ * and others may have been there in it: then it has to wait again. */
+static bool note_and_settle(uint64_t address, uint32_t site, const struct guard_pace *pace,
+			    struct guard_note *note)
+{
+	/* To whom this thread gave way has not come yet. */
+	if (guard_tally_is_awaited(address, guard_word(site, guard_self)) ||
+	    !guard_note_for_now(address, site, note))
+		return false;
+	guard_pace_settle(pace);
+	return !gives_way(address, site, note) && (waits_its_turn(site) || guard_may_follow(address, site));
+}
+
+/* False when the access has to wait once more. */
+static bool stall_once(uint64_t address, uint32_t site)
 {
 	uint32_t before = guard_predecessor(address, site);
-	struct guard_violation violation = { .site = guard_word(site, guard_self), .before = before };
+	struct guard_violation violation = { .address = address,
+					     .site = guard_word(site, guard_self),
+					     .before = before };
 	bool waited = waited_ahead.address == address && waited_ahead.site == site && waited_ahead.in_vain;
+	struct guard_note note;
 	struct guard_pace pace;
 
 	uint64_t limit = waited ? 0 : guard_tally_limit(site, guard_word_site(before));
@@ -118,19 +137,30 @@ void guard_stall(uint64_t address, uint32_t site)
 		violation.resolved = guard_note(address, site, false);
 		if (!violation.resolved && guard_note(address, site, true))
 			guard_tally(&violation);
-		return;
+		return true;
 	}
 	guard_pace_start(&pace, limit);
 	guard_tally_begin(&violation, &pace);
 	do
-		violation.resolved = note_and_settle(address, site, &pace);
+		violation.resolved = note_and_settle(address, site, &pace, &note);
 	while (!violation.resolved && wait_for(address, site, &pace));
 	if (!violation.resolved)
 		guard_note(address, site, true);
 	violation.waited_us = guard_now_us() - pace.started_us + (waited ? waited_ahead.waited_us : 0);
 	waited_ahead.address = 0;
-	guard_tally_ended();
+	/* A line in the log takes a while: until it is written this access may still give way, and who gave way to it
+	 * waits. */
 	guard_tally(&violation);
+	bool done = !violation.resolved || !gives_way(address, site, &note);
+
+	guard_tally_ended();
+	return done;
+}
+
+void guard_stall(uint64_t address, uint32_t site)
+{
+	while (!stall_once(address, site))
+		;
 }
 
 /* Has nobody the mutex? Its first word is 0 then. */
@@ -146,8 +176,8 @@ static bool look_ahead(uint64_t address, uint32_t site, const int *mutex, bool *
 	bool was_free = is_free(mutex);
 
 	if (*violated)
-		return was_free && (waits_its_turn(site) ? guard_may_follow(address, site) :
-							   guard_note(address, site, false));
+		return was_free && (waits_its_turn(site) ? guard_may_follow(address, site)
+							 : guard_note(address, site, false));
 	if (guard_may_follow(address, site))
 		return true;
 	if (was_free && is_free(mutex))
@@ -166,7 +196,9 @@ static void remember_ahead(uint64_t address, const struct guard_violation *viola
 void guard_stall_ahead(uint64_t address, uint32_t site, const int *mutex)
 {
 	uint32_t before = guard_predecessor(address, site);
-	struct guard_violation violation = { .site = guard_word(site, guard_self), .before = before };
+	struct guard_violation violation = { .address = address,
+					     .site = guard_word(site, guard_self),
+					     .before = before };
 	struct guard_pace pace;
 	bool violated = false;
 
@@ -194,7 +226,9 @@ static bool is_plain(const pthread_mutex_t *mutex)
 void guard_stall_locked(uint64_t address, uint32_t site, void *mutex)
 {
 	uint32_t before = guard_predecessor(address, site);
-	struct guard_violation violation = { .site = guard_word(site, guard_self), .before = before };
+	struct guard_violation violation = { .address = address,
+					     .site = guard_word(site, guard_self),
+					     .before = before };
 	bool same = waited_ahead.address == address && waited_ahead.site == site;
 	uint64_t limit = guard_tally_limit(site, guard_word_site(before)),
 		 waited = same ? waited_ahead.waited_us : 0;
