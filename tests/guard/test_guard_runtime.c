@@ -502,11 +502,11 @@ static void test_gives_way(void **unused)
 	rows[4] = 1 | 1ull << 1;         /* not after 3 */
 	guard_settings.limit_us = 60000000;
 	guard_self = 7;
-	guard_note(address, 3, true);
+	guard_note(address, 1, true);
 	guard_self = 8;
 	stage = 0;
 	pthread_create(&thread, NULL, come_halfway, &location[0]);
-	while (guard_word_site(guard_predecessor(address, 3)) != 1)
+	while (guard_word_thread(guard_predecessor(address, 3)) == 7)
 		sched_yield();
 	/* Noted, as in the middle of a stall; the other thread comes to wait for it. */
 	struct guard_note note;
