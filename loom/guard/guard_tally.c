@@ -168,15 +168,14 @@ bool guard_tally_is_held(bool *weakest)
 	for (unsigned steps = 0; at && steps < STALLED; steps++) {
 		uint32_t next = guard_word_thread(__atomic_load_n(&at->before, __ATOMIC_RELAXED));
 
-		if (next == guard_self)
+		/* Who waits for nobody in particular may well wait for this thread. */
+		if (next == guard_self || (at != own && (!next || next == GUARD_SEVERAL)))
 			return !*weakest;
 		at = stall_of(next);
 		if (at && is_weaker(at, own))
 			*weakest = false;
-		/* Others are in a circle, or at its end somebody can go on. */
-		if (!at || steps + 1 == STALLED)
-			break;
 	}
+	/* Others are in a circle, or at its end somebody can go on. */
 	*weakest = false;
 	return own && stall_of(guard_word_thread(__atomic_load_n(&own->before, __ATOMIC_RELAXED)));
 }

@@ -470,6 +470,15 @@ static void test_held(void **unused)
 	guard_self = 3;
 	guard_tally_awaits(guard_word(4, 9));
 	assert_false(guard_tally_is_held(&weakest) || weakest);
+	/* The first now waits for one who waits for nobody that is known: maybe for the first. */
+	const struct guard_violation of_nobody = { .site = guard_word(2, 2) };
+
+	guard_tally_ended();
+	guard_self = 2;
+	guard_tally_begin(&of_nobody, &three);
+	assert_false(guard_tally_is_held(&weakest) || weakest);
+	guard_self = 1;
+	assert_true(!guard_tally_is_held(&weakest) && weakest);
 	for (uint32_t thread = 1; thread <= 3; thread++) {
 		guard_self = thread;
 		guard_tally_ended();
