@@ -64,6 +64,8 @@ extern const struct guard_data *unsnarl_guard_data;
 
 /* One location, told apart from its neighbours; `address` is a multiple of the site's grain. */
 GUARD_HOOK void unsnarl_guard(uint64_t address, uint64_t site);
+/* Two neighbours of `1 << shift` bytes, which the address is a multiple of. */
+GUARD_HOOK void unsnarl_guard_two(uint64_t address, uint64_t site, uint64_t shift);
 /* Several: every `1 << shift` bytes is one. */
 GUARD_HOOK void unsnarl_guard_range(uint64_t address, uint64_t size, uint64_t site, uint64_t shift);
 /* Memory that begins a new life: a block from malloc; a variable on the stack. */

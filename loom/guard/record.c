@@ -173,9 +173,9 @@ static bool step(uint64_t *cell, uint64_t state, uint32_t site, uint32_t self)
 	return take_step(cell, state, known->to, site);
 }
 
-/* No known step. */
-static __attribute__((noinline)) void access_rarely(uint64_t *cell, uint64_t state, uint64_t address,
-						    uint32_t site)
+/* No known step. It spills what it needs, so that those who call it seldom do not. */
+static __attribute__((noinline)) GUARD_HOOK void access_rarely(uint64_t *cell, uint64_t state,
+							       uint64_t address, uint32_t site)
 {
 	uint32_t self = guard_self;
 
@@ -198,6 +198,24 @@ static inline void guard_one(uint64_t *cell, uint64_t address, uint32_t site)
 GUARD_HOOK void unsnarl_guard(uint64_t address, uint64_t site)
 {
 	guard_one(cell_of(address, (uint32_t)site), address, (uint32_t)site);
+}
+
+/* Two neighbours, mostly in one state. */
+GUARD_HOOK void unsnarl_guard_two(uint64_t address, uint64_t site, uint64_t shift)
+{
+	uint64_t *cell = guard_cell_in(&unsnarl_guard_map, address, shift);
+	uint64_t state = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
+	const struct guard_step *known = step_of(state, (uint32_t)site);
+
+	for (uint64_t i = 0; i < 2; i++, cell++) {
+		if (i && __atomic_load_n(cell, __ATOMIC_ACQUIRE) != state) {
+			state = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
+			known = step_of(state, (uint32_t)site);
+		}
+		if (known->site != site || known->from != state ||
+		    !take_step(cell, state, known->to, (uint32_t)site))
+			access_rarely(cell, state, address + (i << shift), (uint32_t)site);
+	}
 }
 
 #define RANGE_MOST 4096u /* locations: of a very long copy the beginning is guarded */
