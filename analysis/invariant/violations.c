@@ -144,9 +144,13 @@ static bool read_line(char *text, struct violation *out)
 	    !is_next(&line, "set") || !number(&line, &out->set) || !read_outcome(&line, out) ||
 	    !read_access(&line, &out->access) || !is_next(&line, "after"))
 		return false;
-	if (line.rest && strcmp(line.rest, "nobody") == 0)
-		return true;
-	return read_access(&line, &out->before) && !line.rest;
+	bool nobody =
+		line.rest && strncmp(line.rest, "nobody", 6) == 0 && (!line.rest[6] || line.rest[6] == ' ');
+
+	if (nobody ? !is_next(&line, "nobody") : !read_access(&line, &out->before))
+		return false;
+	out->again = line.rest && strcmp(line.rest, "again") == 0;
+	return !line.rest || out->again;
 }
 
 /* ---- many lines ---- */
@@ -156,7 +160,8 @@ static void merge(struct violations *all, struct violation *fresh)
 	for (size_t i = 0; i < all->list.n; i++) {
 		struct violation *known = &all->list.items[i];
 
-		if (known->access.id != fresh->access.id || known->before.id != fresh->before.id)
+		if (known->access.id != fresh->access.id || known->before.id != fresh->before.id ||
+		    known->again != fresh->again)
 			continue;
 		known->resolved += fresh->resolved;
 		known->unresolved += fresh->unresolved;

@@ -122,6 +122,7 @@ bool guard_note(uint64_t address, uint32_t site, bool must);
 /* Notes it if it may come now, and says in *note how it can be taken back while nobody else has come. */
 struct guard_note {
 	uint64_t before, after; /* states of the location */
+	uint64_t at_us;         /* when it was noted; UINT64_MAX: not yet */
 };
 bool guard_note_for_now(uint64_t address, uint32_t site, struct guard_note *note);
 bool guard_note_undo(uint64_t address, uint32_t site, const struct guard_note *note);
@@ -185,10 +186,10 @@ void guard_tally_forget(void); /* in a forked child */
 void guard_tally_end(void);    /* logs what has not been logged */
 /* A stall begins: others know of it, and the log does if the process ends. */
 void guard_tally_begin(const struct guard_violation *violation, const struct guard_pace *pace);
-void guard_tally_awaits(uint32_t before); /* somebody else has come before it meanwhile */
+void guard_tally_awaits(uint32_t before, uint64_t looked_us); /* for whom it waits now */
 void guard_tally_ended(void);
-/* Does anybody wait there for the access of this word? */
-bool guard_tally_is_awaited(uint64_t address, uint32_t word);
+/* Does anybody wait there for the access of this word, who looked after that time? */
+bool guard_tally_is_awaited(uint64_t address, uint32_t word, uint64_t since_us);
 /* Is who this thread waits for stalled itself? Where they wait for each other, all in a circle, the one with the
  * shortest limit is to give up, the first that came among equals: for that one nobody is, and `weakest` says so. */
 bool guard_tally_is_held(bool *weakest);

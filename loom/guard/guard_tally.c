@@ -24,7 +24,8 @@ static struct tally tallies[TALLIES];
 static struct stalled {
 	uint32_t site, before; /* site: 0 where nobody is */
 	uint64_t address, limit_us, started_us;
-} stalled[STALLED]; /* by thread */
+	uint64_t looked_us; /* when `before` was there last */
+} stalled[STALLED];         /* by thread */
 
 /* The tally of a pair. When all places are taken others share one: its figures are then of several pairs, and
  * only they are inexact. */
@@ -108,17 +109,19 @@ void guard_tally_begin(const struct guard_violation *violation, const struct gua
 	__atomic_store_n(&place->before, violation->before, __ATOMIC_RELAXED);
 	__atomic_store_n(&place->address, violation->address, __ATOMIC_RELAXED);
 	__atomic_store_n(&place->limit_us, pace->limit_us, __ATOMIC_RELAXED);
+	__atomic_store_n(&place->looked_us, pace->started_us, __ATOMIC_RELAXED);
 	__atomic_store_n(&place->started_us, pace->started_us, __ATOMIC_RELAXED);
 	/* Pairs with the acquire in stall_of and log_stalled. */
 	__atomic_store_n(&place->site, violation->site, __ATOMIC_RELEASE);
 }
 
-void guard_tally_awaits(uint32_t before)
+void guard_tally_awaits(uint32_t before, uint64_t looked_us)
 {
 	struct stalled *place = &stalled[guard_self % STALLED];
 
-	if (before && __atomic_load_n(&place->before, __ATOMIC_RELAXED) != before)
-		__atomic_store_n(&place->before, before, __ATOMIC_RELAXED);
+	__atomic_store_n(&place->before, before, __ATOMIC_RELAXED);
+	/* Pairs with the acquire in guard_tally_is_awaited. */
+	__atomic_store_n(&place->looked_us, looked_us, __ATOMIC_RELEASE);
 }
 
 void guard_tally_ended(void)
@@ -135,12 +138,13 @@ static const struct stalled *stall_of(uint32_t thread)
 	return site && guard_word_thread(site) == thread ? place : NULL;
 }
 
-bool guard_tally_is_awaited(uint64_t address, uint32_t word)
+bool guard_tally_is_awaited(uint64_t address, uint32_t word, uint64_t since_us)
 {
 	for (unsigned i = 0; i < STALLED; i++) {
 		struct stalled *place = &stalled[i];
 
 		if (__atomic_load_n(&place->site, __ATOMIC_ACQUIRE) &&
+		    __atomic_load_n(&place->looked_us, __ATOMIC_ACQUIRE) > since_us &&
 		    __atomic_load_n(&place->address, __ATOMIC_RELAXED) == address &&
 		    __atomic_load_n(&place->before, __ATOMIC_RELAXED) == word)
 			return true;

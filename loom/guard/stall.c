@@ -82,7 +82,7 @@ static bool wait_for(uint64_t address, uint32_t site, struct guard_pace *pace)
 	uint32_t before = guard_predecessor(address, site);
 
 	if (!guard_allows(site, guard_word_site(before)))
-		guard_tally_awaits(before);
+		guard_tally_awaits(before, guard_now_us());
 	return guard_pace_step(pace);
 }
 
@@ -103,7 +103,7 @@ static bool waits_its_turn(uint32_t site)
  * the other one goes first. */
 static bool gives_way(uint64_t address, uint32_t site, const struct guard_note *note)
 {
-	return guard_tally_is_awaited(address, guard_word(site, guard_self)) &&
+	return guard_tally_is_awaited(address, guard_word(site, guard_self), note->at_us) &&
 	       guard_note_undo(address, site, note);
 }
 
@@ -113,22 +113,26 @@ static bool note_and_settle(uint64_t address, uint32_t site, const struct guard_
 			    struct guard_note *note)
 {
 	/* To whom this thread gave way has not come yet. */
-	if (guard_tally_is_awaited(address, guard_word(site, guard_self)) ||
-	    !guard_note_for_now(address, site, note))
+	if (guard_tally_is_awaited(address, guard_word(site, guard_self), note->at_us))
 		return false;
+	/* The time is taken first: who looks right behind the note has seen it. */
+	uint64_t now = guard_now_us();
+
+	if (!guard_note_for_now(address, site, note))
+		return false;
+	note->at_us = now;
 	guard_pace_settle(pace);
 	return !gives_way(address, site, note) && (waits_its_turn(site) || guard_may_follow(address, site));
 }
 
 /* False when the access has to wait once more. */
-static bool stall_once(uint64_t address, uint32_t site)
+static bool stall_once(uint64_t address, uint32_t site, struct guard_note *note)
 {
 	uint32_t before = guard_predecessor(address, site);
 	struct guard_violation violation = { .address = address,
 					     .site = guard_word(site, guard_self),
 					     .before = before };
 	bool waited = waited_ahead.address == address && waited_ahead.site == site && waited_ahead.in_vain;
-	struct guard_note note;
 	struct guard_pace pace;
 
 	uint64_t limit = waited ? 0 : guard_tally_limit(site, guard_word_site(before));
@@ -142,7 +146,7 @@ static bool stall_once(uint64_t address, uint32_t site)
 	guard_pace_start(&pace, limit);
 	guard_tally_begin(&violation, &pace);
 	do
-		violation.resolved = note_and_settle(address, site, &pace, &note);
+		violation.resolved = note_and_settle(address, site, &pace, note);
 	while (!violation.resolved && wait_for(address, site, &pace));
 	if (!violation.resolved)
 		guard_note(address, site, true);
@@ -151,7 +155,7 @@ static bool stall_once(uint64_t address, uint32_t site)
 	/* A line in the log takes a while: until it is written this access may still give way, and who gave way to it
 	 * waits. */
 	guard_tally(&violation);
-	bool done = !violation.resolved || !gives_way(address, site, &note);
+	bool done = !violation.resolved || !gives_way(address, site, note);
 
 	guard_tally_ended();
 	return done;
@@ -159,7 +163,9 @@ static bool stall_once(uint64_t address, uint32_t site)
 
 void guard_stall(uint64_t address, uint32_t site)
 {
-	while (!stall_once(address, site))
+	struct guard_note note = { .at_us = UINT64_MAX };
+
+	while (!stall_once(address, site, &note))
 		;
 }
 

@@ -468,7 +468,7 @@ static void test_held(void **unused)
 		assert_int_equal(weakest, thread == 2);
 	}
 	guard_self = 3;
-	guard_tally_awaits(guard_word(4, 9));
+	guard_tally_awaits(guard_word(4, 9), 40);
 	assert_false(guard_tally_is_held(&weakest) || weakest);
 	/* The first now waits for one who waits for nobody that is known: maybe for the first. */
 	const struct guard_violation of_nobody = { .site = guard_word(2, 2) };
@@ -519,12 +519,15 @@ static void test_gives_way(void **unused)
 		sched_yield();
 	/* Noted, as in the middle of a stall; the other thread comes to wait for it. */
 	struct guard_note note;
+	uint64_t noted_us = guard_now_us();
 
 	assert_true(guard_note_for_now(address, 3, &note));
-	assert_false(guard_tally_is_awaited(address, guard_word(3, 8)));
+	assert_false(guard_tally_is_awaited(address, guard_word(3, 8), noted_us));
 	stage = 1;
-	while (!guard_tally_is_awaited(address, guard_word(3, 8)))
+	while (!guard_tally_is_awaited(address, guard_word(3, 8), noted_us))
 		sched_yield();
+	assert_false(guard_tally_is_awaited(address, guard_word(3, 8),
+					    guard_now_us() + 1000000)); /* a later one */
 	assert_true(guard_note_undo(address, 3, &note));
 	pthread_join(thread, NULL);
 	assert_int_equal(stage, 2);
