@@ -179,10 +179,9 @@ struct error *learn_trace(const struct campaign *campaign, const struct launch_o
 
 	training->quiet = 0;
 	for (uint64_t i = 0; !cmds_interrupted(); i++) {
-		bool enough = n != LEARN_TRACES_ENOUGH
-				      ? i >= n
-				      : i >= TRACES_LEAST &&
-						(training->quiet >= TRAINING_QUIET || spent_s > TRACING_S);
+		bool told = training->quiet >= TRAINING_QUIET && !training_asks_for_turns(training);
+		bool enough = n != LEARN_TRACES_ENOUGH ? i >= n
+						       : i >= TRACES_LEAST && (told || spent_s > TRACING_S);
 
 		if (enough)
 			break;

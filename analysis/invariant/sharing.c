@@ -15,6 +15,7 @@
 struct granule {
 	uint32_t nodes[GRANULE]; /* by byte; 0 untouched in this life */
 	uint32_t last[GRANULE];  /* by byte that has a node: the thread that touched it last */
+	uint32_t seen[GRANULE];  /* and a bit for each that ever did; several threads may share one */
 	uint8_t memory;          /* enum guard_memory of the small blocks in it; 0 unknown */
 };
 
@@ -146,6 +147,19 @@ static void meet(struct walk *walk, struct node *met, uint32_t place, uint32_t t
 		walk->training->marked.items[place] = true;
 }
 
+/* A byte that somebody has touched before. */
+static void come_again(const struct walk *walk, struct guard_site *site, const struct granule *granule,
+		       uint64_t at, uint32_t thread)
+{
+	uint64_t trace = walk->training->traces + 1;
+
+	site->again |= granule->last[at] == thread;
+	if (granule->last[at] == thread || !(granule->seen[at] >> thread % 32 & 1) || site->returned == trace)
+		return;
+	site->returned = trace;
+	site->returns++;
+}
+
 static void touch(struct walk *walk, uint32_t place, const struct event *event)
 {
 	uint64_t size = event->size < LONGEST ? event->size : LONGEST, end = event->address + size;
@@ -161,10 +175,12 @@ static void touch(struct walk *walk, uint32_t place, const struct event *event)
 			if (!*node) {
 				*node = new_node(walk, place, event->thread);
 				site->begins = true;
-			} else if (granule->last[byte % GRANULE] == event->thread) {
-				site->again = true;
+				granule->seen[byte % GRANULE] = 0;
+			} else {
+				come_again(walk, site, granule, byte % GRANULE, event->thread);
 			}
 			granule->last[byte % GRANULE] = event->thread;
+			granule->seen[byte % GRANULE] |= 1u << event->thread % 32;
 			meet(walk, &walk->nodes.items[*node - 1], place, event->thread);
 			byte++;
 		} while (byte < end && byte % GRANULE);

@@ -423,8 +423,20 @@ static void settle_own(const struct training *training, struct guard_set *set)
 	}
 }
 
-/* Accesses that no thread ever came back to before another had been there, in enough traces to say so: as whoever
- * takes what others make for it. By the last access of another thread alone the second time would look like the
+bool training_asks_for_turns(const struct training *training)
+{
+	for (size_t i = 0; i < training->places.sites.n; i++) {
+		const struct guard_site *site = &training->places.sites.items[i];
+
+		if (!site->again && site->returns < TRAINING_QUIET &&
+		    2ull * site->returns >= training->traces)
+			return true;
+	}
+	return false;
+}
+
+/* Accesses that no thread ever came back to before another had been there, in enough traces in which one came back: as
+ * whoever takes what others make for it. By the last access of another thread alone the second time would look like the
  * first. */
 static void settle_turns(const struct training *training, struct guard_set *set)
 {
@@ -434,8 +446,8 @@ static void settle_turns(const struct training *training, struct guard_set *set)
 	for (uint32_t number = 1; number <= set->sites.n; number++) {
 		struct guard_site *site = guard_set_site(set, number);
 
-		site->turn = training->quiet >= TRAINING_QUIET && site->count && !site->again &&
-			     !whole[site->group] && has_others(site);
+		site->turn = site->returns >= TRAINING_QUIET && !site->again && !whole[site->group] &&
+			     has_others(site);
 	}
 }
 

@@ -87,6 +87,9 @@ uint32_t *training_places_of(struct training *training, const struct observation
 /* By number: the reads that UNSNARL_GUARD_ADDRESS makes of the address itself, which guarded builds do not have.
  * They stand where the mark is read. The caller frees it. */
 bool *training_mark_reads(const struct guard_set *places);
+/* Would as many more traces tell of some access whether threads take turns at it? Those that most traces come back to
+ * are asked for. */
+bool training_asks_for_turns(const struct training *training);
 /* Says of each place whether it is shared, and joins those that meet in a set. Call it before what follows. */
 void training_settle(struct training *training);
 

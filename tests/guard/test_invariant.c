@@ -344,7 +344,23 @@ static void test_hostile_log(void **unused)
 
 /* ---- whose turn it was ---- */
 
-/* Whether a thread came back to a byte before another did, by looking back over all events. */
+/* Did this event's thread touch the byte last, or before another thread did? */
+static void come_back(size_t k, uint64_t byte, bool *again, bool *returned)
+{
+	bool own_last = false, first = true;
+
+	for (size_t i = k; i-- > 0 && same_life(i, k, byte);) {
+		if (!touches(&events[i], byte))
+			continue;
+		bool own = events[i].thread == events[k].thread;
+
+		own_last |= first && own;
+		*returned |= own && !own_last;
+		first = false;
+	}
+	*again |= own_last;
+}
+
 static void test_again(void **unused)
 {
 	(void)unused;
@@ -354,7 +370,7 @@ static void test_again(void **unused)
 
 		nevents = 1 + below(40);
 		const struct observations traced = random_trace();
-		bool expected[PLACES] = { false };
+		bool expected[PLACES] = { false }, returned[PLACES] = { false };
 
 		training_start(&training);
 		training_trace(&training, &traced, &atlas);
@@ -363,14 +379,11 @@ static void test_again(void **unused)
 		for (size_t k = 0; k < nevents; k++)
 			for (uint64_t byte = events[k].address; byte < events[k].address + events[k].size;
 			     byte++)
-				for (size_t i = k; i-- > 0 && same_life(i, k, byte);)
-					if (touches(&events[i], byte)) {
-						expected[events[k].site] |=
-							events[i].thread == events[k].thread;
-						break;
-					}
-		for (unsigned i = 0; i < PLACES; i++)
+				come_back(k, byte, &expected[events[k].site], &returned[events[k].site]);
+		for (unsigned i = 0; i < PLACES; i++) {
 			assert_int_equal(guard_set_site(&training.places, places[i])->again, expected[i]);
+			assert_int_equal(guard_set_site(&training.places, places[i])->returns, returned[i]);
+		}
 		training_free(&training);
 	}
 	nevents = EVENTS;
