@@ -46,8 +46,12 @@ struct series {
 
 static bool is_enough(const struct series *series)
 {
-	return series->runs->done >= series->runs->most || cmds_interrupted() ||
-	       (series->runs->until_converged && series->quiet.runs > TRAINING_QUIET);
+	const struct learn_runs *runs = series->runs;
+	bool hopeless =
+		runs->done == runs->failed && runs->done > TRAINING_QUIET; /* and only passing runs teach */
+
+	return runs->done >= runs->most || cmds_interrupted() ||
+	       (runs->until_converged && (series->quiet.runs > TRAINING_QUIET || hopeless));
 }
 
 /* The runs of one pool. */

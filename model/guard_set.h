@@ -115,6 +115,8 @@ void guard_set_match(const struct guard_set *set, const struct site *sites, size
 void guard_set_write(FILE *out, const struct guard_set *set);
 /* Writes beside `path` and renames: a reader sees the old file or the new one. */
 struct error *guard_set_save(const char *path, const struct guard_set *set);
+/* Would that be possible? Asked before an hour of runs. */
+struct error *guard_set_try_save(const char *path);
 /* Reads text of any origin; `name` is for sentences. */
 struct error *guard_set_parse(const char *text, size_t size, const char *name, struct guard_set *out);
 struct error *guard_set_read(const char *path, struct guard_set *out);

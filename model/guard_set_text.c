@@ -127,6 +127,18 @@ static FILE *open_beside(char *template)
 	return fd < 0 ? NULL : fdopen(fd, "w");
 }
 
+struct error *guard_set_try_save(const char *path)
+{
+	_cleanup_free_ char *fresh = memory_format("%s.new-XXXXXX", path);
+	FILE *out = open_beside(fresh);
+
+	if (!out)
+		return error_errno(errno, "cannot write %s", path);
+	fclose(out);
+	unlink(fresh);
+	return NULL;
+}
+
 struct error *guard_set_save(const char *path, const struct guard_set *set)
 {
 	_cleanup_free_ char *fresh = memory_format("%s.new-XXXXXX", path);
