@@ -205,6 +205,20 @@ for i in 1 2 3 4 5 6; do
 done
 check "it fails without the patch ($plain of 6)" test $plain -ge 1
 check "never with it" test $held = 0
+# The other thread changes the same variable elsewhere: the finding does not name that place.
+sed -e '/^int main/i static void *put(void *amount)\n{\n\tfor (long i = 0; inside < 1 && i < 30000000; i++)\n\t\t;' \
+	-e '/^int main/i \\tshared.total += (long)amount;\n\tinside++;\n\treturn NULL;\n}\n' \
+	-e 's/NULL, add,/NULL, i ? put : add,/' update.c >twice.c
+sed 's|/update"|/twice"|; s|update\.c|twice.c|g' finding.json >other.json
+$unsnarl cc $flags -o twice twice.c
+check "a patch knows other places of the variable" $unsnarl guard --only other.json --limit 20000 -o patch
+$unsnarl cc --guard patch $flags -o patched twice.c
+plain=0 held=0
+for i in 1 2 3 4 5 6; do
+	UNSNARL_GUARD=off ./patched >/dev/null || plain=$((plain + 1))
+	./patched >/dev/null || held=$((held + 1))
+done
+check "it fails without the patch ($plain of 6), never with it ($held)" test $plain -ge 1 -a $held = 0
 $unsnarl guard --only rubbish -o x 2>err.txt
 check "rubbish is no finding" test $? = 2
 
