@@ -266,6 +266,13 @@ static struct error *learn_first(struct exposure *exposure, uint64_t build)
 		TRY(learn_witnesses(exposure->store, &exposure->launch, build, &runs, runs.most));
 		TRY(training_add(&training, exposure->store, exposure->campaign, false));
 	}
+	if (cmds_interrupted())
+		return error_new("interrupted; the runs until then are recorded");
+	if (!training.runs.n && runs.done > runs.failed)
+		return error_new(
+			"runs of %s passed, but in none of them an observed access met another thread's: "
+			"no order can be turned round",
+			exposure->launch.argv[0]);
 	if (!training.runs.n)
 		return error_new("no run of %s passed, so no order is known to be kept",
 				 exposure->launch.argv[0]);
@@ -340,9 +347,11 @@ static struct error *expose_main(int argc, char **argv, int *status)
 						   .timeout_s = options.timeout_s,
 						   .expect = options.expect,
 						   .check = options.check };
-	TRY(expose(&exposure, build));
-	cmds_world_tell("expose", &world, false);
+	struct error *error = expose(&exposure, build);
+
 	*status = cmds_interrupted() ? CMDS_INTERRUPTED : exposure.findings.n > 0;
+	TRY(error);
+	cmds_world_tell("expose", &world, false);
 	return NULL;
 }
 

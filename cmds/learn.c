@@ -110,9 +110,31 @@ static struct launch_options launch_of(const struct learn_options *options)
 					.check = options->check };
 }
 
-/* Runs the program; *path is where it lies. */
-static struct error *train(const struct learn_options *options, struct store *store, char **argv, char **path,
-			   bool *interrupted)
+/* What would be of no use after all the runs is said before them. */
+static struct error *check(const struct learn_options *options)
+{
+	double share;
+
+	TRY(read_percent("--bias", options->bias, &share));
+	TRY(read_percent("--rare", options->rare, &share));
+	if (options->explain)
+		TRY(learn_explain_check(options->explain));
+	return options->out ? guard_set_try_save(options->out) : NULL;
+}
+
+/* Guards are built from source. */
+static struct error *check_program(const struct learn_options *options, const char *name, char **path,
+				   uint64_t *build)
+{
+	enum loom loom = LOOM_COMPILED;
+
+	TRY(launch_check(name, &loom, path, build));
+	return options->free ? NULL : launch_check_control(*path);
+}
+
+/* Runs the program that lies at `path`. */
+static struct error *train(const struct learn_options *options, struct store *store, char **argv,
+			   const char *path, uint64_t build, bool *interrupted)
 {
 	struct launch_options launch = launch_of(options);
 	struct learn_runs runs = { .most = options->runs ? options->runs : RUNS_UNTIL_CONVERGED,
@@ -120,13 +142,8 @@ static struct error *train(const struct learn_options *options, struct store *st
 				   .free = options->free,
 				   .jobs = options->jobs,
 				   .store = options->store };
-	enum loom loom = LOOM_COMPILED; /* guards are built from source */
-	uint64_t build;
 
-	TRY(launch_check(argv[0], &loom, path, &build));
-	if (!options->free)
-		TRY(launch_check_control(*path));
-	launch.path = *path;
+	launch.path = path;
 	launch.argv = argv;
 	TRY(learn_run(store, &launch, build, &runs));
 	*interrupted = runs.interrupted;
@@ -146,6 +163,8 @@ static struct error *train(const struct learn_options *options, struct store *st
 static struct error *choose(const struct learn_options *options, struct store *store, const char *program,
 			    struct cmds_campaigns *campaigns, struct training *training)
 {
+	bool trained = program != NULL;
+
 	TRY(cmds_campaigns(store, options->campaign, campaigns));
 	if (!campaigns->n)
 		return error_new("no runs are recorded yet; unsnarl learn -- ./program records some");
@@ -163,6 +182,11 @@ static struct error *choose(const struct learn_options *options, struct store *s
 			else
 				training->campaigns.n--;
 		}
+	if (!training->runs.n && trained)
+		return error_new(
+			"runs of %s passed, but in none of them an observed access met another thread's: "
+			"there is nothing to guard",
+			program);
 	if (!training->runs.n)
 		return error_new("no passing run with predecessors is recorded; record some with unsnarl "
 				 "learn -- ./program");
@@ -191,8 +215,7 @@ static struct error *answer(const struct learn_options *options, struct training
 	learn_print(training, all);
 	if (biased)
 		learn_groups_print(all, bias);
-	if (options->out)
-		learn_saved_print(options->out, set->sites.n);
+	learn_saved_print(options->out, set->sites.n);
 	return NULL;
 }
 
@@ -265,19 +288,23 @@ static struct error *learn_main(int argc, char **argv, int *status)
 					 .store = CMDS_STORE };
 	_cleanup_(store_closep) struct store *store = NULL;
 	_cleanup_free_ char *path = NULL;
+	uint64_t build = 0;
 	bool interrupted = false;
 	char **operands;
 
 	TRY(options_parse(&page, argc, argv, &options, &operands));
 	if (!operands)
 		return NULL;
+	TRY(check(&options));
+	if (operands[0])
+		TRY(check_program(&options, operands[0], &path, &build));
 	_cleanup_(world_close) struct world world = WORLD_CLOSED;
 
 	TRY(cmds_world_open("learn", &options.world, &world));
 	options.place = &world;
 	TRY(store_open(options.store, operands[0] != NULL, &store));
 	if (operands[0])
-		TRY(train(&options, store, operands, &path, &interrupted));
+		TRY(train(&options, store, operands, path, build, &interrupted));
 	if (interrupted) {
 		*status = CMDS_INTERRUPTED;
 		return error_new("interrupted; the runs until then are recorded");

@@ -46,8 +46,12 @@ struct series {
 
 static bool is_enough(const struct series *series)
 {
-	return series->runs->done >= series->runs->most || cmds_interrupted() ||
-	       (series->runs->until_converged && series->quiet.runs > TRAINING_QUIET);
+	const struct learn_runs *runs = series->runs;
+	bool hopeless =
+		runs->done == runs->failed && runs->done > TRAINING_QUIET; /* and only passing runs teach */
+
+	return runs->done >= runs->most || cmds_interrupted() ||
+	       (runs->until_converged && (series->quiet.runs > TRAINING_QUIET || hopeless));
 }
 
 /* The runs of one pool. */
@@ -179,10 +183,9 @@ struct error *learn_trace(const struct campaign *campaign, const struct launch_o
 
 	training->quiet = 0;
 	for (uint64_t i = 0; !cmds_interrupted(); i++) {
-		bool enough = n != LEARN_TRACES_ENOUGH
-				      ? i >= n
-				      : i >= TRACES_LEAST &&
-						(training->quiet >= TRAINING_QUIET || spent_s > TRACING_S);
+		bool told = training->quiet >= TRAINING_QUIET && !training_asks_for_turns(training);
+		bool enough = n != LEARN_TRACES_ENOUGH ? i >= n
+						       : i >= TRACES_LEAST && (told || spent_s > TRACING_S);
 
 		if (enough)
 			break;

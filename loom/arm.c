@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "loom/armed_format.h"
+#include "loom/compile/guard_data.h" /* traits */
 #include "loom/guard/guard.h" /* struct guard_rule_data */
 
 #define PAGE 4096u
@@ -54,7 +55,7 @@ static void put_sites(struct bytes *bytes, struct armed_header *header, const st
 {
 	size_t n = set->sites.n + 1;
 	_cleanup_free_ uint64_t *rows = memory_alloc(n * header->words * sizeof *rows);
-	_cleanup_free_ uint8_t *any = memory_alloc(n), *shifts = memory_alloc(n), *own = memory_alloc(n);
+	_cleanup_free_ uint8_t *any = memory_alloc(n), *shifts = memory_alloc(n), *traits = memory_alloc(n);
 	_cleanup_free_ uint32_t *numbers = guard_set_alike(set);
 	_cleanup_free_ uint16_t *alike = memory_alloc(n * sizeof *alike);
 	_cleanup_free_ struct armed_name *names = memory_alloc(n * sizeof *names);
@@ -71,7 +72,7 @@ static void put_sites(struct bytes *bytes, struct armed_header *header, const st
 			rows[number * header->words + site->before.items[i] / 64] |=
 				1ull << site->before.items[i] % 64;
 		any[number] = site->any;
-		own[number] = site->own;
+		traits[number] = guard_data_traits(site);
 		shifts[number] = (uint8_t)__builtin_ctz(site->grain);
 		alike[number] = (uint16_t)numbers[number];
 		names[number] = (struct armed_name){ .id = site->id,
@@ -92,7 +93,7 @@ static void put_sites(struct bytes *bytes, struct armed_header *header, const st
 	VEC_FREE(&doubted);
 	header->rows = put(bytes, rows, n * header->words * sizeof *rows);
 	header->any = put(bytes, any, n);
-	header->own = put(bytes, own, n);
+	header->traits = put(bytes, traits, n);
 	header->shifts = put(bytes, shifts, n);
 	header->alike = put(bytes, alike, n * sizeof *alike);
 	header->names = put(bytes, names, n * sizeof *names);

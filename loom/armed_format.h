@@ -16,7 +16,7 @@ struct armed_header {
 	uint64_t magic, size, hash;
 	uint32_t nsites, nrules, nroles, nunits;
 	uint32_t limit_us, words;
-	uint32_t rows, any, own, shifts, alike, names, rules, roles, units, strings; /* offsets */
+	uint32_t rows, any, traits, shifts, alike, names, rules, roles, units, strings; /* offsets */
 	uint32_t ndoubted, doubted;
 	uint32_t
 		doors; /* offset of ARMED_DOORS doors, at a multiple of the page size; the program adds to them */

@@ -220,8 +220,8 @@ static bool may_violate(const struct guard_set *set, uint32_t number, size_t gro
 {
 	const struct guard_site *site = guard_set_site(set, number);
 
-	return !site->any &&
-	       (site->own || !guard_set_allows(set, number, GUARD_NIL) || site->before.n < group_size + 1);
+	return !site->any && (site->own || site->turn || !guard_set_allows(set, number, GUARD_NIL) ||
+			      site->before.n < group_size + 1);
 }
 
 void guard_set_find_idle(struct guard_set *set)

@@ -38,7 +38,11 @@ struct guard_site {
 	char *file, *function, *variable, *through; /* never NULL */
 	bool any;                                   /* anything may come before it */
 	bool begins;                                /* training: it was the first at some location */
-	bool own;             /* with GUARD_NIL: where nobody else has been the thread itself has */
+	bool own;         /* with GUARD_NIL: where nobody else has been the thread itself has */
+	bool turn;        /* another thread's access comes right before it, never the thread's own */
+	bool again;       /* training: the thread's own access came right before it */
+	uint32_t returns; /* training: traces in which a thread came back to it when another had been there */
+	uint64_t returned;    /* training: the last of these */
 	uint8_t memory;       /* enum guard_memory, several at once */
 	bool idle;            /* not in the text: see guard_set_find_idle */
 	VEC(uint32_t) before; /* rising: GUARD_NIL, numbers of sites */
@@ -111,6 +115,8 @@ void guard_set_match(const struct guard_set *set, const struct site *sites, size
 void guard_set_write(FILE *out, const struct guard_set *set);
 /* Writes beside `path` and renames: a reader sees the old file or the new one. */
 struct error *guard_set_save(const char *path, const struct guard_set *set);
+/* Would that be possible? Asked before an hour of runs. */
+struct error *guard_set_try_save(const char *path);
 /* Reads text of any origin; `name` is for sentences. */
 struct error *guard_set_parse(const char *text, size_t size, const char *name, struct guard_set *out);
 struct error *guard_set_read(const char *path, struct guard_set *out);

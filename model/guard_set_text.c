@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define TITLE "unsnarl guard set"
-#define VERSION 2
+#define VERSION 3
 #define MOST_BYTES ((size_t)1 << 28)
 
 /* ---- writing ---- */
@@ -70,6 +70,8 @@ static void put_site(FILE *out, const struct guard_set *set, uint32_t number)
 	fprintf(out, "\n  after");
 	if (site->any)
 		fprintf(out, " any");
+	if (site->turn)
+		fprintf(out, " turn");
 	for (size_t i = 0; i < site->before.n; i++) {
 		if (site->before.items[i] == GUARD_NIL)
 			fprintf(out, site->own ? " own" : " nil");
@@ -123,6 +125,18 @@ static FILE *open_beside(char *template)
 	if (fd >= 0)
 		fchmod(fd, 0666 & ~mask);
 	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
+struct error *guard_set_try_save(const char *path)
+{
+	_cleanup_free_ char *fresh = memory_format("%s.new-XXXXXX", path);
+	FILE *out = open_beside(fresh);
+
+	if (!out)
+		return error_errno(errno, "cannot write %s", path);
+	fclose(out);
+	unlink(fresh);
+	return NULL;
 }
 
 struct error *guard_set_save(const char *path, const struct guard_set *set)
@@ -331,6 +345,8 @@ static bool read_before(struct text *text, uint64_t sites, struct guard_set *set
 		next += doubted;
 		if (!doubted && strcmp(next, "any") == 0)
 			guard_set_site(set, site)->any = true;
+		else if (!doubted && strcmp(next, "turn") == 0)
+			guard_set_site(set, site)->turn = true;
 		else if (!doubted && strcmp(next, "own") == 0)
 			guard_set_site(set, site)->own = guard_set_allow(set, site, GUARD_NIL);
 		else if (strcmp(next, "nil") != 0 && (!number_in(next, sites, &before) || !before))

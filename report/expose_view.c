@@ -8,6 +8,7 @@
 
 #include "report/answer.h"
 #include "report/finding_view.h"
+#include "report/words.h"
 
 void expose_tell_finding(struct finding *finding)
 {
@@ -39,9 +40,16 @@ void expose_print(const struct exposed *exposed)
 	_cleanup_free_ char *program = memory_string(exposed->program);
 	struct excerpts excerpts = { .folder = memory_string(dirname(program)) };
 
-	printf("%zu accesses only ever came after one other or a few writes; %" PRIu64
-	       " of these orders could be turned round, %" PRIu64 " of them without harm.\n",
-	       exposed->orders, exposed->turned, exposed->harmless);
+	_cleanup_free_ char *kept = words_count(exposed->orders, "access", "accesses");
+
+	if (exposed->orders)
+		printf("%s only ever came after one other or a few writes. Orders that could be\nturned "
+		       "round: %" PRIu64 ", without harm: %" PRIu64 "%s.\n",
+		       kept, exposed->turned, exposed->harmless,
+		       exposed->findings->n ? ""
+					    : "; none did harm more often than the program fails by itself");
+	else
+		printf("No access only ever came after one other or a few writes: no order to turn round.\n");
 	for (size_t i = 0; i < exposed->findings->n; i++)
 		finding_print(&exposed->findings->items[i], &excerpts, stdout);
 	excerpt_free(&excerpts);

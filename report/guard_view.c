@@ -32,7 +32,10 @@ static void print_one(const struct violation *violation, size_t rank)
 			    *count = words_count(times, "time", "times");
 
 	printf("%zu. thread %u: %s\n", rank, violation->access.thread, access);
-	if (violation->before.id) {
+	if (violation->again) {
+		printf("   once more, before another thread had been there again, which never was so in "
+		       "training\n");
+	} else if (violation->before.id) {
 		_cleanup_free_ char *before = words_of(&violation->before);
 
 		printf("   right after thread %u: %s,\n   which it never came after in training\n",
@@ -61,10 +64,14 @@ static void tell_finding(const struct violation *violation, struct finding *find
 	uint64_t times = violation->resolved + violation->unresolved + violation->unfinished;
 
 	finding->summary = memory_string(
-		violation->before.id ? "The second access came right after the first one of another thread, "
-				       "which it never did in training."
-				     : "The access came before any other thread's, which it never did in "
-				       "training.");
+		violation->again
+			? "The thread came once more before another one had been there again, which it never "
+			  "did in training."
+		: violation->before.id
+			? "The second access came right after the first one of another thread, "
+			  "which it never did in training."
+			: "The access came before any other thread's, which it never did in "
+			  "training.");
 	finding->evidence =
 		memory_format("%" PRIu64 " times: %" PRIu64 " resolved by waiting, %" PRIu64 " not, %" PRIu64
 			      " when the process ended",

@@ -81,11 +81,13 @@ static void say_cost(const struct training *training, const struct guard_set *se
 
 	if (!all || !training->counted)
 		return;
-	printf("In a traced run %" PRIu64 " of %" PRIu64 " accesses were at them: about %.2g ms of processor "
-	       "time "
-	       "for guarding all, at %g ns each%s.\n",
+	double cost_ns = (double)(guarded / training->counted) * GUARDED_NS;
+
+	printf("A traced run came to them %" PRIu64 " times, of %" PRIu64
+	       " accesses in all. Guarding\nthem costs about "
+	       "%.2g %s of processor time, %g ns each%s.\n",
 	       guarded / training->counted, all / training->counted,
-	       (double)(guarded / training->counted) * GUARDED_NS / 1e6, GUARDED_NS,
+	       cost_ns < 1e6 ? cost_ns / 1e3 : cost_ns / 1e6, cost_ns < 1e6 ? "us" : "ms", GUARDED_NS,
 	       guarded > all / 20 && guarded / training->counted > 10000
 		       ? "; --bias leaves the most frequent out"
 		       : "");
@@ -108,9 +110,9 @@ void learn_print(struct training *training, const struct guard_set *set)
 		       "limit.\n",
 		       training->left_out);
 	if (training->lucky)
-		printf("Controlled runs failed, so others may have passed by luck: %zu more members are left "
-		       "out, which "
-		       "fewer than one in %u free runs had. Where they come the guarded program stalls.\n",
+		printf("Controlled runs failed, so others may have passed by luck: %zu more members, rare in "
+		       "free "
+		       "runs (hardly one in %u), are in doubt. Where they come the guarded program stalls.\n",
 		       training->lucky, TRAINING_USUAL);
 	if (training->use_failed)
 		printf("Failed runs were used too, %" PRIu32
@@ -191,7 +193,7 @@ static void explain_place(struct training *training, uint32_t number)
 			printf(", but %" PRIu32 " of %" PRIu32 " failed ones: left out", member->failed,
 			       training->failures);
 		else if (!member->stands)
-			printf(", but hardly in free ones: left out");
+			printf(", but rare in free ones: in doubt");
 		printf("\n");
 	}
 }
@@ -219,13 +221,25 @@ static bool take_apart(const char *where, char **file, uint32_t *line, uint32_t 
 	return good && *copy;
 }
 
+#define NO_PLACE "%s is no place: --explain wants FILE:LINE or FILE:LINE:COLUMN"
+
+struct error *learn_explain_check(const char *where)
+{
+	_cleanup_free_ char *file = NULL;
+	uint32_t line, column;
+
+	if (!take_apart(where, &file, &line, &column))
+		return error_new(NO_PLACE, where);
+	return NULL;
+}
+
 struct error *learn_explain_print(struct training *training, const char *where)
 {
 	_cleanup_free_ char *file = NULL;
 	uint32_t line = 0, column, found = 0;
 
 	if (!take_apart(where, &file, &line, &column))
-		return error_new("%s is no place: --explain wants FILE:LINE or FILE:LINE:COLUMN", where);
+		return error_new(NO_PLACE, where);
 	for (uint32_t number = 1; number <= training->places.sites.n; number++)
 		if (is_there(guard_set_site(&training->places, number), file, line, column)) {
 			explain_place(training, number);
@@ -292,7 +306,12 @@ void learn_json(struct training *training, const struct guard_set *set, const st
 
 void learn_saved_print(const char *path, size_t accesses)
 {
-	_cleanup_free_ char *file = text_clean(path);
+	_cleanup_free_ char *file = text_clean(path ? path : "");
+
+	if (!path) {
+		printf("Next:\n  unsnarl learn -o FILE  writes it as a guard set\n");
+		return;
+	}
 
 	printf("The guard set is in %s: %zu accesses. Next:\n"
 	       "  unsnarl cc --guard %s ...  builds the program for production\n",

@@ -9,7 +9,10 @@
 void learn_print(struct training *training, const struct guard_set *set);
 void learn_groups_print(const struct guard_set *set, const struct bias *bias);
 /* The sets of one line of source, FILE:LINE[:COLUMN]. */
+/* Is it a place at all? */
+struct error *learn_explain_check(const char *where);
 struct error *learn_explain_print(struct training *training, const char *where);
+/* What to do next; path NULL: it was not written. */
 void learn_saved_print(const char *path, size_t accesses);
 /* `file` may be NULL. */
 void learn_json(struct training *training, const struct guard_set *set, const struct bias *bias,

@@ -34,29 +34,29 @@ static uint32_t known_number(const struct guard_set *set, uint64_t id)
 	return guard_set_find(set, id);
 }
 
+/* The number of a unit's site in the set, which has it from now on. */
+static uint32_t number_site(struct guard_set *set, const struct unit *unit, uint32_t index)
+{
+	_cleanup_free_ struct place_rank *ranks = memory_alloc((unit->nsites + 1) * sizeof *ranks);
+
+	place_ranks(unit->sites, unit->nsites, ranks);
+	uint32_t number = known_number(set, place_id(&unit->sites[index], ranks[index]));
+
+	if (!number) {
+		number = guard_set_add(set, &unit->sites[index], ranks[index]);
+		guard_set_site(set, number)->any = true;
+	}
+	return number;
+}
+
 /* The place of an access in the program; 0 when the program does not have it. */
 static uint32_t place_access(struct guard_set *set, const struct finding_access *access,
 			     const struct unit *units, size_t nunits)
 {
-	for (size_t u = 0; u < nunits; u++) {
-		_cleanup_free_ struct place_rank *ranks = NULL;
-
-		for (uint32_t i = 0; i < units[u].nsites; i++) {
-			const struct site *site = &units[u].sites[i];
-
-			if (!is_it(access, site))
-				continue;
-			ranks = memory_alloc((units[u].nsites + 1) * sizeof *ranks);
-			place_ranks(units[u].sites, units[u].nsites, ranks);
-			uint32_t number = known_number(set, place_id(site, ranks[i]));
-
-			if (!number) {
-				number = guard_set_add(set, site, ranks[i]);
-				guard_set_site(set, number)->any = true;
-			}
-			return number;
-		}
-	}
+	for (size_t u = 0; u < nunits; u++)
+		for (uint32_t i = 0; i < units[u].nsites; i++)
+			if (is_it(access, &units[u].sites[i]))
+				return number_site(set, &units[u], i);
 	return 0;
 }
 
@@ -88,17 +88,18 @@ static void add_other(struct guard_rule *rule, uint32_t site)
 
 /* A write that belongs to an update in the source comes with its read: what was read before the group would undo what
  * the group wrote. */
-static void add_other_of(struct patch *patch, struct guard_rule *rule, size_t index)
+static void add_other_of(struct patch *patch, struct guard_rule *rule, uint32_t other)
 {
-	struct finding_access read = patch->finding->accesses.items[index];
+	const struct guard_site *write = guard_set_site(patch->set, other);
+	struct finding_access read = { .kind = SITE_READ,
+				       .line = write->line,
+				       .column = write->column,
+				       .file = write->file,
+				       .function = write->function };
 
-	add_other(rule, patch->numbers[index]);
-	if (read.kind != SITE_WRITE)
+	add_other(rule, other);
+	if (write->kind != SITE_WRITE)
 		return;
-	const struct guard_site *write = guard_set_site(patch->set, patch->numbers[index]);
-
-	read.kind = SITE_READ;
-	read.column = write->column;
 	uint32_t number = place_access(patch->set, &read, patch->units, patch->nunits);
 
 	if (!number)
@@ -106,6 +107,23 @@ static void add_other_of(struct patch *patch, struct guard_rule *rule, size_t in
 	add_other(rule, number);
 	if (!guard_rule_updates(patch->set, rule, number)) /* of another variable in the same place */
 		rule->others.n--;
+}
+
+/* The finding names one way to come in between; the program may do the same to the same variable at other places, and
+ * fail the same way. Where addresses do not tell who meets, that would be all objects of the kind. */
+static void add_alike(struct patch *patch, struct guard_rule *rule, uint32_t other)
+{
+	const char *leaf = place_leaf(guard_set_site(patch->set, other)->variable);
+	enum site_kind kind = guard_set_site(patch->set, other)->kind;
+
+	for (size_t u = 0; *leaf && !rule->apart && u < patch->nunits; u++)
+		for (uint32_t i = 0; i < patch->units[u].nsites; i++) {
+			const struct site *site = &patch->units[u].sites[i];
+
+			if (place_is_access(site) && site->kind == kind &&
+			    strcmp(place_leaf(site->variable), leaf) == 0)
+				add_other_of(patch, rule, number_site(patch->set, &patch->units[u], i));
+		}
 }
 
 /* Others wait at their accesses to any of the locations, and at the group's own: they may run it, too. */
@@ -127,8 +145,10 @@ static struct error *make_atomic(struct patch *patch)
 
 	rule->apart = finding->class == FINDING_MULTI_ATOMICITY || strcmp(one->variable, two->variable) != 0;
 	for (size_t i = 0; i < finding->accesses.n; i++)
-		if (finding->accesses.items[i].thread != finding->accesses.items[first].thread)
-			add_other_of(patch, rule, i);
+		if (finding->accesses.items[i].thread != finding->accesses.items[first].thread) {
+			add_other_of(patch, rule, patch->numbers[i]);
+			add_alike(patch, rule, patch->numbers[i]);
+		}
 	add_other(rule, rule->first);
 	return NULL;
 }
@@ -180,18 +200,21 @@ static struct error *make(struct patch *patch, const struct unit *units, size_t 
 				place_file_name(access->file), access->line,
 				*access->function ? access->function : "any function");
 	}
-	settle_grain(patch->set);
 	switch (patch->finding->class) {
 	case FINDING_ATOMICITY:
 	case FINDING_MULTI_ATOMICITY:
-		return make_atomic(patch);
+		TRY(make_atomic(patch));
+		break;
 	case FINDING_ORDER:
 	case FINDING_RACE:
-		return make_order(patch);
+		TRY(make_order(patch));
+		break;
 	default:
 		return error_new("a %s cannot be held down by letting accesses wait",
 				 finding_class_words(patch->finding->class));
 	}
+	settle_grain(patch->set);
+	return NULL;
 }
 
 struct error *emergency_set(const struct finding *finding, const struct unit *units, size_t nunits,

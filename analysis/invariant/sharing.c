@@ -14,6 +14,8 @@
 
 struct granule {
 	uint32_t nodes[GRANULE]; /* by byte; 0 untouched in this life */
+	uint32_t last[GRANULE];  /* by byte that has a node: the thread that touched it last */
+	uint32_t seen[GRANULE];  /* and a bit for each that ever did; several threads may share one */
 	uint8_t memory;          /* enum guard_memory of the small blocks in it; 0 unknown */
 };
 
@@ -145,6 +147,19 @@ static void meet(struct walk *walk, struct node *met, uint32_t place, uint32_t t
 		walk->training->marked.items[place] = true;
 }
 
+/* A byte that somebody has touched before. */
+static void come_again(const struct walk *walk, struct guard_site *site, const struct granule *granule,
+		       uint64_t at, uint32_t thread)
+{
+	uint64_t trace = walk->training->traces + 1;
+
+	site->again |= granule->last[at] == thread;
+	if (granule->last[at] == thread || !(granule->seen[at] >> thread % 32 & 1) || site->returned == trace)
+		return;
+	site->returned = trace;
+	site->returns++;
+}
+
 static void touch(struct walk *walk, uint32_t place, const struct event *event)
 {
 	uint64_t size = event->size < LONGEST ? event->size : LONGEST, end = event->address + size;
@@ -160,7 +175,12 @@ static void touch(struct walk *walk, uint32_t place, const struct event *event)
 			if (!*node) {
 				*node = new_node(walk, place, event->thread);
 				site->begins = true;
+				granule->seen[byte % GRANULE] = 0;
+			} else {
+				come_again(walk, site, granule, byte % GRANULE, event->thread);
 			}
+			granule->last[byte % GRANULE] = event->thread;
+			granule->seen[byte % GRANULE] |= 1u << event->thread % 32;
 			meet(walk, &walk->nodes.items[*node - 1], place, event->thread);
 			byte++;
 		} while (byte < end && byte % GRANULE);
@@ -259,13 +279,14 @@ static void count_accesses(struct training *training, const struct observations 
 			guard_set_site(&training->places, places[traced->events[i].site])->count++;
 }
 
-/* Accesses that were the first at a location. */
-static size_t count_first(const struct training *training)
+/* What traces have told of accesses: was it the first at a location, did its thread come back to one? */
+static size_t count_told(const struct training *training)
 {
 	size_t n = 0;
 
 	for (uint32_t number = 1; number <= training->places.sites.n; number++)
-		n += guard_set_site(&training->places, number)->begins;
+		n += guard_set_site(&training->places, number)->begins +
+		     (size_t)guard_set_site(&training->places, number)->again;
 	return n;
 }
 
@@ -274,7 +295,7 @@ void training_trace(struct training *training, const struct observations *traced
 	_cleanup_free_ uint32_t *places = training_places_of(training, traced, atlas);
 	_cleanup_free_ bool *marks = training_mark_reads(&training->places);
 	struct walk walk = { .training = training, .marks = marks };
-	size_t began = count_first(training);
+	size_t began = count_told(training);
 
 	count_accesses(training, traced, places);
 	walk_over(&walk, traced, places);
@@ -285,5 +306,5 @@ void training_trace(struct training *training, const struct observations *traced
 	VEC_FREE(&walk.nodes);
 	VEC_FREE(&walk.large);
 	training->traces++;
-	training->quiet = count_first(training) > began ? 0 : training->quiet + 1;
+	training->quiet = count_told(training) > began ? 0 : training->quiet + 1;
 }

@@ -192,6 +192,22 @@ static void add_witness(struct training *training, const roaring_bitmap_t *had, 
 	roaring_free_uint32_iterator(at);
 }
 
+/* Is it sure enough that at least one free run in TRAINING_USUAL has it? The binomial distribution is taken to be
+ * normal: `over` is by how much more had it, and may come of chance in one of twenty such samples (1.645 standard
+ * deviations). */
+static bool is_usual(uint64_t witnesses, uint64_t runs)
+{
+	double n = (double)runs, share = 1.0 / TRAINING_USUAL, over = (double)witnesses - n * share;
+
+	return over >= 0 && over * over >= 1.645 * 1.645 * n * share * (1 - share);
+}
+
+/* Control brings luck about. What free runs have as often as controlled ones is not of its making, however rare. */
+static bool is_natural(const struct training_member *member, const struct training_campaign *campaign)
+{
+	return (uint64_t)member->witnesses * campaign->used >= (uint64_t)member->taught * campaign->free;
+}
+
 /* At the end of a campaign: which of the members that it taught stand? */
 static void judge(struct training *training)
 {
@@ -204,9 +220,9 @@ static void judge(struct training *training)
 	for (size_t i = 0; i < training->members.n; i++) {
 		struct training_member *member = &training->members.items[i];
 
-		member->stands |=
-			member->taught && (!campaign->judged || !reached[member->place] ||
-					   (uint64_t)member->witnesses * TRAINING_USUAL >= campaign->free);
+		member->stands |= member->taught && (!campaign->judged || !reached[member->place] ||
+						     is_natural(member, campaign) ||
+						     is_usual(member->witnesses, campaign->free));
 		member->taught = member->witnesses = 0;
 	}
 }
@@ -379,20 +395,59 @@ static void settle_memory(const struct training *training, struct guard_set *set
 			guard_set_site(set, number)->memory = memories[guard_set_site(set, number)->group];
 }
 
+/* Groups with copies, of which only the beginning is on record. */
+static void find_whole(const struct guard_set *set, bool *whole)
+{
+	for (uint32_t number = 1; number <= set->sites.n; number++)
+		whole[guard_set_site(set, number)->group] |= guard_set_site(set, number)->size == 0;
+}
+
+/* Does anybody come before it at all? */
+static bool has_others(const struct guard_site *site)
+{
+	return site->before.n && site->before.items[site->before.n - 1] != GUARD_NIL;
+}
+
 /* Reads that in no trace were the first at their location, of enough to say so, with others that are told apart as
  * exactly: where no other thread has been they expect their own thread to have been. */
 static void settle_own(const struct training *training, struct guard_set *set)
 {
 	_cleanup_free_ bool *whole = memory_alloc(training->places.sites.n + 1);
 
-	/* Of copies only the beginning is on record. */
-	for (uint32_t number = 1; number <= set->sites.n; number++)
-		whole[guard_set_site(set, number)->group] |= guard_set_site(set, number)->size == 0;
+	find_whole(set, whole);
 	for (uint32_t number = 1; number <= set->sites.n; number++) {
 		struct guard_site *site = guard_set_site(set, number);
 
 		site->own = training->quiet >= TRAINING_QUIET && site->kind == SITE_READ && site->count &&
 			    !site->begins && !whole[site->group] && guard_set_allows(set, number, GUARD_NIL);
+	}
+}
+
+bool training_asks_for_turns(const struct training *training)
+{
+	for (size_t i = 0; i < training->places.sites.n; i++) {
+		const struct guard_site *site = &training->places.sites.items[i];
+
+		if (!site->again && site->returns < TRAINING_QUIET &&
+		    2ull * site->returns >= training->traces)
+			return true;
+	}
+	return false;
+}
+
+/* Accesses that no thread ever came back to before another had been there, in enough traces in which one came back: as
+ * whoever takes what others make for it. By the last access of another thread alone the second time would look like the
+ * first. */
+static void settle_turns(const struct training *training, struct guard_set *set)
+{
+	_cleanup_free_ bool *whole = memory_alloc(training->places.sites.n + 1);
+
+	find_whole(set, whole);
+	for (uint32_t number = 1; number <= set->sites.n; number++) {
+		struct guard_site *site = guard_set_site(set, number);
+
+		site->turn = site->returns >= TRAINING_QUIET && !site->again && !whole[site->group] &&
+			     has_others(site);
 	}
 }
 
@@ -432,4 +487,5 @@ void training_set(struct training *training, struct guard_set *out)
 	settle_grains(training, out);
 	settle_memory(training, out);
 	settle_own(training, out);
+	settle_turns(training, out);
 }

@@ -55,7 +55,7 @@ struct training {
 	VEC(uint64_t) runs; /* numbers of the runs used, in order */
 	VEC(uint32_t) of;   /* their campaigns, as places in `campaigns` */
 	uint64_t traces;    /* that told who shares what */
-	uint64_t quiet;     /* of them, how many came after the last in which an access was first anew */
+	uint64_t quiet;     /* of them, how many came after the last that told something new of an access */
 	uint64_t counted;   /* of them, those in which accesses were counted */
 	bool whole;         /* one of them was kept whole */
 	bool cut;           /* none was: accesses are counted up to where it was cut */
@@ -76,8 +76,8 @@ void training_free(struct training *training);
 /* Takes in the passing runs of one campaign. A hook stands before its access, so in free runs two accesses in
  * the same moment may be seen the wrong way round; with controlled runs in the campaign only those teach,
  * unless `free_too`. Controlled schedules bring harmful orders about so often that some do no harm by luck. So where
- * some of them failed, free runs are witnesses: what fewer than one in TRAINING_USUAL of them had is not believed,
- * of accesses that they reached at all. TRAINING_QUIET free runs without random delays are enough to ask. */
+ * some of them failed, free runs are witnesses: what is not shown to be in one of TRAINING_USUAL of them, and is rarer
+ * there than in controlled ones, is not believed, of accesses that they reached at all. TRAINING_QUIET free runs without random delays are enough to ask. */
 struct error *training_add(struct training *training, struct store *store, uint64_t campaign, bool free_too);
 /* Takes in who shares memory with whom in a traced run, and how often each access ran. */
 void training_trace(struct training *training, const struct observations *traced, const struct atlas *atlas);
@@ -87,6 +87,9 @@ uint32_t *training_places_of(struct training *training, const struct observation
 /* By number: the reads that UNSNARL_GUARD_ADDRESS makes of the address itself, which guarded builds do not have.
  * They stand where the mark is read. The caller frees it. */
 bool *training_mark_reads(const struct guard_set *places);
+/* Would as many more traces tell of some access whether threads take turns at it? Those that most traces come back to
+ * are asked for. */
+bool training_asks_for_turns(const struct training *training);
 /* Says of each place whether it is shared, and joins those that meet in a set. Call it before what follows. */
 void training_settle(struct training *training);
 

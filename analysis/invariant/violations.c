@@ -144,9 +144,13 @@ static bool read_line(char *text, struct violation *out)
 	    !is_next(&line, "set") || !number(&line, &out->set) || !read_outcome(&line, out) ||
 	    !read_access(&line, &out->access) || !is_next(&line, "after"))
 		return false;
-	if (line.rest && strcmp(line.rest, "nobody") == 0)
-		return true;
-	return read_access(&line, &out->before) && !line.rest;
+	bool nobody =
+		line.rest && strncmp(line.rest, "nobody", 6) == 0 && (!line.rest[6] || line.rest[6] == ' ');
+
+	if (nobody ? !is_next(&line, "nobody") : !read_access(&line, &out->before))
+		return false;
+	out->again = line.rest && strcmp(line.rest, "again") == 0;
+	return !line.rest || out->again;
 }
 
 /* ---- many lines ---- */
@@ -156,7 +160,8 @@ static void merge(struct violations *all, struct violation *fresh)
 	for (size_t i = 0; i < all->list.n; i++) {
 		struct violation *known = &all->list.items[i];
 
-		if (known->access.id != fresh->access.id || known->before.id != fresh->before.id)
+		if (known->access.id != fresh->access.id || known->before.id != fresh->before.id ||
+		    known->again != fresh->again)
 			continue;
 		known->resolved += fresh->resolved;
 		known->unresolved += fresh->unresolved;
@@ -274,14 +279,16 @@ void violations_findings(const struct violations *violations, struct findings *o
 	}
 }
 
-/* Nobody at all may have been there, not even the thread itself. */
-static bool widen_nobody(struct guard_set *set, uint32_t number, uint32_t before)
+/* What the set has already was held up for what the thread itself did last: nobody at all may have been there, or the
+ * thread itself. */
+static bool widen_own(struct guard_set *set, uint32_t number, uint32_t before)
 {
 	struct guard_site *site = guard_set_site(set, number);
-	bool narrow = site->own && before == GUARD_NIL;
+	bool nobody = site->own && before == GUARD_NIL, itself = site->turn;
 
-	site->own &= !narrow;
-	return narrow;
+	site->own &= !nobody;
+	site->turn = false;
+	return nobody || itself;
 }
 
 size_t violations_relax(const struct violations *violations, struct guard_set *set, bool held_too,
@@ -301,8 +308,7 @@ size_t violations_relax(const struct violations *violations, struct guard_set *s
 		else if (!violation->unresolved && !held_too)
 			(*held)++;
 		else
-			added += guard_set_allow(set, number_of, before) ||
-				 widen_nobody(set, number_of, before);
+			added += guard_set_allow(set, number_of, before) || widen_own(set, number_of, before);
 	}
 	return added;
 }

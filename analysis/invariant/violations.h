@@ -19,6 +19,7 @@ struct violation {                              /* all lines with the same two a
 	double waited_s, longest_s;
 	double first, last; /* Unix time */
 	uint64_t set;       /* hash of the guard set */
+	bool again;         /* may come after `before`, but the thread itself has been there since */
 };
 
 struct violations {

@@ -261,6 +261,21 @@ static struct error *check_sanitizer(const char *text)
 	return NULL;
 }
 
+/* An option of ours without its value, at the end of the command line: the compiler would call it unknown. */
+static struct error *check_complete(const char *text)
+{
+	static const char *const ours[][2] = { { "--guard", "FILE, a guard set that unsnarl learn writes" },
+					       { "--guard-log", "LOG" },
+					       { "--limit", "MS" },
+					       { "--sparse", "FILE, a guard set that unsnarl learn writes" },
+					       { "--sample", "N" } };
+
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+		if (strcmp(text, ours[i][0]) == 0)
+			return error_new("%s wants a value: %s %s", text, text, ours[i][1]);
+	return NULL;
+}
+
 /* A guarded build: its options are ours alone. */
 static bool note_guard(struct arguments *arguments, const char *name, const char *value)
 {
@@ -350,6 +365,8 @@ struct error *arguments_parse(bool cxx, int argc, char **argv, struct arguments 
 		struct argument *argument = &out->items.items[i];
 		const char *text = argument->text;
 		TRY(check_sanitizer(text));
+		if (i + 1 == out->items.n)
+			TRY(check_complete(text));
 		if (text[0] != '-' || text[1] == '\0')
 			note_input(cxx, out, argument, language);
 		else if (in_list(with_value, sizeof with_value / sizeof *with_value, text) &&

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loom/guard/guard.h" /* traits */
+
 #define ROWS_MOST 4096u /* sites: rows take 2 MiB then */
 
 struct error *guard_load(const char *path, const char *limit, struct guard_set *out)
@@ -80,13 +82,18 @@ static void put_names(FILE *out, const struct guard_set *set)
 	fprintf(out, "};\n");
 }
 
+uint8_t guard_data_traits(const struct guard_site *site)
+{
+	return (uint8_t)((site->own ? GUARD_OWN : 0) | (site->turn ? GUARD_TURN : 0));
+}
+
 static void put_cells(FILE *out, const struct guard_set *set)
 {
 	_cleanup_free_ uint32_t *alike = guard_set_alike(set);
 
-	fprintf(out, "static const unsigned char own[] = {0");
+	fprintf(out, "static const unsigned char traits[] = {0");
 	for (uint32_t number = 1; number <= set->sites.n; number++)
-		fprintf(out, ",%d", guard_set_site(set, number)->own);
+		fprintf(out, ",%d", guard_data_traits(guard_set_site(set, number)));
 	fprintf(out, "};\nstatic const unsigned char shifts[] = {0");
 	for (uint32_t number = 1; number <= set->sites.n; number++)
 		fprintf(out, ",%d", __builtin_ctz(guard_set_site(set, number)->grain));
@@ -164,7 +171,7 @@ static const char types[] =
 	"struct data { unsigned long hash; unsigned nsites, nrules, limit_us, words; "
 	"const unsigned long *rows;\n"
 	"const unsigned *starts; const unsigned short *members; const unsigned char "
-	"*any, *own, *shifts; const unsigned short *alike; const struct name *names;\n"
+	"*any, *traits, *shifts; const unsigned short *alike; const struct name *names;\n"
 	"const struct rule *rules; const char *log; unsigned ndoubted; const unsigned *doubted; };\n";
 
 void guard_data_write(FILE *out, const struct guard_set *set, const char *log)
@@ -186,7 +193,7 @@ void guard_data_write(FILE *out, const struct guard_set *set, const char *log)
 	fprintf(out, "const char %s = 1;\n", symbol);
 	fprintf(out,
 		"static const struct data data = {0x%" PRIx64
-		"ul, %zu, %zu, %u, %u, %s, %s, %s, any, own, shifts, alike, names, "
+		"ul, %zu, %zu, %u, %u, %s, %s, %s, any, traits, shifts, alike, names, "
 		"rules, ",
 		guard_set_hash(set), set->sites.n, set->rules.n, set->limit_ms * 1000, words,
 		words ? "rows" : "0", words ? "0" : "starts", words ? "0" : "members");

@@ -38,7 +38,7 @@ struct guard_data {
 	const uint32_t *starts;         /* lists: of site s from starts[s] to starts[s + 1] */
 	const uint16_t *members;        /* rising */
 	const uint8_t *any;             /* by site: anything may come before */
-	const uint8_t *own;             /* by site: where nobody else has been, the thread itself has */
+	const uint8_t *traits;          /* by site: GUARD_OWN, GUARD_TURN */
 	const uint8_t *shifts;          /* by site: logarithm of its grain */
 	const uint16_t *alike;          /* by site: the same number for those that may precede the same */
 	const struct guard_name *names; /* by site */
@@ -48,6 +48,9 @@ struct guard_data {
 	const uint32_t
 		*doubted; /* site << 16 | before, rising: not in the set, but seen in runs that passed */
 };
+
+#define GUARD_OWN 1u  /* where nobody else has been, the thread itself has */
+#define GUARD_TURN 2u /* another thread has been there last, or nobody */
 
 extern const struct guard_data *unsnarl_guard_data;
 
@@ -61,6 +64,8 @@ extern const struct guard_data *unsnarl_guard_data;
 
 /* One location, told apart from its neighbours; `address` is a multiple of the site's grain. */
 GUARD_HOOK void unsnarl_guard(uint64_t address, uint64_t site);
+/* Two neighbours of `1 << shift` bytes, which the address is a multiple of. */
+GUARD_HOOK void unsnarl_guard_two(uint64_t address, uint64_t site, uint64_t shift);
 /* Several: every `1 << shift` bytes is one. */
 GUARD_HOOK void unsnarl_guard_range(uint64_t address, uint64_t size, uint64_t site, uint64_t shift);
 /* Memory that begins a new life: a block from malloc; a variable on the stack. */
@@ -114,6 +119,13 @@ void guard_forget(uint64_t address, uint64_t size);
 /* Site and thread of the last access by another thread before one at `site`; 0 when there was none. */
 uint32_t guard_predecessor(uint64_t address, uint32_t site);
 bool guard_note(uint64_t address, uint32_t site, bool must);
+/* Notes it if it may come now, and says in *note how it can be taken back while nobody else has come. */
+struct guard_note {
+	uint64_t before, after; /* states of the location */
+	uint64_t at_us;         /* when it was noted; UINT64_MAX: not yet */
+};
+bool guard_note_for_now(uint64_t address, uint32_t site, struct guard_note *note);
+bool guard_note_undo(uint64_t address, uint32_t site, const struct guard_note *note);
 bool guard_may_follow(uint64_t address, uint32_t site); /* what is on record there */
 #define GUARD_SEVERAL 0xffffu /* in place of a thread: at least two, which one of them does not matter */
 
@@ -141,10 +153,13 @@ bool guard_allows(uint32_t site, uint32_t before);
 /* stall.c */
 struct guard_pace { /* the small steps of one stall */
 	uint64_t started_us, limit_us;
+	uint64_t looked_us; /* at the last step */
+	uint64_t held_us;   /* of the time until then, in which who is waited for was stalled itself */
 	unsigned step;
 };
 void guard_pace_start(struct guard_pace *pace, uint64_t limit_us);
-/* Waits one step; false when the limit has been reached. */
+/* Waits one step; false when the limit has been reached. While who is waited for is stalled itself the time does not
+ * count, but for the limit of all stalls. */
 bool guard_pace_step(struct guard_pace *pace);
 /* One more moment: who let us go has been at its access, but may not have done it yet. */
 void guard_pace_settle(const struct guard_pace *pace);
@@ -159,6 +174,7 @@ void guard_stall_locked(uint64_t address, uint32_t site, void *mutex);
 
 /* tally.c: violations by site and predecessor. */
 struct guard_violation {
+	uint64_t address;      /* where it is one of the sets */
 	uint32_t site, before; /* words; site without a thread means this thread */
 	bool resolved;
 	uint64_t waited_us;
@@ -168,9 +184,15 @@ uint64_t guard_tally_limit(uint32_t site, uint32_t before);
 void guard_tally(const struct guard_violation *violation);
 void guard_tally_forget(void); /* in a forked child */
 void guard_tally_end(void);    /* logs what has not been logged */
-void guard_tally_begin(
-	const struct guard_violation *violation); /* a stall begins: known if the process ends */
+/* A stall begins: others know of it, and the log does if the process ends. */
+void guard_tally_begin(const struct guard_violation *violation, const struct guard_pace *pace);
+void guard_tally_awaits(uint32_t before, uint64_t looked_us); /* for whom it waits now */
 void guard_tally_ended(void);
+/* Does anybody wait there for the access of this word, who looked after that time? */
+bool guard_tally_is_awaited(uint64_t address, uint32_t word, uint64_t since_us);
+/* Is who this thread waits for stalled itself? Where they wait for each other, all in a circle, the one with the
+ * shortest limit is to give up, the first that came among equals: for that one nobody is, and `weakest` says so. */
+bool guard_tally_is_held(bool *weakest);
 
 /* log.c */
 void guard_log_text(const char *sentence); /* a line that begins with # */

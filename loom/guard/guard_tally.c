@@ -21,9 +21,11 @@ struct tally {
 };
 
 static struct tally tallies[TALLIES];
-static struct {
-	uint32_t site, before;
-} stalled[STALLED];
+static struct stalled {
+	uint32_t site, before; /* site: 0 where nobody is */
+	uint64_t address, limit_us, started_us;
+	uint64_t looked_us; /* when `before` was there last */
+} stalled[STALLED];         /* by thread */
 
 /* The tally of a pair. When all places are taken others share one: its figures are then of several pairs, and
  * only they are inexact. */
@@ -99,17 +101,87 @@ void guard_tally(const struct guard_violation *violation)
 	guard_log(violation, n > before ? n - before : 1, violation->resolved ? "resolved" : "unresolved");
 }
 
-void guard_tally_begin(const struct guard_violation *violation)
+/* More threads than there are places may overwrite each other: then a stall is not known of, and no more. */
+void guard_tally_begin(const struct guard_violation *violation, const struct guard_pace *pace)
 {
-	uint32_t slot = guard_self % STALLED;
+	struct stalled *place = &stalled[guard_self % STALLED];
 
-	__atomic_store_n(&stalled[slot].before, violation->before, __ATOMIC_RELAXED);
-	__atomic_store_n(&stalled[slot].site, violation->site, __ATOMIC_RELEASE);
+	__atomic_store_n(&place->before, violation->before, __ATOMIC_RELAXED);
+	__atomic_store_n(&place->address, violation->address, __ATOMIC_RELAXED);
+	__atomic_store_n(&place->limit_us, pace->limit_us, __ATOMIC_RELAXED);
+	__atomic_store_n(&place->looked_us, pace->started_us, __ATOMIC_RELAXED);
+	__atomic_store_n(&place->started_us, pace->started_us, __ATOMIC_RELAXED);
+	/* Pairs with the acquire in stall_of and log_stalled. */
+	__atomic_store_n(&place->site, violation->site, __ATOMIC_RELEASE);
+}
+
+void guard_tally_awaits(uint32_t before, uint64_t looked_us)
+{
+	struct stalled *place = &stalled[guard_self % STALLED];
+
+	__atomic_store_n(&place->before, before, __ATOMIC_RELAXED);
+	/* Pairs with the acquire in guard_tally_is_awaited. */
+	__atomic_store_n(&place->looked_us, looked_us, __ATOMIC_RELEASE);
 }
 
 void guard_tally_ended(void)
 {
 	__atomic_store_n(&stalled[guard_self % STALLED].site, 0, __ATOMIC_RELEASE);
+}
+
+/* The stall that a thread is in; NULL when it is in none, as far as is known. */
+static const struct stalled *stall_of(uint32_t thread)
+{
+	const struct stalled *place = &stalled[thread % STALLED];
+	uint32_t site = __atomic_load_n(&place->site, __ATOMIC_ACQUIRE);
+
+	return site && guard_word_thread(site) == thread ? place : NULL;
+}
+
+bool guard_tally_is_awaited(uint64_t address, uint32_t word, uint64_t since_us)
+{
+	for (unsigned i = 0; i < STALLED; i++) {
+		struct stalled *place = &stalled[i];
+
+		if (__atomic_load_n(&place->site, __ATOMIC_ACQUIRE) &&
+		    __atomic_load_n(&place->looked_us, __ATOMIC_ACQUIRE) > since_us &&
+		    __atomic_load_n(&place->address, __ATOMIC_RELAXED) == address &&
+		    __atomic_load_n(&place->before, __ATOMIC_RELAXED) == word)
+			return true;
+	}
+	return false;
+}
+
+static bool is_weaker(const struct stalled *one, const struct stalled *other)
+{
+	uint64_t limit = __atomic_load_n(&one->limit_us, __ATOMIC_RELAXED),
+		 other_limit = __atomic_load_n(&other->limit_us, __ATOMIC_RELAXED);
+	uint64_t since = __atomic_load_n(&one->started_us, __ATOMIC_RELAXED),
+		 other_since = __atomic_load_n(&other->started_us, __ATOMIC_RELAXED);
+
+	if (limit != other_limit)
+		return limit < other_limit;
+	return since != other_since ? since < other_since : one < other;
+}
+
+bool guard_tally_is_held(bool *weakest)
+{
+	const struct stalled *own = stall_of(guard_self), *at = own;
+
+	*weakest = true;
+	for (unsigned steps = 0; at && steps < STALLED; steps++) {
+		uint32_t next = guard_word_thread(__atomic_load_n(&at->before, __ATOMIC_RELAXED));
+
+		/* Who waits for nobody in particular may well wait for this thread. */
+		if (next == guard_self || (at != own && (!next || next == GUARD_SEVERAL)))
+			return !*weakest;
+		at = stall_of(next);
+		if (at && is_weaker(at, own))
+			*weakest = false;
+	}
+	/* Others are in a circle, or at its end somebody can go on. */
+	*weakest = false;
+	return own && stall_of(guard_word_thread(__atomic_load_n(&own->before, __ATOMIC_RELAXED)));
 }
 
 void guard_tally_forget(void)

@@ -12,6 +12,7 @@ extern struct guard_map unsnarl_guard_map;
 extern __thread struct guard_memo unsnarl_guard_memos[GUARD_MEMOS];
 
 COLD unsnarl_guard(uint64_t address, uint64_t site);
+COLD unsnarl_guard_two(uint64_t address, uint64_t site, uint64_t shift);
 COLD unsnarl_guard_range(uint64_t address, uint64_t size, uint64_t site, uint64_t shift);
 COLD unsnarl_guard_fresh_stack(uint64_t address, uint64_t size);
 
@@ -55,7 +56,7 @@ HOOK unsnarl_hook_guard_two(uint64_t address, uint64_t site, uint64_t shift)
 	if (__builtin_expect(is_own(states ^ own), 1))
 		*(volatile pair *)cells = own;
 	else if (__builtin_expect(states[0] != memo->stable || states[1] != memo->stable, 0))
-		unsnarl_guard_range(address, 2ull << shift, site, shift);
+		unsnarl_guard_two(address, site, shift);
 }
 
 /* Four, of wider vectors. */

@@ -154,10 +154,15 @@ void guard_log(const struct guard_violation *violation, uint64_t times, const ch
 	put_number(&line, " times ", times);
 	put_access(&line, violation->site);
 	put(&line, " after");
-	if (guard_word_site(violation->before))
+	uint32_t site = guard_word_site(violation->site), before = guard_word_site(violation->before);
+
+	if (before)
 		put_access(&line, violation->before);
 	else
 		put(&line, " nobody");
+	/* It may come after that one: then it is the thread's own access in between that it may not come after. */
+	if (unsnarl_guard_data->traits[site] & GUARD_TURN && guard_allows(site, before))
+		put(&line, " again");
 	line.bytes[line.n++] = '\n';
 	append(line.bytes, line.n);
 	errno = saved;

@@ -62,9 +62,17 @@ static inline uint64_t next_state(uint64_t state, uint32_t site, uint32_t self)
 	return (uint64_t)remote(state, self) << 32 | guard_word(site, self);
 }
 
+/* Did the thread itself do the last access? */
+static inline bool is_own(uint64_t state, uint32_t self)
+{
+	return guard_word_thread(last_of(state)) == self;
+}
+
 static inline bool allows(uint64_t state, uint32_t site, uint32_t self)
 {
-	return (state || !unsnarl_guard_data->own[site]) &&
+	uint32_t traits = unsnarl_guard_data->traits[site];
+
+	return !(traits & GUARD_OWN && !state) && !(traits & GUARD_TURN && is_own(state, self)) &&
 	       guard_allows(site, guard_word_site(remote(state, self)));
 }
 
@@ -75,7 +83,7 @@ bool guard_may_follow(uint64_t address, uint32_t site)
 
 /* Notes the access if it may follow what came before, or in any case with `must`. To look and to note is one
  * step: of two threads that wait for the same, one goes on and the other sees it. */
-bool guard_note(uint64_t address, uint32_t site, bool must)
+static bool note_access(uint64_t address, uint32_t site, bool must, struct guard_note *note)
 {
 	uint64_t *cell = cell_of(address, site), state = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
 
@@ -84,6 +92,7 @@ bool guard_note(uint64_t address, uint32_t site, bool must)
 
 		if (!must && !allows(state, site, guard_self))
 			return false;
+		*note = (struct guard_note){ state, next, UINT64_MAX };
 		if (next == state)
 			return true;
 		if (!state)
@@ -92,6 +101,26 @@ bool guard_note(uint64_t address, uint32_t site, bool must)
 						__ATOMIC_ACQUIRE))
 			return true;
 	}
+}
+
+bool guard_note(uint64_t address, uint32_t site, bool must)
+{
+	struct guard_note note;
+
+	return note_access(address, site, must, &note);
+}
+
+bool guard_note_for_now(uint64_t address, uint32_t site, struct guard_note *note)
+{
+	return note_access(address, site, false, note);
+}
+
+bool guard_note_undo(uint64_t address, uint32_t site, const struct guard_note *note)
+{
+	uint64_t state = note->after;
+
+	return __atomic_compare_exchange_n(cell_of(address, site), &state, note->before, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 /* Whatever is not a known step. */
@@ -132,7 +161,7 @@ static inline bool take_step(uint64_t *cell, uint64_t state, uint64_t next, uint
 /* A step within the sets, at a location that has been accessed; false when the slow way has to look. */
 static bool step(uint64_t *cell, uint64_t state, uint32_t site, uint32_t self)
 {
-	if (!state || !guard_allows(site, guard_word_site(remote(state, self))))
+	if (!state || !allows(state, site, self))
 		return false;
 	struct guard_step *known = step_of(state, site);
 
@@ -144,9 +173,9 @@ static bool step(uint64_t *cell, uint64_t state, uint32_t site, uint32_t self)
 	return take_step(cell, state, known->to, site);
 }
 
-/* No known step. */
-static __attribute__((noinline)) void access_rarely(uint64_t *cell, uint64_t state, uint64_t address,
-						    uint32_t site)
+/* No known step. It spills what it needs, so that those who call it seldom do not. */
+static __attribute__((noinline)) GUARD_HOOK void access_rarely(uint64_t *cell, uint64_t state,
+							       uint64_t address, uint32_t site)
 {
 	uint32_t self = guard_self;
 
@@ -169,6 +198,24 @@ static inline void guard_one(uint64_t *cell, uint64_t address, uint32_t site)
 GUARD_HOOK void unsnarl_guard(uint64_t address, uint64_t site)
 {
 	guard_one(cell_of(address, (uint32_t)site), address, (uint32_t)site);
+}
+
+/* Two neighbours, mostly in one state. */
+GUARD_HOOK void unsnarl_guard_two(uint64_t address, uint64_t site, uint64_t shift)
+{
+	uint64_t *cell = guard_cell_in(&unsnarl_guard_map, address, shift);
+	uint64_t state = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
+	const struct guard_step *known = step_of(state, (uint32_t)site);
+
+	for (uint64_t i = 0; i < 2; i++, cell++) {
+		if (i && __atomic_load_n(cell, __ATOMIC_ACQUIRE) != state) {
+			state = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
+			known = step_of(state, (uint32_t)site);
+		}
+		if (known->site != site || known->from != state ||
+		    !take_step(cell, state, known->to, (uint32_t)site))
+			access_rarely(cell, state, address + (i << shift), (uint32_t)site);
+	}
 }
 
 #define RANGE_MOST 4096u /* locations: of a very long copy the beginning is guarded */

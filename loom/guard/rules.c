@@ -132,7 +132,7 @@ static void wait_for_group(uint64_t rule, const struct claim *own, uint64_t addr
 		return;
 	violation.before = guard_word(first, thread & CLAIM_NUMBER);
 	guard_pace_start(&pace, guard_tally_limit(site, first));
-	guard_tally_begin(&violation);
+	guard_tally_begin(&violation, &pace);
 	while (!violation.resolved && guard_pace_step(&pace))
 		violation.resolved = !blocker(rule, own, address, size);
 	violation.waited_us = guard_now_us() - pace.started_us;
@@ -367,7 +367,7 @@ GUARD_HOOK void unsnarl_guard_await(uint64_t rule, uint64_t address, uint64_t si
 	struct guard_pace pace;
 
 	guard_pace_start(&pace, guard_tally_limit(data->second, 0));
-	guard_tally_begin(&violation);
+	guard_tally_begin(&violation, &pace);
 	while (!violation.resolved && guard_pace_step(&pace)) {
 		do_due();
 		violation.resolved = is_done(rule, address, size);

@@ -27,14 +27,26 @@ static void sleep_us(uint64_t us)
 
 void guard_pace_start(struct guard_pace *pace, uint64_t limit_us)
 {
-	*pace = (struct guard_pace){ .started_us = guard_now_us(), .limit_us = limit_us };
+	uint64_t now = guard_now_us();
+
+	*pace = (struct guard_pace){ .started_us = now, .looked_us = now, .limit_us = limit_us };
 }
 
 bool guard_pace_step(struct guard_pace *pace)
 {
-	uint64_t waited = guard_now_us() - pace->started_us;
+	uint64_t now = guard_now_us(), most = pace->limit_us;
+	bool weakest;
 
-	if (waited >= pace->limit_us)
+	if (guard_tally_is_held(&weakest))
+		pace->held_us += now - pace->looked_us;
+	else if (weakest)
+		most /= 4; /* nobody else can help, so the others are not kept waiting */
+	most += pace->held_us;
+	most = most < guard_settings.limit_us ? most : guard_settings.limit_us;
+	uint64_t waited = now - pace->started_us;
+
+	pace->looked_us = now;
+	if (waited >= most)
 		return false;
 	unsigned step = pace->step++;
 
@@ -51,7 +63,7 @@ bool guard_pace_step(struct guard_pace *pace)
 	uint64_t us = (uint64_t)FIRST_SLEEP_US << (step - SPINS < 5 ? step - SPINS : 5);
 
 	us = us < LAST_SLEEP_US ? us : LAST_SLEEP_US;
-	sleep_us(us < pace->limit_us - waited ? us : pace->limit_us - waited);
+	sleep_us(us < most - waited ? us : most - waited);
 	return true;
 }
 
@@ -63,6 +75,17 @@ void guard_pace_settle(const struct guard_pace *pace)
 		syscall(SYS_sched_yield);
 }
 
+/* Waits one step for whoever stands before the access now. When nobody does any more, whom it waited for stays known:
+ * that thread may just have given way. */
+static bool wait_for(uint64_t address, uint32_t site, struct guard_pace *pace)
+{
+	uint32_t before = guard_predecessor(address, site);
+
+	if (!guard_allows(site, guard_word_site(before)))
+		guard_tally_awaits(before, guard_now_us());
+	return guard_pace_step(pace);
+}
+
 /* How long this thread has waited for an access before it took a mutex; in vain: inside it waits no more. */
 static __thread struct {
 	uint64_t address, waited_us;
@@ -70,20 +93,45 @@ static __thread struct {
 	bool in_vain;
 } waited_ahead __attribute__((tls_model("initial-exec")));
 
-/* Notes the access if it may come now, and gives who let it come a moment. On a busy machine that moment may be long,
- * and others may have been there in it: then it has to wait again. */
-static bool note_and_settle(uint64_t address, uint32_t site, const struct guard_pace *pace)
+/* Once such an access is noted it may not come a second time. */
+static bool waits_its_turn(uint32_t site)
 {
-	if (!guard_note(address, site, false))
-		return false;
-	guard_pace_settle(pace);
-	return guard_may_follow(address, site);
+	return unsnarl_guard_data->traits[site] & GUARD_TURN;
 }
 
-void guard_stall(uint64_t address, uint32_t site)
+/* Who let this access come may have been only halfway, and now waits for it. It is noted, but has not been done yet: so
+ * the other one goes first. */
+static bool gives_way(uint64_t address, uint32_t site, const struct guard_note *note)
+{
+	return guard_tally_is_awaited(address, guard_word(site, guard_self), note->at_us) &&
+	       guard_note_undo(address, site, note);
+}
+
+/* Notes the access if it may come now, and gives who let it come a moment. On a busy machine that moment may be long,
+ * and others may have been there in it: then it has to wait again. */
+static bool note_and_settle(uint64_t address, uint32_t site, const struct guard_pace *pace,
+			    struct guard_note *note)
+{
+	/* To whom this thread gave way has not come yet. */
+	if (guard_tally_is_awaited(address, guard_word(site, guard_self), note->at_us))
+		return false;
+	/* The time is taken first: who looks right behind the note has seen it. */
+	uint64_t now = guard_now_us();
+
+	if (!guard_note_for_now(address, site, note))
+		return false;
+	note->at_us = now;
+	guard_pace_settle(pace);
+	return !gives_way(address, site, note) && (waits_its_turn(site) || guard_may_follow(address, site));
+}
+
+/* False when the access has to wait once more. */
+static bool stall_once(uint64_t address, uint32_t site, struct guard_note *note)
 {
 	uint32_t before = guard_predecessor(address, site);
-	struct guard_violation violation = { .site = guard_word(site, guard_self), .before = before };
+	struct guard_violation violation = { .address = address,
+					     .site = guard_word(site, guard_self),
+					     .before = before };
 	bool waited = waited_ahead.address == address && waited_ahead.site == site && waited_ahead.in_vain;
 	struct guard_pace pace;
 
@@ -93,19 +141,32 @@ void guard_stall(uint64_t address, uint32_t site)
 		violation.resolved = guard_note(address, site, false);
 		if (!violation.resolved && guard_note(address, site, true))
 			guard_tally(&violation);
-		return;
+		return true;
 	}
 	guard_pace_start(&pace, limit);
-	guard_tally_begin(&violation);
+	guard_tally_begin(&violation, &pace);
 	do
-		violation.resolved = note_and_settle(address, site, &pace);
-	while (!violation.resolved && guard_pace_step(&pace));
+		violation.resolved = note_and_settle(address, site, &pace, note);
+	while (!violation.resolved && wait_for(address, site, &pace));
 	if (!violation.resolved)
 		guard_note(address, site, true);
 	violation.waited_us = guard_now_us() - pace.started_us + (waited ? waited_ahead.waited_us : 0);
 	waited_ahead.address = 0;
-	guard_tally_ended();
+	/* A line in the log takes a while: until it is written this access may still give way, and who gave way to it
+	 * waits. */
 	guard_tally(&violation);
+	bool done = !violation.resolved || !gives_way(address, site, note);
+
+	guard_tally_ended();
+	return done;
+}
+
+void guard_stall(uint64_t address, uint32_t site)
+{
+	struct guard_note note = { .at_us = UINT64_MAX };
+
+	while (!stall_once(address, site, &note))
+		;
 }
 
 /* Has nobody the mutex? Its first word is 0 then. */
@@ -121,7 +182,8 @@ static bool look_ahead(uint64_t address, uint32_t site, const int *mutex, bool *
 	bool was_free = is_free(mutex);
 
 	if (*violated)
-		return was_free && guard_note(address, site, false);
+		return was_free && (waits_its_turn(site) ? guard_may_follow(address, site)
+							 : guard_note(address, site, false));
 	if (guard_may_follow(address, site))
 		return true;
 	if (was_free && is_free(mutex))
@@ -140,15 +202,17 @@ static void remember_ahead(uint64_t address, const struct guard_violation *viola
 void guard_stall_ahead(uint64_t address, uint32_t site, const int *mutex)
 {
 	uint32_t before = guard_predecessor(address, site);
-	struct guard_violation violation = { .site = guard_word(site, guard_self), .before = before };
+	struct guard_violation violation = { .address = address,
+					     .site = guard_word(site, guard_self),
+					     .before = before };
 	struct guard_pace pace;
 	bool violated = false;
 
 	guard_pace_start(&pace, guard_tally_limit(site, guard_word_site(before)));
-	guard_tally_begin(&violation);
+	guard_tally_begin(&violation, &pace);
 	do
 		violation.resolved = look_ahead(address, site, mutex, &violated);
-	while (!violation.resolved && guard_pace_step(&pace));
+	while (!violation.resolved && wait_for(address, site, &pace));
 	guard_tally_ended();
 	violation.waited_us = guard_now_us() - pace.started_us;
 	remember_ahead(address, &violation);
@@ -168,7 +232,9 @@ static bool is_plain(const pthread_mutex_t *mutex)
 void guard_stall_locked(uint64_t address, uint32_t site, void *mutex)
 {
 	uint32_t before = guard_predecessor(address, site);
-	struct guard_violation violation = { .site = guard_word(site, guard_self), .before = before };
+	struct guard_violation violation = { .address = address,
+					     .site = guard_word(site, guard_self),
+					     .before = before };
 	bool same = waited_ahead.address == address && waited_ahead.site == site;
 	uint64_t limit = guard_tally_limit(site, guard_word_site(before)),
 		 waited = same ? waited_ahead.waited_us : 0;
@@ -177,10 +243,10 @@ void guard_stall_locked(uint64_t address, uint32_t site, void *mutex)
 	if ((same && waited_ahead.in_vain) || waited >= limit || !is_plain(mutex))
 		return;
 	guard_pace_start(&pace, limit - waited);
-	guard_tally_begin(&violation);
+	guard_tally_begin(&violation, &pace);
 	for (bool more = true; more && !violation.resolved;) {
 		pthread_mutex_unlock(mutex);
-		more = guard_pace_step(&pace);
+		more = wait_for(address, site, &pace);
 		pthread_mutex_lock(mutex);
 		violation.resolved = guard_may_follow(address, site);
 	}

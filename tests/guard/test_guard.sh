@@ -39,6 +39,32 @@ check "no such campaign" test $? = 2
 $unsnarl learn --store nowhere 2>err.txt
 check "no such store" test $? = 2
 
+# --- what cannot be is said before any run ---
+refused() { # NAME PATTERN OPTIONS...
+	local name=$1 pattern=$2
+	shift 2
+	$unsnarl learn --store untouched "$@" 2>err.txt
+	check "$name" test "$? $(count "$pattern" err.txt) $(ls -d untouched 2>/dev/null)" = "2 1 "
+}
+refused "a share that is none" 'is no share' --bias much -- ./order
+refused "a file that cannot be written" 'cannot write /nowhere/set' -o /nowhere/set -- ./order
+refused "a place that is none" 'is no place' --explain order.c -- ./order
+refused "a program that is none" 'cannot find the program' -- ./nothing
+for option in --guard --guard-log --limit; do
+	$unsnarl cc order.c $option 2>err.txt
+	check "$option without a value" test "$? $(count "$option wants a value" err.txt)" = "2 1"
+done
+
+# --- programs that teach nothing ---
+echo 'int main(int argc, char **argv) { return argc > 1; }' >alone.c
+$unsnarl cc $flags -o alone alone.c
+for verb in "learn" "expose"; do
+	$unsnarl $verb --store alone.store -- ./alone 2>err.txt
+	check "$verb: its runs passed, and nothing is shared" test "$? $(count 'runs of .*alone passed' err.txt)" = "2 1"
+done
+$unsnarl learn --store bad.store -- ./alone bad 2>err.txt
+check "no run passes: it does not go on for long" grep -q 'all 60 runs of ./alone failed' err.txt
+
 # --- a guarded build ---
 check "a guarded build" $unsnarl cc --guard order.guard --limit 20000 $flags -o guarded order.c
 plain=0 held=0
@@ -205,6 +231,20 @@ for i in 1 2 3 4 5 6; do
 done
 check "it fails without the patch ($plain of 6)" test $plain -ge 1
 check "never with it" test $held = 0
+# The other thread changes the same variable elsewhere: the finding does not name that place.
+sed -e '/^int main/i static void *put(void *amount)\n{\n\tfor (long i = 0; inside < 1 && i < 30000000; i++)\n\t\t;' \
+	-e '/^int main/i \\tshared.total += (long)amount;\n\tinside++;\n\treturn NULL;\n}\n' \
+	-e 's/NULL, add,/NULL, i ? put : add,/' update.c >twice.c
+sed 's|/update"|/twice"|; s|update\.c|twice.c|g' finding.json >other.json
+$unsnarl cc $flags -o twice twice.c
+check "a patch knows other places of the variable" $unsnarl guard --only other.json --limit 20000 -o patch
+$unsnarl cc --guard patch $flags -o patched twice.c
+plain=0 held=0
+for i in 1 2 3 4 5 6; do
+	UNSNARL_GUARD=off ./patched >/dev/null || plain=$((plain + 1))
+	./patched >/dev/null || held=$((held + 1))
+done
+check "it fails without the patch ($plain of 6), never with it ($held)" test $plain -ge 1 -a $held = 0
 $unsnarl guard --only rubbish -o x 2>err.txt
 check "rubbish is no finding" test $? = 2
 

@@ -10,6 +10,8 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,10 +26,14 @@ void unsnarl_hook_guard_two(uint64_t address, uint64_t site, uint64_t shift);
 /* Site s may come after nobody and after sites below s; site 5 after anything. */
 static uint64_t rows[SITES + 1];
 static const uint8_t any[SITES + 1] = { [5] = 1 };
-static uint8_t own[SITES + 1];
+static uint8_t traits[SITES + 1];
 static const uint8_t shifts[SITES + 1] = { 0, 2, 2, 2, 2, 2 };
 static uint16_t alike[SITES + 1] = { 0, 1, 2, 3, 4, 5 };
-static const struct guard_name names[SITES + 1] = { { 0, "-", "-", "-", "-", 0, 0 } };
+static const struct guard_name names[SITES + 1] = {
+	{ 0, "-", "-", "-", "-", 0, 0 },    { 1, "read", "f", "1", "-", 1, 1 },
+	{ 2, "read", "f", "2", "-", 2, 1 }, { 3, "read", "f", "3", "-", 3, 1 },
+	{ 4, "read", "f", "4", "-", 4, 1 }, { 5, "read", "f", "5", "-", 5, 1 }
+};
 static const struct guard_rule_data rules[] = { { 2, 0, 1, 2 }, { 1, 0, 3, 4 } };
 static struct guard_data data = { .nsites = SITES,
 				  .nrules = 2,
@@ -35,7 +41,7 @@ static struct guard_data data = { .nsites = SITES,
 				  .words = 1,
 				  .rows = rows,
 				  .any = any,
-				  .own = own,
+				  .traits = traits,
 				  .shifts = shifts,
 				  .alike = alike,
 				  .names = names,
@@ -239,13 +245,102 @@ static void test_own(void **unused)
 
 	guard_self = 2;
 	assert_true(guard_may_follow(address, 3));
-	own[3] = 1;
+	traits[3] = GUARD_OWN;
 	assert_false(guard_may_follow(address, 3));
 	assert_false(guard_note(address, 3, false));
 	assert_true(guard_note(address, 4, false));
 	assert_true(guard_may_follow(address, 3));
 	assert_true(guard_note(address, 3, false));
-	own[3] = 0;
+	traits[3] = 0;
+}
+
+/* Another thread has to have been there last; of a state of several threads nobody knows, and nobody is fine too. */
+static void test_turn(void **unused)
+{
+	(void)unused;
+	static int64_t location[2];
+	uint64_t address = (uint64_t)(uintptr_t)&location[0];
+
+	guard_settings.limit_us = 0;
+	traits[3] = GUARD_TURN;
+	guard_self = 2;
+	assert_true(guard_may_follow(address, 3));
+	assert_true(guard_note(address, 3, false));
+	assert_false(guard_may_follow(address, 3));
+	for (uint32_t thread = 3; thread <= 4; thread++) {
+		guard_self = thread;
+		assert_true(guard_note(address, 2, true));
+	}
+	guard_self = 2;
+	assert_true(guard_may_follow(address, 3));
+	traits[3] = 0;
+}
+
+/* How often the log says that a site came after another; what was only counted is logged first. */
+static void read_log(unsigned times[SITES + 1][SITES + 1])
+{
+	char line[1024];
+
+	guard_tally_end();
+	FILE *log = fopen(guard_settings.log, "r");
+
+	assert_non_null(log);
+	while (fgets(line, sizeof line, log)) {
+		const char *count = strstr(line, " times "), *site = strstr(line, " f "),
+			   *before = strstr(line, " after ");
+
+		assert_true(count && site && before && site < before);
+		const char *other = strstr(before, " f ");
+
+		times[atoi(site + 3)][other ? atoi(other + 3) : 0] += (unsigned)atoi(count + 7);
+	}
+	fclose(log);
+}
+
+/* The hooks, which take short ways, against a look at the last access: they count as violations what is one, and
+ * nothing else. */
+static void test_turn_hooks(void **unused)
+{
+	(void)unused;
+	static int64_t location[2];
+	uint64_t address = (uint64_t)(uintptr_t)&location[0];
+	static unsigned expected[SITES + 1][SITES + 1], counted[SITES + 1][SITES + 1];
+	struct {
+		uint32_t site, thread;
+	} last = { 0 }, other = { 0 };
+
+	guard_settings.limit_us = 0;
+	guard_tally_forget();
+	snprintf(guard_settings.log, sizeof guard_settings.log, "turns.%d.log", (int)getpid());
+	memset(memos, 0xff, sizeof memos);
+	memset(kept_steps, 0, sizeof kept_steps);
+	traits[2] = traits[4] = GUARD_TURN;
+	guard_self = 0;
+	for (unsigned i = 0; i < 50000; i++) {
+		uint32_t thread = 1 + below(3), site = 1 + below(SITES);
+
+		play(thread);
+		uint32_t before = guard_word_site(guard_predecessor(address, site));
+
+		expected[site][before] +=
+			(traits[site] && last.thread == thread) || !guard_allows(site, before);
+		unsnarl_hook_guard(address, site, 2);
+		if (last.site == site && other.site == site) { /* who it was does not matter any more */
+			last.thread = other.thread = GUARD_SEVERAL;
+			continue;
+		}
+		if (last.thread != thread)
+			other = last;
+		last.site = site;
+		last.thread = thread;
+	}
+	read_log(counted);
+	for (uint32_t site = 1; site <= SITES; site++)
+		for (uint32_t before = 0; before <= SITES; before++)
+			assert_int_equal(counted[site][before], expected[site][before]);
+	unlink(guard_settings.log);
+	guard_settings.log[0] = '\0';
+	traits[2] = traits[4] = 0;
 }
 
 /* A large block that begins a new life: its cells are empty, those beside it are not. */
@@ -342,6 +437,107 @@ static void test_doubted(void **unused)
 	assert_int_equal(guard_tally_limit(2, 3), 20000);
 	assert_int_equal(guard_tally_limit(1, 4), 20000);
 	data.ndoubted = 0;
+}
+
+/* Who waits for a thread that is stalled itself does not use its time up; in a circle the one with the shortest limit
+ * is to give up, and of equals the first that came. */
+static void test_held(void **unused)
+{
+	(void)unused;
+	const struct guard_violation of_one = { .site = guard_word(2, 1), .before = guard_word(4, 2) },
+				     of_two = { .site = guard_word(2, 2), .before = guard_word(4, 3) },
+				     of_three = { .site = guard_word(2, 3), .before = guard_word(4, 1) };
+	struct guard_pace one = { .limit_us = 5000, .started_us = 30 },
+			  two = { .limit_us = 5000, .started_us = 20 },
+			  three = { .limit_us = 20000, .started_us = 10 };
+	bool weakest;
+
+	guard_self = 1;
+	guard_tally_begin(&of_one, &one);
+	assert_false(guard_tally_is_held(&weakest) || weakest);
+	guard_self = 2;
+	guard_tally_begin(&of_two, &two);
+	assert_false(guard_tally_is_held(&weakest) || weakest);
+	guard_self = 1;
+	assert_true(guard_tally_is_held(&weakest) && !weakest);
+	guard_self = 3;
+	guard_tally_begin(&of_three, &three);
+	for (uint32_t thread = 1; thread <= 3; thread++) {
+		guard_self = thread;
+		assert_int_equal(guard_tally_is_held(&weakest), thread != 2);
+		assert_int_equal(weakest, thread == 2);
+	}
+	guard_self = 3;
+	guard_tally_awaits(guard_word(4, 9), 40);
+	assert_false(guard_tally_is_held(&weakest) || weakest);
+	/* The first now waits for one who waits for nobody that is known: maybe for the first. */
+	const struct guard_violation of_nobody = { .site = guard_word(2, 2) };
+
+	guard_tally_ended();
+	guard_self = 2;
+	guard_tally_begin(&of_nobody, &three);
+	assert_false(guard_tally_is_held(&weakest) || weakest);
+	guard_self = 1;
+	assert_true(!guard_tally_is_held(&weakest) && weakest);
+	for (uint32_t thread = 1; thread <= 3; thread++) {
+		guard_self = thread;
+		guard_tally_ended();
+	}
+}
+
+/* A noted access is taken back when whoever let it come waits for it now: that thread is not done yet. */
+static void *come_halfway(void *address)
+{
+	guard_self = 0;
+	guard_register();
+	guard_note((uint64_t)(uintptr_t)address, 1, true); /* lets the other one come */
+	while (!stage)
+		sched_yield();
+	unsnarl_guard((uint64_t)(uintptr_t)address,
+		      4); /* and has one more, before which that one must not be */
+	stage = 2;
+	return NULL;
+}
+
+static void test_gives_way(void **unused)
+{
+	(void)unused;
+	static int64_t location[2];
+	uint64_t address = (uint64_t)(uintptr_t)&location[0], kept[SITES + 1];
+	pthread_t thread;
+
+	memcpy(kept, rows, sizeof rows);
+	rows[3] = 1ull << 1 | 1ull << 4; /* after 1 and after 4 */
+	rows[4] = 1 | 1ull << 1;         /* not after 3 */
+	guard_settings.limit_us = 60000000;
+	guard_self = 7;
+	guard_note(address, 1, true);
+	guard_self = 8;
+	stage = 0;
+	pthread_create(&thread, NULL, come_halfway, &location[0]);
+	while (guard_word_thread(guard_predecessor(address, 3)) == 7)
+		sched_yield();
+	/* Noted, as in the middle of a stall; the other thread comes to wait for it. */
+	struct guard_note note;
+	uint64_t noted_us = guard_now_us();
+
+	assert_true(guard_note_for_now(address, 3, &note));
+	assert_false(guard_tally_is_awaited(address, guard_word(3, 8), noted_us));
+	stage = 1;
+	while (!guard_tally_is_awaited(address, guard_word(3, 8), noted_us))
+		sched_yield();
+	assert_false(guard_tally_is_awaited(address, guard_word(3, 8),
+					    guard_now_us() + 1000000)); /* a later one */
+	assert_true(guard_note_undo(address, 3, &note));
+	pthread_join(thread, NULL);
+	assert_int_equal(stage, 2);
+	assert_int_equal(guard_word_site(guard_predecessor(address, 3)), 4);
+	assert_true(guard_note_for_now(address, 3, &note));
+	guard_note(address, 3, true);
+	guard_self = 9;
+	guard_note(address, 1, true);
+	assert_false(guard_note_undo(address, 3, &note)); /* somebody has come since */
+	memcpy(rows, kept, sizeof rows);
 }
 
 /* Nobody comes: it goes on at the limit, and the next stalls are shorter and shorter. */
@@ -688,6 +884,8 @@ int main(void)
 		cmocka_unit_test(test_allows),
 		cmocka_unit_test(test_resolved),
 		cmocka_unit_test(test_doubted),
+		cmocka_unit_test(test_held),
+		cmocka_unit_test(test_gives_way),
 		cmocka_unit_test(test_unresolved),
 		cmocka_unit_test(test_atomic_rule),
 		cmocka_unit_test(test_group_is_alone),
@@ -701,6 +899,8 @@ int main(void)
 		cmocka_unit_test(test_recorder),
 		cmocka_unit_test(test_alike),
 		cmocka_unit_test(test_own),
+		cmocka_unit_test(test_turn),
+		cmocka_unit_test(test_turn_hooks),
 		cmocka_unit_test(test_two),
 		cmocka_unit_test(test_range),
 		cmocka_unit_test(test_several),

@@ -47,6 +47,7 @@ static void random_set(struct guard_set *set, unsigned sites)
 		uint32_t number = guard_set_add(set, &site, rank);
 
 		guard_set_site(set, number)->any = !below(5);
+		guard_set_site(set, number)->turn = !below(3);
 		guard_set_site(set, number)->count = below(1000);
 		guard_set_site(set, number)->memory = (uint8_t)below(8);
 	}
@@ -212,7 +213,8 @@ static void test_idle(void **unused)
 
 				if (site->group != group)
 					continue;
-				whole &= site->any || (!site->own && guard_set_allows(&set, a, GUARD_NIL));
+				whole &= site->any ||
+					 (!site->own && !site->turn && guard_set_allows(&set, a, GUARD_NIL));
 				for (uint32_t b = 1; b <= n; b++) {
 					bool meets = guard_set_site(&set, b)->group == group;
 					bool named = false;

@@ -342,6 +342,75 @@ static void test_hostile_log(void **unused)
 	}
 }
 
+/* ---- whose turn it was ---- */
+
+/* Did this event's thread touch the byte last, or before another thread did? */
+static void come_back(size_t k, uint64_t byte, bool *again, bool *returned)
+{
+	bool own_last = false, first = true;
+
+	for (size_t i = k; i-- > 0 && same_life(i, k, byte);) {
+		if (!touches(&events[i], byte))
+			continue;
+		bool own = events[i].thread == events[k].thread;
+
+		own_last |= first && own;
+		*returned |= own && !own_last;
+		first = false;
+	}
+	*again |= own_last;
+}
+
+static void test_again(void **unused)
+{
+	(void)unused;
+	for (unsigned round = 0; round < 300; round++) {
+		struct atlas atlas = world();
+		struct training training;
+
+		nevents = 1 + below(40);
+		const struct observations traced = random_trace();
+		bool expected[PLACES] = { false }, returned[PLACES] = { false };
+
+		training_start(&training);
+		training_trace(&training, &traced, &atlas);
+		_cleanup_free_ uint32_t *places = training_places_of(&training, &traced, &atlas);
+
+		for (size_t k = 0; k < nevents; k++)
+			for (uint64_t byte = events[k].address; byte < events[k].address + events[k].size;
+			     byte++)
+				come_back(k, byte, &expected[events[k].site], &returned[events[k].site]);
+		for (unsigned i = 0; i < PLACES; i++) {
+			assert_int_equal(guard_set_site(&training.places, places[i])->again, expected[i]);
+			assert_int_equal(guard_set_site(&training.places, places[i])->returns, returned[i]);
+		}
+		training_free(&training);
+	}
+	nevents = EVENTS;
+}
+
+/* A right run in which a thread came back to what it had touched last: from then on it may. */
+static void test_relax_turn(void **unused)
+{
+	(void)unused;
+	struct violations violations = { 0 };
+	struct guard_set set = { 0 };
+	struct site site = { .kind = SITE_READ, .file = "a b.c", .function = "f", .variable = "x" };
+	size_t held, unknown;
+
+	violations_parse(nobody, strlen(nobody), &violations);
+	uint32_t number = guard_set_add(&set, &site, (struct place_rank){ 1, 1 });
+
+	guard_set_site(&set, number)->id = 0x11;
+	guard_set_allow(&set, number, GUARD_NIL);
+	guard_set_site(&set, number)->turn = true;
+	assert_int_equal(violations_relax(&violations, &set, false, &held, &unknown), 1);
+	assert_false(guard_set_site(&set, number)->turn);
+	assert_int_equal(violations_relax(&violations, &set, false, &held, &unknown), 0);
+	violations_free(&violations);
+	guard_set_free(&set);
+}
+
 /* ---- kinds of memory ---- */
 
 static void test_memory(void **unused)
@@ -354,20 +423,19 @@ static void test_memory(void **unused)
 				{ .address = apart, .size = 4, .site = 3, .write = true },
 				{ .address = far + 99, .size = 4, .site = 4 },
 				{ .address = far + 99, .size = 4, .site = 5 } };
-	struct block begun[] = { { .address = 1000, .size = 8, .site = SITE_NIL, .stack = true, .before = 1 },
-				 { .address = apart, .size = 16, .site = 7, .before = 2 },
-				 { .address = far, .size = 1 << 20, .site = SITE_NIL, .stack = true, .before = 4 },
-				 { .address = far, .size = 1 << 20, .site = 7, .before = 5 } };
+	struct block begun[] = {
+		{ .address = 1000, .size = 8, .site = SITE_NIL, .stack = true, .before = 1 },
+		{ .address = apart, .size = 16, .site = 7, .before = 2 },
+		{ .address = far, .size = 1 << 20, .site = SITE_NIL, .stack = true, .before = 4 },
+		{ .address = far, .size = 1 << 20, .site = 7, .before = 5 }
+	};
 	const uint8_t expected[] = { GUARD_MEMORY_LASTING, GUARD_MEMORY_STACK, GUARD_MEMORY_LASTING,
 				     GUARD_MEMORY_HEAP,    GUARD_MEMORY_STACK, GUARD_MEMORY_HEAP };
 	struct atlas atlas = world();
 	struct training training;
-	struct observations traced = { .units = &unit,
-				       .nunits = 1,
-				       .events = some,
-				       .nevents = 6,
-				       .blocks = begun,
-				       .nblocks = 4 };
+	struct observations traced = {
+		.units = &unit, .nunits = 1, .events = some, .nevents = 6, .blocks = begun, .nblocks = 4
+	};
 
 	training_start(&training);
 	training_trace(&training, &traced, &atlas);
@@ -491,8 +559,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sharing),     cmocka_unit_test(test_recomputed),
 		cmocka_unit_test(test_detectors),   cmocka_unit_test(test_log),
-		cmocka_unit_test(test_hostile_log), cmocka_unit_test(test_memory), cmocka_unit_test(test_orders),
-		cmocka_unit_test(test_bias),        cmocka_unit_test(test_doubts),
+		cmocka_unit_test(test_hostile_log), cmocka_unit_test(test_again),
+		cmocka_unit_test(test_relax_turn),  cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_orders),      cmocka_unit_test(test_bias),
+		cmocka_unit_test(test_doubts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "tests/store_world.h"
 
 enum { READ, WRITE };
+#define KINDS 3
 
 /* Runs of one kind: in `usual` of them the read came after the write, in `odd` after nobody, in the rest only the
  * write is on record. */
@@ -44,9 +45,9 @@ static void add_runs(struct world *world, struct store *store, uint64_t campaign
 						      : (struct predecessor){ WRITE, WRITE });
 }
 
-/* How many members the sets lack for luck after these campaigns, which have two kinds of runs more than the
+/* How many members the sets lack for luck after these campaigns, which have up to KINDS kinds of runs more than the
  * controlled ones: 50 that pass, in 20 of which the read comes after nobody. */
-static size_t lucky(const struct runs (*kinds)[2], size_t ncampaigns, bool free_too)
+static size_t lucky(const struct runs (*kinds)[KINDS], size_t ncampaigns, bool free_too)
 {
 	struct world world;
 	struct training training;
@@ -61,7 +62,7 @@ static size_t lucky(const struct runs (*kinds)[2], size_t ncampaigns, bool free_
 		uint64_t campaign = world_campaign(store, c ? "/other" : "/program");
 
 		add_runs(&world, store, campaign, &controlled);
-		for (unsigned i = 0; i < 2; i++)
+		for (unsigned i = 0; i < KINDS; i++)
 			add_runs(&world, store, campaign, &kinds[c][i]);
 		world_good(training_add(&training, store, campaign, free_too));
 	}
@@ -84,22 +85,40 @@ static void test_luck(void **unused)
 	const struct runs free_runs = { .usual = 60 };
 
 	/* Only where controlled runs failed, and free ones do not have it. */
-	assert_int_equal(lucky(&(const struct runs[2]){ failures, free_runs }, 1, false), 1);
-	assert_int_equal(lucky(&(const struct runs[2]){ free_runs }, 1, false), 0);
-	assert_int_equal(lucky(&(const struct runs[2]){ failures }, 1, false), 0);
+	assert_int_equal(lucky(&(const struct runs[KINDS]){ failures, free_runs }, 1, false), 1);
+	assert_int_equal(lucky(&(const struct runs[KINDS]){ free_runs }, 1, false), 0);
+	assert_int_equal(lucky(&(const struct runs[KINDS]){ failures }, 1, false), 0);
 	/* Free runs that failed say nothing of controlled ones. */
-	assert_int_equal(lucky(&(const struct runs[2]){ { .failed = true, .odd = 5 }, free_runs }, 1, false),
-			 0);
+	assert_int_equal(
+		lucky(&(const struct runs[KINDS]){ { .failed = true, .odd = 5 }, free_runs }, 1, false), 0);
 	/* Where free runs teach themselves nobody is a witness. */
-	assert_int_equal(lucky(&(const struct runs[2]){ failures, free_runs }, 1, true), 0);
+	assert_int_equal(lucky(&(const struct runs[KINDS]){ failures, free_runs }, 1, true), 0);
 }
 
 static void test_share(void **unused)
 {
 	(void)unused;
-	/* One in twenty is enough, less is not. */
-	assert_int_equal(lucky(&(const struct runs[2]){ failures, { .usual = 95, .odd = 5 } }, 1, false), 0);
-	assert_int_equal(lucky(&(const struct runs[2]){ failures, { .usual = 96, .odd = 4 } }, 1, false), 1);
+	/* One in twenty is enough, where chance does not explain it. */
+	assert_int_equal(lucky(&(const struct runs[KINDS]){ failures, { .usual = 91, .odd = 9 } }, 1, false),
+			 0);
+	assert_int_equal(lucky(&(const struct runs[KINDS]){ failures, { .usual = 92, .odd = 8 } }, 1, false),
+			 1);
+	assert_int_equal(
+		lucky(&(const struct runs[KINDS]){ failures, { .usual = 940, .odd = 60 } }, 1, false), 1);
+	assert_int_equal(
+		lucky(&(const struct runs[KINDS]){ failures, { .usual = 930, .odd = 70 } }, 1, false), 0);
+}
+
+/* Two of a hundred controlled runs had it: it is no work of control when as many free ones did. */
+static void test_natural(void **unused)
+{
+	(void)unused;
+	const struct runs more = { .controlled = true, .usual = 950 };
+
+	assert_int_equal(
+		lucky(&(const struct runs[KINDS]){ failures, more, { .usual = 98, .odd = 2 } }, 1, false), 0);
+	assert_int_equal(
+		lucky(&(const struct runs[KINDS]){ failures, more, { .usual = 99, .odd = 1 } }, 1, false), 1);
 }
 
 static void test_witnesses(void **unused)
@@ -108,12 +127,13 @@ static void test_witnesses(void **unused)
 	const unsigned few = TRAINING_QUIET - 1;
 
 	/* Too few, or with random delays, which bring about as much as control does. */
-	assert_int_equal(lucky(&(const struct runs[2]){ failures, { .usual = few } }, 1, false), 0);
-	assert_int_equal(lucky(&(const struct runs[2]){ failures, { .usual = few + 1 } }, 1, false), 1);
+	assert_int_equal(lucky(&(const struct runs[KINDS]){ failures, { .usual = few } }, 1, false), 0);
+	assert_int_equal(lucky(&(const struct runs[KINDS]){ failures, { .usual = few + 1 } }, 1, false), 1);
 	assert_int_equal(
-		lucky(&(const struct runs[2]){ failures, { .usual = 60, .jitter_us = 200 } }, 1, false), 0);
+		lucky(&(const struct runs[KINDS]){ failures, { .usual = 60, .jitter_us = 200 } }, 1, false),
+		0);
 	/* An access that they never reached. */
-	assert_int_equal(lucky(&(const struct runs[2]){ failures, { .without = 60 } }, 1, false), 0);
+	assert_int_equal(lucky(&(const struct runs[KINDS]){ failures, { .without = 60 } }, 1, false), 0);
 }
 
 /* What is usual with one input stands, though another never had it. */
@@ -121,8 +141,9 @@ static void test_campaigns(void **unused)
 {
 	(void)unused;
 	const struct runs free_runs = { .usual = 60 };
-	const struct runs kinds[][2] = { { failures, free_runs }, { failures, { .usual = 60, .odd = 40 } } };
-	const struct runs alike[][2] = { { failures, free_runs }, { failures, free_runs } };
+	const struct runs kinds[][KINDS] = { { failures, free_runs },
+					     { failures, { .usual = 60, .odd = 40 } } };
+	const struct runs alike[][KINDS] = { { failures, free_runs }, { failures, free_runs } };
 
 	assert_int_equal(lucky(kinds, 2, false), 0);
 	assert_int_equal(lucky(alike, 2, false), 1);
@@ -131,9 +152,8 @@ static void test_campaigns(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_luck),
-		cmocka_unit_test(test_share),
-		cmocka_unit_test(test_witnesses),
+		cmocka_unit_test(test_luck),      cmocka_unit_test(test_share),
+		cmocka_unit_test(test_natural),   cmocka_unit_test(test_witnesses),
 		cmocka_unit_test(test_campaigns),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

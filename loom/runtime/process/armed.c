@@ -51,7 +51,7 @@ static bool is_sound(void)
 
 	return armed->magic == ARMED_MAGIC && armed->nsites <= ARMED_SITES && armed->nrules <= ARMED_RULES &&
 	       armed->words == armed->nsites / 64 + 1 && fits(armed->rows, n * armed->words * 8) &&
-	       fits(armed->any, n) && fits(armed->own, n) && fits(armed->shifts, n) &&
+	       fits(armed->any, n) && fits(armed->traits, n) && fits(armed->shifts, n) &&
 	       fits(armed->alike, n * 2) && fits(armed->doubted, (uint64_t)armed->ndoubted * 4) &&
 	       shifts_are_sound(n) && fits(armed->names, n * sizeof(struct armed_name)) &&
 	       fits(armed->rules, armed->nrules * sizeof(struct guard_rule_data)) &&
@@ -104,7 +104,7 @@ bool armed_start(void)
 					  .words = armed->words,
 					  .rows = part(armed->rows),
 					  .any = part(armed->any),
-					  .own = part(armed->own),
+					  .traits = part(armed->traits),
 					  .shifts = part(armed->shifts),
 					  .alike = part(armed->alike),
 					  .names = read_names(),
