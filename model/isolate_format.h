@@ -18,6 +18,7 @@
 #define ISOLATE_CALLERS 2u
 #define ISOLATE_CODE 1024u
 #define ISOLATE_PLACE_OPS 16u
+#define ISOLATE_LED 65536u
 
 /* What is watched, as a program for a machine with a stack of 64-bit words. */
 enum isolate_operation {
@@ -151,6 +152,13 @@ struct isolate_failure {
 	uint32_t nreads, reserved;
 };
 
+/* A traced access of code that a header brought into the program: the program's call that led there. */
+struct isolate_led {
+	struct isolate_place place;
+	uint64_t order; /* accesses of its thread so far, with this one */
+	uint32_t thread, reserved;
+};
+
 struct isolate_planned {
 	uint64_t key, instance, last; /* from the one instance to the other */
 	uint32_t thread, definer;
@@ -186,6 +194,8 @@ struct isolate_area {
 	uint64_t stores, loads, branches, calls, system_calls; /* that were not executed */
 	uint64_t too_long;                                     /* 1: it was ended because of longest_ms */
 	struct isolate_failure failure;
+	uint64_t nled;                       /* so many there were */
+	struct isolate_led led[ISOLATE_LED]; /* the last ones, a ring */
 };
 
 #endif

@@ -142,7 +142,8 @@ void define_list_reads(struct isolate_failure *failure, uint64_t mark);
 const struct value_branch *define_deciding_branch(const struct value_thread *thread);
 
 /* ---- define_fail.c ---- */
-/* The instruction when it is the program's, else the program's call that led to it. */
+/* The call outside of headers that the running thread is in, also when headers have called the program back since. */
+Addr define_own_call(void);
 /* The program's call that led to what is executed, outside of functions of headers where that is known. */
 static inline Addr define_call(void)
 {
@@ -153,9 +154,12 @@ static inline Addr define_call(void)
 /* Likewise, to the instruction at hand; 0: of a header, and it is not known. */
 static inline Addr define_call_to(const struct value_site *site)
 {
-	return site && site->in_header ? site_own_call() : define_call();
+	return site && site->in_header ? define_own_call() : define_call();
 }
+/* The instruction when it is the program's, else the program's call that led to it. */
 struct isolate_place define_place(Addr pc, Addr call);
+/* Of an access that is traced: who led to the code of a header that makes it. */
+void define_note_led(uint32_t site);
 /* The failure to be filled; NULL when one is known already, or values are not followed. */
 struct isolate_failure *define_begin(uint32_t kind, Addr pc);
 void define_add_uses(struct isolate_failure *failure, uint64_t mark);

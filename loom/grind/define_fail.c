@@ -51,6 +51,31 @@ struct isolate_place define_place(Addr pc, Addr call)
 				       .own = own };
 }
 
+Addr define_own_call(void)
+{
+	const struct value_thread *thread = define_thread();
+	Addr led = site_own_call();
+
+	for (uint32_t i = thread->nreturns; !led && i-- > 0;) {
+		Addr call = thread->returns[i] - 1;
+
+		if (code_kind(call) == CODE_PROGRAM && !site_in_header(call))
+			led = call;
+	}
+	return led;
+}
+
+void define_note_led(uint32_t site)
+{
+	Addr pc = site_header_code(site), led = pc ? define_own_call() : 0;
+
+	if (led)
+		define.area->led[define.area->nled++ % ISOLATE_LED] =
+			(struct isolate_led){ .place = define_place(pc, led),
+					      .order = *grind.thread->order,
+					      .thread = grind.thread->number };
+}
+
 static bool is_on_stack(Addr address)
 {
 	Addr sp = VG_(get_SP)(grind.thread->tid), high = grind.thread->stack_high;
@@ -274,7 +299,7 @@ struct isolate_failure *define_begin(uint32_t kind, Addr pc)
 		return NULL;
 	failure->kind = kind;
 	failure->thread = grind.thread->number;
-	failure->place = define_place(pc, site_in_header(pc) ? site_own_call() : define_call());
+	failure->place = define_place(pc, site_in_header(pc) ? define_own_call() : define_call());
 	return failure;
 }
 
@@ -283,7 +308,7 @@ static void add_location(struct isolate_failure *failure, Addr address, SizeT si
 {
 	failure->uses[failure->nuses++] = (struct isolate_use){
 		.nhops = 1,
-		.hops = { { .place = define_place(pc, site_in_header(pc) ? site_own_call() : define_call()),
+		.hops = { { .place = define_place(pc, site_in_header(pc) ? define_own_call() : define_call()),
 			    .address = address,
 			    .size = size,
 			    .thread = grind.thread->number,
@@ -291,7 +316,7 @@ static void add_location(struct isolate_failure *failure, Addr address, SizeT si
 			    .definition = describe(define_at(address), address, size) } }
 	};
 	failure->reads[failure->nreads++] = (struct isolate_read){
-		.place = define_place(pc, site_in_header(pc) ? site_own_call() : define_call()),
+		.place = define_place(pc, site_in_header(pc) ? define_own_call() : define_call()),
 		.address = address,
 		.size = size,
 		.order = *grind.thread->order,

@@ -143,6 +143,8 @@ enum code_kind code_kind(Addr pc);
 uint32_t site_at(Addr pc, enum site_kind kind, bool atomic, uint32_t size, Addr variable, const char *what);
 /* Is it code of the C++ library that its headers brought into the program? */
 bool site_in_header(Addr pc);
+/* The instruction of a site in such code; 0: it is elsewhere. */
+Addr site_header_code(uint32_t site);
 /* The call outside of headers in which the running thread is; 0: none, or it is not known. */
 Addr site_own_call(void);
 /* The call of the program itself that led to the code of headers that called last; 0: none, or it is not known. */
