@@ -16,6 +16,8 @@ static void bound_failure(struct isolate_failure *failure)
 		failure->kind = FAILED_NOT;
 	bound(&failure->nuses, ISOLATE_USES);
 	bound(&failure->nreads, ISOLATE_READS);
+	bound(&failure->kept.definition.definer, DEFINED_LOST);
+	bound(&failure->freed_by.definition.definer, DEFINED_LOST);
 	for (uint32_t i = 0; i < ISOLATE_USES; i++) {
 		struct isolate_use *use = &failure->uses[i];
 

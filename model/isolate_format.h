@@ -103,7 +103,8 @@ struct isolate_hop {
 	uint32_t parts;   /* the definition wrote only a part of what was read: nobody wrote it as a whole */
 	uint32_t indexed; /* something that is no pointer to the location said where to read */
 	uint32_t placed;  /* the next hop's read said where to read, not what the value was */
-	uint32_t misread; /* a part of a pointer was read as if it were something else */
+	uint32_t
+		misread; /* an index led to what was not meant: a part of a pointer, or what others had written */
 	struct isolate_definition definition;
 };
 
@@ -150,6 +151,9 @@ struct isolate_failure {
 	struct isolate_use uses[ISOLATE_USES];
 	struct isolate_read reads[ISOLATE_READS]; /* the nearest first */
 	uint32_t nreads, reserved;
+	/* Of a block that was freed: the reads of the pointer by which it was used, and of the one by which it was
+	 * freed, where these lay outside of frames. No size: not known. */
+	struct isolate_hop kept, freed_by;
 };
 
 /* A traced access of code that a header brought into the program: the program's call that led there. */

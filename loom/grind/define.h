@@ -9,6 +9,7 @@
  *   define_ir.c    marks of registers and temporaries, in VEX IR
  *   define_fail.c  the failure, told from marks and logs
  *   define_reads.c what the failure depends on
+ *   define_pointer.c the pointers to a freed block
  *   define_watch.c what the user watches
  *   suppress.c     what is not executed */
 #ifndef GRIND_DEFINE_H
@@ -24,6 +25,16 @@
 #define MARK_FIRST(mark) ((uint32_t)((mark) & MARK_NUMBER))
 #define MARK_SECOND(mark) ((uint32_t)((mark) >> MARK_BITS & MARK_NUMBER))
 
+#define GIVERS 4
+/* Who wrote what a load reads, and how often that was: an index that is wrong leads to what others wrote. */
+struct value_givers {
+	struct {
+		const struct value_site *site; /* NULL: no instruction */
+		uint32_t n;
+	} items[GIVERS];
+	uint32_t n, all; /* all: executions, also of givers that found no room */
+};
+
 /* An instruction that loads, stores, branches or jumps. */
 struct value_site {
 	Addr pc;
@@ -33,6 +44,7 @@ struct value_site {
 	Addr after; /* the next instruction */
 	Addr target,
 		beside; /* of a branch: where it goes when its guard holds, and when not; 0 = not known */
+	struct value_givers *givers; /* of an instruction of the program */
 };
 
 #define LOAD_WORDS 4 /* of the widest load */
@@ -101,6 +113,8 @@ const struct load *define_load_numbered(uint32_t number);   /* NULL: too long ag
 const struct definition *define_numbered(uint32_t number);  /* likewise */
 /* Is it a push of a register? Functions keep their caller's registers so: that defines nothing. */
 bool define_saves_register(const struct definition *definition);
+/* Did somebody write what was read whom the instruction reads from in fewer than half of its executions? */
+bool define_is_strange(const struct load *load);
 uint64_t define_decided(uint64_t number);         /* mark of the branch before a definition */
 uint32_t define_at(Addr address);                 /* the number of its definition */
 uint64_t define_marked(Addr address, SizeT size); /* MARK_SUPPRESSED or 0 */
@@ -167,6 +181,16 @@ void define_fatal(ThreadId tid);                        /* a signal ends the pro
 void define_dead(Addr address, SizeT size, bool write); /* memory of no block was accessed */
 void define_freed_twice(Addr address);
 void define_hung(void); /* nobody goes on, or the running thread goes round and round */
+
+uint32_t define_base(uint64_t mark,
+		     Addr address); /* the load of the pointer that an address was made of; 0: none */
+void define_follow(struct isolate_use *use, uint32_t number); /* hops back from a load */
+
+/* ---- define_pointer.c ---- */
+/* The mark of the pointer that the program gave to free; for the call of the tool's function. */
+uint64_t define_freed_by(Addr block);
+/* Fills the pointers of a failure that used a freed block by an address that is marked. */
+void define_tell_pointers(struct isolate_failure *failure, uint64_t used, Addr address);
 
 /* ---- define_watch.c ---- */
 void define_ended(void);                                           /* the program ends by itself */

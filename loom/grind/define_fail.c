@@ -187,11 +187,32 @@ static struct made_of made_of(uint64_t mark, Addr address)
 	return made;
 }
 
+/* Zeros that a function of a library filled in, or the instruction that compilers make of it (rep stos). */
+static bool clears(const struct definition *from)
+{
+	const UChar *code = (const UChar *)from->site->pc;
+
+	if (from->value)
+		return false;
+	if (from->site->kind != CODE_PROGRAM)
+		return true;
+	code += *code == 0xf3 ? 1 : 0;
+	code += *code == 0x48 ? 1 : 0;
+	return code > (const UChar *)from->site->pc && (*code == 0xab || *code == 0xaa);
+}
+
 /* Is a part of a pointer read through an index, as if it were something else? Then the index is wrong. */
 static bool is_misread(const struct definition *from, const struct load *load, const struct made_of *made)
 {
 	return made->index && from->size == 8 && load->site->size < 8 && from->site->kind == CODE_PROGRAM &&
 	       load->site->kind == CODE_PROGRAM && is_readable(from->value, 1);
+}
+
+/* Did an index lead to what was only cleared, or to what others write than those whom the instruction mostly reads
+ * from? Then it may be wrong, too. */
+static bool is_astray(const struct definition *from, const struct load *load, const struct made_of *made)
+{
+	return made->index && load->site->kind == CODE_PROGRAM && (define_is_strange(load) || clears(from));
 }
 
 /* Nobody had written there: what said where to read may be wrong. */
@@ -229,7 +250,7 @@ static struct isolate_hop hop_of(const struct load *load, uint32_t defined, Addr
 static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT size)
 {
 	const struct load *load = define_load_numbered(number);
-	bool misread = false;
+	bool misread = false, astray = false;
 
 	while (load && load->site && use->nhops < ISOLATE_HOPS) {
 		if (!size) {
@@ -243,9 +264,16 @@ static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT
 		bool stored = from && from->definer == DEFINED_STORE && is_inside(from, address, size);
 
 		*hop = hop_of(load, defined, address, size);
-		hop->misread = stored && is_misread(from, load, &made);
+		bool is_part = stored && is_misread(from, load, &made);
+		bool is_stray = stored && is_astray(from, load, &made);
+
+		astray |= is_stray;
+		hop->misread = is_part || is_stray;
+		/* A wrong index that the program was given, or data that it begins with. */
+		if (hop->definition.definer == DEFINED_NOT && hop->value && (astray || !made.index))
+			return;
 		if (hop->misread || is_unwritten(hop)) {
-			misread |= hop->misread != 0;
+			misread |= is_part;
 			load = define_load_numbered(made.index ? made.index : made.base);
 			hop->placed = load != NULL;
 			size = 0;
@@ -267,6 +295,16 @@ static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT
 		if (!hop->copied)
 			size = 0;
 	}
+}
+
+uint32_t define_base(uint64_t mark, Addr address)
+{
+	return made_of(mark, address).base;
+}
+
+void define_follow(struct isolate_use *use, uint32_t number)
+{
+	follow(use, number, 0, 0);
 }
 
 static void add_use(struct isolate_failure *failure, uint32_t number)
@@ -342,6 +380,7 @@ void define_dead(Addr address, SizeT size, bool write)
 	if (freed) {
 		add_location(failure, address, size, write, pc);
 		define_list_reads(failure, define.hooked);
+		define_tell_pointers(failure, define.hooked, address);
 	} else {
 		define_add_uses(failure, define.hooked);
 	}
@@ -355,7 +394,8 @@ void define_freed_twice(Addr address)
 		return;
 	failure->address = address;
 	add_location(failure, address, 1, true, 0);
-	define_list_reads(failure, 0);
+	define_list_reads(failure, define_freed_by(address));
+	define_tell_pointers(failure, define_freed_by(address), address);
 }
 
 #define GUARD (1u << 20) /* beside the stack pointer: what a function keeps on the stack, about */

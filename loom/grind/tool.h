@@ -251,6 +251,7 @@ bool heap_dies(Addr start, const char *what); /* false: it was not a living bloc
 SizeT heap_size(Addr start);                  /* of a living block, else 0 */
 SizeT heap_size_of_freed(Addr start);
 bool heap_lives(Addr start);
+bool heap_holds(Addr address); /* is it in a block, living or freed? */
 /* An access to what is no memory of the program: in a controlled run it ends with a sentence. */
 void heap_fault(Addr address, SizeT size, bool write);
 
