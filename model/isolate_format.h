@@ -120,6 +120,7 @@ enum isolate_kind {
 	FAILED_HANG,   /* a thread goes round and round, or all wait */
 	FAILED_WATCH,  /* the place that the user watches was reached */
 	FAILED_STACK,  /* the stack was used up */
+	FAILED_CALL,   /* a function of a library, called through a pointer in memory, ended the program */
 };
 
 struct isolate_use {

@@ -82,7 +82,8 @@ static void print_hop(struct isolation *isolation, struct excerpts *excerpts, co
 			writes, hop->copied ? ", as a copy" : "");
 		print_source(isolation, excerpts, &hop->definition.place, out);
 	} else {
-		fprintf(out, "     +-- which was %s\n", defined);
+		fprintf(out, "     +-- which was %s%s\n", defined,
+			hop->definition.definer == DEFINED_STORE ? " by code that is not the program's" : "");
 	}
 	if (left_out)
 		fprintf(out, "     ^\n     %s in the next run\n",

@@ -169,6 +169,7 @@ const char *isolate_failed_words(enum isolate_kind kind)
 		[FAILED_HANG] = "nothing went on from here: what is waited for does not come",
 		[FAILED_WATCH] = "the value that is watched was read",
 		[FAILED_STACK] = "the stack was used up: calls are nested too deep",
+		[FAILED_CALL] = "a call through a pointer led to a function that ends the program",
 	};
 
 	return words[kind];
@@ -188,6 +189,7 @@ const char *isolate_failed_name(enum isolate_kind kind)
 		[FAILED_HANG] = "hang",
 		[FAILED_WATCH] = "watch",
 		[FAILED_STACK] = "stack-overflow",
+		[FAILED_CALL] = "call",
 	};
 
 	return names[kind];

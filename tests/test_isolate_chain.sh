@@ -132,5 +132,41 @@ C
 g++ -g -O1 -w -pthread -o grows grows.cpp
 tells grows '// grows' '// counts'
 
+# A virtual function is called before the constructor of the class that has it has begun: it is the pointer to the
+# table of functions that comes too late, not what some branch before had gone by.
+cat >early.cpp <<'C'
+#include <cstdio>
+#include <thread>
+class Worker {
+public:
+	Worker() : thread_([this] { run(); }) {}
+	virtual ~Worker() {}
+	virtual int work() = 0;
+	void run() {
+		int sum = 0;
+		for (int i = 0; i < 3; i++)
+			sum += work(); // calls
+		std::printf("%d\n", sum);
+	}
+	void join() { thread_.join(); }
+private:
+	std::thread thread_;
+};
+class Adder : public Worker {
+public:
+	Adder(int by) : by_(by) {} // becomes
+	int work() override { return by_; }
+private:
+	int by_;
+};
+int main() {
+	Adder adder(2);
+	adder.join();
+	return 0;
+}
+C
+g++ -g -O1 -w -pthread -o early early.cpp
+tells early '// calls' '// becomes'
+
 [ $failed = 0 ] && echo "ok: chains"
 exit $failed

@@ -9,6 +9,7 @@
  *   define_ir.c    marks of registers and temporaries, in VEX IR
  *   define_fail.c  the failure, told from marks and logs
  *   define_reads.c what the failure depends on
+ *   define_place.c where in the program that was
  *   define_pointer.c the pointers to a freed block
  *   define_watch.c what the user watches
  *   suppress.c     what is not executed */
@@ -88,6 +89,7 @@ struct value_thread {
 	bool divides; /* the last of access and operand was the operand */
 	struct value_branch branches[BRANCH_DEPTHS][BRANCH_KEPT]; /* by how many calls it was in */
 	Addr *returns, *frames;                                   /* the calls it is in */
+	uint64_t *targets; /* marks of what said where these calls go */
 	uint32_t nreturns, returns_room;
 	uint64_t decided; /* mark of the last branch of the program */
 	Addr stack_low;   /* lowest byte of the stack that it has written and not left */
@@ -154,8 +156,11 @@ IRSB *define_instrument(IRSB *in, const VexGuestLayout *layout);
 void define_list_reads(struct isolate_failure *failure, uint64_t mark);
 /* The branch that decided for the call at which the thread ended; NULL when none is known. */
 const struct value_branch *define_deciding_branch(const struct value_thread *thread);
+/* The mark of the pointer through which that call was made, where another one had said where it lies (a virtual function,
+ * say), and the call; 0: it was made by name. */
+uint64_t define_ended_by(const struct value_thread *thread, Addr *call);
 
-/* ---- define_fail.c ---- */
+/* ---- define_place.c ---- */
 /* The call outside of headers that the running thread is in, also when headers have called the program back since. */
 Addr define_own_call(void);
 /* The program's call that led to what is executed, outside of functions of headers where that is known. */
@@ -174,6 +179,8 @@ static inline Addr define_call_to(const struct value_site *site)
 struct isolate_place define_place(Addr pc, Addr call);
 /* Of an access that is traced: who led to the code of a header that makes it. */
 void define_note_led(uint32_t site);
+
+/* ---- define_fail.c ---- */
 /* The failure to be filled; NULL when one is known already, or values are not followed. */
 struct isolate_failure *define_begin(uint32_t kind, Addr pc);
 void define_add_uses(struct isolate_failure *failure, uint64_t mark);

@@ -19,63 +19,6 @@ static uint64_t value_at(Addr address, SizeT size)
 	return value;
 }
 
-static uint32_t module_number(const HChar *path)
-{
-	struct isolate_area *area = define.area;
-	uint32_t i = 0;
-
-	while (i < area->nmodules && VG_(strcmp)(area->modules[i], path) != 0)
-		i++;
-	if (i == area->nmodules && i + 1 < ISOLATE_MODULES) {
-		VG_(strncpy)(area->modules[i], path, ISOLATE_PATH - 1);
-		area->nmodules++;
-	}
-	return i;
-}
-
-struct isolate_place define_place(Addr pc, Addr call)
-{
-	bool own = pc && code_kind(pc) == CODE_PROGRAM;
-	Addr at = own ? pc : call;
-	const DebugInfo *info = at ? VG_(find_DebugInfo)(VG_(current_DiEpoch)(), at) : NULL;
-
-	if (!info)
-		return (struct isolate_place){ 0 };
-	const PtrdiffT bias = VG_(DebugInfo_get_text_bias)(info);
-	bool led = own && call && site_in_header(pc) &&
-		   info == VG_(find_DebugInfo)(VG_(current_DiEpoch)(), call);
-
-	return (struct isolate_place){ .address = at - (Addr)bias,
-				       .led = led ? call - (Addr)bias : 0,
-				       .module = module_number(VG_(DebugInfo_get_filename)(info)),
-				       .own = own };
-}
-
-Addr define_own_call(void)
-{
-	const struct value_thread *thread = define_thread();
-	Addr led = site_own_call();
-
-	for (uint32_t i = thread->nreturns; !led && i-- > 0;) {
-		Addr call = thread->returns[i] - 1;
-
-		if (code_kind(call) == CODE_PROGRAM && !site_in_header(call))
-			led = call;
-	}
-	return led;
-}
-
-void define_note_led(uint32_t site)
-{
-	Addr pc = site_header_code(site), led = pc ? define_own_call() : 0;
-
-	if (led)
-		define.area->led[define.area->nled++ % ISOLATE_LED] =
-			(struct isolate_led){ .place = define_place(pc, led),
-					      .order = *grind.thread->order,
-					      .thread = grind.thread->number };
-}
-
 static bool is_on_stack(Addr address)
 {
 	Addr sp = VG_(get_SP)(grind.thread->tid), high = grind.thread->stack_high;
@@ -428,7 +371,7 @@ void define_fatal(ThreadId tid)
 	if (!define.on || define.area->failure.kind)
 		return;
 	const struct value_thread *thread = define_thread();
-	Addr ip = VG_(get_IP)(tid);
+	Addr ip = VG_(get_IP)(tid), call = 0;
 	struct isolate_failure *failure;
 
 	const struct value_branch *decided = define_deciding_branch(thread);
@@ -451,6 +394,9 @@ void define_fatal(ThreadId tid)
 		/* Nothing but a call writes return addresses: whatever else did is no innocent copy. */
 		for (uint32_t i = 0; thread->jump.returns && i < failure->nuses; i++)
 			failure->uses[i].hops[0].copied = 0;
+	} else if (define_ended_by(thread, &call)) {
+		failure = define_begin(FAILED_CALL, call);
+		define_add_uses(failure, define_ended_by(thread, &call));
 	} else if (decided) {
 		failure = define_begin(FAILED_BRANCH, decided->site->pc);
 		failure->branch = decided->site->pc;
