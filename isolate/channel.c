@@ -103,14 +103,14 @@ struct error *channel_run(struct channel *channel, const struct launch_options *
 			  const struct schedule *schedule, bool traced, struct run *run)
 {
 	struct launch_options options = schedule ? retell_strictly(launch, schedule) : *launch;
-	const size_t told = offsetof(struct isolate_area, met);
+	const size_t told = offsetof(struct isolate_area, met), last = offsetof(struct isolate_area, led);
 	char number[16];
 
 	options.control.strict = 0;
 	options.control.carry = 1;
 	if (traced)
 		options.area.observe |= OBSERVE_TRACE;
-	memset((char *)channel->area + told, 0, sizeof *channel->area - told);
+	memset((char *)channel->area + told, 0, last - told);
 	snprintf(number, sizeof number, ENVIRONMENT_FORMAT, channel->fd);
 	setenv(ISOLATE_ENVIRONMENT, number, 1);
 	struct error *error = launch_run(&options, run);

@@ -62,7 +62,8 @@ static bool is_worse(struct isolation *isolation, const struct isolate_failure *
 	if (by_address && x->size == 8)
 		return distance(x->value, failure->address) < distance(y->value, failure->address);
 	const struct isolate_definition *one = &first->hops[isolation_origin(isolation, first)].definition;
-	const struct isolate_definition *other = &second->hops[isolation_origin(isolation, second)].definition;
+	const struct isolate_definition *other =
+		&second->hops[isolation_origin(isolation, second)].definition;
 
 	if (failure->kind == FAILED_HANG && one->place.own != other->place.own)
 		return one->place.own;
@@ -374,6 +375,8 @@ struct error *isolate(const struct isolate_options *options, struct isolation *o
 		error = channel_watch(&channel, options->watch, options->launch->path);
 	if (!error)
 		error = isolate_original(options, out, &channel, deadline, &schedule);
+	if (!error && out->runs.original)
+		isolation_keep_led(out, channel.area);
 	if (!error && out->runs.original && options->trail_only) {
 		remember_modules(out, &channel);
 		isolation_tell_trail(out, &channel.area->failure);

@@ -48,16 +48,30 @@ struct error *order_run(const struct order_search *search, struct launch_options
 	return launch_run(options, run);
 }
 
+/* What code of a header did stands at the program's line that led there. */
+static struct unit own_place(const struct order_search *search, const struct claim_part *part)
+{
+	if (part->at == CLAIM_NOT_TRACED)
+		return (struct unit){ 0 };
+	return isolation_led_place(search->isolation, part->thread,
+				   order_accesses(search->trace, part->thread, part->at) + 1,
+				   part->write ? SITE_WRITE : SITE_READ);
+}
+
 /* As accesses of a finding or an experiment. */
-static void list_parts(const struct claim_parts *parts, struct finding_accesses *out)
+static void list_parts(const struct order_search *search, const struct claim_parts *parts,
+		       struct finding_accesses *out)
 {
 	for (size_t i = 0; i < parts->n; i++) {
 		const struct claim_part *part = &parts->items[i];
-		struct finding_access *access = finding_add_access(out, FINDING_NO_SITE, part->site);
+		struct unit led = own_place(search, part);
+		struct finding_access *access =
+			finding_add_access(out, FINDING_NO_SITE, led.nsites ? &led.sites[0] : part->site);
 
 		access->thread = part->thread;
 		access->kind = part->write ? SITE_WRITE : SITE_READ;
 		access->missing = part->missing;
+		unit_free(&led);
 	}
 }
 
@@ -69,7 +83,7 @@ void order_note(struct order_search *search, enum isolate_moved use, const struc
 	*experiment = (struct isolate_experiment){
 		.use = use, .passes = passes, .given_up = given_up, .came = came
 	};
-	list_parts(parts, &experiment->accesses);
+	list_parts(search, parts, &experiment->accesses);
 }
 
 static void count(struct order_search *search, enum claim_kind kind)
@@ -367,7 +381,7 @@ void order_tell(struct order_search *search, enum finding_class class, enum isol
 	*finding = (struct finding){ .rank = 1, .class = class, .score = sure ? 1 : 0.5 };
 	finding->method = memory_string("suppress");
 	finding->summary = memory_string(isolate_order_words(story));
-	list_parts(parts, &finding->accesses);
+	list_parts(search, parts, &finding->accesses);
 	for (size_t i = 0; i < finding->accesses.n; i++)
 		finding_add_variable(finding, finding->accesses.items[i].variable);
 	finding_settle(finding);

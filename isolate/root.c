@@ -7,19 +7,43 @@
 
 #include "base/memory.h"
 
-static void add(struct isolation *isolation, const struct isolate_place *place, uint32_t thread, bool write)
+/* Once is enough: a loop reads what it used at the line at which it failed. */
+static bool is_told(const struct isolation *isolation, const struct site *site, bool write)
 {
+	const struct finding_accesses *list = &isolation->finding.accesses;
+
+	for (size_t i = 0; i < list->n; i++)
+		if (site->line && list->items[i].line == site->line &&
+		    (list->items[i].kind == SITE_WRITE) == write && !strcmp(list->items[i].file, site->file))
+			return true;
+	return false;
+}
+
+enum done { READ, WRITTEN, FREED };
+static void add(struct isolation *isolation, const struct isolate_place *place, uint32_t thread,
+		enum done done)
+{
+	bool write = done != READ;
 	struct unit unit = isolation_place(isolation, place, write ? SITE_WRITE : SITE_READ);
 
-	if (unit.nsites) {
+	if (unit.nsites && !is_told(isolation, &unit.sites[0], write)) {
+		struct site site = unit.sites[0];
+
+		if (done == FREED)
+			site.through = "free";
 		struct finding_access *access =
-			finding_add_access(&isolation->finding.accesses, FINDING_NO_SITE, &unit.sites[0]);
+			finding_add_access(&isolation->finding.accesses, FINDING_NO_SITE, &site);
 
 		access->thread = thread;
 		access->kind = write ? SITE_WRITE : SITE_READ;
 		finding_add_variable(&isolation->finding, unit.sites[0].variable);
 	}
 	unit_free(&unit);
+}
+
+static enum done ending(const struct isolate_failure *failure)
+{
+	return failure->kind == FAILED_FREE ? FREED : failure->write ? WRITTEN : READ;
 }
 
 /* A free inside a header of the system, of a container say, stands at the program's call that led there. */
@@ -77,6 +101,18 @@ static void nameless_last(struct finding_accesses *list)
 	}
 }
 
+/* Why a block could be used that had been freed: who had put the pointer there that was still kept, and where the other
+ * one was read by which it was freed. */
+static void add_pointers(struct isolation *isolation, const struct isolate_failure *failure)
+{
+	const struct isolate_hop *kept = &failure->kept, *freed_by = &failure->freed_by;
+
+	if (kept->size)
+		add(isolation, &kept->definition.place, kept->definition.thread, WRITTEN);
+	if (freed_by->size && freed_by->address != kept->address)
+		add(isolation, &freed_by->place, freed_by->thread, READ);
+}
+
 void isolation_tell_root(struct isolation *isolation)
 {
 	if (!isolation->steps.n || isolation->verdict == ISOLATE_ORDER)
@@ -99,17 +135,20 @@ void isolation_tell_root(struct isolation *isolation)
 		memory_string(isolate_root_words(isolation->verdict, last->failure.kind, was_written(last)));
 	/* To leave a block is the fault itself; what led there comes second. */
 	if (last->failure.kind == FAILED_BEYOND)
-		add(isolation, &last->failure.place, last->failure.thread, last->failure.write);
+		add(isolation, &last->failure.place, last->failure.thread, ending(&last->failure));
+	if (last->failure.kind == FAILED_DEAD || last->failure.kind == FAILED_FREE)
+		add_pointers(isolation, &last->failure);
 	if (hop && hop->definition.place.address) {
 		struct isolate_place place = own_place(isolation, &hop->definition);
 
-		add(isolation, &place, hop->definition.thread, true);
+		add(isolation, &place, hop->definition.thread,
+		    hop->definition.definer == DEFINED_FREED ? FREED : WRITTEN);
 	}
 	if (hop)
-		add(isolation, &hop->place, hop->thread, false);
+		add(isolation, &hop->place, hop->thread, READ);
 	if (hop && hop->index.own)
-		add(isolation, &hop->index, hop->thread, false);
+		add(isolation, &hop->index, hop->thread, READ);
 	if (last->failure.kind != FAILED_BEYOND)
-		add(isolation, &last->failure.place, last->failure.thread, last->failure.write);
+		add(isolation, &last->failure.place, last->failure.thread, ending(&last->failure));
 	nameless_last(&isolation->finding.accesses);
 }

@@ -12,10 +12,12 @@ static void bound(uint32_t *number, uint32_t most)
 
 static void bound_failure(struct isolate_failure *failure)
 {
-	if (failure->kind > FAILED_STACK)
+	if (failure->kind > FAILED_CALL)
 		failure->kind = FAILED_NOT;
 	bound(&failure->nuses, ISOLATE_USES);
 	bound(&failure->nreads, ISOLATE_READS);
+	bound(&failure->kept.definition.definer, DEFINED_LOST);
+	bound(&failure->freed_by.definition.definer, DEFINED_LOST);
 	for (uint32_t i = 0; i < ISOLATE_USES; i++) {
 		struct isolate_use *use = &failure->uses[i];
 

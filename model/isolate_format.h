@@ -18,6 +18,7 @@
 #define ISOLATE_CALLERS 2u
 #define ISOLATE_CODE 1024u
 #define ISOLATE_PLACE_OPS 16u
+#define ISOLATE_LED 65536u
 
 /* What is watched, as a program for a machine with a stack of 64-bit words. */
 enum isolate_operation {
@@ -102,7 +103,8 @@ struct isolate_hop {
 	uint32_t parts;   /* the definition wrote only a part of what was read: nobody wrote it as a whole */
 	uint32_t indexed; /* something that is no pointer to the location said where to read */
 	uint32_t placed;  /* the next hop's read said where to read, not what the value was */
-	uint32_t misread; /* a part of a pointer was read as if it were something else */
+	uint32_t
+		misread; /* an index led to what was not meant: a part of a pointer, or what others had written */
 	struct isolate_definition definition;
 };
 
@@ -118,6 +120,7 @@ enum isolate_kind {
 	FAILED_HANG,   /* a thread goes round and round, or all wait */
 	FAILED_WATCH,  /* the place that the user watches was reached */
 	FAILED_STACK,  /* the stack was used up */
+	FAILED_CALL,   /* a function of a library, called through a pointer in memory, ended the program */
 };
 
 struct isolate_use {
@@ -149,6 +152,16 @@ struct isolate_failure {
 	struct isolate_use uses[ISOLATE_USES];
 	struct isolate_read reads[ISOLATE_READS]; /* the nearest first */
 	uint32_t nreads, reserved;
+	/* Of a block that was freed: the reads of the pointer by which it was used, and of the one by which it was
+	 * freed, where these lay outside of frames. No size: not known. */
+	struct isolate_hop kept, freed_by;
+};
+
+/* A traced access of code that a header brought into the program: the program's call that led there. */
+struct isolate_led {
+	struct isolate_place place;
+	uint64_t order; /* accesses of its thread so far, with this one */
+	uint32_t thread, reserved;
 };
 
 struct isolate_planned {
@@ -186,6 +199,8 @@ struct isolate_area {
 	uint64_t stores, loads, branches, calls, system_calls; /* that were not executed */
 	uint64_t too_long;                                     /* 1: it was ended because of longest_ms */
 	struct isolate_failure failure;
+	uint64_t nled;                       /* so many there were */
+	struct isolate_led led[ISOLATE_LED]; /* the last ones, a ring */
 };
 
 #endif

@@ -2,6 +2,9 @@
  */
 #include "model/isolation.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/cleanup.h"
 #include "base/memory.h"
 
@@ -19,6 +22,25 @@ struct unit isolation_place(struct isolation *isolation, const struct isolate_pl
 		symbols_unit(isolation->symbols, isolation->modules[place->module], &code, led ? led : "", 0,
 			     &unit);
 	return unit;
+}
+
+void isolation_keep_led(struct isolation *isolation, const struct isolate_area *area)
+{
+	size_t n = area->nled < ISOLATE_LED ? area->nled : ISOLATE_LED;
+
+	free(isolation->led);
+	isolation->led = memory_alloc((n + 1) * sizeof *isolation->led);
+	isolation->nled = n;
+	memcpy(isolation->led, area->led, n * sizeof *isolation->led);
+}
+
+struct unit isolation_led_place(struct isolation *isolation, uint32_t thread, uint64_t order,
+				enum site_kind kind)
+{
+	for (size_t i = 0; i < isolation->nled; i++)
+		if (isolation->led[i].thread == thread && isolation->led[i].order == order)
+			return isolation_place(isolation, &isolation->led[i].place, kind);
+	return (struct unit){ 0 };
 }
 
 /* Is it the place where a function puts an argument that it was given? */
@@ -88,4 +110,5 @@ void isolation_free(struct isolation *isolation)
 	finding_free(&isolation->finding);
 	symbols_free(isolation->symbols);
 	run_free(&isolation->original);
+	free(isolation->led);
 }

@@ -61,12 +61,19 @@ struct isolation {
 	struct symbols *symbols;
 	char modules[ISOLATE_MODULES][ISOLATE_PATH];
 	struct run original;
+	struct isolate_led *led; /* of the original execution: accesses of code of headers */
+	size_t nled;
 };
 void isolation_free(struct isolation *isolation);
 
 /* The source of a place, as a site; the caller frees the unit. */
 struct unit isolation_place(struct isolation *isolation, const struct isolate_place *place,
 			    enum site_kind kind);
+/* Keeps what the original execution told of code of headers. */
+void isolation_keep_led(struct isolation *isolation, const struct isolate_area *area);
+/* The source of a traced access of a thread, its so many-th, that code of a header made; no site: of none. */
+struct unit isolation_led_place(struct isolation *isolation, uint32_t thread, uint64_t order,
+				enum site_kind kind);
 /* The hop of a use at which its value came into being; those before it only copied it. */
 size_t isolation_origin(struct isolation *isolation, const struct isolate_use *use);
 /* The hop whose definition is left out first: the origin; where nobody had written, what had said where to read; else

@@ -67,8 +67,10 @@ static void print_hop(struct isolation *isolation, struct excerpts *excerpts, co
 	_cleanup_free_ char *writes = place_words(isolation, &hop->definition.place);
 	const char *defined = isolate_definer_words(hop->definition.definer);
 
-	_cleanup_free_ char *value = hop->lost ? memory_string("a value that is not there any more")
-					       : memory_format("the value %#" PRIx64, hop->value);
+	_cleanup_free_ char *value = hop->definition.definer == DEFINED_FREED
+					     ? memory_string("a part of a block")
+				     : hop->lost ? memory_string("a value that is not there any more")
+						 : memory_format("the value %#" PRIx64, hop->value);
 
 	fprintf(out,
 		"     |\n     +-- %s %s (%" PRIu64 " byte%s at %#" PRIx64 "),\n     |   read by T%u at %s\n",
@@ -80,10 +82,13 @@ static void print_hop(struct isolation *isolation, struct excerpts *excerpts, co
 			writes, hop->copied ? ", as a copy" : "");
 		print_source(isolation, excerpts, &hop->definition.place, out);
 	} else {
-		fprintf(out, "     +-- which was %s\n", defined);
+		fprintf(out, "     +-- which was %s%s\n", defined,
+			hop->definition.definer == DEFINED_STORE ? " by code that is not the program's" : "");
 	}
 	if (left_out)
-		fprintf(out, "     ^\n     this write was left out in the next run\n");
+		fprintf(out, "     ^\n     %s in the next run\n",
+			hop->definition.definer == DEFINED_FREED ? "the block was kept"
+								 : "this write was left out");
 }
 
 static bool is_same_place(const struct isolate_place *a, const struct isolate_place *b)
@@ -118,6 +123,29 @@ static void print_hops(struct isolation *isolation, struct excerpts *excerpts, c
 	}
 }
 
+/* The two pointers to a block that was freed. */
+static void print_pointers(struct isolation *isolation, struct excerpts *excerpts,
+			   const struct isolate_failure *failure, FILE *out)
+{
+	const struct isolate_hop *kept = &failure->kept, *freed_by = &failure->freed_by;
+	_cleanup_free_ char *written = place_words(isolation, &kept->definition.place);
+	_cleanup_free_ char *read = place_words(isolation, &freed_by->place);
+
+	if (kept->size && kept->definition.place.address) {
+		fprintf(out,
+			"     |\n     +-- the pointer to it was still kept at %#" PRIx64
+			",\n     |   put there by T%u at %s\n",
+			kept->address, kept->definition.thread, written);
+		print_source(isolation, excerpts, &kept->definition.place, out);
+	}
+	if (freed_by->size && freed_by->address != kept->address) {
+		fprintf(out,
+			"     +-- it was freed by the pointer at %#" PRIx64 ",\n     |   read by T%u at %s\n",
+			freed_by->address, freed_by->thread, read);
+		print_source(isolation, excerpts, &freed_by->place, out);
+	}
+}
+
 /* The use that was followed; of an order the first. */
 static void print_step(struct isolation *isolation, struct excerpts *excerpts, size_t number, FILE *out)
 {
@@ -134,6 +162,7 @@ static void print_step(struct isolation *isolation, struct excerpts *excerpts, s
 	fprintf(out, "\n  %zu. T%u failed at %s%s:\n     %s\n", number + 1, failure->thread, where, signal,
 		isolate_failed_words(failure->kind));
 	print_source(isolation, excerpts, &failure->place, out);
+	print_pointers(isolation, excerpts, failure, out);
 	if (failure->nuses)
 		print_hops(isolation, excerpts, use, last, left_out ? step->hop : SIZE_MAX, out);
 }

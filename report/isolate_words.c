@@ -88,6 +88,15 @@ const char *isolate_root_words(enum isolate_verdict verdict, enum isolate_kind k
 	}
 }
 
+/* Was a block used, or freed again, that had been freed? */
+static bool is_misuse(const struct isolation *isolation)
+{
+	const struct isolate_failure *failure =
+		isolation->steps.n ? &isolation->steps.items[0].failure : NULL;
+
+	return failure && !isolation->sure && (failure->kind == FAILED_DEAD || failure->kind == FAILED_FREE);
+}
+
 char *isolate_verdict_words(const struct isolation *isolation)
 {
 	bool sure = isolation->sure;
@@ -98,6 +107,10 @@ char *isolate_verdict_words(const struct isolation *isolation)
 					  : "The order of threads is probably the root cause; not all "
 					    "experiments agree:");
 	case ISOLATE_ROOT:
+		if (is_misuse(isolation))
+			return memory_string("Most likely: when the block is not freed here, nothing fails "
+					     "any more. Whether "
+					     "it was freed too early or used too late is not shown:");
 		return memory_string(sure ? "Root cause: without this write, and all that depends on it, "
 					    "nothing fails any more:"
 					  : "Most likely: without this write, and all that depends on it, "
@@ -156,6 +169,7 @@ const char *isolate_failed_words(enum isolate_kind kind)
 		[FAILED_HANG] = "nothing went on from here: what is waited for does not come",
 		[FAILED_WATCH] = "the value that is watched was read",
 		[FAILED_STACK] = "the stack was used up: calls are nested too deep",
+		[FAILED_CALL] = "a call through a pointer led to a function that ends the program",
 	};
 
 	return words[kind];
@@ -175,6 +189,7 @@ const char *isolate_failed_name(enum isolate_kind kind)
 		[FAILED_HANG] = "hang",
 		[FAILED_WATCH] = "watch",
 		[FAILED_STACK] = "stack-overflow",
+		[FAILED_CALL] = "call",
 	};
 
 	return names[kind];

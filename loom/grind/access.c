@@ -4,6 +4,7 @@
  * has to itself mostly need no call: quick.c. In controlled runs a point comes
  * first. The order of the access is counted by then. */
 #include "loom/grind/control.h"
+#include "loom/grind/define.h"
 #include "loom/grind/shadow.h"
 
 #define FREE_SWITCH \
@@ -28,6 +29,8 @@ static void perform(Addr address, SizeT size, uint32_t site, bool write)
 
 	if (grind.traced)
 		log_event(address, size, site, write ? AREA_WRITE : AREA_READ, order);
+	if (UNLIKELY(define.on) && grind.traced)
+		define_note_led(site);
 	shadow_access(address, size, (uint64_t)site << WORD_ORDER_BITS | order, write);
 }
 

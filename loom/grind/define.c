@@ -146,6 +146,8 @@ struct value_site *define_site(Addr pc, uint32_t size, Addr after)
 				     .in_header = site_in_header(pc),
 				     .watched = is_watched(pc),
 				     .after = after };
+	if (site->kind == CODE_PROGRAM)
+		site->givers = VG_(calloc)("define.givers", 1, sizeof *site->givers);
 	return site;
 }
 
@@ -250,6 +252,31 @@ static void look_at_clock(void)
 	control_finish(END_LIVELOCK);
 }
 
+static void note_giver(struct value_givers *givers, const struct value_site *site)
+{
+	uint32_t at = 0;
+
+	while (at < givers->n && givers->items[at].site != site)
+		at++;
+	givers->all++;
+	if (at == GIVERS)
+		return;
+	givers->items[at].site = site;
+	givers->items[at].n++;
+	givers->n += at == givers->n;
+}
+
+bool define_is_strange(const struct load *load)
+{
+	const struct value_givers *givers = load->site->givers;
+	const struct definition *from = define_numbered(load->definition[0]);
+
+	for (uint32_t i = 0; givers && from && i < givers->n; i++)
+		if (givers->items[i].site == from->site)
+			return 2 * givers->items[i].n < givers->all;
+	return false;
+}
+
 VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_site *site)
 {
 	struct value_thread *thread = define_thread();
@@ -286,6 +313,8 @@ VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_s
 
 	if (saved && saved->address == address && saved->size == site->size && define_saves_register(saved))
 		define.result = saved->mark & ~MARK_SUPPRESSED;
+	if (site->givers)
+		note_giver(site->givers, saved ? saved->site : NULL);
 	if (define.suppresses)
 		define.result |= define_marked(address, site->size);
 	if (UNLIKELY(site->watched || is_watched_byte(address, site->size)))
@@ -414,6 +443,7 @@ bool define_freed(Addr address, SizeT size)
 	uint32_t number = add(address, size, DEFINED_FREED, NULL, 0, 0, instance);
 
 	note_callers(&definitions[number % DEFINITIONS]);
+	definitions[number % DEFINITIONS].where = define_freed_by(address);
 	set_bytes(address, size, number);
 	return true;
 }

@@ -9,6 +9,8 @@
  *   define_ir.c    marks of registers and temporaries, in VEX IR
  *   define_fail.c  the failure, told from marks and logs
  *   define_reads.c what the failure depends on
+ *   define_place.c where in the program that was
+ *   define_pointer.c the pointers to a freed block
  *   define_watch.c what the user watches
  *   suppress.c     what is not executed */
 #ifndef GRIND_DEFINE_H
@@ -24,6 +26,16 @@
 #define MARK_FIRST(mark) ((uint32_t)((mark) & MARK_NUMBER))
 #define MARK_SECOND(mark) ((uint32_t)((mark) >> MARK_BITS & MARK_NUMBER))
 
+#define GIVERS 4
+/* Who wrote what a load reads, and how often that was: an index that is wrong leads to what others wrote. */
+struct value_givers {
+	struct {
+		const struct value_site *site; /* NULL: no instruction */
+		uint32_t n;
+	} items[GIVERS];
+	uint32_t n, all; /* all: executions, also of givers that found no room */
+};
+
 /* An instruction that loads, stores, branches or jumps. */
 struct value_site {
 	Addr pc;
@@ -33,6 +45,7 @@ struct value_site {
 	Addr after; /* the next instruction */
 	Addr target,
 		beside; /* of a branch: where it goes when its guard holds, and when not; 0 = not known */
+	struct value_givers *givers; /* of an instruction of the program */
 };
 
 #define LOAD_WORDS 4 /* of the widest load */
@@ -76,6 +89,7 @@ struct value_thread {
 	bool divides; /* the last of access and operand was the operand */
 	struct value_branch branches[BRANCH_DEPTHS][BRANCH_KEPT]; /* by how many calls it was in */
 	Addr *returns, *frames;                                   /* the calls it is in */
+	uint64_t *targets; /* marks of what said where these calls go */
 	uint32_t nreturns, returns_room;
 	uint64_t decided; /* mark of the last branch of the program */
 	Addr stack_low;   /* lowest byte of the stack that it has written and not left */
@@ -101,6 +115,8 @@ const struct load *define_load_numbered(uint32_t number);   /* NULL: too long ag
 const struct definition *define_numbered(uint32_t number);  /* likewise */
 /* Is it a push of a register? Functions keep their caller's registers so: that defines nothing. */
 bool define_saves_register(const struct definition *definition);
+/* Did somebody write what was read whom the instruction reads from in fewer than half of its executions? */
+bool define_is_strange(const struct load *load);
 uint64_t define_decided(uint64_t number);         /* mark of the branch before a definition */
 uint32_t define_at(Addr address);                 /* the number of its definition */
 uint64_t define_marked(Addr address, SizeT size); /* MARK_SUPPRESSED or 0 */
@@ -140,9 +156,13 @@ IRSB *define_instrument(IRSB *in, const VexGuestLayout *layout);
 void define_list_reads(struct isolate_failure *failure, uint64_t mark);
 /* The branch that decided for the call at which the thread ended; NULL when none is known. */
 const struct value_branch *define_deciding_branch(const struct value_thread *thread);
+/* The mark of the pointer through which that call was made, where another one had said where it lies (a virtual function,
+ * say), and the call; 0: it was made by name. */
+uint64_t define_ended_by(const struct value_thread *thread, Addr *call);
 
-/* ---- define_fail.c ---- */
-/* The instruction when it is the program's, else the program's call that led to it. */
+/* ---- define_place.c ---- */
+/* The call outside of headers that the running thread is in, also when headers have called the program back since. */
+Addr define_own_call(void);
 /* The program's call that led to what is executed, outside of functions of headers where that is known. */
 static inline Addr define_call(void)
 {
@@ -153,9 +173,14 @@ static inline Addr define_call(void)
 /* Likewise, to the instruction at hand; 0: of a header, and it is not known. */
 static inline Addr define_call_to(const struct value_site *site)
 {
-	return site && site->in_header ? site_own_call() : define_call();
+	return site && site->in_header ? define_own_call() : define_call();
 }
+/* The instruction when it is the program's, else the program's call that led to it. */
 struct isolate_place define_place(Addr pc, Addr call);
+/* Of an access that is traced: who led to the code of a header that makes it. */
+void define_note_led(uint32_t site);
+
+/* ---- define_fail.c ---- */
 /* The failure to be filled; NULL when one is known already, or values are not followed. */
 struct isolate_failure *define_begin(uint32_t kind, Addr pc);
 void define_add_uses(struct isolate_failure *failure, uint64_t mark);
@@ -163,6 +188,16 @@ void define_fatal(ThreadId tid);                        /* a signal ends the pro
 void define_dead(Addr address, SizeT size, bool write); /* memory of no block was accessed */
 void define_freed_twice(Addr address);
 void define_hung(void); /* nobody goes on, or the running thread goes round and round */
+
+uint32_t define_base(uint64_t mark,
+		     Addr address); /* the load of the pointer that an address was made of; 0: none */
+void define_follow(struct isolate_use *use, uint32_t number); /* hops back from a load */
+
+/* ---- define_pointer.c ---- */
+/* The mark of the pointer that the program gave to free; for the call of the tool's function. */
+uint64_t define_freed_by(Addr block);
+/* Fills the pointers of a failure that used a freed block by an address that is marked. */
+void define_tell_pointers(struct isolate_failure *failure, uint64_t used, Addr address);
 
 /* ---- define_watch.c ---- */
 void define_ended(void);                                           /* the program ends by itself */

@@ -19,38 +19,6 @@ static uint64_t value_at(Addr address, SizeT size)
 	return value;
 }
 
-static uint32_t module_number(const HChar *path)
-{
-	struct isolate_area *area = define.area;
-	uint32_t i = 0;
-
-	while (i < area->nmodules && VG_(strcmp)(area->modules[i], path) != 0)
-		i++;
-	if (i == area->nmodules && i + 1 < ISOLATE_MODULES) {
-		VG_(strncpy)(area->modules[i], path, ISOLATE_PATH - 1);
-		area->nmodules++;
-	}
-	return i;
-}
-
-struct isolate_place define_place(Addr pc, Addr call)
-{
-	bool own = pc && code_kind(pc) == CODE_PROGRAM;
-	Addr at = own ? pc : call;
-	const DebugInfo *info = at ? VG_(find_DebugInfo)(VG_(current_DiEpoch)(), at) : NULL;
-
-	if (!info)
-		return (struct isolate_place){ 0 };
-	const PtrdiffT bias = VG_(DebugInfo_get_text_bias)(info);
-	bool led = own && call && site_in_header(pc) &&
-		   info == VG_(find_DebugInfo)(VG_(current_DiEpoch)(), call);
-
-	return (struct isolate_place){ .address = at - (Addr)bias,
-				       .led = led ? call - (Addr)bias : 0,
-				       .module = module_number(VG_(DebugInfo_get_filename)(info)),
-				       .own = own };
-}
-
 static bool is_on_stack(Addr address)
 {
 	Addr sp = VG_(get_SP)(grind.thread->tid), high = grind.thread->stack_high;
@@ -162,11 +130,32 @@ static struct made_of made_of(uint64_t mark, Addr address)
 	return made;
 }
 
+/* Zeros that a function of a library filled in, or the instruction that compilers make of it (rep stos). */
+static bool clears(const struct definition *from)
+{
+	const UChar *code = (const UChar *)from->site->pc;
+
+	if (from->value)
+		return false;
+	if (from->site->kind != CODE_PROGRAM)
+		return true;
+	code += *code == 0xf3 ? 1 : 0;
+	code += *code == 0x48 ? 1 : 0;
+	return code > (const UChar *)from->site->pc && (*code == 0xab || *code == 0xaa);
+}
+
 /* Is a part of a pointer read through an index, as if it were something else? Then the index is wrong. */
 static bool is_misread(const struct definition *from, const struct load *load, const struct made_of *made)
 {
 	return made->index && from->size == 8 && load->site->size < 8 && from->site->kind == CODE_PROGRAM &&
 	       load->site->kind == CODE_PROGRAM && is_readable(from->value, 1);
+}
+
+/* Did an index lead to what was only cleared, or to what others write than those whom the instruction mostly reads
+ * from? Then it may be wrong, too. */
+static bool is_astray(const struct definition *from, const struct load *load, const struct made_of *made)
+{
+	return made->index && load->site->kind == CODE_PROGRAM && (define_is_strange(load) || clears(from));
 }
 
 /* Nobody had written there: what said where to read may be wrong. */
@@ -204,7 +193,7 @@ static struct isolate_hop hop_of(const struct load *load, uint32_t defined, Addr
 static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT size)
 {
 	const struct load *load = define_load_numbered(number);
-	bool misread = false;
+	bool misread = false, astray = false;
 
 	while (load && load->site && use->nhops < ISOLATE_HOPS) {
 		if (!size) {
@@ -218,9 +207,16 @@ static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT
 		bool stored = from && from->definer == DEFINED_STORE && is_inside(from, address, size);
 
 		*hop = hop_of(load, defined, address, size);
-		hop->misread = stored && is_misread(from, load, &made);
+		bool is_part = stored && is_misread(from, load, &made);
+		bool is_stray = stored && is_astray(from, load, &made);
+
+		astray |= is_stray;
+		hop->misread = is_part || is_stray;
+		/* A wrong index that the program was given, or data that it begins with. */
+		if (hop->definition.definer == DEFINED_NOT && hop->value && (astray || !made.index))
+			return;
 		if (hop->misread || is_unwritten(hop)) {
-			misread |= hop->misread != 0;
+			misread |= is_part;
 			load = define_load_numbered(made.index ? made.index : made.base);
 			hop->placed = load != NULL;
 			size = 0;
@@ -242,6 +238,16 @@ static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT
 		if (!hop->copied)
 			size = 0;
 	}
+}
+
+uint32_t define_base(uint64_t mark, Addr address)
+{
+	return made_of(mark, address).base;
+}
+
+void define_follow(struct isolate_use *use, uint32_t number)
+{
+	follow(use, number, 0, 0);
 }
 
 static void add_use(struct isolate_failure *failure, uint32_t number)
@@ -274,7 +280,7 @@ struct isolate_failure *define_begin(uint32_t kind, Addr pc)
 		return NULL;
 	failure->kind = kind;
 	failure->thread = grind.thread->number;
-	failure->place = define_place(pc, site_in_header(pc) ? site_own_call() : define_call());
+	failure->place = define_place(pc, site_in_header(pc) ? define_own_call() : define_call());
 	return failure;
 }
 
@@ -283,7 +289,7 @@ static void add_location(struct isolate_failure *failure, Addr address, SizeT si
 {
 	failure->uses[failure->nuses++] = (struct isolate_use){
 		.nhops = 1,
-		.hops = { { .place = define_place(pc, site_in_header(pc) ? site_own_call() : define_call()),
+		.hops = { { .place = define_place(pc, site_in_header(pc) ? define_own_call() : define_call()),
 			    .address = address,
 			    .size = size,
 			    .thread = grind.thread->number,
@@ -291,7 +297,7 @@ static void add_location(struct isolate_failure *failure, Addr address, SizeT si
 			    .definition = describe(define_at(address), address, size) } }
 	};
 	failure->reads[failure->nreads++] = (struct isolate_read){
-		.place = define_place(pc, site_in_header(pc) ? site_own_call() : define_call()),
+		.place = define_place(pc, site_in_header(pc) ? define_own_call() : define_call()),
 		.address = address,
 		.size = size,
 		.order = *grind.thread->order,
@@ -317,6 +323,7 @@ void define_dead(Addr address, SizeT size, bool write)
 	if (freed) {
 		add_location(failure, address, size, write, pc);
 		define_list_reads(failure, define.hooked);
+		define_tell_pointers(failure, define.hooked, address);
 	} else {
 		define_add_uses(failure, define.hooked);
 	}
@@ -330,7 +337,8 @@ void define_freed_twice(Addr address)
 		return;
 	failure->address = address;
 	add_location(failure, address, 1, true, 0);
-	define_list_reads(failure, 0);
+	define_list_reads(failure, define_freed_by(address));
+	define_tell_pointers(failure, define_freed_by(address), address);
 }
 
 #define GUARD (1u << 20) /* beside the stack pointer: what a function keeps on the stack, about */
@@ -363,7 +371,7 @@ void define_fatal(ThreadId tid)
 	if (!define.on || define.area->failure.kind)
 		return;
 	const struct value_thread *thread = define_thread();
-	Addr ip = VG_(get_IP)(tid);
+	Addr ip = VG_(get_IP)(tid), call = 0;
 	struct isolate_failure *failure;
 
 	const struct value_branch *decided = define_deciding_branch(thread);
@@ -386,6 +394,9 @@ void define_fatal(ThreadId tid)
 		/* Nothing but a call writes return addresses: whatever else did is no innocent copy. */
 		for (uint32_t i = 0; thread->jump.returns && i < failure->nuses; i++)
 			failure->uses[i].hops[0].copied = 0;
+	} else if (define_ended_by(thread, &call)) {
+		failure = define_begin(FAILED_CALL, call);
+		define_add_uses(failure, define_ended_by(thread, &call));
 	} else if (decided) {
 		failure = define_begin(FAILED_BRANCH, decided->site->pc);
 		failure->branch = decided->site->pc;

@@ -166,14 +166,32 @@ static const struct value_branch *branch_before(const struct value_thread *threa
 	return best;
 }
 
-/* A thread that ends itself does so in a call of the program: the branch was in the function that made it, or
- * in one that this function was called from. */
-const struct value_branch *define_deciding_branch(const struct value_thread *thread)
+/* A thread that ends itself does so in a call of the program: how many calls it is in with that one. */
+static uint32_t ending_call(const struct value_thread *thread)
 {
 	uint32_t depth = thread->nreturns;
 
 	while (depth && code_kind(thread->returns[depth - 1]) != CODE_PROGRAM)
 		depth--;
+	return depth;
+}
+
+uint64_t define_ended_by(const struct value_thread *thread, Addr *call)
+{
+	uint32_t depth = ending_call(thread);
+	uint64_t mark = depth ? thread->targets[depth - 1] : 0;
+	const struct load *load = define_load_numbered(MARK_FIRST(mark));
+
+	if (!load || !MARK_FIRST(load->mark))
+		return 0;
+	*call = thread->returns[depth - 1] - 1;
+	return mark;
+}
+
+/* The branch was in the function that made that call, or in one that this function was called from. */
+const struct value_branch *define_deciding_branch(const struct value_thread *thread)
+{
+	uint32_t depth = ending_call(thread);
 	const struct value_branch *branch = branch_before(thread, ~0ull, depth ? depth - 1 : 0);
 
 	return branch ? branch : branch_before(thread, ~0ull, BRANCH_DEPTHS);

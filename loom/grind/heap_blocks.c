@@ -80,6 +80,13 @@ static const struct heap_block *block_near(Addr address)
 	return best;
 }
 
+bool heap_holds(Addr address)
+{
+	const struct heap_block *block = block_near(address);
+
+	return block && address - block->start < block->size;
+}
+
 static void say_fault(HChar *text, Addr address, SizeT size, bool write)
 {
 	const struct heap_block *block = block_near(address);

@@ -25,6 +25,7 @@ struct site_info {
 	uint32_t next; /* of the same hash */
 	const HChar *what;
 	bool shown;
+	enum { HEADER_NOT_ASKED, HEADER_NO, HEADER_YES } in_header;
 };
 
 #define BUCKETS (1u << 16)
@@ -135,6 +136,12 @@ enum code_kind code_kind(Addr pc)
 	return modules[module].kind;
 }
 
+/* What a thread or a std::function begins with: compilers put the program's own code into these functions. */
+static bool is_beginning(const HChar *name)
+{
+	return VG_(strstr)(name, "_M_run") || VG_(strstr)(name, "_M_invoke");
+}
+
 /* The namespaces of the C++ library are reserved, so that its headers' functions can be told by their names. */
 bool site_in_header(Addr pc)
 {
@@ -148,7 +155,8 @@ bool site_in_header(Addr pc)
 		return false;
 	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
 		if (starts_with(name, starts[i]))
-			return VG_(strcmp)(starts[i], "_ZL") || VG_(strstr)(name, "__gthread");
+			return !is_beginning(name) &&
+			       (VG_(strcmp)(starts[i], "_ZL") || VG_(strstr)(name, "__gthread"));
 	return false;
 }
 
@@ -249,6 +257,16 @@ uint32_t site_of_call(enum site_kind kind, const char *what)
 	if (!what && (kind == SITE_READ || kind == SITE_WRITE))
 		return site_of_last_call(kind);
 	return site_led(grind.call, kind, what, site_led_by());
+}
+
+Addr site_header_code(uint32_t site)
+{
+	struct site_info *info = &sites[site];
+	Addr pc = site ? info->place.address + (Addr)modules[info->module].bias : 0;
+
+	if (site && info->in_header == HEADER_NOT_ASKED)
+		info->in_header = site_in_header(pc) ? HEADER_YES : HEADER_NO;
+	return site && info->in_header == HEADER_YES ? pc : 0;
 }
 
 uint64_t site_id(uint32_t site)

@@ -82,7 +82,7 @@ VG_REGPARM(3) uint64_t suppress_branch(uint64_t guard, uint64_t mark, const stru
 	return guard;
 }
 
-static void push(struct value_thread *thread, Addr back, Addr sp)
+static void push(struct value_thread *thread, Addr back, Addr sp, uint64_t target)
 {
 	if (thread->nreturns == thread->returns_room) {
 		thread->returns_room = thread->returns_room ? thread->returns_room * 2 : 256;
@@ -90,7 +90,10 @@ static void push(struct value_thread *thread, Addr back, Addr sp)
 					       thread->returns_room * sizeof *thread->returns);
 		thread->frames = VG_(realloc)("define.frames", thread->frames,
 					      thread->returns_room * sizeof *thread->frames);
+		thread->targets = VG_(realloc)("define.targets", thread->targets,
+					       thread->returns_room * sizeof *thread->targets);
 	}
+	thread->targets[thread->nreturns] = target;
 	thread->returns[thread->nreturns] = back;
 	thread->frames[thread->nreturns++] = sp;
 }
@@ -116,7 +119,7 @@ Addr suppress_call(Addr target, uint64_t target_mark, uint64_t arguments, const 
 		define.area->calls++;
 		return site->after;
 	}
-	push(thread, site->after, sp);
+	push(thread, site->after, sp, target_mark);
 	return target;
 }
 

@@ -144,6 +144,8 @@ enum code_kind code_kind(Addr pc);
 uint32_t site_at(Addr pc, enum site_kind kind, bool atomic, uint32_t size, Addr variable, const char *what);
 /* Is it code of the C++ library that its headers brought into the program? */
 bool site_in_header(Addr pc);
+/* The instruction of a site in such code; 0: it is elsewhere. */
+Addr site_header_code(uint32_t site);
 /* The call outside of headers in which the running thread is; 0: none, or it is not known. */
 Addr site_own_call(void);
 /* The call of the program itself that led to the code of headers that called last; 0: none, or it is not known. */
@@ -250,6 +252,7 @@ bool heap_dies(Addr start, const char *what); /* false: it was not a living bloc
 SizeT heap_size(Addr start);                  /* of a living block, else 0 */
 SizeT heap_size_of_freed(Addr start);
 bool heap_lives(Addr start);
+bool heap_holds(Addr address); /* is it in a block, living or freed? */
 /* An access to what is no memory of the program: in a controlled run it ends with a sentence. */
 void heap_fault(Addr address, SizeT size, bool write);
 

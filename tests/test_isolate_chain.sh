@@ -1,0 +1,172 @@
+#!/bin/bash
+# What isolate tells of the way from the cause to the crash: the pointers to a freed block, indexes that led astray,
+# and the program's lines instead of those of library headers.
+set -u
+: "${UNSNARL:?}"
+UNSNARL=$(realpath "$UNSNARL")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+
+"$UNSNARL" exec --loom binary -- true 2>no-loom || { cat no-loom; exit 77; }
+
+# tells NAME MARK…: the lines that have these marks are in the finding, and none of another file.
+tells() {
+	local name=$1 source=$(ls "$1".c "$1".cpp 2>/dev/null)
+	shift
+	timeout 240 "$UNSNARL" isolate --json --seed 1 -- ./"$name" >"$name.json" 2>"$name.err"
+	python3 - "$name" "$source" "$@" <<'PY' || failed=1
+import json, sys
+name, source, marks = sys.argv[1], sys.argv[2], sys.argv[3:]
+text = open(source).read().splitlines()
+answer = json.load(open(name + ".json"))
+accesses = answer["findings"][0]["accesses"] if answer["findings"] else []
+lines = [(a["file"].rsplit("/")[-1], a["line"]) for a in accesses]
+wanted = [(source, 1 + [i for i, line in enumerate(text) if mark in line][0]) for mark in marks]
+if not set(wanted) <= set(lines) or {file for file, line in lines} - {source}:
+    sys.exit(f"not ok: {name}: {lines}, and not {wanted}; sure {answer['sure']}")
+PY
+}
+
+# The pointer that was still kept, and where the one by which the block was freed came from.
+cat >kept.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+struct entry { int key; struct entry *chain, *newer; };
+static struct entry *buckets[2], *oldest, *newest;
+static void put(int key) {
+	struct entry *e = calloc(1, sizeof *e);
+	e->key = key;
+	e->chain = buckets[key % 2]; /* kept */
+	buckets[key % 2] = e;
+	if (newest)
+		newest->newer = e;
+	else
+		oldest = e;
+	newest = e;
+}
+static void evict(void) {
+	struct entry *e = oldest; /* by which it was freed */
+	oldest = e->newer;
+	if (buckets[e->key % 2] == e)
+		buckets[e->key % 2] = e->chain;
+	free(e); /* freed */
+}
+static int find(int key) {
+	for (struct entry *e = buckets[key % 2]; e; e = e->chain)
+		if (e->key == key) /* used */
+			return 1;
+	return 0;
+}
+int main(void) {
+	for (int i = 0; i < 6; i++)
+		put(i);
+	evict();
+	printf("%d\n", find(0));
+	return 0;
+}
+C
+gcc -g -O0 -w -o kept kept.c
+tells kept '/* kept */' '/* by which' '/* freed */' '/* used */'
+"$UNSNARL" isolate --seed 1 -- ./kept >kept.out 2>&1
+grep -q 'the pointer to it was still kept' kept.out && grep -q '^ *3  free kept.c' kept.out &&
+	grep -q 'Whether *it was freed too early' <(tr '\n' ' ' <kept.out) || { echo "not ok: $(cat kept.out)"; failed=1; }
+
+# A negative index leads into a neighbour, which this read is never given otherwise: what was read there is wrong.
+cat >astray.c <<'C'
+#include <stdio.h>
+#include <string.h>
+struct classes { signed char lower[128], class_of[128]; const char *rules[4]; };
+static struct classes classes;
+static __attribute__((noinline)) int class_at(const struct classes *c, const char *text, int at) {
+	signed char letter = text[at];
+	return c->class_of[letter]; /* astray */
+}
+static __attribute__((noinline)) void prepare(struct classes *c) {
+	for (int i = 0; i < 128; i++) {
+		c->lower[i] = i;
+		c->class_of[i] = i % 4;
+	}
+	for (int i = 0; i < 4; i++)
+		c->rules[i] = "rule";
+}
+int main(void) {
+	const char *text = "a caf\xe9";
+	size_t n = 0;
+	prepare(&classes);
+	for (int i = 0; text[i]; i++)
+		n += strlen(classes.rules[class_at(&classes, text, i)]);
+	printf("%zu\n", n);
+	return 0;
+}
+C
+gcc -g -O1 -w -fno-inline -o astray astray.c
+tells astray '/* astray */'
+
+# Containers: what a header's function did, called by a lambda that the compiler put into one of the library's own.
+cat >grows.cpp <<'C'
+#include <cstdio>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+struct Item { std::string name; long count = 0; };
+static std::vector<Item> items;
+static std::mutex lock;
+static Item &get(int i) {
+	std::lock_guard<std::mutex> hold(lock);
+	while ((int)items.size() <= i)
+		items.push_back(Item{ std::to_string(items.size()), 0 }); // grows
+	return items[i];
+}
+int main() {
+	std::thread a([] { for (int i = 0; i < 9; i++) get(i).count++; }), // counts
+		b([] { for (int i = 0; i < 9; i++) get(i); });
+	a.join();
+	b.join();
+	std::printf("%ld\n", items[0].count);
+	return 0;
+}
+C
+g++ -g -O1 -w -pthread -o grows grows.cpp
+tells grows '// grows' '// counts'
+
+# A virtual function is called before the constructor of the class that has it has begun: it is the pointer to the
+# table of functions that comes too late, not what some branch before had gone by.
+cat >early.cpp <<'C'
+#include <cstdio>
+#include <thread>
+class Worker {
+public:
+	Worker() : thread_([this] { run(); }) {}
+	virtual ~Worker() {}
+	virtual int work() = 0;
+	void run() {
+		int sum = 0;
+		for (int i = 0; i < 3; i++)
+			sum += work(); // calls
+		std::printf("%d\n", sum);
+	}
+	void join() { thread_.join(); }
+private:
+	std::thread thread_;
+};
+class Adder : public Worker {
+public:
+	Adder(int by) : by_(by) {} // becomes
+	int work() override { return by_; }
+private:
+	int by_;
+};
+int main() {
+	Adder adder(2);
+	adder.join();
+	return 0;
+}
+C
+g++ -g -O1 -w -pthread -o early early.cpp
+tells early '// calls' '// becomes'
+
+[ $failed = 0 ] && echo "ok: chains"
+exit $failed
