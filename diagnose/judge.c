@@ -84,8 +84,18 @@ struct error *judging_prepare(struct judging *judging, struct chase *chase, doub
 
 /* ---- proposals ---- */
 
+/* The two accesses in the middle of a couple, in the order of the run. */
+static void tell_as_it_came(struct finding *finding, const struct claim_parts *parts)
+{
+	struct finding_access first = finding->accesses.items[1];
+
+	finding->accesses.items[1] = finding->accesses.items[2];
+	finding->accesses.items[2] = first;
+	finding->scenario = causes_scenario(CLAIM_ATOMIC, parts);
+}
+
 /* One finding of the opinion `number`, as each kind of claim that it can mean. */
-static void propose_finding(struct judging *judging, const struct finding *finding, size_t number)
+static void propose_finding(struct judging *judging, struct finding *finding, size_t number)
 {
 	const struct evidence *evidence = &judging->evidence;
 	struct proposals *proposals = &judging->proposals;
@@ -96,6 +106,8 @@ static void propose_finding(struct judging *judging, const struct finding *findi
 
 	if (!claim_parts_of_finding(evidence->run, evidence->atlas, finding, &parts))
 		return;
+	if (parts.turned)
+		tell_as_it_came(finding, &parts);
 	bool waits = claim_of_waits(evidence, finding, &parts, &claim);
 
 	/* How waits on condition variables end is not in the hands of the binary loom: what it tried would show nothing. */
