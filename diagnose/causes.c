@@ -112,6 +112,8 @@ static int compare(const struct proposal *a, const struct proposal *b)
 		return is_failure_itself(a) ? -1 : 1;
 	if (standing(a) != standing(b))
 		return standing(a) > standing(b) ? -1 : 1;
+	if (order_is_required(a) != order_is_required(b))
+		return order_is_required(a) ? -1 : 1;
 	if (is_group(a) != is_group(b))
 		return is_group(a) ? -1 : 1;
 	/* A group that always comes first, or always last, is an order told in a long way. */

@@ -5,7 +5,8 @@
  *   1. proven before likely before guessed; a proven group within which another one mends the
  *      program as well counts as likely, and comes behind that: less is enough; so does one of
  *      which others may come on one side only, since an order forbids as much;
- *   2. a group of accesses that must be one step before an order of two: it forbids less; but
+ *   2. an order of which it is shown that breaking it always fails (required_order.c), then
+ *      a group of accesses that must be one step before an order of two: it forbids less; but
  *      the order before a group that was only ever seen on one side of the others;
  *   3. what leaves no failure at all, then what has no such group within it;
  *   4. a group that passes when the others come before it and when they come after it;

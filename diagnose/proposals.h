@@ -82,6 +82,11 @@ void propose_orders(const struct evidence *evidence, struct proposals *list);
 /* That `early` was to wait for `late`, in each way, if the two conflict and nothing orders them. */
 void propose_order(const struct evidence *evidence, const struct claim_part *early,
 		   const struct claim_part *late, struct proposals *list);
+/* Reads of others within a group that may have been meant to wait for a later write of the group (required_order.c). */
+void propose_inner_orders(const struct evidence *evidence, const struct claim_parts *group,
+			  struct proposals *list);
+/* Is it proven that a read has to come behind a write, and does every run fail in which it does not? */
+bool order_is_required(const struct proposal *proposal);
 /* Updates that, alone, do not mend the program, with all other updates of the same variable (propose_merged.c). */
 void propose_merged(const struct evidence *evidence, struct proposals *list);
 /* Reads that came before a write which passing runs had by then (propose_passing.c). */

@@ -84,8 +84,9 @@ static char *summary_of(enum diagnosis_told told, uint32_t one, uint32_t other)
 				     "lock: nobody is left who could wake it.",
 				     one, other);
 	case TOLD_LOCK_LEFT:
-		return memory_format("T%u has ended and not given a lock back that it took; T%u waits for it.", one,
-				     other);
+		return memory_format(
+			"T%u has ended and not given a lock back that it took; T%u waits for it.", one,
+			other);
 	case TOLD_WOKEN_FOR_NONE:
 	case TOLD_WOKEN_TOO_LATE:
 		return memory_format("T%u waited because of what it had read, was woken, and went on "

@@ -98,6 +98,58 @@ static void test_one_section(void **state)
 	run.ncalls = 0;
 }
 
+/* A proven order, of whose forced runs so many of 16 fail, beside a proven group. */
+static bool is_order_first(uint64_t failed)
+{
+	struct proposals list = { 0 };
+	struct claim_parts parts = { .items = { claim_part_of(&run, &atlas, LOOK),
+						claim_part_of(&run, &atlas, OTHER_CELL) },
+				     .n = 2 };
+
+	add_group(&list, triple, 3, VERDICT_PROVEN, 16);
+	struct proof proof = list.items[0].proof;
+	size_t at = proposals_add(&list, &evidence, CLAIM_ORDER, &parts);
+
+	proof.forced.failed_occurred = failed;
+	list.items[at].proof = proof;
+	causes_sort(&evidence, &list);
+	bool first = list.items[0].claim.kind == CLAIM_ORDER;
+
+	free(list.items);
+	return first;
+}
+
+static void test_required_order(void **state)
+{
+	(void)state;
+	assert_true(is_order_first(16));
+	assert_false(is_order_first(15)); /* the read may come first: to be one step is what matters */
+}
+
+static void test_inner_orders(void **state)
+{
+	struct locations locations = { 0 };
+	struct proposals list = { 0 };
+	struct claim_parts group = {
+		.items = { claim_part_of(&run, &atlas, OTHER_COUNT), claim_part_of(&run, &atlas, READ_COUNT),
+			   claim_part_of(&run, &atlas, LOOK), claim_part_of(&run, &atlas, OTHER_CELL) },
+		.n = 4
+	};
+
+	(void)state;
+	evidence.locations = &locations;
+	locations_read(&locations, &run);
+	propose_inner_orders(&evidence, &group, &list);
+	assert_int_equal(list.n, 3); /* one order, in each way: the count was written before it was read */
+	for (size_t i = 0; i < list.n; i++) {
+		assert_int_equal(list.items[i].parts.items[0].at, LOOK);
+		assert_int_equal(list.items[i].parts.items[1].at, OTHER_CELL);
+	}
+	locations_free(&locations);
+	evidence.locations = NULL;
+	free(list.items);
+}
+
 static void add_access(struct finding *finding, uint32_t site)
 {
 	struct finding_access *access = finding_add_access(&finding->accesses, FINDING_NO_SITE, &sites[site]);
@@ -130,6 +182,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_less_has_to_be_shown),
 					    cmocka_unit_test(test_one_section),
+					    cmocka_unit_test(test_required_order),
+					    cmocka_unit_test(test_inner_orders),
 					    cmocka_unit_test(test_order_of_the_run) };
 
 	set_event(LOOK, 1, CELL, false);
