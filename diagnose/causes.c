@@ -50,6 +50,12 @@ static bool is_failure_itself(const struct proposal *proposal)
 	return proposal->claim.kind == CLAIM_LOCKS || proposal->claim.kind == CLAIM_MISSED;
 }
 
+/* A group at one location. */
+static bool is_single(const struct proposal *proposal)
+{
+	return proposal->claim.kind == CLAIM_ATOMIC && claim_parts_meet(&proposal->parts);
+}
+
 static uint32_t reach_of(const struct proposal *proposal)
 {
 	uint32_t reach = 0;
@@ -66,8 +72,8 @@ static bool mends_always(const struct proof *proof)
 	       trials_are_kept(&proof->any) && !trials_failed(&proof->near) && !trials_failed(&proof->any);
 }
 
-/* Is less enough: does a group within it mend the program as well? What had its whole experiment is held against
- * those alone that had theirs. */
+/* Is less enough: does a group within it mend the program as well, and has been shown as well? What had its whole
+ * experiment is held against those alone that had theirs. */
 static bool is_excessive(const struct evidence *evidence, const struct proposals *list, size_t at)
 {
 	const struct proposal *outer = &list->items[at];
@@ -75,9 +81,12 @@ static bool is_excessive(const struct evidence *evidence, const struct proposals
 	for (size_t i = 0; i < list->n && outer->proof.mended; i++) {
 		const struct proof *proof = &list->items[i].proof;
 
-		if (i != at && proof->mended && (mends_always(proof) || !outer->proof.any.runs) &&
+		bool shown = mends_always(proof) && proof->verdict >= outer->proof.verdict;
+
+		if (i != at && proof->mended && (shown || !outer->proof.any.runs) &&
 		    group_is_within(evidence, &list->items[i], outer) &&
-		    !group_is_within(evidence, outer, &list->items[i]))
+		    !group_is_within(evidence, outer, &list->items[i]) &&
+		    !group_is_same_stretch(evidence, &list->items[i], outer))
 			return true;
 	}
 	return false;
@@ -103,6 +112,8 @@ static int compare(const struct proposal *a, const struct proposal *b)
 		return is_failure_itself(a) ? -1 : 1;
 	if (standing(a) != standing(b))
 		return standing(a) > standing(b) ? -1 : 1;
+	if (order_is_required(a) != order_is_required(b))
+		return order_is_required(a) ? -1 : 1;
 	if (is_group(a) != is_group(b))
 		return is_group(a) ? -1 : 1;
 	/* A group that always comes first, or always last, is an order told in a long way. */
@@ -118,6 +129,9 @@ static int compare(const struct proposal *a, const struct proposal *b)
 
 	if (one_step != other_step)
 		return one_step ? -1 : 1;
+	/* Where one location is enough, several are not needed. */
+	if (is_single(a) != is_single(b))
+		return is_single(a) ? -1 : 1;
 	if (proof_is_forced_better(&a->proof, &b->proof))
 		return -1;
 	if (proof_is_forced_better(&b->proof, &a->proof))

@@ -5,13 +5,15 @@
  *   1. proven before likely before guessed; a proven group within which another one mends the
  *      program as well counts as likely, and comes behind that: less is enough; so does one of
  *      which others may come on one side only, since an order forbids as much;
- *   2. a group of accesses that must be one step before an order of two: it forbids less; but
+ *   2. an order of which it is shown that breaking it always fails (required_order.c), then
+ *      a group of accesses that must be one step before an order of two: it forbids less; but
  *      the order before a group that was only ever seen on one side of the others;
  *   3. what leaves no failure at all, then what has no such group within it;
  *   4. a group that passes when the others come before it and when they come after it;
- *   5. what fails clearly more often when it is forced;
- *   6. what was complete earlier in the shortest failing run: later things follow from it;
- *   7. the smaller one.
+ *   5. a group at one location before one over several;
+ *   6. what fails clearly more often when it is forced;
+ *   7. what was complete earlier in the shortest failing run: later things follow from it;
+ *   8. the smaller one.
  */
 #ifndef DIAGNOSE_CAUSES_H
 #define DIAGNOSE_CAUSES_H
@@ -26,6 +28,11 @@ void causes_order(const struct evidence *evidence, struct opinions *opinions, st
 
 /* Orders proposals that the quick test has let pass, best first. */
 void causes_sort(const struct evidence *evidence, struct proposals *proposals);
+
+/* Are all of them at one location? */
+bool claim_parts_meet(const struct claim_parts *parts);
+/* The kind of interleaving of a claim's accesses, as in LOCON's Table 1; 0 when it is none of these. */
+unsigned causes_scenario(enum claim_kind kind, const struct claim_parts *parts);
 
 /* A proposal in words and accesses. */
 void causes_tell(const struct evidence *evidence, const struct proposal *proposal, struct finding *out);

@@ -12,7 +12,7 @@ static bool overlap(const struct claim_part *a, const struct claim_part *b)
 	return a->size && b->size && a->address < b->address + b->size && b->address < a->address + a->size;
 }
 
-static bool on_one_location(const struct claim_parts *parts)
+bool claim_parts_meet(const struct claim_parts *parts)
 {
 	for (size_t i = 1; i < parts->n; i++)
 		if (!overlap(&parts->items[0], &parts->items[i]))
@@ -25,17 +25,15 @@ static enum pair_kind kind_of(const struct claim_part *head, const struct claim_
 	return !head->write ? PAIR_READ_WRITE : tail->write ? PAIR_WRITE_WRITE : PAIR_WRITE_READ;
 }
 
-/* LOCON's Table 1; 0 when it is none of these. */
-static unsigned scenario_of(const struct proposal *proposal)
+unsigned causes_scenario(enum claim_kind kind, const struct claim_parts *all)
 {
-	const struct claim_part *parts = proposal->parts.items;
+	const struct claim_part *parts = all->items;
 
-	if (proposal->claim.kind != CLAIM_ATOMIC)
+	if (kind != CLAIM_ATOMIC)
 		return parts[0].write ? (parts[1].write ? 3 : 1) : 2;
-	if (proposal->parts.n == 3 && on_one_location(&proposal->parts))
+	if (all->n == 3 && claim_parts_meet(all))
 		return parts[1].write ? (parts[0].write ? 4 : parts[2].write ? 5 : 6) : 7;
-	if (proposal->parts.n != 4 || parts[1].thread == parts[0].thread ||
-	    parts[2].thread == parts[0].thread)
+	if (all->n != 4 || parts[1].thread == parts[0].thread || parts[2].thread == parts[0].thread)
 		return 0;
 	bool turned = !overlap(&parts[0], &parts[1]);
 
@@ -51,9 +49,9 @@ void causes_tell(const struct evidence *evidence, const struct proposal *proposa
 
 	out->method = memory_string("experiment");
 	out->class = proposal->claim.kind != CLAIM_ATOMIC ? FINDING_ORDER
-		     : on_one_location(parts)             ? FINDING_ATOMICITY
+		     : claim_parts_meet(parts)            ? FINDING_ATOMICITY
 							  : FINDING_MULTI_ATOMICITY;
-	out->scenario = scenario_of(proposal);
+	out->scenario = causes_scenario(proposal->claim.kind, parts);
 	out->score = 1;
 	out->runs.failed = 1;
 	for (size_t i = 0; i < parts->n; i++) {

@@ -69,7 +69,7 @@ static uint32_t occurrence_of(const struct observations *run, const struct claim
 	uint32_t n = 1;
 
 	if (part->at == CLAIM_NOT_TRACED)
-		return 0;
+		return part->missing ? CLAIM_NEVER : 0;
 	for (size_t i = 0; i < part->at; i++)
 		n += run->events[i].thread == part->thread &&
 		     run->events[i].site == run->events[part->at].site;

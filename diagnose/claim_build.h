@@ -23,6 +23,7 @@ struct claim_part {
 struct claim_parts {
 	struct claim_part items[CLAIM_STEPS];
 	size_t n;
+	bool turned; /* the two in the middle came the other way round than the finding has them */
 };
 
 struct claim_part claim_part_of(const struct observations *run, const struct atlas *atlas, size_t event);
@@ -31,7 +32,8 @@ struct claim_part claim_part_of(const struct observations *run, const struct atl
 bool claim_build(const struct observations *run, const struct atlas *atlas, enum claim_kind kind,
 		 const struct claim_parts *parts, struct claim *out);
 
-/* The accesses of a finding, found again in the run where they are in it. */
+/* The accesses of a finding, found again in the run where they are in it. Which of the two that one thread does in the
+ * middle of a couple came first, no comparison of runs has said: the run does. */
 bool claim_parts_of_finding(const struct observations *run, const struct atlas *atlas,
 			    const struct finding *finding, struct claim_parts *out);
 

@@ -181,20 +181,10 @@ static void set_addresses(const struct matching *matching)
 	}
 }
 
-bool claim_parts_of_finding(const struct observations *run, const struct atlas *atlas,
-			    const struct finding *finding, struct claim_parts *out)
+/* The accesses as the finding has them, in none of the run's places yet. False when one of them has no site. */
+static bool list_parts(const struct atlas *atlas, const struct finding *finding, struct claim_parts *out)
 {
-	struct matching matching = { .run = run,
-				     .atlas = atlas,
-				     .finding = finding,
-				     .parts = out,
-				     .one = finding->class == FINDING_ATOMICITY ||
-					    finding->class == FINDING_ORDER,
-				     .looks_all = LOOKS_ALL };
-
 	*out = (struct claim_parts){ 0 };
-	if (finding->accesses.n < 2 || finding->accesses.n > CLAIM_STEPS)
-		return false;
 	for (size_t i = 0; i < finding->accesses.n; i++) {
 		const struct finding_access *access = &finding->accesses.items[i];
 		struct claim_part *part = &out->items[out->n++];
@@ -207,9 +197,72 @@ bool claim_parts_of_finding(const struct observations *run, const struct atlas *
 		if (!part->site || access->thread == FINDING_NO_THREAD)
 			return false;
 	}
+	return true;
+}
+
+/* A couple's two accesses in the middle, if they are one thread's. */
+static bool is_couple(const struct finding *finding)
+{
+	const struct finding_access *accesses = finding->accesses.items;
+
+	return finding->class == FINDING_MULTI_ATOMICITY && finding->accesses.n == 4 &&
+	       accesses[1].thread == accesses[2].thread && accesses[0].thread == accesses[3].thread;
+}
+
+static bool match(const struct observations *run, const struct atlas *atlas, const struct finding *finding,
+		  struct claim_parts *out)
+{
+	struct matching matching = { .run = run,
+				     .atlas = atlas,
+				     .finding = finding,
+				     .parts = out,
+				     .one = finding->class == FINDING_ATOMICITY ||
+					    finding->class == FINDING_ORDER,
+				     .looks_all = LOOKS_ALL };
+
 	gather_candidates(&matching);
-	match_last(&matching);
+	bool matched = match_last(&matching);
+
 	VEC_FREE(&matching.events);
 	set_addresses(&matching);
+	return matched;
+}
+
+/* The same with the two accesses in the middle the other way round. */
+static bool match_turned(const struct observations *run, const struct atlas *atlas,
+			 const struct finding *finding, struct claim_parts *out)
+{
+	struct finding_access accesses[4];
+	struct finding turned = *finding;
+
+	memcpy(accesses, finding->accesses.items, sizeof accesses);
+	accesses[1] = finding->accesses.items[2];
+	accesses[2] = finding->accesses.items[1];
+	turned.accesses.items = accesses;
+	bool matched = list_parts(atlas, &turned, out) && match(run, atlas, &turned, out);
+
+	out->turned = true;
+	return matched;
+}
+
+static size_t between(const struct claim_parts *parts)
+{
+	return parts->items[2].at - parts->items[1].at;
+}
+
+bool claim_parts_of_finding(const struct observations *run, const struct atlas *atlas,
+			    const struct finding *finding, struct claim_parts *out)
+{
+	struct claim_parts turned;
+
+	*out = (struct claim_parts){ 0 };
+	if (finding->accesses.n < 2 || finding->accesses.n > CLAIM_STEPS || !list_parts(atlas, finding, out))
+		return false;
+	bool matched = match(run, atlas, finding, out);
+
+	/* Where the run has both, what the thread does in one go is nearer together. */
+	if (is_couple(finding) && match_turned(run, atlas, finding, &turned) &&
+	    (!matched || between(&turned) < between(out)))
+		*out = turned;
 	return true;
 }

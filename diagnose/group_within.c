@@ -7,6 +7,47 @@
 #include "diagnose/proposals.h"
 
 #include "base/hash.h"
+#include "diagnose/lock_stack.h"
+
+const struct claim_part *group_end(const struct claim_parts *parts)
+{
+	const struct claim_part *last = &parts->items[0];
+
+	for (size_t i = 1; i < parts->n; i++)
+		last = parts->items[i].thread == parts->items[0].thread ? &parts->items[i] : last;
+	return last;
+}
+
+bool group_section(const struct observations *run, uint32_t thread, size_t event, size_t *start)
+{
+	struct lock_stack locks = { 0 };
+
+	for (size_t i = 0; i < run->ncalls && run->calls[i].before <= event; i++)
+		if (run->calls[i].thread == thread)
+			lock_stack_follow(&locks, &run->calls[i]);
+	if (locks.n)
+		*start = locks.held[locks.n - 1].before;
+	return locks.n > 0;
+}
+
+static bool is_same_section(const struct observations *run, const struct claim_part *a,
+			    const struct claim_part *b)
+{
+	size_t one, other;
+
+	if (a->thread != b->thread || a->at >= run->nevents || b->at >= run->nevents)
+		return false;
+	return a->at == b->at || (group_section(run, a->thread, a->at, &one) &&
+				  group_section(run, b->thread, b->at, &other) && one == other);
+}
+
+bool group_is_same_stretch(const struct evidence *evidence, const struct proposal *a,
+			   const struct proposal *b)
+{
+	return a->claim.kind == CLAIM_ATOMIC && b->claim.kind == CLAIM_ATOMIC &&
+	       is_same_section(evidence->run, &a->parts.items[0], &b->parts.items[0]) &&
+	       is_same_section(evidence->run, group_end(&a->parts), group_end(&b->parts));
+}
 
 /* The group of role 0, by its ends. */
 struct ends {

@@ -84,8 +84,18 @@ struct error *judging_prepare(struct judging *judging, struct chase *chase, doub
 
 /* ---- proposals ---- */
 
+/* The two accesses in the middle of a couple, in the order of the run. */
+static void tell_as_it_came(struct finding *finding, const struct claim_parts *parts)
+{
+	struct finding_access first = finding->accesses.items[1];
+
+	finding->accesses.items[1] = finding->accesses.items[2];
+	finding->accesses.items[2] = first;
+	finding->scenario = causes_scenario(CLAIM_ATOMIC, parts);
+}
+
 /* One finding of the opinion `number`, as each kind of claim that it can mean. */
-static void propose_finding(struct judging *judging, const struct finding *finding, size_t number)
+static void propose_finding(struct judging *judging, struct finding *finding, size_t number)
 {
 	const struct evidence *evidence = &judging->evidence;
 	struct proposals *proposals = &judging->proposals;
@@ -96,6 +106,8 @@ static void propose_finding(struct judging *judging, const struct finding *findi
 
 	if (!claim_parts_of_finding(evidence->run, evidence->atlas, finding, &parts))
 		return;
+	if (parts.turned)
+		tell_as_it_came(finding, &parts);
 	bool waits = claim_of_waits(evidence, finding, &parts, &claim);
 
 	for (unsigned kind = order ? CLAIM_ORDER : CLAIM_ATOMIC;
@@ -323,6 +335,31 @@ static struct error *try_merged(struct judging *judging)
 	return try_all(judging, false);
 }
 
+/* A group that mends the program may be an order, told in a long way. */
+static struct error *try_inner_orders(struct judging *judging)
+{
+	struct proposals *proposals = &judging->proposals;
+
+	causes_sort(&judging->evidence, proposals);
+	if (!proposals->n || proposals->items[0].claim.kind != CLAIM_ATOMIC ||
+	    proposals->items[0].proof.verdict < VERDICT_LIKELY)
+		return NULL;
+	const struct claim_parts group = proposals->items[0].parts;
+	size_t known = proposals->n;
+
+	propose_inner_orders(&judging->evidence, &group, proposals);
+	for (size_t i = known; i < proposals->n && !lab_is_over(&judging->lab); i++) {
+		struct proposal *order = &proposals->items[i];
+
+		TRY(lab_try(&judging->lab, &order->claim, &order->proof));
+		if (order->proof.mended)
+			TRY(lab_prove(&judging->lab, &order->claim, &order->proof));
+		if (order_is_required(order))
+			return NULL;
+	}
+	return NULL;
+}
+
 /* Of a group that is proven, the way in which it is told best; that has to be proven, too. */
 static struct error *try_tighter(struct judging *judging)
 {
@@ -387,7 +424,10 @@ static struct error *try_in_turn(struct judging *judging)
 struct error *judging_experiment(struct judging *judging)
 {
 	TRY(try_in_turn(judging));
-	return judging->lab.ready ? try_tighter(judging) : NULL;
+	if (!judging->lab.ready)
+		return NULL;
+	TRY(try_inner_orders(judging));
+	return try_tighter(judging);
 }
 
 void judging_free(struct judging *judging)

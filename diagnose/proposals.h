@@ -61,6 +61,15 @@ size_t proposals_add_claim(struct proposals *list, const struct evidence *eviden
 bool group_is_within(const struct evidence *evidence, const struct proposal *inner,
 		     const struct proposal *outer);
 
+/* The last access of the group's own thread. */
+const struct claim_part *group_end(const struct claim_parts *parts);
+/* The event at which the innermost lock was taken that the thread holds at `event`; false when it holds none. */
+bool group_section(const struct observations *run, uint32_t thread, size_t event, size_t *start);
+/* Do both begin in the same section of a lock, or with the same access, and end so? Then experiments cannot tell them
+ * apart: who is kept from one access of a section is kept from all. */
+bool group_is_same_stretch(const struct evidence *evidence, const struct proposal *a,
+			   const struct proposal *b);
+
 /* The same group told by the first read of its last section that sees another's write (propose_tighter.c); its place
  * in the list, SIZE_MAX when there is none. */
 size_t propose_tighter(const struct evidence *evidence, const struct claim_parts *wide,
@@ -73,6 +82,11 @@ void propose_orders(const struct evidence *evidence, struct proposals *list);
 /* That `early` was to wait for `late`, in each way, if the two conflict and nothing orders them. */
 void propose_order(const struct evidence *evidence, const struct claim_part *early,
 		   const struct claim_part *late, struct proposals *list);
+/* Reads of others within a group that may have been meant to wait for a later write of the group (required_order.c). */
+void propose_inner_orders(const struct evidence *evidence, const struct claim_parts *group,
+			  struct proposals *list);
+/* Is it proven that a read has to come behind a write, and does every run fail in which it does not? */
+bool order_is_required(const struct proposal *proposal);
 /* Updates that, alone, do not mend the program, with all other updates of the same variable (propose_merged.c). */
 void propose_merged(const struct evidence *evidence, struct proposals *list);
 /* Reads that came before a write which passing runs had by then (propose_passing.c). */

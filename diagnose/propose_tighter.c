@@ -4,25 +4,11 @@
  * another thread wrote since the group began. A read that only serves an update of the same
  * variable decides nothing and is passed over.
  */
-#include "diagnose/lock_stack.h"
 #include "diagnose/proposals.h"
 
 static bool overlap(const struct event *a, const struct event *b)
 {
 	return a->address < b->address + b->size && b->address < a->address + a->size;
-}
-
-/* The event at which the innermost lock was taken that the thread holds at `event`; false when it holds none. */
-static bool section_of(const struct observations *run, uint32_t thread, size_t event, size_t *start)
-{
-	struct lock_stack locks = { 0 };
-
-	for (size_t i = 0; i < run->ncalls && run->calls[i].before <= event; i++)
-		if (run->calls[i].thread == thread)
-			lock_stack_follow(&locks, &run->calls[i]);
-	if (locks.n)
-		*start = locks.held[locks.n - 1].before;
-	return locks.n > 0;
 }
 
 /* Is what it reads written again by the next access of its thread to that memory, on the same line? */
@@ -76,13 +62,11 @@ size_t propose_tighter(const struct evidence *evidence, const struct claim_parts
 		       struct proposals *list)
 {
 	const struct observations *run = evidence->run;
-	const struct claim_part *first = &wide->items[0], *last = first;
+	const struct claim_part *first = &wide->items[0], *last = group_end(wide);
 	size_t start;
 
-	for (size_t i = 1; i < wide->n; i++)
-		last = wide->items[i].thread == first->thread ? &wide->items[i] : last;
 	if (first->at >= run->nevents || last->at >= run->nevents ||
-	    !section_of(run, first->thread, last->at, &start) || start <= first->at)
+	    !group_section(run, first->thread, last->at, &start) || start <= first->at)
 		return SIZE_MAX;
 	for (size_t i = start; i < last->at; i++) {
 		const struct event *event = &run->events[i];

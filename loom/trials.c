@@ -89,19 +89,22 @@ static void count(const struct trials *trials, const struct steer_report *report
 	bool meant =
 		failed && report->outcome == trials->failed->outcome && report->code == trials->failed->code;
 
+	/* What was still at work when patience ended has shown nothing, as if somebody had been let go. */
+	bool slow = report->outcome == OUTCOME_SLOW;
+
 	counts->runs++;
 	counts->failed += meant;
 	counts->other += failed && !meant;
 	/* Whoever failed may have done so before what was waited for could come. */
-	bool given_up = report->claim.given_up || (failed && report->claim.in_vain);
+	bool given_up = slow || report->claim.given_up || (failed && report->claim.in_vain);
 
 	counts->given_up += given_up;
 	counts->failed_given_up += meant && given_up;
 	counts->held += report->claim.held > 0;
-	counts->occurred += report->claim.occurred > 0;
+	counts->occurred += !slow && report->claim.occurred > 0;
 	counts->failed_occurred += failed && report->claim.occurred;
-	counts->before += !failed && report->claim.orders & CLAIM_BEFORE;
-	counts->after += !failed && report->claim.orders & CLAIM_AFTER;
+	counts->before += !failed && !slow && report->claim.orders & CLAIM_BEFORE;
+	counts->after += !failed && !slow && report->claim.orders & CLAIM_AFTER;
 }
 
 static struct error *take_all(struct trials *trials, enum trials_where where, struct trials_counts *counts)

@@ -11,11 +11,12 @@
 #include <stdio.h>
 
 #define CLAIM_STEPS 6u
-#define CLAIM_SITES 32u   /* of one step: an unrolled or inlined line has several */
-#define CLAIM_ROLES 3u    /* threads that take part */
-#define CLAIM_EXITS 8u    /* places behind which a role has no further step */
-#define CLAIM_DOORS 16u   /* lock calls before which a role is held */
-#define CLAIM_ANYWHERE 0u /* location of a step that may be at any address */
+#define CLAIM_SITES 32u        /* of one step: an unrolled or inlined line has several */
+#define CLAIM_ROLES 3u         /* threads that take part */
+#define CLAIM_EXITS 8u         /* places behind which a role has no further step */
+#define CLAIM_DOORS 16u        /* lock calls before which a role is held */
+#define CLAIM_ANYWHERE 0u      /* location of a step that may be at any address */
+#define CLAIM_NEVER UINT32_MAX /* occurrence of a step that the run ended before */
 
 enum claim_kind {
 	CLAIM_NONE,
@@ -47,9 +48,9 @@ struct claim_step {
 	uint32_t location; /* steps of one location, from 1, meet at overlapping addresses */
 	uint32_t thread;   /* number of the thread that did it in the run before */
 	uint32_t
-		occurrence; /* it was its so many-th time there, from 1; 0 not known. Of an order-once: how many
+		occurrence; /* it was its so many-th time there, from 1; 0 not known, or CLAIM_NEVER. Of an order-once: how many
 				accesses the thread had made before */
-	uint32_t write;     /* 1: it writes, or is a call */
+	uint32_t write; /* 1: it writes, or is a call */
 };
 
 struct claim_role {

@@ -62,9 +62,10 @@ static char *without_lock(const struct finding *finding)
 		return memory_string("Look for the way on which the lock is taken and not given back.");
 	_cleanup_free_ char *where = place(wait);
 
-	return memory_format("Nobody is left who could end the wait at %s. Every way on which others go without "
-			     "doing what it waits for has to tell it so: change what it looks at, and signal.",
-			     where);
+	return memory_format(
+		"Nobody is left who could end the wait at %s. Every way on which others go without "
+		"doing what it waits for has to tell it so: change what it looks at, and signal.",
+		where);
 }
 
 static char *with_lock(const struct finding *finding, const struct finding_access *held)
@@ -73,20 +74,24 @@ static char *with_lock(const struct finding *finding, const struct finding_acces
 	_cleanup_free_ char *taken = place(held);
 
 	if (!stuck)
-		return memory_format("Give the lock that is taken at %s back on every way out, early returns and "
-				     "errors included.",
-				     taken);
+		return memory_format(
+			"Give the lock that is taken at %s back on every way out, early returns and "
+			"errors included.",
+			taken);
 	_cleanup_free_ char *where = place(stuck);
 
 	if (is_alone(finding))
-		return memory_format("The lock is taken at %s and wanted again by the same thread at %s: give it "
-				     "back before, or do the inner part without taking it.",
-				     taken, where);
+		return memory_format(
+			"The lock is taken at %s and wanted again by the same thread at %s: give it "
+			"back before, or do the inner part without taking it.",
+			taken, where);
 	if (!is_lock(stuck))
-		return memory_format("Do not wait at %s with the lock that is taken at %s: give it back before.",
-				     where, taken);
-	return memory_string("Take the locks in the same order everywhere; where that is not possible, take both "
-			     "at once (std::scoped_lock) or try the second one and give the first back.");
+		return memory_format(
+			"Do not wait at %s with the lock that is taken at %s: give it back before.", where,
+			taken);
+	return memory_string(
+		"Take the locks in the same order everywhere; where that is not possible, take both "
+		"at once (std::scoped_lock) or try the second one and give the first back.");
 }
 
 char *advice_on_waits(const struct finding *finding)

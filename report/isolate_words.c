@@ -242,13 +242,13 @@ const char *isolate_agreement_name(enum crash_agreement agreement)
 
 char *isolate_agreement_words(const struct crash_trail *trail)
 {
-	static const char by[] = "isolate, by suppressed re-execution from the crash,";
+	static const char by[] = "Isolate, by suppressed re-execution from the crash,";
 	_cleanup_free_ char *accesses = trail->finding ? sentence_accesses(&trail->finding->accesses) : NULL;
 	const char *doubt = trail->sure ? "" : ", but is not sure";
 
 	if (trail->trail_only && trail->agreement != CRASH_NOT_MET)
 		return memory_format(
-			"the values that the crash hangs on, followed back in one execution, lead to "
+			"The values that the crash hangs on, followed back in one execution, lead to "
 			"%s.",
 			trail->agreement == CRASH_SAME ? "the same accesses" : "some of the same accesses");
 	switch (trail->agreement) {

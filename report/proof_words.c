@@ -35,13 +35,16 @@ static const char *fix_words(const struct claim *claim)
 }
 
 /* What came of forcing it. */
-static char *forced_words(const struct trials_counts *forced)
+static char *forced_words(const struct claim *claim, const struct trials_counts *forced)
 {
 	uint64_t failed = forced->failed + forced->other;
 
 	if (!forced->runs)
 		return memory_string("There was no time to force it.");
-	if (!failed && !forced->occurred)
+	/* Threads that wait for each other never come to their last step. */
+	bool shows = claim->kind == CLAIM_ATOMIC || claim_is_order(claim);
+
+	if (!forced->occurred && (shows || !failed))
 		return memory_string("It could not be forced.");
 	if (forced->occurred && forced->occurred < forced->runs)
 		return memory_format("Forced it came about in %llu of %llu runs and fails in %llu of these.",
@@ -59,7 +62,7 @@ char *proof_words(const struct causes *causes, const struct cause *cause)
 	uint64_t runs = trials_kept(&proof->any) + trials_kept(&proof->near),
 		 before = usual->runs + near->runs;
 	const char *fix = fix_words(&cause->claim);
-	_cleanup_free_ char *forced = forced_words(&proof->forced);
+	_cleanup_free_ char *forced = forced_words(&cause->claim, &proof->forced);
 	_cleanup_free_ char *forbidden =
 		share(trials_failed(&proof->any) + trials_failed(&proof->near), runs);
 	uint64_t let_go = proof->any.runs + proof->near.runs - runs;

@@ -72,9 +72,14 @@ static const char *noun(const struct finding_access *access)
 					     : "read";
 }
 
-static const char *variable(const struct finding_access *access)
+/* What has no name is told by its line: it may be another place than the one before. */
+static char *variable(const struct finding_access *access)
 {
-	return finding_frees(access) ? "the block" : *access->variable ? access->variable : "the same memory";
+	if (finding_frees(access))
+		return memory_string("the block");
+	if (*access->variable)
+		return memory_string(access->variable);
+	return access->line ? memory_format("memory at line %u", access->line) : memory_string("memory");
 }
 
 static bool same_variable(const struct finding_access *a, const struct finding_access *b)
@@ -89,18 +94,19 @@ static char *of_two(const struct finding *finding)
 	const struct finding_accesses *list = &finding->accesses;
 	const struct finding_access *a = &list->items[0], *b = &list->items[1];
 	_cleanup_free_ char *first = sentence_thread(list, 0), *second = sentence_thread(list, 1);
+	_cleanup_free_ char *what = variable(a);
 
 	if (finding_frees(a))
 		return memory_format(finding_frees(b) ? "%s frees the block, and %s frees it again."
 						      : "%s frees the block that %s uses after that.",
 				     first, second);
 	if (b->missing)
-		return memory_format("%s %s %s before %s has %s it.", first, does(a), variable(a), second,
+		return memory_format("%s %s %s before %s has %s it.", first, does(a), what, second,
 				     writes(b) ? "written" : "read");
 	if (finding->class == FINDING_RACE)
 		return memory_format("%s %s %s and %s %s it, and nothing orders the two.", first, does(a),
-				     variable(a), second, does(b));
-	return memory_format("%s %s %s before %s %s it%s", first, does(a), variable(a), second, does(b),
+				     what, second, does(b));
+	return memory_format("%s %s %s before %s %s it%s", first, does(a), what, second, does(b),
 			     writes(a) && !writes(b)   ? ": it was to see the value before that."
 			     : !writes(a) && writes(b) ? ": it was to see that value."
 						       : ": the wrong one of the two values lasts.");
@@ -119,6 +125,7 @@ static char *of_three(const struct finding_accesses *list)
 {
 	const struct finding_access *a = &list->items[0], *b = &list->items[1], *c = &list->items[2];
 	_cleanup_free_ char *outer = sentence_thread(list, 0), *inner = sentence_thread(list, 1);
+	_cleanup_free_ char *what = variable(b);
 	_cleanup_free_ char *spoilt =
 		finding_frees(b) ? memory_format("%s goes on with a block that is gone", outer)
 		: !writes(b)     ? memory_format("%s sees a value that nobody was to see", inner)
@@ -127,10 +134,10 @@ static char *of_three(const struct finding_accesses *list)
 				 : memory_format("%s reads two different values", outer);
 
 	if (!strcmp(noun(a), noun(c)))
-		return memory_format("%s %s %s between two %ss of it by %s: %s.", inner, does(b), variable(b),
+		return memory_format("%s %s %s between two %ss of it by %s: %s.", inner, does(b), what,
 				     noun(a), outer, spoilt);
-	return memory_format("%s %s %s between %s's %s and its %s of it: %s.", inner, does(b), variable(b),
-			     outer, noun(a), noun(c), spoilt);
+	return memory_format("%s %s %s between %s's %s and its %s of it: %s.", inner, does(b), what, outer,
+			     noun(a), noun(c), spoilt);
 }
 
 /* ---- more of them ---- */
@@ -143,11 +150,12 @@ static char *turn_words(const struct finding_accesses *list, size_t from, size_t
 
 	for (size_t i = from; i < to; i++) {
 		const struct finding_access *access = &list->items[i];
+		_cleanup_free_ char *what = variable(access);
 		char *longer = memory_format("%s%s%s%s %s", text,
 					     i == from     ? " "
 					     : i + 1 == to ? " and "
 							   : ", ",
-					     access->missing ? "never " : "", does(access), variable(access));
+					     access->missing ? "never " : "", does(access), what);
 
 		free(text);
 		text = longer;

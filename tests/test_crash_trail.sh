@@ -64,7 +64,7 @@ expect plain 'i["agreement"] == "same" and "the same accesses" in i["summary"]'
 expect plain 'i["agreement"] == "same" and i["finding"] is None'
 expect plain 'not any(o["method"] == "isolate" and o["findings"] for o in a["opinions"])'
 "$UNSNARL" diagnose --seed 1 --time 60 --store text.store -- ./plain >text 2>text.err
-tr -s ' \n' '  ' <text | grep -q 'the values that the crash hangs on, followed back in one execution, lead to the same accesses' ||
+tr -s ' \n' '  ' <text | grep -q 'The values that the crash hangs on, followed back in one execution, lead to the same accesses' ||
 	say "agreement is not said: $(cat text text.err)"
 
 # In every schedule: isolate's is the answer, and likely only, since a write to the program's own variable may be meant.

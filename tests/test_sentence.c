@@ -160,6 +160,29 @@ static void test_three(void **state)
 	}
 }
 
+/* What has no name is told by its line, since it may be another place each time. */
+static void test_unnamed(void **state)
+{
+	(void)state;
+	start(FINDING_ATOMICITY, 5);
+	add(1, 'R', "");
+	add(2, 'W', "");
+	add(1, 'W', "");
+	_cleanup_free_ char *one = sentence_for(&finding);
+
+	assert_string_equal(one, "T2 writes memory at line 11 between T1's read and its write of it: what T2 "
+				 "wrote is lost.");
+	start(FINDING_MULTI_ATOMICITY, 0);
+	add(1, 'W', "x");
+	add(2, 'R', "x");
+	add(2, 'W', "");
+	add(1, 'W', "");
+	_cleanup_free_ char *many = sentence_for(&finding);
+
+	assert_string_equal(many, "T1 writes x, then T2 reads x and writes memory at line 12, then T1 writes "
+				  "memory at line 13: the steps of T1 were to be one.");
+}
+
 /* LOCON's eight couples: outer thread 1, inner thread 2, as they stand in Table 1. */
 static void test_couples(void **state)
 {
@@ -442,10 +465,15 @@ static void test_advice(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_two),     cmocka_unit_test(test_three),
-		cmocka_unit_test(test_couples), cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_calls),   cmocka_unit_test(test_unknown_threads),
-		cmocka_unit_test(test_passing), cmocka_unit_test(test_names),
+		cmocka_unit_test(test_two),
+		cmocka_unit_test(test_three),
+		cmocka_unit_test(test_couples),
+		cmocka_unit_test(test_unnamed),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_unknown_threads),
+		cmocka_unit_test(test_passing),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_advice),
 	};
 

@@ -327,6 +327,39 @@ static void test_served(void **state)
 	end(&world);
 }
 
+/* The program does not live to see the group's last step: it is torn when the other has come between. */
+static void test_never(void **state)
+{
+	struct world world = begin("publish", NULL);
+	struct claim claim = { .kind = CLAIM_ATOMIC };
+
+	(void)state;
+	add_step(&world, &claim, 0, 1, SITE_WRITE, "show");
+	add_step(&world, &claim, 1, 1, SITE_READ, "look");
+	add_step(&world, &claim, 1, 2, SITE_READ, "use");
+	add_step(&world, &claim, 0, 2, SITE_WRITE, "finish");
+	assert_int_equal(enumerate(&world, &claim, CLAIM_FORCE, 1, 2).occurred, 0);
+	claim.steps[3].occurrence = CLAIM_NEVER;
+	check(&world, &claim, 1, 2);
+	end(&world);
+}
+
+/* A run that is still at work when patience ends has not passed. */
+static void test_slow(void **state)
+{
+	struct world world = begin("busy", NULL);
+	struct trials trials = { .steer = world.steer, .failed = &world.failed, .seed = 1 };
+	struct trials_counts counts = { 0 };
+
+	(void)state;
+	assert_none(trials_run(&trials, NULL, CLAIM_UNUSED, TRIALS_ANY, 0, 2, false, &counts));
+	assert_int_equal(counts.runs, 2);
+	assert_int_equal(counts.given_up, 2);
+	assert_false(trials_are_kept(&counts));
+	trials_free(&trials);
+	end(&world);
+}
+
 /* Both roles have two sections, of other locks, and the log is written by the same lines: a group does not end at the
  * second lock, which is a door for others, and does not leave its thread in the middle of the second section. */
 static void test_entries(void **state)
@@ -358,6 +391,7 @@ int main(void)
 		cmocka_unit_test(test_without_door), cmocka_unit_test(test_couple),
 		cmocka_unit_test(test_early),        cmocka_unit_test(test_late),
 		cmocka_unit_test(test_fixed),        cmocka_unit_test(test_served),
+		cmocka_unit_test(test_never),        cmocka_unit_test(test_slow),
 		cmocka_unit_test(test_entries),
 	};
 

@@ -22,6 +22,8 @@ void force_start(void)
 {
 	uint64_t occurrence = intervene_claim()->steps[0].occurrence;
 	uint64_t dice = control_random();
+	if (occurrence == CLAIM_NEVER)
+		occurrence = 0;
 	/* The time that it was in the run before, any near that, or from the first on. */
 	if (occurrence > 1)
 		forcing.skip = dice % 3 == 0   ? occurrence - 1
@@ -117,6 +119,16 @@ static bool is_served(const struct agent *me, uint32_t mark)
 	return served;
 }
 
+/* The step with which it has come about. An order is turned round as soon as the early access is done, and a group torn
+ * before the steps that the failing run ended before: the program may not live to see what is left. */
+static uint32_t force_shown_by(const struct claim *claim)
+{
+	uint32_t last = claim_is_order(claim) ? 0 : claim->nsteps - 1;
+	while (last > 0 && claim->steps[last].occurrence == CLAIM_NEVER)
+		last--;
+	return last;
+}
+
 void force_passes(struct agent *me, uint32_t mark)
 {
 	const struct claim *claim = intervene_claim();
@@ -129,8 +141,7 @@ void force_passes(struct agent *me, uint32_t mark)
 	}
 	forcing.who[step->role] = me;
 	forcing.ranges[step->location] = (struct range){ me->address, me->size, true };
-	/* An order is turned round as soon as the early access is done: the program may not live to see the late one. */
-	if (forcing.at == (claim_is_order(claim) ? 0 : claim->nsteps - 1))
+	if (forcing.at == force_shown_by(claim))
 		intervene_counts()->occurred++;
 	if (++forcing.at < claim->nsteps)
 		intervene_changed();
