@@ -23,33 +23,47 @@ static const char *name(const struct finding *finding, size_t i)
 	return i < finding->variables.n ? finding->variables.items[i] : "it";
 }
 
+/* "from tickets.c:28 to tickets.c:31, also around tickets.c:55"; "around tickets.c:28" where it is all one line. */
+static char *stretch(const struct finding *finding)
+{
+	const struct finding_accesses *list = &finding->accesses;
+	_cleanup_free_ char *from = at(&list->items[0]), *to = at(&list->items[list->n - 1]),
+			    *middle = at(&list->items[1]);
+	_cleanup_free_ char *own = strcmp(from, to) ? memory_format("from %s to %s", from, to)
+						    : memory_format("around %s", from);
+
+	if (!strcmp(middle, from) && !strcmp(from, to))
+		return memory_string(own);
+	return memory_format("%s, also around %s", own, middle);
+}
+
 static char *for_triple(const struct finding *finding)
 {
 	const struct finding_access *a = &finding->accesses.items[0],
 				    *c = &finding->accesses.items[finding->accesses.n - 1];
-	_cleanup_free_ char *from = at(a), *to = at(c), *middle = at(&finding->accesses.items[1]);
+	_cleanup_free_ char *where = stretch(finding);
 	bool apart = strcmp(a->function, c->function) != 0;
 
 	switch (finding->scenario) {
 	case 4:
-		return memory_format("Hold one lock from the write at %s to the read at %s, also around %s; "
-				     "or keep the value in a local variable and use that.",
-				     from, to, middle);
+		return memory_format("Hold one lock %s; or keep the value in a local variable and use that.",
+				     where);
 	case 5:
-		return memory_format("Make reading and writing one step: hold one lock from %s to %s%s, or "
-				     "check again under the lock before writing; for a plain number an "
-				     "atomic update does.",
-				     from, to, apart ? " (one lock each is not enough)" : "");
+		return memory_format(
+			"Make reading and writing one step: hold one lock %s%s; or check again "
+			"under the lock before writing; for a plain number an atomic update does.",
+			where, apart ? " (one lock each is not enough)" : "");
 	case 6:
-		return memory_format("Hold the lock while %s is in use, from %s to %s, also around %s; or "
-				     "read it once into a local variable and use that.",
-				     name(finding, 0), from, to, middle);
+		return memory_format("Hold the lock while %s is in use, %s; or read it once into a local "
+				     "variable and use that.",
+				     name(finding, 0), where);
 	case 7:
-		return memory_format("Publish last: make the new value ready aside and write %s once; or "
-				     "hold one lock from %s to %s, also around the read at %s.",
-				     name(finding, 0), from, to, middle);
+		return memory_format(
+			"Publish last: make the new value ready aside and write %s once; or hold "
+			"one lock %s.",
+			name(finding, 0), where);
 	default:
-		return memory_format("Hold one lock from %s to %s, also around %s.", from, to, middle);
+		return memory_format("Hold one lock %s.", where);
 	}
 }
 

@@ -382,6 +382,10 @@ static void test_advice(void **state)
 	(void)state;
 	triple();
 	assert_advice("None of these holds a lock.");
+	assert_advice("hold one lock from a.c:10 to a.c:12, also around a.c:11;");
+	for (size_t i = 0; i < 3; i++)
+		finding.accesses.items[i].line = 10;
+	assert_advice("hold one lock around a.c:10;");
 	triple(); /* all hold it, in three sections */
 	for (size_t i = 0; i < 3; i++)
 		hold(i, 1, i);
