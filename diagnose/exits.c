@@ -12,7 +12,7 @@
 #include "loom/watch.h"
 
 #define PATH_MOST 64u
-#define GAP_MOST 64u /* bits of a word */
+#define GAP_MOST (1u << 16)
 
 struct path {                         /* of one thread in one role */
 	bool within, behind;          /* between the first and the last step; behind the last one */
@@ -31,7 +31,7 @@ struct paths {
 	uint32_t *walked; /* by site number: the way on which it was met last */
 	struct map usual; /* sites on ways that have the last step */
 	bool learns;      /* the first time through: these are collected */
-	uint64_t gaps;    /* bits: so many accesses and one, between two times of the last step */
+	uint64_t gaps;    /* bit i: at most 2 to the i accesses from one time of the last step to the next */
 };
 
 static bool is_part(const struct claim *claim, uint64_t id)
@@ -78,7 +78,7 @@ static void walk_behind(struct paths *paths, struct path *path, unsigned steps)
 	if (!path->behind || path->since++ == GAP_MOST) {
 		path->behind = false;
 	} else if (steps >> paths->last & 1) {
-		paths->gaps |= UINT64_C(1) << (path->since - 1);
+		paths->gaps |= UINT64_C(1) << (path->since > 1 ? 32 - __builtin_clz(path->since - 1) : 0);
 		path->since = 0;
 	} else if (steps >> paths->first & 1) {
 		path->behind = false;

@@ -146,16 +146,13 @@ static bool is_mended(const struct proposals *proposals)
 static struct error *try_lingering(struct judging *judging, struct proposal *proposal)
 {
 	struct claim claim = proposal->claim;
-	uint32_t linger = 0;
 
-	for (uint32_t gap = 1; gap <= 64 && !proposal->proof.mended && !lab_is_over(&judging->lab); gap++) {
+	for (uint64_t left = proposal->gaps; left && !proposal->proof.mended && !lab_is_over(&judging->lab);
+	     left &= left - 1) {
 		struct proof proof;
 
-		if (!(proposal->gaps >> (gap - 1) & 1) || gap < 2 * linger)
-			continue;
-		linger = gap;
 		for (uint32_t i = 0; i < claim.nroles; i++)
-			claim.roles[i].linger = linger;
+			claim.roles[i].linger = 1u << __builtin_ctzll(left);
 		TRY(lab_try(&judging->lab, &claim, &proof));
 		if (!proof.mended)
 			continue;

@@ -38,8 +38,8 @@ struct evidence {
 	double deadline; /* of the diagnosis: what only makes claims finer is left out from then on */
 };
 
-/* Sets the exits of all roles (exits.c). Bits: which numbers of accesses, from 1, come between two times of a role's
- * last step. */
+/* Sets the exits of all roles (exits.c). Bit i: at most 2 to the i accesses lie from one time of a role's last step to
+ * the next, and more than half as many. */
 uint64_t claim_find_exits(const struct evidence *evidence, struct claim *claim);
 
 /* What a finding about waiting threads claims (claim_waits.c): that one which read, waited and was woken does not

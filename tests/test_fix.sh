@@ -59,7 +59,7 @@ expect out '^How sure +Proven\.' "a signal that is kept"
 gcc -O1 -g -pthread "$SOURCE/tests/claims/missed.c" -o unhooked || exit 2
 "$UNSNARL" diagnose --budget 150 --seed 1 -j 1 --store unhooked1 -- ./unhooked >out 2>err
 expect out '^Cause +lost wake-up' "the same without hooks"
-expect out '^How sure +Likely\. The signal was given' "where signals cannot be kept nothing is said against it"
+expect out '^How sure +Proven\.' "a signal that is kept, without hooks"
 proves missed.c -DKEEPS
 expect out '^Cause +deadlock' "a lock that is kept"
 expect out "lock missed.c:$(line missed.c 'kept \*/')" "where it was taken"
@@ -107,6 +107,8 @@ expect out '^Cause +lost wake-up' "words in memory"
 expect out 'write few.h:12 give' "what the waiter did not see"
 expect out 'signal few.h:12 give' "the signal that was missed, not an older one"
 expect out '^How sure +Proven\.' "a wake that is kept"
+proves barrier.c
+expect out '^How sure +Proven\.' "a group whose last step does not come in every thread"
 proves format.c
 expect out '^Cause +atomicity violation' "text that snprintf reads"
 expect out "read format.c:$(line format.c 'look \*/')" "text that snprintf reads"

@@ -14,6 +14,7 @@
 struct group {
 	bool open;
 	bool tentative; /* its door was passed, its first step is yet to come */
+	bool lapsed; /* it is not open any more, since its thread waited; should its last step come, it was given up */
 	bool closing; /* its last step is being done: over at the thread's next point, or when that does not come again */
 	uint32_t role;
 	uint64_t door;  /* the lock that was taken there, 0 = none */
@@ -136,6 +137,11 @@ void forbid_arrive(struct agent *me, uint32_t mark)
 	struct group *group = group_of(me);
 	if (group->open && is_over_at(me, group, mark))
 		close_group(group);
+	if (!group->lapsed ||
+	    !(mark & (MARK_STEP(forbidding.first[group->role]) | MARK_STEP(forbidding.last[group->role]))))
+		return;
+	intervene_counts()->given_up += (mark & MARK_STEP(forbidding.last[group->role])) != 0;
+	group->lapsed = false;
 }
 
 /* ---- order ---- */
@@ -431,6 +437,29 @@ bool forbid_lets_go(struct agent *held)
 	/* The last of the late steps has been done when only those who wait for it are left. */
 	return claim->kind != CLAIM_ORDER_LAST || control.nready ||
 	       !order_places_late(held, &claim->steps[0]);
+}
+
+/* A group whose thread waits for something else, or spins, while others are held may be one whose last step does not
+ * come this way. */
+bool forbid_lapses(void)
+{
+	bool held[AREA_SLOTS] = { false }, some = false;
+	if (intervene_claim()->kind != CLAIM_ATOMIC)
+		return false;
+	for (uint32_t i = 0; i < control.nblocked; i++)
+		held[control.blocked[i]->thread->slot] = control.blocked[i]->wait == WAIT_HELD;
+	for (uint32_t slot = 1; forbidding.nopen && slot < AREA_SLOTS; slot++) {
+		struct group *group = &forbidding.groups[slot];
+		uint32_t role = group->role;
+		bool lapses = !group->closing;
+		if (!group->open || group->tentative || held[slot])
+			continue;
+		close_group(group);
+		group->lapsed = lapses;
+		group->role = role;
+		some = true;
+	}
+	return some;
 }
 
 void forbid_ended(struct agent *me)

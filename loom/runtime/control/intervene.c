@@ -138,6 +138,8 @@ bool intervene_lets_go(void)
 	}
 	if (!chosen)
 		return false;
+	if (claim_forbids(intervene_claim()) && forbid_lapses())
+		return true;
 	bool gives_up = claim_forbids(intervene_claim()) ? forbid_lets_go(chosen) : force_lets_go(chosen);
 	intervene_counts()->given_up += gives_up;
 	chosen->let_go = true;

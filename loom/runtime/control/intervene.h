@@ -39,6 +39,7 @@ HIDDEN enum hold forbid_holds(struct agent *me, uint32_t mark);
 HIDDEN bool forbid_covers(const struct thread *self, uint64_t address, uint64_t size);
 HIDDEN void forbid_passes(struct agent *me, uint32_t mark); /* does what it stands at */
 HIDDEN void forbid_continues(struct agent *me, uint32_t mark, uint64_t address, uint64_t size);
+HIDDEN bool forbid_lapses(void);                /* closes groups that hold others up; true: some */
 HIDDEN bool forbid_lets_go(struct agent *held); /* true: that is giving up */
 HIDDEN void forbid_ended(struct agent *me);
 HIDDEN void forbid_forgets(uint64_t address, uint64_t size); /* memory begins a new life */
