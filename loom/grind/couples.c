@@ -83,6 +83,13 @@ static bool came_through(const struct recent_pairs *met, const struct recent_pai
 	return false;
 }
 
+bool couples_look(void)
+{
+	const struct recent_pairs *met = grind.thread->met;
+
+	return !grind.head->control.light && (!met || met->patience);
+}
+
 void couples_meet(struct thread *other, uint32_t kind, uint64_t head, uint64_t tail, Addr address,
 		  uint32_t number)
 {

@@ -18,34 +18,58 @@ struct part {
 	uint8_t from, to;
 	uint16_t write_context;
 	uint32_t writer;
-	uint64_t write;                     /* 0 = none */
+	uint64_t write; /* 0 = none */
+	uint32_t nreaders, readers_room;
+	union {
+		struct reader few[FEW_READERS]; /* readers_room is 0 */
+		struct reader *readers;         /* more, on the heap */
+	};
 	uint32_t last_thread, other_thread; /* NOBODY = none */
 	uint32_t last_site,
 		other_site; /* of the last access, and of the last one by another thread than that */
-	uint32_t nreaders, readers_room;
-	struct reader *readers; /* `few`, or on the heap when there are more */
-	struct reader few[FEW_READERS];
 };
 
+/* There are many of them, so each has no more room than it needs: 1, 2, 4 or 8 parts. */
 struct parts {
-	uint32_t n;
-	struct part items[8];
+	uint32_t n, level; /* room for 1 << level */
+	union {
+		struct part items[1];
+		struct parts *next; /* of those that nobody uses */
+	};
 };
 
 /* ---- memory ---- */
 
-static struct parts *spare; /* linked by their first words */
+#define LEVELS 4u
+#define SLAB 65536u
 
-static struct parts *take(void)
+static struct parts *spare[LEVELS];
+static char *slab, *slab_end;
+
+static struct parts *take(uint32_t level)
 {
-	struct parts *parts = spare;
+	struct parts *parts = spare[level];
+	SizeT size = offsetof(struct parts, items) + (sizeof *parts->items << level);
 
-	if (parts)
-		VG_(memcpy)(&spare, parts, sizeof spare);
-	else
-		parts = VG_(malloc)("grind.parts", sizeof *parts);
+	if (parts) {
+		spare[level] = parts->next;
+	} else {
+		if (size > (SizeT)(slab_end - slab)) {
+			slab = VG_(malloc)("grind.parts", SLAB);
+			slab_end = slab + SLAB;
+		}
+		parts = (struct parts *)slab;
+		slab += size;
+		parts->level = level;
+	}
 	parts->n = 0;
 	return parts;
+}
+
+static void put_back(struct parts *parts)
+{
+	parts->next = spare[parts->level];
+	spare[parts->level] = parts;
 }
 
 static void part_release(struct part *part)
@@ -60,9 +84,25 @@ static void give(struct cell *cell)
 
 	for (uint32_t i = 0; i < parts->n; i++)
 		part_release(&parts->items[i]);
-	VG_(memcpy)(parts, &spare, sizeof spare);
-	spare = parts;
+	put_back(parts);
 	cell->parts = NULL;
+}
+
+/* Room for one more. */
+static struct parts *grow(struct cell *cell)
+{
+	struct parts *parts = cell->parts;
+
+	if (parts->n < 1u << parts->level)
+		return parts;
+	struct parts *more = take(parts->level + 1);
+
+	more->n = parts->n;
+	for (uint32_t i = 0; i < parts->n; i++)
+		more->items[i] = parts->items[i];
+	put_back(parts);
+	cell->parts = more;
+	return more;
 }
 
 static struct reader *readers_of(struct part *part)
@@ -93,7 +133,8 @@ static struct part part_of_byte(const struct cell *cell, Addr granule, uint32_t 
 			     .to = (uint8_t)(at + 1),
 			     .write = word_of(site, cell->write_order[half], owner),
 			     .writer = owner,
-			     .write_context = site ? contexts_at(granule)[at] : 0,
+			     .write_context =
+				     site && grind.observes & OBSERVE_EDGES ? contexts_at(granule)[at] : 0,
 			     .last_thread = NOBODY,
 			     .other_thread = NOBODY };
 
@@ -129,33 +170,54 @@ static void note_stack(Addr address, uint32_t owner)
 		thread->shared_low = address;
 }
 
+/* Have all bytes of the half one history? */
+static bool is_even(const struct cell *cell, Addr granule, uint32_t half)
+{
+	const uint16_t *context = contexts_at(granule) + 4 * half;
+
+	for (uint32_t at = 4 * half + 1; at < 4 * half + 4; at++)
+		if (cell->write[at] != cell->write[4 * half] || cell->read[at] != cell->read[4 * half])
+			return false;
+	return !(grind.observes & OBSERVE_EDGES) ||
+	       (context[0] == context[1] && context[0] == context[2] && context[0] == context[3]);
+}
+
 void parts_make(struct cell *cell, Addr granule)
 {
-	struct parts *parts = take();
+	struct part parts[8];
+	uint32_t n = 0;
 
-	for (uint32_t at = 0; at < 8; at++) {
-		struct part part = part_of_byte(cell, granule, at);
-
-		if (parts->n && goes_on(&parts->items[parts->n - 1], &part))
-			parts->items[parts->n - 1].to++;
+	for (uint32_t at = 0, step; at < 8; at += step) {
+		step = at % 4 == 0 && is_even(cell, granule, at / 4) ? 4 : 1;
+		parts[n] = part_of_byte(cell, granule, at);
+		parts[n].to = (uint8_t)(at + step);
+		if (n && goes_on(&parts[n - 1], &parts[n]))
+			parts[n - 1].to = parts[n].to;
 		else
-			parts->items[parts->n++] = part;
+			n++;
 	}
+	cell->parts = take(n > 4 ? 3 : n > 2 ? 2 : n - 1);
+	cell->parts->n = n;
+	for (uint32_t i = 0; i < n; i++)
+		cell->parts->items[i] = parts[i];
 	for (uint32_t half = 0; half < 2; half++) {
 		note_stack(granule, tag_thread(cell->tags[half]));
 		cell->tags[half] = TAG_SHARED | (cell->tags[half] & TAG_DEAD);
 	}
-	cell->parts = parts;
 }
 
 /* From here on a part begins at `at`. */
-static void cut(struct parts *parts, uint32_t at)
+static void cut(struct cell *cell, uint32_t at)
 {
-	for (uint32_t i = 0; i < parts->n; i++) {
+	struct parts *parts = cell->parts;
+
+	for (uint32_t i = 0; i < parts->n && at % 8; i++) {
 		struct part *part = &parts->items[i];
 
 		if (part->from >= at || part->to <= at)
 			continue;
+		parts = grow(cell);
+		part = &parts->items[i];
 		for (uint32_t k = parts->n; k > i + 1; k--)
 			parts->items[k] = parts->items[k - 1];
 		parts->n++;
@@ -341,9 +403,9 @@ static void collect(struct part *part, uint32_t me, bool write)
 /* One event in this thread, however many others took part. */
 static void communicate(bool write)
 {
-	if (senders.n)
-		grind.thread->context =
-			context_append(grind.thread->context, write ? LOCAL_WRITE : LOCAL_READ);
+	if (!senders.n)
+		return;
+	grind.thread->context = context_append(grind.thread->context, write ? LOCAL_WRITE : LOCAL_READ);
 	for (uint32_t i = 0; i < senders.n; i++) {
 		struct thread *other = thread_numbered(senders.threads[i]);
 
@@ -371,19 +433,24 @@ static bool is_private_again(struct parts *parts, uint32_t me)
 	return true;
 }
 
-static void part_to_cell(struct part *part, struct cell *cell, Addr granule)
+/* Of a half the later order counts. */
+static void keep_later(uint64_t word, uint64_t *latest)
 {
-	uint64_t read = part->nreaders ? readers_of(part)[0].word : 0;
+	if (WORD_ORDER(word) > *latest)
+		*latest = WORD_ORDER(word);
+}
+
+static void part_to_cell(struct part *part, struct cell *cell, Addr granule, uint64_t *write, uint64_t *read)
+{
+	uint64_t word = part->nreaders ? readers_of(part)[0].word : 0;
 
 	for (uint32_t at = part->from; at < part->to; at++) {
 		cell->write[at] = (uint16_t)WORD_SITE(part->write);
-		cell->read[at] = (uint16_t)WORD_SITE(read);
+		cell->read[at] = (uint16_t)WORD_SITE(word);
 		if (grind.observes & OBSERVE_EDGES)
 			contexts_at(granule)[at] = part->write_context;
-		if (part->write)
-			cell->write_order[at / 4] = (uint32_t)WORD_ORDER(part->write);
-		if (read)
-			cell->read_order[at / 4] = (uint32_t)WORD_ORDER(read);
+		keep_later(part->write, &write[at / 4]);
+		keep_later(word, &read[at / 4]);
 	}
 }
 
@@ -398,25 +465,63 @@ static bool is_touched(const struct cell *cell, uint32_t half)
 static void make_private(struct cell *cell, Addr granule, uint32_t me)
 {
 	struct parts *parts = cell->parts;
+	uint64_t write[2] = { 0 }, read[2] = { 0 };
 
 	for (uint32_t i = 0; i < parts->n; i++)
-		part_to_cell(&parts->items[i], cell, granule);
-	for (uint32_t half = 0; half < 2; half++)
+		part_to_cell(&parts->items[i], cell, granule, write, read);
+	for (uint32_t half = 0; half < 2; half++) {
+		cell->write_order[half] = (uint32_t)write[half];
+		cell->read_order[half] = (uint32_t)read[half];
 		cell->tags[half] =
 			(cell->tags[half] & TAG_DEAD) | tag_of(me) |
 			(!(grind.observes & OBSERVE_EDGES) || is_touched(cell, half) ? TAG_FULL : 0);
+	}
 	give(cell);
 }
 
 /* ---- accesses ---- */
 
-void parts_access(struct cell *cell, Addr granule, uint32_t from, uint32_t to, uint64_t word, bool write)
+/* The read of a part that this site has read last in the running thread, too: it meets the writer again, and that is
+ * known; so is the predecessor, when nobody came in between. Those who still look for couples want to see it all the same, and a controlled run asks whether the
+ * writer has synchronised meanwhile. */
+static bool is_read_again(struct cell *cell, uint32_t from, uint32_t to, uint64_t word)
 {
 	struct parts *parts = cell->parts;
+	uint32_t me = grind.thread->number, site = WORD_SITE(word), i = 0;
+
+	while (i + 1 < parts->n && parts->items[i].from < from)
+		i++;
+	struct part *part = &parts->items[i];
+
+	bool last = !(grind.observes & OBSERVE_PREDECESSORS) ||
+		    (part->last_thread == me && part->last_site == site);
+
+	if (part->from != from || part->to != to || !last || grind.controlled || couples_look())
+		return false;
+	struct reader *reader = reader_of(part, me);
+
+	if (!reader || WORD_SITE(reader->word) != site)
+		return false;
+	reader->word = word;
+	if (!(grind.observes & OBSERVE_EDGES))
+		return true;
+	if (is_foreign(part, me))
+		log_edge(WORD_SITE(part->write), part->write_context, site, grind.thread->context, false);
+	else if (!part->write && !is_own(part, me))
+		log_edge(0, 0, site, grind.thread->context, false);
+	return true;
+}
+
+void parts_access(struct cell *cell, Addr granule, uint32_t from, uint32_t to, uint64_t word, bool write)
+{
 	uint32_t me = grind.thread->number;
 
-	cut(parts, from);
-	cut(parts, to);
+	if (!write && is_read_again(cell, from, to, word))
+		return;
+	cut(cell, from);
+	cut(cell, to);
+	struct parts *parts = cell->parts;
+
 	senders.n = 0;
 	for (uint32_t i = 0; i < parts->n; i++)
 		if (parts->items[i].from >= from && parts->items[i].to <= to)
@@ -438,14 +543,14 @@ void parts_access(struct cell *cell, Addr granule, uint32_t from, uint32_t to, u
 
 void parts_forget(struct cell *cell, uint32_t from, uint32_t to)
 {
-	struct parts *parts = cell->parts;
-
 	if (from == 0 && to == 8) {
 		give(cell);
 		return;
 	}
-	cut(parts, from);
-	cut(parts, to);
+	cut(cell, from);
+	cut(cell, to);
+	struct parts *parts = cell->parts;
+
 	for (uint32_t i = 0; i < parts->n; i++) {
 		struct part *part = &parts->items[i];
 

@@ -225,6 +225,7 @@ void shadow_choose_way(void);   /* something has changed that tells whether all 
 void shadow_forget_sites(void); /* of no site it is known that it has nothing to tell */
 
 /* ---- couples.c ---- */
+bool couples_look(void); /* does the running thread still look for them? */
 void couples_meet(struct thread *other, uint32_t kind, uint64_t head, uint64_t tail, Addr address,
 		  uint32_t number);
 
