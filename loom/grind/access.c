@@ -31,6 +31,17 @@ static void perform(Addr address, SizeT size, uint32_t site, bool write)
 	shadow_access(address, size, (uint64_t)site << WORD_ORDER_BITS | order, write);
 }
 
+static bool read_again(Addr address, SizeT size, uint32_t site)
+{
+	uint64_t order = *grind.thread->order;
+
+	if (!shadow_reads_again(address, size, (uint64_t)site << WORD_ORDER_BITS | order))
+		return false;
+	if (grind.traced)
+		log_event(address, size, site, AREA_READ, order);
+	return true;
+}
+
 /* The whole way of an access. */
 static void access_full(Addr address, SizeT size, uint32_t site, bool write)
 {
@@ -38,6 +49,8 @@ static void access_full(Addr address, SizeT size, uint32_t site, bool write)
 		control_access(address, size, site, write);
 	else
 		give_way(address, size);
+	if (!write && !grind.controlled && read_again(address, size, site))
+		return;
 	shadow.touched_dead = false;
 	perform(address, size, site, write);
 	if (UNLIKELY(shadow.touched_dead) && grind.faults)

@@ -83,13 +83,6 @@ static bool came_through(const struct recent_pairs *met, const struct recent_pai
 	return false;
 }
 
-bool couples_look(void)
-{
-	const struct recent_pairs *met = grind.thread->met;
-
-	return !grind.head->control.light && (!met || met->patience);
-}
-
 void couples_meet(struct thread *other, uint32_t kind, uint64_t head, uint64_t tail, Addr address,
 		  uint32_t number)
 {
@@ -103,8 +96,10 @@ void couples_meet(struct thread *other, uint32_t kind, uint64_t head, uint64_t t
 				    .tail_order = WORD_ORDER(tail),
 				    .address = address };
 
-	if (grind.head->control.light || !met->patience)
+	if (grind.head->control.light || !met->patience) {
+		grind.thread->has_couples = true;
 		return;
+	}
 	met->patience--;
 	uint64_t since = remembered_since(met);
 

@@ -481,10 +481,7 @@ static void make_private(struct cell *cell, Addr granule, uint32_t me)
 
 /* ---- accesses ---- */
 
-/* The read of a part that this site has read last in the running thread, too: it meets the writer again, and that is
- * known; so is the predecessor, when nobody came in between. Those who still look for couples want to see it all the same, and a controlled run asks whether the
- * writer has synchronised meanwhile. */
-static bool is_read_again(struct cell *cell, uint32_t from, uint32_t to, uint64_t word)
+bool parts_read_again(struct cell *cell, uint32_t from, uint32_t to, uint64_t word)
 {
 	struct parts *parts = cell->parts;
 	uint32_t me = grind.thread->number, site = WORD_SITE(word), i = 0;
@@ -492,15 +489,13 @@ static bool is_read_again(struct cell *cell, uint32_t from, uint32_t to, uint64_
 	while (i + 1 < parts->n && parts->items[i].from < from)
 		i++;
 	struct part *part = &parts->items[i];
-
-	bool last = !(grind.observes & OBSERVE_PREDECESSORS) ||
-		    (part->last_thread == me && part->last_site == site);
-
-	if (part->from != from || part->to != to || !last || grind.controlled || couples_look())
-		return false;
 	struct reader *reader = reader_of(part, me);
 
-	if (!reader || WORD_SITE(reader->word) != site)
+	if (part->from != from || part->to != to || !reader || WORD_SITE(reader->word) != site ||
+	    !grind.thread->has_couples)
+		return false;
+	/* Its predecessor is known, too, when nobody came in between. */
+	if (grind.observes & OBSERVE_PREDECESSORS && (part->last_thread != me || part->last_site != site))
 		return false;
 	reader->word = word;
 	if (!(grind.observes & OBSERVE_EDGES))
@@ -516,8 +511,6 @@ void parts_access(struct cell *cell, Addr granule, uint32_t from, uint32_t to, u
 {
 	uint32_t me = grind.thread->number;
 
-	if (!write && is_read_again(cell, from, to, word))
-		return;
 	cut(cell, from);
 	cut(cell, to);
 	struct parts *parts = cell->parts;

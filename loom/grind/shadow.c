@@ -164,6 +164,18 @@ bool shadow_access_own(Addr address, SizeT size, uint32_t site, bool write)
 	return true;
 }
 
+bool shadow_reads_again(Addr address, SizeT size, uint64_t word)
+{
+	uint32_t from = address & 7;
+
+	if (from + size > 8 || is_far(address, address + size))
+		return false;
+	struct cell *cell = cell_at(address);
+
+	return cell->tags[0] & TAG_SHARED && !((cell->tags[0] | cell->tags[1]) & TAG_DEAD) &&
+	       parts_read_again(cell, from, from + (uint32_t)size, word);
+}
+
 void shadow_access(Addr address, SizeT size, uint64_t word, bool write)
 {
 	Addr end = address + size;

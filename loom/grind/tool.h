@@ -68,6 +68,7 @@ struct thread {
 	uint32_t inner;      /* calls for the same that it makes within, see sync.c */
 	struct agent *agent;
 	struct recent_pairs *met, *taken; /* couples.c */
+	bool has_couples;                 /* it looks for no more */
 };
 void threads_prepare(void); /* before options are read */
 void threads_start(void);
@@ -211,6 +212,9 @@ void shadow_by_call(Addr address, SizeT size, bool write);
 void shadow_start(void);
 /* One access, in pieces where it covers more than one granule. */
 void shadow_access(Addr address, SizeT size, uint64_t word, bool write);
+/* A read that teaches nothing, of what several threads have touched; false: it has to be told as any other. Only
+ * where no access is a point. */
+bool shadow_reads_again(Addr address, SizeT size, uint64_t word);
 /* One by a library to memory that is the running thread's own, when there is nothing to tell; false: it is not. */
 bool shadow_access_own(Addr address, SizeT size, uint32_t site, bool write);
 void shadow_forget(Addr address, SizeT size);
@@ -225,7 +229,6 @@ void shadow_choose_way(void);   /* something has changed that tells whether all 
 void shadow_forget_sites(void); /* of no site it is known that it has nothing to tell */
 
 /* ---- couples.c ---- */
-bool couples_look(void); /* does the running thread still look for them? */
 void couples_meet(struct thread *other, uint32_t kind, uint64_t head, uint64_t tail, Addr address,
 		  uint32_t number);
 
