@@ -516,7 +516,7 @@ void parts_access(struct cell *cell, Addr granule, uint32_t from, uint32_t to, u
 	struct parts *parts = cell->parts;
 
 	senders.n = 0;
-	for (uint32_t i = 0; i < parts->n; i++)
+	for (uint32_t i = 0; i < parts->n && grind.observes & OBSERVE_EDGES; i++)
 		if (parts->items[i].from >= from && parts->items[i].to <= to)
 			collect(&parts->items[i], me, write);
 	uint32_t context = grind.thread->context;
