@@ -481,18 +481,45 @@ static void make_private(struct cell *cell, Addr granule, uint32_t me)
 
 /* ---- accesses ---- */
 
-bool parts_read_again(struct cell *cell, uint32_t from, uint32_t to, uint64_t word)
+static struct part *part_at(struct cell *cell, uint32_t from, uint32_t to)
 {
 	struct parts *parts = cell->parts;
-	uint32_t me = grind.thread->number, site = WORD_SITE(word), i = 0;
+	uint32_t i = 0;
 
 	while (i + 1 < parts->n && parts->items[i].from < from)
 		i++;
-	struct part *part = &parts->items[i];
-	struct reader *reader = reader_of(part, me);
+	return parts->items[i].from == from && parts->items[i].to == to ? &parts->items[i] : NULL;
+}
 
-	if (part->from != from || part->to != to || !reader || WORD_SITE(reader->word) != site ||
-	    !grind.thread->has_couples)
+bool parts_own_access(struct cell *cell, uint32_t from, uint32_t to, uint64_t word, bool write)
+{
+	struct part *part = part_at(cell, from, to);
+	uint32_t me = grind.thread->number, site = WORD_SITE(word);
+
+	/* Without predecessors it is a cell again after a write. */
+	if (!(grind.observes & OBSERVE_PREDECESSORS) || !part || part->last_thread != me || !is_own(part, me))
+		return false;
+	if (part->last_site != site)
+		log_predecessor(site, predecessor(part, me));
+	part->last_site = site;
+	if (write) {
+		part->write = word;
+		part->writer = me;
+		part->write_context = (uint16_t)grind.thread->context;
+	}
+	part->nreaders = !write;
+	if (!write)
+		readers_of(part)[0] = (struct reader){ word, me };
+	return true;
+}
+
+bool parts_read_again(struct cell *cell, uint32_t from, uint32_t to, uint64_t word)
+{
+	struct part *part = part_at(cell, from, to);
+	uint32_t me = grind.thread->number, site = WORD_SITE(word);
+	struct reader *reader = part ? reader_of(part, me) : NULL;
+
+	if (!reader || WORD_SITE(reader->word) != site || !grind.thread->has_couples)
 		return false;
 	/* Its predecessor is known, too, when nobody came in between. */
 	if (grind.observes & OBSERVE_PREDECESSORS && (part->last_thread != me || part->last_site != site))

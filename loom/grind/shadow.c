@@ -186,7 +186,7 @@ bool shadow_access_own(Addr address, SizeT size, uint32_t site, bool write)
 	return true;
 }
 
-bool shadow_reads_again(Addr address, SizeT size, uint64_t word)
+bool shadow_passes_over(Addr address, SizeT size, uint64_t word, bool write)
 {
 	uint32_t from = address & 7;
 
@@ -195,7 +195,8 @@ bool shadow_reads_again(Addr address, SizeT size, uint64_t word)
 	struct cell *cell = cell_at(address);
 
 	return cell->tags[0] & TAG_SHARED && !((cell->tags[0] | cell->tags[1]) & TAG_DEAD) &&
-	       parts_read_again(cell, from, from + (uint32_t)size, word);
+	       (parts_own_access(cell, from, from + (uint32_t)size, word, write) ||
+		(!write && parts_read_again(cell, from, from + (uint32_t)size, word)));
 }
 
 void shadow_access(Addr address, SizeT size, uint64_t word, bool write)

@@ -212,9 +212,9 @@ void shadow_by_call(Addr address, SizeT size, bool write);
 void shadow_start(void);
 /* One access, in pieces where it covers more than one granule. */
 void shadow_access(Addr address, SizeT size, uint64_t word, bool write);
-/* A read that teaches nothing, of what several threads have touched; false: it has to be told as any other. Only
+/* An access that teaches nothing, to what several threads have touched; false: it has to be told as any other. Only
  * where no access is a point. */
-bool shadow_reads_again(Addr address, SizeT size, uint64_t word);
+bool shadow_passes_over(Addr address, SizeT size, uint64_t word, bool write);
 /* One by a library to memory that is the running thread's own, when there is nothing to tell; false: it is not. */
 bool shadow_access_own(Addr address, SizeT size, uint32_t site, bool write);
 void shadow_forget(Addr address, SizeT size);
