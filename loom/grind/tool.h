@@ -11,7 +11,8 @@
  *   access.c      what instrumented code calls
  *   routines.c    the loops of the program; trail.c: which of them a thread is in
  *   quick.c       what accesses to private memory do, woven into the program
- *   shadow.c      what is known of every location; parts.c: of those that several threads have touched
+ *   shadow.c      what is known of every location; parts.c: of those that several threads have touched,
+ *                 parts_cells.c: from one to the other, parts_room.c: where parts lie
  *   threads.c     logical threads, and where each stands
  *   records.c     what the core keeps of each thread
  *   lock.c        Valgrind's big lock, and handing the processor from thread to thread
