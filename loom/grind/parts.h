@@ -8,7 +8,7 @@
 
 #include "loom/grind/shadow.h"
 
-#define NOBODY UINT32_MAX
+#define NOBODY UINT32_MAX /* no thread */
 #define FEW_READERS 2u
 
 struct reader {
@@ -64,10 +64,10 @@ static inline bool part_is_own(struct part *part, uint32_t me)
 }
 
 /* ---- parts_room.c ---- */
-struct parts *parts_take(uint32_t n); /* room for so many */
-void parts_give(struct cell *cell);   /* those of the cell are over */
-void part_release(struct part *part); /* what it has on the heap */
-void parts_cut(struct cell *cell, uint32_t at);
+struct parts *parts_take(uint32_t n);           /* room for so many */
+void parts_give(struct cell *cell);             /* those of the cell are over */
+void part_release(struct part *part);           /* what it has on the heap */
+void parts_cut(struct cell *cell, uint32_t at); /* from here on a part begins at `at` */
 
 /* ---- parts_cells.c ---- */
 /* When all that others did was overwritten, nobody has to know of it any more, but for predecessors. */
