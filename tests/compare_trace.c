@@ -1,9 +1,9 @@
 /* Runs a program with every access logged and holds what the runtime observed
  * against the reference observer.
  *
- * usage: compare_trace [-c EVENTS] [-t SECONDS] [-aelrs] PROGRAM [ARGUMENT...]
+ * usage: compare_trace [-c EVENTS] [-t SECONDS] [-aelprs] PROGRAM [ARGUMENT...]
  * -c: events of context; -t: kill the program then (it is compared all the same);
- * -l: edges between lines;
+ * -l: edges between lines; -p: pairs alone, without looking for couples;
  * -a: the program makes no accesses of nothing, so no order may lack an event;
  * -s: the program always does the same, so run it a second time without the log, on
  * the fast path, and hold that against the reference too; -r: there it reads some values so often that
@@ -38,7 +38,7 @@
 
 struct settings {
 	struct area_options area;
-	bool same_again, passes_over, complete, print_events;
+	bool pairs_alone, same_again, passes_over, complete, print_events;
 	double timeout_s;
 	char **argv;
 };
@@ -395,15 +395,17 @@ static void compare_edges(struct verdict *verdict, const struct reference_result
 }
 
 static size_t compare_all(const struct traced *traced, const struct area_event *events, size_t nevents,
-			  const struct reference_result *reference, bool any_order)
+			  const struct reference_result *reference, bool any_order, bool pairs_alone)
 {
 	struct verdict verdict = {
 		.traced = traced, .events = events, .nevents = nevents, .any_order = any_order
 	};
 
 	compare_pairs(&verdict, reference);
-	compare_predecessors(&verdict, reference);
-	compare_edges(&verdict, reference);
+	if (!pairs_alone) {
+		compare_predecessors(&verdict, reference);
+		compare_edges(&verdict, reference);
+	}
 	return verdict.wrong;
 }
 
@@ -469,7 +471,8 @@ static struct error *compare_runs(const struct settings *settings, int *status)
 	int children;
 
 	TRY(sweep_prepare(&children));
-	TRY(trace(settings, OBSERVE_ALL | OBSERVE_TRACE, false, children, &traced));
+	TRY(trace(settings, (settings->pairs_alone ? OBSERVE_PAIRS : OBSERVE_ALL) | OBSERVE_TRACE,
+		  settings->pairs_alone, children, &traced));
 	const struct area_process *process = traced.process;
 
 	const char *reason = too_large(settings, &traced);
@@ -485,7 +488,8 @@ static struct error *compare_runs(const struct settings *settings, int *status)
 	if (settings->print_events)
 		print_events(process);
 	reference_observe(&settings->area, process->events, process->nevents, &reference);
-	size_t wrong = compare_all(&traced, process->events, process->nevents, &reference, false);
+	size_t wrong = compare_all(&traced, process->events, process->nevents, &reference, false,
+				   settings->pairs_alone);
 
 	if (settings->complete)
 		wrong += find_gaps(&traced);
@@ -497,7 +501,7 @@ static struct error *compare_runs(const struct settings *settings, int *status)
 	for (int light = 0; settings->same_again && light < 2; light++) {
 		TRY(trace(settings, OBSERVE_ALL, light, children, &again));
 		size_t again_wrong = compare_all(&again, process->events, process->nevents, &reference,
-						 settings->passes_over);
+						 settings->passes_over, false);
 
 		if (again_wrong)
 			printf("%s: %zu disagreements without the log%s\n", settings->argv[0], again_wrong,
@@ -514,7 +518,7 @@ int main(int argc, char **argv)
 	struct settings settings = { .area = { .context = 5 }, .timeout_s = 20 };
 	int option, status = 2;
 
-	while ((option = getopt(argc, argv, "+c:t:aelrs")) != -1) {
+	while ((option = getopt(argc, argv, "+c:t:aelprs")) != -1) {
 		if (option == '?')
 			return 2;
 		if (option == 'c')
@@ -522,6 +526,7 @@ int main(int argc, char **argv)
 		if (option == 't')
 			settings.timeout_s = atof(optarg);
 		settings.area.line |= option == 'l';
+		settings.pairs_alone |= option == 'p';
 		settings.complete |= option == 'a';
 		settings.print_events |= option == 'e';
 		settings.same_again |= option == 's';

@@ -34,6 +34,17 @@ static void perform(Addr address, SizeT size, uint32_t site, bool write)
 	shadow_access(address, size, (uint64_t)site << WORD_ORDER_BITS | order, write);
 }
 
+static bool pass_over(Addr address, SizeT size, uint32_t site, bool write)
+{
+	uint64_t order = *grind.thread->order;
+
+	if (!shadow_passes_over(address, size, (uint64_t)site << WORD_ORDER_BITS | order, write))
+		return false;
+	if (grind.traced)
+		log_event(address, size, site, write ? AREA_WRITE : AREA_READ, order);
+	return true;
+}
+
 /* The whole way of an access. */
 static void access_full(Addr address, SizeT size, uint32_t site, bool write)
 {
@@ -41,6 +52,8 @@ static void access_full(Addr address, SizeT size, uint32_t site, bool write)
 		control_access(address, size, site, write);
 	else
 		give_way(address, size);
+	if (!grind.controlled && pass_over(address, size, site, write))
+		return;
 	shadow.touched_dead = false;
 	perform(address, size, site, write);
 	if (UNLIKELY(shadow.touched_dead) && grind.faults)

@@ -296,6 +296,9 @@ void intervene(struct agent *me);
 bool intervene_lets_go(void);
 void intervene_spins(void);
 void intervene_ended(struct agent *me);
+void waking_missed(struct agent *me, uint64_t condition);
+bool waking_at_once(struct agent *me, uint64_t condition);
+bool waking_waits_on(struct agent *me);
 
 /* ---- points.c: which accesses are points ---- */
 bool points_always(uint32_t site);                             /* it is in the run's set */

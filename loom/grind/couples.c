@@ -96,8 +96,10 @@ void couples_meet(struct thread *other, uint32_t kind, uint64_t head, uint64_t t
 				    .tail_order = WORD_ORDER(tail),
 				    .address = address };
 
-	if (grind.head->control.light || !met->patience)
+	if (grind.head->control.light || !met->patience) {
+		grind.thread->has_couples = true;
 		return;
+	}
 	met->patience--;
 	uint64_t since = remembered_since(met);
 

@@ -4,173 +4,7 @@
  * the last read of every thread since, and the last two accesses of different
  * threads: all that tests/reference.c tells byte by byte. */
 #include "loom/grind/control.h"
-#include "loom/grind/shadow.h"
-
-#define NOBODY UINT32_MAX
-#define FEW_READERS 2u
-
-struct reader {
-	uint64_t word;
-	uint32_t thread;
-};
-
-struct part {
-	uint8_t from, to;
-	uint16_t write_context;
-	uint32_t writer;
-	uint64_t write;                     /* 0 = none */
-	uint32_t last_thread, other_thread; /* NOBODY = none */
-	uint32_t last_site,
-		other_site; /* of the last access, and of the last one by another thread than that */
-	uint32_t nreaders, readers_room;
-	struct reader *readers; /* `few`, or on the heap when there are more */
-	struct reader few[FEW_READERS];
-};
-
-struct parts {
-	uint32_t n;
-	struct part items[8];
-};
-
-/* ---- memory ---- */
-
-static struct parts *spare; /* linked by their first words */
-
-static struct parts *take(void)
-{
-	struct parts *parts = spare;
-
-	if (parts)
-		VG_(memcpy)(&spare, parts, sizeof spare);
-	else
-		parts = VG_(malloc)("grind.parts", sizeof *parts);
-	parts->n = 0;
-	return parts;
-}
-
-static void part_release(struct part *part)
-{
-	if (part->readers_room)
-		VG_(free)(part->readers);
-}
-
-static void give(struct cell *cell)
-{
-	struct parts *parts = cell->parts;
-
-	for (uint32_t i = 0; i < parts->n; i++)
-		part_release(&parts->items[i]);
-	VG_(memcpy)(parts, &spare, sizeof spare);
-	spare = parts;
-	cell->parts = NULL;
-}
-
-static struct reader *readers_of(struct part *part)
-{
-	return part->readers_room ? part->readers : part->few;
-}
-
-/* ---- from a cell to parts ---- */
-
-uint64_t order_of(uint32_t low, uint32_t owner)
-{
-	const struct thread *thread = thread_numbered(owner);
-	uint64_t now = thread ? *thread->order : low;
-	uint64_t order = (now & ~0xffffffffull) | low;
-
-	return order > now && order >> 32 ? order - (1ull << 32) : order;
-}
-
-static uint64_t word_of(uint32_t site, uint32_t order, uint32_t owner)
-{
-	return site ? (uint64_t)site << WORD_ORDER_BITS | order_of(order, owner) : 0;
-}
-
-static struct part part_of_byte(const struct cell *cell, Addr granule, uint32_t at)
-{
-	uint32_t half = at / 4, owner = tag_thread(cell->tags[half]), site = cell->write[at];
-	struct part part = { .from = (uint8_t)at,
-			     .to = (uint8_t)(at + 1),
-			     .write = word_of(site, cell->write_order[half], owner),
-			     .writer = owner,
-			     .write_context = site ? contexts_at(granule)[at] : 0,
-			     .last_thread = NOBODY,
-			     .other_thread = NOBODY };
-
-	if (cell->read[at]) {
-		part.few[0] =
-			(struct reader){ word_of(cell->read[at], cell->read_order[half], owner), owner };
-		part.nreaders = 1;
-		site = cell->read[at];
-	}
-	if (site) {
-		part.last_thread = owner;
-		part.last_site = site;
-	}
-	return part;
-}
-
-/* Bytes of one history are one part. */
-static bool goes_on(const struct part *a, const struct part *b)
-{
-	return a->write == b->write && a->write_context == b->write_context && a->writer == b->writer &&
-	       a->last_thread == b->last_thread && a->nreaders == b->nreaders &&
-	       (!a->nreaders || a->few[0].word == b->few[0].word);
-}
-
-/* Somebody else's memory: when it is a stack, its owner must know that frames there are not its own alone. */
-static void note_stack(Addr address, uint32_t owner)
-{
-	struct thread *thread = thread_numbered(owner);
-
-	if (!thread || thread == grind.thread || address >= thread->stack_high)
-		return;
-	if (address + STACK_MOST > thread->stack_high && address < thread->shared_low)
-		thread->shared_low = address;
-}
-
-void parts_make(struct cell *cell, Addr granule)
-{
-	struct parts *parts = take();
-
-	for (uint32_t at = 0; at < 8; at++) {
-		struct part part = part_of_byte(cell, granule, at);
-
-		if (parts->n && goes_on(&parts->items[parts->n - 1], &part))
-			parts->items[parts->n - 1].to++;
-		else
-			parts->items[parts->n++] = part;
-	}
-	for (uint32_t half = 0; half < 2; half++) {
-		note_stack(granule, tag_thread(cell->tags[half]));
-		cell->tags[half] = TAG_SHARED | (cell->tags[half] & TAG_DEAD);
-	}
-	cell->parts = parts;
-}
-
-/* From here on a part begins at `at`. */
-static void cut(struct parts *parts, uint32_t at)
-{
-	for (uint32_t i = 0; i < parts->n; i++) {
-		struct part *part = &parts->items[i];
-
-		if (part->from >= at || part->to <= at)
-			continue;
-		for (uint32_t k = parts->n; k > i + 1; k--)
-			parts->items[k] = parts->items[k - 1];
-		parts->n++;
-		struct part *second = &parts->items[i + 1];
-
-		*second = *part;
-		if (part->readers_room) {
-			second->readers =
-				VG_(malloc)("grind.readers", part->readers_room * sizeof *part->readers);
-			VG_(memcpy)(second->readers, part->readers, part->nreaders * sizeof *part->readers);
-		}
-		part->to = second->from = (uint8_t)at;
-		return;
-	}
-}
+#include "loom/grind/parts.h"
 
 /* ---- what an access to a part teaches ---- */
 
@@ -188,14 +22,9 @@ static uint32_t context_append(uint32_t context, uint32_t event)
 
 enum { LOCAL_READ, LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE };
 
-static bool is_foreign(const struct part *part, uint32_t me)
-{
-	return part->write && part->writer != me;
-}
-
 static struct reader *reader_of(struct part *part, uint32_t thread)
 {
-	struct reader *readers = readers_of(part);
+	struct reader *readers = part_readers(part);
 
 	for (uint32_t i = 0; i < part->nreaders; i++)
 		if (readers[i].thread == thread)
@@ -210,25 +39,12 @@ static void add_reader(struct part *part, uint32_t thread, uint64_t word)
 	if (part->nreaders == room) {
 		struct reader *more = VG_(malloc)("grind.readers", 2 * room * sizeof *more);
 
-		VG_(memcpy)(more, readers_of(part), part->nreaders * sizeof *more);
+		VG_(memcpy)(more, part_readers(part), part->nreaders * sizeof *more);
 		part_release(part);
 		part->readers = more;
 		part->readers_room = 2 * room;
 	}
-	readers_of(part)[part->nreaders++] = (struct reader){ word, thread };
-}
-
-/* There are accesses since and including the last write, all by `me`. */
-static bool is_own(struct part *part, uint32_t me)
-{
-	if (is_foreign(part, me))
-		return false;
-	struct reader *readers = readers_of(part);
-
-	for (uint32_t i = 0; i < part->nreaders; i++)
-		if (readers[i].thread != me)
-			return false;
-	return part->write || part->nreaders;
+	part_readers(part)[part->nreaders++] = (struct reader){ word, thread };
 }
 
 static uint32_t predecessor(const struct part *part, uint32_t me)
@@ -274,10 +90,10 @@ static void part_read(struct part *part, uint32_t me, uint64_t word, uint32_t co
 	uint32_t site = WORD_SITE(word);
 
 	log_predecessor(site, predecessor(part, me));
-	if (is_foreign(part, me)) {
+	if (part_is_foreign(part, me)) {
 		found_pair(WRITE_READ, part->writer, part->write, word, address);
 		log_edge(WORD_SITE(part->write), part->write_context, site, context, false);
-	} else if (!part->write && !is_own(part, me)) {
+	} else if (!part->write && !part_is_own(part, me)) {
 		log_edge(0, 0, site, context, false);
 	}
 	struct reader *reader = reader_of(part, me);
@@ -292,14 +108,14 @@ static void part_read(struct part *part, uint32_t me, uint64_t word, uint32_t co
 static void part_write(struct part *part, uint32_t me, uint64_t word, uint32_t context, Addr address)
 {
 	uint32_t site = WORD_SITE(word);
-	struct reader *readers = readers_of(part);
+	struct reader *readers = part_readers(part);
 
 	log_predecessor(site, predecessor(part, me));
 	for (uint32_t i = 0; i < part->nreaders; i++)
 		if (readers[i].thread != me)
 			found_pair(READ_WRITE, readers[i].thread, readers[i].word, word, address);
 	part->nreaders = 0;
-	if (is_foreign(part, me)) {
+	if (part_is_foreign(part, me)) {
 		found_pair(WRITE_WRITE, part->writer, part->write, word, address);
 		log_edge(WORD_SITE(part->write), part->write_context, site, context, true);
 	}
@@ -327,11 +143,11 @@ static void add_sender(uint32_t thread)
 
 static void collect(struct part *part, uint32_t me, bool write)
 {
-	bool first = !is_own(part, me) && !reader_of(part, me);
+	bool first = !part_is_own(part, me) && !reader_of(part, me);
 
-	if (is_foreign(part, me) && (write || first))
+	if (part_is_foreign(part, me) && (write || first))
 		add_sender(part->writer);
-	struct reader *readers = readers_of(part);
+	struct reader *readers = part_readers(part);
 
 	for (uint32_t i = 0; write && i < part->nreaders; i++)
 		if (readers[i].thread != me)
@@ -341,9 +157,9 @@ static void collect(struct part *part, uint32_t me, bool write)
 /* One event in this thread, however many others took part. */
 static void communicate(bool write)
 {
-	if (senders.n)
-		grind.thread->context =
-			context_append(grind.thread->context, write ? LOCAL_WRITE : LOCAL_READ);
+	if (!senders.n)
+		return;
+	grind.thread->context = context_append(grind.thread->context, write ? LOCAL_WRITE : LOCAL_READ);
 	for (uint32_t i = 0; i < senders.n; i++) {
 		struct thread *other = thread_numbered(senders.threads[i]);
 
@@ -353,72 +169,72 @@ static void communicate(bool write)
 	thread_context_changed();
 }
 
-/* ---- back to a cell ---- */
+/* ---- accesses ---- */
 
-/* When all that others did was overwritten, nobody has to know of it any more, but for predecessors. */
-static bool is_private_again(struct parts *parts, uint32_t me)
-{
-	if (grind.observes & OBSERVE_PREDECESSORS)
-		return false;
-	for (uint32_t i = 0; i < parts->n; i++) {
-		struct part *part = &parts->items[i];
-
-		if (WORD_SITE(part->write) >= QUICK_SITES ||
-		    (part->nreaders && WORD_SITE(readers_of(part)[0].word) >= QUICK_SITES) ||
-		    !(is_own(part, me) || (!part->write && !part->nreaders)))
-			return false;
-	}
-	return true;
-}
-
-static void part_to_cell(struct part *part, struct cell *cell, Addr granule)
-{
-	uint64_t read = part->nreaders ? readers_of(part)[0].word : 0;
-
-	for (uint32_t at = part->from; at < part->to; at++) {
-		cell->write[at] = (uint16_t)WORD_SITE(part->write);
-		cell->read[at] = (uint16_t)WORD_SITE(read);
-		if (grind.observes & OBSERVE_EDGES)
-			contexts_at(granule)[at] = part->write_context;
-		if (part->write)
-			cell->write_order[at / 4] = (uint32_t)WORD_ORDER(part->write);
-		if (read)
-			cell->read_order[at / 4] = (uint32_t)WORD_ORDER(read);
-	}
-}
-
-static bool is_touched(const struct cell *cell, uint32_t half)
-{
-	for (uint32_t at = 4 * half; at < 4 * half + 4; at++)
-		if (!cell->write[at] && !cell->read[at])
-			return false;
-	return true;
-}
-
-static void make_private(struct cell *cell, Addr granule, uint32_t me)
+static struct part *part_at(struct cell *cell, uint32_t from, uint32_t to)
 {
 	struct parts *parts = cell->parts;
+	uint32_t i = 0;
 
-	for (uint32_t i = 0; i < parts->n; i++)
-		part_to_cell(&parts->items[i], cell, granule);
-	for (uint32_t half = 0; half < 2; half++)
-		cell->tags[half] =
-			(cell->tags[half] & TAG_DEAD) | tag_of(me) |
-			(!(grind.observes & OBSERVE_EDGES) || is_touched(cell, half) ? TAG_FULL : 0);
-	give(cell);
+	while (i + 1 < parts->n && parts->items[i].from < from)
+		i++;
+	return parts->items[i].from == from && parts->items[i].to == to ? &parts->items[i] : NULL;
 }
 
-/* ---- accesses ---- */
+bool parts_own_access(struct cell *cell, uint32_t from, uint32_t to, uint64_t word, bool write)
+{
+	struct part *part = part_at(cell, from, to);
+	uint32_t me = grind.thread->number, site = WORD_SITE(word);
+
+	/* Without predecessors it is a cell again after a write. */
+	if (!(grind.observes & OBSERVE_PREDECESSORS) || !part || part->last_thread != me ||
+	    !part_is_own(part, me))
+		return false;
+	if (part->last_site != site)
+		log_predecessor(site, predecessor(part, me));
+	part->last_site = site;
+	if (write) {
+		part->write = word;
+		part->writer = me;
+		part->write_context = (uint16_t)grind.thread->context;
+	}
+	part->nreaders = !write;
+	if (!write)
+		part_readers(part)[0] = (struct reader){ word, me };
+	return true;
+}
+
+bool parts_read_again(struct cell *cell, uint32_t from, uint32_t to, uint64_t word)
+{
+	struct part *part = part_at(cell, from, to);
+	uint32_t me = grind.thread->number, site = WORD_SITE(word);
+	struct reader *reader = part ? reader_of(part, me) : NULL;
+
+	if (!reader || WORD_SITE(reader->word) != site || !grind.thread->has_couples)
+		return false;
+	/* Its predecessor is known, too, when nobody came in between. */
+	if (grind.observes & OBSERVE_PREDECESSORS && (part->last_thread != me || part->last_site != site))
+		return false;
+	reader->word = word;
+	if (!(grind.observes & OBSERVE_EDGES))
+		return true;
+	if (part_is_foreign(part, me))
+		log_edge(WORD_SITE(part->write), part->write_context, site, grind.thread->context, false);
+	else if (!part->write && !part_is_own(part, me))
+		log_edge(0, 0, site, grind.thread->context, false);
+	return true;
+}
 
 void parts_access(struct cell *cell, Addr granule, uint32_t from, uint32_t to, uint64_t word, bool write)
 {
-	struct parts *parts = cell->parts;
 	uint32_t me = grind.thread->number;
 
-	cut(parts, from);
-	cut(parts, to);
+	parts_cut(cell, from);
+	parts_cut(cell, to);
+	struct parts *parts = cell->parts;
+
 	senders.n = 0;
-	for (uint32_t i = 0; i < parts->n; i++)
+	for (uint32_t i = 0; i < parts->n && grind.observes & OBSERVE_EDGES; i++)
 		if (parts->items[i].from >= from && parts->items[i].to <= to)
 			collect(&parts->items[i], me, write);
 	uint32_t context = grind.thread->context;
@@ -430,22 +246,22 @@ void parts_access(struct cell *cell, Addr granule, uint32_t from, uint32_t to, u
 			(write ? part_write : part_read)(part, me, word, context, granule + part->from);
 	}
 	communicate(write);
-	if (write && to == 8 && is_private_again(parts, me))
-		make_private(cell, granule, me);
+	if (write && to == 8 && parts_are_private(parts, me))
+		parts_to_cell(cell, granule, me);
 }
 
 /* ---- ends of lives ---- */
 
 void parts_forget(struct cell *cell, uint32_t from, uint32_t to)
 {
-	struct parts *parts = cell->parts;
-
 	if (from == 0 && to == 8) {
-		give(cell);
+		parts_give(cell);
 		return;
 	}
-	cut(parts, from);
-	cut(parts, to);
+	parts_cut(cell, from);
+	parts_cut(cell, to);
+	struct parts *parts = cell->parts;
+
 	for (uint32_t i = 0; i < parts->n; i++) {
 		struct part *part = &parts->items[i];
 
@@ -463,11 +279,12 @@ void parts_forget(struct cell *cell, uint32_t from, uint32_t to)
 static bool part_is_open(struct part *part, bool write)
 {
 	uint32_t me = grind.thread->number;
-	struct reader *readers = readers_of(part);
+	struct reader *readers = part_readers(part);
 
 	if (!write && reader_of(part, me)) /* who reads the same value again has met its writer before */
 		return false;
-	if (is_foreign(part, me) && order_is_open(thread_numbered(part->writer), WORD_ORDER(part->write)))
+	if (part_is_foreign(part, me) &&
+	    order_is_open(thread_numbered(part->writer), WORD_ORDER(part->write)))
 		return true;
 	for (uint32_t i = 0; write && i < part->nreaders; i++)
 		if (readers[i].thread != me &&

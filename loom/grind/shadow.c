@@ -76,6 +76,19 @@ static bool are_mine(const struct cell *cell, uint32_t from, uint32_t to)
 	return is_mine(cell->tags[from / 4]) && is_mine(cell->tags[(to - 1) / 4]);
 }
 
+static void set_four(uint16_t *four, uint32_t site)
+{
+	*(uint64_t *)four = site * 0x0001000100010001u;
+}
+
+/* The same as four times byte_access, where the first read of a byte is no edge. */
+static void half_access(struct cell *cell, uint32_t half, uint32_t site, bool write)
+{
+	if (write)
+		set_four(cell->write + 4 * half, site);
+	set_four(cell->read + 4 * half, write ? 0 : site);
+}
+
 static void byte_access(struct cell *cell, Addr granule, uint32_t at, uint32_t site, bool write)
 {
 	if (write) {
@@ -88,6 +101,17 @@ static void byte_access(struct cell *cell, Addr granule, uint32_t at, uint32_t s
 	if (!cell->write[at] && !cell->read[at])
 		log_edge(0, 0, site, grind.thread->context, false);
 	cell->read[at] = (uint16_t)site;
+}
+
+static void bytes_access(struct cell *cell, Addr granule, uint32_t from, uint32_t to, uint32_t site,
+			 bool write)
+{
+	bool halves = !((from | to) & 3) && !(grind.observes & OBSERVE_EDGES);
+
+	for (uint32_t half = from / 4; halves && half < to / 4; half++)
+		half_access(cell, half, site, write);
+	for (uint32_t at = from; !halves && at < to; at++)
+		byte_access(cell, granule, at, site, write);
 }
 
 static bool is_touched(const struct cell *cell, uint32_t half)
@@ -106,8 +130,7 @@ static void private_access(struct cell *cell, Addr granule, uint32_t from, uint3
 	bool bytes_differ = grind.observes & OBSERVE_EDGES;
 
 	log_predecessor(site, 0);
-	for (uint32_t at = from; at < to; at++)
-		byte_access(cell, granule, at, site, write);
+	bytes_access(cell, granule, from, to, site, write);
 	for (uint32_t half = from / 4; half <= (to - 1) / 4; half++) {
 		(write ? cell->write_order : cell->read_order)[half] = (uint32_t)WORD_ORDER(word);
 		cell->tags[half] = (cell->tags[half] & TAG_DEAD) | tag_of(grind.thread->number) |
@@ -143,8 +166,7 @@ static void own_access(struct cell *cell, Addr granule, uint32_t from, uint32_t 
 {
 	uint32_t order = (uint32_t)*grind.thread->order;
 
-	for (uint32_t at = from; at < to; at++)
-		byte_access(cell, granule, at, site, write);
+	bytes_access(cell, granule, from, to, site, write);
 	for (uint32_t half = from / 4; half <= (to - 1) / 4; half++)
 		(write ? cell->write_order : cell->read_order)[half] = order;
 }
@@ -162,6 +184,19 @@ bool shadow_access_own(Addr address, SizeT size, uint32_t site, bool write)
 		own_access(cell_at(granule), granule, start_in(granule, address), end_in(granule, end), site,
 			   write);
 	return true;
+}
+
+bool shadow_passes_over(Addr address, SizeT size, uint64_t word, bool write)
+{
+	uint32_t from = address & 7;
+
+	if (from + size > 8 || is_far(address, address + size))
+		return false;
+	struct cell *cell = cell_at(address);
+
+	return cell->tags[0] & TAG_SHARED && !((cell->tags[0] | cell->tags[1]) & TAG_DEAD) &&
+	       (parts_own_access(cell, from, from + (uint32_t)size, word, write) ||
+		(!write && parts_read_again(cell, from, from + (uint32_t)size, word)));
 }
 
 void shadow_access(Addr address, SizeT size, uint64_t word, bool write)

@@ -60,6 +60,11 @@ uint64_t order_of(uint32_t low, uint32_t owner); /* the whole order */
 /* ---- parts.c: granules that several threads have touched ---- */
 void parts_make(struct cell *cell, Addr granule);
 void parts_access(struct cell *cell, Addr granule, uint32_t from, uint32_t to, uint64_t word, bool write);
+/* An access to what nobody but the running thread has touched since, it being the last: no pair, no edge. */
+bool parts_own_access(struct cell *cell, uint32_t from, uint32_t to, uint64_t word, bool write);
+/* A read by a site that was the last one in the running thread to read this: it meets the same writer as before, and
+ * the pair is known. False: it may be news. */
+bool parts_read_again(struct cell *cell, uint32_t from, uint32_t to, uint64_t word);
 void parts_forget(struct cell *cell, uint32_t from, uint32_t to);
 bool parts_are_open(struct cell *cell, uint32_t from, uint32_t to, bool write);
 bool order_is_open(const struct thread *thread, uint64_t order);

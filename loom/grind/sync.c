@@ -6,7 +6,6 @@
  * what, for the report of a run that cannot go on. */
 #include "loom/grind/control.h"
 #include "loom/grind/requests.h"
-#include "loom/runtime/control/waking.h"
 
 static uint32_t wait_kind(UWord call)
 {

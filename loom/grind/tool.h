@@ -11,7 +11,8 @@
  *   access.c      what instrumented code calls
  *   routines.c    the loops of the program; trail.c: which of them a thread is in
  *   quick.c       what accesses to private memory do, woven into the program
- *   shadow.c      what is known of every location; parts.c: of those that several threads have touched
+ *   shadow.c      what is known of every location; parts.c: of those that several threads have touched,
+ *                 parts_cells.c: from one to the other, parts_room.c: where parts lie
  *   threads.c     logical threads, and where each stands
  *   records.c     what the core keeps of each thread
  *   lock.c        Valgrind's big lock, and handing the processor from thread to thread
@@ -68,6 +69,7 @@ struct thread {
 	uint32_t inner;      /* calls for the same that it makes within, see sync.c */
 	struct agent *agent;
 	struct recent_pairs *met, *taken; /* couples.c */
+	bool has_couples;                 /* it looks for no more */
 };
 void threads_prepare(void); /* before options are read */
 void threads_start(void);
@@ -213,6 +215,9 @@ void shadow_by_call(Addr address, SizeT size, bool write, uint32_t site);
 void shadow_start(void);
 /* One access, in pieces where it covers more than one granule. */
 void shadow_access(Addr address, SizeT size, uint64_t word, bool write);
+/* An access that teaches nothing, to what several threads have touched; false: it has to be told as any other. Only
+ * where no access is a point. */
+bool shadow_passes_over(Addr address, SizeT size, uint64_t word, bool write);
 /* One by a library to memory that is the running thread's own, when there is nothing to tell; false: it is not. */
 bool shadow_access_own(Addr address, SizeT size, uint32_t site, bool write);
 void shadow_forget(Addr address, SizeT size);
