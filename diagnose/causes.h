@@ -10,7 +10,8 @@
  *      the order before a group that was only ever seen on one side of the others;
  *   3. what leaves no failure at all, then what has no such group within it;
  *   4. a group that passes when the others come before it and when they come after it;
- *   5. a group at one location before one over several;
+ *   5. a group at one location before one over several, then, of those of one stretch, the one that
+ *      is told best (propose_tighter.c);
  *   6. what fails clearly more often when it is forced;
  *   7. what was complete earlier in the shortest failing run: later things follow from it;
  *   8. the smaller one.

@@ -155,6 +155,9 @@ unsigned proof_sides(const struct proof *proof)
 
 bool proof_is_forced_better(const struct proof *a, const struct proof *b)
 {
+	if (a->forced.occurred && b->forced.occurred)
+		return statistics_is_less(b->forced.failed_occurred, b->forced.occurred,
+					  a->forced.failed_occurred, a->forced.occurred);
 	return statistics_is_less(b->forced.failed + b->forced.other, b->forced.runs,
 				  a->forced.failed + a->forced.other, a->forced.runs);
 }

@@ -43,7 +43,7 @@ static size_t tighten(struct call *calls, size_t ncalls, struct proposals *list)
 	locations_read(&locations, &run);
 	for (size_t i = 0; i < wide.n; i++)
 		wide.items[i] = claim_part_of(&run, &atlas, chosen[i]);
-	size_t at = propose_tighter(&evidence, &wide, list);
+	size_t from = 0, at = propose_tighter(&evidence, &wide, &from, list);
 
 	locations_free(&locations);
 	return at;
