@@ -2,7 +2,8 @@
  * decide which of these, or of what nobody claimed, is the cause: the order of causes
  * follows from their counts (lab.h) and from the run alone:
  *   0. threads that wait for each other or for a lost signal: that is the failure itself;
- *   1. proven before likely before guessed; a proven group within which another one mends the
+ *   1. proven before likely before guessed, where what is shown of a group is shown of all of its
+ *      stretch that do not fail clearly less often when forced; a proven group within which another one mends the
  *      program as well counts as likely, and comes behind that: less is enough; so does one of
  *      which others may come on one side only, since an order forbids as much;
  *   2. an order of which it is shown that breaking it always fails (required_order.c), then

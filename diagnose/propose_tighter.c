@@ -56,9 +56,13 @@ static size_t meeting(const struct evidence *evidence, size_t own, size_t end)
 static size_t find_begin(const struct evidence *evidence, const struct claim_part *first, size_t end)
 {
 	const struct observations *run = evidence->run;
-	size_t start, section, found = end;
+	size_t at = first->at, start, section, found = end;
 
-	if (!group_section(run, first->thread, first->at, &start))
+	/* Where it begins outside of all sections, the first one behind that. */
+	while (at < end &&
+	       (run->events[at].thread != first->thread || !group_section(run, first->thread, at, &start)))
+		at++;
+	if (at == end)
 		return end;
 	for (size_t i = start; i < end; i++) {
 		const struct event *event = &run->events[i];
@@ -84,9 +88,11 @@ static size_t add(const struct evidence *evidence, const struct claim_parts *wid
 
 	if (begin < write) {
 		size_t met = meeting(evidence, begin, read), early = met < write ? met : write;
+		bool one = run->events[met].thread == run->events[write].thread &&
+			   overlap(&run->events[met], &run->events[write]);
 
 		parts.items[0] = claim_part_of(run, evidence->atlas, begin);
-		if (met != write)
+		if (!one) /* else the last of its writes there is enough */
 			parts.items[parts.n++] = claim_part_of(run, evidence->atlas, early);
 		write = met > write ? met : write;
 	}
