@@ -35,9 +35,8 @@ bool causes_touch(const struct finding *a, const struct finding *b)
 /* A group of which the others were only ever seen on one side. */
 static bool is_sided(const struct proposal *proposal)
 {
-	unsigned sides = proof_sides(&proposal->proof);
-
-	return proposal->claim.kind == CLAIM_ATOMIC && (sides == CLAIM_BEFORE || sides == CLAIM_AFTER);
+	return proposal->claim.kind == CLAIM_ATOMIC &&
+	       (proposal->sides == CLAIM_BEFORE || proposal->sides == CLAIM_AFTER);
 }
 
 static bool is_group(const struct proposal *proposal)
@@ -96,7 +95,7 @@ static bool is_excessive(const struct evidence *evidence, const struct proposals
  * only: that it has to be one step was not shown, since an order forbids as much. */
 static enum verdict standing(const struct proposal *proposal)
 {
-	enum verdict verdict = proposal->proof.verdict;
+	enum verdict verdict = proposal->shown;
 	bool unproven = proposal->excessive || is_sided(proposal);
 
 	return verdict == VERDICT_PROVEN && unproven ? VERDICT_LIKELY : verdict;
@@ -124,14 +123,16 @@ static int compare(const struct proposal *a, const struct proposal *b)
 	if (a->excessive != b->excessive)
 		return a->excessive ? 1 : -1;
 	/* Seen on both sides of the others without a failure: then to be one step is what matters. */
-	bool one_step = is_group(a) && proof_sides(&a->proof) == (CLAIM_BEFORE | CLAIM_AFTER);
-	bool other_step = is_group(b) && proof_sides(&b->proof) == (CLAIM_BEFORE | CLAIM_AFTER);
+	bool one_step = is_group(a) && a->sides == (CLAIM_BEFORE | CLAIM_AFTER);
+	bool other_step = is_group(b) && b->sides == (CLAIM_BEFORE | CLAIM_AFTER);
 
 	if (one_step != other_step)
 		return one_step ? -1 : 1;
 	/* Where one location is enough, several are not needed. */
 	if (is_single(a) != is_single(b))
 		return is_single(a) ? -1 : 1;
+	if (a->stretch == b->stretch && a->tight != b->tight)
+		return a->tight ? -1 : 1;
 	if (proof_is_forced_better(&a->proof, &b->proof))
 		return -1;
 	if (proof_is_forced_better(&b->proof, &a->proof))
@@ -147,9 +148,38 @@ static int compare(const struct proposal *a, const struct proposal *b)
 	return a->claim.kind < b->claim.kind ? -1 : a->claim.kind > b->claim.kind;
 }
 
+/* Groups of one stretch forbid the same, so what was shown of one was shown of all that, forced, fail no less often. */
+static void share_proofs(const struct evidence *evidence, struct proposals *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		struct proposal *one = &list->items[i];
+
+		one->stretch = i;
+		one->shown = one->proof.verdict;
+		one->sides = proof_sides(&one->proof);
+		for (size_t j = 0; j < i && one->stretch == i; j++)
+			if (group_is_same_stretch(evidence, one, &list->items[j]))
+				one->stretch = list->items[j].stretch;
+	}
+	for (size_t i = 0; i < list->n; i++)
+		for (size_t j = 0; j < list->n; j++) {
+			struct proposal *one = &list->items[i];
+			const struct proposal *other = &list->items[j];
+
+			if (i == j || one->stretch != other->stretch || !mends_always(&one->proof) ||
+			    !mends_always(&other->proof) || !one->proof.forced.occurred ||
+			    proof_is_forced_better(&other->proof, &one->proof))
+				continue;
+			one->sides |= proof_sides(&other->proof);
+			if (other->proof.verdict > one->shown)
+				one->shown = other->proof.verdict;
+		}
+}
+
 /* By insertion: what 'clearly more often' orders is no strict order, and the list is short. */
 void causes_sort(const struct evidence *evidence, struct proposals *proposals)
 {
+	share_proofs(evidence, proposals);
 	for (size_t i = 0; i < proposals->n; i++)
 		proposals->items[i].excessive = is_excessive(evidence, proposals, i);
 	for (size_t i = 1; i < proposals->n; i++)

@@ -2,7 +2,8 @@
  * decide which of these, or of what nobody claimed, is the cause: the order of causes
  * follows from their counts (lab.h) and from the run alone:
  *   0. threads that wait for each other or for a lost signal: that is the failure itself;
- *   1. proven before likely before guessed; a proven group within which another one mends the
+ *   1. proven before likely before guessed, where what is shown of a group is shown of all of its
+ *      stretch that do not fail clearly less often when forced; a proven group within which another one mends the
  *      program as well counts as likely, and comes behind that: less is enough; so does one of
  *      which others may come on one side only, since an order forbids as much;
  *   2. an order of which it is shown that breaking it always fails (required_order.c), then
@@ -10,7 +11,8 @@
  *      the order before a group that was only ever seen on one side of the others;
  *   3. what leaves no failure at all, then what has no such group within it;
  *   4. a group that passes when the others come before it and when they come after it;
- *   5. a group at one location before one over several;
+ *   5. a group at one location before one over several, then, of those of one stretch, the one that
+ *      is told best (propose_tighter.c);
  *   6. what fails clearly more often when it is forced;
  *   7. what was complete earlier in the shortest failing run: later things follow from it;
  *   8. the smaller one.

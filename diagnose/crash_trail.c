@@ -107,7 +107,8 @@ static struct error *ask_isolate(struct diagnosis *diagnosis, double seconds, bo
 	return options->isolate(diagnosis, &question, answer);
 }
 
-/* Does what the crash hangs on include accesses of the cause that experiments have shown? Then no more is asked. */
+/* Follows the crash back in one execution, beside a cause that experiments have shown. Does it hang on accesses of that?
+ * Then no more is asked, nor beside a cause that is proven: whatever isolate found would not be put before it. */
 static bool is_on_trail(struct diagnosis *diagnosis, double seconds)
 {
 	struct crash_trail *trail = &diagnosis->trail;
@@ -125,6 +126,10 @@ static bool is_on_trail(struct diagnosis *diagnosis, double seconds)
 		trail->agreement = CRASH_NOT_MET;
 	else if (met)
 		trail->agreement = met == cause->accesses.n ? CRASH_SAME : CRASH_PARTLY;
+	else if (causes->items[0].verdict == VERDICT_PROVEN)
+		trail->agreement = error ? CRASH_FAILED : CRASH_ELSEWHERE;
+	if (error && trail->agreement == CRASH_FAILED)
+		trail->why = memory_string(error->message);
 	trail->trail_only = trail->agreement != CRASH_NOT_FOLLOWED;
 	trail->met = met;
 	trail->seconds = watch_now() - began;

@@ -3,8 +3,9 @@
  * reached through diagnosis_options.isolate alone. Where every schedule crashes the end of
  * the trail is the answer. Else it is asked after the experiments. Beside a cause that they
  * have shown one execution is enough: does what the crash hangs on include its accesses?
- * Only where it does not isolate makes experiments of its own. A crash of the program as it is that comes in no schedule is followed, too:
- * what it hangs on, such as what a heap block held before, is not under control. */
+ * Only where it does not, and the cause is no more than likely, isolate makes experiments of
+ * its own. A crash of the program as it is that comes in no schedule is followed, too: what it
+ * hangs on, such as what a heap block held before, is not under control. */
 #ifndef DIAGNOSE_CRASH_TRAIL_H
 #define DIAGNOSE_CRASH_TRAIL_H
 

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROVEN_MOST 4u /* claims that get the whole experiment */
+#define PROVEN_MOST 4u  /* claims that get the whole experiment */
+#define TIGHTER_MOST 4u /* ends of a group that are tried, the nearest first */
 
 /* ---- what there is ---- */
 
@@ -357,30 +358,38 @@ static struct error *try_inner_orders(struct judging *judging)
 	return NULL;
 }
 
-/* Of a group that is proven, the way in which it is told best; that has to be proven, too. */
+/* Of a group that is shown, the way in which it is told best; that has to be shown, too. */
 static struct error *try_tighter(struct judging *judging)
 {
 	struct proposals *proposals = &judging->proposals;
 
 	causes_sort(&judging->evidence, proposals);
 	if (!proposals->n || proposals->items[0].claim.kind != CLAIM_ATOMIC ||
-	    proposals->items[0].proof.verdict != VERDICT_PROVEN || lab_is_over(&judging->lab))
+	    proposals->items[0].proof.verdict < VERDICT_LIKELY || lab_is_over(&judging->lab))
 		return NULL;
 	const struct claim_parts wide = proposals->items[0].parts;
 	uint32_t methods = proposals->items[0].methods;
-	size_t at = propose_tighter(&judging->evidence, &wide, proposals);
+	size_t from = 0;
 
-	if (at == SIZE_MAX)
-		return NULL;
-	struct proposal *tighter = &proposals->items[at];
+	for (unsigned tries = 0; tries < TIGHTER_MOST && !lab_is_over(&judging->lab); tries++) {
+		size_t at = propose_tighter(&judging->evidence, &wide, &from, proposals);
 
-	tighter->methods |= methods;
-	if (!tighter->proof.tried)
-		TRY(lab_try(&judging->lab, &tighter->claim, &tighter->proof));
-	if (!tighter->proof.mended || tighter->proof.any.runs)
-		return NULL;
-	TRY(lab_prove(&judging->lab, &tighter->claim, &tighter->proof));
-	return lab_sides(&judging->lab, &tighter->claim, &tighter->proof);
+		if (at == SIZE_MAX)
+			return NULL;
+		struct proposal *tighter = &proposals->items[at];
+
+		if (!tighter->proof.tried)
+			TRY(lab_try(&judging->lab, &tighter->claim, &tighter->proof));
+		if (!tighter->proof.mended)
+			continue;
+		tighter->methods |= methods;
+		tighter->tight = true;
+		if (tighter->proof.any.runs)
+			return NULL;
+		TRY(lab_prove(&judging->lab, &tighter->claim, &tighter->proof));
+		return lab_sides(&judging->lab, &tighter->claim, &tighter->proof);
+	}
+	return NULL;
 }
 
 /* What methods claim and what the switches show, groups first, then every triple of the trace, then its orders. What

@@ -12,6 +12,7 @@
 #define SIDE_RUNS 16    /* of each side, beside the failing schedules themselves */
 #define ENOUGH_LEAST 12 /* of the quick test */
 #define ENOUGH_MOST 256
+#define QUICK_ROUND 16u /* runs of the quick test after which it may be decided */
 
 bool lab_is_over(const struct lab *lab)
 {
@@ -62,7 +63,8 @@ static bool is_spoilt(const struct trials_counts *counts, const struct trials_co
 	return statistics_is_less(usual->other, usual->runs, counts->other, counts->runs);
 }
 
-/* The quick test ends with the first failure: most claims do not get further. */
+/* The quick test ends with the first failure, since most claims do not get further, and when somebody had to be let go
+ * so often that it will be in more than half of all runs. */
 struct error *lab_try(struct lab *lab, const struct claim *claim, struct proof *out)
 {
 	struct trials_counts *counts = &out->along;
@@ -71,8 +73,14 @@ struct error *lab_try(struct lab *lab, const struct claim *claim, struct proof *
 	TRY(trials_run(&lab->trials, claim, CLAIM_FORBID, TRIALS_ALONG, 0, lab->trials.nschedules, true,
 		       counts));
 	out->clean = !counts->cut && !trials_failed(counts) && counts->given_up * 2 <= counts->runs;
-	if (!trials_failed(counts))
-		TRY(trials_run(&lab->trials, claim, CLAIM_FORBID, TRIALS_NEAR, 0, lab->enough, true, counts));
+	for (uint64_t first = 0; first < lab->enough && !trials_failed(counts) && !counts->cut &&
+				 counts->given_up * 2 <= lab->trials.nschedules + lab->enough;
+	     first += QUICK_ROUND) {
+		uint64_t left = lab->enough - first;
+
+		TRY(trials_run(&lab->trials, claim, CLAIM_FORBID, TRIALS_NEAR, first,
+			       left < QUICK_ROUND ? left : QUICK_ROUND, true, counts));
+	}
 	out->mended = !counts->cut && !bad(counts, &lab->near) && !is_spoilt(counts, &lab->near) &&
 		      counts->given_up * 2 <= counts->runs;
 	out->verdict = VERDICT_GUESS;
@@ -155,6 +163,9 @@ unsigned proof_sides(const struct proof *proof)
 
 bool proof_is_forced_better(const struct proof *a, const struct proof *b)
 {
+	if (a->forced.occurred && b->forced.occurred)
+		return statistics_is_less(b->forced.failed_occurred, b->forced.occurred,
+					  a->forced.failed_occurred, a->forced.occurred);
 	return statistics_is_less(b->forced.failed + b->forced.other, b->forced.runs,
 				  a->forced.failed + a->forced.other, a->forced.runs);
 }

@@ -19,7 +19,13 @@ struct proposal {
 	size_t last;                /* event of the failing run by which it was complete */
 	uint64_t gaps;              /* as claim_find_exits has them */
 	struct proof proof;
-	bool excessive; /* a group within it mends the program as well (causes.c) */
+	/* By causes_sort: */
+	bool excessive; /* a group within it mends the program as well */
+	size_t stretch; /* equal for groups of the same stretch (group_is_same_stretch) */
+	enum verdict
+		shown; /* what was shown of it, or of another of its stretch that fails no more often when forced */
+	unsigned sides; /* proof_sides of it and of the others of its stretch */
+	bool tight;     /* told by propose_tighter */
 };
 
 struct proposals {
@@ -70,9 +76,9 @@ bool group_section(const struct observations *run, uint32_t thread, size_t event
 bool group_is_same_stretch(const struct evidence *evidence, const struct proposal *a,
 			   const struct proposal *b);
 
-/* The same group told by the first read of its last section that sees another's write (propose_tighter.c); its place
- * in the list, SIZE_MAX when there is none. */
-size_t propose_tighter(const struct evidence *evidence, const struct claim_parts *wide,
+/* The same group told by the first read behind its first section, and from event *from on, that sees another's write
+ * (propose_tighter.c); its place in the list, SIZE_MAX when there is none. *from is where to look for the next. */
+size_t propose_tighter(const struct evidence *evidence, const struct claim_parts *wide, size_t *from,
 		       struct proposals *list);
 
 /* Accesses of the failing run: unserialisable triples on one location, the nearest to forced switches

@@ -23,7 +23,10 @@ struct reduction {
 	void *context;
 	unsigned left; /* tries */
 	struct schedule best;
+	struct map tried; /* plans by their hash: FAILED_ALIKE or not */
 };
+
+enum { FAILED_OTHERWISE, FAILED_ALIKE };
 
 /* Switches that the schedule forced come first, then all of them. */
 bool reduce_is_shorter(const struct schedule *a, const struct schedule *b)
@@ -50,10 +53,20 @@ static struct error *attempt(struct reduction *reduction, const struct schedule_
 		*same = false;
 	if (!reduction->left)
 		return NULL;
+	/* A plan leads to one schedule, and that was compared with a best one that was no shorter. */
+	bool fresh;
+	uint64_t *outcome = map_put(&reduction->tried, schedule_hash(plan, n), &fresh);
+
+	if (!fresh) {
+		if (same)
+			*same = *outcome == FAILED_ALIKE;
+		return NULL;
+	}
 	reduction->left--;
 	TRY(reduction->try(reduction->context, plan, n, &failed, &took, &over));
 	if (over)
 		reduction->left = 0;
+	*outcome = failed ? FAILED_ALIKE : FAILED_OTHERWISE;
 	*better = failed && reduce_is_shorter(&took, &reduction->best);
 	if (same)
 		*same = failed;
@@ -459,6 +472,7 @@ struct error *reduce(const struct schedule *from, reduce_try *try, void *context
 	reduction.best = schedule_copy(from);
 	struct error *error = reduce_all(&reduction);
 
+	map_free(&reduction.tried);
 	if (error)
 		schedule_free(&reduction.best);
 	*best = reduction.best;

@@ -9,9 +9,9 @@
 /* Schedules in which a claim was forced or forbidden, or left alone. */
 struct trials_counts {
 	uint64_t runs;
-	uint64_t failed;          /* with the failure that is meant */
-	uint64_t other;           /* with another one */
-	uint64_t given_up;        /* runs in which somebody had to be let go, */
+	uint64_t failed;   /* with the failure that is meant */
+	uint64_t other;    /* with another one */
+	uint64_t given_up; /* runs in which somebody had to be let go, or that were too slow to tell, */
 	uint64_t failed_given_up; /* and of these with the failure that is meant */
 	uint64_t held;            /* runs in which somebody was held */
 	uint64_t occurred;        /* runs in which the forced interleaving came about, */

@@ -102,10 +102,16 @@ static void draw_locks(const struct finding *finding, const struct finding_acces
 	for (size_t i = 0; i < access->locks.n; i++) {
 		const struct finding_lock *lock = &access->locks.items[i];
 		_cleanup_free_ char *name = lock_words(lock, excerpts);
-		_cleanup_free_ char *text = lock->line ? memory_format("holds %s since :%u", name, lock->line)
-						       : memory_format("locked at %s", lock->function);
+		_cleanup_free_ char *holds = lock->line ? memory_format("holds %s", name)
+							: memory_format("locked at %s", lock->function);
+		_cleanup_free_ char *since = memory_format("since :%u", lock->line);
+		_cleanup_free_ char *both =
+			lock->line ? memory_format("%s %s", holds, since) : memory_string(holds);
+		bool fits = !lock->line || text_width(both) <= width; /* where it was taken must not be cut */
 
-		put_line(out, column, width, text);
+		put_line(out, column, width, fits ? both : holds);
+		if (!fits)
+			put_line(out, column + 2, width - 2, since);
 	}
 }
 

@@ -246,11 +246,13 @@ char *isolate_agreement_words(const struct crash_trail *trail)
 	_cleanup_free_ char *accesses = trail->finding ? sentence_accesses(&trail->finding->accesses) : NULL;
 	const char *doubt = trail->sure ? "" : ", but is not sure";
 
-	if (trail->trail_only && trail->agreement != CRASH_NOT_MET)
+	if (trail->trail_only && trail->agreement >= CRASH_SAME)
 		return memory_format(
 			"The values that the crash hangs on, followed back in one execution, lead to "
 			"%s.",
-			trail->agreement == CRASH_SAME ? "the same accesses" : "some of the same accesses");
+			trail->agreement == CRASH_SAME     ? "the same accesses"
+			: trail->agreement == CRASH_PARTLY ? "some of the same accesses"
+							   : "none of these accesses");
 	switch (trail->agreement) {
 	case CRASH_SAME:
 		return memory_format("%s comes to the same accesses%s.", by, doubt);

@@ -54,6 +54,20 @@ static char *forced_words(const struct claim *claim, const struct trials_counts 
 			     (unsigned long long)forced->runs);
 }
 
+/* Runs in which somebody who waited had to be let go: few are left out of the counts, many make them worth little. */
+static char *let_go_words(const struct proof *proof, uint64_t counted)
+{
+	unsigned long long left_out = proof->any.runs + proof->near.runs - counted;
+	unsigned long long among = proof->any.given_up + proof->near.given_up - left_out;
+
+	if (among)
+		return memory_format(" In %llu of these it could not be kept up, so that they show little.",
+				     among);
+	return left_out ? memory_format(" %llu more in which that could not be kept up are left out.",
+					left_out)
+			: memory_string("");
+}
+
 /* The counts in sentences. */
 char *proof_words(const struct causes *causes, const struct cause *cause)
 {
@@ -65,11 +79,7 @@ char *proof_words(const struct causes *causes, const struct cause *cause)
 	_cleanup_free_ char *forced = forced_words(&cause->claim, &proof->forced);
 	_cleanup_free_ char *forbidden =
 		share(trials_failed(&proof->any) + trials_failed(&proof->near), runs);
-	uint64_t let_go = proof->any.runs + proof->near.runs - runs;
-	_cleanup_free_ char *left_out =
-		let_go ? memory_format(" %llu more in which that could not be kept up are left out.",
-				       (unsigned long long)let_go)
-		       : memory_string("");
+	_cleanup_free_ char *let_go = let_go_words(proof, runs);
 
 	if (!runs && proof->along.failed)
 		return memory_format("%s it fails all the same.", fix);
@@ -78,5 +88,5 @@ char *proof_words(const struct causes *causes, const struct cause *cause)
 				     (unsigned long long)proof->along.runs);
 	return memory_format("%s %s %s schedules fail (%.0f %% before).%s", forced, fix, forbidden,
 			     before ? 100.0 * (double)(usual->failed + near->failed) / (double)before : 0.0,
-			     left_out);
+			     let_go);
 }

@@ -106,10 +106,12 @@ static char *of_two(const struct finding *finding)
 	if (finding->class == FINDING_RACE)
 		return memory_format("%s %s %s and %s %s it, and nothing orders the two.", first, does(a),
 				     what, second, does(b));
-	return memory_format("%s %s %s before %s %s it%s", first, does(a), what, second, does(b),
-			     writes(a) && !writes(b)   ? ": it was to see the value before that."
-			     : !writes(a) && writes(b) ? ": it was to see that value."
-						       : ": the wrong one of the two values lasts.");
+	_cleanup_free_ char *meant =
+		writes(a) && !writes(b)   ? memory_format("%s was to see the value before that", second)
+		: !writes(a) && writes(b) ? memory_format("%s was to see that value", first)
+					  : memory_string("the wrong one of the two values lasts");
+
+	return memory_format("%s %s %s before %s %s it: %s.", first, does(a), what, second, does(b), meant);
 }
 
 /* ---- three accesses to one variable ---- */

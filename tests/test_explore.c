@@ -125,6 +125,7 @@ struct world {
 	uint32_t a, b;
 	uint64_t from, to, inside;
 	unsigned tries;
+	struct map plans; /* that were tried, by their hash */
 };
 
 struct play {
@@ -189,9 +190,12 @@ static struct error *try_plan(void *context, const struct schedule_turn *plan, s
 {
 	struct world *world = context;
 	struct play play;
+	bool fresh;
 
 	(void)over;
 	world->tries++;
+	map_put(&world->plans, schedule_hash(plan, n), &fresh);
+	assert_true(fresh); /* no plan is tried twice */
 	play_plan(world, plan, n, &play);
 	*same = play.failed;
 	if (play.failed) {
@@ -247,6 +251,7 @@ static void test_reduce(void **unused)
 
 		assert_null(reduce(&from, try_plan, &world, 400, &best));
 		assert_true(world.tries <= 400);
+		map_free(&world.plans);
 		size_t forced = schedule_preemptions(best.turns, best.nturns);
 
 		/* What comes out fails, followed to the letter, and is as short as can be. */

@@ -15,6 +15,7 @@
 #include "report/finding_view.h"
 #include "report/lock_words.h"
 #include "report/passing_words.h"
+#include "report/proof_words.h"
 #include "report/sentence.h"
 
 static struct finding finding;
@@ -125,6 +126,12 @@ static void test_two(void **state)
 					    0 };
 			assert_turns(expected);
 		}
+	start(FINDING_ORDER, 1);
+	add(1, 'W', "x");
+	add(2, 'R', "x");
+	_cleanup_free_ char *meant = sentence_for(&finding);
+
+	assert_string_equal(meant, "T1 writes x before T2 reads it: T2 was to see the value before that.");
 	start(FINDING_ORDER, 2);
 	add(1, 'R', "x");
 	add(0, 'W', "x")->missing = true;
@@ -308,6 +315,40 @@ static void test_passing(void **state)
 	assert_null(passing_words(&finding));
 }
 
+/* ---- proofs ---- */
+
+static void assert_proof(uint64_t given_up, uint64_t occurred, const char *words)
+{
+	const struct causes causes = { .any = { .runs = 48, .failed = 24 },
+				       .near = { .runs = 48, .failed = 24 } };
+	const struct cause cause = { .claim = { .kind = CLAIM_ATOMIC },
+				     .proof = { .near = { .runs = 48, .given_up = given_up },
+						.any = { .runs = 48 },
+						.forced = { .runs = 32,
+							    .failed = 32,
+							    .occurred = occurred,
+							    .failed_occurred = occurred } } };
+	_cleanup_free_ char *said = proof_words(&causes, &cause);
+
+	assert_string_equal(said, words);
+}
+
+static void test_proof(void **state)
+{
+	(void)state;
+	assert_proof(0, 32,
+		     "Forced it fails in 32 of 32 runs. With these made one step 0 of 96 schedules fail (50 "
+		     "% before).");
+	assert_proof(4, 8,
+		     "Forced it came about in 8 of 32 runs and fails in 8 of these. With these made one step "
+		     "0 of 92 "
+		     "schedules fail (50 % before). 4 more in which that could not be kept up are left out.");
+	assert_proof(40, 0,
+		     "It could not be forced. With these made one step 0 of 96 schedules fail (50 % before). "
+		     "In 40 of "
+		     "these it could not be kept up, so that they show little.");
+}
+
 /* ---- locks ---- */
 
 static void test_names(void **state)
@@ -341,6 +382,20 @@ static void hold(size_t access, uint64_t object, size_t section)
 				       .given_back = 7,
 				       .function = memory_string("take"),
 				       .back = memory_string("take") };
+}
+
+/* Where a lock was taken has a line of its own in the picture when both do not fit beside the other lane. */
+static void test_long_lock(void **state)
+{
+	(void)state;
+	start(FINDING_ORDER, 1);
+	add(1, 'W', "x")->locks_known = true;
+	add(2, 'R', "x")->locks_known = true;
+	hold(0, 8, 1);
+	_cleanup_free_ char *drawn = picture();
+
+	assert_non_null(strstr(drawn, "holds the lock taken at a.c:5\n"));
+	assert_non_null(strstr(drawn, " since :5\n"));
 }
 
 static void assert_advice(const char *words)
@@ -479,6 +534,8 @@ int main(void)
 		cmocka_unit_test(test_passing),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_advice),
+		cmocka_unit_test(test_proof),
+		cmocka_unit_test(test_long_lock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

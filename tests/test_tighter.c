@@ -11,7 +11,7 @@
 
 #include "diagnose/proposals.h"
 
-enum { HEAD, TAIL, COUNT }; /* what is accessed */
+enum { HEAD, TAIL, COUNT, SLOT }; /* what is accessed */
 
 static char name[] = "ring.c";
 static struct site sites[8];
@@ -43,7 +43,7 @@ static size_t tighten(struct call *calls, size_t ncalls, struct proposals *list)
 	locations_read(&locations, &run);
 	for (size_t i = 0; i < wide.n; i++)
 		wide.items[i] = claim_part_of(&run, &atlas, chosen[i]);
-	size_t at = propose_tighter(&evidence, &wide, list);
+	size_t from = 0, at = propose_tighter(&evidence, &wide, &from, list);
 
 	locations_free(&locations);
 	return at;
@@ -78,10 +78,49 @@ static void test_one_section(void **state)
 	free(list.items);
 }
 
+/* Outside of any lock T1 writes the count; in its first section a slot, the head and the count; T2 reads the head and
+ * writes the tail, which T1 reads in its next section, before it writes the count again. Whichever access the group was
+ * proposed to begin with, it is told from the head on. */
+static void test_first_section(void **state)
+{
+	struct event events[] = { event(2, 1, COUNT, true), event(7, 1, SLOT, true),  event(0, 1, HEAD, true),
+				  event(2, 1, COUNT, true), event(3, 2, HEAD, false), event(1, 2, TAIL, true),
+				  event(5, 1, TAIL, false), event(2, 1, COUNT, true) };
+	struct call calls[] = { { CALL_ACQUIRE, SITE_NIL, 1, 8, 1 },
+				{ CALL_RELEASE, SITE_NIL, 1, 8, 4 },
+				{ CALL_ACQUIRE, SITE_NIL, 1, 8, 6 } };
+	struct observations run = {
+		.events = events, .nevents = 8, .calls = calls, .ncalls = 3, .nthreads = 3
+	};
+	struct evidence evidence = { .atlas = &atlas, .run = &run };
+
+	static const size_t told[] = { 2, 4, 5, 6 };
+
+	(void)state;
+	for (size_t begin = 0; begin < 4; begin++) {
+		struct claim_parts wide = { .items = { claim_part_of(&run, &atlas, begin),
+						       claim_part_of(&run, &atlas, 5),
+						       claim_part_of(&run, &atlas, 7) },
+					    .n = 3 };
+		struct proposals list = { 0 };
+		size_t from = 0;
+
+		assert_int_equal(propose_tighter(&evidence, &wide, &from, &list), 0);
+		const struct claim_parts *parts = &list.items[0].parts;
+
+		assert_int_equal(parts->n, 4);
+		for (size_t i = 0; i < 4; i++)
+			assert_int_equal(parts->items[i].at, told[i]);
+		assert_true(propose_tighter(&evidence, &wide, &from, &list) == SIZE_MAX);
+		free(list.items);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_first_read),
-					    cmocka_unit_test(test_one_section) };
+					    cmocka_unit_test(test_one_section),
+					    cmocka_unit_test(test_first_section) };
 	static const uint32_t lines[] = { 38, 49, 50, 50, 50, 47, 48, 0 };
 
 	for (uint32_t i = 0; i < 8; i++) {
