@@ -168,5 +168,46 @@ C
 g++ -g -O1 -w -pthread -o early early.cpp
 tells early '// calls' '// becomes'
 
+# Whoever is woken has to look again: another one was quicker.
+cat >woken.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
+static char *slots[8];
+static int n;
+static void *taker(void *arg) {
+	pthread_mutex_lock(&lock);
+	if (n == 0) /* looks */
+		pthread_cond_wait(&filled, &lock); /* waits */
+	n--; /* goes on */
+	int first = slots[n][0];
+	slots[n] = NULL;
+	pthread_mutex_unlock(&lock);
+	return (void *)(long)first;
+}
+int main(void) {
+	pthread_t threads[3];
+	for (int i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, taker, NULL);
+	for (int i = 0; i < 3; i++) {
+		char *item = malloc(8);
+		item[0] = 'a' + i;
+		pthread_mutex_lock(&lock);
+		slots[n++] = item;
+		pthread_cond_broadcast(&filled);
+		pthread_mutex_unlock(&lock);
+	}
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+C
+gcc -g -O1 -w -pthread -o woken woken.c
+tells woken '/* looks */' '/* waits */' '/* goes on */'
+"$UNSNARL" isolate --seed 1 -- ./woken | tr -s ' \n' ' ' | grep -q 'woken and went on without looking again' ||
+	{ echo "not ok: woken: $("$UNSNARL" isolate --seed 1 -- ./woken)"; failed=1; }
+
 [ $failed = 0 ] && echo "ok: chains"
 exit $failed

@@ -337,7 +337,7 @@ void define_freed_twice(Addr address)
 		return;
 	failure->address = address;
 	add_location(failure, address, 1, true, 0);
-	define_list_reads(failure, define_freed_by(address));
+	define_list_reads(failure, 0);
 	define_tell_pointers(failure, define_freed_by(address), address);
 }
 

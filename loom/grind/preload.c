@@ -17,9 +17,10 @@ static void begins(enum sync_call call, const volatile void *object, const volat
 	VALGRIND_DO_CLIENT_REQUEST_STMT(SYNC_BEGINS, call, object, second, name, 0);
 }
 
-static void returned(enum sync_call call, const volatile void *object, unsigned long result)
+/* True: the call is to be made once more. */
+static int returned(enum sync_call call, const volatile void *object, unsigned long result)
 {
-	VALGRIND_DO_CLIENT_REQUEST_STMT(SYNC_RETURNED, call, object, result, 0, 0);
+	return (int)VALGRIND_DO_CLIENT_REQUEST_EXPR(0, SYNC_RETURNED, call, object, result, 0, 0);
 }
 
 typedef unsigned long word;
@@ -27,53 +28,57 @@ typedef unsigned long word;
 /* One function with so many arguments; `object` and `second` are among them. */
 #define WRAPPED(coded) I_WRAP_SONAME_FNNAME_ZZ(libcZdsoZa, coded)
 
-#define SYNC_1(coded, name, call)                    \
-	word WRAPPED(coded)(word a);                 \
-	word WRAPPED(coded)(word a)                  \
-	{                                            \
-		OrigFn real;                         \
-		word result;                         \
-		VALGRIND_GET_ORIG_FN(real);          \
-		begins(call, (void *)a, NULL, name); \
-		CALL_FN_W_W(result, real, a);        \
-		returned(call, (void *)a, result);   \
-		return result;                       \
-	}
-#define SYNC_2(coded, name, call, second)              \
-	word WRAPPED(coded)(word a, word b);           \
-	word WRAPPED(coded)(word a, word b)            \
-	{                                              \
-		OrigFn real;                           \
-		word result;                           \
-		VALGRIND_GET_ORIG_FN(real);            \
-		begins(call, (void *)a, second, name); \
-		CALL_FN_W_WW(result, real, a, b);      \
-		returned(call, (void *)a, result);     \
-		return result;                         \
-	}
-#define SYNC_3(coded, name, call, second)              \
-	word WRAPPED(coded)(word a, word b, word c);   \
-	word WRAPPED(coded)(word a, word b, word c)    \
-	{                                              \
-		OrigFn real;                           \
-		word result;                           \
-		VALGRIND_GET_ORIG_FN(real);            \
-		begins(call, (void *)a, second, name); \
-		CALL_FN_W_WWW(result, real, a, b, c);  \
-		returned(call, (void *)a, result);     \
-		return result;                         \
-	}
-#define SYNC_4(coded, name, call, second)                    \
-	word WRAPPED(coded)(word a, word b, word c, word d); \
-	word WRAPPED(coded)(word a, word b, word c, word d)  \
+#define SYNC_1(coded, name, call)                            \
+	word WRAPPED(coded)(word a);                         \
+	word WRAPPED(coded)(word a)                          \
 	{                                                    \
 		OrigFn real;                                 \
 		word result;                                 \
 		VALGRIND_GET_ORIG_FN(real);                  \
-		begins(call, (void *)a, second, name);       \
-		CALL_FN_W_WWWW(result, real, a, b, c, d);    \
-		returned(call, (void *)a, result);           \
+		do {                                         \
+			begins(call, (void *)a, NULL, name); \
+			CALL_FN_W_W(result, real, a);        \
+		} while (returned(call, (void *)a, result)); \
 		return result;                               \
+	}
+#define SYNC_2(coded, name, call, second)                      \
+	word WRAPPED(coded)(word a, word b);                   \
+	word WRAPPED(coded)(word a, word b)                    \
+	{                                                      \
+		OrigFn real;                                   \
+		word result;                                   \
+		VALGRIND_GET_ORIG_FN(real);                    \
+		do {                                           \
+			begins(call, (void *)a, second, name); \
+			CALL_FN_W_WW(result, real, a, b);      \
+		} while (returned(call, (void *)a, result));   \
+		return result;                                 \
+	}
+#define SYNC_3(coded, name, call, second)                      \
+	word WRAPPED(coded)(word a, word b, word c);           \
+	word WRAPPED(coded)(word a, word b, word c)            \
+	{                                                      \
+		OrigFn real;                                   \
+		word result;                                   \
+		VALGRIND_GET_ORIG_FN(real);                    \
+		do {                                           \
+			begins(call, (void *)a, second, name); \
+			CALL_FN_W_WWW(result, real, a, b, c);  \
+		} while (returned(call, (void *)a, result));   \
+		return result;                                 \
+	}
+#define SYNC_4(coded, name, call, second)                         \
+	word WRAPPED(coded)(word a, word b, word c, word d);      \
+	word WRAPPED(coded)(word a, word b, word c, word d)       \
+	{                                                         \
+		OrigFn real;                                      \
+		word result;                                      \
+		VALGRIND_GET_ORIG_FN(real);                       \
+		do {                                              \
+			begins(call, (void *)a, second, name);    \
+			CALL_FN_W_WWWW(result, real, a, b, c, d); \
+		} while (returned(call, (void *)a, result));      \
+		return result;                                    \
 	}
 
 SYNC_1(pthreadZumutexZulock, "pthread_mutex_lock", SYNC_MUTEX_LOCK)

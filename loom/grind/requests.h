@@ -32,7 +32,7 @@ enum sync_call {
 };
 
 /* Arguments: the call, its object, a second object (the mutex of a wait), the function's name; after the call
- * its result in place of the second. */
+ * its result in place of the second, and the answer is whether it is to be made once more. */
 enum sync_request {
 	SYNC_BEGINS = VG_USERREQ_TOOL_BASE('U', 'N'),
 	SYNC_RETURNED,

@@ -6,6 +6,7 @@
  * what, for the report of a run that cannot go on. */
 #include "loom/grind/control.h"
 #include "loom/grind/requests.h"
+#include "loom/runtime/control/waking.h"
 
 static uint32_t wait_kind(UWord call)
 {
@@ -104,6 +105,8 @@ static void call_begins(UWord call, Addr object, Addr second, const char *name)
 		break;
 	case SYNC_CONDITION_WAIT:
 		object_at(object);
+		if (me->agent)
+			waking_waits(me->agent);
 		released(second);
 		break;
 	case SYNC_CONDITION_SIGNAL:
@@ -124,10 +127,17 @@ static void joined(uint32_t number)
 		thread->joined = true;
 }
 
-static void call_returned(UWord call, Addr object, UWord result)
+static bool waits_on(struct thread *me)
+{
+	me->agent->site = me->call_site;
+	return waking_waits_on(me->agent);
+}
+
+/* True: the call is to be made once more, since what its thread waits for has not changed. */
+static bool call_returned(UWord call, Addr object, UWord result)
 {
 	struct thread *me = grind.thread;
-	bool got = (int)result == 0;
+	bool got = (int)result == 0, again = false;
 
 	switch (call) {
 	case SYNC_MUTEX_LOCK:
@@ -151,12 +161,14 @@ static void call_returned(UWord call, Addr object, UWord result)
 		break;
 	case SYNC_CONDITION_WAIT:
 		held(me->second, me->call_site);
+		again = got && me->agent && waits_on(me);
 		break;
 	default:
 		break;
 	}
 	me->calls = WAIT_NOTHING;
 	me->called = me->second = 0;
+	return again;
 }
 
 Bool sync_request(ThreadId tid, UWord *request, UWord *result)
@@ -170,6 +182,6 @@ Bool sync_request(ThreadId tid, UWord *request, UWord *result)
 	if (request[0] == SYNC_BEGINS)
 		call_begins(request[1], request[2], request[3], (const char *)request[4]);
 	else
-		call_returned(request[1], request[2], request[3]);
+		*result = call_returned(request[1], request[2], request[3]);
 	return True;
 }

@@ -97,14 +97,20 @@ static bool takes_kept(struct agent *me, uint64_t condition)
 	return false;
 }
 
+void waking_waits(struct agent *me)
+{
+	struct looker *looker = looker_of(me);
+	if (control.intervenes && waits_at_claim(me, CLAIM_LOOK_AGAIN, CLAIM_FORBID))
+		for (uint32_t i = 0; i < looker->n; i++)
+			looker->items[i].value = value_at(&looker->items[i]);
+}
+
 bool waking_at_once(struct agent *me, uint64_t condition)
 {
 	struct looker *looker = looker_of(me);
 	if (!control.intervenes)
 		return false;
-	if (waits_at_claim(me, CLAIM_LOOK_AGAIN, CLAIM_FORBID))
-		for (uint32_t i = 0; i < looker->n; i++)
-			looker->items[i].value = value_at(&looker->items[i]);
+	waking_waits(me);
 	if (waits_at_claim(me, CLAIM_MISSED, CLAIM_FORBID) && takes_kept(me, condition)) {
 		intervene_counts()->held++;
 		return true;

@@ -10,6 +10,8 @@ struct agent;
 
 /* It signals a condition variable for which nobody waits. */
 HIDDEN void waking_missed(struct agent *me, uint64_t condition);
+/* Its wait begins: what it had looked at is as it is now. */
+HIDDEN void waking_waits(struct agent *me);
 /* It begins to wait, before the mutex is given back; true: the wait is to end at once. */
 HIDDEN bool waking_at_once(struct agent *me, uint64_t condition);
 /* It was woken, and the mutex is taken again; true: it is to wait on. */
