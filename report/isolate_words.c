@@ -61,6 +61,7 @@ const char *isolate_why_words(enum isolate_why why)
 	static const char *const words[] = {
 		[WHY_NOT] = "the search ended early",
 		[WHY_NO_MEMORY] = "what failed had not used any memory that could be followed",
+		[WHY_CONSTANT] = "the address came from no memory: a function returned NULL, say",
 		[WHY_NO_WRITE] = "what it used was written by nothing that can be left out",
 		[WHY_USED_UP] = "the time or the number of steps was used up",
 		[WHY_RUNS_ON] = "the suppressed program runs on and on or is stuck",
