@@ -137,7 +137,7 @@ static bool clears(const struct definition *from)
 
 	if (from->value)
 		return false;
-	if (from->site->kind != CODE_PROGRAM)
+	if (from->site->kind == CODE_LIBRARY)
 		return true;
 	code += *code == 0xf3 ? 1 : 0;
 	code += *code == 0x48 ? 1 : 0;
@@ -196,9 +196,11 @@ static bool is_text(const struct isolate_hop *hop, const struct definition *from
 	uint32_t kind = define.area->failure.kind;
 	const struct definition *source = load && load->site ? define_numbered(load->definition[0]) : NULL;
 
+	bool unwritten = source && (source->definer == DEFINED_ALLOCATED || source->definer == DEFINED_FREED);
+	bool pointer = source && source->size == 8 && source->site && source->site->kind == CODE_PROGRAM;
+
 	return (kind == FAILED_ACCESS || kind == FAILED_JUMP) && hop->size == 8 && hop->value &&
-	       !hop->points && from->site->kind != CODE_PROGRAM && load &&
-	       !(source && source->size == 8 && source->site && source->site->kind == CODE_PROGRAM);
+	       !hop->points && from->site->kind == CODE_LIBRARY && load && !unwritten && !pointer;
 }
 
 /* Hops back from a load, of which `size` bytes at `address` are of interest. */
