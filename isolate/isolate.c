@@ -179,10 +179,11 @@ static bool is_misplaced(const struct isolate_use *use, size_t hop)
 
 #define NEAR_POINTER (1u << 16) /* fields of a structure are not farther from its beginning */
 
-/* Did the write break a rule of memory by itself? Either the failure is a write that leaves its block. Or a library's function, or the system, filled a part of what was used as a pointer:
- * it was given an object that is smaller. Of any other write the suppressed run shows only that the failure hangs on
- * its value: the program may mean it, and the fault be that it is used. A loop of the program that wrote a part may
- * have more lines. */
+/* Did the write break a rule of memory by itself? A library's function, or the system, filled a part of what was used as
+ * a pointer: it was given an object that is smaller. Of a write that leaves its block it is not known whether it goes
+ * too far or the block is too small. Of any other write the suppressed run shows only that the failure hangs on its
+ * value: the program may mean it, and the fault be that it is used. A loop of the program that wrote a part may have
+ * more lines. */
 static bool breaks_memory(const struct isolate_step *step)
 {
 	const struct isolate_failure *failure = &step->failure;
@@ -191,8 +192,6 @@ static bool breaks_memory(const struct isolate_step *step)
 		return false;
 	const struct isolate_hop *hop = &failure->uses[step->used].hops[step->hop];
 
-	if (failure->kind == FAILED_BEYOND)
-		return failure->write;
 	return (failure->kind == FAILED_ACCESS || failure->kind == FAILED_JUMP) && hop->parts &&
 	       !hop->definition.place.own && hop->size == 8 &&
 	       distance(hop->value, failure->address) < NEAR_POINTER;
@@ -245,6 +244,10 @@ static bool ends_here(const struct isolate_options *options, struct isolation *o
 	}
 	if (!step->failure.nuses) {
 		end(out, out->steps.n > 1 ? ISOLATE_BEST : ISOLATE_UNKNOWN, WHY_NO_MEMORY);
+		return true;
+	}
+	if (step->failure.caller.address) {
+		end(out, ISOLATE_BEST, WHY_CONSTANT);
 		return true;
 	}
 	const struct isolate_use *undefined = undefined_use(out, &step->failure);

@@ -344,6 +344,8 @@ static struct error *check_all(struct order_search *search, bool stale)
 
 	if (search->failure->kind == FAILED_HANG)
 		TRY(order_check_hang(search));
+	else if (first)
+		TRY(order_check_wake(search));
 	TRY(check_reads(search, (struct pass){ .groups = true }, stale));
 	if (first && !order_is_alone(search))
 		TRY(order_check_late(search, true));

@@ -126,6 +126,10 @@ bool order_is_alone(const struct order_search *search);
  * goes on only after the others: from the first read of what it used itself, or from its last turn. */
 struct error *order_check_late(struct order_search *search, bool from_read);
 
+/* ---- order_wake.c ---- */
+/* Had the failing thread been woken, and gone on without looking again? */
+struct error *order_check_wake(struct order_search *search);
+
 /* ---- order_hang.c ---- */
 /* Do threads wait for each other's locks, or for a signal that was given before? */
 struct error *order_check_hang(struct order_search *search);

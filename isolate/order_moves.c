@@ -285,6 +285,8 @@ struct error *order_wait(struct order_search *search, size_t early, const struct
 	if (!once_claim(search, early, late, &claim))
 		return NULL;
 	parts.items[parts.n++] = claim_part_of(late->trace, late->atlas, late->event);
+	if (late->trace != search->trace) /* events of another run have other numbers */
+		parts.items[parts.n - 1].at = CLAIM_NOT_TRACED;
 	return order_run_once(search, &claim, &parts, counted, out);
 }
 

@@ -19,7 +19,7 @@ static bool is_told(const struct isolation *isolation, const struct site *site, 
 	return false;
 }
 
-enum done { READ, WRITTEN, FREED };
+enum done { READ, WRITTEN, FREED, ALLOCATED };
 static void add(struct isolation *isolation, const struct isolate_place *place, uint32_t thread,
 		enum done done)
 {
@@ -35,6 +35,7 @@ static void add(struct isolation *isolation, const struct isolate_place *place, 
 			finding_add_access(&isolation->finding.accesses, FINDING_NO_SITE, &site);
 
 		access->thread = thread;
+		access->role = done == ALLOCATED ? "allocate" : NULL;
 		access->kind = write ? SITE_WRITE : SITE_READ;
 		finding_add_variable(&isolation->finding, unit.sites[0].variable);
 	}
@@ -131,11 +132,15 @@ void isolation_tell_root(struct isolation *isolation)
 	isolation->finding.class = FINDING_MEMORY;
 	isolation->finding.method = memory_string("suppress");
 	isolation->finding.score = isolation->verdict == ISOLATE_BEST ? 0.5 : 1;
-	isolation->finding.summary =
-		memory_string(isolate_root_words(isolation->verdict, last->failure.kind, was_written(last)));
+	isolation->finding.summary = memory_string(
+		last->failure.caller.address
+			? "an address was used that came from no memory: a function returned NULL, say"
+			: isolate_root_words(isolation->verdict, last->failure.kind, was_written(last)));
 	/* To leave a block is the fault itself; what led there comes second. */
 	if (last->failure.kind == FAILED_BEYOND)
 		add(isolation, &last->failure.place, last->failure.thread, ending(&last->failure));
+	if (last->failure.made.address)
+		add(isolation, &last->failure.made, last->failure.thread, ALLOCATED);
 	if (last->failure.kind == FAILED_DEAD || last->failure.kind == FAILED_FREE)
 		add_pointers(isolation, &last->failure);
 	if (hop && hop->definition.place.address) {
@@ -148,6 +153,8 @@ void isolation_tell_root(struct isolation *isolation)
 		add(isolation, &hop->place, hop->thread, READ);
 	if (hop && hop->index.own)
 		add(isolation, &hop->index, hop->thread, READ);
+	if (last->failure.caller.address)
+		add(isolation, &last->failure.caller, last->failure.thread, READ);
 	if (last->failure.kind != FAILED_BEYOND)
 		add(isolation, &last->failure.place, last->failure.thread, ending(&last->failure));
 	nameless_last(&isolation->finding.accesses);

@@ -155,6 +155,9 @@ struct isolate_failure {
 	/* Of a block that was freed: the reads of the pointer by which it was used, and of the one by which it was
 	 * freed, where these lay outside of frames. No size: not known. */
 	struct isolate_hop kept, freed_by;
+	struct isolate_place made; /* of memory beside a block: the call that allocated the block */
+	/* Where the value that failed came from no memory, a constant say: the call of the function that failed. */
+	struct isolate_place caller;
 };
 
 /* A traced access of code that a header brought into the program: the program's call that led there. */

@@ -30,6 +30,7 @@ enum isolate_verdict {
 enum isolate_why {
 	WHY_NOT,
 	WHY_NO_MEMORY,    /* what failed had used none */
+	WHY_CONSTANT,     /* what failed came from no memory: NULL was returned, say */
 	WHY_NO_WRITE,     /* what it used was written by nothing that can be left out */
 	WHY_USED_UP,      /* the time or the number of steps */
 	WHY_RUNS_ON,      /* the suppressed program does not end */

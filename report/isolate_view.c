@@ -146,15 +146,32 @@ static void print_pointers(struct isolation *isolation, struct excerpts *excerpt
 	}
 }
 
+/* An address that came from no memory: who used it, and that what follows is what a branch went by. */
+static void print_caller(struct isolation *isolation, struct excerpts *excerpts,
+			 const struct isolate_failure *failure, FILE *out)
+{
+	_cleanup_free_ char *caller = place_words(isolation, &failure->caller);
+
+	if (!failure->caller.address)
+		return;
+	fprintf(out,
+		"     |\n     +-- the address is a constant, %#" PRIx64
+		",\n     |   given by the call at %s;\n",
+		failure->address, caller);
+	print_source(isolation, excerpts, &failure->caller, out);
+	fprintf(out, "     +-- a branch before went by what is told here:\n");
+}
+
 /* The use that was followed; of an order the first. */
 static void print_step(struct isolation *isolation, struct excerpts *excerpts, size_t number, FILE *out)
 {
 	const struct isolate_step *step = &isolation->steps.items[number];
 	const struct isolate_failure *failure = &step->failure;
 	_cleanup_free_ char *where = place_words(isolation, &failure->place);
-	bool left_out = step->used < failure->nuses && isolation->verdict != ISOLATE_ORDER;
+	bool left_out = step->used < failure->nuses && isolation->verdict != ISOLATE_ORDER &&
+			!failure->caller.address;
 	const struct isolate_use *use = &failure->uses[left_out ? step->used : 0];
-	size_t last = left_out ? step->hop + 1 : use->nhops;
+	size_t last = left_out ? step->hop + 1 : failure->caller.address ? 1 : use->nhops;
 	_cleanup_free_ char *signal = step->outcome == OUTCOME_SIGNAL && sigabbrev_np(step->code)
 					      ? memory_format(" (SIG%s)", sigabbrev_np(step->code))
 					      : memory_string("");
@@ -163,6 +180,7 @@ static void print_step(struct isolation *isolation, struct excerpts *excerpts, s
 		isolate_failed_words(failure->kind));
 	print_source(isolation, excerpts, &failure->place, out);
 	print_pointers(isolation, excerpts, failure, out);
+	print_caller(isolation, excerpts, failure, out);
 	if (failure->nuses)
 		print_hops(isolation, excerpts, use, last, left_out ? step->hop : SIZE_MAX, out);
 }

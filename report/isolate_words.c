@@ -28,6 +28,9 @@ const char *isolate_order_words(enum isolate_story story)
 		[ORDER_MISSED] =
 			"a thread looked whether it has to wait, and another changed that and gave its "
 			"signal before it waited: it does not hang when the look waits for the change",
+		[ORDER_WOKEN] = "a thread was woken and went on without looking again whether it has to "
+				"wait: it does "
+				"not fail when it waits on until what it had looked at has changed",
 		[ORDER_CYCLE] = "threads wait for each other: each has the lock that the next one wants",
 		[ORDER_CYCLE_MENDED] =
 			"threads wait for each other: each has the lock that the next one wants; they do not "
@@ -58,6 +61,7 @@ const char *isolate_why_words(enum isolate_why why)
 	static const char *const words[] = {
 		[WHY_NOT] = "the search ended early",
 		[WHY_NO_MEMORY] = "what failed had not used any memory that could be followed",
+		[WHY_CONSTANT] = "the address came from no memory: a function returned NULL, say",
 		[WHY_NO_WRITE] = "what it used was written by nothing that can be left out",
 		[WHY_USED_UP] = "the time or the number of steps was used up",
 		[WHY_RUNS_ON] = "the suppressed program runs on and on or is stuck",

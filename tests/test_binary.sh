@@ -433,6 +433,41 @@ C
 	expect out 'the control is to blame' "a program that fails under Valgrind alone"
 }
 
+# Functions of libc read whole words, beyond the end of short blocks: also when others do in the middle of it.
+test_words()
+{
+	cat >words.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static char *names[4];
+static void *find(void *arg) {
+	volatile size_t n = 3;
+	int same = 0;
+	for (int round = 0; round < 6; round++)
+		for (int i = 0; i < 4; i++) {
+			same += memcmp(names[i], names[(i + 1) % 4], n) == 0;
+			names[i][2] = 'c';
+		}
+	return (void *)(long)same;
+}
+int main(void) {
+	pthread_t a, b;
+	for (int i = 0; i < 4; i++)
+		names[i] = memcpy(malloc(3), "abc", 3);
+	pthread_create(&a, NULL, find, NULL);
+	pthread_create(&b, NULL, find, NULL);
+	pthread_join(a, NULL);
+	pthread_join(b, NULL);
+	return 0;
+}
+C
+	gcc -g -O1 -w -pthread words.c -o words
+	call hunt --budget 60 --seed 1 --store words.store -- ./words
+	expect out 'No schedule failed' "words read at once by two threads"
+}
+
 make_programs
 test_valgrind
 test_sanitizers
@@ -443,6 +478,7 @@ test_hunt
 test_waits
 test_offsets
 test_heap
+test_words
 test_program
 test_gdb
 echo "$passed passed, $failed failed"

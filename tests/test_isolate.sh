@@ -56,6 +56,9 @@ PY
 # Two variables that belong together, one of them written too late: both reads and both writes are named.
 build text-frame
 wants text-frame multi-variable-atomicity-violation 4 56 86 87 58
+# What came late is in another run than the traced one.
+build idle-workers
+wants idle-workers multi-variable-atomicity-violation 4 70 61 78 106
 # Under locks: the access is moved with its lock, one instance of it.
 build net-endpoint
 wants net-endpoint multi-variable-atomicity-violation 4 45 61 62 69

@@ -45,8 +45,9 @@ static bool pass_over(Addr address, SizeT size, uint32_t site, bool write)
 	return true;
 }
 
-/* The whole way of an access. */
-static void access_full(Addr address, SizeT size, uint32_t site, bool write)
+/* The whole way of an access. `strays`: it may leave its block. Others run in the middle of it, so that is said here and
+ * kept nowhere. */
+static void access_whole(Addr address, SizeT size, uint32_t site, bool write, bool strays)
 {
 	if (grind.controlled)
 		control_access(address, size, site, write);
@@ -56,8 +57,13 @@ static void access_full(Addr address, SizeT size, uint32_t site, bool write)
 		return;
 	shadow.touched_dead = false;
 	perform(address, size, site, write);
-	if (UNLIKELY(shadow.touched_dead) && grind.faults)
+	if (UNLIKELY(shadow.touched_dead) && grind.faults && !strays)
 		heap_fault(address, size, write);
+}
+
+static void access_full(Addr address, SizeT size, uint32_t site, bool write)
+{
+	access_whole(address, size, site, write, false);
 }
 
 VG_REGPARM(2) void access_missed(Addr address, UWord what)
@@ -95,15 +101,11 @@ VG_REGPARM(3) void access_library(Addr address, UWord size, UWord write)
 
 	if (!site)
 		return;
-	/* Functions of libc read whole words, beyond the end of what they are asked for; they do not write so. */
-	bool faults = grind.faults;
-
 	++*grind.thread->order;
 	if (shadow_access_own(address, size, site, write))
 		return;
-	grind.faults = faults && write;
-	access_full(address, size, site, write);
-	grind.faults = faults;
+	/* Functions of libc read whole words, beyond the end of what they are asked for; they do not write so. */
+	access_whole(address, size, site, write, !write);
 }
 
 /* Who led there has returned already: it was a function of the program that the header called back, say. */

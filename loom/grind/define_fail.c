@@ -137,7 +137,7 @@ static bool clears(const struct definition *from)
 
 	if (from->value)
 		return false;
-	if (from->site->kind != CODE_PROGRAM)
+	if (from->site->kind == CODE_LIBRARY)
 		return true;
 	code += *code == 0xf3 ? 1 : 0;
 	code += *code == 0x48 ? 1 : 0;
@@ -189,6 +189,20 @@ static struct isolate_hop hop_of(const struct load *load, uint32_t defined, Addr
 	return hop;
 }
 
+/* Did a function of a library copy what was no pointer to where one was read? Then the copy is wrong, not what it
+ * copied. */
+static bool is_text(const struct isolate_hop *hop, const struct definition *from, const struct load *load)
+{
+	uint32_t kind = define.area->failure.kind;
+	const struct definition *source = load && load->site ? define_numbered(load->definition[0]) : NULL;
+
+	bool unwritten = source && (source->definer == DEFINED_ALLOCATED || source->definer == DEFINED_FREED);
+	bool pointer = source && source->size == 8 && source->site && source->site->kind == CODE_PROGRAM;
+
+	return (kind == FAILED_ACCESS || kind == FAILED_JUMP) && hop->size == 8 && hop->value &&
+	       !hop->points && from->site->kind == CODE_LIBRARY && load && !unwritten && !pointer;
+}
+
 /* Hops back from a load, of which `size` bytes at `address` are of interest. */
 static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT size)
 {
@@ -231,9 +245,12 @@ static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT
 			continue;
 		}
 		/* Written through an index and read without one: a write that was meant for another place. */
-		if (misread && !made.index && made_of(from->where, from->address).index)
+		if ((misread || define_is_strange(load)) && !made.index &&
+		    made_of(from->where, from->address).index)
 			return;
 		load = define_load_numbered(MARK_FIRST(from->mark));
+		if (is_text(hop, from, load))
+			return;
 		hop->copied = passes_on(from, load, &address, &size);
 		if (!hop->copied)
 			size = 0;
@@ -325,6 +342,7 @@ void define_dead(Addr address, SizeT size, bool write)
 		define_list_reads(failure, define.hooked);
 		define_tell_pointers(failure, define.hooked, address);
 	} else {
+		failure->made = define_place(0, heap_made_by(address));
 		define_add_uses(failure, define.hooked);
 	}
 }
@@ -337,7 +355,7 @@ void define_freed_twice(Addr address)
 		return;
 	failure->address = address;
 	add_location(failure, address, 1, true, 0);
-	define_list_reads(failure, define_freed_by(address));
+	define_list_reads(failure, 0);
 	define_tell_pointers(failure, define_freed_by(address), address);
 }
 
@@ -366,6 +384,18 @@ static void end_of_stack(const struct value_thread *thread, const struct value_b
 	define_add_uses(failure, decided->mark);
 }
 
+/* The address was no value of memory: a function returned NULL, say. A branch decided that, and the caller used it. */
+static void came_from_nowhere(struct isolate_failure *failure, const struct value_thread *thread,
+			      const struct value_branch *decided)
+{
+	Addr call = thread->nreturns ? thread->returns[thread->nreturns - 1] - 1 : 0;
+
+	if (call && code_kind(call) == CODE_PROGRAM)
+		failure->caller = define_place(call, 0);
+	if (decided)
+		define_add_uses(failure, decided->mark);
+}
+
 void define_fatal(ThreadId tid)
 {
 	if (!define.on || define.area->failure.kind)
@@ -387,6 +417,8 @@ void define_fatal(ThreadId tid)
 		failure->size = thread->access.site->size;
 		failure->write = thread->access.write;
 		define_add_uses(failure, thread->access.mark);
+		if (!failure->nuses)
+			came_from_nowhere(failure, thread, decided);
 	} else if (thread->jump.site && thread->jump.address == ip) {
 		failure = define_begin(FAILED_JUMP, thread->jump.site->pc);
 		failure->address = ip;

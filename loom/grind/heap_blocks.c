@@ -38,6 +38,7 @@ void heap_born(Addr start, SizeT size, const char *what)
 	node->block = (struct heap_block){ .start = start,
 					   .size = size,
 					   .site = site_of_call(SITE_ALLOCATION, what),
+					   .call = define.on ? define_call() : 0,
 					   .thread = grind.thread ? grind.thread->number : 0 };
 	if (grind.traced && node->block.site) {
 		site_used(node->block.site);
@@ -78,6 +79,13 @@ static const struct heap_block *block_near(Addr address)
 				best = block;
 		}
 	return best;
+}
+
+Addr heap_made_by(Addr address)
+{
+	const struct heap_block *block = block_near(address);
+
+	return block ? block->call : 0;
 }
 
 bool heap_holds(Addr address)
