@@ -94,6 +94,9 @@ void guard_set_doubt(struct guard_set *set, uint32_t number, uint32_t before);
 bool guard_set_allows(const struct guard_set *set, uint32_t number, uint32_t before);
 /* The number of a site of this id, 0 when there is none. */
 uint32_t guard_set_find(const struct guard_set *set, uint64_t id);
+/* Adds the rules of another set, and the sites of theirs that `set` does not have; these stay free to come after
+ * anything. The longer limit holds. */
+void guard_set_add_rules(struct guard_set *set, const struct guard_set *from);
 /* A fresh set of the sites for which keep[number] holds. Others disappear from sets and rules. */
 void guard_set_choose(const struct guard_set *set, const bool *keep, struct guard_set *out);
 /* By number: the lowest number of those that are in the same sets. Owned by the caller. */
