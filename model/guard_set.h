@@ -71,6 +71,12 @@ struct guard_set {
 	VEC(struct guard_rule) rules;
 };
 
+/* Of a site, as guarded programs have them: GUARD_OWN and GUARD_TURN of loom/guard/guard.h. */
+static inline uint8_t guard_set_traits(const struct guard_site *site)
+{
+	return (uint8_t)((site->own ? 1u : 0u) | (site->turn ? 2u : 0u));
+}
+
 void guard_set_free(struct guard_set *set);
 
 /* The site of this number; numbers are from 1. */
