@@ -123,6 +123,7 @@ bool guard_note(uint64_t address, uint32_t site, bool must);
 struct guard_note {
 	uint64_t before, after; /* states of the location */
 	uint64_t at_us;         /* when it was noted; UINT64_MAX: not yet */
+	uint64_t stalled_us;    /* when its stall began, however often it gave way; 0: not yet */
 };
 bool guard_note_for_now(uint64_t address, uint32_t site, struct guard_note *note);
 bool guard_note_undo(uint64_t address, uint32_t site, const struct guard_note *note);

@@ -144,6 +144,8 @@ static bool stall_once(uint64_t address, uint32_t site, struct guard_note *note)
 		return true;
 	}
 	guard_pace_start(&pace, limit);
+	note->stalled_us = note->stalled_us ? note->stalled_us : pace.started_us;
+	pace.started_us = note->stalled_us; /* all together no longer than the limit */
 	guard_tally_begin(&violation, &pace);
 	do
 		violation.resolved = note_and_settle(address, site, &pace, note);
@@ -155,7 +157,8 @@ static bool stall_once(uint64_t address, uint32_t site, struct guard_note *note)
 	/* A line in the log takes a while: until it is written this access may still give way, and who gave way to it
 	 * waits. */
 	guard_tally(&violation);
-	bool done = !violation.resolved || !gives_way(address, site, note);
+	bool done = !violation.resolved || violation.waited_us >= guard_settings.limit_us ||
+		    !gives_way(address, site, note);
 
 	guard_tally_ended();
 	return done;
