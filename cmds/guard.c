@@ -17,7 +17,7 @@
 #include "report/patch_view.h"
 
 struct guard_options {
-	const char *report, *only, *out, *log, *program;
+	const char *report, *only, *out, *log, *program, *set;
 	uint64_t rank, limit_ms, runs, jitter_us;
 	double timeout_s;
 	const char *check, *expect;
@@ -38,6 +38,8 @@ static const struct options_entry entries[] = {
 	  .help = "with --only: the finding of this rank (default 1)" },
 	{ .name = "program", .value = "FILE", .kind = OPTIONS_STRING, AT(program),
 	  .help = "with --only: the program, built with unsnarl cc (default: as the answer says)" },
+	{ .name = "set", .value = "SET", .kind = OPTIONS_STRING, AT(set),
+	  .help = "with --only: add the patch to this guard set (default: make one of its own)" },
 	{ 'o', "output", "FILE", OPTIONS_STRING, AT(out),
 	  .help = "with --only: write the guard set to FILE" },
 	{ .name = "limit", .value = "MS", .kind = OPTIONS_NUMBER, AT(limit_ms), .high = GUARD_MOST_MS,
@@ -157,7 +159,7 @@ static void answer_patch(const struct guard_options *options, const struct guard
 
 static struct error *patch(const struct guard_options *options, char **argv, int *status)
 {
-	_cleanup_(guard_set_free) struct guard_set set = { 0 };
+	_cleanup_(guard_set_free) struct guard_set set = { 0 }, alone = { 0 };
 	_cleanup_(finding_free) struct finding finding = { 0 };
 	_cleanup_free_ char *program = NULL;
 	struct patch_proof proof = { 0 };
@@ -169,7 +171,13 @@ static struct error *patch(const struct guard_options *options, char **argv, int
 
 	if (!*path)
 		return error_new("the answer does not say which program it is about: name it with --program");
-	TRY(patch_make(&finding, path, &set));
+	TRY(patch_make(&finding, path, &alone));
+	if (options->set)
+		TRY(guard_set_read(options->set, &set));
+	guard_set_add_rules(&set, &alone);
+	if (set.sites.n > GUARD_SITES)
+		return error_new("%s and the patch have more than %u accesses together", options->set,
+				 GUARD_SITES);
 	if (options->limit_ms != LIMIT_OF_SET)
 		set.limit_ms = (uint32_t)options->limit_ms;
 	TRY(guard_set_save(options->out, &set));

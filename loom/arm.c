@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "loom/armed_format.h"
-#include "loom/compile/guard_data.h" /* traits */
 #include "loom/guard/guard.h" /* struct guard_rule_data */
 
 #define PAGE 4096u
@@ -72,7 +71,7 @@ static void put_sites(struct bytes *bytes, struct armed_header *header, const st
 			rows[number * header->words + site->before.items[i] / 64] |=
 				1ull << site->before.items[i] % 64;
 		any[number] = site->any;
-		traits[number] = guard_data_traits(site);
+		traits[number] = guard_set_traits(site);
 		shifts[number] = (uint8_t)__builtin_ctz(site->grain);
 		alike[number] = (uint16_t)numbers[number];
 		names[number] = (struct armed_name){ .id = site->id,

@@ -192,6 +192,26 @@ void guard_set_choose(const struct guard_set *set, const bool *keep, struct guar
 		copy_rule(&set->rules.items[i], renumbered, out);
 }
 
+void guard_set_add_rules(struct guard_set *set, const struct guard_set *from)
+{
+	_cleanup_free_ uint32_t *renumbered = memory_alloc((from->sites.n + 1) * sizeof *renumbered);
+	_cleanup_free_ uint32_t *none = memory_alloc((from->sites.n + 1) * sizeof *none);
+
+	for (uint32_t number = 1; number <= from->sites.n; number++) {
+		const struct guard_site *site = guard_set_site(from, number);
+
+		renumbered[number] = guard_set_find(set, site->id);
+		if (renumbered[number])
+			continue;
+		copy_site(site, none, set);
+		renumbered[number] = (uint32_t)set->sites.n;
+		guard_set_site(set, renumbered[number])->any = true;
+	}
+	for (size_t i = 0; i < from->rules.n; i++)
+		copy_rule(&from->rules.items[i], renumbered, set);
+	set->limit_ms = from->limit_ms > set->limit_ms ? from->limit_ms : set->limit_ms;
+}
+
 uint32_t *guard_set_alike(const struct guard_set *set)
 {
 	_cleanup_free_ uint64_t *marks = memory_alloc((set->sites.n + 1) * sizeof *marks);

@@ -71,6 +71,12 @@ struct guard_set {
 	VEC(struct guard_rule) rules;
 };
 
+/* Of a site, as guarded programs have them: GUARD_OWN and GUARD_TURN of loom/guard/guard.h. */
+static inline uint8_t guard_set_traits(const struct guard_site *site)
+{
+	return (uint8_t)((site->own ? 1u : 0u) | (site->turn ? 2u : 0u));
+}
+
 void guard_set_free(struct guard_set *set);
 
 /* The site of this number; numbers are from 1. */
@@ -94,6 +100,9 @@ void guard_set_doubt(struct guard_set *set, uint32_t number, uint32_t before);
 bool guard_set_allows(const struct guard_set *set, uint32_t number, uint32_t before);
 /* The number of a site of this id, 0 when there is none. */
 uint32_t guard_set_find(const struct guard_set *set, uint64_t id);
+/* Adds the rules of another set, and the sites of theirs that `set` does not have; these stay free to come after
+ * anything. The longer limit holds. */
+void guard_set_add_rules(struct guard_set *set, const struct guard_set *from);
 /* A fresh set of the sites for which keep[number] holds. Others disappear from sets and rules. */
 void guard_set_choose(const struct guard_set *set, const bool *keep, struct guard_set *out);
 /* By number: the lowest number of those that are in the same sets. Owned by the caller. */

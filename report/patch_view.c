@@ -46,10 +46,13 @@ void patch_print(const struct guard_set *set, const char *file, const struct pat
 	_cleanup_free_ char *clean = text_clean(file), *words = proof_words(proof);
 
 	print_rules(set);
-	printf("The patch is in %s. Next:\n  unsnarl cc --guard %s ...  builds the program with it\n", clean,
-	       clean);
 	if (proof->runs)
 		printf("%s\n", words);
+	printf("The patch is in %s.", clean);
+	if (proof->held)
+		printf(" It is of no use as it is: let unsnarl diagnose find more of the fault.\n");
+	else
+		printf(" Next:\n  unsnarl cc --guard %s ...  builds the program with it\n", clean);
 }
 
 void patch_offer_print(const struct patch_offer *offer, FILE *out)

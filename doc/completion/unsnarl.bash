@@ -51,7 +51,7 @@ _unsnarl() {
 		options+=" --jitter --seed --timeout --check --expect --input --share-files --share-network --store --json --help"
 		;;
 	guard)
-		options="--report --only --rank --program -o --output --limit --log -n --runs --jitter --timeout"
+		options="--report --only --rank --program --set -o --output --limit --log -n --runs --jitter --timeout"
 		options+=" --check --expect --json --help"
 		;;
 	expose) options="-n --runs --tries --stall --seed --timeout --check --expect --input --share-files --share-network --store --json --help" ;;

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loom/guard/guard.h" /* traits */
-
 #define ROWS_MOST 4096u /* sites: rows take 2 MiB then */
 
 struct error *guard_load(const char *path, const char *limit, struct guard_set *out)
@@ -82,18 +80,13 @@ static void put_names(FILE *out, const struct guard_set *set)
 	fprintf(out, "};\n");
 }
 
-uint8_t guard_data_traits(const struct guard_site *site)
-{
-	return (uint8_t)((site->own ? GUARD_OWN : 0) | (site->turn ? GUARD_TURN : 0));
-}
-
 static void put_cells(FILE *out, const struct guard_set *set)
 {
 	_cleanup_free_ uint32_t *alike = guard_set_alike(set);
 
 	fprintf(out, "static const unsigned char traits[] = {0");
 	for (uint32_t number = 1; number <= set->sites.n; number++)
-		fprintf(out, ",%d", guard_data_traits(guard_set_site(set, number)));
+		fprintf(out, ",%d", guard_set_traits(guard_set_site(set, number)));
 	fprintf(out, "};\nstatic const unsigned char shifts[] = {0");
 	for (uint32_t number = 1; number <= set->sites.n; number++)
 		fprintf(out, ",%d", __builtin_ctz(guard_set_site(set, number)->grain));

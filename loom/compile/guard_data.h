@@ -11,8 +11,6 @@
 struct error *guard_load(const char *path, const char *limit, struct guard_set *out);
 /* A C source with struct guard_data of loom/guard/guard.h. `log` may be NULL. */
 void guard_data_write(FILE *out, const struct guard_set *set, const char *log);
-/* The traits of an access: GUARD_OWN and GUARD_TURN of loom/guard/guard.h. */
-uint8_t guard_data_traits(const struct guard_site *site);
 /* The name that objects made with this set refer to and that its data define: objects of another set do not
  * link. */
 void guard_symbol(const struct guard_set *set, char out[64]);

@@ -123,6 +123,7 @@ bool guard_note(uint64_t address, uint32_t site, bool must);
 struct guard_note {
 	uint64_t before, after; /* states of the location */
 	uint64_t at_us;         /* when it was noted; UINT64_MAX: not yet */
+	uint64_t stalled_us;    /* when its stall began, however often it gave way; 0: not yet */
 };
 bool guard_note_for_now(uint64_t address, uint32_t site, struct guard_note *note);
 bool guard_note_undo(uint64_t address, uint32_t site, const struct guard_note *note);
@@ -188,8 +189,8 @@ void guard_tally_end(void);    /* logs what has not been logged */
 void guard_tally_begin(const struct guard_violation *violation, const struct guard_pace *pace);
 void guard_tally_awaits(uint32_t before, uint64_t looked_us); /* for whom it waits now */
 void guard_tally_ended(void);
-/* Does anybody wait there for the access of this word, who looked after that time? */
-bool guard_tally_is_awaited(uint64_t address, uint32_t word, uint64_t since_us);
+/* Does this thread wait there for the access of this word, and has looked after that time? */
+bool guard_tally_is_awaited(uint64_t address, uint32_t word, uint32_t by, uint64_t since_us);
 /* Is who this thread waits for stalled itself? Where they wait for each other, all in a circle, the one with the
  * shortest limit is to give up, the first that came among equals: for that one nobody is, and `weakest` says so. */
 bool guard_tally_is_held(bool *weakest);

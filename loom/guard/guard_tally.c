@@ -138,18 +138,13 @@ static const struct stalled *stall_of(uint32_t thread)
 	return site && guard_word_thread(site) == thread ? place : NULL;
 }
 
-bool guard_tally_is_awaited(uint64_t address, uint32_t word, uint64_t since_us)
+bool guard_tally_is_awaited(uint64_t address, uint32_t word, uint32_t by, uint64_t since_us)
 {
-	for (unsigned i = 0; i < STALLED; i++) {
-		struct stalled *place = &stalled[i];
+	const struct stalled *place = stall_of(by);
 
-		if (__atomic_load_n(&place->site, __ATOMIC_ACQUIRE) &&
-		    __atomic_load_n(&place->looked_us, __ATOMIC_ACQUIRE) > since_us &&
-		    __atomic_load_n(&place->address, __ATOMIC_RELAXED) == address &&
-		    __atomic_load_n(&place->before, __ATOMIC_RELAXED) == word)
-			return true;
-	}
-	return false;
+	return place && __atomic_load_n(&place->looked_us, __ATOMIC_ACQUIRE) > since_us &&
+	       __atomic_load_n(&place->address, __ATOMIC_RELAXED) == address &&
+	       __atomic_load_n(&place->before, __ATOMIC_RELAXED) == word;
 }
 
 static bool is_weaker(const struct stalled *one, const struct stalled *other)

@@ -92,7 +92,8 @@ static bool note_access(uint64_t address, uint32_t site, bool must, struct guard
 
 		if (!must && !allows(state, site, guard_self))
 			return false;
-		*note = (struct guard_note){ state, next, UINT64_MAX };
+		note->before = state;
+		note->after = next;
 		if (next == state)
 			return true;
 		if (!state)

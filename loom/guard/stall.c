@@ -99,12 +99,18 @@ static bool waits_its_turn(uint32_t site)
 	return unsnarl_guard_data->traits[site] & GUARD_TURN;
 }
 
-/* Who let this access come may have been only halfway, and now waits for it. It is noted, but has not been done yet: so
- * the other one goes first. */
+/* Who was there right before the noted access, and let it come, may have been only halfway, and wait for it now. */
+static bool is_halfway(uint64_t address, uint32_t site, const struct guard_note *note)
+{
+	uint32_t by = guard_word_thread((uint32_t)note->before); /* whoever did the last access */
+
+	return guard_tally_is_awaited(address, guard_word(site, guard_self), by, note->at_us);
+}
+
+/* It is noted, but has not been done yet: so the other one goes first. */
 static bool gives_way(uint64_t address, uint32_t site, const struct guard_note *note)
 {
-	return guard_tally_is_awaited(address, guard_word(site, guard_self), note->at_us) &&
-	       guard_note_undo(address, site, note);
+	return is_halfway(address, site, note) && guard_note_undo(address, site, note);
 }
 
 /* Notes the access if it may come now, and gives who let it come a moment. On a busy machine that moment may be long,
@@ -113,7 +119,7 @@ static bool note_and_settle(uint64_t address, uint32_t site, const struct guard_
 			    struct guard_note *note)
 {
 	/* To whom this thread gave way has not come yet. */
-	if (guard_tally_is_awaited(address, guard_word(site, guard_self), note->at_us))
+	if (is_halfway(address, site, note))
 		return false;
 	/* The time is taken first: who looks right behind the note has seen it. */
 	uint64_t now = guard_now_us();
@@ -144,6 +150,8 @@ static bool stall_once(uint64_t address, uint32_t site, struct guard_note *note)
 		return true;
 	}
 	guard_pace_start(&pace, limit);
+	note->stalled_us = note->stalled_us ? note->stalled_us : pace.started_us;
+	pace.started_us = note->stalled_us; /* all together no longer than the limit */
 	guard_tally_begin(&violation, &pace);
 	do
 		violation.resolved = note_and_settle(address, site, &pace, note);
@@ -155,7 +163,8 @@ static bool stall_once(uint64_t address, uint32_t site, struct guard_note *note)
 	/* A line in the log takes a while: until it is written this access may still give way, and who gave way to it
 	 * waits. */
 	guard_tally(&violation);
-	bool done = !violation.resolved || !gives_way(address, site, note);
+	bool done = !violation.resolved || violation.waited_us >= guard_settings.limit_us ||
+		    !gives_way(address, site, note);
 
 	guard_tally_ended();
 	return done;

@@ -245,6 +245,14 @@ for i in 1 2 3 4 5 6; do
 	./patched >/dev/null || held=$((held + 1))
 done
 check "it fails without the patch ($plain of 6), never with it ($held)" test $plain -ge 1 -a $held = 0
+check "and into a learned set" $unsnarl guard --only other.json --set order.guard -o both
+grep -v "^rule\|^end\|^limit\|^sites" order.guard >before.txt
+check "which stays as it was" test "$(grep -c -v -x -F -f both before.txt)" = 0
+check "with the rule" test "$(count '^rule' order.guard) $(count '^rule atomic' both)" = "0 1"
+$unsnarl cc --guard both --limit 20000 $flags -o patched twice.c
+held=0
+for i in 1 2 3 4 5 6; do ./patched >/dev/null || held=$((held + 1)); done
+check "it never fails with both ($held)" test $held = 0
 $unsnarl guard --only rubbish -o x 2>err.txt
 check "rubbish is no finding" test $? = 2
 

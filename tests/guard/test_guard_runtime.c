@@ -520,14 +520,18 @@ static void test_gives_way(void **unused)
 	/* Noted, as in the middle of a stall; the other thread comes to wait for it. */
 	struct guard_note note;
 	uint64_t noted_us = guard_now_us();
+	const uint32_t halfway = guard_word_thread(guard_predecessor(address, 3));
+
+	assert_true(halfway != 7);
 
 	assert_true(guard_note_for_now(address, 3, &note));
-	assert_false(guard_tally_is_awaited(address, guard_word(3, 8), noted_us));
+	assert_false(guard_tally_is_awaited(address, guard_word(3, 8), halfway, noted_us));
 	stage = 1;
-	while (!guard_tally_is_awaited(address, guard_word(3, 8), noted_us))
+	while (!guard_tally_is_awaited(address, guard_word(3, 8), halfway, noted_us))
 		sched_yield();
-	assert_false(guard_tally_is_awaited(address, guard_word(3, 8),
-					    guard_now_us() + 1000000)); /* a later one */
+	assert_false(guard_tally_is_awaited(address, guard_word(3, 8), halfway,
+					    guard_now_us() + 1000000));               /* a later one */
+	assert_false(guard_tally_is_awaited(address, guard_word(3, 8), 7, noted_us)); /* who is not stalled */
 	assert_true(guard_note_undo(address, 3, &note));
 	pthread_join(thread, NULL);
 	assert_int_equal(stage, 2);
