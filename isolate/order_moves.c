@@ -48,14 +48,46 @@ struct error *order_run(const struct order_search *search, struct launch_options
 	return launch_run(options, run);
 }
 
+/* An access that the traced run does not have: the same instruction of a header may have been led to by one call there. */
+static struct unit elsewhere_place(const struct order_search *search, const struct claim_part *part,
+				   enum site_kind kind)
+{
+	const struct observations *trace = search->trace;
+	_cleanup_free_ uint64_t *orders = memory_alloc((trace->nthreads + 1) * sizeof *orders);
+	struct unit best = { 0 };
+
+	for (size_t i = 0; part->site && i < trace->nevents; i++) {
+		const struct event *event = &trace->events[i];
+		const struct site *site = atlas_number(&search->atlas, event->site);
+		uint64_t order = event->thread <= trace->nthreads ? ++orders[event->thread] : 0;
+
+		if (!site || site->id != part->site->id)
+			continue;
+		struct unit led = isolation_led_place(search->isolation, event->thread, order, kind);
+		bool other = best.nsites && led.nsites && best.sites[0].line != led.sites[0].line;
+
+		if (!best.nsites && led.nsites) {
+			best = led;
+			continue;
+		}
+		unit_free(&led);
+		if (other) {
+			unit_free(&best);
+			return (struct unit){ 0 };
+		}
+	}
+	return best;
+}
+
 /* What code of a header did stands at the program's line that led there. */
 static struct unit own_place(const struct order_search *search, const struct claim_part *part)
 {
+	enum site_kind kind = part->write ? SITE_WRITE : SITE_READ;
+
 	if (part->at == CLAIM_NOT_TRACED)
-		return (struct unit){ 0 };
+		return elsewhere_place(search, part, kind);
 	return isolation_led_place(search->isolation, part->thread,
-				   order_accesses(search->trace, part->thread, part->at) + 1,
-				   part->write ? SITE_WRITE : SITE_READ);
+				   order_accesses(search->trace, part->thread, part->at) + 1, kind);
 }
 
 /* As accesses of a finding or an experiment. */
