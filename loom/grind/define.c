@@ -94,11 +94,12 @@ const struct definition *define_numbered(uint32_t number)
 	return number && definition->number == number ? definition : NULL;
 }
 
-uint64_t define_decided(uint64_t number)
+uint64_t define_decided(Addr address, uint64_t first)
 {
-	const struct definition *definition = define_numbered((uint32_t)number);
+	const struct definition *definition = define_numbered((uint32_t)first);
 
-	return definition ? definition->decided : 0;
+	definition = definition ? definition : define_numbered(define_at(address));
+	return definition && definition->first == first ? definition->decided : 0;
 }
 
 struct value_thread *define_thread(void)
@@ -277,6 +278,27 @@ bool define_is_strange(const struct load *load)
 	return false;
 }
 
+/* What is read again and again is not forgotten for what is written again and again. */
+static uint32_t definition_read(Addr address)
+{
+	uint32_t number = define_at(address);
+	const struct definition *from = define_numbered(number);
+
+	if (LIKELY(!from || ndefinitions - number < DEFINITIONS / 2))
+		return number;
+	uint32_t fresh = ndefinitions++ & ~SUPPRESSED;
+
+	definitions[fresh % DEFINITIONS] = *from;
+	definitions[fresh % DEFINITIONS].number = fresh;
+	for (SizeT i = 0; i < from->size; i++) {
+		uint32_t *byte = bytes_of(from->address + i, false);
+
+		if (byte && (*byte & ~SUPPRESSED) == number)
+			*byte = fresh | (*byte & SUPPRESSED);
+	}
+	return fresh;
+}
+
 VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_site *site)
 {
 	struct value_thread *thread = define_thread();
@@ -306,7 +328,7 @@ VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_s
 			       .thread = grind.thread->number,
 			       .order = *grind.thread->order };
 	for (uint32_t i = 0; i < LOAD_WORDS && 8 * i < site->size; i++)
-		load->definition[i] = define_at(address + 8 * i);
+		load->definition[i] = definition_read(address + 8 * i);
 	define.result = MARK_COPY | number;
 	/* What a function had saved of its caller's registers is what it was. */
 	const struct definition *saved = define_numbered(load->definition[0]);
@@ -346,6 +368,7 @@ static uint32_t add(Addr address, SizeT size, uint32_t definer, const struct val
 	uint32_t number = ndefinitions++ & ~SUPPRESSED;
 
 	definitions[number % DEFINITIONS] = (struct definition){ .number = number,
+								 .first = number,
 								 .address = address,
 								 .size = size,
 								 .definer = definer,

@@ -65,6 +65,8 @@ struct definition {
 	SizeT size;
 	const struct value_site *site; /* NULL unless an instruction did it */
 	uint32_t number, thread, definer;
+	uint32_t
+		first; /* its number when it was made: it gets others while it is read, so that it is not forgotten */
 };
 
 /* A branch of the program that went by something that was read. */
@@ -117,9 +119,9 @@ const struct definition *define_numbered(uint32_t number);  /* likewise */
 bool define_saves_register(const struct definition *definition);
 /* Did somebody write what was read whom the instruction reads from in fewer than half of its executions? */
 bool define_is_strange(const struct load *load);
-uint64_t define_decided(uint64_t number);         /* mark of the branch before a definition */
-uint32_t define_at(Addr address);                 /* the number of its definition */
-uint64_t define_marked(Addr address, SizeT size); /* MARK_SUPPRESSED or 0 */
+uint64_t define_decided(Addr address, uint64_t first); /* mark of the branch before a definition */
+uint32_t define_at(Addr address);                      /* the number of its definition */
+uint64_t define_marked(Addr address, SizeT size);      /* MARK_SUPPRESSED or 0 */
 struct value_site *define_site(Addr pc, uint32_t size, Addr after);
 
 /* Called by instrumented code: they return the address that the access goes to. */

@@ -44,7 +44,7 @@ static struct isolate_definition describe(uint32_t number, Addr address, SizeT s
 						    define_place(from->site ? from->site->pc : 0, from->call),
 					    .key = from->site ? from->site->pc : from->call,
 					    .instance = from->instance,
-					    .when = from->number,
+					    .when = from->first,
 					    .address = from->address,
 					    .size = from->size,
 					    .value = freed ? 0 : from->value,
@@ -450,8 +450,10 @@ static uint32_t youngest_of_round(uint32_t number)
 
 		if (!load || !load->site)
 			break;
-		if (load->definition[0] > latest) {
-			latest = load->definition[0];
+		const struct definition *from = define_numbered(load->definition[0]);
+
+		if (from && from->first > latest) {
+			latest = from->first;
 			best = number;
 		}
 		number = MARK_FIRST(load->mark);

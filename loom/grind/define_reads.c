@@ -210,8 +210,10 @@ void define_list_reads(struct isolate_failure *failure, uint64_t mark)
 	push_mark(search, mark, 0, READ_USED);
 	/* Of a block that was freed, why it was. */
 	if (failure->nuses && !failure->reads[0].distance && failure->nreads)
-		push_mark(search, define_decided(failure->uses[0].hops[0].definition.when), DECIDED,
-			  READ_CONTROL);
+		push_mark(search,
+			  define_decided(failure->uses[0].hops[0].definition.address,
+					 failure->uses[0].hops[0].definition.when),
+			  DECIDED, READ_CONTROL);
 	expand_all(search);
 	for (uint32_t i = 0; i < BRANCHES; i++) {
 		const struct value_branch *branch = branch_before(thread, before, BRANCH_DEPTHS);
