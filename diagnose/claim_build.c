@@ -169,6 +169,38 @@ bool claim_is_mutual(const struct observations *run, const struct atlas *atlas, 
 	return mutual;
 }
 
+enum claim_settled claim_settled(const struct observations *run, const struct atlas *atlas,
+				 const struct claim *claim)
+{
+	_cleanup_free_ unsigned char *bits = claim_site_bits(atlas, claim);
+	_cleanup_free_ size_t *early = memory_alloc((run->nthreads + 1) * sizeof *early); /* events and one */
+	_cleanup_free_ size_t *late = memory_alloc((run->nthreads + 1) * sizeof *late);
+	bool has_early = false, has_late = false;
+
+	for (size_t i = 0; i < run->nevents; i++) {
+		const struct event *event = &run->events[i];
+		unsigned steps = event->site < atlas->nnumbered && event->thread < run->nthreads
+					 ? bits[event->site]
+					 : 0;
+
+		if (steps & 2 && (has_early || steps & 1))
+			return CLAIM_OPEN;
+		if (steps & 2)
+			late[event->thread] = i + 1;
+		if (steps & 1 && !early[event->thread])
+			early[event->thread] = i + 1;
+		has_early |= steps & 1;
+		has_late |= (steps & 2) != 0;
+	}
+	if (!has_early || !has_late)
+		return CLAIM_UNSEEN;
+	for (uint32_t i = 0; i < run->nthreads; i++)
+		for (uint32_t j = 0; j < run->nthreads; j++)
+			if (late[i] && early[j] && !claim_is_ordered(run, late[i] - 1, early[j] - 1))
+				return CLAIM_OPEN;
+	return CLAIM_SETTLED;
+}
+
 bool claim_is_ordered(const struct observations *run, size_t first, size_t second)
 {
 	const struct event *one = &run->events[first], *other = &run->events[second];

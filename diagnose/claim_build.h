@@ -53,6 +53,12 @@ void claim_find_doors(const struct observations *run, const struct atlas *atlas,
 /* Does a thread of the run do first what the order wants last, at one place? Then neither is meant to be first. */
 bool claim_is_mutual(const struct observations *run, const struct atlas *atlas, const struct claim *claim);
 
+/* Of an order: does the late step come first anyway, because the threads of the early one are made behind it, or its own
+ * is joined before? */
+enum claim_settled { CLAIM_UNSEEN, CLAIM_OPEN, CLAIM_SETTLED };
+enum claim_settled claim_settled(const struct observations *run, const struct atlas *atlas,
+				 const struct claim *claim);
+
 /* The same places in the same order with the same roles. */
 bool claim_is_same(const struct claim *a, const struct claim *b);
 

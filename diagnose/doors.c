@@ -2,7 +2,8 @@
  * from going on. A role of several steps may take locks between its first and its last
  * one. Whoever holds one of these at the first step of its own role must wait before it
  * takes it. Which locks these are the traced run shows, in whatever threads it has come to
- * these lines; two calls are about one lock when they ever took the same object.
+ * these lines, or passing runs, where the failing one did not live to see a step; two
+ * calls are about one lock when they ever took the same object.
  */
 #include <stdlib.h>
 
@@ -10,6 +11,7 @@
 #include "base/memory.h"
 #include "diagnose/claim_build.h"
 #include "diagnose/lock_stack.h"
+#include "diagnose/proposals.h"
 
 #define SITES_MOST 32u /* lock calls that are of interest */
 
@@ -205,7 +207,19 @@ void claim_find_doors(const struct observations *run, const struct atlas *atlas,
 				add_door(&survey, &claim->roles[survey.inside[i].role],
 					 survey.inside[i].site);
 	for (uint32_t role = 0; role < claim->nroles; role++)
-		claim->roles[role].passes_doors = passes_doors(&survey, role);
+		claim->roles[role].passes_doors |= passes_doors(&survey, role);
 	free(survey.walkers);
 	free(survey.bits);
+}
+
+void claim_find_later_doors(const struct evidence *evidence, const struct claim_parts *parts,
+			    struct claim *claim)
+{
+	bool cut = false;
+
+	for (size_t i = 0; i < parts->n; i++)
+		cut |= parts->items[i].at == CLAIM_NOT_TRACED;
+	for (size_t i = 0; i < evidence->npassed && cut; i++)
+		if (evidence->passed[i].story.traced)
+			claim_find_doors(evidence->passed[i].story.traced, evidence->atlas, parts, claim);
 }

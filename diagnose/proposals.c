@@ -36,6 +36,19 @@ static bool begins_before_all(const struct evidence *evidence, const struct clai
 	return true;
 }
 
+/* Is it an order that the program keeps by itself, in all runs that show it? Whatever it mends, it does by making the one
+ * thread wait for all that the others do. */
+static bool is_kept_anyway(const struct evidence *evidence, const struct claim *claim)
+{
+	if (claim_settled(evidence->run, evidence->atlas, claim) != CLAIM_SETTLED)
+		return false;
+	for (size_t i = 0; i < evidence->npassed; i++)
+		if (evidence->passed[i].story.traced &&
+		    claim_settled(evidence->passed[i].story.traced, evidence->atlas, claim) == CLAIM_OPEN)
+			return false;
+	return true;
+}
+
 size_t proposals_add(struct proposals *list, const struct evidence *evidence, enum claim_kind kind,
 		     const struct claim_parts *parts)
 {
@@ -44,12 +57,15 @@ size_t proposals_add(struct proposals *list, const struct evidence *evidence, en
 	if (!claim_build(evidence->run, evidence->atlas, kind, parts, &claim) ||
 	    (kind == CLAIM_ATOMIC && begins_before_all(evidence, parts)))
 		return SIZE_MAX;
-	if (kind != CLAIM_ATOMIC && claim_is_mutual(evidence->run, evidence->atlas, &claim))
+	if (kind != CLAIM_ATOMIC &&
+	    (claim_is_mutual(evidence->run, evidence->atlas, &claim) || is_kept_anyway(evidence, &claim)))
 		return SIZE_MAX;
 	for (size_t i = 0; i < evidence->npassed && kind != CLAIM_ATOMIC; i++)
 		if (evidence->passed[i].story.traced &&
 		    claim_is_mutual(evidence->passed[i].story.traced, evidence->atlas, &claim))
 			return SIZE_MAX;
+	if (kind == CLAIM_ATOMIC)
+		claim_find_later_doors(evidence, parts, &claim);
 	uint64_t gaps = kind == CLAIM_ATOMIC ? claim_find_exits(evidence, &claim) : 0;
 	size_t at = proposals_add_claim(list, evidence, &claim, parts);
 

@@ -44,6 +44,10 @@ struct evidence {
 	double deadline; /* of the diagnosis: what only makes claims finer is left out from then on */
 };
 
+/* Doors that only passing runs show, since the failing one did not come to all steps (doors.c). */
+void claim_find_later_doors(const struct evidence *evidence, const struct claim_parts *parts,
+			    struct claim *claim);
+
 /* Sets the exits of all roles (exits.c). Bit i: at most 2 to the i accesses lie from one time of a role's last step to
  * the next, and more than half as many. */
 uint64_t claim_find_exits(const struct evidence *evidence, struct claim *claim);

@@ -151,6 +151,7 @@ static bool make_group(struct search *search, size_t begin, size_t end)
 		search->parts.items[i].size = 0;
 	if (!claim_build(evidence->run, evidence->atlas, CLAIM_ATOMIC, &search->parts, &search->claim))
 		return false;
+	claim_find_later_doors(evidence, &search->parts, &search->claim);
 	claim_find_exits(evidence, &search->claim);
 	struct claim_step *others = &search->claim.steps[1];
 

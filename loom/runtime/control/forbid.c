@@ -439,20 +439,22 @@ bool forbid_lets_go(struct agent *held)
 	       !order_places_late(held, &claim->steps[0]);
 }
 
-/* A group whose thread waits for something else, or spins, while others are held may be one whose last step does not
- * come this way. */
+/* A group whose thread waits, not for a lock, or spins, while others are held may be one whose last step does not come
+ * this way. */
 bool forbid_lapses(void)
 {
-	bool held[AREA_SLOTS] = { false }, some = false;
+	bool stays[AREA_SLOTS] = { false }, some = false;
 	if (intervene_claim()->kind != CLAIM_ATOMIC)
 		return false;
 	for (uint32_t i = 0; i < control.nblocked; i++)
-		held[control.blocked[i]->thread->slot] = control.blocked[i]->wait == WAIT_HELD;
+		stays[control.blocked[i]->thread->slot] =
+			control.blocked[i]->wait == WAIT_HELD ||
+			is_at_lock(control.blocked[i], control.blocked[i]->wait);
 	for (uint32_t slot = 1; forbidding.nopen && slot < AREA_SLOTS; slot++) {
 		struct group *group = &forbidding.groups[slot];
 		uint32_t role = group->role;
 		bool lapses = !group->closing;
-		if (!group->open || group->tentative || held[slot])
+		if (!group->open || group->tentative || stays[slot])
 			continue;
 		close_group(group);
 		group->lapsed = lapses;
