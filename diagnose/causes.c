@@ -259,9 +259,11 @@ static void add_facts(const struct evidence *evidence, struct opinions *opinions
 
 			if (!is_fact(finding, memory) || is_listed(out, finding))
 				continue;
-			/* A signal that, kept, does not help, was not what it lacked. */
+			/* A signal that, kept, does not help, or after which it hangs in another way, was not what it
+			 * lacked. */
 			if (proposal && finding->class == FINDING_LOST_WAKEUP && proposal->proof.tried &&
-			    !proposal->proof.clean)
+			    proposal->proof.verdict == VERDICT_GUESS &&
+			    (!proposal->proof.clean || proposal->proof.any.runs))
 				continue;
 			if (proposal && proposal->proof.verdict > VERDICT_GUESS)
 				add_tried(evidence, proposal, out);

@@ -1,7 +1,7 @@
-/* Hangs that the schedule itself explains: threads that wait for each other's locks, and a
- * signal that came before its thread waited. Both are told by an experiment as well: one
- * of the threads waits before it takes the lock that it has, or before it looks whether it
- * has to wait. */
+/* Hangs that the schedule itself explains: threads that wait for each other's locks, a lock
+ * that is kept during a wait, and a signal that came before its thread waited. All are told
+ * by an experiment as well: one of the threads waits before it takes the lock that it has,
+ * or before it looks whether it has to wait. */
 #include "isolate/order_check.h"
 
 #include "base/memory.h"
@@ -95,6 +95,18 @@ static struct error *let_first(struct order_search *search, const struct schedul
 	return claim_is_sound(&claim) ? order_run_once(search, &claim, &parts, CLAIM_ATOMIC, out) : NULL;
 }
 
+static void tell(struct order_search *search, enum isolate_story story)
+{
+	struct finding *finding = &search->isolation->finding;
+
+	finding_free(finding);
+	*finding = (struct finding){ .rank = 1,
+				     .class = FINDING_DEADLOCK,
+				     .score = 1,
+				     .method = memory_string("suppress"),
+				     .summary = memory_string(isolate_order_words(story)) };
+}
+
 /* First what each of them has, then where each is stuck. The cycle itself is the proof: nobody in it can go on. */
 static struct error *check_cycle(struct order_search *search)
 {
@@ -109,10 +121,7 @@ static struct error *check_cycle(struct order_search *search)
 	if (!first)
 		return NULL;
 	TRY(let_first(search, first, &move));
-	finding_free(finding);
-	*finding = (struct finding){ .rank = 1, .class = FINDING_DEADLOCK, .score = 1 };
-	finding->method = memory_string("suppress");
-	finding->summary = memory_string(isolate_order_words(move.passes ? ORDER_CYCLE_MENDED : ORDER_CYCLE));
+	tell(search, move.passes ? ORDER_CYCLE_MENDED : ORDER_CYCLE);
 	for (size_t i = 0; i < schedule->nwaits; i++)
 		if (is_in_cycle(schedule, schedule->waits[i].thread)) {
 			const struct schedule_wait *wait = lock_wait_of(schedule, schedule->waits[i].thread);
@@ -172,14 +181,38 @@ static struct error *check_missed(struct order_search *search, const struct sche
 	return NULL;
 }
 
+/* A thread waits for another's doing while it has a lock that somebody wants. One time of it may be mended and the next
+ * one hang: then only the hang itself speaks for it. */
+static struct error *check_kept(struct order_search *search, const struct schedule_wait *blocked)
+{
+	const struct schedule *schedule = ended(search);
+	const struct schedule_wait *keeper = NULL;
+	struct order_move move = { 0 };
+
+	for (size_t i = 0; i < schedule->nwaits; i++)
+		if (is_lock(blocked->kind) && schedule->waits[i].thread == blocked->holder)
+			keeper = &schedule->waits[i];
+	if (!keeper || is_lock(keeper->kind) || keeper->kind == WAITING_JOIN)
+		return NULL;
+	TRY(let_first(search, blocked, &move));
+	tell(search, move.passes ? ORDER_KEPT_MENDED : ORDER_KEPT);
+	add_call(search, keeper->thread, "lock", blocked->holder_site, false);
+	add_call(search, keeper->thread, "wait", keeper->site, true);
+	add_call(search, blocked->thread, "lock", blocked->site, true);
+	search->found = search->isolation->finding.accesses.n > 0;
+	return NULL;
+}
+
 struct error *order_check_hang(struct order_search *search)
 {
 	const struct schedule *schedule = ended(search);
 
 	if (search->isolation->original.outcome == OUTCOME_DEADLOCK)
-		return check_cycle(search);
-	for (size_t i = 0; i < schedule->nwaits && !order_is_over(search); i++)
+		TRY(check_cycle(search));
+	for (size_t i = 0; i < schedule->nwaits && !search->found && !order_is_over(search); i++)
 		if (schedule->waits[i].missed_site)
 			TRY(check_missed(search, &schedule->waits[i]));
+	for (size_t i = 0; i < schedule->nwaits && !search->found && !order_is_over(search); i++)
+		TRY(check_kept(search, &schedule->waits[i]));
 	return NULL;
 }

@@ -35,6 +35,12 @@ const char *isolate_order_words(enum isolate_story story)
 		[ORDER_CYCLE_MENDED] =
 			"threads wait for each other: each has the lock that the next one wants; they do not "
 			"when one of them waits before it takes its first lock",
+		[ORDER_KEPT] =
+			"a thread waits while it has a lock that another one wants: nobody is left who could "
+			"end the wait",
+		[ORDER_KEPT_MENDED] =
+			"a thread waits while it has a lock that another one wants: they go on when it waits "
+			"before it takes the lock",
 	};
 
 	return words[story];

@@ -16,6 +16,8 @@ enum isolate_story {
 	ORDER_WOKEN,         /* it was woken and did not look again */
 	ORDER_CYCLE,         /* threads wait for each other's locks */
 	ORDER_CYCLE_MENDED,  /* and do not when one of them waits before its first */
+	ORDER_KEPT,          /* a lock is kept during a wait, and somebody wants that lock */
+	ORDER_KEPT_MENDED,   /* and they go on when it is not taken yet */
 };
 
 /* What goes on. */

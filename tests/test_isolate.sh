@@ -65,6 +65,41 @@ wants net-endpoint multi-variable-atomicity-violation 4 45 61 62 69
 # Locks in a circle.
 build mail-folders
 wants mail-folders deadlock 4 63 64 74 75
+# A lock that is kept while its thread waits for a place that only the other one can make.
+cat >kept.c <<'C'
+#include <pthread.h>
+#include <semaphore.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sem_t places, filled;
+static int items;
+static void *take(void *unused) {
+	for (int i = 0; i < 3; i++) {
+		sem_wait(&filled);
+		pthread_mutex_lock(&lock);
+		items--;
+		pthread_mutex_unlock(&lock);
+		sem_post(&places);
+	}
+	return unused;
+}
+int main(void) {
+	pthread_t thread;
+	sem_init(&places, 0, 1);
+	sem_init(&filled, 0, 0);
+	pthread_create(&thread, NULL, take, NULL);
+	for (int i = 0; i < 3; i++) {
+		pthread_mutex_lock(&lock);
+		sem_wait(&places);
+		items++;
+		pthread_mutex_unlock(&lock);
+		sem_post(&filled);
+	}
+	pthread_join(thread, NULL);
+	return 0;
+}
+C
+clang-19 -g -O1 -pthread -w kept.c -o kept || exit 1
+wants kept deadlock 4 9 22 23
 # What headers of the C++ library do, inlined or not, stands at the program's own lines.
 cat >guards.cpp <<'C'
 #include <mutex>
