@@ -79,7 +79,7 @@ struct agent *next_after(struct agent *last, uint32_t end)
 		    (blocking_poll(false) || intervene_lets_go()))
 			continue;
 		/* What comes from outside may come before the first sleeper wakes. */
-		if (!blocking_poll(true) && !expire_first() && !intervene_lets_go())
+		if (!blocking_poll(true) && !expire_first() && !intervene_lets_go() && !waking_rescues())
 			control_stuck();
 	}
 }

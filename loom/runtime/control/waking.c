@@ -4,7 +4,8 @@
  *               on, as a loop around the wait would. Forced: every other wait ends at once
  *               although nobody signalled, as POSIX allows.
  *   missed      a signal came after a thread had looked and before it waited. Forbidden: the
- *               signal is kept, and ends that wait at once. (Forced by force.c, as steps.) */
+ *               signal is kept, and ends that wait at once; and when nobody can go on those
+ *               who wait there look once more. (Forced by force.c, as steps.) */
 #include "loom/runtime/control/intervene.h"
 
 #define LOOKED_MOST 8u
@@ -24,7 +25,7 @@ static struct looker {
 	uint64_t since; /* signals that had been kept when it last began to look */
 	uint32_t nround;
 	uint32_t round[LOOKED_MOST]; /* sites at which it has looked since */
-} lookers[AREA_SLOTS];  /* by slot */
+} lookers[AREA_SLOTS];               /* by slot */
 
 /* Signals that nobody waited for, the latest at each condition variable. */
 static struct {
@@ -130,6 +131,27 @@ bool waking_at_once(struct agent *me, uint64_t condition)
 	looker->was_woken = !looker->was_woken;
 	intervene_counts()->occurred += looker->was_woken;
 	return looker->was_woken;
+}
+
+#define RESCUES_MOST 16u /* in vain, if what they wait for never comes */
+bool waking_rescues(void)
+{
+	static uint32_t rescues;
+	bool some = false;
+	if (!control.intervenes || intervene_claim()->kind != CLAIM_MISSED ||
+	    !claim_forbids(intervene_claim()) || rescues++ >= RESCUES_MOST)
+		return false;
+	uint32_t wait = MARK_STEP(intervene_claim()->nsteps - 1);
+	for (uint32_t i = control.nblocked; i-- > 0;) {
+		struct agent *agent = control.blocked[i];
+		if ((agent->wait != WAIT_CONDITION && agent->wait != WAIT_ADDRESS) ||
+		    !(intervene_mark(agent->site) & wait))
+			continue;
+		control_unblock(agent, WAIT_WOKEN);
+		some = true;
+	}
+	intervene_counts()->held += some;
+	return some;
 }
 
 bool waking_waits_on(struct agent *me)

@@ -12,6 +12,8 @@ struct agent;
 HIDDEN void waking_missed(struct agent *me, uint64_t condition);
 /* It begins to wait, before the mutex is given back; true: the wait is to end at once. */
 HIDDEN bool waking_at_once(struct agent *me, uint64_t condition);
+/* Nobody can go on: who waits where the claim says looks once more; true: somebody does. */
+HIDDEN bool waking_rescues(void);
 /* It was woken, and the mutex is taken again; true: it is to wait on. */
 HIDDEN bool waking_waits_on(struct agent *me);
 
