@@ -109,6 +109,13 @@ expect out 'signal few.h:12 give' "the signal that was missed, not an older one"
 expect out '^How sure +Proven\.' "a wake that is kept"
 proves barrier.c
 expect out '^How sure +Proven\.' "a group whose last step does not come in every thread"
+proves sections.c
+expect out "^ +1 +write sections.c:$(line sections.c 'first \*/')" "two sections, the first variable"
+expect out "sections.c:$(line sections.c 'second \*/')" "two sections, and what the failing run did not come to"
+expect out '^How sure +(Proven|Likely)\.' "two sections of a lock that only passing runs show"
+proves index.c
+expect out "^ +1 +read index.c:$(line index.c 'look \*/')" "looked at without the lock"
+expect out '^How sure +Proven\.' "groups of reads, one at a time"
 proves format.c
 expect out '^Cause +atomicity violation' "text that snprintf reads"
 expect out "read format.c:$(line format.c 'look \*/')" "text that snprintf reads"
