@@ -1,4 +1,4 @@
-/* What a wait on a condition variable asks where a claim is about such waits (waking.c).
+/* What a wait on a condition variable or a futex asks where a claim is about such waits (waking.c).
  * Part of control.h; both looms compile it. */
 #ifndef RUNTIME_WAKING_H
 #define RUNTIME_WAKING_H
@@ -8,7 +8,7 @@
 
 struct agent;
 
-/* It signals a condition variable for which nobody waits. */
+/* It signals a condition variable, or wakes at a word, where nobody waits; or it broadcasts. */
 HIDDEN void waking_missed(struct agent *me, uint64_t condition);
 /* It begins to wait, before the mutex is given back; true: the wait is to end at once. */
 HIDDEN bool waking_at_once(struct agent *me, uint64_t condition);
