@@ -119,7 +119,7 @@ bool claim_build(const struct observations *run, const struct atlas *atlas, enum
 	}
 	claim_keep_meeting(run, atlas, out);
 	set_locations(parts, out);
-	if (kind == CLAIM_ATOMIC)
+	if (kind == CLAIM_ATOMIC || claim_is_order(out))
 		claim_find_doors(run, atlas, parts, out);
 	set_reach(run, parts, out);
 	return claim_is_sound(out);

@@ -1,7 +1,8 @@
 /* Doors: lock calls before which a role is held, because inside it would keep another role
  * from going on. A role of several steps may take locks between its first and its last
  * one. Whoever holds one of these at the first step of its own role must wait before it
- * takes it. Which locks these are the traced run shows, in whatever threads it has come to
+ * takes it. So must the early step of an order, where the late one is done under a lock
+ * that it holds, or behind one. Which locks these are the traced run shows, in whatever threads it has come to
  * these lines, or passing runs, where the failing one did not live to see a step; two
  * calls are about one lock when they ever took the same object.
  */
@@ -25,6 +26,7 @@ struct survey {
 	const struct observations *run;
 	const struct atlas *atlas;
 	const struct claim_parts *parts;
+	bool own; /* the run that the parts are of */
 	struct claim *claim;
 	unsigned char *bits; /* steps by site number */
 	uint32_t steps[CLAIM_ROLES], first[CLAIM_ROLES], last[CLAIM_ROLES];
@@ -63,6 +65,16 @@ static void note_inside(struct survey *survey, uint32_t role, uint32_t site, uin
 	}
 }
 
+/* Does the late thread of an order take the lock on its way from the early step to its own? */
+static bool is_on_the_way(const struct survey *survey, const struct call *call)
+{
+	const struct claim_part *early = &survey->parts->items[0], *late = &survey->parts->items[1];
+
+	return survey->own && claim_is_order(survey->claim) && call->kind == CALL_ACQUIRE &&
+	       call->thread == late->thread && early->at != CLAIM_NOT_TRACED && call->before > early->at &&
+	       (late->at == CLAIM_NOT_TRACED || call->before <= late->at);
+}
+
 static void walk_call(struct survey *survey, const struct call *call)
 {
 	struct walker *walker = &survey->walkers[call->thread];
@@ -70,14 +82,26 @@ static void walk_call(struct survey *survey, const struct call *call)
 	if (call->kind == CALL_ACQUIRE && call->site == SITE_NIL)
 		return;
 	lock_stack_follow(&walker->locks, call);
+	if (is_on_the_way(survey, call))
+		note_needed(survey, 1, call->site);
 	for (uint32_t role = 0; call->kind == CALL_ACQUIRE && role < survey->claim->nroles; role++)
 		if (walker->within[role] && walker->ntaken[role] < LOCK_STACK_MOST)
 			walker->taken[role][walker->ntaken[role]++] = call->site;
 }
 
-static void walk_event(struct survey *survey, const struct event *event)
+static void walk_event_of_order(struct survey *survey, const struct event *event, unsigned steps)
 {
-	unsigned steps = event->site < survey->atlas->nnumbered ? survey->bits[event->site] : 0;
+	const struct lock_stack *locks = &survey->walkers[event->thread].locks;
+
+	for (uint32_t role = 0; role < 2; role++)
+		for (uint32_t i = 0; i < locks->n && steps >> role & 1; i++) {
+			note_inside(survey, role, locks->held[i].site, i);
+			note_needed(survey, role, locks->held[i].site);
+		}
+}
+
+static void walk_event_of_group(struct survey *survey, const struct event *event, unsigned steps)
+{
 	struct walker *walker = &survey->walkers[event->thread];
 
 	for (uint32_t role = 0; steps && role < survey->claim->nroles; role++) {
@@ -112,6 +136,18 @@ static void walk_place(struct survey *survey, const struct event *event)
 	}
 }
 
+static void walk_event(struct survey *survey, const struct event *event)
+{
+	unsigned steps = event->site < survey->atlas->nnumbered ? survey->bits[event->site] : 0;
+
+	if (claim_is_order(survey->claim)) {
+		walk_event_of_order(survey, event, steps);
+		return;
+	}
+	walk_event_of_group(survey, event, steps);
+	walk_place(survey, event);
+}
+
 static void walk(struct survey *survey)
 {
 	const struct observations *run = survey->run;
@@ -121,10 +157,8 @@ static void walk(struct survey *survey)
 		for (; call < run->ncalls && run->calls[call].before <= i; call++)
 			if (run->calls[call].thread < run->nthreads)
 				walk_call(survey, &run->calls[call]);
-		if (i < run->nevents && run->events[i].thread < run->nthreads) {
+		if (i < run->nevents && run->events[i].thread < run->nthreads)
 			walk_event(survey, &run->events[i]);
-			walk_place(survey, &run->events[i]);
-		}
 	}
 }
 
@@ -144,11 +178,15 @@ static bool share_lock(const struct observations *run, uint32_t a, uint32_t b)
 	return shared;
 }
 
-static bool is_needed(const struct survey *survey, uint32_t site)
+/* Of an order, by the other role. */
+static bool is_needed(const struct survey *survey, uint32_t role, uint32_t site)
 {
-	for (uint32_t i = 0; i < survey->nneeded; i++)
+	for (uint32_t i = 0; i < survey->nneeded; i++) {
+		if (claim_is_order(survey->claim) && survey->takers[i] == 1u << role)
+			continue;
 		if (share_lock(survey->run, site, survey->needed[i]))
 			return true;
+	}
 	return false;
 }
 
@@ -184,10 +222,10 @@ static void add_door(const struct survey *survey, struct claim_role *role, uint3
 	}
 }
 
-void claim_find_doors(const struct observations *run, const struct atlas *atlas,
-		      const struct claim_parts *parts, struct claim *claim)
+static void find_doors(const struct observations *run, const struct atlas *atlas,
+		       const struct claim_parts *parts, bool own, struct claim *claim)
 {
-	struct survey survey = { .run = run, .atlas = atlas, .parts = parts, .claim = claim };
+	struct survey survey = { .run = run, .atlas = atlas, .parts = parts, .own = own, .claim = claim };
 
 	for (uint32_t i = claim->nsteps; i-- > 0;) {
 		uint32_t role = claim->steps[i].role;
@@ -203,13 +241,20 @@ void claim_find_doors(const struct observations *run, const struct atlas *atlas,
 	/* Outermost first. */
 	for (uint32_t depth = 0; depth < LOCK_STACK_MOST; depth++)
 		for (uint32_t i = 0; i < survey.ninside; i++)
-			if (survey.inside[i].outside == depth && is_needed(&survey, survey.inside[i].site))
+			if (survey.inside[i].outside == depth &&
+			    is_needed(&survey, survey.inside[i].role, survey.inside[i].site))
 				add_door(&survey, &claim->roles[survey.inside[i].role],
 					 survey.inside[i].site);
-	for (uint32_t role = 0; role < claim->nroles; role++)
+	for (uint32_t role = 0; claim->kind == CLAIM_ATOMIC && role < claim->nroles; role++)
 		claim->roles[role].passes_doors |= passes_doors(&survey, role);
 	free(survey.walkers);
 	free(survey.bits);
+}
+
+void claim_find_doors(const struct observations *run, const struct atlas *atlas,
+		      const struct claim_parts *parts, struct claim *claim)
+{
+	find_doors(run, atlas, parts, true, claim);
 }
 
 void claim_find_later_doors(const struct evidence *evidence, const struct claim_parts *parts,
@@ -221,5 +266,5 @@ void claim_find_later_doors(const struct evidence *evidence, const struct claim_
 		cut |= parts->items[i].at == CLAIM_NOT_TRACED;
 	for (size_t i = 0; i < evidence->npassed && cut; i++)
 		if (evidence->passed[i].story.traced)
-			claim_find_doors(evidence->passed[i].story.traced, evidence->atlas, parts, claim);
+			find_doors(evidence->passed[i].story.traced, evidence->atlas, parts, false, claim);
 }

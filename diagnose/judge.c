@@ -210,15 +210,18 @@ static struct error *try_all(struct judging *judging, bool orders)
 }
 
 /* The order turned round: the late step waits until the early one is not done any more. */
-static struct claim turned(const struct claim *claim)
+static struct claim turned(const struct evidence *evidence, const struct proposal *proposal)
 {
-	struct claim other = *claim;
+	const struct claim *claim = &proposal->claim;
+	const struct claim_parts parts = { .items = { proposal->parts.items[1], proposal->parts.items[0] },
+					   .n = 2 };
+	struct claim other = { .kind = CLAIM_ORDER_LAST, .nsteps = 2, .nroles = 2 };
 
-	other.kind = CLAIM_ORDER_LAST;
 	other.steps[0] = claim->steps[1];
 	other.steps[1] = claim->steps[0];
 	other.steps[0].role = 0;
 	other.steps[1].role = 1;
+	claim_find_doors(evidence->run, evidence->atlas, &parts, &other);
 	return other;
 }
 
@@ -233,7 +236,7 @@ static struct error *try_turned(struct judging *judging)
 		if (!claim_is_order(&proposal->claim) || !proposal->proof.mended || proposal->proof.turned)
 			continue;
 		proposal->proof.turned = true;
-		struct claim other = turned(&proposal->claim);
+		struct claim other = turned(&judging->evidence, proposal);
 
 		TRY(lab_try(&judging->lab, &other, &proof));
 		if (proof.mended && !proof.along.given_up)
@@ -360,7 +363,8 @@ static struct error *try_merged(struct judging *judging)
 	return try_all(judging, false);
 }
 
-/* A group that mends the program may be an order, told in a long way. */
+/* A group that mends the program may be an order, told in a long way. Not where both sides of the order are in sections
+ * of one lock: the program keeps them apart by that, and its sections are too short. */
 static struct error *try_inner_orders(struct judging *judging)
 {
 	struct proposals *proposals = &judging->proposals;
@@ -376,6 +380,8 @@ static struct error *try_inner_orders(struct judging *judging)
 	for (size_t i = known; i < proposals->n && !lab_is_over(&judging->lab); i++) {
 		struct proposal *order = &proposals->items[i];
 
+		if (order->claim.roles[0].ndoors)
+			continue;
 		TRY(lab_try(&judging->lab, &order->claim, &order->proof));
 		if (order->proof.mended)
 			TRY(lab_prove(&judging->lab, &order->claim, &order->proof));

@@ -64,8 +64,7 @@ size_t proposals_add(struct proposals *list, const struct evidence *evidence, en
 		if (evidence->passed[i].story.traced &&
 		    claim_is_mutual(evidence->passed[i].story.traced, evidence->atlas, &claim))
 			return SIZE_MAX;
-	if (kind == CLAIM_ATOMIC)
-		claim_find_later_doors(evidence, parts, &claim);
+	claim_find_later_doors(evidence, parts, &claim);
 	uint64_t gaps = kind == CLAIM_ATOMIC ? claim_find_exits(evidence, &claim) : 0;
 	size_t at = proposals_add_claim(list, evidence, &claim, parts);
 

@@ -60,6 +60,44 @@ int main(int argc, char **argv)
 	return argc == 1 && seats != 1 ? 3 : 0;
 }
 C
+	cat >till.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+int till;
+static int late;
+static void *coin(void *unused)
+{
+	pthread_mutex_lock(&lock);
+	till++;
+	pthread_mutex_unlock(&lock);
+	return unused;
+}
+static void *note(void *unused)
+{
+	pthread_mutex_lock(&lock);
+	till += 2;
+	pthread_mutex_unlock(&lock);
+	return unused;
+}
+static void *count(void *unused)
+{
+	pthread_mutex_lock(&lock);
+	if (till >= 3)
+		late = 1;
+	pthread_mutex_unlock(&lock);
+	return unused;
+}
+int main(void)
+{
+	void *(*const work[])(void *) = { coin, note, count };
+	pthread_t threads[3];
+	for (int i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, work[i], NULL);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	return late;
+}
+C
 	cat >early.c <<'C'
 #include <pthread.h>
 #include <stdio.h>
@@ -233,6 +271,18 @@ test_order() {
 	call diagnose --time 8 -j 1 --seed 2 -- ./early
 	screen "order violation"
 	expect out 'crashes at early.c:' "where it crashes"
+}
+
+# All sides are under one lock, which says nothing of who comes first: the reader comes too late, or too early.
+test_order_inside() {
+	call diagnose --budget 400 -j 2 --seed 1 --store inside --json -- ./till
+	expect_value '(f["class"], f["verdict"] != "guess")' "('order-violation', True)" "an order under one lock"
+	expect_value '[(x["kind"], x["line"]) for x in f["accesses"]]' \
+		"[('write', $(line till.c 'till += 2')), ('read', $(line till.c 'till >= 3'))]" "an order under one lock"
+	"$UNSNARL" cc -O1 -g -pthread "$SOURCE/tests/claims/early.c" -o given || exit 2
+	call diagnose --budget 400 -j 2 --seed 1 --store inside --json -- ./given locked
+	expect_value '(f["class"], f["verdict"])' "('order-violation', 'proven')" "too early, under one lock"
+	expect_value '[x["kind"] for x in f["accesses"]]' "['read', 'write']" "too early, under one lock"
 }
 
 # A block that is freed while it is in use: the freeing, where the block comes from, the
@@ -435,6 +485,7 @@ make_programs
 test_atomicity
 test_plain_crash
 test_order
+test_order_inside
 test_freed
 test_waits
 test_wakes

@@ -107,7 +107,7 @@ static void add_door(const struct world *world, struct claim *claim, uint32_t ro
 /* ---- all schedules with at most two forced switches ---- */
 
 struct counted {
-	unsigned runs, failed, given_up, stuck, occurred, before, after;
+	unsigned runs, failed, given_up, stuck, occurred, before, after, held, held_failed;
 };
 
 static void take(struct world *world, struct counted *counted)
@@ -123,6 +123,8 @@ static void take(struct world *world, struct counted *counted)
 			counted->stuck += report.outcome != OUTCOME_EXIT;
 			counted->given_up += report.claim.given_up > 0;
 			counted->occurred += report.claim.occurred > 0;
+			counted->held += report.claim.held > 0;
+			counted->held_failed += report.claim.held > 0 && report.label == LABEL_FAIL;
 			counted->before += (report.claim.orders & CLAIM_BEFORE) > 0;
 			counted->after += (report.claim.orders & CLAIM_AFTER) > 0;
 		}
@@ -278,6 +280,43 @@ static void test_early(void **state)
 	end(&world);
 }
 
+/* Both sides under one lock: who is too early waits before it takes the lock, or is let go inside. */
+static void test_early_inside(void **state)
+{
+	struct world world = begin("early", "locked");
+	struct claim claim = { .kind = CLAIM_ORDER };
+
+	(void)state;
+	add_step(&world, &claim, 0, 1, SITE_READ, "use");
+	add_step(&world, &claim, 1, 1, SITE_WRITE, "give");
+	claim.steps[0].thread = 1;
+	claim.steps[1].thread = 0;
+	assert_true(enumerate(&world, &claim, CLAIM_FORBID, 0, 1).given_up > 0);
+	add_door(&world, &claim, 0, "door");
+	add_door(&world, &claim, 1, "door of the giver");
+	check(&world, &claim, 0, 1);
+	end(&world);
+}
+
+/* A program that would end while a thread is held does so when that has done its step. */
+static void test_held_at_the_end(void **state)
+{
+	struct world world = begin("leaver", NULL);
+	struct claim claim = { .kind = CLAIM_ORDER_LAST };
+
+	(void)state;
+	add_step(&world, &claim, 0, 1, SITE_READ, "look");
+	add_step(&world, &claim, 1, 1, SITE_WRITE, "change");
+	claim.steps[0].thread = 1;
+	claim.steps[1].thread = 0;
+	struct counted without = enumerate(&world, &claim, CLAIM_FORBID, 0, 1);
+
+	assert_true(without.held > 0);
+	assert_int_equal(without.held_failed, without.held);
+	assert_int_equal(without.given_up + without.stuck, 0);
+	end(&world);
+}
+
 static void test_late(void **state)
 {
 	struct world world = begin("late", NULL);
@@ -341,6 +380,7 @@ static void test_never(void **state)
 	assert_int_equal(enumerate(&world, &claim, CLAIM_FORCE, 1, 2).occurred, 0);
 	claim.steps[3].occurrence = CLAIM_NEVER;
 	check(&world, &claim, 1, 2);
+	check_sides(&world, &claim); /* who comes first looks, and leaves */
 	end(&world);
 }
 
@@ -389,7 +429,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_update),       cmocka_unit_test(test_sections),
 		cmocka_unit_test(test_without_door), cmocka_unit_test(test_couple),
-		cmocka_unit_test(test_early),        cmocka_unit_test(test_late),
+		cmocka_unit_test(test_early),        cmocka_unit_test(test_early_inside),
+		cmocka_unit_test(test_late),         cmocka_unit_test(test_held_at_the_end),
 		cmocka_unit_test(test_fixed),        cmocka_unit_test(test_served),
 		cmocka_unit_test(test_never),        cmocka_unit_test(test_slow),
 		cmocka_unit_test(test_entries),

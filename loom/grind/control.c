@@ -167,6 +167,18 @@ void control_call(uint32_t site, Addr object)
 	set_patience(grind.thread);
 }
 
+void control_give_way(struct agent *me)
+{
+	me->yields = true;
+	control_call(0, 0);
+}
+
+void control_ends(void)
+{
+	if (grind.controlled && control.intervenes && grind.thread->agent)
+		intervene_ends(grind.thread->agent);
+}
+
 void control_yield(void)
 {
 	struct agent *me = grind.thread->agent;

@@ -36,8 +36,8 @@ struct agent {
 	uint64_t address, size;
 	uint64_t passed; /* points */
 	bool repeated, inside, yields;
-	bool let_go, held_softly; /* for intervene.c */
-	bool takes_signals;       /* in sigwait */
+	bool let_go, held, held_softly; /* for intervene.c */
+	bool takes_signals;             /* in sigwait */
 	/* What it waits for. */
 	uint32_t wait, result;
 	uint64_t object; /* the futex, or what else it sleeps on */
@@ -86,6 +86,7 @@ struct control {
 	struct agent **ready, **blocked, **candidates;
 	struct agent *few[4 * FEW_AGENTS];
 	uint32_t nready, nblocked, ntimed, ninputs, ndemoted;
+	uint32_t exiting; /* 1: one of those who are ready is about to end the program */
 	bool review;
 	/* Time, work, and what tells that nothing goes on. */
 	uint64_t now; /* virtual time in ns since the start */
@@ -129,6 +130,8 @@ void control_access(Addr address, SizeT size, uint32_t site, bool write);
 void control_wrote(void); /* the second half of an atomic update */
 void control_call(uint32_t site, Addr object);
 void control_yield(void);
+void control_ends(void);                 /* the program asks for its end */
+void control_give_way(struct agent *me); /* a point at which it does nothing */
 void control_finish(uint32_t end) __attribute__((noreturn));
 void control_uncontrolled(const char *what);
 void control_show_gdb(void);  /* the running thread stands where a debugger wants to see it */
@@ -296,6 +299,8 @@ void intervene(struct agent *me);
 bool intervene_lets_go(void);
 void intervene_spins(void);
 void intervene_ended(struct agent *me);
+bool intervene_holds_others(void);
+void intervene_ends(struct agent *me);
 void waking_missed(struct agent *me, uint64_t condition);
 bool waking_at_once(struct agent *me, uint64_t condition);
 bool waking_waits_on(struct agent *me);

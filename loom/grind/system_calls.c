@@ -211,6 +211,7 @@ void __wrap_vgPlain_client_syscall(ThreadId tid, UInt trc)
 	if (call.number == __NR_exit_group) {
 		exiting = true;
 		exit_status = call.a[0];
+		control_ends();
 		control_over();
 	}
 	if (call.number == __NR_set_tid_address)

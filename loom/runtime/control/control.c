@@ -53,12 +53,21 @@ enum wait_result control_wait(struct agent *me, uint32_t kind, uint64_t object, 
 
 /* ---- start ---- */
 
+void control_give_way(struct agent *me)
+{
+	me->yields = true;
+	control_call(me, &control);
+}
+
 /* The other threads may still do much before the last one has left: the end of main is a point, too. */
 static void point_at_exit(void)
 {
 	struct agent *me = control_me();
-	if (me)
-		control_call(me, &control);
+	if (!me)
+		return;
+	if (control.intervenes)
+		intervene_ends(me);
+	control_call(me, &control);
 }
 
 void control_prepare(void)

@@ -50,7 +50,8 @@ struct agent {
 	bool repeated;   /* a turn of a loop like many before, seldom worth a switch: policy_weigh */
 	bool inside;     /* in the scheduler or in a call whose points do not count */
 	bool yields;
-	bool let_go, held_softly; /* for intervene.c: it need not wait here; it may be let go for nothing */
+	bool let_go, held,
+		held_softly; /* for intervene.c: it need not wait here; it waits; it may be let go for nothing */
 	/* What it waits for; of a thread that was woken but has not run yet, what it waited for. */
 	uint32_t wait;
 	uint32_t result; /* enum wait_result */
@@ -97,7 +98,7 @@ struct agent {
 	} locks[LOCKS_KNOWN];
 	uint32_t nlocks;
 	bool missed; /* it waits, and the last broadcast came between its taking the mutex and its wait */
-	bool stuck; /* it waits in a circle: control_in_circle */
+	bool stuck;  /* it waits in a circle: control_in_circle */
 	/* Life. */
 	uint64_t stack_low, stack_size; /* low 0: where libc puts it */
 	pthread_t id;
@@ -123,6 +124,7 @@ struct control {
 	struct agent **ready, **blocked; /* those of agents.c */
 	struct agent **candidates;       /* twice as many: who may be chosen (policies.c) */
 	uint32_t nready, nblocked;       /* ready: by number; blocked: in the order in which they came */
+	uint32_t exiting;                /* 1: one of those who are ready is about to end the program */
 	uint32_t ntimed;                 /* blocked ones with a deadline */
 	uint32_t ninputs;                /* blocked ones that reality can wake (look) */
 	uint32_t arrived;                /* signals that came to threads without the token (handlers.c) */
@@ -257,6 +259,8 @@ HIDDEN void points_look(bool on);            /* short ways are closed, or open a
 HIDDEN uint32_t points_visit(uint32_t site); /* how many there were, this one included */
 /* A point: the call that stands at the thread's synchronisation site, on `object`. */
 HIDDEN void control_call(struct agent *me, const volatile void *object);
+/* A point at which `me` does nothing, so that others get a turn. */
+HIDDEN void control_give_way(struct agent *me);
 /* The same without a decision of its own. */
 HIDDEN void control_note_site(struct agent *me, const volatile void *object);
 HIDDEN void control_uncontrolled(const char *what);
@@ -305,6 +309,10 @@ HIDDEN bool intervene_lets_go(void);
 /* All others only spin, at one more point: they may wait for somebody who is held. */
 HIDDEN void intervene_spins(void);
 HIDDEN void intervene_ended(struct agent *me);
+/* Is anybody held now? */
+HIDDEN bool intervene_holds_others(void);
+/* `me` is about to end the program (program_exit.c). */
+HIDDEN void intervene_ends(struct agent *me);
 
 /* ---- waiting.c ---- */
 /* Blocks until somebody wakes the object's waiters, until the deadline, or until interrupted. */

@@ -152,17 +152,28 @@ static bool is_the_time(const struct agent *me, const struct claim_step *step)
 	return me->number == step->thread && agent_order(me) >= step->occurrence;
 }
 
+/* Before a lock inside which the early step would wait for a thread that needs it. The late thread itself may pass: it
+ * takes the lock for its own step. */
+static bool is_before_early_step(const struct agent *me, uint32_t mark)
+{
+	const struct claim *claim = intervene_claim();
+	return mark & MARK_DOOR(0) && !(mark & MARK_STEPS) && claim->kind != CLAIM_ORDER_ONCE &&
+	       me->number != claim->steps[1].thread;
+}
+
 static enum hold order_holds(struct agent *me, uint32_t mark)
 {
 	const struct claim *claim = intervene_claim();
-	if (!(mark & MARK_STEP(0)))
+	if (is_before_early_step(me, mark) && claim->kind != CLAIM_ORDER_LAST)
+		return order_places_served_somewhere(claim) ? HOLD_NOT : HOLD_FIRMLY;
+	if (!(mark & MARK_STEP(0)) && !is_before_early_step(me, mark))
 		return HOLD_NOT;
 	if (claim->kind == CLAIM_ORDER_ONCE)
 		return forbidding.once_done || !is_the_time(me, &claim->steps[0]) ? HOLD_NOT : HOLD_FIRMLY;
 	if (claim->kind == CLAIM_ORDER_LAST && me->number == claim->steps[1].thread)
 		return HOLD_NOT; /* the late thread cannot wait for its own end */
 	if (claim->kind == CLAIM_ORDER_LAST)
-		return control.nready + control.nblocked > 1 ? HOLD_FIRMLY : HOLD_NOT;
+		return control.nready + control.nblocked > 1 + control.exiting ? HOLD_FIRMLY : HOLD_NOT;
 	return order_places_served(me, claim) ? HOLD_NOT : HOLD_FIRMLY;
 }
 
@@ -311,6 +322,9 @@ static void atomic_passes(struct agent *me, uint32_t mark)
 	const struct claim *claim = intervene_claim();
 	struct group *group = group_of(me);
 	uint32_t index = 0;
+	for (uint32_t role = 1; role < claim->nroles; role++)
+		if (mark & MARK_EXIT(role))
+			sides_leave(me, role);
 	if (!(mark & MARK_STEPS)) {
 		for (uint32_t role = 0; role < claim->nroles && !group->open; role++)
 			if (mark & MARK_DOOR(role) && forbidding.steps[role] > 1)
@@ -432,10 +446,13 @@ static bool goes_in_vain(const struct agent *held)
 bool forbid_lets_go(struct agent *held)
 {
 	const struct claim *claim = intervene_claim();
+	/* Before a lock it has broken nothing yet: it will be asked again at its step. */
+	if (claim_is_order(claim) && !(intervene_mark(held->site) & MARK_STEPS))
+		return false;
 	if (goes_in_vain(held))
 		return false;
 	/* The last of the late steps has been done when only those who wait for it are left. */
-	return claim->kind != CLAIM_ORDER_LAST || control.nready ||
+	return claim->kind != CLAIM_ORDER_LAST || control.nready > control.exiting ||
 	       !order_places_late(held, &claim->steps[0]);
 }
 
@@ -446,6 +463,8 @@ bool forbid_lapses(void)
 	bool stays[AREA_SLOTS] = { false }, some = false;
 	if (intervene_claim()->kind != CLAIM_ATOMIC)
 		return false;
+	if (sides_lapse())
+		return true;
 	for (uint32_t i = 0; i < control.nblocked; i++)
 		stays[control.blocked[i]->thread->slot] =
 			control.blocked[i]->wait == WAIT_HELD ||
@@ -467,6 +486,8 @@ bool forbid_lapses(void)
 void forbid_ended(struct agent *me)
 {
 	close_group(group_of(me));
+	for (uint32_t role = 1; role < intervene_claim()->nroles; role++)
+		sides_leave(me, role);
 }
 
 void forbid_forgets(uint64_t address, uint64_t size)

@@ -109,10 +109,12 @@ void intervene(struct agent *me)
 	for (enum hold hold; !me->let_go && (hold = claim_holds(me, mark)) != HOLD_NOT;) {
 		uint32_t site = me->site;
 		me->held_softly = hold == HOLD_SOFTLY;
+		me->held = true;
 		intervene_counts()->held += hold == HOLD_FIRMLY;
 		control_wait(me, WAIT_HELD, 0, NEVER);
 		me->site = site;
 	}
+	me->held = false;
 	if (!mark)
 		return;
 	if (forbids)
@@ -155,6 +157,16 @@ void intervene_spins(void)
 	static uint32_t spins;
 	if (++spins % SPINS_MOST == 0)
 		intervene_lets_go();
+}
+
+bool intervene_holds_others(void)
+{
+	bool held = false;
+	for (uint32_t i = 0; i < control.nblocked; i++)
+		held |= control.blocked[i]->held;
+	for (uint32_t i = 0; i < control.nready; i++)
+		held |= control.ready[i]->held;
+	return held;
 }
 
 void intervene_ended(struct agent *me)

@@ -47,6 +47,21 @@ bool order_places_served(const struct agent *me, const struct claim *claim)
 		       : order_places_late(me, &claim->steps[0]);
 }
 
+static uint32_t times_in_all(const struct step_places *places)
+{
+	uint32_t times = 0;
+	for (uint32_t i = 0; i < places->n; i++)
+		times += places->times[i];
+	return times;
+}
+
+bool order_places_served_somewhere(const struct claim *claim)
+{
+	return order_places.late.n == PLACES_MOST ||
+	       times_in_all(&order_places.late) >
+		       (claim->kind == CLAIM_ORDER_EACH ? times_in_all(&order_places.early) : 0);
+}
+
 void order_places_pass(const struct agent *me, uint32_t mark)
 {
 	if (mark & MARK_STEP(0))

@@ -8,6 +8,8 @@
 /* Did the late step come at the place of `me`, in the number that its early step is to wait for? Not asked of what
  * is to wait until the late one is not done any more. */
 HIDDEN bool order_places_served(const struct agent *me, const struct claim *claim);
+/* Was it so at any place? Asked before a lock, where the place of the early step is not known yet. */
+HIDDEN bool order_places_served_somewhere(const struct claim *claim);
 /* Was the late step done at the place of `me` at all? */
 HIDDEN bool order_places_late(const struct agent *me, const struct claim_step *step);
 /* `me` does what it stands at. */

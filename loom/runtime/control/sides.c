@@ -14,6 +14,7 @@ struct seen_step {
 	struct range range;
 	uint32_t step, thread;
 	uint64_t time;
+	bool left; /* a first step whose role is over without the last one: it looked, and had nothing to do */
 };
 
 struct seen_group {
@@ -75,7 +76,48 @@ void sides_step(const struct agent *me, uint32_t step)
 	if (first && fresh && was_group_at(claimed->location, &at, me->number, false))
 		intervene_counts()->orders |= CLAIM_AFTER;
 	if ((first || last) && fresh && sides.nsteps < SEEN)
-		sides.steps[sides.nsteps++] = (struct seen_step){ at, step, me->number, now };
+		sides.steps[sides.nsteps++] = (struct seen_step){ at, step, me->number, now, false };
+}
+
+static bool joins(uint32_t thread)
+{
+	for (uint32_t i = 0; i < control.nblocked; i++)
+		if (control.blocked[i]->number == thread)
+			return control.blocked[i]->wait == WAIT_JOIN;
+	return false;
+}
+
+bool sides_lapse(void)
+{
+	bool some = false;
+	for (uint32_t i = 0; i < sides.nsteps; i++) {
+		struct seen_step *seen = &sides.steps[i];
+		if (seen->left || seen->step != sides.first[intervene_claim()->steps[seen->step].role] ||
+		    !joins(seen->thread))
+			continue;
+		seen->left = some = true;
+	}
+	if (!some || sides.others_done)
+		return false;
+	sides.others_done = true;
+	intervene_changed();
+	return true;
+}
+
+void sides_leave(const struct agent *me, uint32_t role)
+{
+	bool some = false;
+	for (uint32_t i = 0; i < sides.nsteps; i++) {
+		struct seen_step *seen = &sides.steps[i];
+		if (seen->thread != me->number || seen->left || seen->step != sides.first[role])
+			continue;
+		seen->left = some = true;
+		seen->time = sides_now();
+	}
+	if (!some || sides.others_done)
+		return;
+	sides.others_done = true;
+	intervene_changed();
 }
 
 static bool was_other_before(const struct agent *me, const struct range *ranges, uint64_t began)
@@ -85,7 +127,7 @@ static bool was_other_before(const struct agent *me, const struct range *ranges,
 		const struct seen_step *seen = &sides.steps[i];
 		const struct claim_step *claimed = &claim->steps[seen->step];
 		if (seen->thread != me->number && seen->time < began &&
-		    seen->step == sides.last[claimed->role] &&
+		    (seen->left || seen->step == sides.last[claimed->role]) &&
 		    (!seen->range.known ||
 		     ranges_meet(&ranges[claimed->location], seen->range.address, seen->range.size)))
 			return true;
@@ -96,6 +138,7 @@ static bool was_other_before(const struct agent *me, const struct range *ranges,
 void sides_group(const struct agent *me, const struct range *ranges, uint64_t began, bool same_code)
 {
 	uint32_t end = intervene_claim()->steps[sides.last[0]].location;
+	sides_lapse();
 	if (!sides.group_done) {
 		sides.group_done = true;
 		intervene_changed();
