@@ -155,7 +155,8 @@ static char *for_memory(const struct finding *finding)
 {
 	const struct finding_accesses *accesses = &finding->accesses;
 
-	if (is_of_several_threads(finding))
+	/* Which came first says nothing where no run passed. */
+	if (is_of_several_threads(finding) && finding->runs.passed)
 		return memory_string("Hold one lock around all that these threads do with this memory, from "
 				     "where they find it to their last use.");
 	if (accesses->n == 1 && accesses->items[0].kind == SITE_WRITE)
