@@ -435,7 +435,7 @@ void forbid_continues(struct agent *me, uint32_t mark, uint64_t address, uint64_
 static bool goes_in_vain(const struct agent *held)
 {
 	const struct claim *claim = intervene_claim();
-	if ((claim->kind != CLAIM_ORDER && claim->kind != CLAIM_ORDER_EACH) || !claim->steps[0].location ||
+	if (claim->kind < CLAIM_ORDER || claim->kind > CLAIM_ORDER_LAST || !claim->steps[0].location ||
 	    forbidding.nin_vain == IN_VAIN_MOST)
 		return false;
 	forbidding.in_vain[forbidding.nin_vain++] = (struct range){ held->address, held->size, true };
@@ -449,11 +449,12 @@ bool forbid_lets_go(struct agent *held)
 	/* Before a lock it has broken nothing yet: it will be asked again at its step. */
 	if (claim_is_order(claim) && !(intervene_mark(held->site) & MARK_STEPS))
 		return false;
-	if (goes_in_vain(held))
-		return false;
 	/* The last of the late steps has been done when only those who wait for it are left. */
-	return claim->kind != CLAIM_ORDER_LAST || control.nready > control.exiting ||
-	       !order_places_late(held, &claim->steps[0]);
+	if (claim->kind == CLAIM_ORDER_LAST && control.nready > control.exiting)
+		return true;
+	if (claim->kind == CLAIM_ORDER_LAST && order_places_late(held, &claim->steps[0]))
+		return false;
+	return !goes_in_vain(held);
 }
 
 /* A group whose thread waits, not for a lock, or spins, while others are held may be one whose last step does not come
