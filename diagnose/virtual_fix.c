@@ -82,25 +82,63 @@ static void find_own(const struct evidence *evidence, struct around *around)
 	}
 }
 
+/* What a thread of a passing run did behind one of its accesses, as what the stopped thread was about to do. */
+static void add_awaited(const struct evidence *evidence, const struct observations *passed, size_t last,
+			struct around *around)
+{
+	uint32_t thread = passed->events[last].thread;
+	size_t seen = 0;
+
+	for (size_t i = last + 1; i < passed->nevents && seen < WINDOW && around->nafter < OWN_MOST; i++) {
+		const struct event *event = &passed->events[i];
+
+		if (event->thread != thread)
+			continue;
+		struct claim_part part = claim_part_of(passed, evidence->atlas, i);
+
+		seen++;
+		part.thread = around->gap.thread;
+		part.at = CLAIM_NOT_TRACED;
+		part.missing = true;
+		if (meets_gap(evidence, &around->gap, event))
+			add_own(around->after, &around->nafter, &part, event);
+	}
+}
+
+/* The last access of the same thread that comes before the switch by its number; SIZE_MAX: it has not made so many. */
+static size_t find_by_number(const struct observations *passed, const struct gap *gap)
+{
+	size_t own = 0;
+
+	for (size_t i = 0; i < passed->nevents; i++)
+		if (passed->events[i].thread == gap->thread && ++own == gap->own)
+			return i;
+	return SIZE_MAX;
+}
+
+/* An access of any thread that is as the last one before the switch that matters. */
+static size_t find_by_place(const struct observations *passed, const struct event *last)
+{
+	for (size_t i = 0; i < passed->nevents; i++)
+		if (passed->events[i].site == last->site && passed->events[i].address == last->address &&
+		    passed->events[i].write == last->write)
+			return i;
+	return SIZE_MAX;
+}
+
 /* The run ended before the thread went on: a passing run shows what it was about to do. */
 static void find_awaited(const struct evidence *evidence, struct around *around)
 {
-	for (size_t p = 0; p < evidence->npassed && !around->nafter; p++) {
-		const struct observations *passed = evidence->passed[p].story.traced;
-		size_t own = 0;
+	for (unsigned way = 0; way < 2; way++)
+		for (size_t p = 0; p < evidence->npassed && !around->nafter && around->nbefore; p++) {
+			const struct observations *passed = evidence->passed[p].story.traced;
+			size_t at = !passed ? SIZE_MAX
+				    : way   ? find_by_number(passed, &around->gap)
+					    : find_by_place(passed, &around->before[0].event);
 
-		for (size_t i = 0; passed && i < passed->nevents; i++) {
-			const struct event *event = &passed->events[i];
-			struct claim_part part = claim_part_of(passed, evidence->atlas, i);
-
-			if (event->thread != around->gap.thread || own++ < around->gap.own)
-				continue;
-			part.at = CLAIM_NOT_TRACED;
-			part.missing = true;
-			if (own < around->gap.own + WINDOW && meets_gap(evidence, &around->gap, event))
-				add_own(around->after, &around->nafter, &part, event);
+			if (at != SIZE_MAX)
+				add_awaited(evidence, passed, at, around);
 		}
-	}
 }
 
 static void add_other(const struct evidence *evidence, struct around *around, size_t event)

@@ -224,6 +224,27 @@ static void test_sections(void **state)
 	end(&world);
 }
 
+/* A lock for each thing: threads inside two of them do not keep each other out. */
+static void test_two_locks(void **state)
+{
+	struct world world = begin("accounts", NULL);
+	struct claim claim = update_claim(&world);
+
+	(void)state;
+	claim.steps[1] = claim.steps[2];
+	claim.steps[1].role = 1;
+	add_door(&world, &claim, 0, "door");
+	add_door(&world, &claim, 1, "door");
+	struct counted plain = enumerate(&world, NULL, CLAIM_UNUSED, 1, 2);
+	struct counted without = enumerate(&world, &claim, CLAIM_FORBID, 1, 2);
+
+	assert_true(plain.failed > 0);
+	assert_int_equal(without.failed, 0);
+	assert_int_equal(without.stuck, 0);
+	assert_int_equal(without.given_up, 0);
+	end(&world);
+}
+
 /* Without the door somebody must be let go in some schedule, but nobody is left waiting. */
 static void test_without_door(void **state)
 {
@@ -427,12 +448,19 @@ static void test_entries(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_update),       cmocka_unit_test(test_sections),
-		cmocka_unit_test(test_without_door), cmocka_unit_test(test_couple),
-		cmocka_unit_test(test_early),        cmocka_unit_test(test_early_inside),
-		cmocka_unit_test(test_late),         cmocka_unit_test(test_held_at_the_end),
-		cmocka_unit_test(test_fixed),        cmocka_unit_test(test_served),
-		cmocka_unit_test(test_never),        cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_update),
+		cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_two_locks),
+		cmocka_unit_test(test_without_door),
+		cmocka_unit_test(test_couple),
+		cmocka_unit_test(test_early),
+		cmocka_unit_test(test_early_inside),
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_held_at_the_end),
+		cmocka_unit_test(test_fixed),
+		cmocka_unit_test(test_served),
+		cmocka_unit_test(test_never),
+		cmocka_unit_test(test_slow),
 		cmocka_unit_test(test_entries),
 	};
 

@@ -205,9 +205,17 @@ static void order_passes(struct agent *me, uint32_t mark)
 
 /* ---- atomicity ---- */
 
+/* Of two threads that are each behind a door and before their first step neither knows the other's place. With two locks
+ * they are at two things, most likely; if not, whoever comes second to its step waits there. */
+static bool is_elsewhere(const struct group *mine, const struct group *other)
+{
+	return mine->open && mine->tentative && other->tentative && mine->door != other->door;
+}
+
 /* Does another thread's open group keep `me` from beginning or doing a step of `role`? */
 static bool is_kept_out(const struct agent *me, uint32_t role, const struct claim_step *step)
 {
+	const struct group *mine = group_of(me);
 	for (uint32_t slot = 1, left = forbidding.nopen; left && slot < AREA_SLOTS; slot++) {
 		const struct group *group = &forbidding.groups[slot];
 		if (!group->open)
@@ -218,7 +226,7 @@ static bool is_kept_out(const struct agent *me, uint32_t role, const struct clai
 		if (!step) { /* at a door: of the same lock, or of one that is not known */
 			if (!group->door || group->door == me->address)
 				return true;
-		} else if (!(group->tentative && forbidding.steps[role] == 1) &&
+		} else if (!(group->tentative && forbidding.steps[role] == 1) && !is_elsewhere(mine, group) &&
 			   (!step->location ||
 			    ranges_meet(&group->ranges[step->location], me->address, me->size))) {
 			return true;
