@@ -20,6 +20,9 @@ struct walker { /* a thread */
 	struct lock_stack locks;
 	bool within[CLAIM_ROLES]; /* between first and last step of the role */
 	uint32_t taken[CLAIM_ROLES][LOCK_STACK_MOST], ntaken[CLAIM_ROLES];
+	bool others[CLAIM_ROLES][LOCK_STACK_MOST]; /* of `taken`: not a lock that it held at the first step */
+	uint64_t held[CLAIM_ROLES][LOCK_STACK_MOST];
+	uint32_t nheld[CLAIM_ROLES];
 };
 
 struct survey {
@@ -33,6 +36,8 @@ struct survey {
 	struct walker *walkers;               /* by thread */
 	uint32_t needed[SITES_MOST], nneeded; /* taken between a role's steps */
 	uint32_t takers[SITES_MOST];          /* bits: which roles do so */
+	uint32_t strangers
+		[SITES_MOST]; /* bits: roles that take another lock there than they held at their first step */
 	struct {
 		uint32_t role, site;
 		uint32_t outside; /* locks that were held when it was taken */
@@ -40,7 +45,7 @@ struct survey {
 	uint32_t ninside;
 };
 
-static void note_needed(struct survey *survey, uint32_t role, uint32_t site)
+static void note_needed(struct survey *survey, uint32_t role, uint32_t site, bool other)
 {
 	uint32_t i = 0;
 
@@ -51,6 +56,7 @@ static void note_needed(struct survey *survey, uint32_t role, uint32_t site)
 	survey->nneeded += i == survey->nneeded;
 	survey->needed[i] = site;
 	survey->takers[i] |= 1u << role;
+	survey->strangers[i] |= (uint32_t)other << role;
 }
 
 static void note_inside(struct survey *survey, uint32_t role, uint32_t site, uint32_t outside)
@@ -75,6 +81,14 @@ static bool is_on_the_way(const struct survey *survey, const struct call *call)
 	       (late->at == CLAIM_NOT_TRACED || call->before <= late->at);
 }
 
+static bool was_held(const struct walker *walker, uint32_t role, uint64_t object)
+{
+	for (uint32_t i = 0; i < walker->nheld[role]; i++)
+		if (walker->held[role][i] == object)
+			return true;
+	return false;
+}
+
 static void walk_call(struct survey *survey, const struct call *call)
 {
 	struct walker *walker = &survey->walkers[call->thread];
@@ -83,10 +97,14 @@ static void walk_call(struct survey *survey, const struct call *call)
 		return;
 	lock_stack_follow(&walker->locks, call);
 	if (is_on_the_way(survey, call))
-		note_needed(survey, 1, call->site);
+		note_needed(survey, 1, call->site, false);
 	for (uint32_t role = 0; call->kind == CALL_ACQUIRE && role < survey->claim->nroles; role++)
-		if (walker->within[role] && walker->ntaken[role] < LOCK_STACK_MOST)
-			walker->taken[role][walker->ntaken[role]++] = call->site;
+		if (walker->within[role] && walker->ntaken[role] < LOCK_STACK_MOST) {
+			uint32_t n = walker->ntaken[role]++;
+
+			walker->taken[role][n] = call->site;
+			walker->others[role][n] = !was_held(walker, role, call->object);
+		}
 }
 
 static void walk_event_of_order(struct survey *survey, const struct event *event, unsigned steps)
@@ -96,7 +114,7 @@ static void walk_event_of_order(struct survey *survey, const struct event *event
 	for (uint32_t role = 0; role < 2; role++)
 		for (uint32_t i = 0; i < locks->n && steps >> role & 1; i++) {
 			note_inside(survey, role, locks->held[i].site, i);
-			note_needed(survey, role, locks->held[i].site);
+			note_needed(survey, role, locks->held[i].site, false);
 		}
 }
 
@@ -107,13 +125,16 @@ static void walk_event_of_group(struct survey *survey, const struct event *event
 	for (uint32_t role = 0; steps && role < survey->claim->nroles; role++) {
 		if (walker->within[role] && steps >> survey->last[role] & 1) {
 			for (uint32_t i = 0; i < walker->ntaken[role]; i++)
-				note_needed(survey, role, walker->taken[role][i]);
+				note_needed(survey, role, walker->taken[role][i], walker->others[role][i]);
 			walker->within[role] = false;
 		}
 		if (!(steps >> survey->first[role] & 1))
 			continue;
-		for (uint32_t i = 0; i < walker->locks.n; i++)
+		walker->nheld[role] = walker->locks.n;
+		for (uint32_t i = 0; i < walker->locks.n; i++) {
 			note_inside(survey, role, walker->locks.held[i].site, i);
+			walker->held[role][i] = walker->locks.held[i].object;
+		}
 		walker->within[role] = survey->steps[role] > 1;
 		walker->ntaken[role] = 0;
 	}
@@ -205,6 +226,17 @@ static bool passes_doors(const struct survey *survey, uint32_t role)
 	return false;
 }
 
+/* Does the role take, between its steps, other locks that others hold at theirs? */
+static bool takes_many(const struct survey *survey, uint32_t role)
+{
+	for (uint32_t i = 0; i < survey->nneeded; i++)
+		for (uint32_t j = 0; j < survey->ninside && survey->strangers[i] >> role & 1; j++)
+			if (survey->inside[j].role != role &&
+			    share_lock(survey->run, survey->needed[i], survey->inside[j].site))
+				return true;
+	return false;
+}
+
 /* All sites of the call, each once. */
 static void add_door(const struct survey *survey, struct claim_role *role, uint32_t number)
 {
@@ -245,8 +277,10 @@ static void find_doors(const struct observations *run, const struct atlas *atlas
 			    is_needed(&survey, survey.inside[i].role, survey.inside[i].site))
 				add_door(&survey, &claim->roles[survey.inside[i].role],
 					 survey.inside[i].site);
-	for (uint32_t role = 0; claim->kind == CLAIM_ATOMIC && role < claim->nroles; role++)
+	for (uint32_t role = 0; claim->kind == CLAIM_ATOMIC && role < claim->nroles; role++) {
 		claim->roles[role].passes_doors |= passes_doors(&survey, role);
+		claim->roles[role].many_locks |= takes_many(&survey, role);
+	}
 	free(survey.walkers);
 	free(survey.bits);
 }

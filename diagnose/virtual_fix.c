@@ -355,6 +355,22 @@ static struct error *grow(struct search *search, size_t *begin, size_t *end, boo
 	return NULL;
 }
 
+/* No group mends alone: what the others did may have to be one step, too. A couple on two locations has a group on either
+ * side; the smallest are proposed. */
+static void tell_couples(const struct search *search, struct proposals *list)
+{
+	const struct around *around = &search->around;
+
+	for (size_t size = 0; size < SMALL; size++)
+		for (size_t begin = 0; begin <= size; begin++) {
+			size_t end = size - begin;
+
+			if (begin < around->nbefore && end < around->nafter &&
+			    around->before[begin].event.address != around->after[end].event.address)
+				tell_group(search, begin, end, list);
+		}
+}
+
 static struct error *look_at_switch(struct search *search, struct proposals *list)
 {
 	struct around *around = &search->around;
@@ -373,8 +389,10 @@ static struct error *look_at_switch(struct search *search, struct proposals *lis
 		begin = around->nbefore - 1;
 		end = around->nafter - 1;
 		TRY(mends(search, begin, end, &yes));
-		if (!yes)
+		if (!yes) {
+			tell_couples(search, list);
 			return NULL;
+		}
 		TRY(shrink_end(search, true, around->nbefore, &begin, &end));
 		TRY(shrink_end(search, false, around->nafter, &begin, &end));
 	}

@@ -12,7 +12,7 @@
 
 #define AREA_ENVIRONMENT "UNSNARL_AREA" /* number of the inherited descriptor */
 #define AREA_MAGIC 0x61657261736e75ull  /* "unsarea" */
-#define AREA_VERSION 12u
+#define AREA_VERSION 13u
 
 /* Bits of area_options.observe. */
 enum {

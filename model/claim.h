@@ -63,6 +63,8 @@ struct claim_role {
 		linger; /* accesses behind its last step in which it may come again, in a loop; 0: it is over at once */
 	uint32_t
 		passes_doors; /* 1: it comes to doors of its own between its steps, too: there it does not begin anew */
+	uint32_t
+		many_locks; /* 1: between its steps it takes others of its doors' locks, which its first step does not tell */
 };
 
 struct claim {

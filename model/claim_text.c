@@ -52,7 +52,8 @@ void claim_write(FILE *out, const struct claim *claim, const struct site *(*find
 		put_sites(out, claim->roles[i].doors, claim->roles[i].ndoors);
 		fprintf(out, "\nexits");
 		put_sites(out, claim->roles[i].exits, claim->roles[i].nexits);
-		fprintf(out, "%s\n", claim->roles[i].passes_doors ? "\npasses doors" : "");
+		fprintf(out, "%s%s\n", claim->roles[i].passes_doors ? "\npasses doors" : "",
+			claim->roles[i].many_locks ? "\nmany locks" : "");
 	}
 	for (uint32_t i = 0; i < claim->nsteps && i < CLAIM_STEPS; i++) {
 		const struct claim_step *step = &claim->steps[i];
@@ -217,6 +218,12 @@ static struct error *get_line(const struct text *text, char *line, struct claim 
 		return !strcmp(next_word(&line), "doors") && !*next_word(&line)
 			       ? NULL
 			       : wrong(text, "it is 'passes doors'");
+	}
+	if (!strcmp(word, "many") && out->nroles) {
+		out->roles[out->nroles - 1].many_locks = 1;
+		return !strcmp(next_word(&line), "locks") && !*next_word(&line)
+			       ? NULL
+			       : wrong(text, "it is 'many locks'");
 	}
 	if (!strcmp(word, "step"))
 		return out->nsteps < CLAIM_STEPS && get_step(line, &out->steps[out->nsteps++])

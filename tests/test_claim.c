@@ -49,6 +49,7 @@ static struct claim random_claim(void)
 		for (uint32_t j = 0; j < claim.roles[i].ndoors; j++)
 			claim.roles[i].doors[j] = (uint64_t)rand();
 		claim.roles[i].passes_doors = dice(2);
+		claim.roles[i].many_locks = dice(2);
 		claim.roles[i].nexits = dice(CLAIM_EXITS + 1);
 		for (uint32_t j = 0; j < claim.roles[i].nexits; j++)
 			claim.roles[i].exits[j] = (uint64_t)rand();

@@ -245,6 +245,28 @@ static void test_two_locks(void **state)
 	end(&world);
 }
 
+/* Both sides are groups, under a lock for each of their places, and one of them goes round a loop. */
+static void test_many_locks(void **state)
+{
+	struct world world = begin("audit", NULL);
+	struct claim claim = { .kind = CLAIM_ATOMIC };
+
+	(void)state;
+	add_step(&world, &claim, 0, 1, SITE_WRITE, "take");
+	add_step(&world, &claim, 1, 1, SITE_READ, "look");
+	add_step(&world, &claim, 1, 2, SITE_READ, "look");
+	add_step(&world, &claim, 0, 2, SITE_WRITE, "give");
+	add_door(&world, &claim, 0, "door of the giver");
+	add_door(&world, &claim, 1, "door");
+	for (uint32_t i = 0; i < 2; i++) {
+		claim.roles[i].many_locks = 1;
+		claim.roles[i].linger = 1;
+	}
+	claim.roles[1].passes_doors = 1;
+	check(&world, &claim, 1, 2);
+	end(&world);
+}
+
 /* Without the door somebody must be let go in some schedule, but nobody is left waiting. */
 static void test_without_door(void **state)
 {
@@ -448,19 +470,13 @@ static void test_entries(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_update),
-		cmocka_unit_test(test_sections),
-		cmocka_unit_test(test_two_locks),
-		cmocka_unit_test(test_without_door),
-		cmocka_unit_test(test_couple),
-		cmocka_unit_test(test_early),
-		cmocka_unit_test(test_early_inside),
-		cmocka_unit_test(test_late),
-		cmocka_unit_test(test_held_at_the_end),
-		cmocka_unit_test(test_fixed),
-		cmocka_unit_test(test_served),
-		cmocka_unit_test(test_never),
-		cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_update),       cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_many_locks),   cmocka_unit_test(test_two_locks),
+		cmocka_unit_test(test_without_door), cmocka_unit_test(test_couple),
+		cmocka_unit_test(test_early),        cmocka_unit_test(test_early_inside),
+		cmocka_unit_test(test_late),         cmocka_unit_test(test_held_at_the_end),
+		cmocka_unit_test(test_fixed),        cmocka_unit_test(test_served),
+		cmocka_unit_test(test_never),        cmocka_unit_test(test_slow),
 		cmocka_unit_test(test_entries),
 	};
 

@@ -223,8 +223,9 @@ static bool is_kept_out(const struct agent *me, uint32_t role, const struct clai
 		left--;
 		if (slot == me->thread->slot || !forbidding.conflict[role][group->role])
 			continue;
-		if (!step) { /* at a door: of the same lock, or of one that is not known */
-			if (!group->door || group->door == me->address)
+		if (!step) { /* at a door: of the same lock, or of one that is not known or is to come */
+			if (!group->door || group->door == me->address ||
+			    intervene_claim()->roles[group->role].many_locks)
 				return true;
 		} else if (!(group->tentative && forbidding.steps[role] == 1) && !is_elsewhere(mine, group) &&
 			   (!step->location ||

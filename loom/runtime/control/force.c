@@ -66,12 +66,23 @@ static bool force_fits(struct agent *me, const struct claim_step *step)
 	return !step->location || ranges_meet(&forcing.ranges[step->location], me->address, me->size);
 }
 
+/* Is it the next one of its role? A loop may come to the place of a later step before that of the next one. */
+static bool is_next_of_role(uint32_t step)
+{
+	const struct claim *claim = intervene_claim();
+	uint32_t i = forcing.at;
+	while (claim->steps[i].role != claim->steps[step].role)
+		i++;
+	return i == step;
+}
+
 /* The first step from the attempt's on that `me` stands at; nsteps when there is none. */
 static uint32_t force_step_at(struct agent *me, uint32_t mark)
 {
 	const struct claim *claim = intervene_claim();
 	uint32_t i = forcing.at;
-	while (i < claim->nsteps && !(mark & MARK_STEP(i) && force_fits(me, &claim->steps[i])))
+	while (i < claim->nsteps &&
+	       !(mark & MARK_STEP(i) && is_next_of_role(i) && force_fits(me, &claim->steps[i])))
 		i++;
 	return i;
 }
