@@ -44,7 +44,7 @@ static void raw_munmap(void *at, size_t size)
 /* Tables from the front of the region, and from farther behind; what is left of each. */
 static struct pool {
 	uint64_t next, end;
-} pools[] = { { TABLES_START, BLOCKS_START }, { FAR_TABLES_START, READERS_START } };
+} pools[] = { { TABLES_START, MARKS_START }, { FAR_TABLES_START, READERS_START } };
 
 static void *take_table(struct pool *pool, size_t size)
 {
@@ -233,8 +233,8 @@ static void prepare_observing(void)
 	history_start();
 	observe_start();
 	objects_prepare();
-	heap_prepare();
 	control_prepare();
+	heap_prepare();
 	units_prepare();
 	thread_start();
 	pthread_atfork(control_before_fork, NULL, after_fork_in_child);
