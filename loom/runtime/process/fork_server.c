@@ -131,7 +131,6 @@ bool server_prepare(char **environment)
 		raw_close(area_wanted);
 	}
 	units_find_program();
-	text_prepare();
 	return true;
 }
 

@@ -291,6 +291,9 @@ static void start(int argc, char **argv, char **environment)
 	/* Later it might be in a signal handler, where looking up is not allowed. */
 	interpose_resolve();
 	runtime.serves = server_prepare(environment);
+	/* Of every run, forked or not: libc keeps a list of such calls on the heap. */
+	if (runtime.serves || value)
+		text_prepare();
 	if (runtime.serves)
 		return;
 	int descriptor = area_descriptor(value);

@@ -30,8 +30,8 @@ static int page_map = -1; /* of the run that learns */
 /* Shared with it, beside the note and as that one where the program has nothing. */
 #define LESSON_START (NOTE_START + 0x100000ull)
 static struct lesson {
-	bool learnt;
-	bool needed[PAGES_MOST];
+	uint8_t learnt;
+	uint8_t needed[PAGES_MOST];
 } *lesson;
 _Static_assert(LESSON_START + sizeof(struct lesson) <= REGION_START, "the lesson lies on no table");
 
@@ -66,7 +66,7 @@ static void finish_lesson(void *nothing)
 {
 	(void)nothing;
 	if (page_map >= 0 && each_page(page_map, note_need))
-		lesson->learnt = true;
+		lesson->learnt = 1;
 }
 
 void text_prepare(void)
