@@ -347,9 +347,9 @@ struct area_schedule {
 	struct area_fault fault;
 	struct area_wait waits[AREA_SLOTS];
 	char uncontrolled[AREA_UNCONTROLLED_BYTES]; /* what was not under control, one name per line */
+	uint64_t sites[AREA_POINT_SITES]; /* ids in rising order: accesses there are always points */
 	struct area_turn turns[AREA_TURNS];
 	struct area_turn plan[AREA_TURNS];
-	uint64_t sites[AREA_POINT_SITES]; /* ids in rising order: accesses there are always points */
 };
 
 #define AREA_HEAD_SIZE 4096u

@@ -581,6 +581,52 @@ test_servers() {
 	verdict $? "nothing is left running of runs that leave something behind"
 }
 
+# The program fails where pages of its text are private copies, which only a server makes, and keeps the number of
+# the next descriptor.
+test_text() {
+	cat >text.c <<'C'
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static int turns;
+static void *take(void *unused)
+{
+	turns++;
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	char line[4096];
+	long kib, copied = 0;
+	int text = 0;
+	pthread_create(&thread, NULL, take, NULL);
+	turns++;
+	pthread_join(thread, NULL);
+	if (open("/dev/null", O_RDONLY) != 3)
+		return 2;
+	FILE *maps = fopen("/proc/self/smaps", "r");
+	while (maps && fgets(line, sizeof line, maps)) {
+		if (strstr(line, "p 0")) /* a mapping's first line */
+			text = strstr(line, " r-xp ") && strstr(line, "/text\n");
+		if (text && sscanf(line, "Anonymous: %ld", &kib) == 1)
+			copied += kib;
+	}
+	if (argc > 1)
+		_Exit(copied > 0);
+	return copied > 0;
+}
+C
+	"$UNSNARL" cc -O1 -g -pthread -o text text.c
+	call hunt --json --seed 1 --budget 40 --keep-going --no-reduce --passes 0 -j1 --store t -- ./text
+	expect_value 'a["schedules"], 0 < a["failed"] < 40, a["failure"]["code"]' '(40, True, 1)' \
+		"runs of a server inherit the text that one of them needed"
+	call hunt --json --seed 1 --budget 40 --keep-going --no-reduce --passes 0 -j1 --store t -- ./text leave
+	expect_value 'a["schedules"], a["failed"]' '(40, 0)' "nothing is learnt of runs that leave without exit handlers"
+}
+
 test_interrupt() {
 	local name=interrupted-$$ # what no test beside this one uses
 	cp good $name
@@ -618,6 +664,7 @@ test_real_wait
 test_no_choice
 test_mistakes
 test_servers
+test_text
 test_interrupt
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]

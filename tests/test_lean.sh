@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The tool carries nothing that a verb does not need: LLVM is loaded by cc alone, and
-# what exec takes for itself is not said of the program.
+# what exec takes for itself is not said of the program. Nor does an observed program
+# carry what only others need.
 . "$(dirname "$0")/counting.sh"
 
 ! ldd "$UNSNARL" | grep -q LLVM
@@ -23,6 +24,10 @@ int main(void)
 C
 "$UNSNARL" cc -O1 peak.c -o peak
 verdict $? "cc loads what it needs"
+# What each thread of each run has to make ready (the guard's memos take seven KiB).
+size=$(($(readelf -lW peak | awk '$1 == "TLS" { print $6 }')))
+[ "$size" -gt 0 ] && [ "$size" -le 1024 ]
+verdict $? "threads of an observed program have $size bytes of the runtime's own"
 for observe in all none; do
 	call exec --observe $observe -- ./peak
 	expect_status 0 "exec --observe $observe: the peak is the program's own"

@@ -217,7 +217,7 @@ static struct error *add_runtime(struct command *command)
 {
 	_cleanup_free_ char *archive = NULL, *symbols = NULL, *guard = NULL;
 	TRY(installed_find("libunsnarl_rt.a", &archive));
-	TRY(installed_find("libunsnarl_guard.a", &guard));
+	TRY(installed_find("libunsnarl_armed.a", &guard));
 	TRY(installed_find("runtime.symbols", &symbols));
 	command_add(command, "-Wl,--whole-archive");
 	command_add(command, command_own(command, memory_string(archive)));

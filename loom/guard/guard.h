@@ -132,7 +132,9 @@ bool guard_may_follow(uint64_t address, uint32_t site); /* what is on record the
 
 /* Steps within the sets that a thread did: at this site from this state to that one. Where accesses of several
  * threads lie side by side one memo of a site is not enough. */
+#ifndef GUARD_STEPS
 #define GUARD_STEPS 128u
+#endif
 extern __thread struct guard_step {
 	uint64_t site, from, to;
 } guard_steps[GUARD_STEPS];

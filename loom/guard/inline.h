@@ -11,8 +11,10 @@
 #ifndef GUARD_WINDOW_BITS
 #define GUARD_WINDOW_BITS 42u
 #endif
-#define GUARD_GRAINS 4u  /* locations of 1, 2, 4 and 8 bytes have maps of their own */
+#define GUARD_GRAINS 4u /* locations of 1, 2, 4 and 8 bytes have maps of their own */
+#ifndef GUARD_MEMOS
 #define GUARD_MEMOS 256u /* sites with a memo: 4 KiB of every thread */
+#endif
 #define GUARD_NO_STATE UINT64_MAX
 /* Where the guard is off all locations have this state, which is none that an access leaves: every memo begins
  * with it as the one that nothing changes. */

@@ -49,7 +49,7 @@ static char *all_marks; /* SPANS of them */
 
 void heap_prepare(void)
 {
-	all_marks = runtime_map_far((size_t)SPANS * SPAN_MARKS);
+	all_marks = runtime_map(0, (size_t)SPANS * SPAN_MARKS);
 }
 
 /* ---- marks ---- */

@@ -6,7 +6,7 @@
 #define OBJECTS_MOST (1u << 20)
 #define OBJECT_HEADS 256u
 
-#define OBJECTS_NEAR 100u
+#define OBJECTS_NEAR 32u
 
 static struct object *objects, *near_objects; /* the first OBJECTS_NEAR are near ones */
 static HOT uint32_t nobjects;

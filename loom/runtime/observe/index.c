@@ -4,10 +4,11 @@
  * entry's number and bits of its hash, so that hardly any other entry is looked at. */
 #include "loom/runtime/observe/cells.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
-#define FIRST_BITS 10u /* one page */
-#define LEVELS 13u     /* each twice the one before */
+#define FIRST_BITS 9u /* two tables in a page: few runs have more than 384 of anything */
+#define LEVELS 14u    /* each twice the one before */
 
 static uint32_t level_size(uint32_t level)
 {
@@ -46,7 +47,7 @@ void index_start_far(struct index *index)
 
 void index_clear(struct index *index)
 {
-	madvise(index->first, FIRST_BYTES, MADV_DONTNEED);
+	memset(index->first, 0, FIRST_BYTES);
 	madvise(index->slots, sizeof(uint32_t) * level_start(LEVELS), MADV_DONTNEED);
 }
 

@@ -115,7 +115,7 @@ static inline uint64_t low_without_context(uint64_t low)
 #define MEMOS_SIZE (1ull << 30) /* of one slot */
 
 /* A site's mark, a byte for all threads: 0 until it is logged that the site found nobody before it. */
-#define MARKS_START 0x231000000000ull
+#define MARKS_START 0x220038000000ull
 #define MARKS_SIZE (1ull << 22)
 /* Behind the marks another byte: under control, 0 until it is known that accesses at the site need not all be
  * seen (points.c). */

@@ -204,9 +204,11 @@ void server_loop(void)
 			raw_call(SYS_fchdir, descriptors[0], 0, 0, 0, 0, 0);
 			raw_close(descriptors[0]);
 		}
+		text_before_run();
 		int pid = fork_run(note);
 		if (pid == 0) {
 			begin_run(parent);
+			text_begin_run(area_wanted + 2);
 			return;
 		}
 		if (pid < 0) {

@@ -41,10 +41,12 @@ static void raw_munmap(void *at, size_t size)
 	raw_call(SYS_munmap, (long)at, (long)size, 0, 0, 0, 0);
 }
 
+#define NEAR_SIZE 65536ull /* at the front: tables that most runs write share pages */
+
 /* Tables from the front of the region, and from farther behind; what is left of each. */
 static struct pool {
 	uint64_t next, end;
-} pools[] = { { TABLES_START, BLOCKS_START }, { FAR_TABLES_START, READERS_START } };
+} pools[] = { { TABLES_START + NEAR_SIZE, MARKS_START }, { FAR_TABLES_START, READERS_START } };
 
 static void *take_table(struct pool *pool, size_t size)
 {
@@ -93,11 +95,13 @@ void *runtime_map_far(size_t size)
 
 static uint64_t near_size;
 
-/* Called before any other table is made: then they lie side by side. */
 void *runtime_map_near(size_t size)
 {
-	near_size += (size + 4095) & ~4095ull;
-	return take_table(pools, size);
+	uint64_t at = near_size, end = at + ((size + 63) & ~63ull);
+	if (end > NEAR_SIZE)
+		return take_table(pools, size);
+	near_size = end;
+	return (void *)(TABLES_START + at);
 }
 
 void runtime_touch_near(void)
@@ -287,6 +291,9 @@ static void start(int argc, char **argv, char **environment)
 	/* Later it might be in a signal handler, where looking up is not allowed. */
 	interpose_resolve();
 	runtime.serves = server_prepare(environment);
+	/* Of every run, forked or not: libc keeps a list of such calls on the heap. */
+	if (runtime.serves || value)
+		text_prepare();
 	if (runtime.serves)
 		return;
 	int descriptor = area_descriptor(value);

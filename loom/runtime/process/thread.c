@@ -30,7 +30,7 @@ static void at_thread_exit(void *round)
 void thread_start(void)
 {
 	runtime.threads = runtime_map(0, (size_t)AREA_SLOTS * sizeof(struct thread));
-	runtime.no_memos = runtime_map(0, MEMOS_SIZE);
+	runtime.no_memos = runtime_map(NO_MEMOS_START, MEMOS_SIZE);
 	pthread_key_create(&end_key, at_thread_exit);
 }
 
