@@ -8,6 +8,7 @@
  *   area.c        the run area: logs of pairs, predecessors, edges, events; sets of what is logged
  *   sites.c       which instruction is which site; modules; what belongs to the program
  *   instrument.c  puts calls of the functions below before accesses, in VEX IR
+ *   lanes.c       vector registers are written in one piece, in VEX IR
  *   access.c      what instrumented code calls
  *   routines.c    the loops of the program; trail.c: which of them a thread is in
  *   quick.c       what accesses to private memory do, woven into the program
@@ -168,6 +169,9 @@ void server_note_translation(Addr address); /* in a child: it was not translated
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
 		 const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
 		 IRType host_word);
+
+/* ---- lanes.c ---- */
+IRSB *with_whole_lanes(IRSB *in); /* vector registers are written and read as a whole where they can be */
 
 /* ---- quick.c: the answers for private memory, in VEX IR ---- */
 struct weave {
