@@ -54,7 +54,7 @@ struct thread {
 	Addr own_call;   /* likewise, outside of functions that C++ headers brought into the program, */
 	Addr own_sp;     /* and the stack pointer behind it */
 	Addr shared_low; /* lowest place of its stack that another thread has touched; ~0 = none */
-	Addr stack_high; /* where its stack begins */
+	Addr stack_low, stack_high; /* its stack: the first and the last byte */
 	int lwp;
 	bool ended, joined;
 	uint32_t patience;   /* for loom/runtime/control; here it is an order: */
@@ -72,6 +72,7 @@ struct thread {
 	struct recent_pairs *met, *taken; /* couples.c */
 	bool has_couples;                 /* it looks for no more */
 };
+bool thread_has_stack_at(const struct thread *thread, Addr address);
 void threads_prepare(void); /* before options are read */
 void threads_start(void);
 void threads_enter_area(void);
