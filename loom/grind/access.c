@@ -11,7 +11,7 @@
  * programs would run one thread after the other. So of FREE_SWITCH accesses to shared memory one gives way, and less
  * often the longer the run lasts, since changing places takes as long as hundreds of accesses. */
 #define FREE_SWITCH 256u
-static void give_way(Addr address, SizeT size)
+static void give_way(Addr address)
 {
 	static uint32_t left = FREE_SWITCH, every = FREE_SWITCH;
 
@@ -19,11 +19,11 @@ static void give_way(Addr address, SizeT size)
 		left--;
 		return;
 	}
-	if (shadow_is_private(address, size))
+	if (shadow_is_private(address, 1))
 		return;
 	left = 1 + (uint32_t)(grind_random() % (2 * every));
-	every += FREE_SWITCH / 32;
-	lock_give_way();
+	if (lock_give_way())
+		every += FREE_SWITCH / 32;
 }
 
 /* The access itself is observed, after its point. */
@@ -56,7 +56,7 @@ static void access_whole(Addr address, SizeT size, uint32_t site, bool write, bo
 	if (grind.controlled)
 		control_access(address, size, site, write);
 	else
-		give_way(address, size);
+		give_way(address);
 	if (!grind.controlled && pass_over(address, size, site, write))
 		return;
 	shadow.touched_dead = false;
@@ -84,8 +84,11 @@ static bool reads_again(Addr address, UWord what)
 	    again->key != again_key(grind.thread->number, address & 7, (uint32_t)ACCESS_SIZE(what),
 				    ACCESS_SITE(what)))
 		return false;
-	again->reader->word = (uint64_t)ACCESS_SITE(what) << WORD_ORDER_BITS |
-			      (grind.block_order + ACCESS_COUNT(what));
+	uint64_t order = grind.block_order + ACCESS_COUNT(what);
+
+	if (UNLIKELY(grind.traced))
+		log_event(address, ACCESS_SIZE(what), ACCESS_SITE(what), AREA_READ, order);
+	again->reader->word = (uint64_t)ACCESS_SITE(what) << WORD_ORDER_BITS | order;
 	return true;
 }
 

@@ -158,7 +158,7 @@ static void drop_unseen(IRSB *out)
 	for (Int i = out->stmts_used - 1; i >= 0; i--) {
 		IRStmt *st = out->stmts[i];
 		bool gets = st->tag == Ist_WrTmp && st->Ist.WrTmp.data->tag == Iex_Get;
-		Int at = gets		       ? register_at(st->Ist.WrTmp.data->Iex.Get.offset)
+		Int at = gets                 ? register_at(st->Ist.WrTmp.data->Iex.Get.offset)
 			 : st->tag == Ist_Put ? register_at(st->Ist.Put.offset)
 					      : -1;
 

@@ -254,7 +254,7 @@ bool parts_read_again(struct cell *cell, Addr granule, uint32_t from, uint32_t t
 			return false;
 		before = part;
 	}
-	if (before->from == from && before->to == to && !(grind.observes & OBSERVE_EDGES) && !grind.traced)
+	if (before->from == from && before->to == to && !(grind.observes & OBSERVE_EDGES))
 		cell->again[from / 4] = (struct again){ again_key(me, from, to - from, WORD_SITE(word)),
 							reader_of(before, me) };
 	else

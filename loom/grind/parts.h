@@ -77,9 +77,9 @@ static inline void parts_forget_again(struct cell *cell)
 
 /* ---- parts_room.c ---- */
 struct parts *parts_take(const struct cell *cell, uint32_t n); /* room for so many */
-void parts_give(struct cell *cell);             /* those of the cell are over */
-void part_release(struct part *part);           /* what it has on the heap */
-void parts_cut(struct cell *cell, uint32_t at); /* from here on a part begins at `at` */
+void parts_give(struct cell *cell);                            /* those of the cell are over */
+void part_release(struct part *part);                          /* what it has on the heap */
+void parts_cut(struct cell *cell, uint32_t at);                /* from here on a part begins at `at` */
 
 /* ---- parts_cells.c ---- */
 /* When all that others did was overwritten, nobody has to know of it any more, but for predecessors. */

@@ -28,7 +28,8 @@ struct again {
 struct cell {
 	union {
 		struct {
-			uint16_t write[8], read[8]; /* of each byte: sites of the last write and of the last read
+			uint16_t write[8],
+				read[8]; /* of each byte: sites of the last write and of the last read
 						       since; 0 = none */
 			uint32_t write_order[2],
 				read_order[2]; /* of each half: low bits of those of its last accesses */

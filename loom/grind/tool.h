@@ -57,6 +57,8 @@ struct thread {
 	Addr stack_low, stack_high; /* its stack: the first and the last byte */
 	int lwp;
 	bool ended, joined;
+	bool queued; /* for the big lock, with this ticket */
+	uint32_t ticket;
 	uint32_t patience;   /* for loom/runtime/control; here it is an order: */
 	uint64_t linger_at;  /* from then on it may wait for others without a point, see control.c; */
 	bool lingers;        /* its next access is one therefore */
@@ -241,7 +243,7 @@ void couples_meet(struct thread *other, uint32_t kind, uint64_t head, uint64_t t
 		  uint32_t number);
 
 /* ---- lock.c ---- */
-void lock_give_way(void); /* whoever waits for it may go first */
+bool lock_give_way(void); /* whoever waits for it may go first; false: nobody did */
 void lock_hand_over(
 	struct thread *next); /* a controlled run goes on as `next`; returns when it is this one's turn */
 void lock_leave(struct thread *next); /* likewise, of a thread that ends */
