@@ -468,7 +468,131 @@ C
 	expect out 'No schedule failed' "words read at once by two threads"
 }
 
+# What a thread's calls end is its own stack, not the heap below it; and free runs change places all the time.
+test_free()
+{
+	cat >below.c <<'C'
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+static sem_t made, seen;
+static long *block;
+static __attribute__((noinline)) void leaf(void) {
+	__asm__ volatile("" ::: "memory");
+}
+static void *work(void *arg) {
+	block[0] = 1;
+	block[100] = 2;
+	sem_post(&made);
+	sem_wait(&seen);
+	for (int i = 0; i < 3; i++)
+		leaf();
+	return arg;
+}
+int main(void) {
+	pthread_t thread;
+	block = malloc(1000);
+	sem_init(&made, 0, 0);
+	sem_init(&seen, 0, 0);
+	pthread_create(&thread, NULL, work, NULL);
+	sem_wait(&made);
+	long sum = block[0];
+	sem_post(&seen);
+	pthread_join(thread, NULL);
+	sum += block[100];
+	return sum != 3;
+}
+C
+	gcc -g -O1 -pthread below.c -o below
+	call run --store below.store -- ./below
+	call show 1 --store below.store
+	expect out 'below.c:11 ' "heap that lies below the stack of who wrote it is not forgotten with that stack"
+	# By themselves they would change places once or twice in a round. One round in which they do it often is enough.
+	cat >turns.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static char own[8192];
+static volatile int last = 2, round_of[2];
+static void *work(void *arg) {
+	int me = arg != 0;
+	for (int i = 0; i < 8192; i += 8)
+		((volatile char *)own)[i] = 1;
+	for (int round = 1; round <= 300; round++) {
+		int changes = 0;
+		round_of[me] = round;
+		while (round_of[!me] < round)
+			;
+		for (int i = 0; i < 50000; i++)
+			if (last != me) {
+				last = me;
+				if (++changes == 10)
+					exit(0);
+			}
+	}
+	return arg;
+}
+int main(void) {
+	pthread_t thread;
+	pthread_create(&thread, NULL, work, own);
+	work(NULL);
+	pthread_join(thread, NULL);
+	return 1;
+}
+C
+	gcc -g -O1 -pthread turns.c -o turns
+	call exec --loom binary -- ./turns
+	expect_status 0 "threads that change places all the time"
+}
+
+# Vector registers that are written in pieces.
+test_numbers()
+{
+	cat >numbers.c <<'C'
+#include <emmintrin.h>
+#include <stdio.h>
+#include <stdlib.h>
+static double d[8];
+static float f[8];
+static __attribute__((noinline)) double mixed(const double *a, const float *b, int n) {
+	double sum = 0;
+	for (int i = 0; i < n; i++) {
+		__m128d whole = _mm_load_sd(a + i), pair = _mm_loadh_pd(whole, a + (i + 1) % n);
+		__m128 low = _mm_load_ss(b + i);
+		low = _mm_move_ss(_mm_set1_ps(3), low);
+		sum += a[i] * b[i] - (double)i / (i + 1);
+		sum += _mm_cvtsd_f64(_mm_add_pd(pair, _mm_unpackhi_pd(pair, pair)));
+		sum += _mm_cvtsd_f64(_mm_unpackhi_pd(whole, whole));
+		sum += _mm_cvtss_f32(_mm_shuffle_ps(low, low, 0x39)) + (float)(i * 7);
+		if (sum > 1e9)
+			return _mm_cvtsd_f64(_mm_unpackhi_pd(_mm_load_sd(a), whole));
+	}
+	return sum;
+}
+int main(void) {
+	double sum = 0;
+	for (int round = 0; round < 50; round++) {
+		for (int i = 0; i < 8; i++) {
+			d[i] = (i + round) / 3.0;
+			f[i] = (float)(i - round) / 7;
+		}
+		sum += mixed(d, f, 8);
+	}
+	printf("%.17g\n", sum);
+	return 0;
+}
+C
+	for level in 0 1 2 3; do
+		gcc -g -w -O$level numbers.c -o numbers
+		./numbers >expected
+		call exec --loom binary -- ./numbers
+		cmp -s out expected
+		verdict $? "numbers at -O$level are what they are without Valgrind"
+	done
+}
+
 make_programs
+test_free
+test_numbers
 test_valgrind
 test_sanitizers
 test_blame

@@ -5,21 +5,25 @@
  * first. The order of the access is counted by then. */
 #include "loom/grind/control.h"
 #include "loom/grind/define.h"
-#include "loom/grind/shadow.h"
-
-#define FREE_SWITCH \
-	256u /* of so many accesses to shared memory one gives way, in runs that are not controlled */
+#include "loom/grind/parts.h"
 
 /* In a run that is free, threads change places by themselves only after a hundred thousand blocks, and shorter
- * programs would run one thread after the other. */
-static void give_way(Addr address, SizeT size)
+ * programs would run one thread after the other. So of FREE_SWITCH accesses to shared memory one gives way, and less
+ * often the longer the run lasts, since changing places takes as long as hundreds of accesses. */
+#define FREE_SWITCH 256u
+static void give_way(Addr address)
 {
-	static uint32_t left = FREE_SWITCH;
+	static uint32_t left = FREE_SWITCH, every = FREE_SWITCH;
 
-	if (LIKELY(--left) || shadow_is_private(address, size))
+	if (LIKELY(left > 1)) {
+		left--;
 		return;
-	left = 1 + (uint32_t)(grind_random() % (2 * FREE_SWITCH));
-	lock_give_way();
+	}
+	if (shadow_is_private(address, 1))
+		return;
+	left = 1 + (uint32_t)(grind_random() % (2 * every));
+	if (lock_give_way())
+		every += FREE_SWITCH / 32;
 }
 
 /* The access itself is observed, after its point. */
@@ -52,7 +56,7 @@ static void access_whole(Addr address, SizeT size, uint32_t site, bool write, bo
 	if (grind.controlled)
 		control_access(address, size, site, write);
 	else
-		give_way(address, size);
+		give_way(address);
 	if (!grind.controlled && pass_over(address, size, site, write))
 		return;
 	shadow.touched_dead = false;
@@ -66,9 +70,31 @@ static void access_full(Addr address, SizeT size, uint32_t site, bool write)
 	access_whole(address, size, site, write, false);
 }
 
+/* The usual access to shared memory: a read that came before, of another place than the last one. Who reads one place
+ * over and over may wait for another thread, and has to give way. */
+static bool reads_again(Addr address, UWord what)
+{
+	static Addr last;
+	struct again *again = &cell_at(address)->again[address / 4 % 2];
+	bool spins = address == last;
+
+	last = address;
+	if (spins || address >> NEAR_BITS || ACCESS_WRITES(what) ||
+	    !(cell_at(address)->tags[0] & TAG_SHARED) ||
+	    again->key != again_key(grind.thread->number, address & 7, (uint32_t)ACCESS_SIZE(what),
+				    ACCESS_SITE(what)))
+		return false;
+	uint64_t order = grind.block_order + ACCESS_COUNT(what);
+
+	if (UNLIKELY(grind.traced))
+		log_event(address, ACCESS_SIZE(what), ACCESS_SITE(what), AREA_READ, order);
+	again->reader->word = (uint64_t)ACCESS_SITE(what) << WORD_ORDER_BITS | order;
+	return true;
+}
+
 VG_REGPARM(2) void access_missed(Addr address, UWord what)
 {
-	if (!grind.observed)
+	if (reads_again(address, what) || !grind.observed)
 		return;
 	*grind.thread->order = grind.block_order + ACCESS_COUNT(what);
 	access_full(address, ACCESS_SIZE(what), ACCESS_SITE(what), ACCESS_WRITES(what));
@@ -117,6 +143,8 @@ VG_REGPARM(1) void access_header_call(Addr sp)
 
 VG_REGPARM(1) void access_stack(Addr sp)
 {
+	if (!thread_has_stack_at(grind.thread, sp)) /* a coroutine's, say */
+		return;
 	shadow_forget(grind.shared_low, sp - grind.shared_low);
 	grind.shared_low = ~(Addr)0;
 }

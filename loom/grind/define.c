@@ -227,11 +227,6 @@ VG_REGPARM(2) void define_operand(uint64_t mark, const struct value_site *site)
 	thread->divides = true;
 }
 
-static bool is_own_stack(Addr address)
-{
-	return address > grind.thread->stack_high - (64u << 20) && address <= grind.thread->stack_high;
-}
-
 static bool is_watched_byte(Addr address, SizeT size)
 {
 	Addr watched = define.area->watched_address;
@@ -419,9 +414,9 @@ Addr define_store(Addr address, uint64_t address_mark, uint64_t mark, const stru
 	if (UNLIKELY(site->watched))
 		define_watched(site, mark);
 	/* Whoever goes on into deeper calls gets somewhere: to the end of its stack, if nothing else. */
-	if (!is_own_stack(address) || address < thread->stack_low)
+	if (!thread_has_stack_at(grind.thread, address) || address < thread->stack_low)
 		define.quiet = 0;
-	if (is_own_stack(address) && address < thread->stack_low)
+	if (thread_has_stack_at(grind.thread, address) && address < thread->stack_low)
 		thread->stack_low = address;
 	return address;
 }

@@ -28,8 +28,7 @@ static bool is_in_frame(const struct isolate_hop *hop)
 {
 	const struct thread *thread = thread_numbered(hop->thread);
 
-	return thread && hop->address <= thread->stack_high &&
-	       thread->stack_high - hop->address < STACK_MOST && !heap_holds(hop->address);
+	return thread && thread_has_stack_at(thread, hop->address) && !heap_holds(hop->address);
 }
 
 /* The read of a pointer from memory that is no frame. */

@@ -315,7 +315,8 @@ static IRSB *observed(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
 		 const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word, IRType host_word)
 {
-	IRSB *out = observed(closure, with_plain_copies(in), layout, extents, host, guest_word, host_word);
+	IRSB *out = observed(closure, with_whole_lanes(with_plain_copies(in)), layout, extents, host,
+			     guest_word, host_word);
 
 	return define.on ? define_instrument(out, layout) : out;
 }

@@ -37,9 +37,13 @@ static void wake_all(uint32_t *place)
 	raw_call(__NR_futex, (long)place, FUTEX_WAKE_PRIVATE, 0x7fffffff, 0, 0, 0);
 }
 
-static void take_lock(struct sched_lock *lock)
+static uint32_t take_ticket(struct sched_lock *lock)
 {
-	uint32_t mine = __atomic_fetch_add(&lock->next, 1, __ATOMIC_RELAXED);
+	return __atomic_fetch_add(&lock->next, 1, __ATOMIC_RELAXED);
+}
+
+static void take_lock(struct sched_lock *lock, uint32_t mine)
+{
 	uint32_t *place = &lock->turns[mine % SLOTS];
 
 	for (;;) {
@@ -135,9 +139,11 @@ static void lock_acquire(struct sched_lock *lock)
 
 	if (me && token && me->agent)
 		await_turn(me);
-	take_lock(lock);
-	if (me)
+	take_lock(lock, me && me->queued ? me->ticket : take_ticket(lock));
+	if (me) {
+		me->queued = false;
 		thread_switched(tid);
+	}
 	if (UNLIKELY(control.leaving))
 		await_gone();
 }
@@ -226,10 +232,18 @@ static void let_go(ThreadId tid)
 		leave_soon(tid);
 }
 
-void lock_give_way(void)
+/* It queues up before it lets go: the kernel may run whoever is woken in its place, which would find the queue empty and
+ * be alone until the kernel thinks better of it. */
+bool lock_give_way(void)
 {
-	if (__atomic_load_n(&the_lock.next, __ATOMIC_RELAXED) != the_lock.serving + 1)
-		let_go(grind.thread->tid);
+	struct thread *me = grind.thread;
+
+	if (__atomic_load_n(&the_lock.next, __ATOMIC_RELAXED) == the_lock.serving + 1)
+		return false;
+	me->ticket = take_ticket(&the_lock);
+	me->queued = true;
+	let_go(me->tid);
+	return true;
 }
 
 void lock_hand_over(struct thread *next)

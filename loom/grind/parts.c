@@ -34,7 +34,7 @@ static struct reader *reader_of(struct part *part, uint32_t thread)
 
 static void add_reader(struct part *part, uint32_t thread, uint64_t word)
 {
-	uint32_t room = part->readers_room ? part->readers_room : FEW_READERS;
+	uint32_t room = part->room_bits ? 1u << part->room_bits : FEW_READERS;
 
 	if (part->nreaders == room) {
 		struct reader *more = VG_(malloc)("grind.readers", 2 * room * sizeof *more);
@@ -42,10 +42,11 @@ static void add_reader(struct part *part, uint32_t thread, uint64_t word)
 		VG_(memcpy)(more, part_readers(part), part->nreaders * sizeof *more);
 		part_release(part);
 		part->readers = more;
-		part->readers_room = 2 * room;
+		part->room_bits = part->room_bits ? part->room_bits + 1 : 2;
 	}
 	part_readers(part)[part->nreaders++] = (struct reader){ word, thread };
 }
+_Static_assert(FEW_READERS == 2, "twice that is 1 << 2");
 
 static uint32_t predecessor(const struct part *part, uint32_t me)
 {
@@ -183,13 +184,15 @@ static struct part *part_at(struct cell *cell, uint32_t from, uint32_t to)
 
 bool parts_own_access(struct cell *cell, uint32_t from, uint32_t to, uint64_t word, bool write)
 {
+	/* Without predecessors it is a cell again after a write. */
+	if (!(grind.observes & OBSERVE_PREDECESSORS))
+		return false;
 	struct part *part = part_at(cell, from, to);
 	uint32_t me = grind.thread->number, site = WORD_SITE(word);
 
-	/* Without predecessors it is a cell again after a write. */
-	if (!(grind.observes & OBSERVE_PREDECESSORS) || !part || part->last_thread != me ||
-	    !part_is_own(part, me))
+	if (!part || part->last_thread != me || !part_is_own(part, me))
 		return false;
+	parts_forget_again(cell);
 	if (part->last_site != site)
 		log_predecessor(site, predecessor(part, me));
 	part->last_site = site;
@@ -204,24 +207,58 @@ bool parts_own_access(struct cell *cell, uint32_t from, uint32_t to, uint64_t wo
 	return true;
 }
 
-bool parts_read_again(struct cell *cell, uint32_t from, uint32_t to, uint64_t word)
+/* A read of one part, as above. The one before it in the same access, or NULL, has told of its own writer. */
+static bool part_read_again(struct part *part, const struct part *before, uint64_t word, Addr address)
 {
-	struct part *part = part_at(cell, from, to);
 	uint32_t me = grind.thread->number, site = WORD_SITE(word);
-	struct reader *reader = part ? reader_of(part, me) : NULL;
+	struct reader *reader = reader_of(part, me);
+	bool same = reader && WORD_SITE(reader->word) == site, foreign = part_is_foreign(part, me);
 
-	if (!reader || WORD_SITE(reader->word) != site || !grind.thread->has_couples)
-		return false;
 	/* Its predecessor is known, too, when nobody came in between. */
-	if (grind.observes & OBSERVE_PREDECESSORS && (part->last_thread != me || part->last_site != site))
+	if (grind.observes & OBSERVE_PREDECESSORS &&
+	    (!same || part->last_thread != me || part->last_site != site))
 		return false;
-	reader->word = word;
-	if (!(grind.observes & OBSERVE_EDGES))
-		return true;
-	if (part_is_foreign(part, me))
-		log_edge(WORD_SITE(part->write), part->write_context, site, grind.thread->context, false);
-	else if (!part->write && !part_is_own(part, me))
-		log_edge(0, 0, site, grind.thread->context, false);
+	if (grind.observes & OBSERVE_EDGES) {
+		if (!same)
+			return false;
+		if (foreign)
+			log_edge(WORD_SITE(part->write), part->write_context, site, grind.thread->context,
+				 false);
+		else if (!part->write && !part_is_own(part, me))
+			log_edge(0, 0, site, grind.thread->context, false);
+	}
+	if (!same && foreign &&
+	    !(before && before->writer == part->writer && WORD_SITE(before->write) == WORD_SITE(part->write)))
+		log_pair(WRITE_READ, part->writer, part->write, word, address);
+	if (reader)
+		reader->word = word;
+	else
+		add_reader(part, me, word);
+	touched(part, me, site);
+	return true;
+}
+
+bool parts_read_again(struct cell *cell, Addr granule, uint32_t from, uint32_t to, uint64_t word)
+{
+	struct parts *parts = cell->parts;
+	uint32_t me = grind.thread->number;
+	struct part *part, *before = NULL;
+
+	if (!grind.thread->has_couples)
+		return false;
+	for (part = parts->items; part < parts->items + parts->n; part++) {
+		if (part->to <= from || part->from >= to)
+			continue;
+		if (part->from < from || part->to > to ||
+		    !part_read_again(part, before, word, granule + part->from))
+			return false;
+		before = part;
+	}
+	if (before->from == from && before->to == to && !(grind.observes & OBSERVE_EDGES))
+		cell->again[from / 4] = (struct again){ again_key(me, from, to - from, WORD_SITE(word)),
+							reader_of(before, me) };
+	else
+		parts_forget_again(cell);
 	return true;
 }
 
@@ -229,6 +266,7 @@ void parts_access(struct cell *cell, Addr granule, uint32_t from, uint32_t to, u
 {
 	uint32_t me = grind.thread->number;
 
+	parts_forget_again(cell);
 	parts_cut(cell, from);
 	parts_cut(cell, to);
 	struct parts *parts = cell->parts;
@@ -258,6 +296,7 @@ void parts_forget(struct cell *cell, uint32_t from, uint32_t to)
 		parts_give(cell);
 		return;
 	}
+	parts_forget_again(cell);
 	parts_cut(cell, from);
 	parts_cut(cell, to);
 	struct parts *parts = cell->parts;

@@ -11,20 +11,22 @@
 #define NOBODY UINT32_MAX /* no thread */
 #define FEW_READERS 2u
 
-struct reader {
+/* Packed, so that the usual granule, of one part, has a line of the cache for its parts. */
+struct __attribute__((packed, aligned(4))) reader {
 	uint64_t word;
 	uint32_t thread;
 };
 
-struct part {
-	uint8_t from, to;
+struct __attribute__((packed, aligned(4))) part {
+	uint8_t from : 4, to : 4;
+	uint8_t room_bits; /* of the readers on the heap: room for 1 << room_bits; 0: they are the few */
 	uint16_t write_context;
+	uint32_t nreaders;
 	uint32_t writer;
 	uint64_t write; /* 0 = none */
-	uint32_t nreaders, readers_room;
 	union {
-		struct reader few[FEW_READERS]; /* readers_room is 0 */
-		struct reader *readers;         /* more, on the heap */
+		struct reader few[FEW_READERS];
+		struct reader *readers;
 	};
 	uint32_t last_thread, other_thread; /* NOBODY = none */
 	uint32_t last_site,
@@ -33,16 +35,20 @@ struct part {
 
 /* There are many of them, so each has no more room than it needs: 1, 2, 4 or 8 parts. */
 struct parts {
-	uint32_t n, level; /* room for 1 << level */
-	union {
-		struct part items[1];
-		struct parts *next; /* of those that nobody uses */
-	};
+	uint16_t n, level; /* room for 1 << level */
+	struct part items[1];
 };
+_Static_assert(sizeof(struct parts) == 64, "a line of the cache");
+
+/* Where the only part of a granule lies. */
+static inline struct parts *parts_place(const struct cell *cell)
+{
+	return (struct parts *)((Addr)cell - CELLS_BASE + PARTS_BASE);
+}
 
 static inline struct reader *part_readers(struct part *part)
 {
-	return part->readers_room ? part->readers : part->few;
+	return part->room_bits ? part->readers : part->few;
 }
 
 static inline bool part_is_foreign(const struct part *part, uint32_t me)
@@ -63,11 +69,17 @@ static inline bool part_is_own(struct part *part, uint32_t me)
 	return part->write || part->nreaders;
 }
 
+/* Before something about the parts changes. */
+static inline void parts_forget_again(struct cell *cell)
+{
+	cell->again[0].key = cell->again[1].key = 0;
+}
+
 /* ---- parts_room.c ---- */
-struct parts *parts_take(uint32_t n);           /* room for so many */
-void parts_give(struct cell *cell);             /* those of the cell are over */
-void part_release(struct part *part);           /* what it has on the heap */
-void parts_cut(struct cell *cell, uint32_t at); /* from here on a part begins at `at` */
+struct parts *parts_take(const struct cell *cell, uint32_t n); /* room for so many */
+void parts_give(struct cell *cell);                            /* those of the cell are over */
+void part_release(struct part *part);                          /* what it has on the heap */
+void parts_cut(struct cell *cell, uint32_t at);                /* from here on a part begins at `at` */
 
 /* ---- parts_cells.c ---- */
 /* When all that others did was overwritten, nobody has to know of it any more, but for predecessors. */

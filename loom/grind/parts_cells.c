@@ -56,9 +56,8 @@ static void note_stack(Addr address, uint32_t owner)
 {
 	struct thread *thread = thread_numbered(owner);
 
-	if (!thread || thread == grind.thread || address >= thread->stack_high)
-		return;
-	if (address + STACK_MOST > thread->stack_high && address < thread->shared_low)
+	if (thread && thread != grind.thread && thread_has_stack_at(thread, address) &&
+	    address < thread->shared_low)
 		thread->shared_low = address;
 }
 
@@ -88,8 +87,9 @@ void parts_make(struct cell *cell, Addr granule)
 		else
 			n++;
 	}
-	cell->parts = parts_take(n);
-	cell->parts->n = n;
+	parts_forget_again(cell);
+	cell->parts = parts_take(cell, n);
+	cell->parts->n = (uint16_t)n;
 	for (uint32_t i = 0; i < n; i++)
 		cell->parts->items[i] = parts[i];
 	for (uint32_t half = 0; half < 2; half++) {

@@ -1,48 +1,60 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The room of parts. There are many of them, so each has no more than it needs. */
+ * The room of parts. There are many of them, so each has no more than it needs. One
+ * part lies at a place of its granule's own, so that who walks through memory walks
+ * through parts, too; more lie in slabs. */
 #include "loom/grind/parts.h"
 
 #define LEVELS 4u
 #define SLAB 65536u
+#define LINE 64u
 
-static struct parts *spare[LEVELS];
+static struct parts *spare[LEVELS]; /* each leads to the next */
 static char *slab, *slab_end;
 
-static struct parts *take(uint32_t level)
+static struct parts **next_of(struct parts *parts)
 {
-	struct parts *parts = spare[level];
-	SizeT size = offsetof(struct parts, items) + (sizeof *parts->items << level);
+	return (struct parts **)(void *)((char *)parts + LINE);
+}
 
-	if (parts) {
-		spare[level] = parts->next;
-	} else {
+static struct parts *take(const struct cell *cell, uint32_t level)
+{
+	struct parts *parts = level ? spare[level] : parts_place(cell);
+	SizeT size = LINE << level;
+
+	if (level && parts) {
+		spare[level] = *next_of(parts);
+	} else if (level) {
 		if (size > (SizeT)(slab_end - slab)) {
-			slab = VG_(malloc)("grind.parts", SLAB);
+			slab = VG_(malloc)("grind.parts", SLAB + LINE);
+			slab += -(Addr)slab % LINE;
 			slab_end = slab + SLAB;
 		}
 		parts = (struct parts *)slab;
 		slab += size;
-		parts->level = level;
 	}
+	parts->level = (uint16_t)level;
 	parts->n = 0;
 	return parts;
 }
+_Static_assert(offsetof(struct parts, items) + 2 * sizeof(struct part) <= 2 * LINE, "so it is on all levels");
 
-struct parts *parts_take(uint32_t n)
+struct parts *parts_take(const struct cell *cell, uint32_t n)
 {
-	return take(n > 4 ? 3 : n > 2 ? 2 : n - 1);
+	return take(cell, n > 4 ? 3 : n > 2 ? 2 : n - 1);
 }
 
 static void put_back(struct parts *parts)
 {
-	parts->next = spare[parts->level];
+	if (!parts->level)
+		return;
+	*next_of(parts) = spare[parts->level];
 	spare[parts->level] = parts;
 }
 
 void part_release(struct part *part)
 {
-	if (part->readers_room)
+	if (part->room_bits)
 		VG_(free)(part->readers);
 }
 
@@ -63,7 +75,7 @@ static struct parts *grow(struct cell *cell)
 
 	if (parts->n < 1u << parts->level)
 		return parts;
-	struct parts *more = take(parts->level + 1);
+	struct parts *more = take(cell, parts->level + 1u);
 
 	more->n = parts->n;
 	for (uint32_t i = 0; i < parts->n; i++)
@@ -91,9 +103,9 @@ void parts_cut(struct cell *cell, uint32_t at)
 		struct part *second = &parts->items[i + 1];
 
 		*second = *part;
-		if (part->readers_room) {
+		if (part->room_bits) {
 			second->readers =
-				VG_(malloc)("grind.readers", part->readers_room * sizeof *part->readers);
+				VG_(malloc)("grind.readers", sizeof *part->readers << part->room_bits);
 			VG_(memcpy)(second->readers, part->readers, part->nreaders * sizeof *part->readers);
 		}
 		part->to = second->from = (uint8_t)at;

@@ -27,6 +27,7 @@ static void reserve(Addr at, SizeT size)
 void shadow_start(void)
 {
 	reserve(CELLS_BASE, (CELL_SIZE / 8ull) << NEAR_BITS);
+	reserve(PARTS_BASE, (CELL_SIZE / 8ull) << NEAR_BITS);
 	reserve(CONTEXTS_BASE, 2ull << NEAR_BITS);
 	shadow.quick = grind_reserve(AREA_PLACES);
 	shadow.touched = grind_reserve(1ull << (NEAR_BITS - CHUNK_BITS));
@@ -186,17 +187,27 @@ bool shadow_access_own(Addr address, SizeT size, uint32_t site, bool write)
 	return true;
 }
 
-bool shadow_passes_over(Addr address, SizeT size, uint64_t word, bool write)
+static bool granule_passes_over(Addr granule, uint32_t from, uint32_t to, uint64_t word, bool write)
 {
-	uint32_t from = address & 7;
-
-	if (from + size > 8 || is_far(address, address + size))
-		return false;
-	struct cell *cell = cell_at(address);
+	struct cell *cell = cell_at(granule);
 
 	return cell->tags[0] & TAG_SHARED && !((cell->tags[0] | cell->tags[1]) & TAG_DEAD) &&
-	       (parts_own_access(cell, from, from + (uint32_t)size, word, write) ||
-		(!write && parts_read_again(cell, from, from + (uint32_t)size, word)));
+	       (parts_own_access(cell, from, to, word, write) ||
+		(!write && parts_read_again(cell, granule, from, to, word)));
+}
+
+/* What was passed over before one granule has to be told is told once more, which changes nothing. */
+bool shadow_passes_over(Addr address, SizeT size, uint64_t word, bool write)
+{
+	Addr end = address + size;
+
+	if (is_far(address, end))
+		return false;
+	for (Addr granule = address & ~7ull; granule < end; granule += 8)
+		if (!granule_passes_over(granule, start_in(granule, address), end_in(granule, end), word,
+					 write))
+			return false;
+	return true;
 }
 
 void shadow_access(Addr address, SizeT size, uint64_t word, bool write)

@@ -14,15 +14,28 @@
 #define NEAR(address) ((address) & ((1ull << NEAR_BITS) - 1))
 #define CELLS_BASE 0x600000000000ull
 #define CELL_SIZE 64u                   /* a line of the cache */
+#define PARTS_BASE 0x640000000000ull    /* likewise for each granule, see parts_room.c */
 #define CONTEXTS_BASE 0x620000000000ull /* 2 bytes for each byte: in which context it was written last */
-#define STACK_MOST (64ull << 20)
+
+/* A read of shared memory that would teach nothing if it came again: the same thread and site, the same bytes. */
+struct again {
+	uint64_t key; /* again_key; 0: there is none */
+	struct reader *reader;
+};
 
 /* Each half of a granule (4 bytes) belongs to nobody, to one thread, or to several: then the granule has parts, and
- * nothing but `tags`, `dead` and `parts` counts. */
+ * nothing but `tags`, `again` and `parts` counts. */
 struct cell {
-	uint16_t write[8],
-		read[8]; /* of each byte: sites of the last write and of the last read since; 0 = none */
-	uint32_t write_order[2], read_order[2]; /* of each half: low bits of those of its last accesses */
+	union {
+		struct {
+			uint16_t write[8],
+				read[8]; /* of each byte: sites of the last write and of the last read
+						       since; 0 = none */
+			uint32_t write_order[2],
+				read_order[2]; /* of each half: low bits of those of its last accesses */
+		};
+		struct again again[2]; /* with parts: by the half that the read begins in */
+	};
 	uint32_t tags[2];
 	struct parts *parts;
 };
@@ -57,14 +70,21 @@ static inline uint16_t *contexts_at(Addr address)
 }
 uint64_t order_of(uint32_t low, uint32_t owner); /* the whole order */
 
+static inline uint64_t again_key(uint32_t thread, uint32_t from, uint32_t size, uint32_t site)
+{
+	return (uint64_t)thread << 40 | (uint64_t)size << 24 | from << 20 | site;
+}
+_Static_assert(AREA_PLACES <= 1u << 20, "a key holds a site");
+_Static_assert(sizeof(struct again[2]) <= offsetof(struct cell, tags), "tags are never overwritten");
+
 /* ---- parts.c: granules that several threads have touched ---- */
 void parts_make(struct cell *cell, Addr granule);
 void parts_access(struct cell *cell, Addr granule, uint32_t from, uint32_t to, uint64_t word, bool write);
 /* An access to what nobody but the running thread has touched since, it being the last: no pair, no edge. */
 bool parts_own_access(struct cell *cell, uint32_t from, uint32_t to, uint64_t word, bool write);
-/* A read by a site that was the last one in the running thread to read this: it meets the same writer as before, and
- * the pair is known. False: it may be news. */
-bool parts_read_again(struct cell *cell, uint32_t from, uint32_t to, uint64_t word);
+/* A read that needs nothing but its pairs told: nobody looks for couples any more, and for other observers it is what
+ * the running thread did there last. False: it has to be told as any other. */
+bool parts_read_again(struct cell *cell, Addr granule, uint32_t from, uint32_t to, uint64_t word);
 void parts_forget(struct cell *cell, uint32_t from, uint32_t to);
 bool parts_are_open(struct cell *cell, uint32_t from, uint32_t to, bool write);
 bool order_is_open(const struct thread *thread, uint64_t order);

@@ -25,6 +25,11 @@ uint32_t thread_last_made(void)
 	return all[count - 1]->number;
 }
 
+bool thread_has_stack_at(const struct thread *thread, Addr address)
+{
+	return address >= thread->stack_low && address <= thread->stack_high;
+}
+
 #define DESCRIPTOR_SIZE 0x900u
 
 uint32_t thread_with_id(Addr id)
@@ -112,6 +117,7 @@ static void before_end(ThreadId tid)
 static void before_first(ThreadId tid)
 {
 	by_tid[tid]->stack_high = VG_(thread_get_stack_max)(tid);
+	by_tid[tid]->stack_low = by_tid[tid]->stack_high + 1 - VG_(thread_get_stack_size)(tid);
 	control_begin(by_tid[tid]);
 }
 

@@ -8,6 +8,7 @@
  *   area.c        the run area: logs of pairs, predecessors, edges, events; sets of what is logged
  *   sites.c       which instruction is which site; modules; what belongs to the program
  *   instrument.c  puts calls of the functions below before accesses, in VEX IR
+ *   lanes.c       vector registers are written in one piece, in VEX IR
  *   access.c      what instrumented code calls
  *   routines.c    the loops of the program; trail.c: which of them a thread is in
  *   quick.c       what accesses to private memory do, woven into the program
@@ -53,9 +54,11 @@ struct thread {
 	Addr own_call;   /* likewise, outside of functions that C++ headers brought into the program, */
 	Addr own_sp;     /* and the stack pointer behind it */
 	Addr shared_low; /* lowest place of its stack that another thread has touched; ~0 = none */
-	Addr stack_high; /* where its stack begins */
+	Addr stack_low, stack_high; /* its stack: the first and the last byte */
 	int lwp;
 	bool ended, joined;
+	bool queued; /* for the big lock, with this ticket */
+	uint32_t ticket;
 	uint32_t patience;   /* for loom/runtime/control; here it is an order: */
 	uint64_t linger_at;  /* from then on it may wait for others without a point, see control.c; */
 	bool lingers;        /* its next access is one therefore */
@@ -71,6 +74,7 @@ struct thread {
 	struct recent_pairs *met, *taken; /* couples.c */
 	bool has_couples;                 /* it looks for no more */
 };
+bool thread_has_stack_at(const struct thread *thread, Addr address);
 void threads_prepare(void); /* before options are read */
 void threads_start(void);
 void threads_enter_area(void);
@@ -169,6 +173,9 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 		 const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
 		 IRType host_word);
 
+/* ---- lanes.c ---- */
+IRSB *with_whole_lanes(IRSB *in); /* vector registers are written and read as a whole where they can be */
+
 /* ---- quick.c: the answers for private memory, in VEX IR ---- */
 struct weave {
 	IRSB *out;
@@ -236,7 +243,7 @@ void couples_meet(struct thread *other, uint32_t kind, uint64_t head, uint64_t t
 		  uint32_t number);
 
 /* ---- lock.c ---- */
-void lock_give_way(void); /* whoever waits for it may go first */
+bool lock_give_way(void); /* whoever waits for it may go first; false: nobody did */
 void lock_hand_over(
 	struct thread *next); /* a controlled run goes on as `next`; returns when it is this one's turn */
 void lock_leave(struct thread *next); /* likewise, of a thread that ends */

@@ -61,15 +61,9 @@ static void note_step(struct trail *trail)
 	grind.loop_low = top ? top->sp : ~(Addr)0;
 }
 
-/* Not on a stack that the program made itself, where a higher address says nothing. */
-static bool is_on_stack(Addr sp)
-{
-	return sp <= grind.thread->stack_high && grind.thread->stack_high - sp < STACK_MOST;
-}
-
 VG_REGPARM(2) void trail_step(const struct loop_mark *mark, Addr sp)
 {
-	if (!grind.observed || !is_on_stack(sp))
+	if (!grind.observed || !thread_has_stack_at(grind.thread, sp))
 		return;
 	struct trail *trail = trail_of(grind.thread);
 	struct level *top = trail->levels + trail->depth;
@@ -99,7 +93,7 @@ VG_REGPARM(1) void trail_call(Addr sp)
 {
 	struct trail *trail = grind.thread->trail;
 
-	if (!trail || !is_on_stack(sp))
+	if (!trail || !thread_has_stack_at(grind.thread, sp))
 		return;
 	while (trail->depth && trail->levels[trail->depth - 1].sp <= sp)
 		trail->depth--;
