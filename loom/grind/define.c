@@ -272,10 +272,14 @@ bool define_is_strange(const struct load *load)
 	const struct value_givers *givers = load->site->givers;
 	const struct definition *from = define_numbered(load->definition[0]);
 
-	for (uint32_t i = 0; givers && from && i < givers->n; i++)
+	uint32_t others = 0;
+
+	for (uint32_t i = 0; givers && from && i < givers->n; i++) {
 		if (givers->items[i].site == from->site)
 			return 2 * givers->items[i].n < givers->all;
-	return false;
+		others += givers->items[i].n;
+	}
+	return givers && from && 2 * others > givers->all; /* it found no room */
 }
 
 /* What is read again and again is not forgotten for what is written again and again. */

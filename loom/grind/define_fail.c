@@ -203,10 +203,39 @@ static bool is_text(const struct isolate_hop *hop, const struct definition *from
 	       !hop->points && from->site->kind == CODE_LIBRARY && load && !unwritten && !pointer;
 }
 
+/* The definition of the byte that was read, by what was defined `before` that number. A load knows those of the first
+ * byte of each of its words; another one's is known where it has not changed since. */
+#define NOT_KNOWN (1u << 31) /* the number of no definition */
+static uint32_t defined_at(const struct load *load, Addr address, SizeT size, uint32_t before)
+{
+	uint32_t first = load->definition[(address - load->address) / 8 % LOAD_WORDS];
+	uint32_t now = define_at(address);
+	const struct definition *from = define_numbered(first), *since = define_numbered(now);
+
+	if ((address - load->address) % 8 == 0 || (from && is_inside(from, address, size)))
+		return first;
+	return since && since->first < before ? now : NOT_KNOWN;
+}
+
+/* Did the store walk over memory, from beside where it had written the time before? */
+static bool walks(const struct definition *from)
+{
+	for (int side = 0; side < 2; side++) {
+		Addr beside = side ? from->address + from->size : from->address - from->size;
+		const struct definition *other = define_numbered(define_at(beside));
+
+		if (other && other->site == from->site && other->thread == from->thread &&
+		    other->address == beside && other->instance + 1 == from->instance)
+			return true;
+	}
+	return false;
+}
+
 /* Hops back from a load, of which `size` bytes at `address` are of interest. */
 static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT size)
 {
 	const struct load *load = define_load_numbered(number);
+	uint32_t before = ~0u;
 	bool misread = false, astray = false;
 
 	while (load && load->site && use->nhops < ISOLATE_HOPS) {
@@ -215,7 +244,7 @@ static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT
 			size = load->site->size;
 		}
 		struct isolate_hop *hop = &use->hops[use->nhops++];
-		uint32_t defined = load->definition[(address - load->address) / 8 % LOAD_WORDS];
+		uint32_t defined = defined_at(load, address, size, before);
 		const struct definition *from = define_numbered(defined);
 		struct made_of made = made_of(load->mark, load->address);
 		bool stored = from && from->definer == DEFINED_STORE && is_inside(from, address, size);
@@ -238,15 +267,17 @@ static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT
 		}
 		if (!stored)
 			return;
+		before = from->first;
 		if (define_saves_register(from)) {
 			use->nhops--;
 			load = define_load_numbered(MARK_FIRST(from->mark));
 			size = 0;
 			continue;
 		}
-		/* Written through an index and read without one: a write that was meant for another place. */
+		/* Written through an index, or by a walk, and read without one: a write that was meant for another
+		 * place. */
 		if ((misread || define_is_strange(load)) && !made.index &&
-		    made_of(from->where, from->address).index)
+		    (made_of(from->where, from->address).index || walks(from)))
 			return;
 		load = define_load_numbered(MARK_FIRST(from->mark));
 		if (is_text(hop, from, load))
