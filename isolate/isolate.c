@@ -355,6 +355,7 @@ static struct error *search(const struct isolate_options *options, struct isolat
 			return NULL;
 		}
 		plan(channel->area, step);
+		step->left_out = true;
 		run_free(&run);
 		run = (struct run){ 0 };
 		TRY(suppress(options, channel, schedule, deadline, &run));

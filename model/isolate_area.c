@@ -12,7 +12,7 @@ static void bound(uint32_t *number, uint32_t most)
 
 static void bound_failure(struct isolate_failure *failure)
 {
-	if (failure->kind > FAILED_CALL)
+	if (failure->kind > FAILED_NO_BLOCK)
 		failure->kind = FAILED_NOT;
 	bound(&failure->nuses, ISOLATE_USES);
 	bound(&failure->nreads, ISOLATE_READS);

@@ -121,6 +121,7 @@ enum isolate_kind {
 	FAILED_WATCH,  /* the place that the user watches was reached */
 	FAILED_STACK,  /* the stack was used up */
 	FAILED_CALL,   /* a function of a library, called through a pointer in memory, ended the program */
+	FAILED_NO_BLOCK, /* a pointer was freed that no block has ever begun at */
 };
 
 struct isolate_use {

@@ -15,6 +15,7 @@ struct isolate_step {
 	struct isolate_failure failure;
 	size_t used,
 		hop; /* of the failure: whose definition was suppressed; used == nuses: nothing could be */
+	bool left_out; /* and a run was made without it */
 };
 
 enum isolate_verdict {

@@ -168,10 +168,14 @@ static void print_step(struct isolation *isolation, struct excerpts *excerpts, s
 	const struct isolate_step *step = &isolation->steps.items[number];
 	const struct isolate_failure *failure = &step->failure;
 	_cleanup_free_ char *where = place_words(isolation, &failure->place);
-	bool left_out = step->used < failure->nuses && isolation->verdict != ISOLATE_ORDER &&
-			!failure->caller.address;
-	const struct isolate_use *use = &failure->uses[left_out ? step->used : 0];
-	size_t last = left_out ? step->hop + 1 : failure->caller.address ? 1 : use->nhops;
+	bool chosen = step->used < failure->nuses && isolation->verdict != ISOLATE_ORDER &&
+		      !failure->caller.address;
+	const struct isolate_use *use = &failure->uses[chosen ? step->used : 0];
+	size_t last = chosen ? step->hop + 1 : failure->caller.address ? 1 : use->nhops;
+	/* What was never written is the end of it. */
+	for (size_t h = 0; chosen && !step->left_out && h < last; h++)
+		if (use->hops[h].placed)
+			last = h + 1;
 	_cleanup_free_ char *signal = step->outcome == OUTCOME_SIGNAL && sigabbrev_np(step->code)
 					      ? memory_format(" (SIG%s)", sigabbrev_np(step->code))
 					      : memory_string("");
@@ -182,7 +186,7 @@ static void print_step(struct isolation *isolation, struct excerpts *excerpts, s
 	print_pointers(isolation, excerpts, failure, out);
 	print_caller(isolation, excerpts, failure, out);
 	if (failure->nuses)
-		print_hops(isolation, excerpts, use, last, left_out ? step->hop : SIZE_MAX, out);
+		print_hops(isolation, excerpts, use, last, step->left_out ? step->hop : SIZE_MAX, out);
 }
 
 static void print_verdict(const struct isolation *isolation, FILE *out)

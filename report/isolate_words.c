@@ -180,6 +180,7 @@ const char *isolate_failed_words(enum isolate_kind kind)
 		[FAILED_WATCH] = "the value that is watched was read",
 		[FAILED_STACK] = "the stack was used up: calls are nested too deep",
 		[FAILED_CALL] = "a call through a pointer led to a function that ends the program",
+		[FAILED_NO_BLOCK] = "a pointer was freed at which no block begins",
 	};
 
 	return words[kind];
@@ -200,6 +201,7 @@ const char *isolate_failed_name(enum isolate_kind kind)
 		[FAILED_WATCH] = "watch",
 		[FAILED_STACK] = "stack-overflow",
 		[FAILED_CALL] = "call",
+		[FAILED_NO_BLOCK] = "invalid-free",
 	};
 
 	return names[kind];

@@ -445,16 +445,20 @@ void define_allocated(Addr address, SizeT size, bool zero)
 		  add(address, size, zero ? DEFINED_CLEARED : DEFINED_ALLOCATED, NULL, 0, 0, 0));
 }
 
-/* The calls of the program that the one at hand is in, from inside out: a free has no value, so they stand there. */
+/* The calls of the program that the one at hand is in, from inside out, beyond it only such as stand in no header: a free
+ * has no value, so they stand there. */
 static void note_callers(struct definition *definition)
 {
 	const struct value_thread *thread = define_thread();
 	Addr callers[1 + ISOLATE_CALLERS] = { 0 };
 	uint32_t n = 0;
 
-	for (uint32_t i = thread->nreturns; i-- > 0 && n <= ISOLATE_CALLERS;)
-		if (code_kind(thread->returns[i] - 1) == CODE_PROGRAM)
-			callers[n++] = thread->returns[i] - 1;
+	for (uint32_t i = thread->nreturns; i-- > 0 && n <= ISOLATE_CALLERS;) {
+		Addr call = thread->returns[i] - 1;
+
+		if (code_kind(call) == CODE_PROGRAM && (!n || !site_in_header(call)))
+			callers[n++] = call;
+	}
 	definition->mark = callers[1]; /* the first is the call itself */
 	definition->value = callers[2];
 }

@@ -26,6 +26,8 @@
 #define MARK_FIRST(mark) ((uint32_t)((mark) & MARK_NUMBER))
 #define MARK_SECOND(mark) ((uint32_t)((mark) >> MARK_BITS & MARK_NUMBER))
 
+#define NEAR_BASE (1u << 16) /* fields of a structure are not farther from its beginning */
+
 #define GIVERS 4
 /* Who wrote what a load reads, and how often that was: an index that is wrong leads to what others wrote. */
 struct value_givers {
@@ -188,7 +190,7 @@ struct isolate_failure *define_begin(uint32_t kind, Addr pc);
 void define_add_uses(struct isolate_failure *failure, uint64_t mark);
 void define_fatal(ThreadId tid);                        /* a signal ends the process */
 void define_dead(Addr address, SizeT size, bool write); /* memory of no block was accessed */
-void define_freed_twice(Addr address);
+void define_freed_wrongly(Addr address, bool was_block); /* freed already, or never allocated */
 void define_hung(void); /* nobody goes on, or the running thread goes round and round */
 
 uint32_t define_base(uint64_t mark,

@@ -101,7 +101,6 @@ struct made_of {
 };
 #define MADE_OF 32u /* of them, at most: the youngest, of a sum in a loop there may be thousands */
 
-#define NEAR_BASE (1u << 16) /* fields of a structure are not farther from its beginning */
 static void take_apart(uint32_t number, Addr address, struct made_of *out)
 {
 	const struct load *load = define_load_numbered(number);
@@ -378,13 +377,18 @@ void define_dead(Addr address, SizeT size, bool write)
 	}
 }
 
-void define_freed_twice(Addr address)
+void define_freed_wrongly(Addr address, bool was_block)
 {
-	struct isolate_failure *failure = define.on ? define_begin(FAILED_FREE, 0) : NULL;
+	struct isolate_failure *failure =
+		define.on ? define_begin(was_block ? FAILED_FREE : FAILED_NO_BLOCK, 0) : NULL;
 
 	if (!failure)
 		return;
 	failure->address = address;
+	if (!was_block) {
+		define_add_uses(failure, define_freed_by(address));
+		return;
+	}
 	add_location(failure, address, 1, true, 0);
 	define_list_reads(failure, 0);
 	define_tell_pointers(failure, define_freed_by(address), address);
