@@ -114,6 +114,29 @@ static void add_pointers(struct isolation *isolation, const struct isolate_failu
 		add(isolation, &freed_by->place, freed_by->thread, READ);
 }
 
+/* Where a value came into being that came from nothing in memory. */
+static void add_given(struct isolation *isolation, const struct isolate_use *use, size_t hop)
+{
+	struct isolate_place given = isolation_given(isolation, use, hop);
+
+	add(isolation, &given, use->hops[hop].definition.thread, WRITTEN);
+}
+
+/* A copy that ended before what was used: who had said how long it is. */
+static void add_length(struct isolation *isolation, const struct isolate_failure *failure)
+{
+	const struct isolate_use *length = &failure->length;
+
+	if (!length->nhops)
+		return;
+	size_t origin = isolation_origin(isolation, length);
+	const struct isolate_hop *hop = &length->hops[origin];
+
+	add_given(isolation, length, origin);
+	add(isolation, &hop->definition.place, hop->definition.thread, WRITTEN);
+	add(isolation, &failure->copied, hop->thread, WRITTEN);
+}
+
 void isolation_tell_root(struct isolation *isolation)
 {
 	if (!isolation->steps.n || isolation->verdict == ISOLATE_ORDER)
@@ -143,6 +166,9 @@ void isolation_tell_root(struct isolation *isolation)
 		add(isolation, &last->failure.made, last->failure.thread, ALLOCATED);
 	if (last->failure.kind == FAILED_DEAD || last->failure.kind == FAILED_FREE)
 		add_pointers(isolation, &last->failure);
+	add_length(isolation, &isolation->steps.items[0].failure);
+	if (hop && last->used < last->failure.nuses)
+		add_given(isolation, &last->failure.uses[last->used], last->hop);
 	if (hop && hop->definition.place.address) {
 		struct isolate_place place = own_place(isolation, &hop->definition);
 

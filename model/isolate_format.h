@@ -62,7 +62,8 @@ struct isolate_point {
 struct isolate_place {
 	uint64_t address; /* in the file; 0: not known */
 	uint64_t led;     /* of code of a header: the program's call that led there; 0: not known */
-	uint32_t module;
+	uint16_t module;
+	uint16_t around; /* 1: where the function is called that was inlined there */
 	uint32_t own; /* 1: an instruction of the program; 0: the program's call that led to it */
 };
 
@@ -86,6 +87,9 @@ struct isolate_definition {
 	uint64_t order; /* accesses of its thread so far */
 	uint64_t when;  /* number among the definitions of the run */
 	uint32_t thread, definer;
+	/* Of a value that comes from nothing in memory: the instruction that made it, or, as far as a function was given
+	 * it, the call of that function. */
+	struct isolate_place given;
 	struct isolate_place
 		callers[ISOLATE_CALLERS]; /* of a free: the calls that led to it, from inside out */
 };
@@ -156,6 +160,10 @@ struct isolate_failure {
 	/* Of a block that was freed: the reads of the pointer by which it was used, and of the one by which it was
 	 * freed, where these lay outside of frames. No size: not known. */
 	struct isolate_hop kept, freed_by;
+	/* Of memory in a block that nobody had written: the call of a copy that ended before it, and the read of the number
+	 * of bytes. */
+	struct isolate_place copied;
+	struct isolate_use length;
 	struct isolate_place made; /* of memory beside a block: the call that allocated the block */
 	/* Where the value that failed came from no memory, a constant say: the call of the function that failed. */
 	struct isolate_place caller;

@@ -11,7 +11,8 @@
 struct unit isolation_place(struct isolation *isolation, const struct isolate_place *place,
 			    enum site_kind kind)
 {
-	struct code_place code = { .address = place->address, .kind = kind };
+	struct code_place code = { .address = place->address,
+				   .kind = kind | (place->around ? PLACE_AROUND : 0) };
 	_cleanup_free_ char *led =
 		place->led ? memory_format("%c%llx", CODE_PLACE_LED, (unsigned long long)place->led) : NULL;
 	struct unit unit = { 0 };
@@ -50,6 +51,26 @@ static bool takes_argument(struct isolation *isolation, const struct isolate_pla
 		isolation->symbols = symbols_new();
 	return place->address && place->own && place->module < ISOLATE_MODULES &&
 	       symbols_is_prologue(isolation->symbols, isolation->modules[place->module], place->address);
+}
+
+struct isolate_place isolation_given(struct isolation *isolation, const struct isolate_use *use, size_t hop)
+{
+	while (hop + 1 < use->nhops && use->hops[hop].copied)
+		hop++;
+	const struct isolate_definition *definition = &use->hops[hop].definition;
+	struct isolate_place none = { 0 }, around = definition->place;
+
+	if (!definition->given.address)
+		return none;
+	/* A constant in an inlined function may be an argument of it. */
+	around.around = 1;
+	struct unit unit = isolation_place(isolation, &around, SITE_WRITE);
+	bool inlined = unit.nsites && unit.sites[0].line;
+
+	unit_free(&unit);
+	if (inlined)
+		return around;
+	return definition->given.own || takes_argument(isolation, &definition->place) ? definition->given : none;
 }
 
 /* An argument comes into being where it is given, which no store tells: whoever first copies it in the function stands

@@ -76,6 +76,9 @@ void isolation_keep_led(struct isolation *isolation, const struct isolate_area *
 /* The source of a traced access of a thread, its so many-th, that code of a header made; no site: of none. */
 struct unit isolation_led_place(struct isolation *isolation, uint32_t thread, uint64_t order,
 				enum site_kind kind);
+/* Where the value of a hop came into being that came from nothing in memory: at another instruction that made it, or where
+ * a function was called that was given it; no address: at the definition itself, or not known. */
+struct isolate_place isolation_given(struct isolation *isolation, const struct isolate_use *use, size_t hop);
 /* The hop of a use at which its value came into being; those before it only copied it. */
 size_t isolation_origin(struct isolation *isolation, const struct isolate_use *use);
 /* The hop whose definition is left out first: the origin; where nobody had written, what had said where to read; else

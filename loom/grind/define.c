@@ -8,6 +8,7 @@
 #include "loom/grind/control.h"
 
 #define LOADS (1u << 22)
+#define LOAD_NUMBER (MARK_MADE - 1)
 #define DEFINITIONS (1u << 22)
 #define SUPPRESSED (1u << 31)
 #define PAGE 4096u
@@ -19,6 +20,8 @@ struct define define;
 static struct load *loads;
 static struct definition *definitions;
 static uint32_t nloads = 1, ndefinitions = 1;
+static Addr *makers; /* instructions */
+static uint32_t nmakers;
 static uint32_t ***roots;
 static struct value_thread *threads[AREA_SLOTS];
 
@@ -92,6 +95,21 @@ const struct definition *define_numbered(uint32_t number)
 	const struct definition *definition = &definitions[number % DEFINITIONS];
 
 	return number && definition->number == number ? definition : NULL;
+}
+
+uint32_t define_maker(Addr pc)
+{
+	if ((nmakers & (nmakers - 1)) == 0)
+		makers = VG_(realloc)("define.makers", makers, 2 * (nmakers + 1) * sizeof *makers);
+	makers[nmakers] = pc;
+	return MARK_MADE | nmakers++;
+}
+
+Addr define_made_at(uint64_t mark)
+{
+	uint32_t number = MARK_FIRST(mark);
+
+	return number & MARK_MADE ? makers[number & ~MARK_MADE] : 0;
 }
 
 uint64_t define_decided(Addr address, uint64_t first)
@@ -182,7 +200,7 @@ static bool is_joint(uint32_t number)
 /* Stands for two loads where a mark has room for one. */
 static uint32_t join(uint32_t first, uint32_t second)
 {
-	uint32_t number = nloads++ & MARK_NUMBER;
+	uint32_t number = nloads++ & LOAD_NUMBER;
 
 	loads[number % LOADS] =
 		(struct load){ .number = number, .mark = (uint64_t)second << MARK_BITS | first };
@@ -200,6 +218,11 @@ VG_REGPARM(2) uint64_t define_merge(uint64_t a, uint64_t b)
 	uint64_t suppressed = (a | b) & MARK_SUPPRESSED;
 	uint32_t numbers[4] = { MARK_FIRST(a), MARK_SECOND(a), MARK_FIRST(b), MARK_SECOND(b) }, sorted[4];
 	uint32_t n = 0;
+
+	/* What is made of a load and a constant is of the load. */
+	if (!define_is_loaded(a) || !define_is_loaded(b))
+		return suppressed | ((define_is_loaded(a) || !MARK_FIRST(b) ? a : b) &
+				     ~(MARK_COPY | MARK_SUPPRESSED));
 
 	for (int i = 0; i < 4; i++) {
 		uint32_t at = n;
@@ -306,7 +329,7 @@ static uint32_t definition_read(Addr address)
 VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_site *site)
 {
 	struct value_thread *thread = define_thread();
-	uint32_t number = nloads++ & MARK_NUMBER;
+	uint32_t number = nloads++ & LOAD_NUMBER;
 
 	thread->access.site = site;
 	thread->access.address = address;
@@ -350,7 +373,7 @@ VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_s
 
 uint64_t define_read_by_watch(Addr address, SizeT size, uint64_t mark, const struct value_site *site)
 {
-	uint32_t number = nloads++ & MARK_NUMBER;
+	uint32_t number = nloads++ & LOAD_NUMBER;
 	struct value_site *read = VG_(calloc)("define.watched", 1, sizeof *read);
 
 	*read = *site;
@@ -364,6 +387,17 @@ uint64_t define_read_by_watch(Addr address, SizeT size, uint64_t mark, const str
 					       .order = *grind.thread->order,
 					       .definition = { define_at(address) } };
 	return number | (define.suppresses ? define_marked(address, size) : 0);
+}
+
+/* Who led to a definition: of code of others the program's call; of a value that nothing says where it came from, the
+ * call of the function that has it. */
+static Addr led_by(const struct value_site *site, uint64_t mark)
+{
+	const struct value_thread *thread = define_thread();
+
+	if (site && site->kind == CODE_PROGRAM && !site->in_header && !MARK_FIRST(mark))
+		return thread->nreturns ? thread->returns[thread->nreturns - 1] - 1 : 0;
+	return define_call_to(site);
 }
 
 static uint32_t add(Addr address, SizeT size, uint32_t definer, const struct value_site *site, uint64_t mark,
@@ -381,7 +415,7 @@ static uint32_t add(Addr address, SizeT size, uint32_t definer, const struct val
 								 .value = value,
 								 .instance = instance,
 								 .decided = define_thread()->decided,
-								 .call = define_call_to(site),
+								 .call = led_by(site, mark),
 								 .thread = grind.thread->number,
 								 .order = *grind.thread->order };
 	return number;

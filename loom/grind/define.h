@@ -3,12 +3,16 @@
  * Following values: who defined every byte of memory, where the values in registers
  * were loaded from, and what of both is suppressed. On only in runs of isolate
  * (model/isolate_format.h). Every value has a mark: two numbers of the loads that it
- * comes from, a bit for values that are only copied and one for suppressed ones.
+ * comes from, or that of the instruction that made it of nothing in memory (a constant,
+ * the address of a local), a bit for values that are only copied and one for suppressed
+ * ones.
  *
  *   define.c       marks of memory, the logs of loads and definitions
  *   define_ir.c    marks of registers and temporaries, in VEX IR
  *   define_fail.c  the failure, told from marks and logs
+ *   define_follow.c hops back from a value
  *   define_reads.c what the failure depends on
+ *   define_length.c copies that ended before what was not written
  *   define_place.c where in the program that was
  *   define_pointer.c the pointers to a freed block
  *   define_watch.c what the user watches
@@ -25,6 +29,7 @@
 #define MARK_NUMBER ((1ull << MARK_BITS) - 1)
 #define MARK_FIRST(mark) ((uint32_t)((mark) & MARK_NUMBER))
 #define MARK_SECOND(mark) ((uint32_t)((mark) >> MARK_BITS & MARK_NUMBER))
+#define MARK_MADE (1u << 30) /* of a number: no load, but the instruction that made the value of nothing in memory */
 
 #define NEAR_BASE (1u << 16) /* fields of a structure are not farther from its beginning */
 
@@ -116,6 +121,13 @@ struct value_thread *define_thread(void);
 const struct value_thread *define_thread_in(uint32_t slot); /* NULL: none */
 void define_left(struct value_thread *thread, Addr sp);     /* frames below `sp` are over */
 const struct load *define_load_numbered(uint32_t number);   /* NULL: too long ago */
+uint32_t define_maker(Addr pc);                             /* the number of an instruction that makes values */
+Addr define_made_at(uint64_t mark);                         /* that instruction; 0: the value is of loads */
+/* Does the value come from a load? */
+static inline bool define_is_loaded(uint64_t mark)
+{
+	return MARK_FIRST(mark) && !(MARK_FIRST(mark) & MARK_MADE);
+}
 const struct definition *define_numbered(uint32_t number);  /* likewise */
 /* Is it a push of a register? Functions keep their caller's registers so: that defines nothing. */
 bool define_saves_register(const struct definition *definition);
@@ -193,9 +205,22 @@ void define_dead(Addr address, SizeT size, bool write); /* memory of no block wa
 void define_freed_wrongly(Addr address, bool was_block); /* freed already, or never allocated */
 void define_hung(void); /* nobody goes on, or the running thread goes round and round */
 
-uint32_t define_base(uint64_t mark,
-		     Addr address); /* the load of the pointer that an address was made of; 0: none */
+/* ---- define_follow.c ---- */
+bool define_is_readable(Addr address, SizeT size);
+/* The definition of that number, seen from an address. */
+struct isolate_definition define_describe(uint32_t number, Addr address, SizeT size);
+/* What an address was made of: a pointer into what lies there, and something that was added to it. */
+struct made_of {
+	uint32_t base, index; /* loads; 0: none */
+	uint32_t seen;        /* loads that were looked at, and such as stand for two */
+};
+struct made_of define_made_of(uint64_t mark, Addr address);
+uint64_t define_value_read(const struct load *load);
 void define_follow(struct isolate_use *use, uint32_t number); /* hops back from a load */
+
+/* ---- define_length.c ---- */
+/* Fills what said how long a copy is that ends before the address, which nobody has written. */
+void define_tell_length(struct isolate_failure *failure, Addr unwritten);
 
 /* ---- define_pointer.c ---- */
 /* The mark of the pointer that the program gave to free; for the call of the tool's function. */

@@ -93,7 +93,7 @@ static struct isolate_hop read_kept(uint32_t number, const struct definition *fr
 void define_tell_pointers(struct isolate_failure *failure, uint64_t used, Addr address)
 {
 	const struct definition *freed = define_numbered(define_at(address));
-	uint32_t base = define_base(used, address);
+	uint32_t base = define_made_of(used, address).base;
 	struct isolate_use freed_by = { 0 };
 
 	if (!freed || freed->definer != DEFINED_FREED)

@@ -77,7 +77,7 @@ VG_REGPARM(3) uint64_t suppress_branch(uint64_t guard, uint64_t mark, const stru
 		define.area->branches++;
 		return way_out(site) == site->target;
 	}
-	if (site->kind == CODE_PROGRAM && mark & (MARK_NUMBER | MARK_NUMBER << MARK_BITS))
+	if (site->kind == CODE_PROGRAM && define_is_loaded(mark))
 		note_branch(site, mark, guard ? site->target : site->beside);
 	return guard;
 }
