@@ -253,9 +253,12 @@ static bool ends_here(const struct isolate_options *options, struct isolation *o
 	const struct isolate_use *undefined = undefined_use(out, &step->failure);
 
 	if (undefined) {
+		const struct isolate_hop *hop = &undefined->hops[isolation_origin(out, undefined)];
+		/* A pointer that was kept may lead to a local whose time is over. */
+		bool by_kept = hop->reached && hop->definition.definer == DEFINED_FRAME;
+
 		end(out, ISOLATE_UNDEFINED, WHY_NOT);
-		out->sure = !out->others_pass && out->steps.n == 1 &&
-			    !undefined->hops[isolation_origin(out, undefined)].indexed;
+		out->sure = !out->others_pass && out->steps.n == 1 && !hop->indexed && !by_kept;
 		return true;
 	}
 	if (step->used == step->failure.nuses || out->steps.n == STEPS_MOST ||

@@ -167,7 +167,7 @@ void isolation_tell_root(struct isolation *isolation)
 	if (last->failure.kind == FAILED_DEAD || last->failure.kind == FAILED_FREE)
 		add_pointers(isolation, &last->failure);
 	add_length(isolation, &isolation->steps.items[0].failure);
-	if (hop && last->used < last->failure.nuses)
+	if (hop && isolation->verdict != ISOLATE_UNDEFINED && last->used < last->failure.nuses)
 		add_given(isolation, &last->failure.uses[last->used], last->hop);
 	if (hop && hop->definition.place.address) {
 		struct isolate_place place = own_place(isolation, &hop->definition);

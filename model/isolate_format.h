@@ -75,6 +75,7 @@ enum isolate_definer {
 	DEFINED_FREED,     /* not written since it was freed */
 	DEFINED_FRAME,     /* on a stack, not written since the function was entered */
 	DEFINED_CLEARED,   /* not written since it was allocated as zeros */
+	DEFINED_LEFT,      /* in the frame of a function that had returned, by a pointer to it that was kept */
 	DEFINED_LOST,      /* so long ago that it is not known any more */
 };
 
@@ -106,6 +107,7 @@ struct isolate_hop {
 	uint32_t points;  /* the value is the address of memory of the program */
 	uint32_t parts;   /* the definition wrote only a part of what was read: nobody wrote it as a whole */
 	uint32_t indexed; /* something that is no pointer to the location said where to read */
+	uint32_t reached; /* by a pointer that was read from memory outside of frames */
 	uint32_t placed;  /* the next hop's read said where to read, not what the value was */
 	uint32_t
 		misread; /* an index led to what was not meant: a part of a pointer, or what others had written */

@@ -217,6 +217,7 @@ const char *isolate_definer_words(enum isolate_definer definer)
 		[DEFINED_FREED] = "freed",
 		[DEFINED_FRAME] = "never written since its function was entered",
 		[DEFINED_CLEARED] = "not written since it was allocated as zeros",
+		[DEFINED_LEFT] = "a local of a function that had returned",
 		[DEFINED_LOST] = "written too long ago to know where",
 	};
 
@@ -229,7 +230,8 @@ const char *isolate_definer_name(enum isolate_definer definer)
 		[DEFINED_NOT] = "nobody",         [DEFINED_STORE] = "store",
 		[DEFINED_KERNEL] = "system-call", [DEFINED_ALLOCATED] = "allocation",
 		[DEFINED_FREED] = "free",         [DEFINED_FRAME] = "frame",
-		[DEFINED_CLEARED] = "zeros",      [DEFINED_LOST] = "lost",
+		[DEFINED_CLEARED] = "zeros",      [DEFINED_LEFT] = "left-frame",
+		[DEFINED_LOST] = "lost",
 	};
 
 	return names[definer];

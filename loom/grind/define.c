@@ -112,6 +112,16 @@ Addr define_made_at(uint64_t mark)
 	return number & MARK_MADE ? makers[number & ~MARK_MADE] : 0;
 }
 
+uint32_t define_next(void)
+{
+	return ndefinitions & ~SUPPRESSED;
+}
+
+uint32_t define_next_load(void)
+{
+	return nloads & LOAD_NUMBER;
+}
+
 uint64_t define_decided(Addr address, uint64_t first)
 {
 	const struct definition *definition = define_numbered((uint32_t)first);

@@ -98,6 +98,9 @@ struct value_thread {
 	bool divides; /* the last of access and operand was the operand */
 	struct value_branch branches[BRANCH_DEPTHS][BRANCH_KEPT]; /* by how many calls it was in */
 	Addr *returns, *frames;                                   /* the calls it is in */
+	struct {
+		uint32_t load, definition; /* the numbers of the next ones */
+	} *entered;                        /* when they were made */
 	uint64_t *targets; /* marks of what said where these calls go */
 	uint32_t nreturns, returns_room;
 	uint64_t decided; /* mark of the last branch of the program */
@@ -133,6 +136,8 @@ const struct definition *define_numbered(uint32_t number);  /* likewise */
 bool define_saves_register(const struct definition *definition);
 /* Did somebody write what was read whom the instruction reads from in fewer than half of its executions? */
 bool define_is_strange(const struct load *load);
+uint32_t define_next(void);                                 /* the number of the next definition */
+uint32_t define_next_load(void);
 uint64_t define_decided(Addr address, uint64_t first); /* mark of the branch before a definition */
 uint32_t define_at(Addr address);                      /* the number of its definition */
 uint64_t define_marked(Addr address, SizeT size);      /* MARK_SUPPRESSED or 0 */

@@ -177,7 +177,38 @@ static bool is_astray(const struct definition *from, const struct load *load, co
 static bool is_unwritten(const struct isolate_hop *hop)
 {
 	return hop->definition.definer == DEFINED_NOT || hop->definition.definer == DEFINED_CLEARED ||
-	       hop->definition.definer == DEFINED_ALLOCATED || hop->definition.definer == DEFINED_FRAME;
+	       hop->definition.definer == DEFINED_ALLOCATED || hop->definition.definer == DEFINED_FRAME ||
+	       hop->definition.definer == DEFINED_LEFT;
+}
+
+/* Was the pointer, which a load read, put there before the definition of that number? What was passed on since came of
+ * it. */
+static bool was_kept(uint32_t number, Addr address, uint32_t since)
+{
+	for (uint32_t i = 0; i < ISOLATE_HOPS; i++) {
+		const struct load *load = define_load_numbered(number);
+		const struct definition *from = load ? define_numbered(load->definition[0]) : NULL;
+
+		if (!from || from->definer != DEFINED_STORE)
+			return false;
+		if (from->first < since)
+			return true;
+		number = define_made_of(from->mark, address).base;
+	}
+	return false;
+}
+
+/* Was a local read by a pointer that is older than the call of the function whose frame lies there? */
+static bool is_left(const struct load *load, uint32_t base)
+{
+	const struct value_thread *thread = define_thread();
+	uint32_t i = thread->nreturns;
+
+	if (!base || !is_on_stack(load->address) || load->thread != grind.thread->number)
+		return false;
+	while (i && (thread->frames[i - 1] <= load->address || thread->entered[i - 1].load > load->number))
+		i--;
+	return i && was_kept(base, load->address, thread->entered[i - 1].definition);
 }
 
 static struct isolate_hop hop_of(const struct load *load, uint32_t defined, Addr address, SizeT size)
@@ -195,10 +226,16 @@ static struct isolate_hop hop_of(const struct load *load, uint32_t defined, Addr
 				   .parts = from && from->definer == DEFINED_STORE && !stored,
 				   .definition = define_describe(defined, address, size) };
 
-	const struct load *index = define_load_numbered(define_made_of(load->mark, load->address).index);
+	const struct made_of made = define_made_of(load->mark, load->address);
+	const struct load *index = define_load_numbered(made.index), *base = define_load_numbered(made.base);
 
+	if (is_left(load, made.base))
+		hop.definition = (struct isolate_definition){ .address = address,
+							      .size = size,
+							      .definer = DEFINED_LEFT };
 	hop.points = size == 8 && define_is_readable(hop.value, 1);
 	hop.indexed = index != NULL;
+	hop.reached = base && !is_on_stack(base->address);
 	if (index)
 		hop.index = define_place(index->site->pc, index->call);
 	return hop;
@@ -275,7 +312,8 @@ static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT
 			return;
 		if (hop->misread || is_unwritten(hop)) {
 			misread |= is_part;
-			load = define_load_numbered(made.index ? made.index : made.base);
+			load = define_load_numbered(made.index && hop->definition.definer != DEFINED_LEFT ? made.index
+											: made.base);
 			hop->placed = load != NULL;
 			size = 0;
 			continue;

@@ -90,10 +90,14 @@ static void push(struct value_thread *thread, Addr back, Addr sp, uint64_t targe
 					       thread->returns_room * sizeof *thread->returns);
 		thread->frames = VG_(realloc)("define.frames", thread->frames,
 					      thread->returns_room * sizeof *thread->frames);
+		thread->entered = VG_(realloc)("define.returns", thread->entered,
+					       thread->returns_room * sizeof *thread->entered);
 		thread->targets = VG_(realloc)("define.targets", thread->targets,
 					       thread->returns_room * sizeof *thread->targets);
 	}
 	thread->targets[thread->nreturns] = target;
+	thread->entered[thread->nreturns].load = define_next_load();
+	thread->entered[thread->nreturns].definition = define_next();
 	thread->returns[thread->nreturns] = back;
 	thread->frames[thread->nreturns++] = sp;
 }
