@@ -232,12 +232,19 @@ static struct error *try_others(const struct isolate_options *options, struct is
 	return NULL;
 }
 
+/* What decided whether calls go on was left out, or a check of the program was no longer passed that had been: the program
+ * is another one then, and its failure reveals nothing of the first one. */
+static bool is_another_program(const struct isolate_failure *first, const struct isolate_failure *now)
+{
+	return first->kind == FAILED_STACK ||
+	       (now->kind == FAILED_BRANCH && first->kind != FAILED_BRANCH && first->kind != FAILED_HANG);
+}
+
 /* Is there nothing to leave out any more? The verdict is then set. */
 static bool ends_here(const struct isolate_options *options, struct isolation *out,
 		      const struct isolate_step *step, double deadline)
 {
-	/* What decided whether calls go on is left out: the program is another one then. */
-	if (out->steps.n > 1 && out->steps.items[0].failure.kind == FAILED_STACK) {
+	if (out->steps.n > 1 && is_another_program(&out->steps.items[0].failure, &step->failure)) {
 		out->steps.n = 1;
 		end(out, ISOLATE_BEST, WHY_ELSEWHERE);
 		return true;
@@ -328,6 +335,17 @@ static struct error *conclude(const struct isolate_options *options, struct isol
 	return NULL;
 }
 
+/* What threads did to each other is to blame; the verdict is set. */
+static struct error *is_found(const struct isolate_options *options, struct isolation *out, double deadline)
+{
+	if (out->verdict != ISOLATE_KEPT_LOCK)
+		return NULL;
+	/* Where other orders pass, it is perhaps one of them that led to where the lock was kept. */
+	TRY(try_others(options, out, deadline));
+	out->sure = !out->others_pass;
+	return NULL;
+}
+
 static struct error *search(const struct isolate_options *options, struct isolation *out,
 			    struct channel *channel, const struct schedule *schedule, double deadline)
 {
@@ -347,10 +365,8 @@ static struct error *search(const struct isolate_options *options, struct isolat
 		isolate_say(options, ISOLATE_MOVING);
 		TRY(order_check(options, out, schedule, &step->failure,
 				ORDERS_FIRST + ORDERS_NEXT * (out->steps.n - 1), &found));
-		if (found) {
-			end(out, ISOLATE_ORDER, WHY_NOT);
-			return NULL;
-		}
+		if (found)
+			return is_found(options, out, deadline);
 		if (ends_here(options, out, step, deadline)) {
 			if (out->sure)
 				TRY(try_others(options, out, deadline));

@@ -344,7 +344,9 @@ static struct error *check_all(struct order_search *search, bool stale)
 
 	if (search->failure->kind == FAILED_HANG)
 		TRY(order_check_hang(search));
-	else if (first)
+	if ((search->found && search->verdict != ISOLATE_ORDER) || search->trace->nthreads < 2)
+		return NULL;
+	if (search->failure->kind != FAILED_HANG && first)
 		TRY(order_check_wake(search));
 	TRY(check_reads(search, (struct pass){ .groups = true }, stale));
 	if (first && !order_is_alone(search))
@@ -382,10 +384,11 @@ struct error *order_check(const struct isolate_options *options, struct isolatio
 				       .failure = failure,
 				       .trace = &isolation->original.observations,
 				       .reading = ORDER_NONE,
+				       .verdict = ISOLATE_ORDER,
 				       .most = most };
 	struct error *error;
 
-	if (search.trace->nthreads < 2 || !schedule->nturns)
+	if ((search.trace->nthreads < 2 && failure->kind != FAILED_HANG) || !schedule->nturns)
 		return NULL;
 	atlas_read(&search.atlas, search.trace);
 	for (size_t i = 0; i < failure->nreads; i++)
@@ -394,6 +397,8 @@ struct error *order_check(const struct isolate_options *options, struct isolatio
 	 * to the cause than the use of the block. */
 	error = check_all(&search, has_stale_pointer(&search));
 	*found = search.found;
+	if (search.found)
+		isolation->verdict = search.verdict;
 	atlas_free(&search.atlas);
 	VEC_FREE(&search.waited);
 	VEC_FREE(&search.tried);

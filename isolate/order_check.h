@@ -40,6 +40,7 @@ struct order_search {
 	struct atlas atlas;
 	size_t reads[ISOLATE_READS]; /* the event of each read; ORDER_NONE: not in the trace */
 	uint64_t most;               /* experiments in all */
+	enum isolate_verdict verdict; /* of what was found */
 	bool found;                  /* the failure goes away when an access is moved; then also */
 	enum order_weight weight;
 	uint32_t far,
@@ -131,7 +132,7 @@ struct error *order_check_late(struct order_search *search, bool from_read);
 struct error *order_check_wake(struct order_search *search);
 
 /* ---- order_hang.c ---- */
-/* Do threads wait for each other's locks, or for a signal that was given before? */
+/* Was a lock not given back, do threads wait for each other's locks, or for a signal that was given before? */
 struct error *order_check_hang(struct order_search *search);
 
 #endif

@@ -139,7 +139,7 @@ static void add_length(struct isolation *isolation, const struct isolate_failure
 
 void isolation_tell_root(struct isolation *isolation)
 {
-	if (!isolation->steps.n || isolation->verdict == ISOLATE_ORDER)
+	if (!isolation->steps.n || isolation->verdict == ISOLATE_ORDER || isolation->verdict == ISOLATE_KEPT_LOCK)
 		return;
 	size_t at = isolation->steps.n - 1;
 	const struct isolate_step *last = &isolation->steps.items[at];

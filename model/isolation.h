@@ -21,6 +21,7 @@ struct isolate_step {
 enum isolate_verdict {
 	ISOLATE_NOTHING,   /* no run failed */
 	ISOLATE_ORDER,     /* the order of threads is the cause, by experiment */
+	ISOLATE_KEPT_LOCK, /* a lock was not given back that somebody wants */
 	ISOLATE_ROOT,      /* without the last definition nothing fails any more */
 	ISOLATE_UNDEFINED, /* what was used had never been given a value */
 	ISOLATE_BEST,      /* the search ended before that; the last definition is the best answer */
@@ -35,7 +36,7 @@ enum isolate_why {
 	WHY_NO_WRITE,     /* what it used was written by nothing that can be left out */
 	WHY_USED_UP,      /* the time or the number of steps */
 	WHY_RUNS_ON,      /* the suppressed program does not end */
-	WHY_ELSEWHERE,    /* without what decided about calls the program fails elsewhere */
+	WHY_ELSEWHERE,    /* without it the program takes another way and fails there */
 	WHY_OTHER_ORDERS, /* of the threads pass, and no moved access showed which order it is */
 };
 

@@ -21,6 +21,7 @@
 static const char *const verdict_names[] = {
 	[ISOLATE_NOTHING] = "no-failure",  [ISOLATE_ORDER] = "order",      [ISOLATE_ROOT] = "root-cause",
 	[ISOLATE_UNDEFINED] = "undefined", [ISOLATE_BEST] = "best-so-far", [ISOLATE_UNKNOWN] = "unknown",
+	[ISOLATE_KEPT_LOCK] = "kept-lock",
 };
 
 #define FUNCTION_MOST 32 /* columns that the name of a function gets */
@@ -185,7 +186,8 @@ static void print_step(struct isolation *isolation, struct excerpts *excerpts, s
 	print_source(isolation, excerpts, &failure->place, out);
 	print_pointers(isolation, excerpts, failure, out);
 	print_caller(isolation, excerpts, failure, out);
-	if (failure->nuses)
+	/* Where locks are to blame the values that somebody waits by are not. */
+	if (failure->nuses && isolation->finding.class != FINDING_DEADLOCK)
 		print_hops(isolation, excerpts, use, last, step->left_out ? step->hop : SIZE_MAX, out);
 }
 
