@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "model/variables.h"
 
 struct unit isolation_place(struct isolation *isolation, const struct isolate_place *place,
 			    enum site_kind kind)
@@ -53,6 +54,24 @@ static bool takes_argument(struct isolation *isolation, const struct isolate_pla
 	       symbols_is_prologue(isolation->symbols, isolation->modules[place->module], place->address);
 }
 
+/* Was the value, a constant, an argument of a function that was inlined there? */
+static bool is_argument(struct isolation *isolation, const struct isolate_definition *definition)
+{
+	const struct isolate_place *place = &definition->place;
+
+	if (!isolation->symbols)
+		isolation->symbols = symbols_new();
+	struct variables *variables =
+		place->own && place->module < ISOLATE_MODULES
+			? variables_at(isolation->symbols, isolation->modules[place->module], place->address)
+			: NULL;
+	bool is = variables && definition->value &&
+		  variables_takes_constant(variables, definition->value, definition->size);
+
+	variables_free(variables);
+	return is;
+}
+
 struct isolate_place isolation_given(struct isolation *isolation, const struct isolate_use *use, size_t hop)
 {
 	while (hop + 1 < use->nhops && use->hops[hop].copied)
@@ -62,13 +81,8 @@ struct isolate_place isolation_given(struct isolation *isolation, const struct i
 
 	if (!definition->given.address)
 		return none;
-	/* A constant in an inlined function may be an argument of it. */
 	around.around = 1;
-	struct unit unit = isolation_place(isolation, &around, SITE_WRITE);
-	bool inlined = unit.nsites && unit.sites[0].line;
-
-	unit_free(&unit);
-	if (inlined)
+	if (is_argument(isolation, definition))
 		return around;
 	return definition->given.own || takes_argument(isolation, &definition->place) ? definition->given : none;
 }
