@@ -9,6 +9,7 @@
 #include "model/atlas.h"
 
 #define STEPS_MOST 24 /* suppressions; chains in programs are shorter */
+#define NEAR_POINTER (1u << 16) /* fields of a structure are not farther from its beginning */
 
 void isolate_say(const struct isolate_options *options, enum isolate_stage now)
 {
@@ -70,6 +71,13 @@ static bool is_worse(struct isolation *isolation, const struct isolate_failure *
 	return failure->kind == FAILED_HANG ? one->when < other->when : one->when > other->when;
 }
 
+/* Of memory beside a block: is the use only the pointer to the block? That is right, and without it nothing is used. */
+static bool is_pointer_to_block(const struct isolate_failure *failure, const struct isolate_use *use)
+{
+	return failure->kind == FAILED_BEYOND && failure->made.address && use->hops[0].points &&
+	       failure->address - use->hops[0].value < NEAR_POINTER;
+}
+
 /* Which definition to leave out. */
 static void choose(struct isolation *isolation, struct isolate_area *area, struct isolate_step *step)
 {
@@ -79,7 +87,8 @@ static void choose(struct isolation *isolation, struct isolate_area *area, struc
 	for (size_t i = 0; i < failure->nuses; i++) {
 		size_t hop = isolation_suppressible(isolation, &failure->uses[i]);
 
-		if (hop == failure->uses[i].nhops || is_planned(area, &failure->uses[i].hops[hop].definition))
+		if (hop == failure->uses[i].nhops || is_pointer_to_block(failure, &failure->uses[i]) ||
+		    is_planned(area, &failure->uses[i].hops[hop].definition))
 			continue;
 		if (step->used == failure->nuses || is_worse(isolation, failure, i, step->used)) {
 			step->used = i;
@@ -177,8 +186,6 @@ static bool is_misplaced(const struct isolate_use *use, size_t hop)
 	return false;
 }
 
-#define NEAR_POINTER (1u << 16) /* fields of a structure are not farther from its beginning */
-
 /* Did the write break a rule of memory by itself? A library's function, or the system, filled a part of what was used as
  * a pointer: it was given an object that is smaller. Of a write that leaves its block it is not known whether it goes
  * too far or the block is too small. Of any other write the suppressed run shows only that the failure hangs on its
@@ -244,11 +251,6 @@ static bool is_another_program(const struct isolate_failure *first, const struct
 static bool ends_here(const struct isolate_options *options, struct isolation *out,
 		      const struct isolate_step *step, double deadline)
 {
-	if (out->steps.n > 1 && is_another_program(&out->steps.items[0].failure, &step->failure)) {
-		out->steps.n = 1;
-		end(out, ISOLATE_BEST, WHY_ELSEWHERE);
-		return true;
-	}
 	if (!step->failure.nuses) {
 		end(out, out->steps.n > 1 ? ISOLATE_BEST : ISOLATE_UNKNOWN, WHY_NO_MEMORY);
 		return true;
@@ -362,6 +364,11 @@ static struct error *search(const struct isolate_options *options, struct isolat
 					       .failure = channel->area->failure };
 		remember_modules(out, channel);
 		choose(out, channel->area, step);
+		if (out->steps.n > 1 && is_another_program(&out->steps.items[0].failure, &step->failure)) {
+			out->steps.n = 1;
+			end(out, ISOLATE_BEST, WHY_ELSEWHERE);
+			return NULL;
+		}
 		isolate_say(options, ISOLATE_MOVING);
 		TRY(order_check(options, out, schedule, &step->failure,
 				ORDERS_FIRST + ORDERS_NEXT * (out->steps.n - 1), &found));
