@@ -115,6 +115,10 @@ bool order_needs(const struct order_search *search, size_t early, size_t late);
 /* Does a claim about the places of a group not keep the interleaved access out? Its thread was at the same places,
  * and had begun a group of its own elsewhere. */
 bool order_is_mixed(const struct order_search *search, const size_t *group, size_t n, size_t between);
+/* Where the thread of the interleaved access had begun a group like that of `first` itself, of the same location, and took a
+ * lock only since: what it looked at before is as old then as what the group's thread had looked at, and neither group can
+ * be one step while both are begun. ORDER_NONE: it had not. */
+size_t order_own_group(const struct order_search *search, size_t first, size_t between);
 /* Of two writes to one place, the first thread's before the second's: did they come the other way round at another
  * place, and did the failing thread read that? Then both places belong together. *there, *back: these writes. */
 bool order_crosses(const struct order_search *search, size_t first, size_t second, size_t *there,

@@ -8,6 +8,7 @@
 struct order_group {
 	struct claim_parts parts;
 	size_t first, between, last; /* events */
+	size_t own;                  /* where the other thread began the same group; ORDER_NONE: it did not */
 	bool mixed;
 };
 
@@ -18,10 +19,12 @@ static bool is_clean(const struct order_move *move)
 }
 
 /* The interleaved access behind the whole group: the group as one step in the failing schedule, or this instance
- * of the access waits for this instance of the group's last one. */
+ * of the access waits for this instance of the group's last one. Of two groups that overlap the other one as a whole. */
 static struct error *move_in_schedule(struct order_search *search, const struct order_group *group,
 				      struct order_move *out)
 {
+	if (group->own != ORDER_NONE)
+		return order_wait_for(search, group->own, group->last, CLAIM_ATOMIC, out);
 	for (int i = 0; i < 2; i++) {
 		if ((i == 0) == group->mixed)
 			TRY(order_wait_for(search, group->between, group->last, CLAIM_ATOMIC, out));
@@ -91,6 +94,7 @@ struct error *order_check_group(struct order_search *search, const size_t *event
 					   .first = events[0],
 					   .between = between,
 					   .last = events[n - 1],
+					   .own = order_own_group(search, events[0], between),
 					   .mixed = order_is_mixed(search, events, n, between) };
 	enum order_weight weight = ORDER_GIVEN_UP;
 	struct order_move behind, before;
