@@ -223,6 +223,30 @@ static struct error *check_definer_groups(struct order_search *search, size_t de
 	return NULL;
 }
 
+/* Or the definer had decided by something else to write it, and another thread has changed that since. */
+static struct error *check_decided_groups(struct order_search *search, size_t definition)
+{
+	const struct observations *trace = search->trace;
+	uint32_t definer = trace->events[definition].thread;
+
+	for (size_t i = 0; i < search->failure->nreads; i++) {
+		size_t at = search->reads[i];
+
+		if (at == ORDER_NONE || at >= definition || trace->events[at].thread != definer ||
+		    search->failure->reads[i].dependence != READ_CONTROL)
+			continue;
+		size_t change = next_write(trace, at, at + 1, definition, THREAD_NONE);
+
+		if (change == ORDER_NONE || claim_is_ordered(trace, at, change) ||
+		    touches(&trace->events[change], &trace->events[definition]))
+			continue;
+		const size_t group[] = { at, change, definition };
+
+		return order_check_group(search, group, 3, change, FINDING_MULTI_ATOMICITY);
+	}
+	return NULL;
+}
+
 /* A location whose value is counted on goes wrong at an update that was lost: another thread wrote between the read
  * and the write of it. That is perhaps long before what was read last: the last one of all. */
 static struct error *check_lost_update(struct order_search *search, size_t definition)
@@ -275,6 +299,8 @@ static struct error *check_groups(struct order_search *search, size_t read)
 	if (is_remote(search, definition, read))
 		TRY(check_reader_groups(search, definition, read));
 	TRY(check_definer_groups(search, definition));
+	if (trace->events[definition].thread != trace->events[read].thread)
+		TRY(check_decided_groups(search, definition));
 	if (search->counted != trace->events[definition].address) {
 		search->counted = trace->events[definition].address;
 		TRY(check_lost_update(search, definition));

@@ -103,6 +103,10 @@ static void expand(struct search *search, const struct pending *at)
 			continue;
 		if (at->distance <= DECIDING && !control && from->thread != load->thread)
 			push_mark(search, from->decided, at->distance + DECIDED, READ_CONTROL);
+		/* What that thread went by it had perhaps decided itself, before: that it is on a list, say. */
+		if (at->distance <= DECIDING + DECIDED && from->thread == load->thread &&
+		    load->thread != grind.thread->number)
+			push_mark(search, from->decided, at->distance + DECIDED, READ_CONTROL);
 		if (from->definer != DEFINED_STORE)
 			continue;
 		push_mark(search, from->mark, at->distance + !(from->mark & MARK_COPY),
