@@ -64,10 +64,14 @@ static void take_access(const struct finding_access *from, struct finding *out)
 /* The write that led to the failure: of a freed block the free. */
 static const struct finding_access *root_write(const struct finding_accesses *list)
 {
-	for (size_t i = 0; i < list->n; i++)
+	const struct finding_access *first = NULL;
+
+	for (size_t i = 0; i < list->n; i++) {
 		if (list->items[i].through && !strcmp(list->items[i].through, "free"))
 			return &list->items[i];
-	return &list->items[0];
+		first = !first && list->items[i].kind == SITE_WRITE ? &list->items[i] : first;
+	}
+	return first ? first : &list->items[0];
 }
 
 /* The first read, of what nobody has written. */

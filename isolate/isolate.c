@@ -348,6 +348,40 @@ static struct error *is_found(const struct isolate_options *options, struct isol
 	return NULL;
 }
 
+/* The check that let a wrong place through: of what said where to read or write. */
+static const struct isolate_branch *check_of(const struct isolate_step *step)
+{
+	const struct isolate_failure *failure = &step->failure;
+
+	if (step->used >= failure->nuses || failure->length.nhops)
+		return NULL;
+	const struct isolate_hop *hop = &failure->uses[step->used].hops[step->hop];
+	bool by_address = failure->kind == FAILED_ACCESS || failure->kind == FAILED_BEYOND;
+	bool says_where = is_misplaced(&failure->uses[step->used], step->hop) ||
+			  (by_address && !hop->points && hop->size < 8);
+	const struct isolate_branch *check = says_where ? &hop->value_check : &hop->where_check;
+
+	return check->number && check->place.own ? check : NULL;
+}
+
+/* One run in which that check goes the other way: does it still fail? */
+static struct error *try_check(const struct isolate_options *options, struct isolation *out,
+			       struct channel *channel, const struct schedule *schedule, double deadline)
+{
+	_cleanup_(run_free) struct run run = { 0 };
+	const struct isolate_branch *check = check_of(&out->steps.items[out->steps.n - 1]);
+
+	if (out->sure || out->others_pass || !check || isolate_is_over(options, deadline))
+		return NULL;
+	channel->area->nplanned = channel->area->navoided = 0;
+	channel->area->other_way = *check;
+	TRY(suppress(options, channel, schedule, deadline, &run));
+	out->runs.suppression++;
+	if (run.outcome == OUTCOME_EXIT && channel->area->met)
+		out->check = check->place;
+	return NULL;
+}
+
 static struct error *search(const struct isolate_options *options, struct isolation *out,
 			    struct channel *channel, const struct schedule *schedule, double deadline)
 {
@@ -390,7 +424,8 @@ static struct error *search(const struct isolate_options *options, struct isolat
 		code = run.code;
 	}
 	remember_modules(out, channel);
-	return conclude(options, out, outcome, deadline);
+	TRY(conclude(options, out, outcome, deadline));
+	return try_check(options, out, channel, schedule, deadline);
 }
 
 struct error *isolate(const struct isolate_options *options, struct isolation *out)

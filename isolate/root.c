@@ -19,11 +19,11 @@ static bool is_told(const struct isolation *isolation, const struct site *site, 
 	return false;
 }
 
-enum done { READ, WRITTEN, FREED, ALLOCATED };
+enum done { READ, WRITTEN, FREED, ALLOCATED, CHECKED };
 static void add(struct isolation *isolation, const struct isolate_place *place, uint32_t thread,
 		enum done done)
 {
-	bool write = done != READ;
+	bool write = done != READ && done != CHECKED;
 	struct unit unit = isolation_place(isolation, place, write ? SITE_WRITE : SITE_READ);
 
 	if (unit.nsites && !is_told(isolation, &unit.sites[0], write)) {
@@ -35,7 +35,7 @@ static void add(struct isolation *isolation, const struct isolate_place *place, 
 			finding_add_access(&isolation->finding.accesses, FINDING_NO_SITE, &site);
 
 		access->thread = thread;
-		access->role = done == ALLOCATED ? "allocate" : NULL;
+		access->role = done == ALLOCATED ? "allocate" : done == CHECKED ? "check" : NULL;
 		access->kind = write ? SITE_WRITE : SITE_READ;
 		finding_add_variable(&isolation->finding, unit.sites[0].variable);
 	}
@@ -122,6 +122,47 @@ static void add_given(struct isolation *isolation, const struct isolate_use *use
 	add(isolation, &given, use->hops[hop].definition.thread, WRITTEN);
 }
 
+static uint32_t line_of(struct isolation *isolation, const struct isolate_place *place)
+{
+	struct unit unit = isolation_place(isolation, place, SITE_READ);
+	uint32_t line = unit.nsites ? unit.sites[0].line : 0;
+
+	unit_free(&unit);
+	return line;
+}
+
+/* Of a value that a function computed and another one stored: what that had read. */
+static void add_computed(struct isolation *isolation, const struct isolate_use *use, size_t hop)
+{
+	const struct isolate_hop *from = &use->hops[hop], *next = from + 1;
+
+	if (hop + 1 < use->nhops && !from->copied && !from->placed && next->place.own &&
+	    line_of(isolation, &next->place) != line_of(isolation, &from->definition.place))
+		add(isolation, &next->place, next->thread, READ);
+}
+
+/* The definition at the end of the chain. What was written through an index may be right, and at a wrong place: where
+ * the value came into being is then told after it. */
+static void add_definition(struct isolation *isolation, const struct isolate_step *step,
+			   const struct isolate_hop *hop)
+{
+	const struct isolate_use *use = step->used < step->failure.nuses ? &step->failure.uses[step->used] : NULL;
+	bool is_chosen = use && isolation->verdict != ISOLATE_UNDEFINED;
+
+	if (is_chosen && !hop->strewn)
+		add_given(isolation, use, step->hop);
+	if (is_chosen && !hop->strewn)
+		add_computed(isolation, use, step->hop);
+	if (hop->definition.place.address) {
+		struct isolate_place place = own_place(isolation, &hop->definition);
+
+		add(isolation, &place, hop->definition.thread,
+		    hop->definition.definer == DEFINED_FREED ? FREED : WRITTEN);
+	}
+	if (is_chosen && hop->strewn)
+		add_given(isolation, use, step->hop);
+}
+
 /* A copy that ended before what was used: who had said how long it is. */
 static void add_length(struct isolation *isolation, const struct isolate_failure *failure)
 {
@@ -167,14 +208,10 @@ void isolation_tell_root(struct isolation *isolation)
 	if (last->failure.kind == FAILED_DEAD || last->failure.kind == FAILED_FREE)
 		add_pointers(isolation, &last->failure);
 	add_length(isolation, &isolation->steps.items[0].failure);
-	if (hop && isolation->verdict != ISOLATE_UNDEFINED && last->used < last->failure.nuses)
-		add_given(isolation, &last->failure.uses[last->used], last->hop);
-	if (hop && hop->definition.place.address) {
-		struct isolate_place place = own_place(isolation, &hop->definition);
-
-		add(isolation, &place, hop->definition.thread,
-		    hop->definition.definer == DEFINED_FREED ? FREED : WRITTEN);
-	}
+	if (hop)
+		add_definition(isolation, last, hop);
+	if (isolation->check.address)
+		add(isolation, &isolation->check, last->failure.thread, CHECKED);
 	if (hop)
 		add(isolation, &hop->place, hop->thread, READ);
 	if (hop && hop->index.own)

@@ -95,6 +95,13 @@ struct isolate_definition {
 		callers[ISOLATE_CALLERS]; /* of a free: the calls that led to it, from inside out */
 };
 
+/* A branch that went by a value: its thread's so many-th one, from 1. */
+struct isolate_branch {
+	struct isolate_place place;
+	uint64_t number; /* 0: none */
+	uint32_t thread, reserved;
+};
+
 /* A location that was used, and who had defined it when it was read. */
 struct isolate_hop {
 	struct isolate_place place; /* of the read */
@@ -108,9 +115,12 @@ struct isolate_hop {
 	uint32_t parts;   /* the definition wrote only a part of what was read: nobody wrote it as a whole */
 	uint32_t indexed; /* something that is no pointer to the location said where to read */
 	uint32_t reached; /* by a pointer that was read from memory outside of frames */
+	uint32_t strewn;  /* the definition wrote where an index said, or walked over memory */
 	uint32_t placed;  /* the next hop's read said where to read, not what the value was */
 	uint32_t
 		misread; /* an index led to what was not meant: a part of a pointer, or what others had written */
+	/* The branch that looked last at the value, and at what had said where the definition wrote. */
+	struct isolate_branch value_check, where_check;
 	struct isolate_definition definition;
 };
 
@@ -205,11 +215,12 @@ struct isolate_area {
 	uint64_t longest_ms; /* a run that goes on for so long is ended as a hang; 0: no limit */
 	struct isolate_planned planned[ISOLATE_PLANNED];
 	struct isolate_avoided avoided[ISOLATE_PLANNED];
+	struct isolate_branch other_way; /* this branch goes the other way */
 	/* Files that places are in: the numbers are the same in all runs. */
 	uint32_t nmodules, reserved;
 	char modules[ISOLATE_MODULES][ISOLATE_PATH];
 	/* From here on written anew in every run. */
-	uint64_t met;                                          /* how many planned instances were reached */
+	uint64_t met; /* how many planned instances were reached, also of a branch that is to go the other way */
 	uint64_t stores, loads, branches, calls, system_calls; /* that were not executed */
 	uint64_t too_long;                                     /* 1: it was ended because of longest_ms */
 	struct isolate_failure failure;

@@ -54,6 +54,7 @@ struct isolation {
 	bool sure;        /* of ISOLATE_ORDER: every experiment that was made agrees */
 	enum isolate_why why;
 	VEC(struct isolate_step) steps;
+	struct isolate_place check; /* a branch without which, had it gone the other way, nothing fails; no address: none known */
 	VEC(struct isolate_experiment) experiments;
 	struct finding finding;
 	struct {

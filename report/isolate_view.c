@@ -191,6 +191,17 @@ static void print_step(struct isolation *isolation, struct excerpts *excerpts, s
 		print_hops(isolation, excerpts, use, last, step->left_out ? step->hop : SIZE_MAX, out);
 }
 
+static void print_check(struct isolation *isolation, struct excerpts *excerpts, FILE *out)
+{
+	_cleanup_free_ char *place = place_words(isolation, &isolation->check);
+
+	if (!isolation->check.address)
+		return;
+	fprintf(out, "\nBefore that it had passed a check at %s:\n", place);
+	print_source(isolation, excerpts, &isolation->check, out);
+	fprintf(out, "     In a run in which the check went the other way this once, nothing failed.\n");
+}
+
 static void print_verdict(const struct isolation *isolation, FILE *out)
 {
 	_cleanup_free_ char *words = isolate_verdict_words(isolation);
@@ -242,6 +253,7 @@ void isolation_print(struct isolation *isolation, const char *program, FILE *out
 	if (isolation->finding.accesses.n && !isolation->finding.accesses.items[0].line)
 		fprintf(out, "\nThere is no debug information: functions and offsets are named instead of\n"
 			     "lines. A build with -g says more.\n");
+	print_check(isolation, &excerpts, out);
 	uint64_t executions = isolation->runs.original + isolation->runs.suppression + isolation->runs.race +
 			      isolation->runs.violation;
 

@@ -12,6 +12,7 @@
  *   define_fail.c  the failure, told from marks and logs
  *   define_follow.c hops back from a value
  *   define_reads.c what the failure depends on
+ *   define_checks.c branches that looked at a value
  *   define_length.c copies that ended before what was not written
  *   define_place.c where in the program that was
  *   define_pointer.c the pointers to a freed block
@@ -104,6 +105,7 @@ struct value_thread {
 	uint64_t *targets; /* marks of what said where these calls go */
 	uint32_t nreturns, returns_room;
 	uint64_t decided; /* mark of the last branch of the program */
+	uint64_t nchecked; /* branches of the program that went by a value */
 	Addr stack_low;   /* lowest byte of the stack that it has written and not left */
 };
 
@@ -222,6 +224,12 @@ struct made_of {
 struct made_of define_made_of(uint64_t mark, Addr address);
 uint64_t define_value_read(const struct load *load);
 void define_follow(struct isolate_use *use, uint32_t number); /* hops back from a load */
+
+/* ---- define_checks.c ---- */
+/* A branch of the program went by a value. True: it is to go the other way. */
+bool define_checked(uint64_t mark, const struct value_site *site);
+/* The branch that looked last at what the definition of that number had put there; number 0: none did. */
+struct isolate_branch define_check_of(uint32_t definition);
 
 /* ---- define_length.c ---- */
 /* Fills what said how long a copy is that ends before the address, which nobody has written. */

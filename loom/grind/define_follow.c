@@ -211,6 +211,37 @@ static bool is_left(const struct load *load, uint32_t base)
 	return i && was_kept(base, load->address, thread->entered[i - 1].definition);
 }
 
+/* Did the store walk over memory, from beside where it had written the time before? */
+static bool walks(const struct definition *from)
+{
+	for (int side = 0; side < 2; side++) {
+		Addr beside = side ? from->address + from->size : from->address - from->size;
+		const struct definition *other = define_numbered(define_at(beside));
+
+		if (other && other->site == from->site && other->thread == from->thread &&
+		    other->address == beside && other->instance + 1 == from->instance)
+			return true;
+	}
+	return false;
+}
+
+/* Was it written through an index, or by a walk? Then it may have been meant for another place. */
+static bool is_strewn(const struct definition *from)
+{
+	return define_made_of(from->where, from->address).index || walks(from);
+}
+
+/* Of what was added to a pointer to say where the definition wrote. */
+static struct isolate_branch where_check(const struct definition *from)
+{
+	const struct load *index =
+		from && from->definer == DEFINED_STORE
+			? define_load_numbered(define_made_of(from->where, from->address).index)
+			: NULL;
+
+	return index ? define_check_of(index->definition[0]) : (struct isolate_branch){ 0 };
+}
+
 static struct isolate_hop hop_of(const struct load *load, uint32_t defined, Addr address, SizeT size)
 {
 	const struct definition *from = define_numbered(defined);
@@ -234,6 +265,9 @@ static struct isolate_hop hop_of(const struct load *load, uint32_t defined, Addr
 							      .size = size,
 							      .definer = DEFINED_LEFT };
 	hop.points = size == 8 && define_is_readable(hop.value, 1);
+	hop.value_check = define_check_of(defined);
+	hop.where_check = where_check(from);
+	hop.strewn = stored && is_strewn(from);
 	hop.indexed = index != NULL;
 	hop.reached = base && !is_on_stack(base->address);
 	if (index)
@@ -267,20 +301,6 @@ static uint32_t defined_at(const struct load *load, Addr address, SizeT size, ui
 	if ((address - load->address) % 8 == 0 || (from && is_inside(from, address, size)))
 		return first;
 	return since && since->first < before ? now : NOT_KNOWN;
-}
-
-/* Did the store walk over memory, from beside where it had written the time before? */
-static bool walks(const struct definition *from)
-{
-	for (int side = 0; side < 2; side++) {
-		Addr beside = side ? from->address + from->size : from->address - from->size;
-		const struct definition *other = define_numbered(define_at(beside));
-
-		if (other && other->site == from->site && other->thread == from->thread &&
-		    other->address == beside && other->instance + 1 == from->instance)
-			return true;
-	}
-	return false;
 }
 
 /* Hops back from a load, of which `size` bytes at `address` are of interest. */
@@ -327,10 +347,9 @@ static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT
 			size = 0;
 			continue;
 		}
-		/* Written through an index, or by a walk, and read without one: a write that was meant for another
-		 * place. */
+		/* Read without an index: a write that was meant for another place. */
 		if ((misread || define_is_strange(load)) && !made.index &&
-		    (define_made_of(from->where, from->address).index || walks(from)))
+		    is_strewn(from))
 			return;
 		load = define_load_numbered(MARK_FIRST(from->mark));
 		if (is_text(hop, from, load))

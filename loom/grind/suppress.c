@@ -77,8 +77,10 @@ VG_REGPARM(3) uint64_t suppress_branch(uint64_t guard, uint64_t mark, const stru
 		define.area->branches++;
 		return way_out(site) == site->target;
 	}
-	if (site->kind == CODE_PROGRAM && define_is_loaded(mark))
+	if (site->kind == CODE_PROGRAM && define_is_loaded(mark)) {
+		guard = define_checked(mark, site) ? !guard : guard;
 		note_branch(site, mark, guard ? site->target : site->beside);
+	}
 	return guard;
 }
 
