@@ -237,7 +237,9 @@ static struct error *check_decided_groups(struct order_search *search, size_t de
 			continue;
 		size_t change = next_write(trace, at, at + 1, definition, THREAD_NONE);
 
+		/* Only what can come before as well as behind shows that the two belong together. */
 		if (change == ORDER_NONE || claim_is_ordered(trace, at, change) ||
+		    order_needs(search, at, change) ||
 		    touches(&trace->events[change], &trace->events[definition]))
 			continue;
 		const size_t group[] = { at, change, definition };

@@ -19,10 +19,11 @@ static bool is_told(const struct isolation *isolation, const struct site *site, 
 	return false;
 }
 
-enum done { READ, WRITTEN, FREED, ALLOCATED, CHECKED };
+enum done { READ, WRITTEN, FREED, ALLOCATED, CHECKED, GIVEN };
 static void add(struct isolation *isolation, const struct isolate_place *place, uint32_t thread,
 		enum done done)
 {
+	static const char *const roles[GIVEN + 1] = { [ALLOCATED] = "allocate", [CHECKED] = "check", [GIVEN] = "give" };
 	bool write = done != READ && done != CHECKED;
 	struct unit unit = isolation_place(isolation, place, write ? SITE_WRITE : SITE_READ);
 
@@ -35,7 +36,7 @@ static void add(struct isolation *isolation, const struct isolate_place *place, 
 			finding_add_access(&isolation->finding.accesses, FINDING_NO_SITE, &site);
 
 		access->thread = thread;
-		access->role = done == ALLOCATED ? "allocate" : done == CHECKED ? "check" : NULL;
+		access->role = roles[done];
 		access->kind = write ? SITE_WRITE : SITE_READ;
 		finding_add_variable(&isolation->finding, unit.sites[0].variable);
 	}
@@ -119,7 +120,7 @@ static void add_given(struct isolation *isolation, const struct isolate_use *use
 {
 	struct isolate_place given = isolation_given(isolation, use, hop);
 
-	add(isolation, &given, use->hops[hop].definition.thread, WRITTEN);
+	add(isolation, &given, use->hops[hop].definition.thread, GIVEN);
 }
 
 static uint32_t line_of(struct isolation *isolation, const struct isolate_place *place)
