@@ -81,12 +81,14 @@ size_t order_own_group(const struct order_search *search, size_t first, size_t b
 	const struct event *events = search->trace->events;
 	uint32_t thread = events[between].thread;
 
-	for (size_t i = between; i-- > 0;)
-		if (events[i].thread == thread && events[i].site == events[first].site)
-			return overlap(&events[i], &events[first]) &&
-					       takes_lock(search->trace, thread, i, between)
-				       ? i
-				       : ORDER_NONE;
+	for (size_t i = between; i-- > 0;) {
+		bool here = events[i].thread == thread && overlap(&events[i], &events[first]);
+
+		if (here && events[i].site == events[first].site)
+			return takes_lock(search->trace, thread, i, between) ? i : ORDER_NONE;
+		if (here && events[i].write) /* what it had begun is done */
+			return ORDER_NONE;
+	}
 	return ORDER_NONE;
 }
 
