@@ -8,7 +8,7 @@
 #include "loom/watch.h"
 #include "model/atlas.h"
 
-#define STEPS_MOST 24 /* suppressions; chains in programs are shorter */
+#define STEPS_MOST 24           /* suppressions; chains in programs are shorter */
 #define NEAR_POINTER (1u << 16) /* fields of a structure are not farther from its beginning */
 
 void isolate_say(const struct isolate_options *options, enum isolate_stage now)
@@ -251,6 +251,11 @@ static bool is_another_program(const struct isolate_failure *first, const struct
 static bool ends_here(const struct isolate_options *options, struct isolation *out,
 		      const struct isolate_step *step, double deadline)
 {
+	if (out->steps.n > 1 && is_misuse(&out->steps.items[0].failure)) {
+		out->steps.n = 1;
+		end(out, ISOLATE_ROOT, WHY_NOT);
+		return true;
+	}
 	if (!step->failure.nuses) {
 		end(out, out->steps.n > 1 ? ISOLATE_BEST : ISOLATE_UNKNOWN, WHY_NO_MEMORY);
 		return true;
@@ -263,21 +268,17 @@ static bool ends_here(const struct isolate_options *options, struct isolation *o
 
 	if (undefined) {
 		const struct isolate_hop *hop = &undefined->hops[isolation_origin(out, undefined)];
-		/* A pointer that was kept may lead to a local whose time is over. */
-		bool by_kept = hop->reached && hop->definition.definer == DEFINED_FRAME;
+		/* A pointer that was kept, or code of an inlined function, may lead to a local whose time is over. */
+		bool over = hop->definition.definer == DEFINED_FRAME &&
+			    (hop->reached || isolation_is_inlined(out, &hop->place));
 
 		end(out, ISOLATE_UNDEFINED, WHY_NOT);
-		out->sure = !out->others_pass && out->steps.n == 1 && !hop->indexed && !by_kept;
+		out->sure = !out->others_pass && out->steps.n == 1 && !hop->indexed && !over;
 		return true;
 	}
 	if (step->used == step->failure.nuses || out->steps.n == STEPS_MOST ||
 	    isolate_is_over(options, deadline)) {
 		end(out, ISOLATE_BEST, step->used == step->failure.nuses ? WHY_NO_WRITE : WHY_USED_UP);
-		return true;
-	}
-	if (out->steps.n > 1 && is_misuse(&out->steps.items[0].failure)) {
-		out->steps.n = 1;
-		end(out, ISOLATE_ROOT, WHY_NOT);
 		return true;
 	}
 	return false;

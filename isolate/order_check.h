@@ -38,10 +38,10 @@ struct order_search {
 	const struct isolate_failure *failure;
 	const struct observations *trace;
 	struct atlas atlas;
-	size_t reads[ISOLATE_READS]; /* the event of each read; ORDER_NONE: not in the trace */
-	uint64_t most;               /* experiments in all */
+	size_t reads[ISOLATE_READS];  /* the event of each read; ORDER_NONE: not in the trace */
+	uint64_t most;                /* experiments in all */
 	enum isolate_verdict verdict; /* of what was found */
-	bool found;                  /* the failure goes away when an access is moved; then also */
+	bool found;                   /* the failure goes away when an access is moved; then also */
 	enum order_weight weight;
 	uint32_t far,
 		reading_far; /* how far from the failure the read of that is, and of the one that is looked at */
@@ -115,9 +115,9 @@ bool order_needs(const struct order_search *search, size_t early, size_t late);
 /* Does a claim about the places of a group not keep the interleaved access out? Its thread was at the same places,
  * and had begun a group of its own elsewhere. */
 bool order_is_mixed(const struct order_search *search, const size_t *group, size_t n, size_t between);
-/* Where the thread of the interleaved access had begun a group like that of `first` itself, of the same location, and took a
- * lock only since: what it looked at before is as old then as what the group's thread had looked at, and neither group can
- * be one step while both are begun. ORDER_NONE: it had not. */
+/* Where the thread of the interleaved access had begun a group like that of `first` itself, of the same location, which it has
+ * not written since, and took a lock only then: neither group can be one step while both are begun. ORDER_NONE: it had
+ * not. */
 size_t order_own_group(const struct order_search *search, size_t first, size_t between);
 /* Of two writes to one place, the first thread's before the second's: did they come the other way round at another
  * place, and did the failing thread read that? Then both places belong together. *there, *back: these writes. */

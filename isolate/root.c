@@ -23,7 +23,9 @@ enum done { READ, WRITTEN, FREED, ALLOCATED, CHECKED, GIVEN };
 static void add(struct isolation *isolation, const struct isolate_place *place, uint32_t thread,
 		enum done done)
 {
-	static const char *const roles[GIVEN + 1] = { [ALLOCATED] = "allocate", [CHECKED] = "check", [GIVEN] = "give" };
+	static const char *const roles[GIVEN + 1] = {
+		[ALLOCATED] = "allocate", [CHECKED] = "check", [GIVEN] = "give"
+	};
 	bool write = done != READ && done != CHECKED;
 	struct unit unit = isolation_place(isolation, place, write ? SITE_WRITE : SITE_READ);
 
@@ -147,7 +149,8 @@ static void add_computed(struct isolation *isolation, const struct isolate_use *
 static void add_definition(struct isolation *isolation, const struct isolate_step *step,
 			   const struct isolate_hop *hop)
 {
-	const struct isolate_use *use = step->used < step->failure.nuses ? &step->failure.uses[step->used] : NULL;
+	const struct isolate_use *use =
+		step->used < step->failure.nuses ? &step->failure.uses[step->used] : NULL;
 	bool is_chosen = use && isolation->verdict != ISOLATE_UNDEFINED;
 
 	if (is_chosen && !hop->strewn)
@@ -181,7 +184,8 @@ static void add_length(struct isolation *isolation, const struct isolate_failure
 
 void isolation_tell_root(struct isolation *isolation)
 {
-	if (!isolation->steps.n || isolation->verdict == ISOLATE_ORDER || isolation->verdict == ISOLATE_KEPT_LOCK)
+	if (!isolation->steps.n || isolation->verdict == ISOLATE_ORDER ||
+	    isolation->verdict == ISOLATE_KEPT_LOCK)
 		return;
 	size_t at = isolation->steps.n - 1;
 	const struct isolate_step *last = &isolation->steps.items[at];

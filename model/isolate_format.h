@@ -64,7 +64,7 @@ struct isolate_place {
 	uint64_t led;     /* of code of a header: the program's call that led there; 0: not known */
 	uint16_t module;
 	uint16_t around; /* 1: where the function is called that was inlined there */
-	uint32_t own; /* 1: an instruction of the program; 0: the program's call that led to it */
+	uint32_t own;    /* 1: an instruction of the program; 0: the program's call that led to it */
 };
 
 enum isolate_definer {
@@ -75,8 +75,8 @@ enum isolate_definer {
 	DEFINED_FREED,     /* not written since it was freed */
 	DEFINED_FRAME,     /* on a stack, not written since the function was entered */
 	DEFINED_CLEARED,   /* not written since it was allocated as zeros */
-	DEFINED_LEFT,      /* in the frame of a function that had returned, by a pointer to it that was kept */
-	DEFINED_LOST,      /* so long ago that it is not known any more */
+	DEFINED_LEFT, /* in the frame of a function that had returned, by a pointer to it that was kept */
+	DEFINED_LOST, /* so long ago that it is not known any more */
 };
 
 /* An instance of a definition. Thread, key, definer and instance name it in every run that begins alike. */
@@ -126,17 +126,17 @@ struct isolate_hop {
 
 enum isolate_kind {
 	FAILED_NOT,
-	FAILED_ACCESS, /* by an address that is no memory */
-	FAILED_JUMP,   /* to an address that is no code */
-	FAILED_VALUE,  /* an operand that the processor refuses */
-	FAILED_BRANCH, /* a check of the program, or of libc for it, was not passed */
-	FAILED_DEAD,   /* use of a block that was freed */
-	FAILED_BEYOND, /* use of memory beside a block */
-	FAILED_FREE,   /* a block was freed that is none any more */
-	FAILED_HANG,   /* a thread goes round and round, or all wait */
-	FAILED_WATCH,  /* the place that the user watches was reached */
-	FAILED_STACK,  /* the stack was used up */
-	FAILED_CALL,   /* a function of a library, called through a pointer in memory, ended the program */
+	FAILED_ACCESS,   /* by an address that is no memory */
+	FAILED_JUMP,     /* to an address that is no code */
+	FAILED_VALUE,    /* an operand that the processor refuses */
+	FAILED_BRANCH,   /* a check of the program, or of libc for it, was not passed */
+	FAILED_DEAD,     /* use of a block that was freed */
+	FAILED_BEYOND,   /* use of memory beside a block */
+	FAILED_FREE,     /* a block was freed that is none any more */
+	FAILED_HANG,     /* a thread goes round and round, or all wait */
+	FAILED_WATCH,    /* the place that the user watches was reached */
+	FAILED_STACK,    /* the stack was used up */
+	FAILED_CALL,     /* a function of a library, called through a pointer in memory, ended the program */
 	FAILED_NO_BLOCK, /* a pointer was freed that no block has ever begun at */
 };
 
@@ -220,7 +220,8 @@ struct isolate_area {
 	uint32_t nmodules, reserved;
 	char modules[ISOLATE_MODULES][ISOLATE_PATH];
 	/* From here on written anew in every run. */
-	uint64_t met; /* how many planned instances were reached, also of a branch that is to go the other way */
+	uint64_t
+		met; /* how many planned instances were reached, also of a branch that is to go the other way */
 	uint64_t stores, loads, branches, calls, system_calls; /* that were not executed */
 	uint64_t too_long;                                     /* 1: it was ended because of longest_ms */
 	struct isolate_failure failure;

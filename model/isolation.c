@@ -54,6 +54,18 @@ static bool takes_argument(struct isolation *isolation, const struct isolate_pla
 	       symbols_is_prologue(isolation->symbols, isolation->modules[place->module], place->address);
 }
 
+bool isolation_is_inlined(struct isolation *isolation, const struct isolate_place *place)
+{
+	struct isolate_place around = *place;
+
+	around.around = 1;
+	struct unit unit = isolation_place(isolation, &around, SITE_READ);
+	bool is = unit.nsites && unit.sites[0].line;
+
+	unit_free(&unit);
+	return is;
+}
+
 /* Was the value, a constant, an argument of a function that was inlined there? */
 static bool is_argument(struct isolation *isolation, const struct isolate_definition *definition)
 {
@@ -84,7 +96,8 @@ struct isolate_place isolation_given(struct isolation *isolation, const struct i
 	around.around = 1;
 	if (is_argument(isolation, definition))
 		return around;
-	return definition->given.own || takes_argument(isolation, &definition->place) ? definition->given : none;
+	return definition->given.own || takes_argument(isolation, &definition->place) ? definition->given
+										      : none;
 }
 
 /* An argument comes into being where it is given, which no store tells: whoever first copies it in the function stands

@@ -14,7 +14,7 @@ struct isolate_step {
 	int code;
 	struct isolate_failure failure;
 	size_t used,
-		hop; /* of the failure: whose definition was suppressed; used == nuses: nothing could be */
+		hop;   /* of the failure: whose definition was suppressed; used == nuses: nothing could be */
 	bool left_out; /* and a run was made without it */
 };
 
@@ -54,7 +54,8 @@ struct isolation {
 	bool sure;        /* of ISOLATE_ORDER: every experiment that was made agrees */
 	enum isolate_why why;
 	VEC(struct isolate_step) steps;
-	struct isolate_place check; /* a branch without which, had it gone the other way, nothing fails; no address: none known */
+	struct isolate_place
+		check; /* a branch without which, had it gone the other way, nothing fails; no address: none known */
 	VEC(struct isolate_experiment) experiments;
 	struct finding finding;
 	struct {
@@ -73,6 +74,8 @@ void isolation_free(struct isolation *isolation);
 /* The source of a place, as a site; the caller frees the unit. */
 struct unit isolation_place(struct isolation *isolation, const struct isolate_place *place,
 			    enum site_kind kind);
+/* Is it in a function that was inlined there? */
+bool isolation_is_inlined(struct isolation *isolation, const struct isolate_place *place);
 /* Keeps what the original execution told of code of headers. */
 void isolation_keep_led(struct isolation *isolation, const struct isolate_area *area);
 /* The source of a traced access of a thread, its so many-th, that code of a header made; no site: of none. */

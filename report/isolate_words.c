@@ -73,7 +73,8 @@ const char *isolate_why_words(enum isolate_why why)
 		[WHY_NO_WRITE] = "what it used was written by nothing that can be left out",
 		[WHY_USED_UP] = "the time or the number of steps was used up",
 		[WHY_RUNS_ON] = "the suppressed program runs on and on or is stuck",
-		[WHY_ELSEWHERE] = "without what led to the failure the program takes another way and fails there",
+		[WHY_ELSEWHERE] =
+			"without what led to the failure the program takes another way and fails there",
 		[WHY_OTHER_ORDERS] = "other orders pass, and no moved access showed which order it is",
 	};
 
@@ -119,9 +120,10 @@ char *isolate_verdict_words(const struct isolation *isolation)
 					  : "The order of threads is probably the root cause; not all "
 					    "experiments agree:");
 	case ISOLATE_KEPT_LOCK:
-		return memory_string(sure ? "Root cause: a lock was not given back:"
-					  : "Most likely: a lock was not given back. Other orders of the threads "
-					    "pass, so one of them may have led there:");
+		return memory_string(
+			sure ? "Root cause: a lock was not given back:"
+			     : "Most likely: a lock was not given back. Other orders of the threads "
+			       "pass, so one of them may have led there:");
 	case ISOLATE_ROOT:
 		if (is_misuse(isolation))
 			return memory_string("Most likely: when the block is not freed here, nothing fails "

@@ -20,8 +20,6 @@ struct define define;
 static struct load *loads;
 static struct definition *definitions;
 static uint32_t nloads = 1, ndefinitions = 1;
-static Addr *makers; /* instructions */
-static uint32_t nmakers;
 static uint32_t ***roots;
 static struct value_thread *threads[AREA_SLOTS];
 
@@ -97,21 +95,6 @@ const struct definition *define_numbered(uint32_t number)
 	return number && definition->number == number ? definition : NULL;
 }
 
-uint32_t define_maker(Addr pc)
-{
-	if ((nmakers & (nmakers - 1)) == 0)
-		makers = VG_(realloc)("define.makers", makers, 2 * (nmakers + 1) * sizeof *makers);
-	makers[nmakers] = pc;
-	return MARK_MADE | nmakers++;
-}
-
-Addr define_made_at(uint64_t mark)
-{
-	uint32_t number = MARK_FIRST(mark);
-
-	return number & MARK_MADE ? makers[number & ~MARK_MADE] : 0;
-}
-
 uint32_t define_next(void)
 {
 	return ndefinitions & ~SUPPRESSED;
@@ -146,38 +129,6 @@ struct value_thread *define_thread(void)
 const struct value_thread *define_thread_in(uint32_t slot)
 {
 	return slot < AREA_SLOTS ? threads[slot] : NULL;
-}
-
-static bool is_watched(Addr pc)
-{
-	const struct isolate_area *area = define.area;
-	const DebugInfo *info = area->nwatched && code_kind(pc) == CODE_PROGRAM
-					? VG_(find_DebugInfo)(VG_(current_DiEpoch)(), pc)
-					: NULL;
-	Addr at = info ? pc - (Addr)VG_(DebugInfo_get_text_bias)(info) : 0;
-
-	for (uint32_t i = 0; info && i < area->nwatched; i++)
-		if (at >= area->watched[i].from && at < area->watched[i].to)
-			return true;
-	return false;
-}
-
-struct value_site *define_site(Addr pc, uint32_t size, Addr after)
-{
-	static uint32_t number;
-	struct value_site *site = VG_(calloc)("define.site", 1, sizeof *site);
-
-	*site = (struct value_site){ .pc = pc,
-				     .number = number++,
-				     .size = size,
-				     .kind = code_kind(pc),
-				     .planned = suppress_has_key(pc),
-				     .in_header = site_in_header(pc),
-				     .watched = is_watched(pc),
-				     .after = after };
-	if (site->kind == CODE_PROGRAM)
-		site->givers = VG_(calloc)("define.givers", 1, sizeof *site->givers);
-	return site;
 }
 
 /* Translations come and go: executions are counted by address. */
@@ -231,8 +182,8 @@ VG_REGPARM(2) uint64_t define_merge(uint64_t a, uint64_t b)
 
 	/* What is made of a load and a constant is of the load. */
 	if (!define_is_loaded(a) || !define_is_loaded(b))
-		return suppressed | ((define_is_loaded(a) || !MARK_FIRST(b) ? a : b) &
-				     ~(MARK_COPY | MARK_SUPPRESSED));
+		return suppressed |
+		       ((define_is_loaded(a) || !MARK_FIRST(b) ? a : b) & ~(MARK_COPY | MARK_SUPPRESSED));
 
 	for (int i = 0; i < 4; i++) {
 		uint32_t at = n;
@@ -298,21 +249,6 @@ static void note_giver(struct value_givers *givers, const struct value_site *sit
 	givers->items[at].site = site;
 	givers->items[at].n++;
 	givers->n += at == givers->n;
-}
-
-bool define_is_strange(const struct load *load)
-{
-	const struct value_givers *givers = load->site->givers;
-	const struct definition *from = define_numbered(load->definition[0]);
-
-	uint32_t others = 0;
-
-	for (uint32_t i = 0; givers && from && i < givers->n; i++) {
-		if (givers->items[i].site == from->site)
-			return 2 * givers->items[i].n < givers->all;
-		others += givers->items[i].n;
-	}
-	return givers && from && 2 * others > givers->all; /* it found no room */
 }
 
 /* What is read again and again is not forgotten for what is written again and again. */

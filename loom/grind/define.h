@@ -8,6 +8,7 @@
  * ones.
  *
  *   define.c       marks of memory, the logs of loads and definitions
+ *   define_sites.c instructions
  *   define_ir.c    marks of registers and temporaries, in VEX IR
  *   define_fail.c  the failure, told from marks and logs
  *   define_follow.c hops back from a value
@@ -30,7 +31,8 @@
 #define MARK_NUMBER ((1ull << MARK_BITS) - 1)
 #define MARK_FIRST(mark) ((uint32_t)((mark) & MARK_NUMBER))
 #define MARK_SECOND(mark) ((uint32_t)((mark) >> MARK_BITS & MARK_NUMBER))
-#define MARK_MADE (1u << 30) /* of a number: no load, but the instruction that made the value of nothing in memory */
+#define MARK_MADE \
+	(1u << 30) /* of a number: no load, but the instruction that made the value of nothing in memory */
 
 #define NEAR_BASE (1u << 16) /* fields of a structure are not farther from its beginning */
 
@@ -102,11 +104,11 @@ struct value_thread {
 	struct {
 		uint32_t load, definition; /* the numbers of the next ones */
 	} *entered;                        /* when they were made */
-	uint64_t *targets; /* marks of what said where these calls go */
+	uint64_t *targets;                 /* marks of what said where these calls go */
 	uint32_t nreturns, returns_room;
-	uint64_t decided; /* mark of the last branch of the program */
+	uint64_t decided;  /* mark of the last branch of the program */
 	uint64_t nchecked; /* branches of the program that went by a value */
-	Addr stack_low;   /* lowest byte of the stack that it has written and not left */
+	Addr stack_low;    /* lowest byte of the stack that it has written and not left */
 };
 
 struct define {
@@ -126,19 +128,19 @@ struct value_thread *define_thread(void);
 const struct value_thread *define_thread_in(uint32_t slot); /* NULL: none */
 void define_left(struct value_thread *thread, Addr sp);     /* frames below `sp` are over */
 const struct load *define_load_numbered(uint32_t number);   /* NULL: too long ago */
-uint32_t define_maker(Addr pc);                             /* the number of an instruction that makes values */
-Addr define_made_at(uint64_t mark);                         /* that instruction; 0: the value is of loads */
+uint32_t define_maker(Addr pc);     /* the number of an instruction that makes values */
+Addr define_made_at(uint64_t mark); /* that instruction; 0: the value is of loads */
 /* Does the value come from a load? */
 static inline bool define_is_loaded(uint64_t mark)
 {
 	return MARK_FIRST(mark) && !(MARK_FIRST(mark) & MARK_MADE);
 }
-const struct definition *define_numbered(uint32_t number);  /* likewise */
+const struct definition *define_numbered(uint32_t number); /* likewise */
 /* Is it a push of a register? Functions keep their caller's registers so: that defines nothing. */
 bool define_saves_register(const struct definition *definition);
 /* Did somebody write what was read whom the instruction reads from in fewer than half of its executions? */
 bool define_is_strange(const struct load *load);
-uint32_t define_next(void);                                 /* the number of the next definition */
+uint32_t define_next(void); /* the number of the next definition */
 uint32_t define_next_load(void);
 uint64_t define_decided(Addr address, uint64_t first); /* mark of the branch before a definition */
 uint32_t define_at(Addr address);                      /* the number of its definition */
@@ -207,8 +209,8 @@ void define_note_led(uint32_t site);
 /* The failure to be filled; NULL when one is known already, or values are not followed. */
 struct isolate_failure *define_begin(uint32_t kind, Addr pc);
 void define_add_uses(struct isolate_failure *failure, uint64_t mark);
-void define_fatal(ThreadId tid);                        /* a signal ends the process */
-void define_dead(Addr address, SizeT size, bool write); /* memory of no block was accessed */
+void define_fatal(ThreadId tid);                         /* a signal ends the process */
+void define_dead(Addr address, SizeT size, bool write);  /* memory of no block was accessed */
 void define_freed_wrongly(Addr address, bool was_block); /* freed already, or never allocated */
 void define_hung(void); /* nobody goes on, or the running thread goes round and round */
 

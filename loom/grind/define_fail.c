@@ -124,8 +124,8 @@ static bool is_below_stack(ThreadId tid, const struct value_thread *thread)
 {
 	Addr sp = VG_(get_SP)(tid), address = thread->access.address;
 
-	return thread->nreturns && address + GUARD > sp && address < sp + GUARD && !define_is_readable(address, 1) &&
-	       sp < thread->frames[0];
+	return thread->nreturns && address + GUARD > sp && address < sp + GUARD &&
+	       !define_is_readable(address, 1) && sp < thread->frames[0];
 }
 
 /* Whether the calls went on was decided by a branch: what that went by is what was used. */

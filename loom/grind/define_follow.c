@@ -332,8 +332,9 @@ static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT
 			return;
 		if (hop->misread || is_unwritten(hop)) {
 			misread |= is_part;
-			load = define_load_numbered(made.index && hop->definition.definer != DEFINED_LEFT ? made.index
-											: made.base);
+			load = define_load_numbered(made.index && hop->definition.definer != DEFINED_LEFT
+							    ? made.index
+							    : made.base);
 			hop->placed = load != NULL;
 			size = 0;
 			continue;
@@ -348,8 +349,7 @@ static void follow(struct isolate_use *use, uint32_t number, Addr address, SizeT
 			continue;
 		}
 		/* Read without an index: a write that was meant for another place. */
-		if ((misread || define_is_strange(load)) && !made.index &&
-		    is_strewn(from))
+		if ((misread || define_is_strange(load)) && !made.index && is_strewn(from))
 			return;
 		load = define_load_numbered(MARK_FIRST(from->mark));
 		if (is_text(hop, from, load))

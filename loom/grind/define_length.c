@@ -5,7 +5,8 @@
  * known by its value: the copy is that long. */
 #include "loom/grind/define.h"
 
-#define BEFORE_MOST 256u /* bytes between the end of the copy and what was not written: fields of a structure */
+#define BEFORE_MOST \
+	256u /* bytes between the end of the copy and what was not written: fields of a structure */
 
 /* The last store of a library before the address, with nothing but unwritten memory of the same block between. */
 static const struct definition *copy_before(Addr address)
