@@ -233,7 +233,7 @@ static struct error *check_decided_groups(struct order_search *search, size_t de
 		size_t at = search->reads[i];
 
 		if (at == ORDER_NONE || at >= definition || trace->events[at].thread != definer ||
-		    search->failure->reads[i].dependence != READ_CONTROL)
+		    search->failure->reads[i].dependence != READ_DECIDED)
 			continue;
 		size_t change = next_write(trace, at, at + 1, definition, THREAD_NONE);
 
@@ -323,7 +323,7 @@ static struct error *check_pairs(struct order_search *search, size_t read)
 	size_t definition = last_before(search->trace, read, read, 0, WRITE);
 	size_t next = next_change(search, read), there, back;
 
-	if (next != ORDER_NONE)
+	if (next != ORDER_NONE && !search->failure->reads[search->reading].write)
 		TRY(order_check_pair(search, read, next, ORDER_READ_EARLY));
 	if (is_remote(search, definition, read))
 		TRY(order_check_pair(search, definition, read, ORDER_CHANGED_EARLY));
@@ -350,7 +350,7 @@ static struct error *check_read(struct order_search *search, size_t number, stru
 	const struct isolate_read *about = &search->failure->reads[number];
 	size_t read = search->reads[number];
 
-	if (read == ORDER_NONE || (about->dependence == READ_CONTROL) != pass.control ||
+	if (read == ORDER_NONE || order_is_control(about) != pass.control ||
 	    order_is_over(search))
 		return NULL;
 	search->reading = number;

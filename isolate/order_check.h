@@ -85,6 +85,11 @@ bool order_is_over(const struct order_search *search);
 struct claim_parts order_parts(const struct order_search *search, const size_t *events, size_t n);
 /* One run of an experiment; what is stuck or goes on and on is ended soon. */
 struct error *order_run(const struct order_search *search, struct launch_options *options, struct run *run);
+/* Did a branch go by it? Then no value was made of it. */
+static inline bool order_is_control(const struct isolate_read *read)
+{
+	return read->dependence == READ_CONTROL || read->dependence == READ_DECIDED;
+}
 /* How far a read is from the failure: values it was made of are nearer than branches. */
 uint32_t order_far(const struct isolate_read *read);
 /* Keeps the finding, unless a better one is there. */

@@ -97,6 +97,8 @@ struct error *order_check_group(struct order_search *search, const size_t *event
 					   .own = order_own_group(search, events[0], between),
 					   .mixed = order_is_mixed(search, events, n, between) };
 	enum order_weight weight = ORDER_GIVEN_UP;
+	/* By what a thread had decided to write: it may have had more reasons. */
+	const bool decided = n == 3 && class == FINDING_MULTI_ATOMICITY;
 	struct order_move behind, before;
 	bool came = true, forced;
 
@@ -115,7 +117,7 @@ struct error *order_check_group(struct order_search *search, const size_t *event
 	/* What cannot come before the group, since it needs the group's first access, is shown by force; where it
 	 * cannot be forced either, the original execution is what shows it. */
 	if (before.passes && !behind.given_up && (both || forced || (before.impossible && !came)))
-		weight = both && forced && !is_one_line(search, &group) ? ORDER_SURE : ORDER_SHOWN;
+		weight = both && forced && !is_one_line(search, &group) && !decided ? ORDER_SURE : ORDER_SHOWN;
 	bool one_step = both || weight == ORDER_SHOWN;
 
 	order_tell(search, one_step ? class : FINDING_ORDER,

@@ -151,6 +151,7 @@ enum isolate_dependence {
 	READ_VALUE,   /* a value was copied or computed from it */
 	READ_ADDRESS, /* it said where a value was read */
 	READ_CONTROL, /* a branch before the failure went by it */
+	READ_DECIDED, /* a branch of another thread did, before that wrote what a value came from */
 };
 struct isolate_read {
 	struct isolate_place place;

@@ -37,7 +37,7 @@ static void push_loads(struct search *search, uint32_t number, uint32_t distance
 	for (uint32_t i = 0; i < search->n; i++)
 		if (search->pending[i].number == number)
 			return;
-	if (search->n < PENDING - (dependence == READ_CONTROL ? 0 : BRANCHED))
+	if (search->n < PENDING - (dependence == READ_CONTROL || dependence == READ_DECIDED ? 0 : BRANCHED))
 		search->pending[search->n++] =
 			(struct pending){ .number = number, .distance = distance, .dependence = dependence };
 }
@@ -91,8 +91,8 @@ static void push_neighbours(struct search *search, const struct pending *at, con
 static void expand(struct search *search, const struct pending *at)
 {
 	const struct load *load = define_load_numbered(at->number);
-	bool control =
-		at->dependence == READ_CONTROL; /* what a branch went by led there by that branch only */
+	bool control = at->dependence == READ_CONTROL ||
+		       at->dependence == READ_DECIDED; /* what a branch went by led there by that branch only */
 
 	for (uint32_t i = 0; i < LOAD_WORDS && 8 * i < load->site->size; i++) {
 		const struct definition *from = define_numbered(load->definition[i]);
@@ -102,11 +102,11 @@ static void expand(struct search *search, const struct pending *at)
 		if (!from)
 			continue;
 		if (at->distance <= DECIDING && !control && from->thread != load->thread)
-			push_mark(search, from->decided, at->distance + DECIDED, READ_CONTROL);
+			push_mark(search, from->decided, at->distance + DECIDED, READ_DECIDED);
 		/* What that thread went by it had perhaps decided itself, before: that it is on a list, say. */
 		if (at->distance <= DECIDING + DECIDED && from->thread == load->thread &&
 		    load->thread != grind.thread->number)
-			push_mark(search, from->decided, at->distance + DECIDED, READ_CONTROL);
+			push_mark(search, from->decided, at->distance + DECIDED, READ_DECIDED);
 		if (from->definer != DEFINED_STORE)
 			continue;
 		push_mark(search, from->mark, at->distance + !(from->mark & MARK_COPY),
