@@ -170,6 +170,47 @@ gcc -g -O1 -w -o local local.c
 timeout 60 "$UNSNARL" isolate --json --seed 1 -- ./local >local.json
 python3 -c 'import json, sys; sys.exit(json.load(open("local.json"))["sure"])' || { echo "not ok: a local whose time is over is sure"; failed=1; }
 
+# The same in another thread: the function has returned before the thread comes to it.
+cat >lent.cpp <<'C'
+#include <cstdio>
+#include <thread>
+#include <vector>
+struct Job { int *out, n; };
+static std::vector<std::thread> pool;
+static void work(Job *j) {
+	for (int i = 0; i < 20; i++)
+		*j->out += j->n; /* used */
+}
+static int start(int n) {
+	int out = 0;
+	Job j{ &out, n };
+	pool.emplace_back(work, &j); /* lent */
+	return out;
+}
+static int fill(int n) {
+	volatile long big[32];
+	for (int i = 0; i < 32; i++)
+		big[i] = n;
+	return (int)big[n & 31];
+}
+int main() {
+	int n = start(3) + fill(7);
+	for (auto &t : pool)
+		t.join();
+	std::printf("%d\n", n);
+	return 0;
+}
+C
+g++ -g -O0 -w -pthread -o lent lent.cpp
+timeout 240 "$UNSNARL" isolate --json --seed 1 -- ./lent >lent.json
+python3 - <<'PY' || failed=1
+import json, sys
+answer = json.load(open("lent.json"))
+lines = {a["line"] for a in answer["findings"][0]["accesses"]} if answer["findings"] else set()
+if not {8, 13} <= lines or answer["sure"]:
+    sys.exit(f"not ok: lent: {lines}, sure {answer['sure']}, {answer['experiments']}")
+PY
+
 # Pointers into what a container or a buffer has given up: the one that was kept, however often it was moved on.
 cat >cursor.c <<'C'
 #include <stdio.h>

@@ -303,10 +303,11 @@ VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_s
 	for (uint32_t i = 0; i < LOAD_WORDS && 8 * i < site->size; i++)
 		load->definition[i] = definition_read(address + 8 * i);
 	define.result = MARK_COPY | number;
-	/* What a function had saved of its caller's registers is what it was. */
+	/* What a function had saved of its caller's registers is what it was, unless a pointer leads there. */
 	const struct definition *saved = define_numbered(load->definition[0]);
 
-	if (saved && saved->address == address && saved->size == site->size && define_saves_register(saved))
+	if (saved && saved->address == address && saved->size == site->size && define_saves_register(saved) &&
+	    !define_is_loaded(mark))
 		define.result = saved->mark & ~MARK_SUPPRESSED;
 	if (site->givers)
 		note_giver(site->givers, saved ? saved->site : NULL);

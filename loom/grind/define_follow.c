@@ -198,14 +198,33 @@ static bool was_kept(uint32_t number, Addr address, uint32_t since)
 	return false;
 }
 
+/* The thread in whose stack the address lies, arguments of main aside; NULL: in none. */
+static const struct thread *stack_owner(Addr address)
+{
+	const NSegment *segment = VG_(am_find_nsegment)(address);
+
+	if (!segment || heap_holds(address))
+		return NULL;
+	for (uint32_t i = 0; i <= thread_last_made(); i++) {
+		const struct thread *thread = thread_numbered(i);
+		Addr high = thread ? thread->stack_high - 1 : 0;
+
+		if (thread && address <= high && high >= segment->start && high <= segment->end)
+			return high >= define.arguments && address >= define.arguments &&
+					       define.arguments >= segment->start
+				       ? NULL
+				       : thread;
+	}
+	return NULL;
+}
+
 /* Was a local read by a pointer that is older than the call of the function whose frame lies there? */
 static bool is_left(const struct load *load, uint32_t base)
 {
-	const struct value_thread *thread = define_thread();
-	uint32_t i = thread->nreturns;
+	const struct thread *owner = base ? stack_owner(load->address) : NULL;
+	const struct value_thread *thread = owner ? define_thread_in(owner->slot) : NULL;
+	uint32_t i = thread ? thread->nreturns : 0;
 
-	if (!base || !is_on_stack(load->address) || load->thread != grind.thread->number)
-		return false;
 	while (i && (thread->frames[i - 1] <= load->address || thread->entered[i - 1].load > load->number))
 		i--;
 	return i && was_kept(base, load->address, thread->entered[i - 1].definition);
