@@ -336,6 +336,35 @@ tells twice kept-lock yes 1 taken
 
 # What a thread had decided by a value that another one changed before the decision was carried out.
 knows leaserenew 4 51 86 61
+# A count that is dropped under a lock and looked at without one: the failing thread's own look is told, however much
+# else led there.
+cat >drops.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+struct buf { pthread_mutex_t lock; int refs; char *data; };
+static void *user(void *arg) {
+	struct buf *b = arg;
+	pthread_mutex_lock(&b->lock);
+	b->refs--; /* drops */
+	pthread_mutex_unlock(&b->lock);
+	if (b->refs == 0) /* looks */
+		free(b->data);
+	return NULL;
+}
+int main(void) {
+	pthread_t t[2];
+	struct buf b = { PTHREAD_MUTEX_INITIALIZER, 2, malloc(16) };
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, user, &b);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	printf("%d\n", b.refs);
+	return 0;
+}
+C
+gcc -g -O0 -w -pthread -o drops drops.c
+tells drops order any 6 drops looks
 # Two workers that both looked whether something is left, before either took it.
 clang-19 -g -O1 -pthread -w -I "$SOURCE/corpus" "$SOURCE/corpus/file-scan/file-scan.c" -o file-scan || exit 1
 timeout 240 "$UNSNARL" isolate --json --seed 1 -- ./file-scan >file-scan.json
