@@ -23,8 +23,12 @@ static bool is_clean(const struct order_move *move)
 static struct error *move_in_schedule(struct order_search *search, const struct order_group *group,
 				      struct order_move *out)
 {
-	if (group->own != ORDER_NONE)
-		return order_wait_for(search, group->own, group->last, CLAIM_ATOMIC, out);
+	if (group->own != ORDER_NONE) {
+		TRY(order_wait_for(search, group->own, group->last, CLAIM_ATOMIC, out));
+		/* Else other groups may overlap, too. */
+		if ((is_clean(out) && out->passes) || order_is_over(search))
+			return NULL;
+	}
 	for (int i = 0; i < 2; i++) {
 		if ((i == 0) == group->mixed)
 			TRY(order_wait_for(search, group->between, group->last, CLAIM_ATOMIC, out));
@@ -117,7 +121,8 @@ struct error *order_check_group(struct order_search *search, const size_t *event
 	/* What cannot come before the group, since it needs the group's first access, is shown by force; where it
 	 * cannot be forced either, the original execution is what shows it. */
 	if (before.passes && !behind.given_up && (both || forced || (before.impossible && !came)))
-		weight = both && forced && !is_one_line(search, &group) && !decided ? ORDER_SURE : ORDER_SHOWN;
+		weight =
+			both && forced && !is_one_line(search, &group) && !decided ? ORDER_SURE : ORDER_SHOWN;
 	bool one_step = both || weight == ORDER_SHOWN;
 
 	order_tell(search, one_step ? class : FINDING_ORDER,
