@@ -61,6 +61,19 @@ static void take_access(const struct finding_access *from, struct finding *out)
 	finding_add_variable(out, from->variable);
 }
 
+/* The write that led to the failure: of a freed block the free. */
+static const struct finding_access *root_write(const struct finding_accesses *list)
+{
+	const struct finding_access *first = NULL;
+
+	for (size_t i = 0; i < list->n; i++) {
+		if (list->items[i].through && !strcmp(list->items[i].through, "free"))
+			return &list->items[i];
+		first = !first && list->items[i].kind == SITE_WRITE ? &list->items[i] : first;
+	}
+	return first ? first : &list->items[0];
+}
+
 /* The first read, of what nobody has written. */
 static const struct finding_access *undefined_read(const struct finding_accesses *list)
 {
@@ -77,7 +90,7 @@ static void take_finding(struct isolation *isolation, struct finding *out)
 	if (isolation->verdict == ISOLATE_ROOT || isolation->verdict == ISOLATE_UNDEFINED) {
 		out->class = from->class;
 		out->score = from->score;
-		take_access(isolation->verdict == ISOLATE_ROOT ? &from->accesses.items[0]
+		take_access(isolation->verdict == ISOLATE_ROOT ? root_write(&from->accesses)
 							       : undefined_read(&from->accesses),
 			    out);
 	} else {

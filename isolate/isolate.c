@@ -8,7 +8,8 @@
 #include "loom/watch.h"
 #include "model/atlas.h"
 
-#define STEPS_MOST 24 /* suppressions; chains in programs are shorter */
+#define STEPS_MOST 24           /* suppressions; chains in programs are shorter */
+#define NEAR_POINTER (1u << 16) /* fields of a structure are not farther from its beginning */
 
 void isolate_say(const struct isolate_options *options, enum isolate_stage now)
 {
@@ -70,6 +71,13 @@ static bool is_worse(struct isolation *isolation, const struct isolate_failure *
 	return failure->kind == FAILED_HANG ? one->when < other->when : one->when > other->when;
 }
 
+/* Of memory beside a block: is the use only the pointer to the block? That is right, and without it nothing is used. */
+static bool is_pointer_to_block(const struct isolate_failure *failure, const struct isolate_use *use)
+{
+	return failure->kind == FAILED_BEYOND && failure->made.address && use->hops[0].points &&
+	       failure->address - use->hops[0].value < NEAR_POINTER;
+}
+
 /* Which definition to leave out. */
 static void choose(struct isolation *isolation, struct isolate_area *area, struct isolate_step *step)
 {
@@ -79,7 +87,8 @@ static void choose(struct isolation *isolation, struct isolate_area *area, struc
 	for (size_t i = 0; i < failure->nuses; i++) {
 		size_t hop = isolation_suppressible(isolation, &failure->uses[i]);
 
-		if (hop == failure->uses[i].nhops || is_planned(area, &failure->uses[i].hops[hop].definition))
+		if (hop == failure->uses[i].nhops || is_pointer_to_block(failure, &failure->uses[i]) ||
+		    is_planned(area, &failure->uses[i].hops[hop].definition))
 			continue;
 		if (step->used == failure->nuses || is_worse(isolation, failure, i, step->used)) {
 			step->used = i;
@@ -177,8 +186,6 @@ static bool is_misplaced(const struct isolate_use *use, size_t hop)
 	return false;
 }
 
-#define NEAR_POINTER (1u << 16) /* fields of a structure are not farther from its beginning */
-
 /* Did the write break a rule of memory by itself? A library's function, or the system, filled a part of what was used as
  * a pointer: it was given an object that is smaller. Of a write that leaves its block it is not known whether it goes
  * too far or the block is too small. Of any other write the suppressed run shows only that the failure hangs on its
@@ -232,14 +239,21 @@ static struct error *try_others(const struct isolate_options *options, struct is
 	return NULL;
 }
 
+/* What decided whether calls go on was left out, or a check of the program was no longer passed that had been: the program
+ * is another one then, and its failure reveals nothing of the first one. */
+static bool is_another_program(const struct isolate_failure *first, const struct isolate_failure *now)
+{
+	return first->kind == FAILED_STACK ||
+	       (now->kind == FAILED_BRANCH && first->kind != FAILED_BRANCH && first->kind != FAILED_HANG);
+}
+
 /* Is there nothing to leave out any more? The verdict is then set. */
 static bool ends_here(const struct isolate_options *options, struct isolation *out,
 		      const struct isolate_step *step, double deadline)
 {
-	/* What decided whether calls go on is left out: the program is another one then. */
-	if (out->steps.n > 1 && out->steps.items[0].failure.kind == FAILED_STACK) {
+	if (out->steps.n > 1 && is_misuse(&out->steps.items[0].failure)) {
 		out->steps.n = 1;
-		end(out, ISOLATE_BEST, WHY_ELSEWHERE);
+		end(out, ISOLATE_ROOT, WHY_NOT);
 		return true;
 	}
 	if (!step->failure.nuses) {
@@ -253,19 +267,18 @@ static bool ends_here(const struct isolate_options *options, struct isolation *o
 	const struct isolate_use *undefined = undefined_use(out, &step->failure);
 
 	if (undefined) {
+		const struct isolate_hop *hop = &undefined->hops[isolation_origin(out, undefined)];
+		/* A pointer that was kept, or code of an inlined function, may lead to a local whose time is over. */
+		bool over = hop->definition.definer == DEFINED_FRAME &&
+			    (hop->reached || isolation_is_inlined(out, &hop->place));
+
 		end(out, ISOLATE_UNDEFINED, WHY_NOT);
-		out->sure = !out->others_pass && out->steps.n == 1 &&
-			    !undefined->hops[isolation_origin(out, undefined)].indexed;
+		out->sure = !out->others_pass && out->steps.n == 1 && !hop->indexed && !over;
 		return true;
 	}
 	if (step->used == step->failure.nuses || out->steps.n == STEPS_MOST ||
 	    isolate_is_over(options, deadline)) {
 		end(out, ISOLATE_BEST, step->used == step->failure.nuses ? WHY_NO_WRITE : WHY_USED_UP);
-		return true;
-	}
-	if (out->steps.n > 1 && is_misuse(&out->steps.items[0].failure)) {
-		out->steps.n = 1;
-		end(out, ISOLATE_ROOT, WHY_NOT);
 		return true;
 	}
 	return false;
@@ -325,6 +338,51 @@ static struct error *conclude(const struct isolate_options *options, struct isol
 	return NULL;
 }
 
+/* What threads did to each other is to blame; the verdict is set. */
+static struct error *is_found(const struct isolate_options *options, struct isolation *out, double deadline)
+{
+	if (out->verdict != ISOLATE_KEPT_LOCK)
+		return NULL;
+	/* Where other orders pass, it is perhaps one of them that led to where the lock was kept. */
+	TRY(try_others(options, out, deadline));
+	out->sure = !out->others_pass;
+	return NULL;
+}
+
+/* The check that let a wrong place through: of what said where to read or write. */
+static const struct isolate_branch *check_of(const struct isolate_step *step)
+{
+	const struct isolate_failure *failure = &step->failure;
+
+	if (step->used >= failure->nuses || failure->length.nhops)
+		return NULL;
+	const struct isolate_hop *hop = &failure->uses[step->used].hops[step->hop];
+	bool by_address = failure->kind == FAILED_ACCESS || failure->kind == FAILED_BEYOND;
+	bool says_where = is_misplaced(&failure->uses[step->used], step->hop) ||
+			  (by_address && !hop->points && hop->size < 8);
+	const struct isolate_branch *check = says_where ? &hop->value_check : &hop->where_check;
+
+	return check->number && check->place.own ? check : NULL;
+}
+
+/* One run in which that check goes the other way: does it still fail? */
+static struct error *try_check(const struct isolate_options *options, struct isolation *out,
+			       struct channel *channel, const struct schedule *schedule, double deadline)
+{
+	_cleanup_(run_free) struct run run = { 0 };
+	const struct isolate_branch *check = check_of(&out->steps.items[out->steps.n - 1]);
+
+	if (out->sure || out->others_pass || !check || isolate_is_over(options, deadline))
+		return NULL;
+	channel->area->nplanned = channel->area->navoided = 0;
+	channel->area->other_way = *check;
+	TRY(suppress(options, channel, schedule, deadline, &run));
+	out->runs.suppression++;
+	if (run.outcome == OUTCOME_EXIT && channel->area->met)
+		out->check = check->place;
+	return NULL;
+}
+
 static struct error *search(const struct isolate_options *options, struct isolation *out,
 			    struct channel *channel, const struct schedule *schedule, double deadline)
 {
@@ -341,13 +399,16 @@ static struct error *search(const struct isolate_options *options, struct isolat
 					       .failure = channel->area->failure };
 		remember_modules(out, channel);
 		choose(out, channel->area, step);
+		if (out->steps.n > 1 && is_another_program(&out->steps.items[0].failure, &step->failure)) {
+			out->steps.n = 1;
+			end(out, ISOLATE_BEST, WHY_ELSEWHERE);
+			return NULL;
+		}
 		isolate_say(options, ISOLATE_MOVING);
 		TRY(order_check(options, out, schedule, &step->failure,
 				ORDERS_FIRST + ORDERS_NEXT * (out->steps.n - 1), &found));
-		if (found) {
-			end(out, ISOLATE_ORDER, WHY_NOT);
-			return NULL;
-		}
+		if (found)
+			return is_found(options, out, deadline);
 		if (ends_here(options, out, step, deadline)) {
 			if (out->sure)
 				TRY(try_others(options, out, deadline));
@@ -355,6 +416,7 @@ static struct error *search(const struct isolate_options *options, struct isolat
 			return NULL;
 		}
 		plan(channel->area, step);
+		step->left_out = true;
 		run_free(&run);
 		run = (struct run){ 0 };
 		TRY(suppress(options, channel, schedule, deadline, &run));
@@ -363,7 +425,8 @@ static struct error *search(const struct isolate_options *options, struct isolat
 		code = run.code;
 	}
 	remember_modules(out, channel);
-	return conclude(options, out, outcome, deadline);
+	TRY(conclude(options, out, outcome, deadline));
+	return try_check(options, out, channel, schedule, deadline);
 }
 
 struct error *isolate(const struct isolate_options *options, struct isolation *out)

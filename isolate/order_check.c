@@ -223,6 +223,32 @@ static struct error *check_definer_groups(struct order_search *search, size_t de
 	return NULL;
 }
 
+/* Or the definer had decided by something else to write it, and another thread has changed that since. */
+static struct error *check_decided_groups(struct order_search *search, size_t definition)
+{
+	const struct observations *trace = search->trace;
+	uint32_t definer = trace->events[definition].thread;
+
+	for (size_t i = 0; i < search->failure->nreads; i++) {
+		size_t at = search->reads[i];
+
+		if (at == ORDER_NONE || at >= definition || trace->events[at].thread != definer ||
+		    search->failure->reads[i].dependence != READ_DECIDED)
+			continue;
+		size_t change = next_write(trace, at, at + 1, definition, THREAD_NONE);
+
+		/* Only what can come before as well as behind shows that the two belong together. */
+		if (change == ORDER_NONE || claim_is_ordered(trace, at, change) ||
+		    order_needs(search, at, change) ||
+		    touches(&trace->events[change], &trace->events[definition]))
+			continue;
+		const size_t group[] = { at, change, definition };
+
+		return order_check_group(search, group, 3, change, FINDING_MULTI_ATOMICITY);
+	}
+	return NULL;
+}
+
 /* A location whose value is counted on goes wrong at an update that was lost: another thread wrote between the read
  * and the write of it. That is perhaps long before what was read last: the last one of all. */
 static struct error *check_lost_update(struct order_search *search, size_t definition)
@@ -275,6 +301,8 @@ static struct error *check_groups(struct order_search *search, size_t read)
 	if (is_remote(search, definition, read))
 		TRY(check_reader_groups(search, definition, read));
 	TRY(check_definer_groups(search, definition));
+	if (trace->events[definition].thread != trace->events[read].thread)
+		TRY(check_decided_groups(search, definition));
 	if (search->counted != trace->events[definition].address) {
 		search->counted = trace->events[definition].address;
 		TRY(check_lost_update(search, definition));
@@ -295,7 +323,7 @@ static struct error *check_pairs(struct order_search *search, size_t read)
 	size_t definition = last_before(search->trace, read, read, 0, WRITE);
 	size_t next = next_change(search, read), there, back;
 
-	if (next != ORDER_NONE)
+	if (next != ORDER_NONE && !search->failure->reads[search->reading].write)
 		TRY(order_check_pair(search, read, next, ORDER_READ_EARLY));
 	if (is_remote(search, definition, read))
 		TRY(order_check_pair(search, definition, read, ORDER_CHANGED_EARLY));
@@ -322,7 +350,7 @@ static struct error *check_read(struct order_search *search, size_t number, stru
 	const struct isolate_read *about = &search->failure->reads[number];
 	size_t read = search->reads[number];
 
-	if (read == ORDER_NONE || (about->dependence == READ_CONTROL) != pass.control ||
+	if (read == ORDER_NONE || order_is_control(about) != pass.control ||
 	    order_is_over(search))
 		return NULL;
 	search->reading = number;
@@ -344,7 +372,9 @@ static struct error *check_all(struct order_search *search, bool stale)
 
 	if (search->failure->kind == FAILED_HANG)
 		TRY(order_check_hang(search));
-	else if (first)
+	if ((search->found && search->verdict != ISOLATE_ORDER) || search->trace->nthreads < 2)
+		return NULL;
+	if (search->failure->kind != FAILED_HANG && first)
 		TRY(order_check_wake(search));
 	TRY(check_reads(search, (struct pass){ .groups = true }, stale));
 	if (first && !order_is_alone(search))
@@ -382,10 +412,11 @@ struct error *order_check(const struct isolate_options *options, struct isolatio
 				       .failure = failure,
 				       .trace = &isolation->original.observations,
 				       .reading = ORDER_NONE,
+				       .verdict = ISOLATE_ORDER,
 				       .most = most };
 	struct error *error;
 
-	if (search.trace->nthreads < 2 || !schedule->nturns)
+	if ((search.trace->nthreads < 2 && failure->kind != FAILED_HANG) || !schedule->nturns)
 		return NULL;
 	atlas_read(&search.atlas, search.trace);
 	for (size_t i = 0; i < failure->nreads; i++)
@@ -394,6 +425,8 @@ struct error *order_check(const struct isolate_options *options, struct isolatio
 	 * to the cause than the use of the block. */
 	error = check_all(&search, has_stale_pointer(&search));
 	*found = search.found;
+	if (search.found)
+		isolation->verdict = search.verdict;
 	atlas_free(&search.atlas);
 	VEC_FREE(&search.waited);
 	VEC_FREE(&search.tried);

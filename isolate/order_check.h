@@ -38,9 +38,10 @@ struct order_search {
 	const struct isolate_failure *failure;
 	const struct observations *trace;
 	struct atlas atlas;
-	size_t reads[ISOLATE_READS]; /* the event of each read; ORDER_NONE: not in the trace */
-	uint64_t most;               /* experiments in all */
-	bool found;                  /* the failure goes away when an access is moved; then also */
+	size_t reads[ISOLATE_READS];  /* the event of each read; ORDER_NONE: not in the trace */
+	uint64_t most;                /* experiments in all */
+	enum isolate_verdict verdict; /* of what was found */
+	bool found;                   /* the failure goes away when an access is moved; then also */
 	enum order_weight weight;
 	uint32_t far,
 		reading_far; /* how far from the failure the read of that is, and of the one that is looked at */
@@ -84,6 +85,11 @@ bool order_is_over(const struct order_search *search);
 struct claim_parts order_parts(const struct order_search *search, const size_t *events, size_t n);
 /* One run of an experiment; what is stuck or goes on and on is ended soon. */
 struct error *order_run(const struct order_search *search, struct launch_options *options, struct run *run);
+/* Did a branch go by it? Then no value was made of it. */
+static inline bool order_is_control(const struct isolate_read *read)
+{
+	return read->dependence == READ_CONTROL || read->dependence == READ_DECIDED;
+}
 /* How far a read is from the failure: values it was made of are nearer than branches. */
 uint32_t order_far(const struct isolate_read *read);
 /* Keeps the finding, unless a better one is there. */
@@ -114,6 +120,10 @@ bool order_needs(const struct order_search *search, size_t early, size_t late);
 /* Does a claim about the places of a group not keep the interleaved access out? Its thread was at the same places,
  * and had begun a group of its own elsewhere. */
 bool order_is_mixed(const struct order_search *search, const size_t *group, size_t n, size_t between);
+/* Where the thread of the interleaved access had begun a group like that of `first` itself, of the same location, which it has
+ * not written since, and took a lock only then: neither group can be one step while both are begun. ORDER_NONE: it had
+ * not. */
+size_t order_own_group(const struct order_search *search, size_t first, size_t between);
 /* Of two writes to one place, the first thread's before the second's: did they come the other way round at another
  * place, and did the failing thread read that? Then both places belong together. *there, *back: these writes. */
 bool order_crosses(const struct order_search *search, size_t first, size_t second, size_t *there,
@@ -131,7 +141,7 @@ struct error *order_check_late(struct order_search *search, bool from_read);
 struct error *order_check_wake(struct order_search *search);
 
 /* ---- order_hang.c ---- */
-/* Do threads wait for each other's locks, or for a signal that was given before? */
+/* Was a lock not given back, do threads wait for each other's locks, or for a signal that was given before? */
 struct error *order_check_hang(struct order_search *search);
 
 #endif

@@ -8,6 +8,7 @@
 struct order_group {
 	struct claim_parts parts;
 	size_t first, between, last; /* events */
+	size_t own;                  /* where the other thread began the same group; ORDER_NONE: it did not */
 	bool mixed;
 };
 
@@ -18,10 +19,16 @@ static bool is_clean(const struct order_move *move)
 }
 
 /* The interleaved access behind the whole group: the group as one step in the failing schedule, or this instance
- * of the access waits for this instance of the group's last one. */
+ * of the access waits for this instance of the group's last one. Of two groups that overlap the other one as a whole. */
 static struct error *move_in_schedule(struct order_search *search, const struct order_group *group,
 				      struct order_move *out)
 {
+	if (group->own != ORDER_NONE) {
+		TRY(order_wait_for(search, group->own, group->last, CLAIM_ATOMIC, out));
+		/* Else other groups may overlap, too. */
+		if ((is_clean(out) && out->passes) || order_is_over(search))
+			return NULL;
+	}
 	for (int i = 0; i < 2; i++) {
 		if ((i == 0) == group->mixed)
 			TRY(order_wait_for(search, group->between, group->last, CLAIM_ATOMIC, out));
@@ -91,8 +98,11 @@ struct error *order_check_group(struct order_search *search, const size_t *event
 					   .first = events[0],
 					   .between = between,
 					   .last = events[n - 1],
+					   .own = order_own_group(search, events[0], between),
 					   .mixed = order_is_mixed(search, events, n, between) };
 	enum order_weight weight = ORDER_GIVEN_UP;
+	/* By what a thread had decided to write: it may have had more reasons. */
+	const bool decided = n == 3 && class == FINDING_MULTI_ATOMICITY;
 	struct order_move behind, before;
 	bool came = true, forced;
 
@@ -111,7 +121,8 @@ struct error *order_check_group(struct order_search *search, const size_t *event
 	/* What cannot come before the group, since it needs the group's first access, is shown by force; where it
 	 * cannot be forced either, the original execution is what shows it. */
 	if (before.passes && !behind.given_up && (both || forced || (before.impossible && !came)))
-		weight = both && forced && !is_one_line(search, &group) ? ORDER_SURE : ORDER_SHOWN;
+		weight =
+			both && forced && !is_one_line(search, &group) && !decided ? ORDER_SURE : ORDER_SHOWN;
 	bool one_step = both || weight == ORDER_SHOWN;
 
 	order_tell(search, one_step ? class : FINDING_ORDER,

@@ -1,8 +1,11 @@
-/* Hangs that the schedule itself explains: threads that wait for each other's locks, a lock
- * that is kept during a wait, and a signal that came before its thread waited. All are told
- * by an experiment as well: one of the threads waits before it takes the lock that it has,
- * or before it looks whether it has to wait. */
+/* Hangs that the schedule itself explains: a lock that was never given back, threads that
+ * wait for each other's locks, a lock that is kept during a wait, and a signal that came
+ * before its thread waited. All but the first are told by an experiment as well: one of
+ * the threads waits before it takes the lock that it has, or before it looks whether it
+ * has to wait. */
 #include "isolate/order_check.h"
+
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -33,7 +36,7 @@ static bool is_in_cycle(const struct schedule *schedule, uint32_t thread)
 	for (size_t steps = 0; steps <= schedule->nwaits; steps++) {
 		const struct schedule_wait *wait = lock_wait_of(schedule, now);
 
-		if (!wait)
+		if (!wait || wait->holder == now)
 			return false;
 		now = wait->holder;
 		if (now == thread)
@@ -58,19 +61,28 @@ static void add_call(struct order_search *search, uint32_t thread, const char *r
 	access->missing = missing;
 }
 
-/* The thread waits before it takes the lock that `waiter` wants, until the waiter has come to where it was stuck. */
-static struct error *let_first(struct order_search *search, const struct schedule_wait *waiter,
-			       struct order_move *out)
+/* When the thread took the lock that `waiter` wants for the last time; ncalls: never. */
+static size_t taken_by(const struct order_search *search, const struct schedule_wait *waiter)
 {
 	const struct observations *trace = search->trace;
 	size_t taken = trace->ncalls;
-	struct claim claim = { .kind = CLAIM_ORDER_ONCE, .use = CLAIM_FORBID, .nsteps = 2, .nroles = 2 };
-	struct claim_parts parts = { 0 };
 
 	for (size_t i = 0; i < trace->ncalls; i++)
 		if (trace->calls[i].kind == CALL_ACQUIRE && trace->calls[i].thread == waiter->holder &&
 		    trace->calls[i].object == waiter->address)
 			taken = i;
+	return taken;
+}
+
+/* The thread waits before it takes the lock that `waiter` wants, until the waiter has come to where it was stuck. */
+static struct error *let_first(struct order_search *search, const struct schedule_wait *waiter,
+			       struct order_move *out)
+{
+	const struct observations *trace = search->trace;
+	size_t taken = taken_by(search, waiter);
+	struct claim claim = { .kind = CLAIM_ORDER_ONCE, .use = CLAIM_FORBID, .nsteps = 2, .nroles = 2 };
+	struct claim_parts parts = { 0 };
+
 	const struct site *site =
 		taken < trace->ncalls ? atlas_number(&search->atlas, trace->calls[taken].site) : NULL;
 
@@ -105,6 +117,69 @@ static void tell(struct order_search *search, enum isolate_story story)
 				     .score = 1,
 				     .method = memory_string("suppress"),
 				     .summary = memory_string(isolate_order_words(story)) };
+}
+
+static bool is_waiting(const struct schedule *schedule, uint32_t thread)
+{
+	for (size_t i = 0; i < schedule->nwaits; i++)
+		if (schedule->waits[i].thread == thread)
+			return true;
+	return false;
+}
+
+/* The last write of the holder in the function that took the lock, before that was left or the lock was wanted again. */
+static void add_last_write(struct order_search *search, size_t taken)
+{
+	const struct observations *trace = search->trace;
+	const struct call *call = &trace->calls[taken];
+	const struct site *lock = atlas_number(&search->atlas, call->site), *last = NULL;
+
+	for (size_t i = call->before; lock && i < trace->nevents; i++) {
+		const struct site *site = trace->events[i].thread == call->thread
+						  ? atlas_number(&search->atlas, trace->events[i].site)
+						  : NULL;
+
+		if (!site || strcmp(site->function, lock->function))
+			continue;
+		if (site->line <= lock->line)
+			break;
+		if (trace->events[i].write)
+			last = site;
+	}
+	if (!last)
+		return;
+	struct finding_access *access =
+		finding_add_access(&search->isolation->finding.accesses, FINDING_NO_SITE, last);
+
+	access->thread = call->thread;
+	access->kind = SITE_WRITE;
+}
+
+/* A lock is wanted by the thread that has it, or the thread that has it is over: nobody will give it back. */
+static struct error *check_not_given_back(struct order_search *search)
+{
+	const struct schedule *schedule = ended(search);
+	const struct schedule_wait *wait = NULL;
+
+	for (size_t i = 0; i < schedule->nwaits && !wait; i++) {
+		const struct schedule_wait *at = &schedule->waits[i];
+
+		if (is_lock(at->kind) && at->holder != THREAD_NONE &&
+		    (at->holder == at->thread || !is_waiting(schedule, at->holder)))
+			wait = at;
+	}
+	if (!wait)
+		return NULL;
+	size_t taken = taken_by(search, wait);
+
+	tell(search, ORDER_NOT_GIVEN_BACK);
+	add_call(search, wait->holder, "lock", wait->holder_site, false);
+	if (taken < search->trace->ncalls)
+		add_last_write(search, taken);
+	add_call(search, wait->thread, "lock", wait->site, true);
+	search->found = search->isolation->finding.accesses.n > 0;
+	search->verdict = ISOLATE_KEPT_LOCK;
+	return NULL;
 }
 
 /* First what each of them has, then where each is stuck. The cycle itself is the proof: nobody in it can go on. */
@@ -207,7 +282,8 @@ struct error *order_check_hang(struct order_search *search)
 {
 	const struct schedule *schedule = ended(search);
 
-	if (search->isolation->original.outcome == OUTCOME_DEADLOCK)
+	TRY(check_not_given_back(search));
+	if (!search->found && search->isolation->original.outcome == OUTCOME_DEADLOCK)
 		TRY(check_cycle(search));
 	for (size_t i = 0; i < schedule->nwaits && !search->found && !order_is_over(search); i++)
 		if (schedule->waits[i].missed_site)

@@ -175,7 +175,7 @@ static struct error *weigh_wait(struct order_search *search, size_t number, cons
 	bool came, fails;
 
 	*out = move->given_up ? ORDER_GIVEN_UP : ORDER_PASSED;
-	if (move->given_up || search->failure->reads[number].dependence == READ_CONTROL)
+	if (move->given_up || order_is_control(&search->failure->reads[number]))
 		return NULL;
 	if (writers != OTHERS) {
 		*out = writers == NOBODY ? ORDER_SURE : ORDER_SHOWN;
@@ -241,7 +241,9 @@ static struct error *compare_deferred(struct order_search *search, struct launch
 		size_t read = search->reads[i], then;
 		size_t early, late;
 
-		if (read == ORDER_NONE || search->trace->events[read].thread != search->failure->thread)
+		/* What a freed block holds does not say why it was freed. */
+		if (read == ORDER_NONE || search->failure->reads[i].write ||
+		    search->trace->events[read].thread != search->failure->thread)
 			continue;
 		const struct event *event = &search->trace->events[read];
 

@@ -380,7 +380,7 @@ struct error *order_force(struct order_search *search, enum claim_kind kind, con
 #define BRANCH_FAR 100u /* farther than any value */
 uint32_t order_far(const struct isolate_read *read)
 {
-	return read->distance + (read->dependence == READ_CONTROL ? BRANCH_FAR : 0);
+	return read->distance + (order_is_control(read) ? BRANCH_FAR : 0);
 }
 
 /* Of two groups that are worth the same the one within the other: less is enough. */

@@ -67,6 +67,31 @@ bool order_is_mixed(const struct order_search *search, const size_t *group, size
 	return false;
 }
 
+static bool takes_lock(const struct observations *trace, uint32_t thread, size_t from, size_t to)
+{
+	for (size_t i = 0; i < trace->ncalls; i++)
+		if (trace->calls[i].kind == CALL_ACQUIRE && trace->calls[i].thread == thread &&
+		    trace->calls[i].before > from && trace->calls[i].before <= to)
+			return true;
+	return false;
+}
+
+size_t order_own_group(const struct order_search *search, size_t first, size_t between)
+{
+	const struct event *events = search->trace->events;
+	uint32_t thread = events[between].thread;
+
+	for (size_t i = between; i-- > 0;) {
+		bool here = events[i].thread == thread && overlap(&events[i], &events[first]);
+
+		if (here && events[i].site == events[first].site)
+			return takes_lock(search->trace, thread, i, between) ? i : ORDER_NONE;
+		if (here && events[i].write) /* what it had begun is done */
+			return ORDER_NONE;
+	}
+	return ORDER_NONE;
+}
+
 bool order_is_alone(const struct order_search *search)
 {
 	const struct observations *trace = search->trace;

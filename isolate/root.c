@@ -19,11 +19,14 @@ static bool is_told(const struct isolation *isolation, const struct site *site, 
 	return false;
 }
 
-enum done { READ, WRITTEN, FREED, ALLOCATED };
+enum done { READ, WRITTEN, FREED, ALLOCATED, CHECKED, GIVEN };
 static void add(struct isolation *isolation, const struct isolate_place *place, uint32_t thread,
 		enum done done)
 {
-	bool write = done != READ;
+	static const char *const roles[GIVEN + 1] = {
+		[ALLOCATED] = "allocate", [CHECKED] = "check", [GIVEN] = "give"
+	};
+	bool write = done != READ && done != CHECKED;
 	struct unit unit = isolation_place(isolation, place, write ? SITE_WRITE : SITE_READ);
 
 	if (unit.nsites && !is_told(isolation, &unit.sites[0], write)) {
@@ -35,7 +38,7 @@ static void add(struct isolation *isolation, const struct isolate_place *place, 
 			finding_add_access(&isolation->finding.accesses, FINDING_NO_SITE, &site);
 
 		access->thread = thread;
-		access->role = done == ALLOCATED ? "allocate" : NULL;
+		access->role = roles[done];
 		access->kind = write ? SITE_WRITE : SITE_READ;
 		finding_add_variable(&isolation->finding, unit.sites[0].variable);
 	}
@@ -114,9 +117,75 @@ static void add_pointers(struct isolation *isolation, const struct isolate_failu
 		add(isolation, &freed_by->place, freed_by->thread, READ);
 }
 
+/* Where a value came into being that came from nothing in memory. */
+static void add_given(struct isolation *isolation, const struct isolate_use *use, size_t hop)
+{
+	struct isolate_place given = isolation_given(isolation, use, hop);
+
+	add(isolation, &given, use->hops[hop].definition.thread, GIVEN);
+}
+
+static uint32_t line_of(struct isolation *isolation, const struct isolate_place *place)
+{
+	struct unit unit = isolation_place(isolation, place, SITE_READ);
+	uint32_t line = unit.nsites ? unit.sites[0].line : 0;
+
+	unit_free(&unit);
+	return line;
+}
+
+/* Of a value that a function computed and another one stored: what that had read. */
+static void add_computed(struct isolation *isolation, const struct isolate_use *use, size_t hop)
+{
+	const struct isolate_hop *from = &use->hops[hop], *next = from + 1;
+
+	if (hop + 1 < use->nhops && !from->copied && !from->placed && next->place.own &&
+	    line_of(isolation, &next->place) != line_of(isolation, &from->definition.place))
+		add(isolation, &next->place, next->thread, READ);
+}
+
+/* The definition at the end of the chain. What was written through an index may be right, and at a wrong place: where
+ * the value came into being is then told after it. */
+static void add_definition(struct isolation *isolation, const struct isolate_step *step,
+			   const struct isolate_hop *hop)
+{
+	const struct isolate_use *use =
+		step->used < step->failure.nuses ? &step->failure.uses[step->used] : NULL;
+	bool is_chosen = use && isolation->verdict != ISOLATE_UNDEFINED;
+
+	if (is_chosen && !hop->strewn)
+		add_given(isolation, use, step->hop);
+	if (is_chosen && !hop->strewn)
+		add_computed(isolation, use, step->hop);
+	if (hop->definition.place.address) {
+		struct isolate_place place = own_place(isolation, &hop->definition);
+
+		add(isolation, &place, hop->definition.thread,
+		    hop->definition.definer == DEFINED_FREED ? FREED : WRITTEN);
+	}
+	if (is_chosen && hop->strewn)
+		add_given(isolation, use, step->hop);
+}
+
+/* A copy that ended before what was used: who had said how long it is. */
+static void add_length(struct isolation *isolation, const struct isolate_failure *failure)
+{
+	const struct isolate_use *length = &failure->length;
+
+	if (!length->nhops)
+		return;
+	size_t origin = isolation_origin(isolation, length);
+	const struct isolate_hop *hop = &length->hops[origin];
+
+	add_given(isolation, length, origin);
+	add(isolation, &hop->definition.place, hop->definition.thread, WRITTEN);
+	add(isolation, &failure->copied, hop->thread, WRITTEN);
+}
+
 void isolation_tell_root(struct isolation *isolation)
 {
-	if (!isolation->steps.n || isolation->verdict == ISOLATE_ORDER)
+	if (!isolation->steps.n || isolation->verdict == ISOLATE_ORDER ||
+	    isolation->verdict == ISOLATE_KEPT_LOCK)
 		return;
 	size_t at = isolation->steps.n - 1;
 	const struct isolate_step *last = &isolation->steps.items[at];
@@ -143,12 +212,11 @@ void isolation_tell_root(struct isolation *isolation)
 		add(isolation, &last->failure.made, last->failure.thread, ALLOCATED);
 	if (last->failure.kind == FAILED_DEAD || last->failure.kind == FAILED_FREE)
 		add_pointers(isolation, &last->failure);
-	if (hop && hop->definition.place.address) {
-		struct isolate_place place = own_place(isolation, &hop->definition);
-
-		add(isolation, &place, hop->definition.thread,
-		    hop->definition.definer == DEFINED_FREED ? FREED : WRITTEN);
-	}
+	add_length(isolation, &isolation->steps.items[0].failure);
+	if (hop)
+		add_definition(isolation, last, hop);
+	if (isolation->check.address)
+		add(isolation, &isolation->check, last->failure.thread, CHECKED);
 	if (hop)
 		add(isolation, &hop->place, hop->thread, READ);
 	if (hop && hop->index.own)

@@ -10,6 +10,8 @@
 #include "model/site.h"
 
 #define PLACE_ATOMIC 0x100u /* in `kind` */
+#define PLACE_AROUND \
+	0x200u /* likewise: where the function is called that was inlined there; no line: it is none */
 
 struct code_place {
 	uint64_t address;  /* in the file */

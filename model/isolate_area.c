@@ -10,22 +10,24 @@ static void bound(uint32_t *number, uint32_t most)
 		*number = most;
 }
 
+static void bound_use(struct isolate_use *use)
+{
+	bound(&use->nhops, ISOLATE_HOPS);
+	for (uint32_t h = 0; h < ISOLATE_HOPS; h++)
+		bound(&use->hops[h].definition.definer, DEFINED_LOST);
+}
+
 static void bound_failure(struct isolate_failure *failure)
 {
-	if (failure->kind > FAILED_CALL)
+	if (failure->kind > FAILED_NO_BLOCK)
 		failure->kind = FAILED_NOT;
 	bound(&failure->nuses, ISOLATE_USES);
 	bound(&failure->nreads, ISOLATE_READS);
 	bound(&failure->kept.definition.definer, DEFINED_LOST);
 	bound(&failure->freed_by.definition.definer, DEFINED_LOST);
-	for (uint32_t i = 0; i < ISOLATE_USES; i++) {
-		struct isolate_use *use = &failure->uses[i];
-
-		bound(&use->nhops, ISOLATE_HOPS);
-		for (uint32_t h = 0; h < ISOLATE_HOPS; h++)
-			if (use->hops[h].definition.definer > DEFINED_LOST)
-				use->hops[h].definition.definer = DEFINED_LOST;
-	}
+	bound_use(&failure->length);
+	for (uint32_t i = 0; i < ISOLATE_USES; i++)
+		bound_use(&failure->uses[i]);
 }
 
 void isolate_area_bound(struct isolate_area *area)

@@ -62,8 +62,9 @@ struct isolate_point {
 struct isolate_place {
 	uint64_t address; /* in the file; 0: not known */
 	uint64_t led;     /* of code of a header: the program's call that led there; 0: not known */
-	uint32_t module;
-	uint32_t own; /* 1: an instruction of the program; 0: the program's call that led to it */
+	uint16_t module;
+	uint16_t around; /* 1: where the function is called that was inlined there */
+	uint32_t own;    /* 1: an instruction of the program; 0: the program's call that led to it */
 };
 
 enum isolate_definer {
@@ -74,7 +75,8 @@ enum isolate_definer {
 	DEFINED_FREED,     /* not written since it was freed */
 	DEFINED_FRAME,     /* on a stack, not written since the function was entered */
 	DEFINED_CLEARED,   /* not written since it was allocated as zeros */
-	DEFINED_LOST,      /* so long ago that it is not known any more */
+	DEFINED_LEFT, /* in the frame of a function that had returned, by a pointer to it that was kept */
+	DEFINED_LOST, /* so long ago that it is not known any more */
 };
 
 /* An instance of a definition. Thread, key, definer and instance name it in every run that begins alike. */
@@ -86,8 +88,18 @@ struct isolate_definition {
 	uint64_t order; /* accesses of its thread so far */
 	uint64_t when;  /* number among the definitions of the run */
 	uint32_t thread, definer;
+	/* Of a value that comes from nothing in memory: the instruction that made it, or, as far as a function was given
+	 * it, the call of that function. */
+	struct isolate_place given;
 	struct isolate_place
 		callers[ISOLATE_CALLERS]; /* of a free: the calls that led to it, from inside out */
+};
+
+/* A branch that went by a value: its thread's so many-th one, from 1. */
+struct isolate_branch {
+	struct isolate_place place;
+	uint64_t number; /* 0: none */
+	uint32_t thread, reserved;
 };
 
 /* A location that was used, and who had defined it when it was read. */
@@ -102,25 +114,30 @@ struct isolate_hop {
 	uint32_t points;  /* the value is the address of memory of the program */
 	uint32_t parts;   /* the definition wrote only a part of what was read: nobody wrote it as a whole */
 	uint32_t indexed; /* something that is no pointer to the location said where to read */
+	uint32_t reached; /* by a pointer that was read from memory outside of frames */
+	uint32_t strewn;  /* the definition wrote where an index said, or walked over memory */
 	uint32_t placed;  /* the next hop's read said where to read, not what the value was */
 	uint32_t
 		misread; /* an index led to what was not meant: a part of a pointer, or what others had written */
+	/* The branch that looked last at the value, and at what had said where the definition wrote. */
+	struct isolate_branch value_check, where_check;
 	struct isolate_definition definition;
 };
 
 enum isolate_kind {
 	FAILED_NOT,
-	FAILED_ACCESS, /* by an address that is no memory */
-	FAILED_JUMP,   /* to an address that is no code */
-	FAILED_VALUE,  /* an operand that the processor refuses */
-	FAILED_BRANCH, /* a check of the program, or of libc for it, was not passed */
-	FAILED_DEAD,   /* use of a block that was freed */
-	FAILED_BEYOND, /* use of memory beside a block */
-	FAILED_FREE,   /* a block was freed that is none any more */
-	FAILED_HANG,   /* a thread goes round and round, or all wait */
-	FAILED_WATCH,  /* the place that the user watches was reached */
-	FAILED_STACK,  /* the stack was used up */
-	FAILED_CALL,   /* a function of a library, called through a pointer in memory, ended the program */
+	FAILED_ACCESS,   /* by an address that is no memory */
+	FAILED_JUMP,     /* to an address that is no code */
+	FAILED_VALUE,    /* an operand that the processor refuses */
+	FAILED_BRANCH,   /* a check of the program, or of libc for it, was not passed */
+	FAILED_DEAD,     /* use of a block that was freed */
+	FAILED_BEYOND,   /* use of memory beside a block */
+	FAILED_FREE,     /* a block was freed that is none any more */
+	FAILED_HANG,     /* a thread goes round and round, or all wait */
+	FAILED_WATCH,    /* the place that the user watches was reached */
+	FAILED_STACK,    /* the stack was used up */
+	FAILED_CALL,     /* a function of a library, called through a pointer in memory, ended the program */
+	FAILED_NO_BLOCK, /* a pointer was freed that no block has ever begun at */
 };
 
 struct isolate_use {
@@ -134,6 +151,7 @@ enum isolate_dependence {
 	READ_VALUE,   /* a value was copied or computed from it */
 	READ_ADDRESS, /* it said where a value was read */
 	READ_CONTROL, /* a branch before the failure went by it */
+	READ_DECIDED, /* a branch of another thread did, before that wrote what a value came from */
 };
 struct isolate_read {
 	struct isolate_place place;
@@ -155,6 +173,10 @@ struct isolate_failure {
 	/* Of a block that was freed: the reads of the pointer by which it was used, and of the one by which it was
 	 * freed, where these lay outside of frames. No size: not known. */
 	struct isolate_hop kept, freed_by;
+	/* Of memory in a block that nobody had written: the call of a copy that ended before it, and the read of the number
+	 * of bytes. */
+	struct isolate_place copied;
+	struct isolate_use length;
 	struct isolate_place made; /* of memory beside a block: the call that allocated the block */
 	/* Where the value that failed came from no memory, a constant say: the call of the function that failed. */
 	struct isolate_place caller;
@@ -194,11 +216,13 @@ struct isolate_area {
 	uint64_t longest_ms; /* a run that goes on for so long is ended as a hang; 0: no limit */
 	struct isolate_planned planned[ISOLATE_PLANNED];
 	struct isolate_avoided avoided[ISOLATE_PLANNED];
+	struct isolate_branch other_way; /* this branch goes the other way */
 	/* Files that places are in: the numbers are the same in all runs. */
 	uint32_t nmodules, reserved;
 	char modules[ISOLATE_MODULES][ISOLATE_PATH];
 	/* From here on written anew in every run. */
-	uint64_t met;                                          /* how many planned instances were reached */
+	uint64_t
+		met; /* how many planned instances were reached, also of a branch that is to go the other way */
 	uint64_t stores, loads, branches, calls, system_calls; /* that were not executed */
 	uint64_t too_long;                                     /* 1: it was ended because of longest_ms */
 	struct isolate_failure failure;

@@ -7,11 +7,13 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "model/variables.h"
 
 struct unit isolation_place(struct isolation *isolation, const struct isolate_place *place,
 			    enum site_kind kind)
 {
-	struct code_place code = { .address = place->address, .kind = kind };
+	struct code_place code = { .address = place->address,
+				   .kind = kind | (place->around ? PLACE_AROUND : 0) };
 	_cleanup_free_ char *led =
 		place->led ? memory_format("%c%llx", CODE_PLACE_LED, (unsigned long long)place->led) : NULL;
 	struct unit unit = { 0 };
@@ -50,6 +52,52 @@ static bool takes_argument(struct isolation *isolation, const struct isolate_pla
 		isolation->symbols = symbols_new();
 	return place->address && place->own && place->module < ISOLATE_MODULES &&
 	       symbols_is_prologue(isolation->symbols, isolation->modules[place->module], place->address);
+}
+
+bool isolation_is_inlined(struct isolation *isolation, const struct isolate_place *place)
+{
+	struct isolate_place around = *place;
+
+	around.around = 1;
+	struct unit unit = isolation_place(isolation, &around, SITE_READ);
+	bool is = unit.nsites && unit.sites[0].line;
+
+	unit_free(&unit);
+	return is;
+}
+
+/* Was the value, a constant, an argument of a function that was inlined there? */
+static bool is_argument(struct isolation *isolation, const struct isolate_definition *definition)
+{
+	const struct isolate_place *place = &definition->place;
+
+	if (!isolation->symbols)
+		isolation->symbols = symbols_new();
+	struct variables *variables =
+		place->own && place->module < ISOLATE_MODULES
+			? variables_at(isolation->symbols, isolation->modules[place->module], place->address)
+			: NULL;
+	bool is = variables && definition->value &&
+		  variables_takes_constant(variables, definition->value, definition->size);
+
+	variables_free(variables);
+	return is;
+}
+
+struct isolate_place isolation_given(struct isolation *isolation, const struct isolate_use *use, size_t hop)
+{
+	while (hop + 1 < use->nhops && use->hops[hop].copied)
+		hop++;
+	const struct isolate_definition *definition = &use->hops[hop].definition;
+	struct isolate_place none = { 0 }, around = definition->place;
+
+	if (!definition->given.address)
+		return none;
+	around.around = 1;
+	if (is_argument(isolation, definition))
+		return around;
+	return definition->given.own || takes_argument(isolation, &definition->place) ? definition->given
+										      : none;
 }
 
 /* An argument comes into being where it is given, which no store tells: whoever first copies it in the function stands

@@ -14,12 +14,14 @@ struct isolate_step {
 	int code;
 	struct isolate_failure failure;
 	size_t used,
-		hop; /* of the failure: whose definition was suppressed; used == nuses: nothing could be */
+		hop;   /* of the failure: whose definition was suppressed; used == nuses: nothing could be */
+	bool left_out; /* and a run was made without it */
 };
 
 enum isolate_verdict {
 	ISOLATE_NOTHING,   /* no run failed */
 	ISOLATE_ORDER,     /* the order of threads is the cause, by experiment */
+	ISOLATE_KEPT_LOCK, /* a lock was not given back that somebody wants */
 	ISOLATE_ROOT,      /* without the last definition nothing fails any more */
 	ISOLATE_UNDEFINED, /* what was used had never been given a value */
 	ISOLATE_BEST,      /* the search ended before that; the last definition is the best answer */
@@ -34,7 +36,7 @@ enum isolate_why {
 	WHY_NO_WRITE,     /* what it used was written by nothing that can be left out */
 	WHY_USED_UP,      /* the time or the number of steps */
 	WHY_RUNS_ON,      /* the suppressed program does not end */
-	WHY_ELSEWHERE,    /* without what decided about calls the program fails elsewhere */
+	WHY_ELSEWHERE,    /* without it the program takes another way and fails there */
 	WHY_OTHER_ORDERS, /* of the threads pass, and no moved access showed which order it is */
 };
 
@@ -52,6 +54,8 @@ struct isolation {
 	bool sure;        /* of ISOLATE_ORDER: every experiment that was made agrees */
 	enum isolate_why why;
 	VEC(struct isolate_step) steps;
+	struct isolate_place
+		check; /* a branch without which, had it gone the other way, nothing fails; no address: none known */
 	VEC(struct isolate_experiment) experiments;
 	struct finding finding;
 	struct {
@@ -70,11 +74,16 @@ void isolation_free(struct isolation *isolation);
 /* The source of a place, as a site; the caller frees the unit. */
 struct unit isolation_place(struct isolation *isolation, const struct isolate_place *place,
 			    enum site_kind kind);
+/* Is it in a function that was inlined there? */
+bool isolation_is_inlined(struct isolation *isolation, const struct isolate_place *place);
 /* Keeps what the original execution told of code of headers. */
 void isolation_keep_led(struct isolation *isolation, const struct isolate_area *area);
 /* The source of a traced access of a thread, its so many-th, that code of a header made; no site: of none. */
 struct unit isolation_led_place(struct isolation *isolation, uint32_t thread, uint64_t order,
 				enum site_kind kind);
+/* Where the value of a hop came into being that came from nothing in memory: at another instruction that made it, or where
+ * a function was called that was given it; no address: at the definition itself, or not known. */
+struct isolate_place isolation_given(struct isolation *isolation, const struct isolate_use *use, size_t hop);
 /* The hop of a use at which its value came into being; those before it only copied it. */
 size_t isolation_origin(struct isolation *isolation, const struct isolate_use *use);
 /* The hop whose definition is left out first: the origin; where nobody had written, what had said where to read; else

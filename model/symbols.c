@@ -188,7 +188,28 @@ static void leave_headers(Dwarf_Die *unit, Dwarf_Die *scopes, int n, struct foun
 	}
 }
 
-static void look_up_line(Dwfl_Module *module, uint64_t address, struct found *found)
+/* Walks out of the innermost function to where it was inlined; false: it was not. */
+static bool leave_inlined(Dwarf_Die *unit, Dwarf_Die *scopes, int n, struct found *found)
+{
+	for (int i = 0; i < n; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+		const char *file = tag == DW_TAG_inlined_subroutine ? call_file(&scopes[i], unit) : NULL;
+
+		if (tag == DW_TAG_subprogram)
+			return false;
+		if (!file)
+			continue;
+		found->file = file;
+		found->line = number_of(&scopes[i], DW_AT_call_line);
+		found->column = number_of(&scopes[i], DW_AT_call_column);
+		leave_headers(unit, scopes + i + 1, n - i - 1, found);
+		return true;
+	}
+	return false;
+}
+
+/* With `around` of an inlined function the place where it is called; nothing where there is none. */
+static void look_up_line(Dwfl_Module *module, uint64_t address, bool around, struct found *found)
 {
 	Dwarf_Addr bias;
 	Dwarf_Die *unit = dwarf_unit_at(module, address, &bias);
@@ -211,7 +232,9 @@ static void look_up_line(Dwfl_Module *module, uint64_t address, struct found *fo
 		scopes = NULL;
 		n = dwarf_getscopes_die(&innermost, &scopes);
 	}
-	if (n > 0)
+	if (around && !leave_inlined(unit, scopes, n, found))
+		found->line = 0;
+	if (n > 0 && !around)
 		leave_headers(unit, scopes, n, found);
 	free(scopes);
 }
@@ -221,7 +244,7 @@ static void look_up_caller(Dwfl_Module *module, uint64_t address, struct found *
 {
 	struct found caller = { 0 };
 
-	look_up_line(module, address, &caller);
+	look_up_line(module, address, false, &caller);
 	if (!caller.line || !caller.file || is_system(caller.file)) {
 		free(caller.own_through);
 		free(caller.own_name);
@@ -332,9 +355,11 @@ static void make_unit(const struct found *found, const struct code_place *place,
 	error_free(unit_parse(table, header.size, out));
 }
 
-void symbols_unit(struct symbols *symbols, const char *path, const struct code_place *place, const char *what,
+void symbols_unit(struct symbols *symbols, const char *path, const struct code_place *asked, const char *what,
 		  uint64_t hash, struct unit *out)
 {
+	const bool around = asked->kind & PLACE_AROUND;
+	struct code_place here = *asked, *place = &here;
 	struct found found = { 0 };
 	Dwfl_Module *module = module_of(symbols, path);
 	const char *led = strrchr(what, CODE_PLACE_LED);
@@ -342,7 +367,8 @@ void symbols_unit(struct symbols *symbols, const char *path, const struct code_p
 	GElf_Addr bias = 0;
 
 	if (module && dwfl_module_getelf(module, &bias)) {
-		look_up_line(module, place->address + bias, &found);
+		here.kind &= ~PLACE_AROUND;
+		look_up_line(module, place->address + bias, around, &found);
 		if (led && found.file && is_system(found.file))
 			look_up_caller(module, strtoull(led + 1, NULL, 16) + bias, &found);
 		look_up_function(module, path, place, bias, &found);

@@ -382,3 +382,46 @@ enum variable_known variables_find(struct variables *variables, const char *name
 	out->type = type_named_in(&found);
 	return locate(variables, &found, out) ? VARIABLE_KNOWN : VARIABLE_NOWHERE;
 }
+
+/* ---- constant arguments ---- */
+
+static bool is_constant(const Dwarf_Op *ops, size_t n, uint64_t value, uint64_t mask)
+{
+	if (n != 2 || ops[1].atom != DW_OP_stack_value)
+		return false;
+	if (ops[0].atom >= DW_OP_lit0 && ops[0].atom <= DW_OP_lit31)
+		return (uint64_t)(ops[0].atom - DW_OP_lit0) == (value & mask);
+	return ops[0].atom >= DW_OP_const1u && ops[0].atom <= DW_OP_consts &&
+	       (ops[0].number & mask) == (value & mask);
+}
+
+static bool has_value(const struct variables *variables, Dwarf_Die *parameter, uint64_t value, uint64_t mask)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word constant;
+	Dwarf_Op *ops;
+	size_t n;
+
+	if (dwarf_attr(parameter, DW_AT_const_value, &attribute))
+		return dwarf_formudata(&attribute, &constant) == 0 && (constant & mask) == (value & mask);
+	return dwarf_attr(parameter, DW_AT_location, &attribute) &&
+	       dwarf_getlocation_addr(&attribute, variables->address, &ops, &n, 1) == 1 &&
+	       is_constant(ops, n, value, mask);
+}
+
+bool variables_takes_constant(struct variables *variables, uint64_t value, uint64_t size)
+{
+	uint64_t mask = size < 8 ? (1ull << 8 * size) - 1 : ~0ull;
+	Dwarf_Die child;
+	int i = 0;
+
+	while (i < variables->nscopes && dwarf_tag(&variables->scopes[i]) != DW_TAG_inlined_subroutine)
+		i++;
+	if (i == variables->nscopes || dwarf_child(&variables->scopes[i], &child) != 0)
+		return false;
+	do {
+		if (dwarf_tag(&child) == DW_TAG_formal_parameter && has_value(variables, &child, value, mask))
+			return true;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return false;
+}

@@ -37,4 +37,7 @@ struct type variables_target(struct variables *variables, const struct type *typ
 bool variables_member(struct variables *variables, const struct type *record, const char *name,
 		      uint64_t *offset, struct type *out);
 
+/* Is the code at the address inlined from a function of which an argument is this constant? */
+bool variables_takes_constant(struct variables *variables, uint64_t value, uint64_t size);
+
 #endif

@@ -21,6 +21,7 @@
 static const char *const verdict_names[] = {
 	[ISOLATE_NOTHING] = "no-failure",  [ISOLATE_ORDER] = "order",      [ISOLATE_ROOT] = "root-cause",
 	[ISOLATE_UNDEFINED] = "undefined", [ISOLATE_BEST] = "best-so-far", [ISOLATE_UNKNOWN] = "unknown",
+	[ISOLATE_KEPT_LOCK] = "kept-lock",
 };
 
 #define FUNCTION_MOST 32 /* columns that the name of a function gets */
@@ -168,10 +169,14 @@ static void print_step(struct isolation *isolation, struct excerpts *excerpts, s
 	const struct isolate_step *step = &isolation->steps.items[number];
 	const struct isolate_failure *failure = &step->failure;
 	_cleanup_free_ char *where = place_words(isolation, &failure->place);
-	bool left_out = step->used < failure->nuses && isolation->verdict != ISOLATE_ORDER &&
-			!failure->caller.address;
-	const struct isolate_use *use = &failure->uses[left_out ? step->used : 0];
-	size_t last = left_out ? step->hop + 1 : failure->caller.address ? 1 : use->nhops;
+	bool chosen = step->used < failure->nuses && isolation->verdict != ISOLATE_ORDER &&
+		      !failure->caller.address;
+	const struct isolate_use *use = &failure->uses[chosen ? step->used : 0];
+	size_t last = chosen ? step->hop + 1 : failure->caller.address ? 1 : use->nhops;
+	/* What was never written is the end of it. */
+	for (size_t h = 0; chosen && !step->left_out && h < last; h++)
+		if (use->hops[h].placed)
+			last = h + 1;
 	_cleanup_free_ char *signal = step->outcome == OUTCOME_SIGNAL && sigabbrev_np(step->code)
 					      ? memory_format(" (SIG%s)", sigabbrev_np(step->code))
 					      : memory_string("");
@@ -181,8 +186,20 @@ static void print_step(struct isolation *isolation, struct excerpts *excerpts, s
 	print_source(isolation, excerpts, &failure->place, out);
 	print_pointers(isolation, excerpts, failure, out);
 	print_caller(isolation, excerpts, failure, out);
-	if (failure->nuses)
-		print_hops(isolation, excerpts, use, last, left_out ? step->hop : SIZE_MAX, out);
+	/* Where locks are to blame the values that somebody waits by are not. */
+	if (failure->nuses && isolation->finding.class != FINDING_DEADLOCK)
+		print_hops(isolation, excerpts, use, last, step->left_out ? step->hop : SIZE_MAX, out);
+}
+
+static void print_check(struct isolation *isolation, struct excerpts *excerpts, FILE *out)
+{
+	_cleanup_free_ char *place = place_words(isolation, &isolation->check);
+
+	if (!isolation->check.address)
+		return;
+	fprintf(out, "\nBefore that it had passed a check at %s:\n", place);
+	print_source(isolation, excerpts, &isolation->check, out);
+	fprintf(out, "     In a run in which the check went the other way this once, nothing failed.\n");
 }
 
 static void print_verdict(const struct isolation *isolation, FILE *out)
@@ -236,6 +253,7 @@ void isolation_print(struct isolation *isolation, const char *program, FILE *out
 	if (isolation->finding.accesses.n && !isolation->finding.accesses.items[0].line)
 		fprintf(out, "\nThere is no debug information: functions and offsets are named instead of\n"
 			     "lines. A build with -g says more.\n");
+	print_check(isolation, &excerpts, out);
 	uint64_t executions = isolation->runs.original + isolation->runs.suppression + isolation->runs.race +
 			      isolation->runs.violation;
 

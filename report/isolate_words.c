@@ -41,6 +41,8 @@ const char *isolate_order_words(enum isolate_story story)
 		[ORDER_KEPT_MENDED] =
 			"a thread waits while it has a lock that another one wants: they go on when it waits "
 			"before it takes the lock",
+		[ORDER_NOT_GIVEN_BACK] =
+			"a lock was taken and not given back: who has it wants it again, or is over",
 	};
 
 	return words[story];
@@ -71,7 +73,8 @@ const char *isolate_why_words(enum isolate_why why)
 		[WHY_NO_WRITE] = "what it used was written by nothing that can be left out",
 		[WHY_USED_UP] = "the time or the number of steps was used up",
 		[WHY_RUNS_ON] = "the suppressed program runs on and on or is stuck",
-		[WHY_ELSEWHERE] = "without what decided how deep the calls go the program fails elsewhere",
+		[WHY_ELSEWHERE] =
+			"without what led to the failure the program takes another way and fails there",
 		[WHY_OTHER_ORDERS] = "other orders pass, and no moved access showed which order it is",
 	};
 
@@ -116,6 +119,11 @@ char *isolate_verdict_words(const struct isolation *isolation)
 		return memory_string(sure ? "The order of threads is the root cause, by experiment:"
 					  : "The order of threads is probably the root cause; not all "
 					    "experiments agree:");
+	case ISOLATE_KEPT_LOCK:
+		return memory_string(
+			sure ? "Root cause: a lock was not given back:"
+			     : "Most likely: a lock was not given back. Other orders of the threads "
+			       "pass, so one of them may have led there:");
 	case ISOLATE_ROOT:
 		if (is_misuse(isolation))
 			return memory_string("Most likely: when the block is not freed here, nothing fails "
@@ -140,6 +148,8 @@ const char *isolate_cause_words(enum isolate_verdict verdict, bool others_pass)
 	switch (verdict) {
 	case ISOLATE_ORDER:
 		return "These accesses, in this order, led to the failure.";
+	case ISOLATE_KEPT_LOCK:
+		return "A lock is taken and not given back.";
 	case ISOLATE_UNDEFINED:
 		return "Memory is read that was never given a value.";
 	default:
@@ -158,6 +168,8 @@ const char *isolate_evidence_words(enum isolate_verdict verdict, bool sure)
 		return sure ? "Without this write, and all that depends on it, nothing fails any more."
 			    : "Without this write, and all that depends on it, nothing fails any more; "
 			      "whether the value is wrong or its use is not shown.";
+	case ISOLATE_KEPT_LOCK:
+		return "Who has the lock wants it again, or is over.";
 	case ISOLATE_UNDEFINED:
 		return "Nobody had written there when it was read.";
 	default:
@@ -180,6 +192,7 @@ const char *isolate_failed_words(enum isolate_kind kind)
 		[FAILED_WATCH] = "the value that is watched was read",
 		[FAILED_STACK] = "the stack was used up: calls are nested too deep",
 		[FAILED_CALL] = "a call through a pointer led to a function that ends the program",
+		[FAILED_NO_BLOCK] = "a pointer was freed at which no block begins",
 	};
 
 	return words[kind];
@@ -200,6 +213,7 @@ const char *isolate_failed_name(enum isolate_kind kind)
 		[FAILED_WATCH] = "watch",
 		[FAILED_STACK] = "stack-overflow",
 		[FAILED_CALL] = "call",
+		[FAILED_NO_BLOCK] = "invalid-free",
 	};
 
 	return names[kind];
@@ -215,6 +229,7 @@ const char *isolate_definer_words(enum isolate_definer definer)
 		[DEFINED_FREED] = "freed",
 		[DEFINED_FRAME] = "never written since its function was entered",
 		[DEFINED_CLEARED] = "not written since it was allocated as zeros",
+		[DEFINED_LEFT] = "a local of a function that had returned",
 		[DEFINED_LOST] = "written too long ago to know where",
 	};
 
@@ -227,7 +242,8 @@ const char *isolate_definer_name(enum isolate_definer definer)
 		[DEFINED_NOT] = "nobody",         [DEFINED_STORE] = "store",
 		[DEFINED_KERNEL] = "system-call", [DEFINED_ALLOCATED] = "allocation",
 		[DEFINED_FREED] = "free",         [DEFINED_FRAME] = "frame",
-		[DEFINED_CLEARED] = "zeros",      [DEFINED_LOST] = "lost",
+		[DEFINED_CLEARED] = "zeros",      [DEFINED_LEFT] = "left-frame",
+		[DEFINED_LOST] = "lost",
 	};
 
 	return names[definer];

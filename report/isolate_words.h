@@ -18,6 +18,7 @@ enum isolate_story {
 	ORDER_CYCLE_MENDED,  /* and do not when one of them waits before its first */
 	ORDER_KEPT,          /* a lock is kept during a wait, and somebody wants that lock */
 	ORDER_KEPT_MENDED,   /* and they go on when it is not taken yet */
+	ORDER_NOT_GIVEN_BACK, /* a lock is wanted that its thread, which wants it itself or is over, has not given back */
 };
 
 /* What goes on. */

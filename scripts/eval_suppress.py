@@ -75,12 +75,14 @@ def judge(truth, answer):
     if not finding:
         return "none"
     lines = [a["line"] for a in finding["accesses"]]
+    # Of a freed block the pointer that was kept comes before the free.
+    root = next((a["line"] for a in finding["accesses"] if a["through"] == "free"), lines[0] if lines else None)
     for cause in [truth, *truth.get("or", [])]:
         wanted = {a["line"] for a in cause["accesses"]}
         if answer["verdict"] == "order":
             good = len(wanted & set(lines)) >= min(2, len(wanted))
         else:
-            good = lines and (lines[0] in wanted or (answer["verdict"] == "undefined" and wanted & set(lines)))
+            good = lines and (root in wanted or (answer["verdict"] == "undefined" and wanted & set(lines)))
         if good:
             return "right"
     return "wrong"
@@ -178,7 +180,7 @@ def write(text):
 def introduction(options):
     return (f"Every corpus program that ends by a signal or hangs, seed {options.seed}, {options.time} seconds each including the search for a "
             f"failure, load {os.getloadavg()[1]:.0f} on {os.cpu_count()} processors. Right: for an order, two of the true lines are in the "
-            "finding; else the first access is at a true line. Hops: the failures that were followed, one where the first failure leads "
+            "finding; else the first access, or of a freed block the free, is at a true line. Hops: the failures that were followed, one where the first failure leads "
             "to the cause; each one more was hidden behind the one before and shown by leaving out what that had used.")
 
 

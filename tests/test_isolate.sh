@@ -406,9 +406,9 @@ watches 'cart.total' 17
 watches 'cart.total * 2 < 0' 17
 watches '(int)cart.total + 1000 < (rates[0] | 1)' 17
 watches 'cart.total != 24 && cart.first->price == 7' 17
-watches 'rates[1]' 16
-watches '*(rates + 1) - 20' 16
-watches 'cart.first->next->count' 10
+watches 'rates[1]' 23 # where 50 is given
+watches '*(rates + 1) - 20' 23
+watches 'cart.first->next->count' 10 20
 watches '!(cart.total > 0)' 17
 refuses 'cart.total > 24' 'nothing'
 refuses 'cart.total / (rates[0] - 10)' 'nothing'

@@ -8,6 +8,7 @@
 #include "loom/grind/control.h"
 
 #define LOADS (1u << 22)
+#define LOAD_NUMBER (MARK_MADE - 1)
 #define DEFINITIONS (1u << 22)
 #define SUPPRESSED (1u << 31)
 #define PAGE 4096u
@@ -94,6 +95,16 @@ const struct definition *define_numbered(uint32_t number)
 	return number && definition->number == number ? definition : NULL;
 }
 
+uint32_t define_next(void)
+{
+	return ndefinitions & ~SUPPRESSED;
+}
+
+uint32_t define_next_load(void)
+{
+	return nloads & LOAD_NUMBER;
+}
+
 uint64_t define_decided(Addr address, uint64_t first)
 {
 	const struct definition *definition = define_numbered((uint32_t)first);
@@ -118,38 +129,6 @@ struct value_thread *define_thread(void)
 const struct value_thread *define_thread_in(uint32_t slot)
 {
 	return slot < AREA_SLOTS ? threads[slot] : NULL;
-}
-
-static bool is_watched(Addr pc)
-{
-	const struct isolate_area *area = define.area;
-	const DebugInfo *info = area->nwatched && code_kind(pc) == CODE_PROGRAM
-					? VG_(find_DebugInfo)(VG_(current_DiEpoch)(), pc)
-					: NULL;
-	Addr at = info ? pc - (Addr)VG_(DebugInfo_get_text_bias)(info) : 0;
-
-	for (uint32_t i = 0; info && i < area->nwatched; i++)
-		if (at >= area->watched[i].from && at < area->watched[i].to)
-			return true;
-	return false;
-}
-
-struct value_site *define_site(Addr pc, uint32_t size, Addr after)
-{
-	static uint32_t number;
-	struct value_site *site = VG_(calloc)("define.site", 1, sizeof *site);
-
-	*site = (struct value_site){ .pc = pc,
-				     .number = number++,
-				     .size = size,
-				     .kind = code_kind(pc),
-				     .planned = suppress_has_key(pc),
-				     .in_header = site_in_header(pc),
-				     .watched = is_watched(pc),
-				     .after = after };
-	if (site->kind == CODE_PROGRAM)
-		site->givers = VG_(calloc)("define.givers", 1, sizeof *site->givers);
-	return site;
 }
 
 /* Translations come and go: executions are counted by address. */
@@ -182,7 +161,7 @@ static bool is_joint(uint32_t number)
 /* Stands for two loads where a mark has room for one. */
 static uint32_t join(uint32_t first, uint32_t second)
 {
-	uint32_t number = nloads++ & MARK_NUMBER;
+	uint32_t number = nloads++ & LOAD_NUMBER;
 
 	loads[number % LOADS] =
 		(struct load){ .number = number, .mark = (uint64_t)second << MARK_BITS | first };
@@ -200,6 +179,11 @@ VG_REGPARM(2) uint64_t define_merge(uint64_t a, uint64_t b)
 	uint64_t suppressed = (a | b) & MARK_SUPPRESSED;
 	uint32_t numbers[4] = { MARK_FIRST(a), MARK_SECOND(a), MARK_FIRST(b), MARK_SECOND(b) }, sorted[4];
 	uint32_t n = 0;
+
+	/* What is made of a load and a constant is of the load. */
+	if (!define_is_loaded(a) || !define_is_loaded(b))
+		return suppressed |
+		       ((define_is_loaded(a) || !MARK_FIRST(b) ? a : b) & ~(MARK_COPY | MARK_SUPPRESSED));
 
 	for (int i = 0; i < 4; i++) {
 		uint32_t at = n;
@@ -262,17 +246,6 @@ static void note_giver(struct value_givers *givers, const struct value_site *sit
 	givers->n += at == givers->n;
 }
 
-bool define_is_strange(const struct load *load)
-{
-	const struct value_givers *givers = load->site->givers;
-	const struct definition *from = define_numbered(load->definition[0]);
-
-	for (uint32_t i = 0; givers && from && i < givers->n; i++)
-		if (givers->items[i].site == from->site)
-			return 2 * givers->items[i].n < givers->all;
-	return false;
-}
-
 /* What is read again and again is not forgotten for what is written again and again. */
 static uint32_t definition_read(Addr address)
 {
@@ -297,7 +270,7 @@ static uint32_t definition_read(Addr address)
 VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_site *site)
 {
 	struct value_thread *thread = define_thread();
-	uint32_t number = nloads++ & MARK_NUMBER;
+	uint32_t number = nloads++ & LOAD_NUMBER;
 
 	thread->access.site = site;
 	thread->access.address = address;
@@ -325,10 +298,11 @@ VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_s
 	for (uint32_t i = 0; i < LOAD_WORDS && 8 * i < site->size; i++)
 		load->definition[i] = definition_read(address + 8 * i);
 	define.result = MARK_COPY | number;
-	/* What a function had saved of its caller's registers is what it was. */
+	/* What a function had saved of its caller's registers is what it was, unless a pointer leads there. */
 	const struct definition *saved = define_numbered(load->definition[0]);
 
-	if (saved && saved->address == address && saved->size == site->size && define_saves_register(saved))
+	if (saved && saved->address == address && saved->size == site->size && define_saves_register(saved) &&
+	    !define_is_loaded(mark))
 		define.result = saved->mark & ~MARK_SUPPRESSED;
 	if (site->givers)
 		note_giver(site->givers, saved ? saved->site : NULL);
@@ -341,7 +315,7 @@ VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_s
 
 uint64_t define_read_by_watch(Addr address, SizeT size, uint64_t mark, const struct value_site *site)
 {
-	uint32_t number = nloads++ & MARK_NUMBER;
+	uint32_t number = nloads++ & LOAD_NUMBER;
 	struct value_site *read = VG_(calloc)("define.watched", 1, sizeof *read);
 
 	*read = *site;
@@ -355,6 +329,17 @@ uint64_t define_read_by_watch(Addr address, SizeT size, uint64_t mark, const str
 					       .order = *grind.thread->order,
 					       .definition = { define_at(address) } };
 	return number | (define.suppresses ? define_marked(address, size) : 0);
+}
+
+/* Who led to a definition: of code of others the program's call; of a value that nothing says where it came from, the
+ * call of the function that has it. */
+static Addr led_by(const struct value_site *site, uint64_t mark)
+{
+	const struct value_thread *thread = define_thread();
+
+	if (site && site->kind == CODE_PROGRAM && !site->in_header && !MARK_FIRST(mark))
+		return thread->nreturns ? thread->returns[thread->nreturns - 1] - 1 : 0;
+	return define_call_to(site);
 }
 
 static uint32_t add(Addr address, SizeT size, uint32_t definer, const struct value_site *site, uint64_t mark,
@@ -372,7 +357,7 @@ static uint32_t add(Addr address, SizeT size, uint32_t definer, const struct val
 								 .value = value,
 								 .instance = instance,
 								 .decided = define_thread()->decided,
-								 .call = define_call_to(site),
+								 .call = led_by(site, mark),
 								 .thread = grind.thread->number,
 								 .order = *grind.thread->order };
 	return number;
@@ -436,16 +421,20 @@ void define_allocated(Addr address, SizeT size, bool zero)
 		  add(address, size, zero ? DEFINED_CLEARED : DEFINED_ALLOCATED, NULL, 0, 0, 0));
 }
 
-/* The calls of the program that the one at hand is in, from inside out: a free has no value, so they stand there. */
+/* The calls of the program that the one at hand is in, from inside out, beyond it only such as stand in no header: a free
+ * has no value, so they stand there. */
 static void note_callers(struct definition *definition)
 {
 	const struct value_thread *thread = define_thread();
 	Addr callers[1 + ISOLATE_CALLERS] = { 0 };
 	uint32_t n = 0;
 
-	for (uint32_t i = thread->nreturns; i-- > 0 && n <= ISOLATE_CALLERS;)
-		if (code_kind(thread->returns[i] - 1) == CODE_PROGRAM)
-			callers[n++] = thread->returns[i] - 1;
+	for (uint32_t i = thread->nreturns; i-- > 0 && n <= ISOLATE_CALLERS;) {
+		Addr call = thread->returns[i] - 1;
+
+		if (code_kind(call) == CODE_PROGRAM && (!n || !site_in_header(call)))
+			callers[n++] = call;
+	}
 	definition->mark = callers[1]; /* the first is the call itself */
 	definition->value = callers[2];
 }

@@ -3,12 +3,18 @@
  * Following values: who defined every byte of memory, where the values in registers
  * were loaded from, and what of both is suppressed. On only in runs of isolate
  * (model/isolate_format.h). Every value has a mark: two numbers of the loads that it
- * comes from, a bit for values that are only copied and one for suppressed ones.
+ * comes from, or that of the instruction that made it of nothing in memory (a constant,
+ * the address of a local), a bit for values that are only copied and one for suppressed
+ * ones.
  *
  *   define.c       marks of memory, the logs of loads and definitions
+ *   define_sites.c instructions
  *   define_ir.c    marks of registers and temporaries, in VEX IR
  *   define_fail.c  the failure, told from marks and logs
+ *   define_follow.c hops back from a value
  *   define_reads.c what the failure depends on
+ *   define_checks.c branches that looked at a value
+ *   define_length.c copies that ended before what was not written
  *   define_place.c where in the program that was
  *   define_pointer.c the pointers to a freed block
  *   define_watch.c what the user watches
@@ -25,6 +31,10 @@
 #define MARK_NUMBER ((1ull << MARK_BITS) - 1)
 #define MARK_FIRST(mark) ((uint32_t)((mark) & MARK_NUMBER))
 #define MARK_SECOND(mark) ((uint32_t)((mark) >> MARK_BITS & MARK_NUMBER))
+#define MARK_MADE \
+	(1u << 30) /* of a number: no load, but the instruction that made the value of nothing in memory */
+
+#define NEAR_BASE (1u << 16) /* fields of a structure are not farther from its beginning */
 
 #define GIVERS 4
 /* Who wrote what a load reads, and how often that was: an index that is wrong leads to what others wrote. */
@@ -91,10 +101,14 @@ struct value_thread {
 	bool divides; /* the last of access and operand was the operand */
 	struct value_branch branches[BRANCH_DEPTHS][BRANCH_KEPT]; /* by how many calls it was in */
 	Addr *returns, *frames;                                   /* the calls it is in */
-	uint64_t *targets; /* marks of what said where these calls go */
+	struct {
+		uint32_t load, definition; /* the numbers of the next ones */
+	} *entered;                        /* when they were made */
+	uint64_t *targets;                 /* marks of what said where these calls go */
 	uint32_t nreturns, returns_room;
-	uint64_t decided; /* mark of the last branch of the program */
-	Addr stack_low;   /* lowest byte of the stack that it has written and not left */
+	uint64_t decided;  /* mark of the last branch of the program */
+	uint64_t nchecked; /* branches of the program that went by a value */
+	Addr stack_low;    /* lowest byte of the stack that it has written and not left */
 };
 
 struct define {
@@ -114,11 +128,20 @@ struct value_thread *define_thread(void);
 const struct value_thread *define_thread_in(uint32_t slot); /* NULL: none */
 void define_left(struct value_thread *thread, Addr sp);     /* frames below `sp` are over */
 const struct load *define_load_numbered(uint32_t number);   /* NULL: too long ago */
-const struct definition *define_numbered(uint32_t number);  /* likewise */
+uint32_t define_maker(Addr pc);     /* the number of an instruction that makes values */
+Addr define_made_at(uint64_t mark); /* that instruction; 0: the value is of loads */
+/* Does the value come from a load? */
+static inline bool define_is_loaded(uint64_t mark)
+{
+	return MARK_FIRST(mark) && !(MARK_FIRST(mark) & MARK_MADE);
+}
+const struct definition *define_numbered(uint32_t number); /* likewise */
 /* Is it a push of a register? Functions keep their caller's registers so: that defines nothing. */
 bool define_saves_register(const struct definition *definition);
 /* Did somebody write what was read whom the instruction reads from in fewer than half of its executions? */
 bool define_is_strange(const struct load *load);
+uint32_t define_next(void); /* the number of the next definition */
+uint32_t define_next_load(void);
 uint64_t define_decided(Addr address, uint64_t first); /* mark of the branch before a definition */
 uint32_t define_at(Addr address);                      /* the number of its definition */
 uint64_t define_marked(Addr address, SizeT size);      /* MARK_SUPPRESSED or 0 */
@@ -186,14 +209,33 @@ void define_note_led(uint32_t site);
 /* The failure to be filled; NULL when one is known already, or values are not followed. */
 struct isolate_failure *define_begin(uint32_t kind, Addr pc);
 void define_add_uses(struct isolate_failure *failure, uint64_t mark);
-void define_fatal(ThreadId tid);                        /* a signal ends the process */
-void define_dead(Addr address, SizeT size, bool write); /* memory of no block was accessed */
-void define_freed_twice(Addr address);
+void define_fatal(ThreadId tid);                         /* a signal ends the process */
+void define_dead(Addr address, SizeT size, bool write);  /* memory of no block was accessed */
+void define_freed_wrongly(Addr address, bool was_block); /* freed already, or never allocated */
 void define_hung(void); /* nobody goes on, or the running thread goes round and round */
 
-uint32_t define_base(uint64_t mark,
-		     Addr address); /* the load of the pointer that an address was made of; 0: none */
+/* ---- define_follow.c ---- */
+bool define_is_readable(Addr address, SizeT size);
+/* The definition of that number, seen from an address. */
+struct isolate_definition define_describe(uint32_t number, Addr address, SizeT size);
+/* What an address was made of: a pointer into what lies there, and something that was added to it. */
+struct made_of {
+	uint32_t base, index; /* loads; 0: none */
+	uint32_t seen;        /* loads that were looked at, and such as stand for two */
+};
+struct made_of define_made_of(uint64_t mark, Addr address);
+uint64_t define_value_read(const struct load *load);
 void define_follow(struct isolate_use *use, uint32_t number); /* hops back from a load */
+
+/* ---- define_checks.c ---- */
+/* A branch of the program went by a value. True: it is to go the other way. */
+bool define_checked(uint64_t mark, const struct value_site *site);
+/* The branch that looked last at what the definition of that number had put there; number 0: none did. */
+struct isolate_branch define_check_of(uint32_t definition);
+
+/* ---- define_length.c ---- */
+/* Fills what said how long a copy is that ends before the address, which nobody has written. */
+void define_tell_length(struct isolate_failure *failure, Addr unwritten);
 
 /* ---- define_pointer.c ---- */
 /* The mark of the pointer that the program gave to free; for the call of the tool's function. */

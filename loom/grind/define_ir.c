@@ -90,6 +90,13 @@ static IRExpr *register_mark(struct marking *m, Int offset, IRType type)
 	return mark;
 }
 
+/* Is it a register for values? The frame pointer only says where a frame is. */
+static bool is_general(Int offset, const IRExpr *data)
+{
+	return offset < (Int)offsetof(VexGuestAMD64State, guest_CC_OP) &&
+	       (offset != offsetof(VexGuestAMD64State, guest_RBP) || data->tag == Iex_Const);
+}
+
 static void put_mark(struct marking *m, Int offset, const IRExpr *data)
 {
 	Int size = sizeofIRType(typeOfIRExpr(m->in->tyenv, data));
@@ -97,6 +104,8 @@ static void put_mark(struct marking *m, Int offset, const IRExpr *data)
 
 	if (!has_mark(offset))
 		return;
+	if (is_none(mark) && size >= 4 && is_general(offset, data))
+		mark = word(define_maker(m->pc));
 	if (size < 4)
 		mark = merged(m, mark, register_mark(m, offset, Ity_I64));
 	for (Int i = 0; i < size; i += 8)

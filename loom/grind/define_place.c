@@ -32,7 +32,7 @@ struct isolate_place define_place(Addr pc, Addr call)
 
 	return (struct isolate_place){ .address = at - (Addr)bias,
 				       .led = led ? call - (Addr)bias : 0,
-				       .module = module_number(VG_(DebugInfo_get_filename)(info)),
+				       .module = (uint16_t)module_number(VG_(DebugInfo_get_filename)(info)),
 				       .own = own };
 }
 

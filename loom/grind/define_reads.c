@@ -6,7 +6,7 @@
 #include "loom/grind/define.h"
 
 #define PENDING 512u
-#define BRANCHED 128u /* of them are kept for what branches went by */
+#define BRANCHED 128u /* of them are kept for what branches of the failing thread went by */
 #define DISTANT 24u   /* steps back, at most */
 
 struct pending {
@@ -17,7 +17,7 @@ struct pending {
 
 struct search {
 	struct pending pending[PENDING];
-	uint32_t n;
+	uint32_t n, room;
 };
 
 static void push_loads(struct search *search, uint32_t number, uint32_t distance, uint32_t dependence,
@@ -37,7 +37,7 @@ static void push_loads(struct search *search, uint32_t number, uint32_t distance
 	for (uint32_t i = 0; i < search->n; i++)
 		if (search->pending[i].number == number)
 			return;
-	if (search->n < PENDING - (dependence == READ_CONTROL ? 0 : BRANCHED))
+	if (search->n < search->room)
 		search->pending[search->n++] =
 			(struct pending){ .number = number, .distance = distance, .dependence = dependence };
 }
@@ -92,7 +92,8 @@ static void expand(struct search *search, const struct pending *at)
 {
 	const struct load *load = define_load_numbered(at->number);
 	bool control =
-		at->dependence == READ_CONTROL; /* what a branch went by led there by that branch only */
+		at->dependence == READ_CONTROL ||
+		at->dependence == READ_DECIDED; /* what a branch went by led there by that branch only */
 
 	for (uint32_t i = 0; i < LOAD_WORDS && 8 * i < load->site->size; i++) {
 		const struct definition *from = define_numbered(load->definition[i]);
@@ -102,7 +103,11 @@ static void expand(struct search *search, const struct pending *at)
 		if (!from)
 			continue;
 		if (at->distance <= DECIDING && !control && from->thread != load->thread)
-			push_mark(search, from->decided, at->distance + DECIDED, READ_CONTROL);
+			push_mark(search, from->decided, at->distance + DECIDED, READ_DECIDED);
+		/* What that thread went by it had perhaps decided itself, before: that it is on a list, say. */
+		if (at->distance <= DECIDING + DECIDED && from->thread == load->thread &&
+		    load->thread != grind.thread->number)
+			push_mark(search, from->decided, at->distance + DECIDED, READ_DECIDED);
 		if (from->definer != DEFINED_STORE)
 			continue;
 		push_mark(search, from->mark, at->distance + !(from->mark & MARK_COPY),
@@ -207,6 +212,7 @@ void define_list_reads(struct isolate_failure *failure, uint64_t mark)
 	uint64_t before = ~0ull;
 	struct pending *at;
 
+	search->room = PENDING - BRANCHED;
 	push_mark(search, mark, 0, READ_USED);
 	/* Of a block that was freed, why it was. */
 	if (failure->nuses && !failure->reads[0].distance && failure->nreads)
@@ -215,6 +221,7 @@ void define_list_reads(struct isolate_failure *failure, uint64_t mark)
 					 failure->uses[0].hops[0].definition.when),
 			  DECIDED, READ_CONTROL);
 	expand_all(search);
+	search->room = PENDING;
 	for (uint32_t i = 0; i < BRANCHES; i++) {
 		const struct value_branch *branch = branch_before(thread, before, BRANCH_DEPTHS);
 

@@ -19,7 +19,7 @@ void define_watched(const struct value_site *site, uint64_t mark)
 {
 	uint32_t i = 0;
 
-	if (!(mark & (MARK_NUMBER | MARK_NUMBER << MARK_BITS)))
+	if (!define_is_loaded(mark))
 		return;
 	while (i < ISOLATE_USES && watched[i].site && watched[i].site->pc != site->pc)
 		i++;

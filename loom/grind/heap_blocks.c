@@ -143,7 +143,7 @@ bool heap_dies(Addr start, const char *what)
 	struct node *node = find(start);
 
 	if (!node || node->block.freed) {
-		define_freed_twice(start);
+		define_freed_wrongly(start, node != NULL);
 		/* Freed twice, or never allocated: what libc makes of that. */
 		grind_abort(node ? "free(): double free detected" : "free(): invalid pointer");
 		return false;

@@ -77,8 +77,10 @@ VG_REGPARM(3) uint64_t suppress_branch(uint64_t guard, uint64_t mark, const stru
 		define.area->branches++;
 		return way_out(site) == site->target;
 	}
-	if (site->kind == CODE_PROGRAM && mark & (MARK_NUMBER | MARK_NUMBER << MARK_BITS))
+	if (site->kind == CODE_PROGRAM && define_is_loaded(mark)) {
+		guard = define_checked(mark, site) ? !guard : guard;
 		note_branch(site, mark, guard ? site->target : site->beside);
+	}
 	return guard;
 }
 
@@ -90,10 +92,14 @@ static void push(struct value_thread *thread, Addr back, Addr sp, uint64_t targe
 					       thread->returns_room * sizeof *thread->returns);
 		thread->frames = VG_(realloc)("define.frames", thread->frames,
 					      thread->returns_room * sizeof *thread->frames);
+		thread->entered = VG_(realloc)("define.returns", thread->entered,
+					       thread->returns_room * sizeof *thread->entered);
 		thread->targets = VG_(realloc)("define.targets", thread->targets,
 					       thread->returns_room * sizeof *thread->targets);
 	}
 	thread->targets[thread->nreturns] = target;
+	thread->entered[thread->nreturns].load = define_next_load();
+	thread->entered[thread->nreturns].definition = define_next();
 	thread->returns[thread->nreturns] = back;
 	thread->frames[thread->nreturns++] = sp;
 }

@@ -25,9 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct isolate_area area;
 	static FILE *nowhere;
 	struct fuzz fuzz = { data, data + size };
-	struct isolation isolation = {
-		.verdict = (enum isolate_verdict)(ISOLATE_ORDER + fuzz_number(&fuzz, 1) % 5)
-	};
+	struct isolation isolation = { .verdict = (enum isolate_verdict)(ISOLATE_ORDER +
+									 fuzz_number(&fuzz, 1) % 6) };
 
 	if (!nowhere && (!(nowhere = fopen("/dev/null", "w")) || !freopen("/dev/null", "w", stdout)))
 		abort();
