@@ -44,11 +44,6 @@ static bool is_group(const struct proposal *proposal)
 	return !claim_is_order(&proposal->claim) && !is_sided(proposal);
 }
 
-static bool is_failure_itself(const struct proposal *proposal)
-{
-	return proposal->claim.kind == CLAIM_LOCKS || proposal->claim.kind == CLAIM_MISSED;
-}
-
 /* A group at one location. */
 static bool is_single(const struct proposal *proposal)
 {
@@ -107,8 +102,8 @@ static int compare(const struct proposal *a, const struct proposal *b)
 		return a->proof.mended ? -1 : 1;
 	if (a->proof.clean != b->proof.clean)
 		return a->proof.clean ? -1 : 1;
-	if (is_failure_itself(a) != is_failure_itself(b))
-		return is_failure_itself(a) ? -1 : 1;
+	if (claim_is_waiting(&a->claim) != claim_is_waiting(&b->claim))
+		return claim_is_waiting(&a->claim) ? -1 : 1;
 	if (standing(a) != standing(b))
 		return standing(a) > standing(b) ? -1 : 1;
 	if (order_is_required(a) != order_is_required(b))
@@ -247,6 +242,14 @@ static struct proposal *proposal_of(const struct proposals *proposals, const str
 	return NULL;
 }
 
+static bool is_any_proven(const struct proposals *proposals)
+{
+	for (size_t i = 0; i < proposals->n; i++)
+		if (standing(&proposals->items[i]) == VERDICT_PROVEN)
+			return true;
+	return false;
+}
+
 /* What was seen needs no experiment to be likely; `always`: it is seen in every schedule, so that nothing else is
  * needed for it. */
 static void add_facts(const struct evidence *evidence, struct opinions *opinions,
@@ -260,10 +263,10 @@ static void add_facts(const struct evidence *evidence, struct opinions *opinions
 			if (!is_fact(finding, memory) || is_listed(out, finding))
 				continue;
 			/* A signal that, kept, does not help, or after which it hangs in another way, was not what it
-			 * lacked. */
+			 * lacked; nor, where it helps in part, when something else was proven to end all failures. */
 			if (proposal && finding->class == FINDING_LOST_WAKEUP && proposal->proof.tried &&
 			    proposal->proof.verdict == VERDICT_GUESS &&
-			    (!proposal->proof.clean || proposal->proof.any.runs))
+			    (!proposal->proof.clean || proposal->proof.any.runs || is_any_proven(proposals)))
 				continue;
 			if (proposal && proposal->proof.verdict > VERDICT_GUESS)
 				add_tried(evidence, proposal, out);

@@ -12,7 +12,7 @@
 
 #define AREA_ENVIRONMENT "UNSNARL_AREA" /* number of the inherited descriptor */
 #define AREA_MAGIC 0x61657261736e75ull  /* "unsarea" */
-#define AREA_VERSION 12u
+#define AREA_VERSION 13u
 
 /* Bits of area_options.observe. */
 enum {
@@ -305,7 +305,11 @@ struct area_wait {
 	uint32_t holder;       /* thread that has it, AREA_THREAD_GONE = none known */
 	uint64_t holder_site;  /* id of the call by which the holder got it */
 	uint64_t missed_site;  /* WAIT_CONDITION: the last signal that came when nobody waited, 0 = none */
-	uint32_t missed_thread, reserved;
+	uint64_t
+		taken_site; /* WAIT_CONDITION: the last signal while it waited that woke another, 0 = none, */
+	uint64_t taker_site; /* and the wait from which that one was woken */
+	uint32_t missed_thread, taken_thread, taker_thread,
+		reserved; /* who gave them, and who took the latter */
 };
 
 /* A controlled process that cannot or must not go on ends with this status; `end` says why. */

@@ -79,6 +79,10 @@ static void take_waits(const struct area_schedule *from, struct schedule *out)
 			.holder_site = wait->holder_site,
 			.missed_site = wait->missed_site,
 			.missed_thread = wait->missed_thread,
+			.taken_site = wait->taken_site,
+			.taken_thread = wait->taken_thread,
+			.taker_site = wait->taker_site,
+			.taker_thread = wait->taker_thread,
 		};
 	}
 }

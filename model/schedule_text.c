@@ -102,6 +102,22 @@ static void put_fault(FILE *out, const struct schedule_fault *fault, schedule_lo
 	putc('\n', out);
 }
 
+/* Only for threads that saw another take a signal. */
+static void put_taken(FILE *out, const struct schedule *schedule, schedule_lookup *find, void *context)
+{
+	for (size_t i = 0; i < schedule->nwaits; i++) {
+		const struct schedule_wait *wait = &schedule->waits[i];
+
+		if (!wait->taken_site)
+			continue;
+		fprintf(out, "taken %zu signal %" PRId64 " 0x%" PRIx64 " by %" PRId64 " 0x%" PRIx64, i,
+			thread_or_none(wait->taken_thread), wait->taken_site,
+			thread_or_none(wait->taker_thread), wait->taker_site);
+		put_place(out, find ? find(context, wait->taken_site) : NULL);
+		putc('\n', out);
+	}
+}
+
 void schedule_write(FILE *out, const struct schedule *schedule, schedule_lookup *find, void *context)
 {
 	put_head(out, schedule);
@@ -135,6 +151,7 @@ void schedule_write(FILE *out, const struct schedule *schedule, schedule_lookup 
 		put_place(out, find && wait->site ? find(context, wait->site) : NULL);
 		putc('\n', out);
 	}
+	put_taken(out, schedule, find, context);
 	put_fault(out, &schedule->fault, find, context);
 	fprintf(out, "end\n");
 }

@@ -40,6 +40,7 @@ enum diagnosis_told {
 	TOLD_LOCK_CYCLE,     /* `one` threads take part */
 	TOLD_JOIN_CYCLE,     /* the same, and one of them waits for the end of another */
 	TOLD_SIGNAL_MISSED,  /* `one` signals, then `other` waits */
+	TOLD_SIGNAL_TAKEN,   /* a signal wakes `one`, and `other` waits on */
 	TOLD_LOCK_KEPT,      /* `one` waits to be woken with a lock that `other` waits for */
 	TOLD_LOCK_LEFT,      /* `one` has ended with a lock that `other` waits for */
 	TOLD_HANG,           /* none of these */

@@ -64,6 +64,14 @@ static void print_wait(const struct story *story, const struct schedule_wait *wa
 			wait->missed_thread, signal);
 		story_print_line(story, wait->missed_site, out);
 	}
+	if (wait->taken_site) {
+		_cleanup_free_ char *signal = story_place(story, wait->taken_site);
+		_cleanup_free_ char *taker = story_place(story, wait->taker_site);
+
+		fprintf(out, "     the last signal that came meanwhile, by T%u at %s,\n     woke T%u at %s\n",
+			wait->taken_thread, signal, wait->taker_thread, taker);
+		story_print_line(story, wait->taken_site, out);
+	}
 }
 
 static const struct schedule_wait *wait_of(const struct schedule *schedule, uint32_t thread)

@@ -97,6 +97,10 @@ struct agent {
 	} locks[LOCKS_KNOWN];
 	uint32_t nlocks;
 	bool missed; /* it waits, and the last broadcast came between its taking the mutex and its wait */
+	struct {     /* the last signal, while it waits at a condition variable, that woke another */
+		uint32_t site, thread; /* of whoever gave it; site 0 = none */
+		uint32_t taker_site, taker;
+	} taken;
 	bool stuck; /* it waits in a circle: control_in_circle */
 	/* Life. */
 	uint64_t stack_low, stack_size; /* low 0: where libc puts it */

@@ -117,7 +117,9 @@ static struct area_wait wait_of(const struct agent *agent)
 				  .site = units_site_id(agent->site),
 				  .address = agent->object,
 				  .holder = AREA_THREAD_GONE,
-				  .missed_thread = AREA_THREAD_GONE };
+				  .missed_thread = AREA_THREAD_GONE,
+				  .taken_thread = AREA_THREAD_GONE,
+				  .taker_thread = AREA_THREAD_GONE };
 	if (agent->wait == WAIT_JOIN) {
 		wait.holder = ((const struct agent *)agent->object)->number;
 		wait.address = (uint64_t)((const struct agent *)agent->object)->id;
@@ -137,6 +139,12 @@ static struct area_wait wait_of(const struct agent *agent)
 		   (agent->wait == WAIT_CONDITION || agent->wait == WAIT_ADDRESS)) {
 		wait.missed_site = units_site_id(object->missed_site);
 		wait.missed_thread = object->missed_thread;
+	}
+	if (agent->wait == WAIT_CONDITION && agent->taken.site) {
+		wait.taken_site = units_site_id(agent->taken.site);
+		wait.taken_thread = agent->taken.thread;
+		wait.taker_site = units_site_id(agent->taken.taker_site);
+		wait.taker_thread = agent->taken.taker;
 	}
 	return wait;
 }
