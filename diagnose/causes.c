@@ -242,10 +242,12 @@ static struct proposal *proposal_of(const struct proposals *proposals, const str
 	return NULL;
 }
 
-static bool is_any_proven(const struct proposals *proposals)
+/* Is it proven of some threads how they came to wait? */
+static bool is_waiting_proven(const struct proposals *proposals)
 {
 	for (size_t i = 0; i < proposals->n; i++)
-		if (standing(&proposals->items[i]) == VERDICT_PROVEN)
+		if (claim_is_waiting(&proposals->items[i].claim) &&
+		    standing(&proposals->items[i]) == VERDICT_PROVEN)
 			return true;
 	return false;
 }
@@ -263,10 +265,11 @@ static void add_facts(const struct evidence *evidence, struct opinions *opinions
 			if (!is_fact(finding, memory) || is_listed(out, finding))
 				continue;
 			/* A signal that, kept, does not help, or after which it hangs in another way, was not what it
-			 * lacked; nor, where it helps in part, when something else was proven to end all failures. */
+			 * lacked; nor, where it helps in part, when it was proven how others came to wait. */
 			if (proposal && finding->class == FINDING_LOST_WAKEUP && proposal->proof.tried &&
 			    proposal->proof.verdict == VERDICT_GUESS &&
-			    (!proposal->proof.clean || proposal->proof.any.runs || is_any_proven(proposals)))
+			    (!proposal->proof.clean || proposal->proof.any.runs ||
+			     is_waiting_proven(proposals)))
 				continue;
 			if (proposal && proposal->proof.verdict > VERDICT_GUESS)
 				add_tried(evidence, proposal, out);

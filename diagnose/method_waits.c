@@ -45,7 +45,7 @@ static bool in_cycle(const struct schedule *schedule, uint32_t thread)
 	for (size_t steps = 0; steps <= schedule->nwaits; steps++) {
 		const struct schedule_wait *wait = wait_of(schedule, now);
 
-		if (!wait || wait->holder == THREAD_NONE ||
+		if (!wait || wait->holder == THREAD_NONE || wait->fork_site ||
 		    !(is_lock(wait->kind) || wait->kind == WAITING_JOIN))
 			return false;
 		now = wait->holder;
@@ -249,7 +249,8 @@ static bool tell_kept_lock(struct diagnosis *diagnosis, struct opinion *opinion)
 	for (size_t i = 0; i < schedule->nwaits; i++) {
 		const struct schedule_wait *blocked = &schedule->waits[i];
 		const struct schedule_wait *keeper =
-			is_lock(blocked->kind) && blocked->holder != THREAD_NONE && blocked->holder_site
+			is_lock(blocked->kind) && blocked->holder != THREAD_NONE && blocked->holder_site &&
+					!blocked->fork_site
 				? wait_of(schedule, blocked->holder)
 				: NULL;
 
@@ -266,6 +267,27 @@ static bool tell_kept_lock(struct diagnosis *diagnosis, struct opinion *opinion)
 	return false;
 }
 
+/* The child of a fork waits for its copy of a lock that another thread held when it was made. */
+static bool tell_copied_lock(struct diagnosis *diagnosis, struct opinion *opinion)
+{
+	const struct schedule *schedule = schedule_of(diagnosis);
+
+	for (size_t i = 0; i < schedule->nwaits; i++) {
+		const struct schedule_wait *wait = &schedule->waits[i];
+
+		if (!wait->fork_site)
+			continue;
+		struct finding *finding = add_finding(diagnosis, opinion, FINDING_DEADLOCK, 1);
+
+		add_call(diagnosis, finding, wait->holder, "lock", wait->holder_site, false);
+		add_call(diagnosis, finding, wait->thread, "fork", wait->fork_site, false);
+		add_call(diagnosis, finding, wait->thread, "lock", wait->site, true);
+		diagnosis_tell(finding, TOLD_LOCK_COPIED, wait->thread, wait->holder);
+		return true;
+	}
+	return false;
+}
+
 /* A thread waits for a lock of one that has ended: everybody who lives waits. */
 static bool tell_left_lock(struct diagnosis *diagnosis, struct opinion *opinion)
 {
@@ -275,7 +297,7 @@ static bool tell_left_lock(struct diagnosis *diagnosis, struct opinion *opinion)
 		const struct schedule_wait *blocked = &schedule->waits[i];
 
 		if (!is_lock(blocked->kind) || blocked->holder == THREAD_NONE || !blocked->holder_site ||
-		    wait_of(schedule, blocked->holder))
+		    blocked->fork_site || wait_of(schedule, blocked->holder))
 			continue;
 		struct finding *finding = add_finding(diagnosis, opinion, FINDING_DEADLOCK, 1);
 
@@ -312,10 +334,10 @@ static struct error *ask_waits(struct diagnosis *diagnosis, struct opinion *opin
 	else if (schedule->nwaits) {
 		/* Both may hold; the experiment on the signal tells which it was. */
 		bool missed = tell_missed(diagnosis, opinion), kept = tell_kept_lock(diagnosis, opinion),
-		     left = tell_left_lock(diagnosis, opinion);
+		     left = tell_left_lock(diagnosis, opinion), copied = tell_copied_lock(diagnosis, opinion);
 
 		tell_taken(diagnosis, opinion);
-		if (!missed && !kept && !left)
+		if (!missed && !kept && !left && !copied)
 			tell_hang(diagnosis, opinion);
 	}
 	return NULL;

@@ -373,7 +373,8 @@ static bool get_fault(struct text *text, struct schedule_fault *fault)
 	       get_thread(text, &fault->freed_thread) && get_number(text, UINT64_MAX, &fault->freed_site);
 }
 
-static bool get_taken(struct reading *reading)
+/* More of one of the waits that came before. */
+static bool get_more(struct reading *reading, bool forked)
 {
 	struct text *text = &reading->text;
 	uint64_t i;
@@ -382,6 +383,8 @@ static bool get_taken(struct reading *reading)
 		return false;
 	struct schedule_wait *wait = &reading->waits.items[i];
 
+	if (forked)
+		return is_word(text, "site") && get_number(text, UINT64_MAX, &wait->fork_site);
 	return is_word(text, "signal") && get_thread(text, &wait->taken_thread) &&
 	       get_number(text, UINT64_MAX, &wait->taken_site) && is_word(text, "by") &&
 	       get_thread(text, &wait->taker_thread) && get_number(text, UINT64_MAX, &wait->taker_site);
@@ -405,9 +408,10 @@ static struct error *get_all(struct reading *reading, struct schedule *out)
 			TRY(get_waits(reading));
 		else if (!strcmp(key, "sites") && !reading->sites.n)
 			TRY(get_sites(reading));
-		else if (!strcmp(key, "fault")   ? !get_fault(text, &out->fault)
-			 : !strcmp(key, "taken") ? !get_taken(reading)
-						 : !get_field(reading, key, out))
+		else if (!strcmp(key, "fault")    ? !get_fault(text, &out->fault)
+			 : !strcmp(key, "forked") ? !get_more(reading, true)
+			 : !strcmp(key, "taken")  ? !get_more(reading, false)
+						  : !get_field(reading, key, out))
 			return wrong(text, "a field that is not known or has no such value");
 	}
 	if (!reading->hashed || reading->hash != schedule_hash(reading->turns.items, reading->turns.n))

@@ -137,8 +137,32 @@ char *advice_on_taken_signal(const struct finding *finding)
 		all, name, where, one);
 }
 
+/* The call with which the child began that waits; NULL: it is no such deadlock. */
+static const struct finding_access *fork_of(const struct finding *finding)
+{
+	for (size_t i = 0; i < finding->accesses.n; i++)
+		if (finding->accesses.items[i].role && !strcmp(finding->accesses.items[i].role, "fork"))
+			return &finding->accesses.items[i];
+	return NULL;
+}
+
+static char *after_fork(const struct finding_access *fork)
+{
+	_cleanup_free_ char *where = place(fork);
+
+	return memory_format(
+		"Between the fork at %s and an exec the child may call nothing that takes a lock. Or "
+		"take the lock before the fork and give it back behind it, in parent and child: "
+		"pthread_atfork has a handler for each.",
+		where);
+}
+
 char *advice_on_waits(const struct finding *finding)
 {
+	const struct finding_access *fork = fork_of(finding);
+
+	if (fork)
+		return after_fork(fork);
 	const struct finding_access *held = first_held(finding);
 
 	return held ? with_lock(finding, held) : without_lock(finding);

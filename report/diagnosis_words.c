@@ -93,6 +93,11 @@ static char *summary_of(enum diagnosis_told told, uint32_t one, uint32_t other)
 		return memory_format(
 			"T%u has ended and not given a lock back that it took; T%u waits for it.", one,
 			other);
+	case TOLD_LOCK_COPIED:
+		return memory_format(
+			"T%u is the child of a fork and waits for a lock that T%u of its parent held at "
+			"that moment: T%u is not in the child, so nobody there ever gives it back.",
+			one, other, other);
 	case TOLD_WOKEN_FOR_NONE:
 	case TOLD_WOKEN_TOO_LATE:
 		return memory_format("T%u waited because of what it had read, was woken, and went on "
@@ -129,6 +134,7 @@ static const char *evidence_of(enum diagnosis_told told)
 		       "on.";
 	case TOLD_LOCK_KEPT:
 	case TOLD_LOCK_LEFT:
+	case TOLD_LOCK_COPIED:
 		return "So it was when the run could not go on.";
 	case TOLD_WOKEN_FOR_NONE:
 		return "Nobody wrote there while it waited.";

@@ -138,6 +138,7 @@ struct control {
 	bool review;                    /* priorities or the ready ones changed: the policy must look again */
 	uint32_t child;                 /* number of the thread that lives on in the child of a fork */
 	bool outside;                   /* waits for input in reality */
+	bool is_child;                  /* of a fork: it runs free */
 	bool forked;                    /* other processes may hold ends of our pipes */
 	bool strangers;                 /* threads that are not under control were seen (outside.c) */
 	uint32_t pinned;                /* stdio locks that are held: no switch */
@@ -333,6 +334,8 @@ HIDDEN void control_ended(struct thread *thread);
 HIDDEN void control_finish(uint32_t end) __attribute__((noreturn));
 HIDDEN void control_stuck(void) __attribute__((noreturn));
 HIDDEN bool control_in_circle(void); /* do threads hold locks that they wait for? */
+/* Since which call a thread has a lock; NULL = it has not. */
+HIDDEN const uint32_t *site_of_lock(const struct agent *agent, uint64_t object);
 /* For a thread that has waited long for its turn: does the holder of the token sleep in the kernel? */
 HIDDEN void control_watch(uint64_t *points);
 HIDDEN char control_state_of(int tid); /* the letter that the kernel gives it; 0 = not known */

@@ -51,8 +51,7 @@ void control_watch(uint64_t *points)
 			"a call that waits in reality: not modelled, or a lock inside a library");
 }
 
-/* Since which call a thread has a lock; NULL = it has not. */
-static const uint32_t *site_of_lock(const struct agent *agent, uint64_t object)
+const uint32_t *site_of_lock(const struct agent *agent, uint64_t object)
 {
 	for (uint32_t i = 0; i < agent->nlocks; i++)
 		if (agent->locks[i].object == object)
@@ -174,6 +173,9 @@ void control_stuck(void)
 	(void)control_in_circle(); /* says who is stuck */
 	for (uint32_t i = 0; i < control.nblocked && i < AREA_SLOTS; i++)
 		schedule->waits[schedule->nwaits++] = wait_of(control.blocked[i]);
+	for (uint32_t i = 0; i < AREA_STUCK; i++) /* pairs with forked_locks, in the child */
+		if (__atomic_load_n(&schedule->stuck[i].state, __ATOMIC_ACQUIRE) == AREA_VALID)
+			schedule->waits[schedule->nwaits++] = schedule->stuck[i].wait;
 	bool circle = false, missed = false;
 	for (uint32_t i = 0; i < schedule->nwaits; i++) {
 		circle |= in_circle(&schedule->waits[i]);
