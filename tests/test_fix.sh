@@ -97,7 +97,7 @@ expect out '^Cause +lost wake-up' "one is woken, without hooks"
 expect out '^How sure +Proven\.' "a signal made a broadcast, without hooks"
 # The child of a fork and a lock that another thread held.
 "$UNSNARL" cc -O1 -g -pthread "$SOURCE/tests/claims/forked.c" -o forked || exit 2
-"$UNSNARL" diagnose --budget 300 --seed 1 -j 1 --store forked1 -- ./forked >out 2>err
+"$UNSNARL" diagnose --budget 100 --seed 1 -j 1 --store forked1 -- ./forked >out 2>err
 expect out '^Cause +deadlock' "a lock that was copied"
 expect out 'T2 is the child of a fork and waits for a lock that T1 of its parent' "who had the lock"
 expect out "lock forked.c:$(line forked.c 'taken \*/') note" "where it was taken"

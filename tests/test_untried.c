@@ -10,14 +10,7 @@
 #include <stdlib.h>
 
 #include "diagnose/causes.h"
-
-#define SITES 6u
-
-static char file[] = "queue.c", none[] = "";
-static struct site sites[SITES];
-static const struct site *numbered[SITES];
-static struct unit unit = { .nsites = SITES, .sites = sites };
-static struct atlas atlas = { .units = &unit, .nunits = 1, .numbered = numbered, .nnumbered = SITES };
+#include "tests/few_sites.h"
 
 /* T1 and T2 meet at sites 2 and 3; what T1 does at site 4 main reads at site 5, when T1 has ended. Nobody comes to
  * sites 0 and 1. */
@@ -78,14 +71,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_absent), cmocka_unit_test(test_dropped) };
 
-	for (uint32_t i = 0; i < SITES; i++) {
-		sites[i] = (struct site){ .id = i + 1,
-					  .kind = i == 0 || i == 3 || i == 4 ? SITE_WRITE : SITE_READ,
-					  .line = 10 * (i + 1),
-					  .file = file,
-					  .function = none,
-					  .variable = none };
-		numbered[i] = &sites[i];
-	}
+	for (uint32_t i = 0; i < 6; i++)
+		add_site(i == 0 || i == 3 || i == 4 ? SITE_WRITE : SITE_READ);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
