@@ -55,6 +55,12 @@ static char *forced_words(const struct cause *cause)
 
 	if (!forced->occurred && (shows || !failed))
 		return memory_string("It could not be forced.");
+	/* Forbidding it mends the program all the same: something that comes with it is needed, too. */
+	if (forced->occurred && !forced->failed_occurred)
+		return memory_format(
+			"Forced it came about in %llu of %llu runs and fails in none of these: by "
+			"itself it is not enough.",
+			(unsigned long long)forced->occurred, (unsigned long long)forced->runs);
 	if (forced->occurred && forced->occurred < forced->runs)
 		return memory_format("Forced it came about in %llu of %llu runs and fails in %llu of these.",
 				     (unsigned long long)forced->occurred, (unsigned long long)forced->runs,
