@@ -44,11 +44,6 @@ static bool is_group(const struct proposal *proposal)
 	return !claim_is_order(&proposal->claim) && !is_sided(proposal);
 }
 
-static bool is_failure_itself(const struct proposal *proposal)
-{
-	return proposal->claim.kind == CLAIM_LOCKS || proposal->claim.kind == CLAIM_MISSED;
-}
-
 /* A group at one location. */
 static bool is_single(const struct proposal *proposal)
 {
@@ -107,8 +102,8 @@ static int compare(const struct proposal *a, const struct proposal *b)
 		return a->proof.mended ? -1 : 1;
 	if (a->proof.clean != b->proof.clean)
 		return a->proof.clean ? -1 : 1;
-	if (is_failure_itself(a) != is_failure_itself(b))
-		return is_failure_itself(a) ? -1 : 1;
+	if (claim_is_waiting(&a->claim) != claim_is_waiting(&b->claim))
+		return claim_is_waiting(&a->claim) ? -1 : 1;
 	if (standing(a) != standing(b))
 		return standing(a) > standing(b) ? -1 : 1;
 	if (order_is_required(a) != order_is_required(b))
@@ -247,23 +242,51 @@ static struct proposal *proposal_of(const struct proposals *proposals, const str
 	return NULL;
 }
 
+/* Is it proven of some threads how they came to wait? */
+static bool is_waiting_proven(const struct proposals *proposals)
+{
+	for (size_t i = 0; i < proposals->n; i++)
+		if (claim_is_waiting(&proposals->items[i].claim) &&
+		    standing(&proposals->items[i]) == VERDICT_PROVEN)
+			return true;
+	return false;
+}
+
+/* A signal that came before, where keeping it was tried and does not end the failures. */
+static bool is_doubted(const struct finding *finding, const struct proposal *proposal)
+{
+	return finding->class == FINDING_LOST_WAKEUP && proposal && proposal->proof.tried &&
+	       proposal->proof.verdict == VERDICT_GUESS;
+}
+
+/* A signal that, kept, does not help, or after which it hangs in another way, was not what it lacked; nor, where it
+ * helps in part, when it was proven how others came to wait. */
+static bool is_refuted(const struct proposals *proposals, const struct finding *finding,
+		       const struct proposal *proposal)
+{
+	return is_doubted(finding, proposal) &&
+	       (!proposal->proof.clean || proposal->proof.any.runs || is_waiting_proven(proposals));
+}
+
+/* Which of the facts: about heap blocks or how threads wait; and those that an experiment left in doubt, which come
+ * last, or all others. */
+struct facts {
+	bool memory, doubted;
+};
+
 /* What was seen needs no experiment to be likely; `always`: it is seen in every schedule, so that nothing else is
  * needed for it. */
 static void add_facts(const struct evidence *evidence, struct opinions *opinions,
-		      const struct proposals *proposals, bool memory, bool always, struct causes *out)
+		      const struct proposals *proposals, struct facts which, bool always, struct causes *out)
 {
 	for (size_t i = 0; i < opinions->n && i < OPINIONS_MOST; i++)
 		for (size_t j = 0; j < opinions->items[i].findings.n; j++) {
 			struct finding *finding = &opinions->items[i].findings.items[j];
 			struct proposal *proposal = proposal_of(proposals, finding);
 
-			if (!is_fact(finding, memory) || is_listed(out, finding))
-				continue;
-			/* A signal that, kept, does not help, or after which it hangs in another way, was not what it
-			 * lacked. */
-			if (proposal && finding->class == FINDING_LOST_WAKEUP && proposal->proof.tried &&
-			    proposal->proof.verdict == VERDICT_GUESS &&
-			    (!proposal->proof.clean || proposal->proof.any.runs))
+			if (!is_fact(finding, which.memory) || is_listed(out, finding) ||
+			    is_doubted(finding, proposal) != which.doubted ||
+			    is_refuted(proposals, finding, proposal))
 				continue;
 			if (proposal && proposal->proof.verdict > VERDICT_GUESS)
 				add_tried(evidence, proposal, out);
@@ -334,11 +357,12 @@ void causes_order(const struct evidence *evidence, struct opinions *opinions, st
 	out->told.items = memory_alloc((proposals->n + 1) * sizeof *out->told.items);
 	out->told.room = proposals->n + 1;
 	causes_sort(evidence, proposals);
-	add_facts(evidence, opinions, proposals, false, always, out);
+	add_facts(evidence, opinions, proposals, (struct facts){ 0 }, always, out);
+	add_facts(evidence, opinions, proposals, (struct facts){ .doubted = true }, always, out);
 	for (size_t i = 0; i < proposals->n; i++)
 		if (proposals->items[i].proof.verdict > VERDICT_GUESS)
 			add_tried(evidence, &proposals->items[i], out);
-	add_facts(evidence, opinions, proposals, true, always, out);
+	add_facts(evidence, opinions, proposals, (struct facts){ .memory = true }, always, out);
 	/* What the quick test speaks for comes before what was not tried, and that before what fails all the same. */
 	for (size_t i = 0; i < proposals->n; i++)
 		if (proposals->items[i].proof.mended || proposals->items[i].proof.clean)

@@ -1,5 +1,5 @@
 /* Claims of findings about threads that wait: for each other's locks, for a signal that
- * came before, or not again although they should have.
+ * came before or woke another, or not again although they should have.
  */
 #include <string.h>
 
@@ -89,6 +89,25 @@ static bool claims_missed(const struct observations *run, const struct atlas *at
 	return true;
 }
 
+/* The signals, who was woken, the wait. */
+static bool claims_taken(const struct atlas *atlas, const struct claim_parts *parts, struct claim *out)
+{
+	*out = (struct claim){ .kind = CLAIM_TAKEN, .nroles = 2 };
+	for (size_t i = 0; i < parts->n; i++) {
+		const struct claim_part *part = &parts->items[i];
+		bool last = i + 1 == parts->n;
+
+		if (i + 2 == parts->n)
+			continue;
+		out->steps[out->nsteps++] =
+			(struct claim_step){ .role = last, .thread = part->thread, .write = 1 };
+		struct claim_step *step = &out->steps[out->nsteps - 1];
+
+		step->nsites = claim_collect_sites(atlas, part->site, step->sites, CLAIM_SITES);
+	}
+	return claim_is_sound(out);
+}
+
 bool claim_of_waits(const struct evidence *evidence, const struct finding *finding,
 		    const struct claim_parts *parts, struct claim *out)
 {
@@ -97,6 +116,8 @@ bool claim_of_waits(const struct evidence *evidence, const struct finding *findi
 
 	if (finding->class == FINDING_DEADLOCK)
 		return claims_circle(evidence, finding, parts, out);
+	if (finding_taken_signal(finding))
+		return claims_taken(evidence->atlas, parts, out);
 	if (finding->class == FINDING_LOST_WAKEUP)
 		return n >= 2 && is_call(&accesses[n - 2], "signal") && is_call(&accesses[n - 1], "wait") &&
 		       claims_missed(evidence->run, evidence->atlas, parts, out);

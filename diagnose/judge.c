@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diagnose/variants.h"
+
 #define PROVEN_MOST 4u  /* claims that get the whole experiment */
 #define TIGHTER_MOST 4u /* ends of a group that are tried, the nearest first */
 
@@ -142,52 +144,6 @@ static bool is_mended(const struct proposals *proposals)
 	return false;
 }
 
-/* Where the last step is one of a loop the group may have to last until the loop is over: as long as the step comes
- * again within so many accesses, few first. */
-static struct error *try_lingering(struct judging *judging, struct proposal *proposal)
-{
-	struct claim claim = proposal->claim;
-
-	for (uint64_t left = proposal->gaps; left && !proposal->proof.mended && !lab_is_over(&judging->lab);
-	     left &= left - 1) {
-		struct proof proof;
-
-		for (uint32_t i = 0; i < claim.nroles; i++)
-			claim.roles[i].linger = 1u << __builtin_ctzll(left);
-		TRY(lab_try(&judging->lab, &claim, &proof));
-		if (!proof.mended)
-			continue;
-		proposal->claim = claim;
-		proposal->proof = proof;
-	}
-	return NULL;
-}
-
-/* Groups that only read let each other in. Where the threads do the same, one of them may come to the others' step
- * inside its own group, with a lock that the other one needs for the rest of its: then it takes a group that is one at a
- * time. */
-static struct error *try_exclusive(struct judging *judging, struct proposal *proposal)
-{
-	struct claim claim = proposal->claim;
-	bool writes = false;
-	struct proof proof;
-
-	for (uint32_t i = 0; i < claim.nsteps; i++)
-		if (claim.steps[i].role == 0) {
-			writes |= claim.steps[i].write;
-			claim.steps[i].write = 1;
-		}
-	if (claim.kind != CLAIM_ATOMIC || writes || !proposal->proof.along.given_up ||
-	    lab_is_over(&judging->lab))
-		return NULL;
-	TRY(lab_try(&judging->lab, &claim, &proof));
-	if (proof.mended) {
-		proposal->claim = claim;
-		proposal->proof = proof;
-	}
-	return NULL;
-}
-
 /* Once something mends the program, what is left of the time belongs to its proof. */
 static struct error *try_all(struct judging *judging, bool orders)
 {
@@ -200,49 +156,22 @@ static struct error *try_all(struct judging *judging, bool orders)
 			continue;
 		if (lab_is_half_over(&judging->lab) && is_mended(proposals))
 			return NULL;
-		TRY(lab_try(&judging->lab, &proposal->claim, &proposal->proof));
-		if (!proposal->proof.mended)
-			TRY(try_exclusive(judging, proposal));
-		if (!proposal->proof.mended && proposal->gaps)
-			TRY(try_lingering(judging, proposal));
+		TRY(variants_try(&judging->lab, proposal));
 	}
 	return NULL;
 }
 
-/* The order turned round: the late step waits until the early one is not done any more. */
-static struct claim turned(const struct evidence *evidence, const struct proposal *proposal)
-{
-	const struct claim *claim = &proposal->claim;
-	const struct claim_parts parts = { .items = { proposal->parts.items[1], proposal->parts.items[0] },
-					   .n = 2 };
-	struct claim other = { .kind = CLAIM_ORDER_LAST, .nsteps = 2, .nroles = 2 };
-
-	other.steps[0] = claim->steps[1];
-	other.steps[1] = claim->steps[0];
-	other.steps[0].role = 0;
-	other.steps[1].role = 1;
-	claim_find_doors(evidence->run, evidence->atlas, &parts, &other);
-	return other;
-}
-
-/* SUPPRESS, the check of atomicity and order: when either order avoids the failure, none is meant. */
+/* An order that mends the program either way round is none that is meant. */
 static struct error *try_turned(struct judging *judging)
 {
 	for (size_t i = 0, n = 0; i < judging->proposals.n && n < PROVEN_MOST && !lab_is_over(&judging->lab);
 	     i++) {
 		struct proposal *proposal = &judging->proposals.items[i];
-		struct proof proof;
 
 		if (!claim_is_order(&proposal->claim) || !proposal->proof.mended || proposal->proof.turned)
 			continue;
-		proposal->proof.turned = true;
-		struct claim other = turned(&judging->evidence, proposal);
-
-		TRY(lab_try(&judging->lab, &other, &proof));
-		if (proof.mended && !proof.along.given_up)
-			proposal->proof.mended = proposal->proof.clean = false;
-		else
-			n++;
+		TRY(variants_try_turned(&judging->evidence, &judging->lab, proposal));
+		n += proposal->proof.mended;
 	}
 	return NULL;
 }

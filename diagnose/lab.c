@@ -108,10 +108,8 @@ static enum verdict verdict_of(const struct lab *lab, const struct claim *claim,
 	/* What is meant can be kept: hardly anybody who waits has to be let go. */
 	bool kept = trials_are_kept(&proof->near) && trials_are_kept(&proof->any);
 
-	/* Who waited for whom when it failed is the failure itself: it need not be brought about to be shown. */
-	bool seen = claim->kind == CLAIM_LOCKS || claim->kind == CLAIM_MISSED;
-
-	if (failed == 0 && (forced || seen) && kept)
+	/* What was seen need not be brought about to be shown. */
+	if (failed == 0 && (forced || claim_is_waiting(claim)) && kept)
 		return VERDICT_PROVEN;
 	/* Waiting until all others are done is much more than an order: alone it shows nothing. */
 	return claim->kind == CLAIM_ORDER_LAST ? VERDICT_GUESS : VERDICT_LIKELY;

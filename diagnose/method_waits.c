@@ -10,6 +10,9 @@
 
 /* A hang without a cycle and without a missed signal has its reason elsewhere. */
 #define SCORE_OF_A_HANG 0.3
+/* Whoever took a signal may have been the one that it was meant for. */
+#define SCORE_OF_A_TAKEN_SIGNAL 0.5
+#define TAKEN_MOST 4u /* signals of one condition variable that are told together: a claim has six steps */
 /* Where a program crashes is seen; why is not. */
 #define SCORE_OF_A_CRASH 0.5
 
@@ -42,7 +45,7 @@ static bool in_cycle(const struct schedule *schedule, uint32_t thread)
 	for (size_t steps = 0; steps <= schedule->nwaits; steps++) {
 		const struct schedule_wait *wait = wait_of(schedule, now);
 
-		if (!wait || wait->holder == THREAD_NONE ||
+		if (!wait || wait->holder == THREAD_NONE || wait->fork_site ||
 		    !(is_lock(wait->kind) || wait->kind == WAITING_JOIN))
 			return false;
 		now = wait->holder;
@@ -197,6 +200,47 @@ static bool tell_missed(struct diagnosis *diagnosis, struct opinion *opinion)
 	return told;
 }
 
+/* Of waits at one condition variable: the signals that woke others meanwhile, and the first of the waits. */
+static void tell_taken_at(struct diagnosis *diagnosis, struct opinion *opinion,
+			  const struct schedule_wait *const *waits, size_t n)
+{
+	struct finding *finding =
+		add_finding(diagnosis, opinion, FINDING_LOST_WAKEUP, SCORE_OF_A_TAKEN_SIGNAL);
+
+	for (size_t i = n; i-- > 0;)
+		add_call(diagnosis, finding, waits[i]->taken_thread, "signal", waits[i]->taken_site, false);
+	add_call(diagnosis, finding, waits[0]->taker_thread, "woken", waits[0]->taker_site, false);
+	add_call(diagnosis, finding, waits[0]->thread, "wait", waits[0]->site, true);
+	diagnosis_tell(finding, TOLD_SIGNAL_TAKEN, waits[0]->taker_thread, waits[0]->thread);
+}
+
+/* The signals of which waiting threads saw that others took them, each alone, and all of one condition variable. */
+static void tell_taken(struct diagnosis *diagnosis, struct opinion *opinion)
+{
+	const struct schedule *schedule = schedule_of(diagnosis);
+
+	for (size_t i = 0; i < schedule->nwaits; i++) {
+		const struct schedule_wait *waits[TAKEN_MOST];
+		bool first = true;
+		size_t n = 0;
+
+		for (size_t j = 0; j < schedule->nwaits; j++) {
+			const struct schedule_wait *wait = &schedule->waits[j];
+			bool before = !wait->taken_site || wait->address != schedule->waits[i].address;
+
+			first &= before || j >= i;
+			for (size_t k = 0; k < n; k++)
+				before |= waits[k]->taken_site == wait->taken_site;
+			if (!before && n < TAKEN_MOST)
+				waits[n++] = wait;
+		}
+		for (size_t j = 0; j < n && first; j++)
+			tell_taken_at(diagnosis, opinion, &waits[j], 1);
+		if (n > 1 && first)
+			tell_taken_at(diagnosis, opinion, waits, n);
+	}
+}
+
 /* A thread waits for another's doing while it has a lock that a third waits for. */
 static bool tell_kept_lock(struct diagnosis *diagnosis, struct opinion *opinion)
 {
@@ -205,7 +249,8 @@ static bool tell_kept_lock(struct diagnosis *diagnosis, struct opinion *opinion)
 	for (size_t i = 0; i < schedule->nwaits; i++) {
 		const struct schedule_wait *blocked = &schedule->waits[i];
 		const struct schedule_wait *keeper =
-			is_lock(blocked->kind) && blocked->holder != THREAD_NONE && blocked->holder_site
+			is_lock(blocked->kind) && blocked->holder != THREAD_NONE && blocked->holder_site &&
+					!blocked->fork_site
 				? wait_of(schedule, blocked->holder)
 				: NULL;
 
@@ -222,6 +267,27 @@ static bool tell_kept_lock(struct diagnosis *diagnosis, struct opinion *opinion)
 	return false;
 }
 
+/* The child of a fork waits for its copy of a lock that another thread held when it was made. */
+static bool tell_copied_lock(struct diagnosis *diagnosis, struct opinion *opinion)
+{
+	const struct schedule *schedule = schedule_of(diagnosis);
+
+	for (size_t i = 0; i < schedule->nwaits; i++) {
+		const struct schedule_wait *wait = &schedule->waits[i];
+
+		if (!wait->fork_site)
+			continue;
+		struct finding *finding = add_finding(diagnosis, opinion, FINDING_DEADLOCK, 1);
+
+		add_call(diagnosis, finding, wait->holder, "lock", wait->holder_site, false);
+		add_call(diagnosis, finding, wait->thread, "fork", wait->fork_site, false);
+		add_call(diagnosis, finding, wait->thread, "lock", wait->site, true);
+		diagnosis_tell(finding, TOLD_LOCK_COPIED, wait->thread, wait->holder);
+		return true;
+	}
+	return false;
+}
+
 /* A thread waits for a lock of one that has ended: everybody who lives waits. */
 static bool tell_left_lock(struct diagnosis *diagnosis, struct opinion *opinion)
 {
@@ -231,7 +297,7 @@ static bool tell_left_lock(struct diagnosis *diagnosis, struct opinion *opinion)
 		const struct schedule_wait *blocked = &schedule->waits[i];
 
 		if (!is_lock(blocked->kind) || blocked->holder == THREAD_NONE || !blocked->holder_site ||
-		    wait_of(schedule, blocked->holder))
+		    blocked->fork_site || wait_of(schedule, blocked->holder))
 			continue;
 		struct finding *finding = add_finding(diagnosis, opinion, FINDING_DEADLOCK, 1);
 
@@ -268,9 +334,10 @@ static struct error *ask_waits(struct diagnosis *diagnosis, struct opinion *opin
 	else if (schedule->nwaits) {
 		/* Both may hold; the experiment on the signal tells which it was. */
 		bool missed = tell_missed(diagnosis, opinion), kept = tell_kept_lock(diagnosis, opinion),
-		     left = tell_left_lock(diagnosis, opinion);
+		     left = tell_left_lock(diagnosis, opinion), copied = tell_copied_lock(diagnosis, opinion);
 
-		if (!missed && !kept && !left)
+		tell_taken(diagnosis, opinion);
+		if (!missed && !kept && !left && !copied)
 			tell_hang(diagnosis, opinion);
 	}
 	return NULL;

@@ -305,7 +305,20 @@ struct area_wait {
 	uint32_t holder;       /* thread that has it, AREA_THREAD_GONE = none known */
 	uint64_t holder_site;  /* id of the call by which the holder got it */
 	uint64_t missed_site;  /* WAIT_CONDITION: the last signal that came when nobody waited, 0 = none */
-	uint32_t missed_thread, reserved;
+	uint64_t taken_site;   /* WAIT_CONDITION: the last signal that woke another meanwhile, 0 = none, */
+	uint64_t taker_site;   /* and the wait from which that one was woken */
+	uint64_t fork_site;    /* it is the child of this fork, which copied the holder's lock; 0 = not */
+	uint32_t missed_thread, taken_thread; /* who gave these signals, */
+	uint32_t taker_thread, reserved;      /* and who took the second */
+};
+
+/* A child of a fork that waits for ever. It counts when `state` is AREA_VALID. */
+#define AREA_STUCK 8u
+#define AREA_WAITS (AREA_SLOTS + AREA_STUCK)
+struct area_stuck {
+	uint32_t state;
+	int32_t pid;
+	struct area_wait wait;
 };
 
 /* A controlled process that cannot or must not go on ends with this status; `end` says why. */
@@ -345,7 +358,9 @@ struct area_schedule {
 	uint32_t claimed;          /* by the process that is controlled, on the binary loom */
 	struct claim_counts claim; /* what became of control.claim */
 	struct area_fault fault;
-	struct area_wait waits[AREA_SLOTS];
+	uint32_t nstuck, reserved_stuck; /* may exceed the array */
+	struct area_stuck stuck[AREA_STUCK];
+	struct area_wait waits[AREA_WAITS];
 	char uncontrolled[AREA_UNCONTROLLED_BYTES]; /* what was not under control, one name per line */
 	uint64_t sites[AREA_POINT_SITES]; /* ids in rising order: accesses there are always points */
 	struct area_turn turns[AREA_TURNS];

@@ -61,7 +61,7 @@ static struct error *take_sites(int fd, const struct area_control *control, stru
 
 static void take_waits(const struct area_schedule *from, struct schedule *out)
 {
-	size_t n = from->nwaits < AREA_SLOTS ? from->nwaits : AREA_SLOTS;
+	size_t n = from->nwaits < AREA_WAITS ? from->nwaits : AREA_WAITS;
 
 	out->waits = memory_alloc(n * sizeof *out->waits);
 	for (size_t i = 0; i < n; i++) {
@@ -79,6 +79,11 @@ static void take_waits(const struct area_schedule *from, struct schedule *out)
 			.holder_site = wait->holder_site,
 			.missed_site = wait->missed_site,
 			.missed_thread = wait->missed_thread,
+			.fork_site = wait->fork_site,
+			.taken_site = wait->taken_site,
+			.taken_thread = wait->taken_thread,
+			.taker_site = wait->taker_site,
+			.taker_thread = wait->taker_thread,
 		};
 	}
 }
@@ -108,7 +113,7 @@ static struct error *read_front(int fd, struct area_schedule *front)
 	const uint64_t names = offsetof(struct area_schedule, uncontrolled);
 
 	TRY(harvest_read(fd, AREA_SCHEDULE_OFFSET, front, NUMBERS_BYTES));
-	uint32_t waits = front->nwaits < AREA_SLOTS ? front->nwaits : AREA_SLOTS;
+	uint32_t waits = front->nwaits < AREA_WAITS ? front->nwaits : AREA_WAITS;
 
 	TRY(harvest_read(fd, AREA_SCHEDULE_OFFSET + NUMBERS_BYTES, front->waits,
 			 waits * sizeof *front->waits));

@@ -266,7 +266,7 @@ static void find_extents(const struct reuse *reuse, struct extents *extents)
 		extend_process(extents, process_of(reuse, i), AREA_PROCESS_OFFSET(i));
 	extend(extents, AREA_SCHEDULE_OFFSET,
 	       offsetof(struct area_schedule, waits) +
-		       sizeof *schedule->waits * least(schedule->nwaits, AREA_SLOTS));
+		       sizeof *schedule->waits * least(schedule->nwaits, AREA_WAITS));
 	extend(extents, AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, uncontrolled),
 	       strnlen(schedule->uncontrolled, AREA_UNCONTROLLED_BYTES));
 	extend(extents, AREA_SCHEDULE_OFFSET + offsetof(struct area_schedule, turns),

@@ -25,7 +25,7 @@ bool claim_is_sound(const struct claim *claim)
 	    claim->nroles > CLAIM_ROLES || claim->steps[0].role != 0 ||
 	    (claim_is_order(claim) && (claim->nsteps != 2 || claim->nroles != 2)) ||
 	    (claim->kind == CLAIM_LOOK_AGAIN && (claim->nsteps != 2 || claim->nroles != 1)) ||
-	    (claim->kind == CLAIM_MISSED && claim->nroles != 2))
+	    ((claim->kind == CLAIM_MISSED || claim->kind == CLAIM_TAKEN) && claim->nroles != 2))
 		return false;
 	for (uint32_t i = 0; i < claim->nsteps; i++) {
 		if (!step_is_sound(claim, &claim->steps[i]))

@@ -28,6 +28,7 @@ enum claim_kind {
 	CLAIM_LOOK_AGAIN, /* a thread that read (first step) and waited (second) goes on without reading again */
 	CLAIM_LOCKS,      /* roles take locks in a circle: the first step of each takes its first one */
 	CLAIM_MISSED, /* a signal (the last step but one) comes before the wait (the last) that it was meant for */
+	CLAIM_TAKEN, /* signals (all steps but the last) wake one thread, and not the one whose wait is the last step */
 	CLAIM_KINDS
 };
 
@@ -91,6 +92,12 @@ struct claim_counts {
 static inline bool claim_is_order(const struct claim *claim)
 {
 	return claim->kind >= CLAIM_ORDER && claim->kind <= CLAIM_ORDER_ONCE;
+}
+
+/* Is it how the threads wait that cannot go on? Whoever waited for whom was seen then: it is the failure itself. */
+static inline bool claim_is_waiting(const struct claim *claim)
+{
+	return claim->kind == CLAIM_LOCKS || claim->kind == CLAIM_MISSED || claim->kind == CLAIM_TAKEN;
 }
 
 /* Is what it claims to be kept from happening? */

@@ -17,9 +17,9 @@
 #define VERSION 2
 #define MOST_BYTES ((size_t)1 << 16)
 
-static const char *const kinds[CLAIM_KINDS] = { "none",       "atomic",     "order",
-						"order-each", "order-last", "order-once",
-						"look-again", "locks",      "missed-signal" };
+static const char *const kinds[CLAIM_KINDS] = { "none",          "atomic",      "order",      "order-each",
+						"order-last",    "order-once",  "look-again", "locks",
+						"missed-signal", "taken-signal" };
 static const char *const uses[CLAIM_USES] = { "none", "forbid", "force", "others-first", "group-first" };
 
 static void put_sites(FILE *out, const uint64_t *sites, uint32_t n)
@@ -196,8 +196,7 @@ static struct error *get_line(const struct text *text, char *line, struct claim 
 		return get_name(line, kinds, CLAIM_KINDS, &out->kind)
 			       ? NULL
 			       : wrong(text, "kinds are atomic, order, order-each, order-last, order-once, "
-					     "look-again, "
-					     "locks and missed-signal");
+					     "look-again, locks, missed-signal and taken-signal");
 	if (!strcmp(word, "use"))
 		return get_name(line, uses, CLAIM_USES, &out->use)
 			       ? NULL

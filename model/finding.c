@@ -104,6 +104,14 @@ bool finding_has_calls(const struct finding *finding)
 	return false;
 }
 
+bool finding_taken_signal(const struct finding *finding)
+{
+	size_t n = finding->accesses.n;
+
+	return finding->class == FINDING_LOST_WAKEUP && n >= 3 && finding->accesses.items[n - 2].role &&
+	       !strcmp(finding->accesses.items[n - 2].role, "woken");
+}
+
 void finding_add_variable(struct finding *finding, const char *name)
 {
 	if (!*name)

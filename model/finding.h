@@ -47,8 +47,9 @@ struct finding_access {
 	char *file, *function, *variable; /* never NULL, may be "" */
 	char *through;                    /* what of a system header was called there; never NULL */
 	uint32_t line, column;
-	bool missing;     /* the failed run ended before it was done */
-	const char *role; /* of a call: "lock", "wait", "signal"; NULL for a plain access. A constant */
+	bool missing; /* the failed run ended before it was done */
+	const char
+		*role; /* of a call: "lock", "wait", "signal", "woken"; NULL for a plain access. A constant */
 	bool locks_known;
 	VEC(struct finding_lock) locks; /* held, in the order in which they were taken */
 };
@@ -107,6 +108,8 @@ const char *finding_verb(const struct finding_access *access); /* "read", "write
 void finding_settle(struct finding *finding);
 /* Does it hold calls that synchronise? */
 bool finding_has_calls(const struct finding *finding);
+/* Is it a signal that woke another thread than the one that needed it? Signals, who was woken, who waits on. */
+bool finding_taken_signal(const struct finding *finding);
 /* Adds a name unless it is empty or there already. */
 void finding_add_variable(struct finding *finding, const char *name);
 

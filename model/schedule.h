@@ -77,6 +77,11 @@ struct schedule_wait {
 	uint64_t holder_site;   /* id of the call by which it got it */
 	uint64_t missed_site;   /* the last signal that came when nobody waited, 0 = none */
 	uint32_t missed_thread; /* who gave it */
+	uint64_t fork_site;     /* it is the child of this fork, which copied the holder's lock; 0 = not */
+	uint64_t taken_site;    /* the last signal while it waited that woke another, 0 = none, */
+	uint32_t taken_thread;  /* who gave it, */
+	uint64_t taker_site;    /* the wait from which that one was woken, */
+	uint32_t taker_thread;  /* and who that was */
 };
 
 /* The access that does not keep to a heap block, with which a run ended. Sites are ids, 0 = not known;

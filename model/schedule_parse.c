@@ -169,7 +169,8 @@ static bool get_turn(struct text *text, struct schedule_turn *turn)
 	turn->wake = !strcmp(word, "wakes");
 	if (turn->wake)
 		return true;
-	if (!number_of(word, UINT64_MAX, &turn->points) || !get_name(text, schedule_stops, STOP_YIELDED + 1, &stop) ||
+	if (!number_of(word, UINT64_MAX, &turn->points) ||
+	    !get_name(text, schedule_stops, STOP_YIELDED + 1, &stop) ||
 	    !get_number(text, UINT64_MAX, &turn->site))
 		return false;
 	turn->stop = (enum schedule_stop)stop;
@@ -200,7 +201,8 @@ static bool get_wait(struct text *text, struct schedule_wait *wait)
 {
 	unsigned kind;
 
-	if (!get_u32(text, MOST_THREADS, &wait->thread) || !get_name(text, schedule_waits, WAITING_KINDS, &kind))
+	if (!get_u32(text, MOST_THREADS, &wait->thread) ||
+	    !get_name(text, schedule_waits, WAITING_KINDS, &kind))
 		return false;
 	wait->kind = (enum schedule_waiting)kind;
 	return is_word(text, "object") && get_u32(text, UINT32_MAX, &wait->object) && is_word(text, "site") &&
@@ -334,7 +336,8 @@ static struct error *get_title(struct text *text, struct schedule *out)
 	uint64_t version;
 
 	if (!next_line(text) || !is_word(text, "unsnarl") || !is_word(text, "schedule"))
-		return error_new("%s is not a schedule of unsnarl: it does not begin with \"" SCHEDULE_TITLE "\"",
+		return error_new("%s is not a schedule of unsnarl: it does not begin with \"" SCHEDULE_TITLE
+				 "\"",
 				 text->name);
 	if (!get_number(text, UINT64_MAX, &version) || version == 0)
 		return wrong(text, "no version");
@@ -351,7 +354,8 @@ static bool get_fault(struct text *text, struct schedule_fault *fault)
 	unsigned kind;
 	uint64_t offset;
 
-	if (!get_name(text, schedule_faults, MEMORY_FAULTS, &kind) || !get_u32(text, MOST_THREADS, &fault->thread))
+	if (!get_name(text, schedule_faults, MEMORY_FAULTS, &kind) ||
+	    !get_u32(text, MOST_THREADS, &fault->thread))
 		return false;
 	fault->kind = (enum memory_fault)kind;
 	fault->write = is_word(text, "write");
@@ -367,6 +371,23 @@ static bool get_fault(struct text *text, struct schedule_fault *fault)
 	       is_word(text, "born") && get_thread(text, &fault->born_thread) &&
 	       get_number(text, UINT64_MAX, &fault->born_site) && is_word(text, "freed") &&
 	       get_thread(text, &fault->freed_thread) && get_number(text, UINT64_MAX, &fault->freed_site);
+}
+
+/* More of one of the waits that came before. */
+static bool get_more(struct reading *reading, bool forked)
+{
+	struct text *text = &reading->text;
+	uint64_t i;
+
+	if (!reading->waits.n || !get_number(text, reading->waits.n - 1, &i))
+		return false;
+	struct schedule_wait *wait = &reading->waits.items[i];
+
+	if (forked)
+		return is_word(text, "site") && get_number(text, UINT64_MAX, &wait->fork_site);
+	return is_word(text, "signal") && get_thread(text, &wait->taken_thread) &&
+	       get_number(text, UINT64_MAX, &wait->taken_site) && is_word(text, "by") &&
+	       get_thread(text, &wait->taker_thread) && get_number(text, UINT64_MAX, &wait->taker_site);
 }
 
 static struct error *get_all(struct reading *reading, struct schedule *out)
@@ -387,8 +408,10 @@ static struct error *get_all(struct reading *reading, struct schedule *out)
 			TRY(get_waits(reading));
 		else if (!strcmp(key, "sites") && !reading->sites.n)
 			TRY(get_sites(reading));
-		else if (!strcmp(key, "fault") ? !get_fault(text, &out->fault)
-					       : !get_field(reading, key, out))
+		else if (!strcmp(key, "fault")    ? !get_fault(text, &out->fault)
+			 : !strcmp(key, "forked") ? !get_more(reading, true)
+			 : !strcmp(key, "taken")  ? !get_more(reading, false)
+						  : !get_field(reading, key, out))
 			return wrong(text, "a field that is not known or has no such value");
 	}
 	if (!reading->hashed || reading->hash != schedule_hash(reading->turns.items, reading->turns.n))

@@ -102,6 +102,24 @@ static void put_fault(FILE *out, const struct schedule_fault *fault, schedule_lo
 	putc('\n', out);
 }
 
+/* Only for threads that are children of a fork, and those that saw another take a signal. */
+static void put_more(FILE *out, const struct schedule *schedule, schedule_lookup *find, void *context)
+{
+	for (size_t i = 0; i < schedule->nwaits; i++) {
+		const struct schedule_wait *wait = &schedule->waits[i];
+
+		if (wait->fork_site)
+			fprintf(out, "forked %zu site 0x%" PRIx64 "\n", i, wait->fork_site);
+		if (!wait->taken_site)
+			continue;
+		fprintf(out, "taken %zu signal %" PRId64 " 0x%" PRIx64 " by %" PRId64 " 0x%" PRIx64, i,
+			thread_or_none(wait->taken_thread), wait->taken_site,
+			thread_or_none(wait->taker_thread), wait->taker_site);
+		put_place(out, find ? find(context, wait->taken_site) : NULL);
+		putc('\n', out);
+	}
+}
+
 void schedule_write(FILE *out, const struct schedule *schedule, schedule_lookup *find, void *context)
 {
 	put_head(out, schedule);
@@ -135,6 +153,7 @@ void schedule_write(FILE *out, const struct schedule *schedule, schedule_lookup 
 		put_place(out, find && wait->site ? find(context, wait->site) : NULL);
 		putc('\n', out);
 	}
+	put_more(out, schedule, find, context);
 	put_fault(out, &schedule->fault, find, context);
 	fprintf(out, "end\n");
 }

@@ -209,6 +209,8 @@ static char *by_shape(const struct finding *finding)
 					     "that library, or wait with a mutex and a condition variable.",
 					     finding->accesses.items[0].through,
 					     finding->accesses.items[1].through);
+		if (finding_taken_signal(finding))
+			return advice_on_taken_signal(finding);
 		return memory_string("Check the condition and wait under one mutex, in a while loop, and "
 				     "change the condition under that mutex before signalling.");
 	case FINDING_MEMORY:

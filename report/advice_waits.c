@@ -94,8 +94,75 @@ static char *with_lock(const struct finding *finding, const struct finding_acces
 		"at once (std::scoped_lock) or try the second one and give the first back.");
 }
 
+/* The call that wakes all instead of one. */
+static const char *broadcast_for(const char *call)
+{
+	return strstr(call, "notify") ? "notify_all"
+	       : strstr(call, "cnd_") ? "cnd_broadcast"
+				      : "pthread_cond_broadcast";
+}
+
+static char *signals(const struct finding *finding, size_t n)
+{
+	char *text = memory_string("");
+
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ char *where = place(&finding->accesses.items[i]);
+		char *longer = memory_format("%s%s%s", text, i ? " and " : "", where);
+
+		cleanup_free(&text);
+		text = longer;
+	}
+	return text;
+}
+
+char *advice_on_taken_signal(const struct finding *finding)
+{
+	size_t n = finding->accesses.n - 2;
+	const struct finding_access *accesses = finding->accesses.items, *taker = &accesses[n],
+				    *stuck = &accesses[n + 1];
+	_cleanup_free_ char *where = signals(finding, n), *one = place(taker), *other = place(stuck);
+	const char *name = *accesses->variable ? accesses->variable : "the signal";
+	const char *all = broadcast_for(name);
+
+	if (strcmp(one, other))
+		return memory_format("Call %s instead of %s at %s: threads wait there for different things "
+				     "(%s, %s), and a signal wakes one of them, whichever it is. A condition "
+				     "variable of its own for each of these does as well.",
+				     all, name, where, one, other);
+	return memory_format(
+		"Call %s instead of %s at %s: several threads wait at %s, and a signal wakes one "
+		"of them, whichever it is. One signal is enough only where any one of them will "
+		"do, and then one for each thing that is added.",
+		all, name, where, one);
+}
+
+/* The call with which the child began that waits; NULL: it is no such deadlock. */
+static const struct finding_access *fork_of(const struct finding *finding)
+{
+	for (size_t i = 0; i < finding->accesses.n; i++)
+		if (finding->accesses.items[i].role && !strcmp(finding->accesses.items[i].role, "fork"))
+			return &finding->accesses.items[i];
+	return NULL;
+}
+
+static char *after_fork(const struct finding_access *fork)
+{
+	_cleanup_free_ char *where = place(fork);
+
+	return memory_format(
+		"Between the fork at %s and an exec the child may call nothing that takes a lock. Or "
+		"take the lock before the fork and give it back behind it, in parent and child: "
+		"pthread_atfork has a handler for each.",
+		where);
+}
+
 char *advice_on_waits(const struct finding *finding)
 {
+	const struct finding_access *fork = fork_of(finding);
+
+	if (fork)
+		return after_fork(fork);
 	const struct finding_access *held = first_held(finding);
 
 	return held ? with_lock(finding, held) : without_lock(finding);

@@ -80,6 +80,11 @@ static char *summary_of(enum diagnosis_told told, uint32_t one, uint32_t other)
 			"T%u signals before T%u waits; then T%u waits for a signal that never comes "
 			"again.",
 			one, other, other);
+	case TOLD_SIGNAL_TAKEN:
+		return memory_format(
+			"A signal wakes only one of the threads that wait: T%u takes it, and T%u "
+			"waits for one that never comes again.",
+			one, other);
 	case TOLD_LOCK_KEPT:
 		return memory_format("T%u waits to be woken while it has a lock, and T%u waits for that "
 				     "lock: nobody is left who could wake it.",
@@ -88,6 +93,11 @@ static char *summary_of(enum diagnosis_told told, uint32_t one, uint32_t other)
 		return memory_format(
 			"T%u has ended and not given a lock back that it took; T%u waits for it.", one,
 			other);
+	case TOLD_LOCK_COPIED:
+		return memory_format(
+			"T%u is the child of a fork and waits for a lock that T%u of its parent held at "
+			"that moment: T%u is not in the child, so nobody there ever gives it back.",
+			one, other, other);
 	case TOLD_WOKEN_FOR_NONE:
 	case TOLD_WOKEN_TOO_LATE:
 		return memory_format("T%u waited because of what it had read, was woken, and went on "
@@ -119,8 +129,12 @@ static const char *evidence_of(enum diagnosis_told told)
 		return "The cycle was there when the run could not go on.";
 	case TOLD_SIGNAL_MISSED:
 		return "The signal was given and the wait was open when the run could not go on.";
+	case TOLD_SIGNAL_TAKEN:
+		return "Both waited there when the signal was given, and one still when the run could not go "
+		       "on.";
 	case TOLD_LOCK_KEPT:
 	case TOLD_LOCK_LEFT:
+	case TOLD_LOCK_COPIED:
 		return "So it was when the run could not go on.";
 	case TOLD_WOKEN_FOR_NONE:
 		return "Nobody wrote there while it waited.";

@@ -40,8 +40,10 @@ enum diagnosis_told {
 	TOLD_LOCK_CYCLE,     /* `one` threads take part */
 	TOLD_JOIN_CYCLE,     /* the same, and one of them waits for the end of another */
 	TOLD_SIGNAL_MISSED,  /* `one` signals, then `other` waits */
+	TOLD_SIGNAL_TAKEN,   /* a signal wakes `one`, and `other` waits on */
 	TOLD_LOCK_KEPT,      /* `one` waits to be woken with a lock that `other` waits for */
 	TOLD_LOCK_LEFT,      /* `one` has ended with a lock that `other` waits for */
+	TOLD_LOCK_COPIED,    /* `one` is the child of a fork, and `other` of its parent had the lock then */
 	TOLD_HANG,           /* none of these */
 	TOLD_WOKEN_FOR_NONE, /* `one` was woken, did not look again, and nobody had changed anything */
 	TOLD_WOKEN_TOO_LATE, /* the same, and others were quicker */

@@ -25,6 +25,9 @@ static const char *fix_words(const struct claim *claim)
 		return "When it looks again, and waits on if nothing has changed,";
 	if (claim->kind == CLAIM_MISSED)
 		return "With the signal kept for who comes too late";
+	if (claim->kind == CLAIM_TAKEN)
+		return claim->nsteps > 2 ? "With these signals made broadcasts"
+					 : "With this signal made a broadcast";
 	if (claim->kind == CLAIM_LOCKS)
 		return "With only one thread at a time between these locks";
 	if (claim->kind != CLAIM_ORDER_LAST)
@@ -35,10 +38,16 @@ static const char *fix_words(const struct claim *claim)
 }
 
 /* What came of forcing it. */
-static char *forced_words(const struct claim *claim, const struct trials_counts *forced)
+static char *forced_words(const struct cause *cause)
 {
+	const struct claim *claim = &cause->claim;
+	const struct trials_counts *forced = &cause->proof.forced;
 	uint64_t failed = forced->failed + forced->other;
 
+	/* Where forcing shows nothing, what was seen does. */
+	if (claim_is_waiting(claim) && cause->finding->evidence &&
+	    (!failed || (claim->kind == CLAIM_TAKEN && !forced->failed_occurred)))
+		return memory_string(cause->finding->evidence);
 	if (!forced->runs)
 		return memory_string("There was no time to force it.");
 	/* Threads that wait for each other never come to their last step. */
@@ -46,6 +55,12 @@ static char *forced_words(const struct claim *claim, const struct trials_counts 
 
 	if (!forced->occurred && (shows || !failed))
 		return memory_string("It could not be forced.");
+	/* Forbidding it mends the program all the same: something that comes with it is needed, too. */
+	if (forced->occurred && !forced->failed_occurred)
+		return memory_format(
+			"Forced it came about in %llu of %llu runs and fails in none of these: by "
+			"itself it is not enough.",
+			(unsigned long long)forced->occurred, (unsigned long long)forced->runs);
 	if (forced->occurred && forced->occurred < forced->runs)
 		return memory_format("Forced it came about in %llu of %llu runs and fails in %llu of these.",
 				     (unsigned long long)forced->occurred, (unsigned long long)forced->runs,
@@ -76,7 +91,7 @@ char *proof_words(const struct causes *causes, const struct cause *cause)
 	uint64_t runs = trials_kept(&proof->any) + trials_kept(&proof->near),
 		 before = usual->runs + near->runs;
 	const char *fix = fix_words(&cause->claim);
-	_cleanup_free_ char *forced = forced_words(&cause->claim, &proof->forced);
+	_cleanup_free_ char *forced = forced_words(cause);
 	_cleanup_free_ char *forbidden =
 		share(trials_failed(&proof->any) + trials_failed(&proof->near), runs);
 	_cleanup_free_ char *let_go = let_go_words(proof, runs);

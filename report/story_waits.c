@@ -47,11 +47,19 @@ static void print_wait(const struct story *story, const struct schedule_wait *wa
 		fprintf(out, "  T%u waits for %s %u at %s\n", wait->thread, schedule_waiting_name(wait->kind),
 			wait->object, where);
 	story_print_line(story, wait->site, out);
+	if (wait->fork_site) {
+		_cleanup_free_ char *fork = story_place(story, wait->fork_site);
+
+		fprintf(out, "     it is the child of the fork at %s\n", fork);
+	}
 	if (wait->holder != THREAD_NONE) {
 		_cleanup_free_ char *since = story_place(story, wait->holder_site);
 
 		if (wait->kind == WAITING_JOIN)
 			fprintf(out, "     which is T%u\n", wait->holder);
+		else if (wait->fork_site)
+			fprintf(out, "     which T%u of the parent had then, since %s\n", wait->holder,
+				since);
 		else
 			fprintf(out, "     which T%u has had since %s\n", wait->holder, since);
 		if (wait->kind != WAITING_JOIN)
@@ -63,6 +71,14 @@ static void print_wait(const struct story *story, const struct schedule_wait *wa
 		fprintf(out, "     the signal came before, when nobody waited: T%u at %s\n",
 			wait->missed_thread, signal);
 		story_print_line(story, wait->missed_site, out);
+	}
+	if (wait->taken_site) {
+		_cleanup_free_ char *signal = story_place(story, wait->taken_site);
+		_cleanup_free_ char *taker = story_place(story, wait->taker_site);
+
+		fprintf(out, "     the last signal that came meanwhile, by T%u at %s,\n     woke T%u at %s\n",
+			wait->taken_thread, signal, wait->taker_thread, taker);
+		story_print_line(story, wait->taken_site, out);
 	}
 }
 

@@ -10,6 +10,9 @@
 #include "store/codec.h"
 
 #define KINDS 6u /* of turns: five ways to stop, and wake-ups */
+/* Added to the kind of a wait: */
+#define WAITING_TAKEN 64u   /* another took a signal, and four numbers more follow; */
+#define WAITING_FORKED 128u /* it is the child of a fork, and the call follows */
 
 static unsigned kind_of(const struct schedule_turn *turn)
 {
@@ -59,20 +62,33 @@ static bool get_sites(struct reader *reader, struct schedule_turn *turns, size_t
 
 static void put_wait(struct bytes *out, const struct schedule_wait *wait)
 {
-	const uint64_t numbers[] = { wait->thread, wait->kind,          wait->object,
-				     wait->holder, wait->missed_thread, wait->address,
-				     wait->site,   wait->holder_site,   wait->missed_site };
+	bool taken = wait->taken_site;
+	uint64_t kind = wait->kind | (taken ? WAITING_TAKEN : 0) | (wait->fork_site ? WAITING_FORKED : 0);
+	const uint64_t numbers[] = { wait->thread,        kind,
+				     wait->object,        wait->holder,
+				     wait->missed_thread, wait->address,
+				     wait->site,          wait->holder_site,
+				     wait->missed_site,   wait->taken_site,
+				     wait->taken_thread,  wait->taker_site,
+				     wait->taker_thread };
 
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+	for (size_t i = 0; i < (taken ? 13 : 9); i++)
 		varint_put(out, numbers[i]);
+	if (wait->fork_site)
+		varint_put(out, wait->fork_site);
 }
 
 static bool get_wait(struct reader *reader, struct schedule_wait *wait)
 {
-	uint64_t numbers[9];
+	uint64_t numbers[13] = { 0 };
 
 	for (size_t i = 0; i < 9; i++)
 		numbers[i] = varint_get(reader);
+	for (size_t i = 9; i < 13 && numbers[1] & WAITING_TAKEN; i++)
+		numbers[i] = varint_get(reader);
+	uint64_t fork_site = numbers[1] & WAITING_FORKED ? varint_get(reader) : 0;
+
+	numbers[1] &= ~(uint64_t)(WAITING_TAKEN | WAITING_FORKED);
 	*wait = (struct schedule_wait){
 		.thread = (uint32_t)numbers[0],
 		.kind = (enum schedule_waiting)numbers[1],
@@ -83,10 +99,17 @@ static bool get_wait(struct reader *reader, struct schedule_wait *wait)
 		.site = numbers[6],
 		.holder_site = numbers[7],
 		.missed_site = numbers[8],
+		.fork_site = fork_site,
+		.taken_site = numbers[9],
+		.taken_thread = (uint32_t)numbers[10],
+		.taker_site = numbers[11],
+		.taker_thread = (uint32_t)numbers[12],
 	};
 	for (size_t i = 0; i < 5; i++)
 		if (numbers[i] > UINT32_MAX)
 			return false;
+	if (numbers[10] > UINT32_MAX || numbers[12] > UINT32_MAX)
+		return false;
 	return !reader->bad && numbers[1] < WAITING_KINDS;
 }
 

@@ -13,15 +13,12 @@
 #include <string.h>
 
 #include "diagnose/causes.h"
+#include "tests/few_sites.h"
 
 enum { CELL, COUNT }; /* what is accessed */
 enum { LOOK, OTHER_COUNT, OTHER_CELL, READ_COUNT, WRITE_COUNT, WRITE_CELL, EVENTS };
 
-static char name[] = "queue.c", cell[] = "cell", count[] = "count";
-static struct site sites[EVENTS];
-static const struct site *numbered[EVENTS];
-static struct unit unit = { .sites = sites, .nsites = EVENTS };
-static struct atlas atlas = { .units = &unit, .nunits = 1, .numbered = numbered, .nnumbered = EVENTS };
+static char cell[] = "cell", count[] = "count";
 static struct event events[EVENTS];
 static struct call sections[] = {
 	{ CALL_ACQUIRE, SITE_NIL, 1, 8, LOOK },        { CALL_RELEASE, SITE_NIL, 1, 8, OTHER_COUNT },
@@ -31,19 +28,12 @@ static struct call sections[] = {
 static struct observations run = { .events = events, .nevents = EVENTS, .nthreads = 3 };
 static struct evidence evidence = { .atlas = &atlas, .run = &run };
 
-static void set_event(uint32_t site, uint32_t thread, uint64_t what, bool write)
+static void add_event(uint32_t site, uint32_t thread, uint64_t what, bool write)
 {
 	events[site] = (struct event){
 		.address = 64 + 8 * what, .size = 8, .site = site, .thread = thread, .write = write
 	};
-	sites[site] = (struct site){ .id = site + 1,
-				     .kind = write ? SITE_WRITE : SITE_READ,
-				     .line = 10 + site,
-				     .file = name,
-				     .function = name,
-				     .variable = what == CELL ? cell : count,
-				     .through = name };
-	numbered[site] = &sites[site];
+	add_named_site(write ? SITE_WRITE : SITE_READ, few_name, what == CELL ? cell : count);
 }
 
 /* A group that mends whatever is tried, forced so often with so many failures. */
@@ -186,11 +176,11 @@ int main(void)
 					    cmocka_unit_test(test_inner_orders),
 					    cmocka_unit_test(test_order_of_the_run) };
 
-	set_event(LOOK, 1, CELL, false);
-	set_event(OTHER_COUNT, 2, COUNT, true);
-	set_event(OTHER_CELL, 2, CELL, true);
-	set_event(READ_COUNT, 1, COUNT, false);
-	set_event(WRITE_COUNT, 1, COUNT, true);
-	set_event(WRITE_CELL, 1, CELL, true);
+	add_event(LOOK, 1, CELL, false);
+	add_event(OTHER_COUNT, 2, COUNT, true);
+	add_event(OTHER_CELL, 2, CELL, true);
+	add_event(READ_COUNT, 1, COUNT, false);
+	add_event(WRITE_COUNT, 1, COUNT, true);
+	add_event(WRITE_CELL, 1, CELL, true);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,13 +8,9 @@
 #include <cmocka.h>
 
 #include "diagnose/proposals.h"
+#include "tests/few_sites.h"
 
-enum { READ, ROUND, WRITE, LEAVE, TAKE, SITES };
-
-static char name[] = "sum.c";
-static struct site sites[SITES];
-static const struct site *numbered[SITES];
-static struct atlas atlas = { .numbered = numbered, .nnumbered = SITES };
+enum { READ, ROUND, WRITE, LEAVE, TAKE };
 
 /* A read, a loop, a write where something is to be written, and the way out. */
 static size_t go(struct event *events, size_t n, uint32_t thread, size_t rounds, bool writes)
@@ -96,17 +92,10 @@ int main(void)
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_way_out),
 					    cmocka_unit_test(test_gaps_of_updates) };
 
-	for (uint32_t i = 0; i < SITES; i++) {
-		sites[i] = (struct site){ .id = i + 1,
-					  .kind = i < WRITE   ? SITE_READ
-						  : i == TAKE ? SITE_UPDATE
-							      : SITE_WRITE,
-					  .line = i,
-					  .file = name,
-					  .function = name,
-					  .variable = name,
-					  .through = name };
-		numbered[i] = &sites[i];
-	}
+	add_site(SITE_READ);
+	add_site(SITE_READ);
+	add_site(SITE_WRITE);
+	add_site(SITE_WRITE);
+	add_site(SITE_UPDATE);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,6 +64,45 @@ proves missed.c -DKEEPS
 expect out '^Cause +deadlock' "a lock that is kept"
 expect out "lock missed.c:$(line missed.c 'kept \*/')" "where it was taken"
 expect out "stuck in lock missed.c:$(line missed.c 'wanted \*/')" "who wants it"
+# A signal that wakes one where all are meant, and the way back: with broadcasts nothing fails.
+wakes_all() { # SOURCE CALL MARK...: it is proven at the lines of the marks, in C, C11 or C++
+	name=${1%.*}
+	compiler=cc
+	[ "$1" = "$name.cpp" ] && compiler=c++
+	"$UNSNARL" $compiler -O1 -g -pthread "$SOURCE/tests/claims/$1" -o "$name" || exit 2
+	"$UNSNARL" diagnose --budget 1000 --seed 1 -j 1 --store "$name.taken" -- "./$name" >out 2>err
+	expect out '^Cause +lost wake-up' "$1: one is woken"
+	expect out '^How sure +Proven\.' "$1: proven"
+	tr -s '\n ' ' ' <out >line
+	expect line 'With this signal made a broadcast 0 of [0-9]+ schedules fail' "$1: what was forbidden"
+	expect line "Fix Call $2 at ($(for mark in "${@:3}"; do echo -n "$1:$(line "$1" "$mark \*/")|"; done)-):" "$1: what to call, where"
+	"$UNSNARL" hunt --forbid 1 --budget 100 --keep-going --no-reduce -j 1 --store "$name.taken" -- "./$name" >out 2>err
+	expect out '100 passed, 0 failed' "$1: forbidden"
+	"$UNSNARL" $compiler -O1 -g -pthread -DMENDED "$SOURCE/tests/claims/$1" -o "$name.mended" || exit 2
+	"$UNSNARL" hunt --budget 200 --seed 1 -j 1 --store "$name.mended.store" -- "./$name.mended" >out 2>err
+	expect out '200 passed, 0 failed' "$1: mended"
+}
+wakes_all one_door.c 'pthread_cond_broadcast instead of pthread_cond_signal' filled emptied
+wakes_all reporter.c 'cnd_broadcast instead of cnd_signal' job
+"$UNSNARL" hunt --force 1 --budget 100 --keep-going --no-reduce --seed 3 -j 1 --store reporter.taken -- ./reporter >out 2>err
+expect out '^Forced: it came about in [1-9][0-9]* of 100' "a signal to the other one"
+"$UNSNARL" replay last --store reporter.taken -n 3 >out 2>err
+expect out '^3 of 3 identical' "replay of a signal that was forced to another"
+"$UNSNARL" replay last --store reporter.taken --story >out 2>err
+expect out 'the last signal that came meanwhile, by T0 at reporter.c' "who gave the signal that another took"
+wakes_all batch.cpp 'notify_all instead of std::condition_variable::notify_one' tells
+gcc -O1 -g -pthread "$SOURCE/tests/claims/one_door.c" -o unhooked_door || exit 2
+"$UNSNARL" diagnose --budget 300 --seed 1 -j 1 --store unhooked.door -- ./unhooked_door >out 2>err
+expect out '^Cause +lost wake-up' "one is woken, without hooks"
+expect out '^How sure +Proven\.' "a signal made a broadcast, without hooks"
+# The child of a fork and a lock that another thread held.
+"$UNSNARL" cc -O1 -g -pthread "$SOURCE/tests/claims/forked.c" -o forked || exit 2
+"$UNSNARL" diagnose --budget 100 --seed 1 -j 1 --store forked1 -- ./forked >out 2>err
+expect out '^Cause +deadlock' "a lock that was copied"
+expect out 'T2 is the child of a fork and waits for a lock that T1 of its parent' "who had the lock"
+expect out "lock forked.c:$(line forked.c 'taken \*/') note" "where it was taken"
+expect out "fork forked.c:$(line forked.c 'fork \*/') main" "which fork"
+expect out 'pthread_atfork' "what helps"
 # A semaphore that sleeps although there is something to take, and waits on another word that hang on it.
 cat >few.h <<'C'
 #include <atomic>

@@ -10,13 +10,10 @@
 #include <stdlib.h>
 
 #include "diagnose/proposals.h"
+#include "tests/few_sites.h"
 
 #define SITES 4u
 #define EVENTS 20u
-
-static struct site sites[SITES];
-static const struct site *numbered[SITES];
-static struct atlas atlas = { .numbered = numbered, .nnumbered = SITES };
 
 static uint32_t dice(uint32_t below)
 {
@@ -109,10 +106,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_random), cmocka_unit_test(test_orders) };
 
-	for (uint32_t i = 0; i < SITES; i++) {
-		sites[i].id = i + 1;
-		numbered[i] = &sites[i];
-	}
+	for (uint32_t i = 0; i < SITES; i++)
+		add_site(SITE_WRITE);
 	srand(1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

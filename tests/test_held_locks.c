@@ -10,18 +10,9 @@
 #include <stdlib.h>
 
 #include "diagnose/shown_accesses.h"
+#include "tests/few_sites.h"
 
-static char file[] = "table.c";
-static char look[] = "look", keep[] = "keep", drop_it[] = "drop";
-static char none[] = "";
-static struct site sites[] = {
-	{ .kind = SITE_READ, .file = file, .line = 10, .function = look, .variable = none },
-	{ .kind = SITE_READ, .file = file, .line = 20, .function = keep, .variable = none },
-	{ .kind = SITE_WRITE, .file = file, .line = 30, .function = drop_it, .variable = none },
-	{ .kind = SITE_SYNC, .file = file, .line = 9, .function = look, .variable = none },
-};
-static const struct site *numbered[] = { &sites[0], &sites[1], &sites[2], &sites[3] };
-static struct atlas atlas = { .numbered = numbered, .nnumbered = 4 };
+static char look[] = "look", keep[] = "keep", drop_it[] = "drop", none[] = "";
 
 enum { LOOK, KEEP, DROP, LOCK };
 
@@ -56,7 +47,7 @@ static void look_holds_the_lock(uint32_t reader)
 	name_locks(&finding, reader);
 	assert_true(finding.accesses.items[0].locks_known);
 	assert_int_equal(finding.accesses.items[0].locks.n, 1);
-	assert_int_equal(finding.accesses.items[0].locks.items[0].line, 9);
+	assert_int_equal(finding.accesses.items[0].locks.items[0].line, sites[LOCK].line);
 	assert_int_equal(finding.accesses.items[1].locks.n, 0);
 	assert_true(finding.accesses.items[2].locks_known);
 	assert_int_equal(finding.accesses.items[2].locks.n, 0);
@@ -102,5 +93,9 @@ int main(void)
 		cmocka_unit_test(test_nobody_plays),
 	};
 
+	add_named_site(SITE_READ, look, none);
+	add_named_site(SITE_READ, keep, none);
+	add_named_site(SITE_WRITE, drop_it, none);
+	add_named_site(SITE_SYNC, look, none);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,12 @@ static void random_schedule(struct schedule *out)
 							.holder = below(2) ? THREAD_NONE : 3,
 							.holder_site = below(UINT64_MAX),
 							.missed_site = below(UINT64_MAX),
-							.missed_thread = (uint32_t)below(5) };
+							.missed_thread = (uint32_t)below(5),
+							.fork_site = i % 3 ? 0 : 1 + below(100),
+							.taken_site = i % 2 ? 1 + below(UINT64_MAX - 1) : 0,
+							.taken_thread = i % 2 ? (uint32_t)below(5) : 0,
+							.taker_site = i % 2 ? below(UINT64_MAX) : 0,
+							.taker_thread = i % 2 ? (uint32_t)below(5) : 0 };
 	if (below(2))
 		out->fault =
 			(struct schedule_fault){ .kind = (enum memory_fault)(1 + below(MEMORY_FAULTS - 1)),
@@ -126,6 +131,11 @@ static void assert_same(const struct schedule *a, const struct schedule *b)
 			    a->waits[i].holder_site == b->waits[i].holder_site &&
 			    a->waits[i].missed_site == b->waits[i].missed_site &&
 			    a->waits[i].missed_thread == b->waits[i].missed_thread &&
+			    a->waits[i].fork_site == b->waits[i].fork_site &&
+			    a->waits[i].taken_site == b->waits[i].taken_site &&
+			    a->waits[i].taken_thread == b->waits[i].taken_thread &&
+			    a->waits[i].taker_site == b->waits[i].taker_site &&
+			    a->waits[i].taker_thread == b->waits[i].taker_thread &&
 			    a->waits[i].object == b->waits[i].object);
 	}
 	assert_true(a->points == b->points && a->output == b->output);

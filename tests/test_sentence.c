@@ -349,6 +349,45 @@ static void test_proof(void **state)
 		     "these it could not be kept up, so that they show little.");
 }
 
+/* Of `occurred` runs in which it came about `failed` do; others fail, too. */
+static void assert_forced(enum claim_kind kind, uint64_t occurred, uint64_t failed, uint64_t others,
+			  const char *words)
+{
+	const struct causes causes = { .any = { .runs = 48, .failed = 24 } };
+	struct finding seen = { .evidence = memory_string("It was seen.") };
+	const struct cause cause = { .finding = &seen,
+				     .claim = { .kind = kind, .nsteps = 2 },
+				     .proof = { .any = { .runs = 48 },
+						.forced = { .runs = 32,
+							    .failed = failed + others,
+							    .occurred = occurred,
+							    .failed_occurred = failed } } };
+	_cleanup_free_ char *said = proof_words(&causes, &cause);
+
+	if (strncmp(said, words, strlen(words)) != 0)
+		assert_string_equal(said, words);
+	finding_free(&seen);
+}
+
+/* What forcing shows, and what it does not. */
+static void test_forced(void **state)
+{
+	(void)state;
+	assert_forced(CLAIM_ATOMIC, 30, 0, 2,
+		      "Forced it came about in 30 of 32 runs and fails in none of these: by itself it is not "
+		      "enough. "
+		      "With these made one step 0 of 48 schedules fail");
+	assert_forced(CLAIM_MISSED, 0, 0, 0,
+		      "It was seen. With the signal kept for who comes too late 0 of 48");
+	assert_forced(CLAIM_MISSED, 0, 0, 9, "Forced it fails in 9 of 32 runs. With the signal kept");
+	assert_forced(CLAIM_LOCKS, 0, 0, 0,
+		      "It was seen. With only one thread at a time between these locks 0 of 48");
+	assert_forced(CLAIM_TAKEN, 0, 0, 9, "It was seen. With this signal made a broadcast 0 of 48");
+	assert_forced(CLAIM_TAKEN, 8, 8, 0,
+		      "Forced it came about in 8 of 32 runs and fails in 8 of these. With this signal made a "
+		      "broadcast");
+}
+
 /* ---- locks ---- */
 
 static void test_names(void **state)
@@ -430,6 +469,34 @@ static void missed(const char *wait, const char *look)
 	go_through(add(2, 'W', "x"), "std::semaphore::release");
 	add(2, 'R', "std::semaphore::release")->role = "signal";
 	add(1, 'R', wait)->role = "wait";
+}
+
+/* A signal that woke T2, who waited at `line`, while T3 waited at line 30. */
+static void taken(const char *call, uint32_t line)
+{
+	start(FINDING_LOST_WAKEUP, 0);
+	add(1, 'R', call)->role = "signal";
+	struct finding_access *woken = add(2, 'R', "wait");
+
+	woken->role = "woken";
+	woken->line = line;
+	struct finding_access *stuck = add(3, 'R', "wait");
+
+	stuck->role = "wait";
+	stuck->line = 30;
+}
+
+static void test_taken_signal(void **state)
+{
+	(void)state;
+	taken("pthread_cond_signal", 20);
+	assert_advice("Call pthread_cond_broadcast instead of pthread_cond_signal at a.c:10: threads wait "
+		      "there for "
+		      "different things (a.c:20, a.c:30)");
+	taken("cnd_signal", 30);
+	assert_advice("Call cnd_broadcast instead of cnd_signal at a.c:10: several threads wait at a.c:30");
+	taken("std::condition_variable::notify_one", 30);
+	assert_advice("Call notify_all instead of std::condition_variable::notify_one at a.c:10");
 }
 
 static void test_advice(void **state)
@@ -536,7 +603,9 @@ int main(void)
 		cmocka_unit_test(test_passing),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_advice),
+		cmocka_unit_test(test_taken_signal),
 		cmocka_unit_test(test_proof),
+		cmocka_unit_test(test_forced),
 		cmocka_unit_test(test_long_lock),
 	};
 

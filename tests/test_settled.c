@@ -8,13 +8,9 @@
 #include <cmocka.h>
 
 #include "diagnose/claim_build.h"
+#include "tests/few_sites.h"
 
-enum { WRITE, READ, SITES };
-
-static char name[] = "cache.c";
-static struct site sites[SITES];
-static const struct site *numbered[SITES];
-static struct atlas atlas = { .numbered = numbered, .nnumbered = SITES };
+enum { WRITE, READ };
 
 /* T0 writes and makes T1 behind so many of its writes; T1 reads. Is the read to wait for the write? */
 static enum claim_settled settled(size_t writes, size_t made_behind, bool read_last)
@@ -51,15 +47,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_settled) };
 
-	for (uint32_t i = 0; i < SITES; i++) {
-		sites[i] = (struct site){ .id = i + 1,
-					  .kind = i == READ ? SITE_READ : SITE_WRITE,
-					  .line = i,
-					  .file = name,
-					  .function = name,
-					  .variable = name,
-					  .through = name };
-		numbered[i] = &sites[i];
-	}
+	add_site(SITE_WRITE);
+	add_site(SITE_READ);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,13 +10,9 @@
 #include <stdlib.h>
 
 #include "diagnose/proposals.h"
+#include "tests/few_sites.h"
 
 enum { HEAD, TAIL, COUNT, SLOT }; /* what is accessed */
-
-static char name[] = "ring.c";
-static struct site sites[8];
-static const struct site *numbered[8];
-static struct atlas atlas = { .numbered = numbered, .nnumbered = 8 };
 
 static struct event event(uint32_t site, uint32_t thread, uint64_t what, bool write)
 {
@@ -121,17 +117,9 @@ int main(void)
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_first_read),
 					    cmocka_unit_test(test_one_section),
 					    cmocka_unit_test(test_first_section) };
-	static const uint32_t lines[] = { 38, 49, 50, 50, 50, 47, 48, 0 };
 
-	for (uint32_t i = 0; i < 8; i++) {
-		sites[i] = (struct site){ .id = i + 1,
-					  .kind = i == 3 || i == 5 ? SITE_READ : SITE_WRITE,
-					  .line = lines[i],
-					  .file = name,
-					  .function = name,
-					  .variable = name,
-					  .through = name };
-		numbered[i] = &sites[i];
-	}
+	for (uint32_t i = 0; i < 8; i++)
+		add_site(i == 3 || i == 5 ? SITE_READ : SITE_WRITE);
+	sites[4].line = sites[3].line; /* the two halves of an update */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,14 +10,7 @@
 #include <stdlib.h>
 
 #include "diagnose/causes.h"
-
-#define SITES 6u
-
-static char file[] = "queue.c", none[] = "";
-static struct site sites[SITES];
-static const struct site *numbered[SITES];
-static struct unit unit = { .nsites = SITES, .sites = sites };
-static struct atlas atlas = { .units = &unit, .nunits = 1, .numbered = numbered, .nnumbered = SITES };
+#include "tests/few_sites.h"
 
 /* T1 and T2 meet at sites 2 and 3; what T1 does at site 4 main reads at site 5, when T1 has ended. Nobody comes to
  * sites 0 and 1. */
@@ -74,18 +67,43 @@ static void test_dropped(void **state)
 	told_first(true, 0);
 }
 
+/* A signal that came before, and a lock that is kept: both were seen. Keeping the signal ends the failures that are
+ * followed, and others are left. */
+static void test_doubted(void **state)
+{
+	struct observations run = { .events = events, .nevents = 4, .nthreads = 3 };
+	struct evidence evidence = { .run = &run, .atlas = &atlas };
+	struct opinion opinion = { 0 };
+	struct opinions opinions = { .items = &opinion, .n = 1 };
+
+	(void)state;
+	*VEC_PUSH(&opinion.findings) = (struct finding){ .class = FINDING_LOST_WAKEUP, .score = 1 };
+	*VEC_PUSH(&opinion.findings) = (struct finding){ .class = FINDING_DEADLOCK, .score = 1 };
+	const struct finding *signal = &opinion.findings.items[0], *lock = &opinion.findings.items[1];
+
+	for (size_t doubted = 0; doubted < 2; doubted++) {
+		struct proposal kept = { .claim.kind = CLAIM_MISSED,
+					 .told = signal,
+					 .proof = {
+						 .tried = true, .clean = true, .verdict = VERDICT_GUESS } };
+		struct proposals proposals = { .items = &kept, .n = doubted, .room = 1 };
+		struct causes causes = { 0 };
+
+		causes_order(&evidence, &opinions, &proposals, false, &causes);
+		assert_int_equal(causes.n, 2);
+		assert_ptr_equal(causes.items[0].finding, doubted ? lock : signal);
+		free(causes.items);
+		free(causes.told.items);
+	}
+	findings_free(&opinion.findings);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_absent), cmocka_unit_test(test_dropped) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_absent), cmocka_unit_test(test_dropped),
+					    cmocka_unit_test(test_doubted) };
 
-	for (uint32_t i = 0; i < SITES; i++) {
-		sites[i] = (struct site){ .id = i + 1,
-					  .kind = i == 0 || i == 3 || i == 4 ? SITE_WRITE : SITE_READ,
-					  .line = 10 * (i + 1),
-					  .file = file,
-					  .function = none,
-					  .variable = none };
-		numbered[i] = &sites[i];
-	}
+	for (uint32_t i = 0; i < 6; i++)
+		add_site(i == 0 || i == 3 || i == 4 ? SITE_WRITE : SITE_READ);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,11 @@ struct agent {
 	} locks[LOCKS_KNOWN];
 	uint32_t nlocks;
 	bool missed; /* it waits, and the last broadcast came between its taking the mutex and its wait */
+	struct {     /* the last signal, while it waits at a condition variable, that woke another */
+		uint32_t site, thread; /* of whoever gave it; site 0 = none */
+		uint32_t taker_site, taker;
+	} taken;
+	uint64_t began; /* control.signals when it last began to wait there */
 	struct {
 		uint32_t site;
 		uint64_t address;
@@ -302,6 +307,8 @@ void intervene_ended(struct agent *me);
 bool intervene_holds_others(void);
 void intervene_ends(struct agent *me);
 void waking_missed(struct agent *me, uint64_t condition);
+bool waking_reaches_all(struct agent *me);
+uint32_t waking_chooses(struct agent **waiters, uint32_t n);
 bool waking_at_once(struct agent *me, uint64_t condition);
 bool waking_waits_on(struct agent *me);
 
@@ -322,6 +329,7 @@ struct object {
 	bool missed;
 	uint32_t broadcast_thread, broadcast_site; /* of the last broadcast, */
 	uint64_t broadcast;                        /* and which signal of all it was; 0 = none */
+	uint64_t signalled;                        /* the same of the last signal or broadcast */
 };
 struct object *object_at(Addr address);
 void control_stuck(void) __attribute__((noreturn));

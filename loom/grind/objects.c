@@ -52,6 +52,8 @@ static struct area_wait wait_of(const struct agent *agent)
 	struct area_wait wait = { .thread = agent->thread->number,
 				  .site = site_id(agent->site),
 				  .missed_thread = AREA_THREAD_GONE,
+				  .taken_thread = AREA_THREAD_GONE,
+				  .taker_thread = AREA_THREAD_GONE,
 				  .holder = AREA_THREAD_GONE };
 
 	site_used(agent->site);
@@ -84,6 +86,14 @@ static struct area_wait wait_of(const struct agent *agent)
 		wait.missed_site = site_id(object->missed_site);
 		wait.missed_thread = object->missed_thread;
 		site_used(object->missed_site);
+	}
+	if (kind == WAIT_CONDITION && agent->taken.site) {
+		wait.taken_site = site_id(agent->taken.site);
+		wait.taken_thread = agent->taken.thread;
+		wait.taker_site = site_id(agent->taken.taker_site);
+		wait.taker_thread = agent->taken.taker;
+		site_used(agent->taken.site);
+		site_used(agent->taken.taker_site);
 	}
 	return wait;
 }

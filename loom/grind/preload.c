@@ -16,7 +16,10 @@
 
 #include "model/library_state.h"
 
-static bool begins(enum sync_call call, const volatile void *object, const volatile void *second,
+typedef unsigned long word;
+
+/* Of a wait: 1 when it is to end at once. Of a signal: how many more are to be given. */
+static word begins(enum sync_call call, const volatile void *object, const volatile void *second,
 		   const char *name)
 {
 	return VALGRIND_DO_CLIENT_REQUEST_EXPR(0, SYNC_BEGINS, call, object, second, name, 0);
@@ -26,8 +29,6 @@ static void returned(enum sync_call call, const volatile void *object, unsigned 
 {
 	VALGRIND_DO_CLIENT_REQUEST_STMT(SYNC_RETURNED, call, object, result, 0, 0);
 }
-
-typedef unsigned long word;
 
 /* Of libc; a program may be without. */
 #pragma weak pthread_mutex_lock
@@ -126,6 +127,22 @@ static bool waits_on(word condition, word result)
 #define WAIT_4(coded, name) \
 	WAIT(coded, name, (word a, word b, word c, word d), CALL_FN_W_WWWW(result, real, a, b, c, d))
 
+/* A signal that may have to wake several: then it is given so many times more. */
+#define SIGNAL(coded, name)                                                  \
+	word WRAPPED(coded)(word a);                                         \
+	word WRAPPED(coded)(word a)                                          \
+	{                                                                    \
+		OrigFn real;                                                 \
+		word result, more;                                           \
+		VALGRIND_GET_ORIG_FN(real);                                  \
+		more = begins(SYNC_CONDITION_SIGNAL, (void *)a, NULL, name); \
+		do                                                           \
+			CALL_FN_W_W(result, real, a);                        \
+		while (more--);                                              \
+		returned(SYNC_CONDITION_SIGNAL, (void *)a, result);          \
+		return result;                                               \
+	}
+
 SYNC_1(pthreadZumutexZulock, "pthread_mutex_lock", SYNC_MUTEX_LOCK)
 SYNC_1(pthreadZumutexZutrylock, "pthread_mutex_trylock", SYNC_MUTEX_TRY)
 SYNC_2(pthreadZumutexZutimedlock, "pthread_mutex_timedlock", SYNC_MUTEX_LOCK, NULL)
@@ -134,7 +151,7 @@ SYNC_1(pthreadZumutexZuunlock, "pthread_mutex_unlock", SYNC_MUTEX_UNLOCK)
 WAIT_2(pthreadZucondZuwaitZAZa, "pthread_cond_wait")
 WAIT_3(pthreadZucondZutimedwaitZAZa, "pthread_cond_timedwait")
 WAIT_4(pthreadZucondZuclockwait, "pthread_cond_clockwait")
-SYNC_1(pthreadZucondZusignalZAZa, "pthread_cond_signal", SYNC_CONDITION_SIGNAL)
+SIGNAL(pthreadZucondZusignalZAZa, "pthread_cond_signal")
 SYNC_1(pthreadZucondZubroadcastZAZa, "pthread_cond_broadcast", SYNC_CONDITION_BROADCAST)
 SYNC_1(pthreadZurwlockZurdlock, "pthread_rwlock_rdlock", SYNC_READ_LOCK)
 SYNC_1(pthreadZurwlockZuwrlock, "pthread_rwlock_wrlock", SYNC_WRITE_LOCK)
@@ -168,7 +185,7 @@ SYNC_2(mtxZutimedlock, "mtx_timedlock", SYNC_MUTEX_LOCK, NULL)
 SYNC_1(mtxZuunlock, "mtx_unlock", SYNC_MUTEX_UNLOCK)
 WAIT_2(cndZuwait, "cnd_wait")
 WAIT_3(cndZutimedwait, "cnd_timedwait")
-SYNC_1(cndZusignal, "cnd_signal", SYNC_CONDITION_SIGNAL)
+SIGNAL(cndZusignal, "cnd_signal")
 SYNC_1(cndZubroadcast, "cnd_broadcast", SYNC_CONDITION_BROADCAST)
 SYNC_3(thrdZucreate, "thrd_create", SYNC_CREATE, NULL)
 SYNC_2(thrdZujoin, "thrd_join", SYNC_JOIN, NULL)

@@ -77,7 +77,7 @@ static void note_signal(Addr address, uint32_t site, bool to_all)
 {
 	struct object *object = object_at(address);
 
-	control.signals++;
+	object->signalled = ++control.signals;
 	if (to_all) {
 		object->broadcast = control.signals;
 		object->broadcast_thread = grind.thread->number;
@@ -101,11 +101,35 @@ static void note_wait(Addr condition, Addr mutex)
 	if (!me)
 		return;
 	me->missed = false;
+	me->taken.site = 0;
+	me->began = control.signals;
 	for (uint32_t i = me->nlocks; object->broadcast && i-- > 0;)
 		if (me->locks[i].object == mutex) {
 			me->missed = object->broadcast > me->locks[i].signals;
 			return;
 		}
+}
+
+/* The thread's wait is over: the last signal was not for those who still wait since before it. Whom libc wakes does
+ * not tell, since who comes later may be quicker. */
+static void note_taken(Addr condition)
+{
+	const struct object *object = object_at(condition);
+	const struct agent *me = grind.thread->agent;
+
+	if (!me || me->began >= object->signalled || object->broadcast == object->signalled)
+		return;
+	for (uint32_t i = 0; i < control.nblocked; i++) {
+		struct agent *other = control.blocked[i];
+
+		if (other->thread->calls != WAIT_CONDITION || other->thread->called != condition ||
+		    other->began >= object->signalled)
+			continue;
+		other->taken.site = object->missed_site;
+		other->taken.thread = object->missed_thread;
+		other->taken.taker_site = grind.thread->call_site;
+		other->taken.taker = me->number;
+	}
 }
 
 /* Claims about how waits end: loom/runtime/control/waking.c. */
@@ -131,15 +155,31 @@ static bool is_within(const struct thread *me, UWord call, Addr object)
 	return object && me->called == object && me->calls == wait_kind(call);
 }
 
-/* True: it is a wait that is to end at once. */
-static bool call_begins(UWord call, Addr object, Addr second, const char *name)
+/* How many signals more than one it takes to wake all who wait, as far as a claim wants that. */
+static UWord signals_more(struct agent *me, Addr condition)
+{
+	UWord waiting = 0;
+
+	if (!me || !waking_reaches_all(me))
+		return 0;
+	for (uint32_t i = 0; i < control.nready + control.nblocked; i++) {
+		const struct thread *thread =
+			(i < control.nready ? control.ready[i] : control.blocked[i - control.nready])->thread;
+
+		waiting += thread->calls == WAIT_CONDITION && thread->called == condition;
+	}
+	return waiting ? waiting - 1 : 0;
+}
+
+/* What preload.c is told of a call that is to end otherwise than it would. */
+static UWord call_begins(UWord call, Addr object, Addr second, const char *name)
 {
 	struct thread *me = grind.thread;
-	bool ends = false;
+	UWord otherwise = 0;
 
 	if (is_within(me, call, object)) {
 		me->inner++;
-		return false;
+		return 0;
 	}
 	uint32_t site = site_of_call(SITE_SYNC, name);
 
@@ -158,18 +198,19 @@ static bool call_begins(UWord call, Addr object, Addr second, const char *name)
 		break;
 	case SYNC_CONDITION_WAIT:
 		note_wait(object, second);
-		ends = me->agent && waking_at_once(me->agent, object);
+		otherwise = me->agent && waking_at_once(me->agent, object);
 		released(second);
 		break;
 	case SYNC_CONDITION_SIGNAL:
 	case SYNC_CONDITION_BROADCAST:
 		note_signal(object, site, call == SYNC_CONDITION_BROADCAST);
 		keep_signal(me->agent, object, call == SYNC_CONDITION_BROADCAST);
+		otherwise = signals_more(me->agent, object);
 		break;
 	default:
 		break;
 	}
-	return ends;
+	return otherwise;
 }
 
 static void joined(uint32_t number)
@@ -212,6 +253,8 @@ static void call_returned(UWord call, Addr object, UWord result)
 		break;
 	case SYNC_CONDITION_WAIT:
 		held(me->second, me->call_site);
+		if (got)
+			note_taken(object);
 		break;
 	default:
 		break;

@@ -124,6 +124,7 @@ void control_after_fork(void)
 	if (!runtime.controlled)
 		return;
 	runtime.controlled = false;
+	control.is_child = true;
 	processors_after_fork();
 	unsnarl_self->meets_open = false;
 	unsnarl_self->number = control.child;

@@ -98,7 +98,11 @@ struct agent {
 	} locks[LOCKS_KNOWN];
 	uint32_t nlocks;
 	bool missed; /* it waits, and the last broadcast came between its taking the mutex and its wait */
-	bool stuck;  /* it waits in a circle: control_in_circle */
+	struct {     /* the last signal, while it waits at a condition variable, that woke another */
+		uint32_t site, thread; /* of whoever gave it; site 0 = none */
+		uint32_t taker_site, taker;
+	} taken;
+	bool stuck; /* it waits in a circle: control_in_circle */
 	/* Life. */
 	uint64_t stack_low, stack_size; /* low 0: where libc puts it */
 	pthread_t id;
@@ -136,6 +140,7 @@ struct control {
 	bool review;                    /* priorities or the ready ones changed: the policy must look again */
 	uint32_t child;                 /* number of the thread that lives on in the child of a fork */
 	bool outside;                   /* waits for input in reality */
+	bool is_child;                  /* of a fork: it runs free */
 	bool forked;                    /* other processes may hold ends of our pipes */
 	bool strangers;                 /* threads that are not under control were seen (outside.c) */
 	uint32_t pinned;                /* stdio locks that are held: no switch */
@@ -337,6 +342,8 @@ HIDDEN void control_ended(struct thread *thread);
 HIDDEN void control_finish(uint32_t end) __attribute__((noreturn));
 HIDDEN void control_stuck(void) __attribute__((noreturn));
 HIDDEN bool control_in_circle(void); /* do threads hold locks that they wait for? */
+/* Since which call a thread has a lock; NULL = it has not. */
+HIDDEN const uint32_t *site_of_lock(const struct agent *agent, uint64_t object);
 /* For a thread that has waited long for its turn: does the holder of the token sleep in the kernel? */
 HIDDEN void control_watch(uint64_t *points);
 HIDDEN char control_state_of(int tid); /* the letter that the kernel gives it; 0 = not known */

@@ -51,8 +51,7 @@ void control_watch(uint64_t *points)
 			"a call that waits in reality: not modelled, or a lock inside a library");
 }
 
-/* Since which call a thread has a lock; NULL = it has not. */
-static const uint32_t *site_of_lock(const struct agent *agent, uint64_t object)
+const uint32_t *site_of_lock(const struct agent *agent, uint64_t object)
 {
 	for (uint32_t i = 0; i < agent->nlocks; i++)
 		if (agent->locks[i].object == object)
@@ -117,7 +116,9 @@ static struct area_wait wait_of(const struct agent *agent)
 				  .site = units_site_id(agent->site),
 				  .address = agent->object,
 				  .holder = AREA_THREAD_GONE,
-				  .missed_thread = AREA_THREAD_GONE };
+				  .missed_thread = AREA_THREAD_GONE,
+				  .taken_thread = AREA_THREAD_GONE,
+				  .taker_thread = AREA_THREAD_GONE };
 	if (agent->wait == WAIT_JOIN) {
 		wait.holder = ((const struct agent *)agent->object)->number;
 		wait.address = (uint64_t)((const struct agent *)agent->object)->id;
@@ -137,6 +138,12 @@ static struct area_wait wait_of(const struct agent *agent)
 		   (agent->wait == WAIT_CONDITION || agent->wait == WAIT_ADDRESS)) {
 		wait.missed_site = units_site_id(object->missed_site);
 		wait.missed_thread = object->missed_thread;
+	}
+	if (agent->wait == WAIT_CONDITION && agent->taken.site) {
+		wait.taken_site = units_site_id(agent->taken.site);
+		wait.taken_thread = agent->taken.thread;
+		wait.taker_site = units_site_id(agent->taken.taker_site);
+		wait.taker_thread = agent->taken.taker;
 	}
 	return wait;
 }
@@ -166,6 +173,9 @@ void control_stuck(void)
 	(void)control_in_circle(); /* says who is stuck */
 	for (uint32_t i = 0; i < control.nblocked && i < AREA_SLOTS; i++)
 		schedule->waits[schedule->nwaits++] = wait_of(control.blocked[i]);
+	for (uint32_t i = 0; i < AREA_STUCK; i++) /* pairs with forked_locks, in the child */
+		if (__atomic_load_n(&schedule->stuck[i].state, __ATOMIC_ACQUIRE) == AREA_VALID)
+			schedule->waits[schedule->nwaits++] = schedule->stuck[i].wait;
 	bool circle = false, missed = false;
 	for (uint32_t i = 0; i < schedule->nwaits; i++) {
 		circle |= in_circle(&schedule->waits[i]);

@@ -92,7 +92,8 @@ void intervene_arrives(struct agent *me)
 static bool is_about_waiting(void)
 {
 	const struct claim *claim = intervene_claim();
-	return claim->kind == CLAIM_LOOK_AGAIN || (claim->kind == CLAIM_MISSED && claim_forbids(claim));
+	return claim->kind == CLAIM_LOOK_AGAIN || claim->kind == CLAIM_TAKEN ||
+	       (claim->kind == CLAIM_MISSED && claim_forbids(claim));
 }
 
 void intervene(struct agent *me)

@@ -76,6 +76,7 @@ void object_awaited(struct agent *me, const volatile void *condition, const vola
 {
 	const struct object *object = object_at((uint64_t)condition);
 	me->missed = false;
+	me->taken.site = 0;
 	for (uint32_t i = me->nlocks; object->broadcast && i-- > 0;)
 		if (me->locks[i].object == (uint64_t)mutex) {
 			me->missed = object->broadcast > me->locks[i].signals;

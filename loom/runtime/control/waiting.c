@@ -49,6 +49,19 @@ void control_retract(uint32_t kind, uint64_t object)
 	}
 }
 
+/* For whoever may wait for ever: the signal that comes from the running thread was another's. */
+static void note_taken(struct agent *const *waiters, uint32_t n, const struct agent *taker)
+{
+	const struct agent *me = control.current;
+	for (uint32_t i = 0; i < n; i++)
+		if (waiters[i] != taker) {
+			waiters[i]->taken.site = me->site;
+			waiters[i]->taken.thread = me->number;
+			waiters[i]->taken.taker_site = taker->site;
+			waiters[i]->taken.taker = taker->number;
+		}
+}
+
 bool control_wake_one(uint32_t kind, uint64_t object)
 {
 	static struct agent *waiters[AREA_SLOTS]; /* the stack may be small */
@@ -61,10 +74,15 @@ bool control_wake_one(uint32_t kind, uint64_t object)
 	struct agent *chosen = NULL;
 	if (n > 1 && control.planned)
 		chosen = plan_wake(kind, object);
-	if (!chosen)
-		chosen = waiters[n > 1 && control.options.policy != POLICY_STAY ? control_below(n) : 0];
+	if (!chosen) {
+		uint32_t among = waking_chooses(waiters, n);
+		chosen = waiters[among > 1 && control.options.policy != POLICY_STAY ? control_below(among)
+										    : 0];
+	}
 	if (n > 1)
 		turns_wake(chosen);
+	if (kind == WAIT_CONDITION)
+		note_taken(waiters, n, chosen);
 	control_unblock(chosen, WAIT_WOKEN);
 	return true;
 }

@@ -5,7 +5,9 @@
  *               although nobody signalled, as POSIX allows.
  *   missed      a signal came after a thread had looked and before it waited. Forbidden: the
  *               signal is kept, and ends that wait at once; and when nobody can go on those
- *               who wait there look once more. (Forced by force.c, as steps.) */
+ *               who wait there look once more. (Forced by force.c, as steps.)
+ *   taken       a signal (any step but the last) wakes another thread than the one that needs it (the
+ *               last step). Forbidden: it wakes all who wait. Forced: it wakes whoever waits elsewhere. */
 #include "loom/runtime/control/intervene.h"
 
 #define LOOKED_MOST 8u
@@ -131,6 +133,38 @@ bool waking_at_once(struct agent *me, uint64_t condition)
 	looker->was_woken = !looker->was_woken;
 	intervene_counts()->occurred += looker->was_woken;
 	return looker->was_woken;
+}
+
+/* Does the thread signal at one of the claim's places? */
+static bool signals_at_claim(const struct agent *me, enum claim_use use)
+{
+	const struct claim *claim = intervene_claim();
+	uint32_t wait = MARK_STEP(claim->nsteps - 1);
+	return control.intervenes && claim->kind == CLAIM_TAKEN && claim->use == use &&
+	       intervene_mark(me->site) & MARK_STEPS & ~wait;
+}
+
+bool waking_reaches_all(struct agent *me)
+{
+	bool reaches = signals_at_claim(me, CLAIM_FORBID);
+	intervene_counts()->held += reaches;
+	return reaches;
+}
+
+uint32_t waking_chooses(struct agent **waiters, uint32_t n)
+{
+	if (n < 2 || !signals_at_claim(control.current, CLAIM_FORCE))
+		return n;
+	uint32_t wait = MARK_STEP(intervene_claim()->nsteps - 1), others = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct agent *waiter = waiters[i];
+		if (intervene_mark(waiter->site) & wait)
+			continue;
+		waiters[i] = waiters[others];
+		waiters[others++] = waiter;
+	}
+	intervene_counts()->occurred += others && others < n;
+	return others ? others : n;
 }
 
 #define RESCUES_MOST 16u /* in vain, if what they wait for never comes */

@@ -32,6 +32,8 @@ INTERPOSE int mtx_lock(mtx_t *mutex)
 		return c11_result(mutex_acquire(me, (pthread_mutex_t *)mutex, NEVER));
 	}
 	jitter_at_call();
+	if (UNLIKELY(control.is_child))
+		forked_locks((const pthread_mutex_t *)mutex);
 	return REAL(mtx_lock)(mutex);
 }
 

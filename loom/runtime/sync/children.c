@@ -49,7 +49,7 @@ static bool has_child_alive(const char *tid)
 		long pid = strtol(at, &end, 10);
 		if (end == at)
 			return false;
-		if (is_alive(pid))
+		if (is_alive(pid) && !forked_is_stuck(pid))
 			return true;
 	}
 }
@@ -61,7 +61,7 @@ static bool has_observed_alive(void)
 		int32_t pid = 0;
 		raw_call(SYS_pread64, runtime.area_fd, (long)&pid, sizeof pid, (long)AREA_PROCESS_OFFSET(i),
 			 0, 0);
-		if (pid > 0 && pid != control.pid && is_alive(pid))
+		if (pid > 0 && pid != control.pid && is_alive(pid) && !forked_is_stuck(pid))
 			return true;
 	}
 	return false;
@@ -78,7 +78,7 @@ bool children_alive(void)
 		return true;
 	if (raw_call(SYS_waitid, P_ALL, 0, (long)&ended, WEXITED | WNOHANG | WNOWAIT | __WALL, 0, 0) < 0)
 		return false; /* no children at all */
-	if (!ended.si_pid)
+	if (!ended.si_pid && !control.schedule->nstuck)
 		return true;
 	long folder =
 		raw_call(SYS_open, (long)"/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0, 0);
@@ -110,6 +110,11 @@ static bool child_look(struct agent *agent)
 	long result = raw_call(SYS_waitid, wait->kind, wait->id, (long)&ended,
 			       wait->options | WNOHANG | WNOWAIT, 0, 0);
 	return result != 0 || ended.si_pid != 0;
+}
+
+bool children_are_awaited(const struct agent *agent)
+{
+	return agent->look == child_look;
 }
 
 /* Until a child has news, or there is none; false when interrupted. */

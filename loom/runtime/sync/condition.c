@@ -75,9 +75,22 @@ static void condition_signalled(struct agent *me, const volatile void *condition
 		waking_missed(me, (uint64_t)condition);
 }
 
+static void condition_wake_all(struct agent *me, const volatile void *condition)
+{
+	if (UNLIKELY(control.forked))
+		REAL(pthread_cond_broadcast)((pthread_cond_t *)(uintptr_t)condition);
+	uint32_t waiting = control.nblocked;
+	control_wake(WAIT_CONDITION, (uint64_t)condition);
+	condition_signalled(me, condition, true, waiting == control.nblocked);
+}
+
 void condition_signal(struct agent *me, const volatile void *condition)
 {
 	control_call(me, condition);
+	if (UNLIKELY(waking_reaches_all(me))) {
+		condition_wake_all(me, condition);
+		return;
+	}
 	if (UNLIKELY(control.forked)) /* who waits in another process waits in reality */
 		REAL(pthread_cond_signal)((pthread_cond_t *)(uintptr_t)condition);
 	condition_signalled(me, condition, false, !control_wake_one(WAIT_CONDITION, (uint64_t)condition));
@@ -86,11 +99,7 @@ void condition_signal(struct agent *me, const volatile void *condition)
 void condition_broadcast(struct agent *me, const volatile void *condition)
 {
 	control_call(me, condition);
-	if (UNLIKELY(control.forked))
-		REAL(pthread_cond_broadcast)((pthread_cond_t *)(uintptr_t)condition);
-	uint32_t waiting = control.nblocked;
-	control_wake(WAIT_CONDITION, (uint64_t)condition);
-	condition_signalled(me, condition, true, waiting == control.nblocked);
+	condition_wake_all(me, condition);
 }
 
 INTERPOSE int pthread_cond_signal(pthread_cond_t *condition)

@@ -93,6 +93,8 @@ INTERPOSE int pthread_mutex_lock(pthread_mutex_t *mutex)
 	if (UNLIKELY(runtime.controlled) && (me = control_in_library()))
 		return lock_in_library(me, mutex);
 	jitter_at_call();
+	if (UNLIKELY(control.is_child))
+		forked_locks(mutex);
 	if (UNLIKELY(runtime.armed))
 		armed_lock((uint64_t)mutex);
 	return REAL(pthread_mutex_lock)(mutex);

@@ -183,9 +183,17 @@ static bool is_reached(struct agent *agent)
 	return reached || last;
 }
 
+/* A child that is stuck has no news. */
+static bool waits_for_foreigners(const struct agent *agent)
+{
+	return agent->foreign &&
+	       !(children_are_awaited(agent) && control.schedule->nstuck && !children_alive());
+}
+
 static bool can_be_woken(struct agent *agent)
 {
-	if (agent->foreign || (control.handlers && handler_may_end(agent->wait) && !agent->serves_timer))
+	if (waits_for_foreigners(agent) ||
+	    (control.handlers && handler_may_end(agent->wait) && !agent->serves_timer))
 		return true;
 	if (agent->wait == WAIT_INPUT)
 		return blocking_waits_outside(agent);

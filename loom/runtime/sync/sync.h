@@ -40,7 +40,14 @@ HIDDEN int sleep_for(struct agent *me, const struct timespec *time,
 		     struct timespec *left); /* EINTR, EINVAL */
 
 /* ---- children.c ---- */
-HIDDEN bool children_alive(void); /* or any other process that the program has started */
+HIDDEN bool
+children_alive(void); /* or any other process that the program has started, and that is not stuck */
+HIDDEN bool children_are_awaited(const struct agent *agent); /* is that what it waits for? */
+
+/* ---- forked.c ---- */
+/* In the child of a fork, which is about to take the mutex: can nobody ever give it back? */
+HIDDEN void forked_locks(const pthread_mutex_t *mutex);
+HIDDEN bool forked_is_stuck(long pid); /* is it a child that waits for such a lock? */
 
 /* ---- handlers.c ---- */
 HIDDEN void signals_cancel(struct agent *agent); /* asynchronously, when its turn comes */
