@@ -27,6 +27,7 @@ flags="-O2 -g -pthread"
 # --- learning ---
 $unsnarl cc $flags -o order order.c || exit 2
 check "learn from runs" $unsnarl learn -o order.guard -n 80 -- ./order right >learn.txt
+check "told in 80 columns" awk 'length > 80 && !/[^ -~]/ { exit 1 }' learn.txt
 check "it has converged" grep -q '^Converged' learn.txt
 check "the set names the read" grep -q ' read .*order.c .* use shared.value ' order.guard
 $unsnarl learn --explain order.c:34 >explain.txt
