@@ -36,9 +36,12 @@ static char *words_how(const struct violation *violation)
 		return memory_string(
 			"once more, before another thread had been there again, which never was so in "
 			"training");
+	bool seldom = violation->how == VIOLATION_SELDOM;
+
 	if (!before)
-		return memory_string(
-			"before any other thread had been there, which never was so in training");
+		return memory_format("before any other thread had been there, which %s",
+				     seldom ? "passing runs had in training, maybe by luck"
+					    : "never was so in training");
 	switch (violation->how) {
 	case VIOLATION_INSIDE:
 		return memory_format("while %s was in the patch's step that begins with the %s", whom,
@@ -47,9 +50,8 @@ static char *words_how(const struct violation *violation)
 		return memory_format("before the %s had been done, for which the patch has it wait", before);
 	default:
 		return memory_format("right after %s: %s, which %s", whom, before,
-				     violation->how == VIOLATION_SELDOM
-					     ? "passing runs of the training had too seldom to be trusted"
-					     : "it never came after in training");
+				     seldom ? "passing runs had in training, maybe by luck"
+					    : "it never came after in training");
 	}
 }
 
@@ -100,7 +102,7 @@ static void tell_finding(const struct violation *violation, struct finding *find
 		[VIOLATION_AGAIN] = "The thread came once more before another one had been there again, "
 				    "which it never did in training.",
 		[VIOLATION_SELDOM] = "The second access came right after the first one of another thread, "
-				     "which it did in passing runs of the training too seldom to be trusted.",
+				     "which it did in passing runs of the training, maybe by luck.",
 		[VIOLATION_INSIDE] = "The second access came while the other thread was in the patch's step "
 				     "that begins with the first one.",
 		[VIOLATION_EARLY] =
@@ -108,10 +110,13 @@ static void tell_finding(const struct violation *violation, struct finding *find
 			"patch has it wait.",
 	};
 
-	finding->summary = memory_string(
-		violation->before.id ? summaries[violation->how]
-				     : "The access came before any other thread's, which it never did "
-				       "in training.");
+	const char *alone =
+		violation->how == VIOLATION_SELDOM
+			? "The access came before any other thread's, which it did in passing runs of "
+			  "the training, maybe by luck."
+			: "The access came before any other thread's, which it never did in training.";
+
+	finding->summary = memory_string(violation->before.id ? summaries[violation->how] : alone);
 	finding->evidence =
 		memory_format("%" PRIu64 " times: %" PRIu64 " resolved by waiting, %" PRIu64 " not, %" PRIu64
 			      " when the process ended",

@@ -13,8 +13,10 @@
 #define PATIENCE_AGAIN 1000u
 #define FAIR_POINTS 65537u /* a prime, so that no loop is always left at the same place */
 #define TICKS_PER_NS 2u /* machines have 1 to 4; what they measure against a sleep is far longer or shorter */
-#define START_TICKS_LOG 18u /* a thread that starts or wakes takes up to some 100 us for it */
-#define VISITS_DRAWN 8u     /* one site in so many is changed at after 2, 4, 8 … visits at most */
+/* Until a thread runs that starts or wakes: some microseconds where a processor is free, a time slice where none is. */
+#define START_LEAST_LOG 13u /* of ticks */
+#define START_MOST_LOG 24u
+#define VISITS_DRAWN 8u /* one site in so many is changed at after 2, 4, 8 … visits at most */
 
 static HOT uint64_t pct_changes[PCT_CHANGES]; /* contested points, or ids of sites */
 static HOT uint32_t pct_visits[PCT_CHANGES];  /* of these sites, before the change */
@@ -82,7 +84,7 @@ static void clock_starts(struct agent *agent)
 	uint64_t now = by ? by->priority : 0;
 	if (by && by == clocked)
 		now += __builtin_ia32_rdtsc() - clocked_since;
-	agent->priority = now + (1ull << control_below(START_TICKS_LOG));
+	agent->priority = now + (1ull << (START_LEAST_LOG + control_below(START_MOST_LOG - START_LEAST_LOG)));
 }
 
 void policy_readies(struct agent *agent)
