@@ -15,24 +15,23 @@
 #define TRACING_S 5.0 /* in all, but for these */
 #define TRACED_S 20.0 /* a trace holds four million events: what comes later is not kept */
 
-/* Have the last runs of the campaign, TRAINING_QUIET of those that passed, taught nothing? Interned
- * predecessors are as exact as sets or finer, so what is quiet here is quiet there. */
+/* What passing runs had, as numbers of interned predecessors; and how many of the last ones had nothing more. These are
+ * as exact as sets or finer, so what is quiet here is quiet there. What failed runs had is not known by that. */
 struct quiet {
-	size_t predecessors;
+	roaring_bitmap_t *known;
 	uint64_t runs;
 };
 
-static struct error *look(struct store *store, uint64_t campaign, struct quiet *quiet, bool passed)
+static struct error *look(struct store *store, const struct run *run, struct quiet *quiet)
 {
-	struct interned interned = { 0 };
+	roaring_bitmap_t *had = NULL;
 
-	TRY(store_interned(store, campaign, &interned));
-	if (interned.npredecessors != quiet->predecessors)
-		quiet->runs = 0;
-	else if (passed)
-		quiet->runs++;
-	quiet->predecessors = interned.npredecessors;
-	interned_free(&interned);
+	if (run->label != LABEL_PASS)
+		return NULL;
+	TRY(store_predecessor_set(store, run->number, &had));
+	quiet->runs = roaring_bitmap_is_subset(had, quiet->known) ? quiet->runs + 1 : 0;
+	roaring_bitmap_or_inplace(quiet->known, had);
+	roaring_bitmap_free(had);
 	return NULL;
 }
 
@@ -70,23 +69,25 @@ static struct error *drain(struct series *series, struct launch_pool *pool)
 		if (!got)
 			continue;
 		TRY(store_add(series->store, series->campaign, &run));
-		TRY(look(series->store, series->campaign, &series->quiet, run.label == LABEL_PASS));
+		TRY(look(series->store, &run, &series->quiet));
 		series->runs->done++;
 		series->runs->failed += run.label == LABEL_FAIL;
 	}
 	return NULL;
 }
 
-/* Controlled runs take the policies in turn: each shows interleavings that others rarely do. */
+/* Controlled runs take the policies in turn: each shows interleavings that others rarely do; that of clocks those of
+ * free runs. */
 static struct area_control policy_of(uint64_t round)
 {
 	static const struct area_control policies[] = {
 		{ .policy = POLICY_POS, .everywhere = 1 },
+		{ .policy = POLICY_CLOCK, .everywhere = 1 },
 		{ .policy = POLICY_RANDOM, .everywhere = 1 },
-		{ .policy = POLICY_PCT, .depth = 3, .everywhere = 1 }
+		{ .policy = POLICY_PCT, .depth = 3, .everywhere = 1 },
 	};
 
-	return policies[round % 3];
+	return policies[round % (sizeof policies / sizeof *policies)];
 }
 
 struct error *learn_run(struct store *store, const struct launch_options *launch, uint64_t build,
@@ -95,10 +96,12 @@ struct error *learn_run(struct store *store, const struct launch_options *launch
 	_cleanup_(progress_stopp) struct progress *progress = progress_start(STDERR_FILENO, runs->most);
 	struct series series = { .store = store, .runs = runs, .progress = progress };
 	struct launch_options options = *launch;
+	struct error *error = NULL;
 
 	TRY(store_campaign(store, launch->path, launch->argv + 1, build, &series.campaign));
 	cmds_catch_interrupts();
-	for (uint64_t round = 0; !is_enough(&series); round++) {
+	series.quiet.known = roaring_bitmap_create();
+	for (uint64_t round = 0; !error && !is_enough(&series); round++) {
 		struct launch_pool *pool = NULL;
 		uint64_t left = runs->most - runs->done;
 
@@ -107,14 +110,14 @@ struct error *learn_run(struct store *store, const struct launch_options *launch
 			options.still = true;
 		}
 		options.area.seed = launch->area.seed + round * ROUND;
-		TRY(launch_pool_start(&options, (unsigned)runs->jobs, left < ROUND ? left : ROUND, &pool));
-		struct error *error = drain(&series, pool);
-
+		error = launch_pool_start(&options, (unsigned)runs->jobs, left < ROUND ? left : ROUND, &pool);
+		if (!error)
+			error = drain(&series, pool);
 		launch_pool_stop(pool);
-		TRY(error);
 	}
+	roaring_bitmap_free(series.quiet.known);
 	runs->interrupted = cmds_interrupted();
-	return NULL;
+	return error;
 }
 
 struct error *learn_witnesses(struct store *store, const struct launch_options *launch, uint64_t build,

@@ -50,12 +50,12 @@ static struct error *relax(const struct relax_options *options, const struct vio
 {
 	_cleanup_(guard_set_free) struct guard_set set = { 0 };
 	const char *out = options->out ? options->out : options->set;
-	struct relaxed relaxed = { .violations = violations->list.n };
 
 	if (!options->set)
 		return error_new("which guard set? Give it first, as in unsnarl relax program.guard LOG");
 	TRY(guard_set_read(options->set, &set));
-	relaxed.added = violations_relax(violations, &set, options->held, &relaxed.held, &relaxed.unknown);
+	const struct relaxed relaxed = violations_relax(violations, &set, options->held);
+
 	TRY(guard_set_save(out, &set));
 	(void)(options->json ? relax_json(out, &relaxed) : relax_print(out, &relaxed));
 	return NULL;

@@ -68,6 +68,7 @@ enum area_policy {
 	POLICY_PCT_GROUPS,
 	POLICY_POS_PLACES,
 	POLICY_SURW_PLACES,
+	POLICY_CLOCK, /* who has run for the shortest time: as with a processor for each thread */
 };
 
 /* The policy without regard to places. */

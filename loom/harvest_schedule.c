@@ -12,7 +12,7 @@
 #define FRONT_BYTES offsetof(struct area_schedule, turns)
 #define NUMBERS_BYTES offsetof(struct area_schedule, waits)
 
-_Static_assert((int)POLICY_FREE == (int)SCHEDULE_FREE && (int)POLICY_STAY == (int)SCHEDULE_STAY &&
+_Static_assert((int)POLICY_FREE == (int)SCHEDULE_FREE && (int)POLICY_CLOCK == (int)SCHEDULE_CLOCK &&
 		       (int)WAIT_INPUT == (int)WAITING_INPUT && (int)TURN_YIELDED == (int)STOP_YIELDED &&
 		       AREA_ENDLESS == SCHEDULE_ENDLESS && AREA_UNTIL == SCHEDULE_UNTIL &&
 		       AREA_LOOSE == SCHEDULE_LOOSE && AREA_PLACE == SCHEDULE_PLACE &&

@@ -96,6 +96,7 @@ const char *schedule_policy_name(enum schedule_policy policy)
 	static const char *const names[SCHEDULE_POLICIES] = {
 		"free", "random",        "pct",        "pos",        "surw",
 		"stay", "random-places", "pct-groups", "pos-places", "surw-places",
+		"clock",
 	};
 
 	return (unsigned)policy < SCHEDULE_POLICIES ? names[policy] : "unknown";

@@ -6,6 +6,7 @@
 #include <libgen.h>
 #include <stdio.h>
 
+#include "base/options.h" /* options_fill */
 #include "report/answer.h"
 #include "report/finding_view.h"
 #include "report/words.h"
@@ -42,12 +43,14 @@ void expose_print(const struct exposed *exposed)
 
 	_cleanup_free_ char *kept = words_count(exposed->orders, "access", "accesses");
 
+	_cleanup_free_ char *text = memory_format(
+		"%s only ever came after one other or a few writes. Orders that could be turned round: "
+		"%" PRIu64 ", without harm: %" PRIu64 "%s.",
+		kept, exposed->turned, exposed->harmless,
+		exposed->findings->n ? "" : "; none did harm more often than the program fails by itself");
+
 	if (exposed->orders)
-		printf("%s only ever came after one other or a few writes. Orders that could be\nturned "
-		       "round: %" PRIu64 ", without harm: %" PRIu64 "%s.\n",
-		       kept, exposed->turned, exposed->harmless,
-		       exposed->findings->n ? ""
-					    : "; none did harm more often than the program fails by itself");
+		options_fill(stdout, text, 0, 0);
 	else
 		printf("No access only ever came after one other or a few writes: no order to turn round.\n");
 	for (size_t i = 0; i < exposed->findings->n; i++)

@@ -3,7 +3,9 @@
 #include "report/guard_view.h"
 
 #include <inttypes.h>
+#include <string.h>
 
+#include "base/options.h" /* options_fill */
 #include "report/answer.h"
 #include "report/finding_view.h"
 #include "report/text.h"
@@ -22,32 +24,63 @@ static char *words_of(const struct violation_access *access)
 			     access->line, *function ? function : "?");
 }
 
+/* How it was against the set, or against a rule of a patch, behind the words of the access; fresh. */
+static char *words_how(const struct violation *violation)
+{
+	_cleanup_free_ char *before = violation->before.id ? words_of(&violation->before) : NULL;
+	unsigned thread = violation->before.thread;
+	_cleanup_free_ char *whom = thread ? memory_format("thread %u", thread)
+					   : memory_string("several threads"); /* which did alike */
+
+	if (violation->how == VIOLATION_AGAIN)
+		return memory_string(
+			"once more, before another thread had been there again, which never was so in "
+			"training");
+	bool seldom = violation->how == VIOLATION_SELDOM;
+
+	if (!before)
+		return memory_format("before any other thread had been there, which %s",
+				     seldom ? "passing runs had in training, maybe by luck"
+					    : "never was so in training");
+	switch (violation->how) {
+	case VIOLATION_INSIDE:
+		return memory_format("while %s was in the patch's step that begins with the %s", whom,
+				     before);
+	case VIOLATION_EARLY:
+		return memory_format("before the %s had been done, for which the patch has it wait", before);
+	default:
+		return memory_format("right after %s: %s, which %s", whom, before,
+				     seldom ? "passing runs had in training, maybe by luck"
+					    : "it never came after in training");
+	}
+}
+
+static void fill(const char *text, int at)
+{
+	options_fill(stdout, text, 3, at);
+}
+
 static void print_one(const struct violation *violation, size_t rank)
 {
 	uint64_t times = violation->resolved + violation->unresolved + violation->unfinished;
-	_cleanup_free_ char *access = words_of(&violation->access),
+	_cleanup_free_ char *access = words_of(&violation->access), *how = words_how(violation),
 			    *first = words_time((int64_t)(violation->first * 1e6)),
 			    *last = words_time((int64_t)(violation->last * 1e6)),
 			    *longest = words_seconds(violation->longest_s),
-			    *count = words_count(times, "time", "times");
+			    *count = words_count(times, "time", "times"),
+			    *unfinished = violation->unfinished
+						  ? memory_format(", %" PRIu64 " when the process ended",
+								  violation->unfinished)
+						  : memory_string("");
+	_cleanup_free_ char *what = memory_format("thread %u: %s", violation->access.thread, access);
+	_cleanup_free_ char *counts = memory_format(
+		"%s, %s%s%s: %" PRIu64 " resolved by waiting, %" PRIu64 " not%s; longest stall %s", count,
+		first, strcmp(first, last) == 0 ? "" : " to ", strcmp(first, last) == 0 ? "" : last,
+		violation->resolved, violation->unresolved, unfinished, longest);
 
-	printf("%zu. thread %u: %s\n", rank, violation->access.thread, access);
-	if (violation->again) {
-		printf("   once more, before another thread had been there again, which never was so in "
-		       "training\n");
-	} else if (violation->before.id) {
-		_cleanup_free_ char *before = words_of(&violation->before);
-
-		printf("   right after thread %u: %s,\n   which it never came after in training\n",
-		       violation->before.thread, before);
-	} else {
-		printf("   before any other thread had been there, which never was so in training\n");
-	}
-	printf("   %s, %s to %s: %" PRIu64 " resolved by waiting, %" PRIu64 " not", count, first, last,
-	       violation->resolved, violation->unresolved);
-	if (violation->unfinished)
-		printf(", %" PRIu64 " when the process ended", violation->unfinished);
-	printf("; longest stall %s\n", longest);
+	fill(what, printf("%zu. ", rank));
+	fill(how, 0);
+	fill(counts, 0);
 }
 
 void guard_log_print(const struct violations *violations)
@@ -63,15 +96,27 @@ static void tell_finding(const struct violation *violation, struct finding *find
 {
 	uint64_t times = violation->resolved + violation->unresolved + violation->unfinished;
 
-	finding->summary = memory_string(
-		violation->again
-			? "The thread came once more before another one had been there again, which it never "
-			  "did in training."
-		: violation->before.id
-			? "The second access came right after the first one of another thread, "
-			  "which it never did in training."
-			: "The access came before any other thread's, which it never did in "
-			  "training.");
+	static const char *const summaries[] = {
+		[VIOLATION_AFTER] = "The second access came right after the first one of another thread, "
+				    "which it never did in training.",
+		[VIOLATION_AGAIN] = "The thread came once more before another one had been there again, "
+				    "which it never did in training.",
+		[VIOLATION_SELDOM] = "The second access came right after the first one of another thread, "
+				     "which it did in passing runs of the training, maybe by luck.",
+		[VIOLATION_INSIDE] = "The second access came while the other thread was in the patch's step "
+				     "that begins with the first one.",
+		[VIOLATION_EARLY] =
+			"The first access came before the second one had been done, for which the "
+			"patch has it wait.",
+	};
+
+	const char *alone =
+		violation->how == VIOLATION_SELDOM
+			? "The access came before any other thread's, which it did in passing runs of "
+			  "the training, maybe by luck."
+			: "The access came before any other thread's, which it never did in training.";
+
+	finding->summary = memory_string(violation->before.id ? summaries[violation->how] : alone);
 	finding->evidence =
 		memory_format("%" PRIu64 " times: %" PRIu64 " resolved by waiting, %" PRIu64 " not, %" PRIu64
 			      " when the process ended",
@@ -113,24 +158,27 @@ void guard_gone_print(size_t gone, size_t all, const char *program)
 	_cleanup_free_ char *clean = text_clean(program);
 
 	fprintf(stderr,
-		"unsnarl guard: %zu of the set's %zu accesses are not in %s any more; learn again to guard "
-		"what took their place\n",
+		"unsnarl guard: %zu of the set's %zu accesses are not in %s any more; "
+		"learn again to guard what took their place\n",
 		gone, all, clean);
 }
 
 void relax_print(const char *path, const struct relaxed *relaxed)
 {
-	_cleanup_free_ char *file = text_clean(path);
+	_cleanup_free_ char *file = text_clean(path),
+			    *violations = words_count(relaxed->violations, "violation", "violations"),
+			    *members = words_count(relaxed->added, "member", "members");
 
-	printf("%s: %zu member%s added by %zu violation%s", file, relaxed->added,
-	       relaxed->added == 1 ? "" : "s", relaxed->violations, relaxed->violations == 1 ? "" : "s");
+	printf("%s: %s added by %s.\n", file, members, violations);
 	if (relaxed->unknown)
-		printf("; %zu are of accesses that the set does not have", relaxed->unknown);
-	printf(".\n");
+		printf("%zu of them %s of accesses that the set does not have.\n", relaxed->unknown,
+		       relaxed->unknown == 1 ? "is" : "are");
+	if (relaxed->ruled)
+		printf("%zu of them %s against an emergency patch, which stays as it is.\n", relaxed->ruled,
+		       relaxed->ruled == 1 ? "is" : "are");
 	if (relaxed->held)
-		printf("%zu of them %s resolved by waiting each time: what was held never happened, so it "
-		       "stays held "
-		       "(--held lets it happen).\n",
+		printf("%zu of them %s resolved by waiting each time: what was held never\n"
+		       "happened, so it stays held (--held lets it happen).\n",
 		       relaxed->held, relaxed->held == 1 ? "was" : "were");
 	if (relaxed->added)
 		printf("Build the program again with it: unsnarl cc --guard %s ...\n", file);
@@ -143,6 +191,7 @@ void relax_json(const char *path, const struct relaxed *relaxed)
 	json_object_set_new(answer, "guard_set", answer_text(path));
 	json_object_set_new(answer, "added", answer_count(relaxed->added));
 	json_object_set_new(answer, "held", answer_count(relaxed->held));
+	json_object_set_new(answer, "ruled", answer_count(relaxed->ruled));
 	json_object_set_new(answer, "unknown", answer_count(relaxed->unknown));
 	answer_print(answer);
 }

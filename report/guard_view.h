@@ -12,9 +12,6 @@ void guard_damaged_print(const char *verb, uint64_t lines);
 void guard_gone_print(size_t gone, size_t all, const char *program);
 
 /* What came of widening a set. */
-struct relaxed {
-	size_t violations, added, held, unknown;
-};
 void relax_print(const char *path, const struct relaxed *relaxed);
 void relax_json(const char *path, const struct relaxed *relaxed);
 

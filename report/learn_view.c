@@ -4,12 +4,15 @@
 #include "report/learn_view.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/options.h" /* options_fill */
 #include "report/answer.h"
 #include "report/plot.h"
 #include "report/text.h"
+#include "report/words.h"
 
 static uint64_t members_of(const struct guard_set *set)
 {
@@ -20,9 +23,22 @@ static uint64_t members_of(const struct guard_set *set)
 	return n;
 }
 
-static uint64_t plural_s(uint64_t n)
+/* A sentence, filled to 80 columns. */
+static void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
 {
-	return n != 1;
+	va_list arguments;
+
+	va_start(arguments, format);
+	_cleanup_free_ char *text = memory_vformat(format, arguments);
+
+	va_end(arguments);
+	options_fill(stdout, text, 0, 0);
+}
+
+/* ", 3 failed left out"; nothing for none. Fresh. */
+static char *words_some(uint64_t n, const char *what)
+{
+	return n ? memory_format(", %" PRIu64 " %s", n, what) : memory_string("");
 }
 
 static void say_campaigns(const struct training *training)
@@ -30,37 +46,33 @@ static void say_campaigns(const struct training *training)
 	for (size_t i = 0; i < training->campaigns.n; i++) {
 		const struct training_campaign *campaign = &training->campaigns.items[i];
 
-		printf("campaign %" PRIu64 ": %" PRIu64 " passing run%.*s", campaign->number, campaign->used,
-		       (int)plural_s(campaign->used), "s");
-		if (campaign->failed)
-			printf(", %" PRIu64 " failed left out", campaign->failed);
-		if (campaign->skipped)
-			printf(", %" PRIu64 " without predecessors left out", campaign->skipped);
-		if (campaign->free && campaign->judged)
-			printf(", %" PRIu64 " free ones as witnesses", campaign->free);
-		else if (campaign->free)
-			printf(", %" PRIu64 " free ones left out", campaign->free);
-		printf("; the last %" PRIu64 " taught nothing new\n", campaign->quiet);
+		_cleanup_free_ char *passing = words_count(campaign->used, "passing run", "passing runs"),
+				    *failed = words_some(campaign->failed, "failed left out"),
+				    *skipped = words_some(campaign->skipped, "without predecessors left out"),
+				    *free_runs = words_some(campaign->free, campaign->judged
+										    ? "free ones as witnesses"
+										    : "free ones left out");
+
+		say("campaign %" PRIu64 ": %s%s%s%s; the last %" PRIu64 " taught nothing new",
+		    campaign->number, passing, failed, skipped, free_runs, campaign->quiet);
 	}
 }
 
 static void say_verdict(const struct training *training, bool converged)
 {
 	if (converged) {
-		printf("Converged: at a confidence of 95 %% fewer than one run in twenty would teach "
-		       "more.\n");
+		say("Converged: at a confidence of 95 %% fewer than one run in twenty would teach more.");
 		return;
 	}
-	printf("Not converged yet:");
 	for (size_t i = 0; i < training->campaigns.n; i++) {
 		const struct training_campaign *campaign = &training->campaigns.items[i];
 
 		if (campaign->quiet < TRAINING_QUIET)
-			printf(" campaign %" PRIu64 " needs %" PRIu64 " more passing runs without news%s",
-			       campaign->number, TRAINING_QUIET - campaign->quiet,
-			       i + 1 < training->campaigns.n ? ";" : ".");
+			say("Not converged yet: campaign %" PRIu64 " needs %" PRIu64
+			    " more passing runs without news.",
+			    campaign->number, TRAINING_QUIET - campaign->quiet);
 	}
-	printf("\nA guard made of it may stall where nothing is wrong.\n");
+	say("A guard made of it may stall where nothing is wrong.");
 }
 
 #define GUARDED_NS 2.0 /* of an access whose thread was the last at its location (doc/results.md) */
@@ -83,14 +95,14 @@ static void say_cost(const struct training *training, const struct guard_set *se
 		return;
 	double cost_ns = (double)(guarded / training->counted) * GUARDED_NS;
 
-	printf("A traced run came to them %" PRIu64 " times, of %" PRIu64
-	       " accesses in all. Guarding\nthem costs about "
-	       "%.2g %s of processor time, %g ns each%s.\n",
-	       guarded / training->counted, all / training->counted,
-	       cost_ns < 1e6 ? cost_ns / 1e3 : cost_ns / 1e6, cost_ns < 1e6 ? "us" : "ms", GUARDED_NS,
-	       guarded > all / 20 && guarded / training->counted > 10000
-		       ? "; --bias leaves the most frequent out"
-		       : "");
+	say("A traced run came to them %" PRIu64 " times, of %" PRIu64
+	    " accesses in all. Guarding them costs about "
+	    "%.2g %s of processor time, %g ns each%s.",
+	    guarded / training->counted, all / training->counted,
+	    cost_ns < 1e6 ? cost_ns / 1e3 : cost_ns / 1e6, cost_ns < 1e6 ? "us" : "ms", GUARDED_NS,
+	    guarded > all / 20 && guarded / training->counted > 10000
+		    ? "; --bias leaves the most frequent out"
+		    : "");
 }
 
 void learn_print(struct training *training, const struct guard_set *set)
@@ -106,25 +118,26 @@ void learn_print(struct training *training, const struct guard_set *set)
 	}
 	printf("%zu shared accesses, %" PRIu64 " members in their sets.\n", set->sites.n, members_of(set));
 	if (training->left_out)
-		printf("%zu more were too rare: where they come the guarded program stalls, at most for the "
-		       "limit.\n",
-		       training->left_out);
+		say("%zu more were too rare: where they come the guarded program stalls, at most for the "
+		    "limit.",
+		    training->left_out);
 	if (training->lucky)
-		printf("Controlled runs failed, so others may have passed by luck: %zu more members, rare in "
-		       "free "
-		       "runs (hardly one in %u), are in doubt. Where they come the guarded program stalls.\n",
-		       training->lucky, TRAINING_USUAL);
+		say("Controlled runs failed, so others may have passed by luck: %zu more members, rare in "
+		    "free runs "
+		    "(hardly one in %u), are in doubt. Where they come the guarded program stalls.",
+		    training->lucky, TRAINING_USUAL);
 	if (training->use_failed)
-		printf("Failed runs were used too, %" PRIu32
-		       " of them: %zu members were left out that they had "
-		       "far more often than passing ones, which may have passed by luck.\n",
-		       training->failures, training->doubtful);
+		say("Failed runs were used too, %" PRIu32
+		    " of them: %zu members were left out that they had far "
+		    "more often than passing ones, which may have passed by luck.",
+		    training->failures, training->doubtful);
 	if (!training->traces)
-		printf("No run could be traced, so an access that shares memory but came before no other "
-		       "thread's is not guarded.\n");
+		say("No run could be traced, so an access that shares memory but came before no other "
+		    "thread's is "
+		    "not guarded.");
 	say_cost(training, set);
 	if (training->cut)
-		printf("A trace was too long to be kept whole: shares are of its beginning.\n");
+		say("A trace was too long to be kept whole: shares are of its beginning.");
 	say_verdict(training, set->converged);
 }
 

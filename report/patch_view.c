@@ -3,6 +3,7 @@
 #include "report/patch_view.h"
 
 #include "base/memory.h"
+#include "base/options.h" /* options_fill */
 #include "report/answer.h"
 #include "report/text.h"
 
@@ -47,7 +48,7 @@ void patch_print(const struct guard_set *set, const char *file, const struct pat
 
 	print_rules(set);
 	if (proof->runs)
-		printf("%s\n", words);
+		options_fill(stdout, words, 0, 0);
 	printf("The patch is in %s.", clean);
 	if (proof->held)
 		printf(" It is of no use as it is: let unsnarl diagnose find more of the fault.\n");

@@ -27,8 +27,9 @@
 #include "loom/area.h"
 #include "model/site.h"
 
-static const char *const policies[] = { "free", "random",        "pct",        "pos",        "surw",
-					"stay", "random-places", "pct-groups", "pos-places", "surw-places" };
+static const char *const policies[] = { "free",       "random",      "pct",           "pos",
+					"surw",       "stay",        "random-places", "pct-groups",
+					"pos-places", "surw-places", "clock" };
 static const char *const ends[] = { "none", "deadlock", "lost-wakeup", "livelock", "diverged", "memory" };
 
 static struct area_control control = {

@@ -94,6 +94,34 @@ def test_interleavings(unsnarl, driver):
     verdict(set(re.findall(r"^sum (\d+)$", stay, re.M)) == {"22"}, "stay: one thread after the other")
 
 
+LATE = '''
+#include <pthread.h>
+#include <stdio.h>
+static char text[16];
+static volatile int n;
+static void work(int digits) { snprintf(NULL, 0, "%0*d", digits, 1); }
+static void *once(void *p) { work(100000000); text[n++] = 'a'; return p; }
+static void *often(void *p) { for (int i = 0; i < 8; i++) { work(100); text[n++] = 'b'; } return p; }
+int main(void)
+{
+	pthread_t a, b;
+	pthread_create(&a, NULL, once, NULL);
+	pthread_create(&b, NULL, often, NULL);
+	pthread_join(a, NULL);
+	pthread_join(b, NULL);
+	printf("order %s\\n", text);
+}
+'''
+
+
+def test_clock(unsnarl, driver):
+    """Who has the longer way to go comes later, though it began first and nothing stops it on the way."""
+    build(unsnarl, "late", LATE)
+    text = drive(driver, "-p", "clock", "-n", "10", "-g", "./late")
+    found = re.findall(r"^order (\w+)$", text, re.M)
+    verdict(len(found) == 10 and found.count("bbbbbbbba") > 5, f"clock: {found}")
+
+
 # ---- the same again ----
 
 def turns(text):
@@ -270,6 +298,7 @@ def main():
         os.chdir(folder)
         if not sys.argv[3:] or sys.argv[3] == "-":
             test_interleavings(unsnarl, driver)
+            test_clock(unsnarl, driver)
             test_determinism(driver, "./sums")
             test_replay(driver, "./sums")
             test_observed(unsnarl, driver)

@@ -408,18 +408,28 @@ static bool has_others(const struct guard_site *site)
 	return site->before.n && site->before.items[site->before.n - 1] != GUARD_NIL;
 }
 
+/* Groups with accesses that no set has: that a thread has been there may not be on record. */
+static void find_unguarded(struct training *training, bool *unguarded)
+{
+	for (uint32_t number = 1; number <= training->places.sites.n; number++)
+		unguarded[training_group(training, number)] |= !training->shared.items[number];
+}
+
 /* Reads that in no trace were the first at their location, of enough to say so, with others that are told apart as
  * exactly: where no other thread has been they expect their own thread to have been. */
-static void settle_own(const struct training *training, struct guard_set *set)
+static void settle_own(struct training *training, struct guard_set *set)
 {
-	_cleanup_free_ bool *whole = memory_alloc(training->places.sites.n + 1);
+	_cleanup_free_ bool *whole = memory_alloc(training->places.sites.n + 1),
+			    *unguarded = memory_alloc(training->places.sites.n + 1);
 
 	find_whole(set, whole);
+	find_unguarded(training, unguarded);
 	for (uint32_t number = 1; number <= set->sites.n; number++) {
 		struct guard_site *site = guard_set_site(set, number);
 
 		site->own = training->quiet >= TRAINING_QUIET && site->kind == SITE_READ && site->count &&
-			    !site->begins && !whole[site->group] && guard_set_allows(set, number, GUARD_NIL);
+			    !site->begins && !whole[site->group] && !unguarded[site->group] &&
+			    guard_set_allows(set, number, GUARD_NIL);
 	}
 }
 

@@ -129,6 +129,19 @@ static bool read_outcome(struct line *line, struct violation *out)
 	return true;
 }
 
+static bool read_how(struct line *line, enum violation_how *out)
+{
+	static const char *const words[] = { [VIOLATION_AGAIN] = "again",
+					     [VIOLATION_SELDOM] = "seldom",
+					     [VIOLATION_INSIDE] = "inside",
+					     [VIOLATION_EARLY] = "early" };
+
+	for (enum violation_how how = VIOLATION_AGAIN; line->rest && how <= VIOLATION_EARLY; how++)
+		if (strcmp(line->rest, words[how]) == 0)
+			*out = how;
+	return !line->rest || *out != VIOLATION_AFTER;
+}
+
 static bool read_line(char *text, struct violation *out)
 {
 	struct line line = { .rest = text };
@@ -149,8 +162,7 @@ static bool read_line(char *text, struct violation *out)
 
 	if (nobody ? !is_next(&line, "nobody") : !read_access(&line, &out->before))
 		return false;
-	out->again = line.rest && strcmp(line.rest, "again") == 0;
-	return !line.rest || out->again;
+	return read_how(&line, &out->how);
 }
 
 /* ---- many lines ---- */
@@ -161,7 +173,7 @@ static void merge(struct violations *all, struct violation *fresh)
 		struct violation *known = &all->list.items[i];
 
 		if (known->access.id != fresh->access.id || known->before.id != fresh->before.id ||
-		    known->again != fresh->again)
+		    known->how != fresh->how)
 			continue;
 		known->resolved += fresh->resolved;
 		known->unresolved += fresh->unresolved;
@@ -266,16 +278,18 @@ void violations_findings(const struct violations *violations, struct findings *o
 	for (size_t i = 0; i < violations->list.n; i++) {
 		const struct violation *violation = &violations->list.items[i];
 		struct finding *finding = VEC_PUSH(out);
-		bool nobody = !violation->before.id;
+		bool nobody = !violation->before.id, early = violation->how == VIOLATION_EARLY;
 
 		*finding = (struct finding){ .rank = (unsigned)i + 1,
-					     .class = nobody ? FINDING_ORDER : FINDING_ATOMICITY,
+					     .class = nobody || early ? FINDING_ORDER : FINDING_ATOMICITY,
 					     .method = memory_string("guard"),
 					     .score = (double)times(violation) /
 						      (double)times(&violations->list.items[0]) };
-		if (!nobody)
+		if (!nobody && !early)
 			add_access(finding, &violation->before, violation->before.thread);
 		add_access(finding, &violation->access, violation->access.thread);
+		if (early)
+			add_access(finding, &violation->before, violation->before.thread);
 	}
 }
 
@@ -291,12 +305,15 @@ static bool widen_own(struct guard_set *set, uint32_t number, uint32_t before)
 	return nobody || itself;
 }
 
-size_t violations_relax(const struct violations *violations, struct guard_set *set, bool held_too,
-			size_t *held, size_t *unknown)
+static bool is_ruled(const struct violation *violation)
 {
-	size_t added = 0;
+	return violation->how == VIOLATION_INSIDE || violation->how == VIOLATION_EARLY;
+}
 
-	*unknown = *held = 0;
+struct relaxed violations_relax(const struct violations *violations, struct guard_set *set, bool held_too)
+{
+	struct relaxed relaxed = { .violations = violations->list.n };
+
 	for (size_t i = 0; i < violations->list.n; i++) {
 		const struct violation *violation = &violations->list.items[i];
 		uint32_t number_of = guard_set_find(set, violation->access.id);
@@ -304,11 +321,14 @@ size_t violations_relax(const struct violations *violations, struct guard_set *s
 			violation->before.id ? guard_set_find(set, violation->before.id) : GUARD_NIL;
 
 		if (!number_of || (violation->before.id && !before))
-			(*unknown)++;
+			relaxed.unknown++;
+		else if (is_ruled(violation))
+			relaxed.ruled++;
 		else if (!violation->unresolved && !held_too)
-			(*held)++;
+			relaxed.held++;
 		else
-			added += guard_set_allow(set, number_of, before) || widen_own(set, number_of, before);
+			relaxed.added +=
+				guard_set_allow(set, number_of, before) || widen_own(set, number_of, before);
 	}
-	return added;
+	return relaxed;
 }

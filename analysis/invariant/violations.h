@@ -19,7 +19,13 @@ struct violation {                              /* all lines with the same two a
 	double waited_s, longest_s;
 	double first, last; /* Unix time */
 	uint64_t set;       /* hash of the guard set */
-	bool again;         /* may come after `before`, but the thread itself has been there since */
+	enum violation_how {
+		VIOLATION_AFTER,  /* it never came after `before` */
+		VIOLATION_AGAIN,  /* it may, but the thread itself has been there since */
+		VIOLATION_SELDOM, /* it did in training, but maybe by luck */
+		VIOLATION_INSIDE, /* a rule: `before` begins a group that the other thread is in */
+		VIOLATION_EARLY   /* a rule: `before` had to come first */
+	} how;
 };
 
 struct violations {
@@ -37,10 +43,13 @@ void violations_free(struct violations *violations);
 
 /* Without sentences, which report/guard_view.c makes. */
 void violations_findings(const struct violations *violations, struct findings *out);
-/* Widens sets by what came before in runs that were right; how many members were added. What waiting resolved never
- * happened, so that the run says nothing of it: left out unless `held_too`, and counted in *held. *unknown: of
- * accesses that the set does not have. */
-size_t violations_relax(const struct violations *violations, struct guard_set *set, bool held_too,
-			size_t *held, size_t *unknown);
+/* Widens sets by what came before in runs that were right. What waiting resolved never happened, so that the run says
+ * nothing of it: left out unless `held_too`. Rules are no sets. */
+struct relaxed {
+	size_t added;                /* members */
+	size_t violations;           /* in all; of them those that add nothing: */
+	size_t held, ruled, unknown; /* resolved; against a rule; of accesses that the set does not have */
+};
+struct relaxed violations_relax(const struct violations *violations, struct guard_set *set, bool held_too);
 
 #endif

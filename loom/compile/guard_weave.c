@@ -49,8 +49,6 @@ static LLVMValueRef size_of_call(struct weave *weave, const struct access *acces
 	const struct extent *extent = access->extent;
 	if (extent->kind == EXTENT_FIXED)
 		return weave_constant(weave, extent->size);
-	if (extent->kind == EXTENT_BLOCK)
-		return weave_constant(weave, 64); /* as observed builds see a block that is freed */
 	if (extent->kind != EXTENT_ARGUMENT)
 		return NULL;
 	LLVMValueRef size = LLVMGetOperand(access->instruction, extent->size);
@@ -85,7 +83,10 @@ static void guard_access(struct weave *weave, struct access access, const struct
 	LLVMValueRef named = weave_constant(weave, number);
 	LLVMValueRef shift = weave_constant(weave, shift_of(site->grain));
 	const char *inlined = inlined_for(&access, site, number);
-	if (inlined) {
+	if (access.extent && access.extent->kind == EXTENT_BLOCK) {
+		LLVMValueRef block = LLVMBuildPtrToInt(weave->builder, access.pointer, weave->i64, "");
+		guard_call(weave, "unsnarl_guard_freed", (LLVMValueRef[]){ block, named, shift }, 3);
+	} else if (inlined) {
 		call_inlined(weave, inlined, (LLVMValueRef[]){ first, named, shift }, 3);
 	} else if (!size ||
 		   (!access.extent && access.size <= site->grain && access.alignment >= access.size)) {
@@ -98,18 +99,50 @@ static void guard_access(struct weave *weave, struct access access, const struct
 
 /* ---- memory that begins a new life ---- */
 
+/* The same phi with `to` in place of the block `from`. */
+static void phi_comes_from(struct weave *weave, LLVMValueRef phi, LLVMBasicBlockRef from,
+			   LLVMBasicBlockRef to)
+{
+	LLVMPositionBuilderBefore(weave->builder, phi);
+	LLVMValueRef fresh = LLVMBuildPhi(weave->builder, LLVMTypeOf(phi), "");
+	for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
+		LLVMValueRef value = LLVMGetIncomingValue(phi, i);
+		LLVMBasicBlockRef block = LLVMGetIncomingBlock(phi, i);
+		if (block == from)
+			block = to;
+		LLVMAddIncoming(fresh, &value, &block, 1);
+	}
+	LLVMReplaceAllUsesWith(phi, fresh);
+	LLVMInstructionEraseFromParent(phi);
+}
+
+/* A block of its own between a call that may throw and where it and others go on. What was collected of phis there is
+ * gone: nothing is woven from it after this. */
+static void split_behind(struct weave *weave, LLVMValueRef invoke)
+{
+	LLVMBasicBlockRef goal = LLVMGetNormalDest(invoke);
+	LLVMBasicBlockRef own = LLVMInsertBasicBlockInContext(weave->context, goal, "");
+	LLVMPositionBuilderAtEnd(weave->builder, own);
+	LLVMSetCurrentDebugLocation2(weave->builder, LLVMInstructionGetDebugLoc(invoke));
+	LLVMBuildBr(weave->builder, goal);
+	LLVMSetNormalDest(invoke, own);
+	for (LLVMValueRef phi = LLVMGetFirstInstruction(goal), next; LLVMIsAPHINode(phi); phi = next) {
+		next = LLVMGetNextInstruction(phi);
+		phi_comes_from(weave, phi, LLVMGetInstructionParent(invoke), own);
+	}
+}
+
 static void fresh_blocks(struct weave *weave, uint32_t *nhooks)
 {
 	weave_allocs_collect(weave);
 	for (size_t i = 0; i < weave->allocs.n; i++) {
 		LLVMValueRef call = weave->allocs.items[i];
-		LLVMValueRef next = LLVMIsAInvokeInst(call) ? LLVMGetFirstInstruction(LLVMGetNormalDest(call))
-							    : LLVMGetNextInstruction(call);
-		while (next && (LLVMIsAPHINode(next) || LLVMIsALandingPadInst(next)))
-			next = LLVMGetNextInstruction(next);
-		/* Behind an invoke others may arrive as well: then its result need not be there. */
-		bool alone = !LLVMIsAInvokeInst(call);
-		if (!next || !alone || LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMPointerTypeKind)
+		if (LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMPointerTypeKind)
+			continue;
+		if (LLVMIsAInvokeInst(call) && !weave_behind(call))
+			split_behind(weave, call);
+		LLVMValueRef next = weave_behind(call);
+		if (!next)
 			continue;
 		weave_before(weave, next);
 		LLVMSetCurrentDebugLocation2(weave->builder, LLVMInstructionGetDebugLoc(call));

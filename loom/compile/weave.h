@@ -88,6 +88,8 @@ void weave_allocs_collect(struct weave *weave);
 const char *weave_allocator(LLVMValueRef call); /* NULL when the call allocates nothing */
 void weave_allocs(struct weave *weave);
 /* Keeps the number of the unit's site `index` in a field of the thread while the call goes on. */
+/* Where a call that returned goes on; NULL when others come there too, or it is no place for more. */
+LLVMValueRef weave_behind(LLVMValueRef call);
 void weave_number(struct weave *weave, LLVMValueRef call, uint32_t index, size_t field);
 void weave_loops(struct weave *weave, struct loops *loops);
 LLVMValueRef weave_first_place(LLVMBasicBlockRef block); /* behind all that must begin it */

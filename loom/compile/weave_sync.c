@@ -134,8 +134,7 @@ static void store_number(struct weave *weave, LLVMValueRef call, uint32_t index,
 	LLVMBuildStore(weave->builder, number, field_place(weave, field));
 }
 
-/* Where a call that returned goes on; NULL when others come there too, or it is no place for more. */
-static LLVMValueRef place_behind(LLVMValueRef call)
+LLVMValueRef weave_behind(LLVMValueRef call)
 {
 	if (!LLVMIsAInvokeInst(call))
 		return LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail ? NULL
@@ -153,7 +152,7 @@ static LLVMValueRef place_behind(LLVMValueRef call)
 /* What synchronises later without a site, in a library without hooks, must not be taken for this call. */
 static void clear_number(struct weave *weave, LLVMValueRef call, size_t field)
 {
-	LLVMValueRef behind = place_behind(call);
+	LLVMValueRef behind = weave_behind(call);
 	if (!behind)
 		return;
 	weave_before(weave, behind);

@@ -280,11 +280,12 @@ bool plan_goes_on(void);
 
 void policy_start(void);
 void policy_new(struct agent *agent);
+void policy_readies(struct agent *agent);
 struct agent *policy_next(struct agent *me);
 void policy_passed(struct agent *me);
 void policy_demoted(struct agent *me);
 void policy_weigh(struct agent *me);
-uint64_t policy_eager(const struct agent *agent);
+uint64_t policy_eager(struct agent *agent);
 uint64_t policy_overdue(const struct agent *agent);
 bool policy_lets_expire(const struct agent *agent);
 

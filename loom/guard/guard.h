@@ -68,6 +68,8 @@ GUARD_HOOK void unsnarl_guard(uint64_t address, uint64_t site);
 GUARD_HOOK void unsnarl_guard_two(uint64_t address, uint64_t site, uint64_t shift);
 /* Several: every `1 << shift` bytes is one. */
 GUARD_HOOK void unsnarl_guard_range(uint64_t address, uint64_t size, uint64_t site, uint64_t shift);
+/* A block that is about to be freed: where nobody has been there is nothing to say. */
+GUARD_HOOK void unsnarl_guard_freed(uint64_t block, uint64_t site, uint64_t shift);
 /* Memory that begins a new life: a block from malloc; a variable on the stack. */
 GUARD_HOOK void unsnarl_guard_fresh(uint64_t block);
 GUARD_HOOK void unsnarl_guard_fresh_stack(uint64_t address, uint64_t size);
@@ -176,12 +178,20 @@ void guard_stall_ahead(uint64_t address, uint32_t site, const int *mutex);
 void guard_stall_locked(uint64_t address, uint32_t site, void *mutex);
 
 /* tally.c: violations by site and predecessor. */
+enum guard_why {
+	GUARD_AFTER,  /* what came before is not in its set */
+	GUARD_INSIDE, /* a rule: another thread is in the middle of a group */
+	GUARD_EARLY,  /* a rule: what has to come first has not been done */
+};
 struct guard_violation {
+	enum guard_why why;
 	uint64_t address;      /* where it is one of the sets */
 	uint32_t site, before; /* words; site without a thread means this thread */
 	bool resolved;
 	uint64_t waited_us;
 };
+/* Not in the set, but runs that passed had it: maybe by luck. */
+bool guard_tally_is_doubted(uint32_t site, uint32_t before);
 /* How long a thread may be stalled for this violation: less each time it was in vain. */
 uint64_t guard_tally_limit(uint32_t site, uint32_t before);
 void guard_tally(const struct guard_violation *violation);

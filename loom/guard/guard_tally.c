@@ -18,11 +18,13 @@ struct tally {
 	uint32_t in_vain;
 	uint32_t resolved, unresolved;
 	uint32_t logged_resolved, logged_unresolved;
+	uint32_t why; /* enum guard_why */
 };
 
 static struct tally tallies[TALLIES];
 static struct stalled {
 	uint32_t site, before; /* site: 0 where nobody is */
+	uint32_t why;
 	uint64_t address, limit_us, started_us;
 	uint64_t looked_us; /* when `before` was there last */
 } stalled[STALLED];         /* by thread */
@@ -47,8 +49,7 @@ static struct tally *tally_of(uint32_t site, uint32_t before)
 	return &tallies[at % TALLIES];
 }
 
-/* Not in the set, but runs that passed had it: maybe by luck. */
-static bool is_doubted(uint32_t site, uint32_t before)
+bool guard_tally_is_doubted(uint32_t site, uint32_t before)
 {
 	uint32_t key = site << 16 | before, low = 0, high = unsnarl_guard_data->ndoubted;
 
@@ -68,7 +69,8 @@ static bool is_doubted(uint32_t site, uint32_t before)
 uint64_t guard_tally_limit(uint32_t site, uint32_t before)
 {
 	uint32_t in_vain = __atomic_load_n(&tally_of(site, before)->in_vain, __ATOMIC_RELAXED);
-	uint64_t most = is_doubted(site, before) ? guard_settings.limit_us / 4 : guard_settings.limit_us;
+	uint64_t most =
+		guard_tally_is_doubted(site, before) ? guard_settings.limit_us / 4 : guard_settings.limit_us;
 	uint64_t limit = in_vain < 32 ? most >> in_vain : 0;
 
 	/* What waited in vain long ago may be the fault now: each time that there are twice as many, once more. */
@@ -90,6 +92,7 @@ void guard_tally(const struct guard_violation *violation)
 	uint32_t *logged = violation->resolved ? &tally->logged_resolved : &tally->logged_unresolved;
 	uint32_t n = __atomic_add_fetch(count, 1, __ATOMIC_RELAXED);
 
+	__atomic_store_n(&tally->why, violation->why, __ATOMIC_RELAXED);
 	if (violation->resolved)
 		__atomic_store_n(&tally->in_vain, 0, __ATOMIC_RELAXED);
 	else
@@ -107,6 +110,7 @@ void guard_tally_begin(const struct guard_violation *violation, const struct gua
 	struct stalled *place = &stalled[guard_self % STALLED];
 
 	__atomic_store_n(&place->before, violation->before, __ATOMIC_RELAXED);
+	__atomic_store_n(&place->why, violation->why, __ATOMIC_RELAXED);
 	__atomic_store_n(&place->address, violation->address, __ATOMIC_RELAXED);
 	__atomic_store_n(&place->limit_us, pace->limit_us, __ATOMIC_RELAXED);
 	__atomic_store_n(&place->looked_us, pace->started_us, __ATOMIC_RELAXED);
@@ -192,7 +196,8 @@ static void log_rest(struct tally *tally, bool resolved)
 {
 	uint32_t count = resolved ? tally->resolved : tally->unresolved;
 	uint32_t *logged = resolved ? &tally->logged_resolved : &tally->logged_unresolved;
-	const struct guard_violation violation = { .site = guard_word(tally->key >> 16, 0),
+	const struct guard_violation violation = { .why = tally->why,
+						   .site = guard_word(tally->key >> 16, 0),
 						   .before = guard_word(tally->key & 0xffff, 0),
 						   .resolved = resolved };
 	uint32_t before = __atomic_exchange_n(logged, count, __ATOMIC_RELAXED);
@@ -210,7 +215,9 @@ void guard_tally_end(void)
 		}
 	for (unsigned i = 0; i < STALLED; i++) {
 		uint32_t site = __atomic_exchange_n(&stalled[i].site, 0, __ATOMIC_ACQUIRE);
-		const struct guard_violation violation = { .site = site, .before = stalled[i].before };
+		const struct guard_violation violation = { .why = stalled[i].why,
+							   .site = site,
+							   .before = stalled[i].before };
 
 		if (site)
 			guard_log(&violation, 1, "unfinished");

@@ -136,6 +136,19 @@ void guard_log_text(const char *sentence)
 	errno = saved;
 }
 
+/* The last word of a line: how it was against the set or a rule, when the two accesses do not say it. */
+static const char *how(const struct guard_violation *violation)
+{
+	uint32_t site = guard_word_site(violation->site), before = guard_word_site(violation->before);
+
+	if (violation->why != GUARD_AFTER)
+		return violation->why == GUARD_INSIDE ? " inside" : " early";
+	if (guard_tally_is_doubted(site, before))
+		return " seldom";
+	/* It may come after that one: then it is the thread's own access in between that it may not come after. */
+	return unsnarl_guard_data->traits[site] & GUARD_TURN && guard_allows(site, before) ? " again" : "";
+}
+
 void guard_log(const struct guard_violation *violation, uint64_t times, const char *outcome)
 {
 	struct line line = { .n = 0 };
@@ -154,15 +167,11 @@ void guard_log(const struct guard_violation *violation, uint64_t times, const ch
 	put_number(&line, " times ", times);
 	put_access(&line, violation->site);
 	put(&line, " after");
-	uint32_t site = guard_word_site(violation->site), before = guard_word_site(violation->before);
-
-	if (before)
+	if (guard_word_site(violation->before))
 		put_access(&line, violation->before);
 	else
 		put(&line, " nobody");
-	/* It may come after that one: then it is the thread's own access in between that it may not come after. */
-	if (unsnarl_guard_data->traits[site] & GUARD_TURN && guard_allows(site, before))
-		put(&line, " again");
+	put(&line, how(violation));
 	line.bytes[line.n++] = '\n';
 	append(line.bytes, line.n);
 	errno = saved;

@@ -3,6 +3,8 @@
  * to look and to note is one compare and swap. cells.c says where states lie; inline.c is
  * what guarded code does by itself.
  */
+#include <malloc.h>
+
 #include "loom/guard/guard.h"
 
 bool guard_allows(uint32_t site, uint32_t before)
@@ -268,6 +270,32 @@ GUARD_HOOK void unsnarl_guard_range(uint64_t address, uint64_t size, uint64_t si
 		cell += now;
 		first += now * grain;
 	}
+}
+
+#define FREED_MOST 64u /* bytes, as observed builds see a block that is freed in free runs */
+#define PAGE 4096u
+
+/* Of a freed block's bytes some were never touched, and some lie behind what the program asked for: they come after
+ * nobody, which is no news. Its size is asked for, since behind it lies another block; but not where it begins a page:
+ * nothing of malloc's need stand before it there. Its life is over then: a library without hooks may begin the next one,
+ * and nobody would say so. */
+GUARD_HOOK void unsnarl_guard_freed(uint64_t block, uint64_t site, uint64_t shift)
+{
+	uint64_t size = 1ull << shift;
+
+	if (!block || (guard_self && guard_settings.off))
+		return;
+	if (block % PAGE)
+		size = malloc_usable_size((void *)(uintptr_t)block);
+	uint64_t end = block + (size < FREED_MOST ? size : FREED_MOST);
+
+	for (uint64_t at = block; at < end; at += 1ull << shift) {
+		uint64_t *cell = guard_cell_in(&unsnarl_guard_map, at, shift);
+
+		if (__atomic_load_n(cell, __ATOMIC_ACQUIRE))
+			guard_one(cell, at, (uint32_t)site);
+	}
+	guard_forget(block, size);
 }
 
 GUARD_HOOK void unsnarl_guard_ahead(uint64_t address, uint64_t site, uint64_t mutex)

@@ -120,7 +120,7 @@ static void wait_for_group(uint64_t rule, const struct claim *own, uint64_t addr
 {
 	uint32_t first = unsnarl_guard_data->rules[rule].first;
 	uint32_t thread = blocker(rule, own, address, size);
-	struct guard_violation violation = { .site = guard_word(site, guard_self) };
+	struct guard_violation violation = { .why = GUARD_INSIDE, .site = guard_word(site, guard_self) };
 	struct guard_pace pace;
 
 	/* A wish is made known in a few steps: that is not worth a violation. */
@@ -363,10 +363,12 @@ GUARD_HOOK void unsnarl_guard_await(uint64_t rule, uint64_t address, uint64_t si
 		return;
 	do_due();
 	const struct guard_rule_data *data = &unsnarl_guard_data->rules[rule];
-	struct guard_violation violation = { .site = guard_word(data->second, guard_self) };
+	struct guard_violation violation = { .why = GUARD_EARLY,
+					     .site = guard_word(data->second, guard_self),
+					     .before = guard_word(data->first, 0) };
 	struct guard_pace pace;
 
-	guard_pace_start(&pace, guard_tally_limit(data->second, 0));
+	guard_pace_start(&pace, guard_tally_limit(data->second, data->first));
 	guard_tally_begin(&violation, &pace);
 	while (!violation.resolved && guard_pace_step(&pace)) {
 		do_due();

@@ -86,12 +86,23 @@ static bool wait_for(uint64_t address, uint32_t site, struct guard_pace *pace)
 	return guard_pace_step(pace);
 }
 
-/* How long this thread has waited for an access before it took a mutex; in vain: inside it waits no more. */
-static __thread struct {
+/* How long this thread has waited for accesses before it took the mutex that they stand behind; in vain: inside it waits
+ * no more. */
+#define AHEAD 8u /* of more the first are forgotten */
+static __thread struct ahead {
 	uint64_t address, waited_us;
-	uint32_t site;
+	uint32_t site; /* 0: free */
 	bool in_vain;
-} waited_ahead __attribute__((tls_model("initial-exec")));
+} aheads[AHEAD] __attribute__((tls_model("initial-exec")));
+static __thread unsigned next_ahead __attribute__((tls_model("initial-exec")));
+
+static struct ahead *ahead_of(uint64_t address, uint32_t site)
+{
+	for (unsigned i = 0; i < AHEAD; i++)
+		if (aheads[i].site == site && aheads[i].address == address)
+			return &aheads[i];
+	return NULL;
+}
 
 /* Once such an access is noted it may not come a second time. */
 static bool waits_its_turn(uint32_t site)
@@ -138,7 +149,8 @@ static bool stall_once(uint64_t address, uint32_t site, struct guard_note *note)
 	struct guard_violation violation = { .address = address,
 					     .site = guard_word(site, guard_self),
 					     .before = before };
-	bool waited = waited_ahead.address == address && waited_ahead.site == site && waited_ahead.in_vain;
+	struct ahead *ahead = ahead_of(address, site);
+	bool waited = ahead && ahead->in_vain;
 	struct guard_pace pace;
 
 	uint64_t limit = waited ? 0 : guard_tally_limit(site, guard_word_site(before));
@@ -158,8 +170,9 @@ static bool stall_once(uint64_t address, uint32_t site, struct guard_note *note)
 	while (!violation.resolved && wait_for(address, site, &pace));
 	if (!violation.resolved)
 		guard_note(address, site, true);
-	violation.waited_us = guard_now_us() - pace.started_us + (waited ? waited_ahead.waited_us : 0);
-	waited_ahead.address = 0;
+	violation.waited_us = guard_now_us() - pace.started_us + (waited ? ahead->waited_us : 0);
+	if (ahead)
+		ahead->site = 0;
 	/* A line in the log takes a while: until it is written this access may still give way, and who gave way to it
 	 * waits. */
 	guard_tally(&violation);
@@ -202,10 +215,13 @@ static bool look_ahead(uint64_t address, uint32_t site, const int *mutex, bool *
 
 static void remember_ahead(uint64_t address, const struct guard_violation *violation)
 {
-	waited_ahead.address = address;
-	waited_ahead.site = guard_word_site(violation->site);
-	waited_ahead.waited_us = violation->waited_us;
-	waited_ahead.in_vain = !violation->resolved;
+	uint32_t site = guard_word_site(violation->site);
+	struct ahead *known = ahead_of(address, site), *ahead = known ? known : &aheads[next_ahead++ % AHEAD];
+
+	*ahead = (struct ahead){ .address = address,
+				 .waited_us = violation->waited_us,
+				 .site = site,
+				 .in_vain = !violation->resolved };
 }
 
 void guard_stall_ahead(uint64_t address, uint32_t site, const int *mutex)
@@ -244,12 +260,12 @@ void guard_stall_locked(uint64_t address, uint32_t site, void *mutex)
 	struct guard_violation violation = { .address = address,
 					     .site = guard_word(site, guard_self),
 					     .before = before };
-	bool same = waited_ahead.address == address && waited_ahead.site == site;
+	const struct ahead *ahead = ahead_of(address, site);
 	uint64_t limit = guard_tally_limit(site, guard_word_site(before)),
-		 waited = same ? waited_ahead.waited_us : 0;
+		 waited = ahead ? ahead->waited_us : 0;
 	struct guard_pace pace;
 
-	if ((same && waited_ahead.in_vain) || waited >= limit || !is_plain(mutex))
+	if ((ahead && ahead->in_vain) || waited >= limit || !is_plain(mutex))
 		return;
 	guard_pace_start(&pace, limit - waited);
 	guard_tally_begin(&violation, &pace);

@@ -27,6 +27,7 @@ flags="-O2 -g -pthread"
 # --- learning ---
 $unsnarl cc $flags -o order order.c || exit 2
 check "learn from runs" $unsnarl learn -o order.guard -n 80 -- ./order right >learn.txt
+check "told in 80 columns" awk 'length > 80 && !/[^ -~]/ { exit 1 }' learn.txt
 check "it has converged" grep -q '^Converged' learn.txt
 check "the set names the read" grep -q ' read .*order.c .* use shared.value ' order.guard
 $unsnarl learn --explain order.c:34 >explain.txt
@@ -88,6 +89,7 @@ done
 check "a log that somebody else laid there is not written to" test ! -s victim.txt
 $unsnarl guard --report guard.log >report.txt
 check "violations are findings" test $? = 1
+check "in 80 columns" awk 'length > 80 { exit 1 }' report.txt
 check "told in the source" grep -q 'read of shared.value at order.c:34 in use' report.txt
 $unsnarl guard --report guard.log --json >report.json
 check "as JSON too" python3 -c 'import json; f = json.load(open("report.json"))["findings"][0]; assert f["resolved"] and f["accesses"][-1]["line"] == 34'
@@ -134,6 +136,19 @@ check "and no blocks" test "$(objdump -dr aside.o | grep -c 'unsnarl_guard_fresh
 sed 's/ in [a-z+]*$//' order.guard >untold.guard
 check "both when the set does not say" fresh untold.guard unsnarl_guard_fresh_stack
 check "blocks too" fresh untold.guard unsnarl_guard_fresh
+cat >thrown.cpp <<END
+struct kept { ~kept(); };
+void use(char *, kept *);
+char *either(bool fresh, char *other)
+{
+	kept k;
+	char *block = fresh ? new char[64] : other;
+	use(block, &k);
+	return block;
+}
+END
+$unsnarl c++ -c --guard untold.guard -O2 -g -o thrown.o thrown.cpp
+check "also those from calls that may throw, where others arrive" test "$(objdump -dr thrown.o | grep -c 'unsnarl_guard_fresh\>')" = 1
 
 # --- an observed program under guard ---
 cp "$source_dir/tests/guard/order.c" .

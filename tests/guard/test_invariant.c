@@ -9,10 +9,7 @@
 #include <string.h>
 
 #include "analysis/invariant/annotations.h"
-#include "analysis/invariant/bias.h"
 #include "analysis/invariant/detectors.h"
-#include "analysis/invariant/orders.h"
-#include "analysis/invariant/violations.h"
 
 #define PLACES 8u
 #define EVENTS 60u
@@ -293,55 +290,6 @@ static void test_detectors(void **unused)
 		assert_true(found[d] > 0);
 }
 
-/* ---- logs ---- */
-
-static const char line[] =
-	"violation 1 1700000000.123456 pid 7 set 0xab resolved waited 350 times 2 thread 3 site 0x11 "
-	"read a\\x20b.c 12:3 f x after thread 2 site 0x22 write a.c 8:1 g y\n";
-static const char nobody[] =
-	"violation 1 1700000001.0 pid 7 set 0xab unresolved waited 10000 times 1 thread 3 site 0x11 "
-	"read a\\x20b.c 12:3 f x after nobody\n";
-
-static void test_log(void **unused)
-{
-	(void)unused;
-	struct violations violations = { 0 };
-	struct findings findings = { 0 };
-
-	violations_parse(line, strlen(line), &violations);
-	violations_parse(line, strlen(line), &violations);
-	violations_parse(nobody, strlen(nobody), &violations);
-	violations_parse("violation 2\n", 12, &violations);
-	violations_sort(&violations);
-	assert_int_equal(violations.list.n, 2);
-	assert_int_equal(violations.damaged, 1);
-	assert_int_equal(violations.list.items[0].resolved, 4);
-	assert_string_equal(violations.list.items[0].access.file, "a b.c");
-	assert_int_equal(violations.list.items[1].before.id, 0);
-	violations_findings(&violations, &findings);
-	assert_int_equal(findings.items[0].class, FINDING_ATOMICITY);
-	assert_int_equal(findings.items[1].class, FINDING_ORDER);
-	assert_int_equal(findings.items[0].accesses.items[1].line, 12);
-	findings_free(&findings);
-	violations_free(&violations);
-}
-
-static void test_hostile_log(void **unused)
-{
-	(void)unused;
-	for (unsigned i = 0; i < 3000; i++) {
-		struct violations violations = { 0 };
-		char text[sizeof line];
-
-		memcpy(text, line, sizeof line);
-		size_t size = below(2) ? strlen(line) : below((unsigned)strlen(line));
-		for (unsigned k = below(4); k; k--)
-			text[below((unsigned)strlen(line))] = (char)below(256);
-		violations_parse(text, size, &violations);
-		violations_free(&violations);
-	}
-}
-
 /* ---- whose turn it was ---- */
 
 /* Did this event's thread touch the byte last, or before another thread did? */
@@ -389,28 +337,6 @@ static void test_again(void **unused)
 	nevents = EVENTS;
 }
 
-/* A right run in which a thread came back to what it had touched last: from then on it may. */
-static void test_relax_turn(void **unused)
-{
-	(void)unused;
-	struct violations violations = { 0 };
-	struct guard_set set = { 0 };
-	struct site site = { .kind = SITE_READ, .file = "a b.c", .function = "f", .variable = "x" };
-	size_t held, unknown;
-
-	violations_parse(nobody, strlen(nobody), &violations);
-	uint32_t number = guard_set_add(&set, &site, (struct place_rank){ 1, 1 });
-
-	guard_set_site(&set, number)->id = 0x11;
-	guard_set_allow(&set, number, GUARD_NIL);
-	guard_set_site(&set, number)->turn = true;
-	assert_int_equal(violations_relax(&violations, &set, false, &held, &unknown), 1);
-	assert_false(guard_set_site(&set, number)->turn);
-	assert_int_equal(violations_relax(&violations, &set, false, &held, &unknown), 0);
-	violations_free(&violations);
-	guard_set_free(&set);
-}
-
 /* ---- kinds of memory ---- */
 
 static void test_memory(void **unused)
@@ -446,123 +372,12 @@ static void test_memory(void **unused)
 	training_free(&training);
 }
 
-/* ---- orders and groups ---- */
-
-static void test_orders(void **unused)
-{
-	(void)unused;
-	struct guard_set set = { 0 };
-	struct orders orders = { 0 };
-	const struct place_rank rank = { 1, 1 };
-
-	world();
-	for (unsigned i = 0; i < 4; i++)
-		guard_set_add(&set, &sites[i], rank);
-	guard_set_allow(&set, 1, GUARD_NIL);
-	guard_set_allow(&set, 2, 1); /* only after 1: an order */
-	guard_set_allow(&set, 3, 4); /* each only after the other: none */
-	guard_set_allow(&set, 4, 3);
-	orders_find(&set, &orders);
-	assert_int_equal(orders.list.n, 1);
-	assert_int_equal(orders.list.items[0].first, 1);
-	assert_int_equal(orders.list.items[0].second, 2);
-	struct guard_set reversed;
-
-	/* After one of two writes: an order; after a write or a read: none. */
-	guard_set_allow(&set, 2, 4);
-	guard_set_site(&set, 1)->kind = guard_set_site(&set, 4)->kind = SITE_READ;
-	VEC_FREE(&orders.list);
-	orders_find(&set, &orders);
-	assert_int_equal(orders.list.n, 0);
-	guard_set_site(&set, 1)->kind = guard_set_site(&set, 4)->kind = SITE_WRITE;
-	guard_set_site(&set, 4)->count = guard_set_site(&set, 1)->count + 1;
-	orders_find(&set, &orders);
-	assert_int_equal(orders.list.n, 1);
-	assert_int_equal(orders.list.items[0].first, 4);
-	orders_reversed(&set, orders.list.items[0], 5, &reversed);
-	assert_int_equal(reversed.sites.n, 3);
-	assert_int_equal(reversed.rules.n, 2);
-	for (size_t i = 0; i < reversed.rules.n; i++)
-		assert_int_equal(guard_set_site(&reversed, reversed.rules.items[i].first)->line, 2);
-	guard_set_free(&reversed);
-	guard_set_site(&set, 2)->before.n--;
-	VEC_FREE(&orders.list);
-	orders_find(&set, &orders);
-	orders_reversed(&set, orders.list.items[0], 5, &reversed);
-	assert_int_equal(reversed.sites.n, 2);
-	assert_int_equal(guard_set_site(&reversed, reversed.rules.items[0].first)->line, 2);
-	guard_set_free(&reversed);
-	orders_free(&orders);
-	guard_set_free(&set);
-}
-
-static void test_bias(void **unused)
-{
-	(void)unused;
-	struct guard_set set = { 0 }, left;
-	struct bias bias;
-	const struct place_rank rank = { 1, 1 };
-
-	world();
-	for (unsigned i = 0; i < 4; i++) {
-		uint32_t number = guard_set_add(&set, &sites[i], rank);
-
-		guard_set_site(&set, number)->group = i < 2 ? 1 : 2;
-		guard_set_site(&set, number)->count = i < 2 ? 40 : 10;
-	}
-	guard_set_allow(&set, 3, 4);
-	bias_groups(&set, 0.3, &bias);
-	assert_int_equal(bias.groups.n, 2);
-	assert_true(bias.groups.items[0].left_out && !bias.groups.items[1].left_out);
-	bias_apply(&set, &bias, &left);
-	assert_int_equal(left.sites.n, 2);
-	assert_true(guard_set_allows(&left, 1, 2));
-	bias_free(&bias);
-	guard_set_free(&left);
-	guard_set_free(&set);
-}
-
-/* Members that failed runs had far more often; few failures, or few runs at all, cast no doubt. */
-static void test_doubts(void **unused)
-{
-	(void)unused;
-	struct training training;
-	static const struct {
-		unsigned passed, failures;
-		struct training_member member;
-		bool doubtful;
-	} cases[] = {
-		{ 123, 277, { .runs = 4, .failed = 270 }, true },
-		{ 123, 277, { .runs = 9, .failed = 177 }, true },
-		{ 123, 277, { .runs = 123, .failed = 277 }, false },
-		{ 123, 277, { .runs = 40, .failed = 200 }, false },
-		{ 100, 1, { .runs = 1, .failed = 1 }, true },
-		{ 100, 1, { .runs = 20, .failed = 1 }, false },
-		{ 5, 2, { .runs = 1, .failed = 2 }, false },
-		{ 100, 0, { .runs = 1, .failed = 0 }, false },
-		{ 50, 50, { .runs = 2, .failed = 0 }, false },
-	};
-
-	training_start(&training);
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		training.runs.n = 0;
-		for (unsigned k = 0; k < cases[i].passed; k++)
-			*VEC_PUSH(&training.runs) = k;
-		training.failures = cases[i].failures;
-		assert_int_equal(training_doubts(&training, &cases[i].member), cases[i].doubtful);
-	}
-	training_free(&training);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sharing),     cmocka_unit_test(test_recomputed),
-		cmocka_unit_test(test_detectors),   cmocka_unit_test(test_log),
-		cmocka_unit_test(test_hostile_log), cmocka_unit_test(test_again),
-		cmocka_unit_test(test_relax_turn),  cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_orders),      cmocka_unit_test(test_bias),
-		cmocka_unit_test(test_doubts),
+		cmocka_unit_test(test_sharing),   cmocka_unit_test(test_recomputed),
+		cmocka_unit_test(test_detectors), cmocka_unit_test(test_again),
+		cmocka_unit_test(test_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,6 +87,8 @@ void control_unblock(struct agent *agent, enum wait_result result)
 	control.ninputs -= agent->look != NULL;
 	control.ntimed -= agent->deadline != NEVER;
 	agent->result = result;
+	if (result != WAIT_TIMED_OUT)
+		policy_readies(agent);
 	uint64_t still = control.still;
 	agent_readies(agent);
 	if (result == WAIT_TIMED_OUT)

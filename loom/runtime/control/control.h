@@ -365,6 +365,7 @@ HIDDEN bool plan_goes_on(void);
 /* ---- policies.c ---- */
 HIDDEN void policy_start(void);
 HIDDEN void policy_new(struct agent *agent);
+HIDDEN void policy_readies(struct agent *agent); /* it has waited, and was woken */
 /* Whom to run; `me` stands at a point, NULL when it blocked or ended. NULL when nobody is ready. */
 HIDDEN struct agent *policy_next(struct agent *me);
 /* `me` is about to do what it stands at. */
@@ -373,7 +374,7 @@ HIDDEN void policy_demoted(struct agent *me);
 /* How much a switch is worth at the point where `me` stands. */
 HIDDEN void policy_weigh(struct agent *me);
 /* From which contested point on a sleeper may be chosen before its time; NEVER = only when nobody else can run. */
-HIDDEN uint64_t policy_eager(const struct agent *agent);
+HIDDEN uint64_t policy_eager(struct agent *agent);
 /* And after how many accesses of the others it is chosen first of all. */
 HIDDEN uint64_t policy_overdue(const struct agent *agent);
 /* May a plan that is no replay let its time come now? */

@@ -1,6 +1,6 @@
 /* How the next thread is chosen when no plan says it: a random walk, PCT (Burckhardt
  * et al. 2010), partial order sampling (Yuan et al. 2018), selectively uniform random
- * walk (Zhao et al. 2025), or staying with the running thread. Threads that only spin
+ * walk (Zhao et al. 2025), staying with the running thread, or as the clock would have it. Threads that only spin
  * are left out as long as others can run; sleepers may be chosen before their time. */
 #include "loom/runtime/control/engine.h"
 
@@ -12,7 +12,11 @@
 	200u /* of a sleep, for each access of the others: they may wait for what comes after it */
 #define PATIENCE_AGAIN 1000u
 #define FAIR_POINTS 65537u /* a prime, so that no loop is always left at the same place */
-#define VISITS_DRAWN 8u    /* one site in so many is changed at after 2, 4, 8 … visits at most */
+#define TICKS_PER_NS 2u /* machines have 1 to 4; what they measure against a sleep is far longer or shorter */
+/* Until a thread runs that starts or wakes: some microseconds where a processor is free, a time slice where none is. */
+#define START_LEAST_LOG 13u /* of ticks */
+#define START_MOST_LOG 24u
+#define VISITS_DRAWN 8u /* one site in so many is changed at after 2, 4, 8 … visits at most */
 
 static HOT uint64_t pct_changes[PCT_CHANGES]; /* contested points, or ids of sites */
 static HOT uint32_t pct_visits[PCT_CHANGES];  /* of these sites, before the change */
@@ -48,10 +52,53 @@ static void pct_start(void)
 	}
 }
 
+/* ---- clocks: as if each thread had a processor ---- */
+
+/* The running thread's clock goes while the program's own code runs, not at points; each lies in its thread's
+ * `priority`. Who is behind goes on next, so threads meet when they do in free runs, but one access after the other. */
+static HOT struct agent *clocked; /* NULL: none goes */
+static HOT uint64_t clocked_since;
+static HOT uint64_t hook_ticks; /* the shortest way from point to point: what hooks take of it */
+
+static void clock_stops(void)
+{
+	uint64_t ticks = __builtin_ia32_rdtsc() - clocked_since;
+	if (!clocked)
+		return;
+	hook_ticks = ticks < hook_ticks ? ticks : hook_ticks;
+	clocked->priority += ticks - hook_ticks;
+	clocked = NULL;
+}
+
+static void clock_goes(struct agent *me)
+{
+	clock_stops(); /* where nobody else could run nobody asked */
+	clocked = me;
+	clocked_since = __builtin_ia32_rdtsc();
+}
+
+/* Its clock is that of who made or woke it; each length of the delay is as likely as twice that. */
+static void clock_starts(struct agent *agent)
+{
+	const struct agent *by = control.current;
+	uint64_t now = by ? by->priority : 0;
+	if (by && by == clocked)
+		now += __builtin_ia32_rdtsc() - clocked_since;
+	agent->priority = now + (1ull << (START_LEAST_LOG + control_below(START_MOST_LOG - START_LEAST_LOG)));
+}
+
+void policy_readies(struct agent *agent)
+{
+	if (control.options.policy == POLICY_CLOCK)
+		clock_starts(agent);
+}
+
 void policy_start(void)
 {
 	control.by_place = control.options.policy != area_policy_base(control.options.policy);
 	control.options.policy = area_policy_base(control.options.policy);
+	clocked = NULL;
+	hook_ticks = UINT64_MAX;
 	if (control.options.policy == POLICY_PCT)
 		pct_start();
 	/* SURW: one run looks at all sites, another at a fourth or a sixteenth of them. */
@@ -67,6 +114,7 @@ void policy_new(struct agent *agent)
 {
 	groups_join(agent);
 	agent->priority = control_random() | PRIORITY_HIGH;
+	policy_readies(agent);
 	if (control.by_place && control.options.policy == POLICY_PCT)
 		groups_set_priority(agent);
 	uint64_t expected =
@@ -266,6 +314,24 @@ static struct agent *surw_next(struct agent *me)
 	return control.chosen;
 }
 
+static struct agent *clock_next(struct agent *me)
+{
+	clock_stops();
+	uint32_t n = candidates(me);
+	struct agent *next = NULL;
+	for (uint32_t i = 0; i < n; i++)
+		if (!next || control.candidates[i]->priority < next->priority)
+			next = control.candidates[i];
+	for (uint32_t i = 0; control.ntimed && i < control.nblocked; i++) {
+		struct agent *agent = control.blocked[i];
+		if (agent->wait == WAIT_SLEEP && agent->deadline != NEVER &&
+		    (control.nready || agent->deadline <= control.timer_deadline) &&
+		    (!next || agent->priority < next->priority))
+			next = agent;
+	}
+	return next;
+}
+
 /* Where all of them only spin, turns of one point each could go round in step for ever: the one always looks
  * while the other is in the middle. So turns have different lengths there, the same in each run. */
 static bool stays_out_of_step(const struct agent *me)
@@ -329,6 +395,9 @@ struct agent *policy_next(struct agent *me)
 	case POLICY_STAY:
 		next = stay_next(me);
 		break;
+	case POLICY_CLOCK:
+		next = clock_next(me);
+		break;
 	default:
 		next = random_next(me);
 	}
@@ -350,6 +419,8 @@ void policy_passed(struct agent *me)
 		me->left -= me->left > 0;
 		if (control.chosen == me && is_interesting(me))
 			control.chosen = NULL;
+	} else if (control.options.policy == POLICY_CLOCK) {
+		clock_goes(me);
 	}
 }
 
@@ -363,11 +434,16 @@ void policy_demoted(struct agent *me)
  * after any number of points. Longer ones do not: a wait with a time-out never does: that it runs out is news to the
  * program, which no correct one expects while others are at work. To let it run out all the same is an
  * experiment that has to be asked for. */
-uint64_t policy_eager(const struct agent *agent)
+uint64_t policy_eager(struct agent *agent)
 {
 	uint64_t now = time_of(agent), length = agent->deadline > now ? agent->deadline - now : 0;
 	bool sleeps = agent->wait == WAIT_SLEEP, early = control.options.early && !sleeps;
 	uint64_t dice = control_random();
+	if (control.options.policy == POLICY_CLOCK) { /* its clock says when it wakes */
+		clock_stops();
+		agent->priority += sleeps ? length * TICKS_PER_NS : 0;
+		return NEVER;
+	}
 	if (length > SHORT_NS && !early)
 		return NEVER;
 	uint32_t one_in = length <= SHORT_NS / 10 ? 2 : 4;
