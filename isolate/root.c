@@ -151,7 +151,7 @@ static void add_definition(struct isolation *isolation, const struct isolate_ste
 {
 	const struct isolate_use *use =
 		step->used < step->failure.nuses ? &step->failure.uses[step->used] : NULL;
-	bool is_chosen = use && isolation->verdict != ISOLATE_UNDEFINED;
+	bool is_chosen = use && isolation->verdict != ISOLATE_UNDEFINED && !hop->misread;
 
 	if (is_chosen && !hop->strewn)
 		add_given(isolation, use, step->hop);
@@ -213,6 +213,11 @@ void isolation_tell_root(struct isolation *isolation)
 	if (last->failure.kind == FAILED_DEAD || last->failure.kind == FAILED_FREE)
 		add_pointers(isolation, &last->failure);
 	add_length(isolation, &isolation->steps.items[0].failure);
+	if (hop && hop->misread) { /* what was read there is right where it is: the place is not */
+		add(isolation, &hop->place, hop->thread, READ);
+		if (hop->index.own)
+			add(isolation, &hop->index, hop->thread, READ);
+	}
 	if (hop)
 		add_definition(isolation, last, hop);
 	if (isolation->check.address)

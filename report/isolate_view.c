@@ -163,6 +163,20 @@ static void print_caller(struct isolation *isolation, struct excerpts *excerpts,
 	fprintf(out, "     +-- a branch before went by what is told here:\n");
 }
 
+/* A copy that ended just before what nobody had written. */
+static void print_length(struct isolation *isolation, struct excerpts *excerpts,
+			 const struct isolate_failure *failure, FILE *out)
+{
+	const struct isolate_hop *length = &failure->length.hops[0];
+	_cleanup_free_ char *copied = place_words(isolation, &failure->copied);
+
+	if (!failure->length.nhops)
+		return;
+	fprintf(out, "     |\n     +-- a copy of %" PRIu64 " bytes had ended before it, at %s\n",
+		length->value, copied);
+	print_source(isolation, excerpts, &failure->copied, out);
+}
+
 /* The use that was followed; of an order the first. */
 static void print_step(struct isolation *isolation, struct excerpts *excerpts, size_t number, FILE *out)
 {
@@ -186,6 +200,7 @@ static void print_step(struct isolation *isolation, struct excerpts *excerpts, s
 	print_source(isolation, excerpts, &failure->place, out);
 	print_pointers(isolation, excerpts, failure, out);
 	print_caller(isolation, excerpts, failure, out);
+	print_length(isolation, excerpts, failure, out);
 	/* Where locks are to blame the values that somebody waits by are not. */
 	if (failure->nuses && isolation->finding.class != FINDING_DEADLOCK)
 		print_hops(isolation, excerpts, use, last, step->left_out ? step->hop : SIZE_MAX, out);

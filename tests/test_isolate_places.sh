@@ -77,6 +77,8 @@ int main(void) {
 C
 gcc -g -O0 -w -o short short.c
 tells short root-cause no 3 given kept copied used
+"$UNSNARL" isolate --seed 1 -- ./short | grep -q 'a copy of 8 bytes had ended before it' ||
+	{ echo "not ok: the length of the copy is not told"; failed=1; }
 # The same of a function that is inlined: its constant argument is known by the debug information only.
 knows argvec 3 68 42
 
