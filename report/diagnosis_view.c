@@ -411,14 +411,14 @@ static void put_nothing(const struct diagnosis_view *view, FILE *out)
 	put_label(out, "Verdict",
 		  alone ? "none: " TALLY_NO_CHOICE
 			: "none: that nothing failed does not prove that nothing can.");
-	put_label(
-		out, "Next",
-		crashed ? "give it longer (--time 600), or look at the crash in a debugger."
-		: alone ? "other arguments or input, with which it starts threads."
-		: slow ? "a smaller input, since a schedule took more than a second; more time (--time 600), "
-			 "other arguments, or an oracle that sees more (--expect FILE, --check CMD)."
-		       : "give it longer (--time 600), other arguments, or an oracle that sees more "
-			 "(--expect FILE, --check CMD).");
+	put_label(out, "Next",
+		  crashed ? "give it longer (--time 600), or look at the crash in a debugger."
+		  : alone ? "other arguments or input, with which it starts threads."
+		  : slow  ? "a smaller input, since there was less than one schedule a second; more time "
+			    "(--time 600), "
+			    "other arguments, or an oracle that sees more (--expect FILE, --check CMD)."
+			  : "give it longer (--time 600), other arguments, or an oracle that sees more "
+			    "(--expect FILE, --check CMD).");
 }
 
 void diagnosis_print(const struct diagnosis_view *view, FILE *out)
