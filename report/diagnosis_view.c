@@ -405,7 +405,7 @@ static void put_nothing(const struct diagnosis_view *view, FILE *out)
 		put_uncontrolled(view, out);
 	else
 		put_label(out, "Outside", "nothing was noticed that was not under control.");
-	bool alone = tally_lacks_choice(tally),
+	bool alone = tally_lacks_choice(tally), slow = view->wall_s > (double)tally->schedules,
 	     crashed = view->plain && view->plain->outcome == OUTCOME_SIGNAL;
 
 	put_label(out, "Verdict",
@@ -414,6 +414,9 @@ static void put_nothing(const struct diagnosis_view *view, FILE *out)
 	put_label(out, "Next",
 		  crashed ? "give it longer (--time 600), or look at the crash in a debugger."
 		  : alone ? "other arguments or input, with which it starts threads."
+		  : slow  ? "a smaller input, since there was less than one schedule a second; more time "
+			    "(--time 600), "
+			    "other arguments, or an oracle that sees more (--expect FILE, --check CMD)."
 			  : "give it longer (--time 600), other arguments, or an oracle that sees more "
 			    "(--expect FILE, --check CMD).");
 }

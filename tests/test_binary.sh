@@ -507,6 +507,43 @@ C
 	call run --store below.store -- ./below
 	call show 1 --store below.store
 	expect out 'below.c:11 ' "heap that lies below the stack of who wrote it is not forgotten with that stack"
+	cat >frame.c <<'C'
+#include <pthread.h>
+#include <semaphore.h>
+static sem_t go, done;
+static int *volatile place;
+static void *work(void *arg) {
+	sem_wait(&go);
+	*place = 7;
+	sem_post(&done);
+	return arg;
+}
+static __attribute__((noinline)) int first(void) {
+	volatile int slot = 1;
+	place = (int *)&slot;
+	sem_post(&go);
+	sem_wait(&done);
+	return slot;
+}
+static __attribute__((noinline)) int second(void) {
+	volatile int slot;
+	__asm__ volatile("" : "=m"(slot));
+	return slot;
+}
+int main(void) {
+	pthread_t thread;
+	pthread_create(&thread, NULL, work, NULL);
+	int sum = first();
+	sum += second();
+	pthread_join(thread, NULL);
+	return sum == 0;
+}
+C
+	gcc -g -O1 -w -pthread frame.c -o frame
+	call run --store frame.store -- ./frame
+	call show 1 --store frame.store
+	expect out 'frame.c:16 first' "a variable of a frame that another thread writes to"
+	reject out 'frame.c:21 second' "the frame of the next function, at the same place"
 	# By themselves they would change places once or twice in a round. One round in which they do it often is enough.
 	cat >turns.c <<'C'
 #include <pthread.h>

@@ -396,6 +396,28 @@ test_nothing() {
 	expect out '^Control ' "a correct program"
 	expect out '^Outside ' "a correct program"
 	reject out '^(Cause|Fix)' "a correct program"
+	cat >slow.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static int value;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *arg) {
+	pthread_mutex_lock(&lock);
+	value++;
+	pthread_mutex_unlock(&lock);
+	return arg;
+}
+int main(void) {
+	pthread_t thread;
+	pthread_create(&thread, NULL, work, NULL);
+	work(NULL);
+	pthread_join(thread, NULL);
+	return system("sleep 2");
+}
+C
+	call cc -O1 -g -pthread slow.c -o slow
+	call diagnose --time 5 -j 1 --seed 1 -- ./slow
+	expect out '^Next +a smaller input' "a correct program that takes two seconds"
 	call diagnose --time 2 -j 1 --json -- ./good
 	expect_status 0 "a correct program"
 	expect_value '(a["findings"], a["failure"], a["failed"])' '([], None, 0)' "a correct program"

@@ -75,12 +75,13 @@ static void access_full(Addr address, SizeT size, uint32_t site, bool write)
 static bool reads_again(Addr address, UWord what)
 {
 	static Addr last;
-	struct again *again = &cell_at(address)->again[address / 4 % 2];
+	struct cell *cell = cell_at(address);
+	struct again *again = &cell->again[address / 4 % 2];
 	bool spins = address == last;
 
 	last = address;
 	if (spins || address >> NEAR_BITS || ACCESS_WRITES(what) ||
-	    !(cell_at(address)->tags[0] & TAG_SHARED) ||
+	    ((cell->tags[0] | cell->tags[1]) & (TAG_SHARED | TAG_DEAD)) != TAG_SHARED ||
 	    again->key != again_key(grind.thread->number, address & 7, (uint32_t)ACCESS_SIZE(what),
 				    ACCESS_SITE(what)))
 		return false;
