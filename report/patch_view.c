@@ -49,11 +49,16 @@ void patch_print(const struct guard_set *set, const char *file, const struct pat
 	print_rules(set);
 	if (proof->runs)
 		options_fill(stdout, words, 0, 0);
-	printf("The patch is in %s.", clean);
 	if (proof->held)
-		printf(" It is of no use as it is: let unsnarl diagnose find more of the fault.\n");
-	else
-		printf(" Next:\n  unsnarl cc --guard %s ...  builds the program with it\n", clean);
+		options_fill(
+			stdout,
+			"In these runs nobody waits before a mutex. A program that is built with the patch "
+			"does, so it may hold there: run that, too. If it does not, let unsnarl diagnose "
+			"find "
+			"more of the fault.",
+			0, 0);
+	printf("The patch is in %s. Next:\n  unsnarl cc --guard %s ...  builds the program with it\n", clean,
+	       clean);
 }
 
 void patch_offer_print(const struct patch_offer *offer, FILE *out)

@@ -133,7 +133,8 @@ static struct error *members_of(struct training *training, struct store *store,
 	return error;
 }
 
-static void add_run(struct training *training, const roaring_bitmap_t *had, const uint32_t *members)
+static void add_run(struct training *training, const roaring_bitmap_t *had, const uint32_t *members,
+		    bool clocked)
 {
 	roaring_uint32_iterator_t *at = roaring_create_iterator(had);
 	uint32_t run = (uint32_t)training->runs.n;
@@ -150,6 +151,7 @@ static void add_run(struct training *training, const roaring_bitmap_t *had, cons
 		member->last = run;
 		member->runs++;
 		member->taught++;
+		member->clocked += clocked;
 	}
 	roaring_free_uint32_iterator(at);
 }
@@ -202,10 +204,13 @@ static bool is_usual(uint64_t witnesses, uint64_t runs)
 	return over >= 0 && over * over >= 1.645 * 1.645 * n * share * (1 - share);
 }
 
-/* Control brings luck about. What free runs have as often as controlled ones is not of its making, however rare. */
+/* Control brings luck about. What free runs have as often as controlled ones is not of its making, however rare. Those
+ * by clocks bring nothing about. */
 static bool is_natural(const struct training_member *member, const struct training_campaign *campaign)
 {
-	return (uint64_t)member->witnesses * campaign->used >= (uint64_t)member->taught * campaign->free;
+	uint64_t taught = member->taught - member->clocked, used = campaign->used - campaign->clocked;
+
+	return member->witnesses && member->witnesses * used >= taught * campaign->free;
 }
 
 /* At the end of a campaign: which of the members that it taught stand? */
@@ -223,7 +228,7 @@ static void judge(struct training *training)
 		member->stands |= member->taught && (!campaign->judged || !reached[member->place] ||
 						     is_natural(member, campaign) ||
 						     is_usual(member->witnesses, campaign->free));
-		member->taught = member->witnesses = 0;
+		member->taught = member->clocked = member->witnesses = 0;
 	}
 }
 
@@ -256,8 +261,11 @@ static struct error *take_run(struct training *training, struct store *store, co
 	} else if (run->label == LABEL_FAIL) {
 		add_failure(training, had, members);
 	} else {
+		bool clocked = run->schedule.policy == SCHEDULE_CLOCK;
+
 		counts->used++;
-		add_run(training, had, members);
+		counts->clocked += clocked;
+		add_run(training, had, members, clocked);
 		*VEC_PUSH(&training->runs) = run->number;
 		*VEC_PUSH(&training->of) = campaign;
 	}

@@ -23,6 +23,7 @@ struct training_campaign {
 	uint64_t used;    /* passing runs with predecessors */
 	uint64_t skipped; /* passing runs in which predecessors were not observed */
 	uint64_t free;    /* passing runs that were not controlled, where others were: they teach nothing */
+	uint64_t clocked; /* of the used ones, those in which threads met as by the clock */
 	uint64_t failed;
 	bool judged;    /* controlled runs failed too: what passing ones had must be usual in free runs */
 	uint64_t quiet; /* of the used ones, how many came after the last that taught something */
@@ -40,6 +41,7 @@ struct training_member {
 
 	/* of the campaign that is being added */
 	uint32_t taught;    /* its runs that had it */
+	uint32_t clocked;   /* of them, those by clocks */
 	uint32_t witnesses; /* its free runs that had it, where others teach */
 	uint64_t witness;   /* number of the last one */
 };
@@ -77,7 +79,8 @@ void training_free(struct training *training);
  * the same moment may be seen the wrong way round; with controlled runs in the campaign only those teach,
  * unless `free_too`. Controlled schedules bring harmful orders about so often that some do no harm by luck. So where
  * some of them failed, free runs are witnesses: what is not shown to be in one of TRAINING_USUAL of them, and is rarer
- * there than in controlled ones, is not believed, of accesses that they reached at all. TRAINING_QUIET free runs without random delays are enough to ask. */
+ * there than in controlled ones, is not believed, of accesses that they reached at all; runs by clocks (POLICY_CLOCK)
+ * bring nothing about and are not compared with. TRAINING_QUIET free runs without random delays are enough to ask. */
 struct error *training_add(struct training *training, struct store *store, uint64_t campaign, bool free_too);
 /* Takes in who shares memory with whom in a traced run, and how often each access ran. */
 void training_trace(struct training *training, const struct observations *traced, const struct atlas *atlas);

@@ -6,12 +6,12 @@
 #include "tests/store_world.h"
 
 enum { READ, WRITE };
-#define KINDS 3
+#define KINDS 4
 
 /* Runs of one kind: in `usual` of them the read came after the write, in `odd` after nobody, in the rest only the
  * write is on record. */
 struct runs {
-	bool controlled, failed;
+	bool controlled, clocked, failed;
 	uint32_t jitter_us;
 	unsigned usual, odd, without;
 };
@@ -27,7 +27,9 @@ static void add_run(struct world *world, struct store *store, uint64_t campaign,
 			   .label = kind->failed ? LABEL_FAIL : LABEL_PASS,
 			   .reason = "made up",
 			   .jitter_us = kind->jitter_us,
-			   .schedule.policy = kind->controlled ? SCHEDULE_FREE + 1 : SCHEDULE_FREE,
+			   .schedule.policy = kind->clocked      ? SCHEDULE_CLOCK
+					      : kind->controlled ? SCHEDULE_RANDOM
+								 : SCHEDULE_FREE,
 			   .observations = { .units = &unit,
 					     .nunits = 1,
 					     .predecessors = predecessors,
@@ -121,6 +123,20 @@ static void test_natural(void **unused)
 		lucky(&(const struct runs[KINDS]){ failures, more, { .usual = 99, .odd = 1 } }, 1, false), 1);
 }
 
+/* Runs by clocks bring nothing about: a member that only they and one free run had is no work of control. */
+static void test_clocks(void **unused)
+{
+	(void)unused;
+	const struct runs clocked = { .controlled = true, .clocked = true, .odd = 500 };
+	const struct runs more = { .controlled = true, .usual = 950 };
+	const struct runs free_runs[] = { { .usual = 98, .odd = 2 }, { .usual = 99, .odd = 1 } };
+
+	assert_int_equal(
+		lucky(&(const struct runs[KINDS]){ failures, clocked, more, free_runs[0] }, 1, false), 0);
+	assert_int_equal(
+		lucky(&(const struct runs[KINDS]){ failures, clocked, more, free_runs[1] }, 1, false), 1);
+}
+
 static void test_witnesses(void **unused)
 {
 	(void)unused;
@@ -154,7 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_luck),      cmocka_unit_test(test_share),
 		cmocka_unit_test(test_natural),   cmocka_unit_test(test_witnesses),
-		cmocka_unit_test(test_campaigns),
+		cmocka_unit_test(test_campaigns), cmocka_unit_test(test_clocks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
