@@ -591,6 +591,7 @@ test_text() {
 #include <stdlib.h>
 #include <string.h>
 static int turns;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void *take(void *unused)
 {
 	turns++;
@@ -614,6 +615,9 @@ int main(int argc, char **argv)
 		if (text && sscanf(line, "Anonymous: %ld", &kib) == 1)
 			copied += kib;
 	}
+	if (argc > 1 && strcmp(argv[1], "hang") == 0 && !copied)
+		for (;;)
+			pthread_mutex_lock(&lock);
 	if (argc > 1)
 		_Exit(copied > 0);
 	return copied > 0;
@@ -623,6 +627,9 @@ C
 	call hunt --json --seed 1 --budget 40 --keep-going --no-reduce --passes 0 -j1 --store t -- ./text
 	expect_value 'a["schedules"], 0 < a["failed"] < 40, a["failure"]["code"]' '(40, True, 1)' \
 		"runs of a server inherit the text that one of them needed"
+	call hunt --json --seed 1 --budget 40 --keep-going --no-reduce --passes 0 -j1 --store t -- ./text hang
+	expect_value 'a["schedules"], a["failures"]["deadlock"] < 40, len(a["failures"])' '(40, True, 2)' \
+		"runs that cannot go on teach as well which text is needed"
 	call hunt --json --seed 1 --budget 40 --keep-going --no-reduce --passes 0 -j1 --store t -- ./text leave
 	expect_value 'a["schedules"], a["failed"]' '(40, 0)' "nothing is learnt of runs that leave without exit handlers"
 }

@@ -91,6 +91,7 @@ HIDDEN void *runtime_map(uint64_t at, size_t size);
 /* The same for tables, or beginnings of such, that most runs write: a few pages that come together. */
 HIDDEN void *runtime_map_near(size_t size);
 HIDDEN void *runtime_map_far(size_t size); /* and for those that few runs write */
+HIDDEN void text_learn(void);              /* inherited_text.c: the run ends now; which pages it needed */
 HIDDEN void runtime_touch_near(void);      /* a run begins that will write them */
 HIDDEN void runtime_die(const char *what);
 HIDDEN bool runtime_claim_process(void);

@@ -18,6 +18,7 @@ void control_finish(uint32_t end)
 {
 	control.schedule->end = end;
 	unsnarl_failure(end);
+	text_learn();
 	_exit(CONTROL_STATUS);
 }
 

@@ -61,12 +61,17 @@ static bool note_need(uint32_t page, uint64_t entry)
 	return true;
 }
 
+void text_learn(void)
+{
+	if (page_map >= 0 && each_page(page_map, note_need))
+		lesson->learnt = 1;
+}
+
 /* Behind the last exit handler. */
 static void finish_lesson(void *nothing)
 {
 	(void)nothing;
-	if (page_map >= 0 && each_page(page_map, note_need))
-		lesson->learnt = 1;
+	text_learn();
 }
 
 void text_prepare(void)
