@@ -87,7 +87,14 @@ struct error *lab_try(struct lab *lab, const struct claim *claim, struct proof *
 	return NULL;
 }
 
-enum verdict lab_verdict(const struct lab *lab, const struct claim *claim, const struct proof *proof)
+bool lab_is_harmless(const struct lab *lab, const struct claim *claim, const struct proof *proof)
+{
+	return !claim_is_waiting(claim) &&
+	       statistics_is_less(proof->forced.failed_occurred, proof->forced.occurred,
+				  lab->any.failed + lab->any.other, lab->any.runs);
+}
+
+static enum verdict verdict_of(const struct lab *lab, const struct claim *claim, const struct proof *proof)
 {
 	uint64_t failed = bad(&proof->near, &lab->near) + bad(&proof->any, &lab->any);
 	uint64_t runs = trials_kept(&proof->near) + trials_kept(&proof->any);
@@ -111,12 +118,8 @@ enum verdict lab_verdict(const struct lab *lab, const struct claim *claim, const
 	/* What was seen need not be brought about to be shown. */
 	if (failed == 0 && (forced || claim_is_waiting(claim)) && kept)
 		return VERDICT_PROVEN;
-	/* What comes about and keeps the program from failing is not why it fails. */
-	bool harmless =
-		!claim_is_waiting(claim) && statistics_is_less(forced_failed, came, as_it_is, lab->any.runs);
-
 	/* Waiting until all others are done is much more than an order: alone it shows nothing. */
-	return harmless || claim->kind == CLAIM_ORDER_LAST ? VERDICT_GUESS : VERDICT_LIKELY;
+	return claim->kind == CLAIM_ORDER_LAST ? VERDICT_GUESS : VERDICT_LIKELY;
 }
 
 struct error *lab_prove(struct lab *lab, const struct claim *claim, struct proof *proof)
@@ -126,7 +129,8 @@ struct error *lab_prove(struct lab *lab, const struct claim *claim, struct proof
 	TRY(trials_run(trials, claim, CLAIM_FORBID, TRIALS_NEAR, 0, RUNS, false, &proof->near));
 	TRY(trials_run(trials, claim, CLAIM_FORBID, TRIALS_ANY, 0, lab->any.runs, false, &proof->any));
 	TRY(trials_run(trials, claim, CLAIM_FORCE, TRIALS_ANY, 0, FORCED_RUNS, false, &proof->forced));
-	proof->verdict = lab_verdict(lab, claim, proof);
+	proof->verdict = verdict_of(lab, claim, proof);
+	proof->harmless = lab_is_harmless(lab, claim, proof);
 	return NULL;
 }
 

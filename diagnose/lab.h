@@ -29,8 +29,9 @@ struct error *lab_open(struct lab *lab);
 struct error *lab_try(struct lab *lab, const struct claim *claim, struct proof *out);
 /* The whole experiment, for what the quick test has not thrown out. */
 struct error *lab_prove(struct lab *lab, const struct claim *claim, struct proof *proof);
-/* What the counts of a whole experiment say. */
-enum verdict lab_verdict(const struct lab *lab, const struct claim *claim, const struct proof *proof);
+/* Does it come about when it is forced, and the program then fails clearly more rarely than as it is? What was seen
+ * need not be forced. */
+bool lab_is_harmless(const struct lab *lab, const struct claim *claim, const struct proof *proof);
 /* SUPPRESS's check of atomicity and order, for a group: do the others' steps, moved before all of it and moved behind
  * all of it, both avoid the failure? */
 struct error *lab_sides(struct lab *lab, const struct claim *claim, struct proof *proof);
