@@ -93,6 +93,8 @@ static enum verdict standing(const struct proposal *proposal)
 	enum verdict verdict = proposal->shown;
 	bool unproven = proposal->excessive || is_sided(proposal);
 
+	if (verdict == VERDICT_LIKELY && proposal->proof.harmless)
+		return VERDICT_GUESS;
 	return verdict == VERDICT_PROVEN && unproven ? VERDICT_LIKELY : verdict;
 }
 

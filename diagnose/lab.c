@@ -87,6 +87,13 @@ struct error *lab_try(struct lab *lab, const struct claim *claim, struct proof *
 	return NULL;
 }
 
+bool lab_is_harmless(const struct lab *lab, const struct claim *claim, const struct proof *proof)
+{
+	return !claim_is_waiting(claim) &&
+	       statistics_is_less(proof->forced.failed_occurred, proof->forced.occurred,
+				  lab->any.failed + lab->any.other, lab->any.runs);
+}
+
 static enum verdict verdict_of(const struct lab *lab, const struct claim *claim, const struct proof *proof)
 {
 	uint64_t failed = bad(&proof->near, &lab->near) + bad(&proof->any, &lab->any);
@@ -123,6 +130,7 @@ struct error *lab_prove(struct lab *lab, const struct claim *claim, struct proof
 	TRY(trials_run(trials, claim, CLAIM_FORBID, TRIALS_ANY, 0, lab->any.runs, false, &proof->any));
 	TRY(trials_run(trials, claim, CLAIM_FORCE, TRIALS_ANY, 0, FORCED_RUNS, false, &proof->forced));
 	proof->verdict = verdict_of(lab, claim, proof);
+	proof->harmless = lab_is_harmless(lab, claim, proof);
 	return NULL;
 }
 

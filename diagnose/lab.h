@@ -7,7 +7,8 @@
  *            shown, or it was seen when nobody could go on; and hardly anybody had to be let go;
  *   likely   mended, but forcing does not show it; or the failing schedules pass and clearly fewer
  *            near them fail, but some still do: there is more than one way to fail;
- *   a guess  neither: what fails all the same is no cause.
+ *   a guess  neither: what fails all the same is no cause, nor what, forced, fails clearly more rarely than the
+ *            program as it is.
  * Time only decides when to stop; it is no part of any count. */
 #ifndef DIAGNOSE_LAB_H
 #define DIAGNOSE_LAB_H
@@ -28,6 +29,9 @@ struct error *lab_open(struct lab *lab);
 struct error *lab_try(struct lab *lab, const struct claim *claim, struct proof *out);
 /* The whole experiment, for what the quick test has not thrown out. */
 struct error *lab_prove(struct lab *lab, const struct claim *claim, struct proof *proof);
+/* Does it come about when it is forced, and the program then fails clearly more rarely than as it is? What was seen
+ * need not be forced. */
+bool lab_is_harmless(const struct lab *lab, const struct claim *claim, const struct proof *proof);
 /* SUPPRESS's check of atomicity and order, for a group: do the others' steps, moved before all of it and moved behind
  * all of it, both avoid the failure? */
 struct error *lab_sides(struct lab *lab, const struct claim *claim, struct proof *proof);

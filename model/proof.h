@@ -38,6 +38,7 @@ struct proof {
 	struct trials_counts forced;
 	bool turned;                                    /* the opposite order was tried, too */
 	struct trials_counts others_first, group_first; /* of groups: forbidden, and one side asked for */
+	bool harmless; /* forced it comes about, and fails clearly more rarely than the program as it is */
 	enum verdict verdict;
 };
 

@@ -140,6 +140,32 @@ static void test_inner_orders(void **state)
 	free(list.items);
 }
 
+/* Half of all runs fail; forced it comes about in 30 runs, of which so many do. */
+static bool is_harmless(enum claim_kind kind, uint64_t failed)
+{
+	const struct lab lab = { .any = { .runs = 48, .failed = 24 } };
+	const struct claim claim = { .kind = kind };
+	const struct proof proof = { .forced = { .runs = 32, .occurred = 30, .failed_occurred = failed } };
+
+	return lab_is_harmless(&lab, &claim, &proof);
+}
+
+static void test_harmless(void **state)
+{
+	struct proposals list = { 0 };
+
+	(void)state;
+	assert_true(is_harmless(CLAIM_ATOMIC, 2));
+	assert_false(is_harmless(CLAIM_ATOMIC, 16)); /* as often as it is */
+	assert_false(is_harmless(CLAIM_TAKEN, 0));   /* which was seen */
+	add_group(&list, triple, 3, VERDICT_LIKELY, 0);
+	add_group(&list, couple, 4, VERDICT_LIKELY, 0);
+	list.items[0].proof.harmless = true;
+	causes_sort(&evidence, &list);
+	assert_int_equal(list.items[0].parts.n, 4); /* less would be enough, but does no harm */
+	free(list.items);
+}
+
 static void add_access(struct finding *finding, uint32_t site)
 {
 	struct finding_access *access = finding_add_access(&finding->accesses, FINDING_NO_SITE, &sites[site]);
@@ -174,6 +200,7 @@ int main(void)
 					    cmocka_unit_test(test_one_section),
 					    cmocka_unit_test(test_required_order),
 					    cmocka_unit_test(test_inner_orders),
+					    cmocka_unit_test(test_harmless),
 					    cmocka_unit_test(test_order_of_the_run) };
 
 	add_event(LOOK, 1, CELL, false);
