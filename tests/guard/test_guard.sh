@@ -26,7 +26,11 @@ flags="-O2 -g -pthread"
 
 # --- learning ---
 $unsnarl cc $flags -o order order.c || exit 2
-check "learn from runs" $unsnarl learn -o order.guard -n 80 -- ./order right >learn.txt
+# A rare order may come late among the runs: then it takes more of them.
+for more in 1 2 3 4 5; do
+	check "learn from runs" $unsnarl learn -o order.guard -n 80 -- ./order right >learn.txt
+	grep -q '^Converged' learn.txt && break
+done
 check "told in 80 columns" awk 'length > 80 && !/[^ -~]/ { exit 1 }' learn.txt
 check "it has converged" grep -q '^Converged' learn.txt
 check "the set names the read" grep -q ' read .*order.c .* use shared.value ' order.guard
