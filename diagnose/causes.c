@@ -142,7 +142,14 @@ static int compare(const struct proposal *a, const struct proposal *b)
 
 	if (one != other)
 		return one < other ? -1 : 1;
-	return a->claim.kind < b->claim.kind ? -1 : a->claim.kind > b->claim.kind;
+	if (a->claim.kind != b->claim.kind)
+		return a->claim.kind < b->claim.kind ? -1 : 1;
+	/* The same group with another access between: what has to be let go more often needs something else to come first. */
+	const struct trials_counts *mine = &a->proof.forced, *others = &b->proof.forced;
+
+	return mine->runs != others->runs || mine->given_up == others->given_up ? 0
+	       : mine->given_up < others->given_up                              ? -1
+										: 1;
 }
 
 /* Groups of one stretch forbid the same, so what was shown of one was shown of all that, forced, fail no less often. */

@@ -340,6 +340,12 @@ static struct error *try_tighter(struct judging *judging)
 			return NULL;
 		struct proposal *tighter = &proposals->items[at];
 
+		/* It has these ends already; which access comes between is not for this to say. */
+		if (tighter->parts.items[0].at == wide.items[0].at &&
+		    group_end(&tighter->parts)->at == group_end(&wide)->at) {
+			proposals->items[0].tight = true;
+			return NULL;
+		}
 		if (!tighter->proof.tried)
 			TRY(lab_try(&judging->lab, &tighter->claim, &tighter->proof));
 		if (!tighter->proof.mended)

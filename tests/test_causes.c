@@ -88,6 +88,26 @@ static void test_one_section(void **state)
 	run.ncalls = 0;
 }
 
+/* The same group with another access between: which of them could be forced with nobody let go? */
+static void test_what_comes_between(void **state)
+{
+	const size_t early[] = { LOOK, OTHER_COUNT, WRITE_CELL }, late[] = { LOOK, OTHER_CELL, WRITE_CELL };
+
+	events[OTHER_COUNT].address = events[OTHER_CELL].address;
+	(void)state;
+	for (unsigned hard = 0; hard < 2; hard++) {
+		struct proposals list = { 0 };
+
+		add_group(&list, late, 3, VERDICT_PROVEN, 16);
+		add_group(&list, early, 3, VERDICT_PROVEN, 16);
+		list.items[hard].proof.forced.given_up = 9;
+		causes_sort(&evidence, &list);
+		assert_int_equal(list.items[0].parts.items[1].at, hard ? OTHER_CELL : OTHER_COUNT);
+		free(list.items);
+	}
+	events[OTHER_COUNT].address = events[READ_COUNT].address;
+}
+
 /* A proven order, of whose forced runs so many of 16 fail, beside a proven group. */
 static bool is_order_first(uint64_t failed)
 {
@@ -196,12 +216,12 @@ static void test_order_of_the_run(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_less_has_to_be_shown),
-					    cmocka_unit_test(test_one_section),
-					    cmocka_unit_test(test_required_order),
-					    cmocka_unit_test(test_inner_orders),
-					    cmocka_unit_test(test_harmless),
-					    cmocka_unit_test(test_order_of_the_run) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_less_has_to_be_shown), cmocka_unit_test(test_one_section),
+		cmocka_unit_test(test_what_comes_between),   cmocka_unit_test(test_required_order),
+		cmocka_unit_test(test_inner_orders),         cmocka_unit_test(test_harmless),
+		cmocka_unit_test(test_order_of_the_run)
+	};
 
 	add_event(LOOK, 1, CELL, false);
 	add_event(OTHER_COUNT, 2, COUNT, true);
