@@ -2,14 +2,14 @@
  * *group*, as if a lock that the program lacks were held over it; whoever would begin or
  * do what conflicts with an open group waits until that is over. A role with doors begins
  * before it takes the lock there, since inside it could not wait without keeping the
- * other from its second critical section. Order: the early step waits for the late one. */
+ * other from its second critical section. Orders: forbid_order.c. */
 #include "loom/runtime/control/intervene.h"
+#include "loom/runtime/control/forbid_order.h"
 #include "loom/runtime/control/order_places.h"
 #include "loom/runtime/control/sides.h"
 
 #define REACH_TIMES 4u /* a group is over after so many times the accesses that it took before, */
 #define REACH_MORE 64u /* and so many */
-#define IN_VAIN_MOST 256u
 
 struct group {
 	bool open;
@@ -35,10 +35,6 @@ static struct forbidding {
 	bool conflict[CLAIM_ROLES][CLAIM_ROLES];
 	bool alike;                                /* another role begins as role 0 does: by the same code */
 	bool writes[CLAIM_ROLES][CLAIM_STEPS + 1]; /* does the role write at the location? */
-	bool once_done;                            /* the one time of the late step is over */
-	/* Where somebody was let go before the late step. */
-	struct range in_vain[IN_VAIN_MOST];
-	uint32_t nin_vain;
 } forbidding;
 
 static bool steps_meet(const struct claim_step *a, const struct claim_step *b)
@@ -142,65 +138,6 @@ void forbid_arrive(struct agent *me, uint32_t mark)
 		return;
 	intervene_counts()->given_up += (mark & MARK_STEP(forbidding.last[group->role])) != 0;
 	group->lapsed = false;
-}
-
-/* ---- order ---- */
-
-/* Is it the one time that is meant, or a later one? */
-static bool is_the_time(const struct agent *me, const struct claim_step *step)
-{
-	return me->number == step->thread && agent_order(me) >= step->occurrence;
-}
-
-/* Before a lock inside which the early step would wait for a thread that needs it. The late thread itself may pass: it
- * takes the lock for its own step. */
-static bool is_before_early_step(const struct agent *me, uint32_t mark)
-{
-	const struct claim *claim = intervene_claim();
-	return mark & MARK_DOOR(0) && !(mark & MARK_STEPS) && claim->kind != CLAIM_ORDER_ONCE &&
-	       me->number != claim->steps[1].thread;
-}
-
-static enum hold order_holds(struct agent *me, uint32_t mark)
-{
-	const struct claim *claim = intervene_claim();
-	if (is_before_early_step(me, mark) && claim->kind != CLAIM_ORDER_LAST)
-		return order_places_served_somewhere(claim) ? HOLD_NOT : HOLD_FIRMLY;
-	if (!(mark & MARK_STEP(0)) && !is_before_early_step(me, mark))
-		return HOLD_NOT;
-	if (claim->kind == CLAIM_ORDER_ONCE)
-		return forbidding.once_done || !is_the_time(me, &claim->steps[0]) ? HOLD_NOT : HOLD_FIRMLY;
-	if (claim->kind == CLAIM_ORDER_LAST && me->number == claim->steps[1].thread)
-		return HOLD_NOT; /* the late thread cannot wait for its own end */
-	if (claim->kind == CLAIM_ORDER_LAST)
-		return control.nready + control.nblocked > 1 + control.exiting ? HOLD_FIRMLY : HOLD_NOT;
-	return order_places_served(me, claim) ? HOLD_NOT : HOLD_FIRMLY;
-}
-
-/* Whoever was let go has not waited in vain a second time. */
-static void once_passes(struct agent *me, uint32_t mark)
-{
-	const struct claim *claim = intervene_claim();
-	for (uint32_t i = 0; i < 2 && !forbidding.once_done; i++)
-		forbidding.once_done = mark & MARK_STEP(i) && is_the_time(me, &claim->steps[i]);
-	intervene_changed();
-}
-
-static void order_passes(struct agent *me, uint32_t mark)
-{
-	if (intervene_claim()->kind == CLAIM_ORDER_ONCE) {
-		once_passes(me, mark);
-		return;
-	}
-	order_places_pass(me, mark);
-	if (!(mark & MARK_STEP(1)))
-		return;
-	for (uint32_t i = 0; i < forbidding.nin_vain; i++)
-		if (ranges_meet(&forbidding.in_vain[i], me->address, me->size)) {
-			intervene_counts()->given_up++;
-			break;
-		}
-	intervene_changed();
 }
 
 /* ---- atomicity ---- */
@@ -403,7 +340,7 @@ enum hold forbid_holds(struct agent *me, uint32_t mark)
 	case CLAIM_LOCKS:
 		return locks_holds(me, mark);
 	default:
-		return order_holds(me, mark);
+		return forbid_order_holds(me, mark);
 	}
 }
 
@@ -417,7 +354,7 @@ void forbid_passes(struct agent *me, uint32_t mark)
 		locks_passes(me, mark);
 		break;
 	default:
-		order_passes(me, mark);
+		forbid_order_passes(me, mark);
 	}
 }
 
@@ -431,7 +368,7 @@ void forbid_continues(struct agent *me, uint32_t mark, uint64_t address, uint64_
 		uint64_t first = me->address, length = me->size;
 		me->address = address;
 		me->size = size;
-		order_passes(me, mark);
+		forbid_order_passes(me, mark);
 		me->address = first;
 		me->size = length;
 	} else if (own && group->ranges[own->location].known &&
@@ -440,30 +377,9 @@ void forbid_continues(struct agent *me, uint32_t mark, uint64_t address, uint64_
 	}
 }
 
-/* Who is let go before the late step has broken the order only if that comes there, later. */
-static bool goes_in_vain(const struct agent *held)
-{
-	const struct claim *claim = intervene_claim();
-	if (claim->kind < CLAIM_ORDER || claim->kind > CLAIM_ORDER_LAST || !claim->steps[0].location ||
-	    forbidding.nin_vain == IN_VAIN_MOST)
-		return false;
-	forbidding.in_vain[forbidding.nin_vain++] = (struct range){ held->address, held->size, true };
-	intervene_counts()->in_vain++;
-	return true;
-}
-
 bool forbid_lets_go(struct agent *held)
 {
-	const struct claim *claim = intervene_claim();
-	/* Before a lock it has broken nothing yet: it will be asked again at its step. */
-	if (claim_is_order(claim) && !(intervene_mark(held->site) & MARK_STEPS))
-		return false;
-	/* The last of the late steps has been done when only those who wait for it are left. */
-	if (claim->kind == CLAIM_ORDER_LAST && control.nready > control.exiting)
-		return true;
-	if (claim->kind == CLAIM_ORDER_LAST && order_places_late(held, &claim->steps[0]))
-		return false;
-	return !goes_in_vain(held);
+	return claim_is_order(intervene_claim()) ? forbid_order_lets_go(held) : true;
 }
 
 /* A group whose thread waits, not for a lock, or spins, while others are held may be one whose last step does not come
