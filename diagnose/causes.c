@@ -108,6 +108,9 @@ static int compare(const struct proposal *a, const struct proposal *b)
 		return claim_is_waiting(&a->claim) ? -1 : 1;
 	if (standing(a) != standing(b))
 		return standing(a) > standing(b) ? -1 : 1;
+	/* What keeps out almost everything mends for little: unless it is proven others say more. */
+	if (standing(a) < VERDICT_PROVEN && proposal_is_wide(a) != proposal_is_wide(b))
+		return proposal_is_wide(a) ? 1 : -1;
 	if (order_is_required(a) != order_is_required(b))
 		return order_is_required(a) ? -1 : 1;
 	if (is_group(a) != is_group(b))

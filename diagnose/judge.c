@@ -144,6 +144,28 @@ static bool is_mended(const struct proposals *proposals)
 	return false;
 }
 
+/* Does something mend the program that leaves most of it as it is? */
+static bool mends_narrowly(const struct proposals *proposals, bool group)
+{
+	for (size_t i = 0; i < proposals->n; i++)
+		if (proposals->items[i].proof.mended && !proposal_is_wide(&proposals->items[i]) &&
+		    (!group || proposals->items[i].claim.kind == CLAIM_ATOMIC))
+			return true;
+	return false;
+}
+
+/* Behind a lock that both take, to wait until the others are done is to wait for their end. That says nothing beside a group
+ * that is proven. */
+static bool only_waits(const struct judging *judging, const struct claim *claim)
+{
+	bool group = false;
+
+	for (size_t i = 0; i < judging->proposals.n; i++)
+		group |= judging->proposals.items[i].claim.kind == CLAIM_ATOMIC &&
+			 judging->proposals.items[i].proof.verdict == VERDICT_PROVEN;
+	return group && claim->kind == CLAIM_ORDER_LAST && claim->roles[0].ndoors > 0;
+}
+
 /* Once something mends the program, what is left of the time belongs to its proof. */
 static struct error *try_all(struct judging *judging, bool orders)
 {
@@ -152,9 +174,10 @@ static struct error *try_all(struct judging *judging, bool orders)
 	for (size_t i = 0; i < proposals->n && !lab_is_over(&judging->lab); i++) {
 		struct proposal *proposal = &proposals->items[i];
 
-		if (proposal->proof.tried || claim_is_order(&proposal->claim) != orders)
+		if (proposal->proof.tried || claim_is_order(&proposal->claim) != orders ||
+		    only_waits(judging, &proposal->claim))
 			continue;
-		if (lab_is_half_over(&judging->lab) && is_mended(proposals))
+		if (lab_is_half_over(&judging->lab) && mends_narrowly(proposals, false))
 			return NULL;
 		TRY(variants_try(&judging->lab, proposal));
 	}
@@ -360,6 +383,22 @@ static struct error *try_tighter(struct judging *judging)
 	return NULL;
 }
 
+/* Couples with a group on either side keep out so much that they mend for little: they are the last. */
+static struct error *try_couples(struct judging *judging)
+{
+	if (mends_narrowly(&judging->proposals, true))
+		return NULL;
+	for (size_t i = 0; i < judging->couples.n; i++) {
+		const struct proposal *couple = &judging->couples.items[i];
+		size_t at = proposals_add_claim(&judging->proposals, &judging->evidence, &couple->claim,
+						&couple->parts);
+
+		judging->proposals.items[at].gaps |= couple->gaps;
+		judging->proposals.items[at].wide = true;
+	}
+	return try_all(judging, false);
+}
+
 /* What methods claim and what the switches show, groups first, then every triple of the trace, then its orders. What
  * few orders are claimed comes before the many triples, and so does, where a heap block was misused, what was freed
  * too early. */
@@ -371,7 +410,7 @@ static struct error *try_in_turn(struct judging *judging)
 	TRY(lab_open(&judging->lab));
 	if (!judging->lab.ready)
 		return NULL;
-	TRY(virtual_fix(&judging->evidence, &judging->lab, proposals));
+	TRY(virtual_fix(&judging->evidence, &judging->lab, proposals, &judging->couples));
 	TRY(try_all(judging, false));
 	TRY(try_merged(judging));
 	if (is_mended(proposals))
@@ -388,6 +427,7 @@ static struct error *try_in_turn(struct judging *judging)
 	propose_triples(&judging->evidence, proposals);
 	TRY(try_all(judging, false));
 	TRY(try_merged(judging));
+	TRY(try_couples(judging));
 	TRY(prove_best(judging));
 	if (is_group_proven(judging))
 		return NULL;
@@ -415,6 +455,7 @@ void judging_free(struct judging *judging)
 	locations_free(&judging->locations);
 	trials_free(&judging->lab.trials);
 	VEC_FREE(&judging->proposals);
+	VEC_FREE(&judging->couples);
 	free(judging);
 }
 

@@ -24,6 +24,7 @@ struct judging {
 	size_t npasses;
 	struct retold passed[PASSED_MOST];
 	struct proposals proposals;
+	struct proposals couples; /* tried when no other group mends */
 };
 
 struct judging *judging_new(struct diagnosis *diagnosis, const struct run *failure,

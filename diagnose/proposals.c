@@ -2,6 +2,15 @@
  */
 #include "diagnose/proposals.h"
 
+bool proposal_is_wide(const struct proposal *proposal)
+{
+	bool wide = proposal->wide;
+
+	for (uint32_t i = 0; i < proposal->claim.nroles; i++)
+		wide |= proposal->claim.roles[i].many_locks;
+	return wide;
+}
+
 size_t proposals_add_claim(struct proposals *list, const struct evidence *evidence, const struct claim *claim,
 			   const struct claim_parts *parts)
 {

@@ -20,6 +20,7 @@ struct proposal {
 	uint64_t gaps;              /* as claim_find_exits has them */
 	struct proof proof;
 	/* By causes_sort: */
+	bool wide; /* a couple that was made since no group alone mends: both sides are groups, which is almost a lock around all */
 	bool excessive; /* a group within it mends the program as well */
 	size_t stretch; /* equal for groups of the same stretch (group_is_same_stretch) */
 	enum verdict
@@ -97,13 +98,17 @@ void propose_inner_orders(const struct evidence *evidence, const struct claim_pa
 			  struct proposals *list);
 /* Is it proven that a read has to come behind a write, and does every run fail in which it does not? */
 bool order_is_required(const struct proposal *proposal);
+/* Does forbidding it keep out almost everything: a group on either side, or over many locks? */
+bool proposal_is_wide(const struct proposal *proposal);
 /* Updates that, alone, do not mend the program, with all other updates of the same variable (propose_merged.c). */
 void propose_merged(const struct evidence *evidence, struct proposals *list);
 /* Reads that came before a write which passing runs had by then (propose_passing.c). */
 void propose_awaited(const struct evidence *evidence, struct proposals *list);
 
-/* The smallest groups around the forced switches that, made one step, mend the program (virtual_fix.c). */
-struct error *virtual_fix(const struct evidence *evidence, struct lab *lab, struct proposals *list);
+/* The smallest groups around the forced switches that, made one step, mend the program (virtual_fix.c). Where none does,
+ * `couples` with a group on either side, for the end. */
+struct error *virtual_fix(const struct evidence *evidence, struct lab *lab, struct proposals *list,
+			  struct proposals *couples);
 /* Frees that, held until others are done, mend a program which uses blocks after they were freed (teardown.c). */
 struct error *virtual_teardown(const struct evidence *evidence, struct lab *lab, struct proposals *list);
 

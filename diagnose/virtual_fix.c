@@ -356,8 +356,8 @@ static struct error *grow(struct search *search, size_t *begin, size_t *end, boo
 }
 
 /* No group mends alone: what the others did may have to be one step, too. A couple on two locations has a group on either
- * side; the smallest are proposed. */
-static void tell_couples(const struct search *search, struct proposals *list)
+ * side; the smallest are told. */
+static void tell_couples(const struct search *search, struct proposals *couples)
 {
 	const struct around *around = &search->around;
 
@@ -367,11 +367,13 @@ static void tell_couples(const struct search *search, struct proposals *list)
 
 			if (begin < around->nbefore && end < around->nafter &&
 			    around->before[begin].event.address != around->after[end].event.address)
-				tell_group(search, begin, end, list);
+				tell_group(search, begin, end, couples);
 		}
+	for (size_t i = 0; i < couples->n; i++)
+		couples->items[i].wide = true;
 }
 
-static struct error *look_at_switch(struct search *search, struct proposals *list)
+static struct error *look_at_switch(struct search *search, struct proposals *list, struct proposals *couples)
 {
 	struct around *around = &search->around;
 	bool yes;
@@ -390,7 +392,7 @@ static struct error *look_at_switch(struct search *search, struct proposals *lis
 		end = around->nafter - 1;
 		TRY(mends(search, begin, end, &yes));
 		if (!yes) {
-			tell_couples(search, list);
+			tell_couples(search, couples);
 			return NULL;
 		}
 		TRY(shrink_end(search, true, around->nbefore, &begin, &end));
@@ -401,7 +403,8 @@ static struct error *look_at_switch(struct search *search, struct proposals *lis
 	return NULL;
 }
 
-struct error *virtual_fix(const struct evidence *evidence, struct lab *lab, struct proposals *list)
+struct error *virtual_fix(const struct evidence *evidence, struct lab *lab, struct proposals *list,
+			  struct proposals *couples)
 {
 	const struct schedule *schedule = evidence->schedule;
 	size_t looked = 0;
@@ -416,7 +419,7 @@ struct error *virtual_fix(const struct evidence *evidence, struct lab *lab, stru
 		    search->around.gap.from == search->around.gap.to)
 			continue;
 		looked++;
-		TRY(look_at_switch(search, list));
+		TRY(look_at_switch(search, list, couples));
 	}
 	return NULL;
 }
