@@ -288,7 +288,7 @@ void violations_findings(const struct violations *violations, struct findings *o
 		if (!nobody && !early)
 			add_access(finding, &violation->before, violation->before.thread);
 		add_access(finding, &violation->access, violation->access.thread);
-		if (early)
+		if (early && !nobody)
 			add_access(finding, &violation->before, violation->before.thread);
 	}
 }

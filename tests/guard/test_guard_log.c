@@ -25,6 +25,10 @@ static const char nobody[] =
 	"violation 1 1700000001.0 pid 7 set 0xab unresolved waited 10000 times 1 thread 3 site 0x11 "
 	"read a\\x20b.c 12:3 f x after nobody\n";
 
+static const char alone[] =
+	"violation 1 1700000001.0 pid 7 set 0xab unresolved waited 10000 times 1 thread 3 site 0x11 "
+	"read a\\x20b.c 12:3 f x after nobody early\n";
+
 static void test_log(void **unused)
 {
 	(void)unused;
@@ -34,9 +38,10 @@ static void test_log(void **unused)
 	violations_parse(line, strlen(line), &violations);
 	violations_parse(line, strlen(line), &violations);
 	violations_parse(nobody, strlen(nobody), &violations);
+	violations_parse(alone, strlen(alone), &violations);
 	violations_parse("violation 2\n", 12, &violations);
 	violations_sort(&violations);
-	assert_int_equal(violations.list.n, 2);
+	assert_int_equal(violations.list.n, 3);
 	assert_int_equal(violations.damaged, 1);
 	assert_int_equal(violations.list.items[0].resolved, 4);
 	assert_string_equal(violations.list.items[0].access.file, "a b.c");
@@ -45,6 +50,7 @@ static void test_log(void **unused)
 	assert_int_equal(findings.items[0].class, FINDING_ATOMICITY);
 	assert_int_equal(findings.items[1].class, FINDING_ORDER);
 	assert_int_equal(findings.items[0].accesses.items[1].line, 12);
+	assert_int_equal(findings.items[2].accesses.n, 1);
 	findings_free(&findings);
 	violations_free(&violations);
 }
@@ -122,14 +128,11 @@ static void test_relax_turn(void **unused)
 static void test_relax_rule(void **unused)
 {
 	(void)unused;
-	static const char ruled[] =
-		"violation 1 1700000001.0 pid 7 set 0xab unresolved waited 10000 times 1 thread 3 site 0x11 "
-		"read a\\x20b.c 12:3 f x after nobody early\n";
 	struct violations violations = { 0 };
 	struct guard_set set = { 0 };
 	struct site site = { .kind = SITE_READ, .file = "a b.c", .function = "f", .variable = "x" };
 
-	violations_parse(ruled, strlen(ruled), &violations);
+	violations_parse(alone, strlen(alone), &violations);
 	guard_set_site(&set, guard_set_add(&set, &site, (struct place_rank){ 1, 1 }))->id = 0x11;
 	const struct relaxed relaxed = violations_relax(&violations, &set, true);
 
