@@ -154,6 +154,7 @@ static struct error *retell_shortest(struct diagnosis *diagnosis, const struct c
 	struct launch_options launch = diagnosis->launch;
 
 	launch.server = chase_server(chase);
+	launch.area.observe |= OBSERVE_CALLERS;
 	if (is_stopped(diagnosis) || !schedule->nturns)
 		return NULL;
 	say(diagnosis, DIAGNOSIS_TRACING);
@@ -200,7 +201,7 @@ static struct error *explain(struct diagnosis *diagnosis, struct chase *chase)
 			diagnosis->causes.items[i].verdict = VERDICT_LIKELY;
 	for (size_t i = 0; i < diagnosis->causes.n && i < BLOCKS_TOLD; i++) {
 		trace_name_blocks(&diagnosis->trace, diagnosis->causes.items[i].finding);
-		trace_name_locks(&diagnosis->trace, diagnosis->causes.items[i].finding);
+		trace_name_accesses(&diagnosis->trace, diagnosis->causes.items[i].finding);
 	}
 	return NULL;
 }

@@ -28,6 +28,25 @@ static void read_passing(const struct observations *run, struct map *awaited)
 	map_free(&writers);
 }
 
+/* The thread did here what in the passing run only came after its write: it took another way round the write, and
+ * what was not to come at all did not come too late. */
+static bool is_past(const struct observations *run, const struct observations *passed, size_t write)
+{
+	uint32_t thread = passed->events[write].thread;
+	struct map before = { 0 }, after = { 0 };
+	bool past = false;
+
+	for (size_t i = 0; i < passed->nevents; i++)
+		if (passed->events[i].thread == thread &&
+		    (i <= write || !map_get(&before, passed->events[i].site)))
+			map_put(i <= write ? &before : &after, passed->events[i].site, NULL);
+	for (size_t i = 0; i < run->nevents && !past; i++)
+		past = run->events[i].thread == thread && map_get(&after, run->events[i].site);
+	map_free(&before);
+	map_free(&after);
+	return past;
+}
+
 static void propose(const struct evidence *evidence, size_t read, const struct observations *passed,
 		    size_t write, struct proposals *list)
 {
@@ -49,6 +68,8 @@ static void propose(const struct evidence *evidence, size_t read, const struct o
 			parts.items[1].at = i;
 			parts.items[1].missing = false;
 		}
+	if (parts.items[1].missing && is_past(evidence->run, passed, write))
+		return;
 	proposals_add(list, evidence, CLAIM_ORDER, &parts);
 	proposals_add(list, evidence, CLAIM_ORDER_EACH, &parts);
 }

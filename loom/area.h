@@ -12,7 +12,7 @@
 
 #define AREA_ENVIRONMENT "UNSNARL_AREA" /* number of the inherited descriptor */
 #define AREA_MAGIC 0x61657261736e75ull  /* "unsarea" */
-#define AREA_VERSION 13u
+#define AREA_VERSION 14u
 
 /* Bits of area_options.observe. */
 enum {
@@ -23,6 +23,7 @@ enum {
 	OBSERVE_TRACE = 8, /* the whole sequence of accesses, in one global order */
 	OBSERVE_LOOPS =
 		16, /* binary loom: in which entry and iteration of which loop the ends of pairs stood */
+	OBSERVE_CALLERS = 32, /* with a trace: from where the function was called that made an access */
 };
 
 #define AREA_PROCESSES 64u /* observed processes of one run (fork, exec) */
@@ -196,7 +197,9 @@ enum area_action {
 
 struct area_event {
 	uint64_t address, size;
-	uint64_t order; /* in its thread */
+	uint64_t order;      /* in its thread */
+	uint32_t at, caller; /* addresses in the program's file behind the access and behind the call of the function
+				that made it; 0 = not known, or not asked for */
 	uint32_t site;
 	uint32_t thread; /* run-wide */
 	uint32_t action; /* enum area_action */

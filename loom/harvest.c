@@ -206,8 +206,11 @@ static void take_event(struct harvest *h, const void *item)
 	if (from->action > AREA_FORGET || !is_thread(h, from->thread) ||
 	    !harvest_site_of(h, from->site, &event.site))
 		harvest_add(&h->dropped, 1);
-	else
+	else {
 		*VEC_PUSH(&h->events) = event;
+		if (h->callers)
+			*VEC_PUSH(&h->event_places) = (struct event_place){ from->at, from->caller };
+	}
 }
 
 /* So many more are said to come. */
@@ -270,6 +273,7 @@ static struct error *take_area(struct harvest *h, struct area_head *head)
 	/* A process without an area of its own was not observed. */
 	h->dropped = head->processes - n;
 	h->threads = head->threads;
+	h->callers = head->options.observe & OBSERVE_CALLERS;
 	for (uint32_t i = 0; i < n; i++)
 		TRY(take_process(h, AREA_PROCESS_OFFSET(i), i == 0));
 	return NULL;
@@ -310,6 +314,7 @@ struct error *harvest(int fd, struct observations *out)
 		.nedges = h.edges.n,
 		.events = h.events.items,
 		.nevents = h.events.n,
+		.places = h.event_places.items,
 		.blocks = h.blocks.items,
 		.nblocks = h.blocks.n,
 		.calls = h.calls.items,

@@ -34,6 +34,8 @@ struct harvest {
 	VEC(struct predecessor) predecessors;
 	VEC(struct edge) edges;
 	VEC(struct event) events;
+	bool callers;                         /* were they asked for: */
+	VEC(struct event_place) event_places; /* of each event */
 	VEC(struct block) blocks;
 	VEC(struct call) calls;
 	/* Index + 1 of what is already listed: by unit hash, by identity. */

@@ -136,6 +136,8 @@ void finding_accesses_free(struct finding_accesses *list)
 		free(list->items[i].function);
 		free(list->items[i].variable);
 		free(list->items[i].through);
+		free(list->items[i].caller.file);
+		free(list->items[i].caller.function);
 		for (size_t l = 0; l < list->items[i].locks.n; l++)
 			finding_lock_free(&list->items[i].locks.items[l]);
 		VEC_FREE(&list->items[i].locks);

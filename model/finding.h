@@ -47,6 +47,10 @@ struct finding_access {
 	char *file, *function, *variable; /* never NULL, may be "" */
 	char *through;                    /* what of a system header was called there; never NULL */
 	uint32_t line, column;
+	struct {
+		char *file, *function; /* NULL: not known, or called by nobody of the program */
+		uint32_t line;
+	} caller; /* of the function that made it */
 	bool missing; /* the failed run ended before it was done */
 	const char
 		*role; /* of a call: "lock", "wait", "signal", "woken"; NULL for a plain access. A constant */

@@ -98,6 +98,11 @@ struct event {
 	bool write;
 };
 
+/* Where in the program's file an access was made, and where its function was called; 0 = not known. */
+struct event_place {
+	uint64_t at, caller;
+};
+
 /* A block that was allocated, or a variable on a stack that began, when `before` events had happened;
  * only traced runs have them. */
 struct block {
@@ -155,6 +160,7 @@ struct observations {
 	size_t nedges;
 	struct event *events; /* of the first process */
 	size_t nevents;
+	struct event_place *places; /* of each event, in runs that were asked for callers; NULL else */
 	struct block *blocks; /* in order of allocation, of the first process */
 	size_t nblocks;
 	struct call *calls; /* in their order, of the first process */

@@ -114,14 +114,14 @@ static int number_of(Dwarf_Die *die, unsigned name)
 	return (int)value;
 }
 
-/* The file from which the inlined function was called. */
+/* The file from which the inlined function was called (DWARF 5 counts from 0). */
 static const char *call_file(Dwarf_Die *die, Dwarf_Die *unit)
 {
 	Dwarf_Files *files;
 	size_t n;
-	int number = number_of(die, DW_AT_call_file);
+	int number = number_of(die, DW_AT_call_file), least = dwarf_hasattr(die, DW_AT_call_file) ? 0 : 1;
 
-	if (dwarf_getsrcfiles(unit, &files, &n) != 0 || number <= 0 || (size_t)number >= n)
+	if (dwarf_getsrcfiles(unit, &files, &n) != 0 || number < least || (size_t)number >= n)
 		return NULL;
 	return dwarf_filesrc(files, (size_t)number, NULL, NULL);
 }
@@ -188,18 +188,21 @@ static void leave_headers(Dwarf_Die *unit, Dwarf_Die *scopes, int n, struct foun
 	}
 }
 
-/* Walks out of the innermost function to where it was inlined; false: it was not. */
+/* Walks out of the innermost function of the program's own to where it was inlined; false: it was not. */
 static bool leave_inlined(Dwarf_Die *unit, Dwarf_Die *scopes, int n, struct found *found)
 {
 	for (int i = 0; i < n; i++) {
 		int tag = dwarf_tag(&scopes[i]);
 		const char *file = tag == DW_TAG_inlined_subroutine ? call_file(&scopes[i], unit) : NULL;
+		bool of_header = found->file && is_system(found->file);
 
 		if (tag == DW_TAG_subprogram)
 			return false;
 		if (!file)
 			continue;
 		found->file = file;
+		if (of_header)
+			continue;
 		found->line = number_of(&scopes[i], DW_AT_call_line);
 		found->column = number_of(&scopes[i], DW_AT_call_column);
 		leave_headers(unit, scopes + i + 1, n - i - 1, found);

@@ -62,6 +62,17 @@ static void put_line(FILE *out, int column, int width, const char *clean)
 	fprintf(out, "%*s%s\n", column, "", cut);
 }
 
+/* "called at table.c:80 insert" */
+static void draw_caller(const struct finding_access *access, int column, int width, FILE *out)
+{
+	_cleanup_free_ char *words = place_words(access->caller.file, access->caller.line, "");
+	_cleanup_free_ char *called = memory_format("called at %s", words);
+	_cleanup_free_ char *both = memory_format("%s %s", called, access->caller.function);
+	_cleanup_free_ char *clean = text_clean(text_width(both) <= width ? both : called);
+
+	put_line(out, column, width, clean);
+}
+
 static void draw_step(const struct finding_access *access, size_t number, int lane, int width,
 		      struct excerpts *excerpts, FILE *out)
 {
@@ -89,6 +100,8 @@ static void draw_step(const struct finding_access *access, size_t number, int la
 
 		put_line(out, column + 2, width - 3, through);
 	}
+	if (access->caller.line)
+		draw_caller(access, column + 2, width - 3, out);
 }
 
 /* "holds queue->lock since :31" */
@@ -258,6 +271,12 @@ static json_t *access_json(const struct finding_access *access)
 	json_object_set_new(object, "function", answer_text(access->function));
 	json_object_set_new(object, "variable", answer_text(access->variable));
 	json_object_set_new(object, "through", *access->through ? answer_text(access->through) : json_null());
+	json_object_set_new(object, "called",
+			    access->caller.line
+				    ? json_pack("{s:o, s:i, s:o}", "file", answer_text(access->caller.file),
+						"line", (int)access->caller.line, "function",
+						answer_text(access->caller.function))
+				    : json_null());
 	json_object_set_new(object, "missing", json_boolean(access->missing));
 	json_object_set_new(object, "locks", access->locks_known ? locks_json(access) : json_null());
 	return object;

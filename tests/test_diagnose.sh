@@ -240,6 +240,7 @@ test_atomicity() {
 	expect out "read seats.c:$(line seats.c 'left = seats')" "the read"
 	expect out "write seats.c:$(line seats.c 'seats = left')" "the write"
 	expect out 'seats = left - 1;' "an excerpt"
+	expect out "called at seats.c:$(line seats.c 'take(look())') clerk" "a caller"
 	expect out '^Passing ' "what passing runs do"
 	expect out '^How sure +(Proven|Likely)' "how sure"
 	expect out '5 of 5 replays identical' "replays"
@@ -447,6 +448,11 @@ test_json() {
 	expect_value 'sorted(set("rank class method score variables accesses summary runs schedule".split()) - set(f))' '[]' "JSON"
 	expect_value 'sorted(set("thread order kind file line column function".split()) - set(f["accesses"][0]))' '[]' "JSON"
 	expect_value 'f["rank"] == 1 and 0 < f["score"] <= 1 and f["variables"] == ["seats"]' True "JSON"
+	local calls="[(a[\"called\"][\"function\"], a[\"called\"][\"line\"]) for a in f[\"accesses\"]]"
+	expect_value "$calls == [('clerk', $(line seats.c 'take(look())'))] * 3" True "callers of what was inlined"
+	"$UNSNARL-cc" -g -O0 -pthread -o seats0 seats.c
+	call diagnose --time 8 -j 1 --seed 1 --json -- ./seats0
+	expect_value "$calls == [('clerk', $(line seats.c 'take(look())'))] * 3" True "callers of what was called"
 	expect_value 'a["replays"] == {"runs": 5, "identical": 5}' True "JSON"
 	expect_value 'a["shortest"]["forced_switches"] <= 2' True "JSON"
 	expect_value 'f["schedule"] == a["failure"]["run"]' True "JSON"

@@ -37,7 +37,7 @@ static void name_locks(struct finding *finding, uint32_t reader)
 
 		access->thread = order[i] == DROP ? 3 : reader;
 	}
-	trace_name_locks(&trace, finding);
+	trace_name_accesses(&trace, finding);
 }
 
 static void look_holds_the_lock(uint32_t reader)

@@ -12,6 +12,9 @@
 #include <stdint.h>
 #include <time.h>
 
+/* All of the runtime's code lies together, so that a frame of it is known (callers.c). */
+#pragma clang section text = "unsnarl_text"
+
 #include "loom/area.h"
 #include "loom/runtime/observe/layout.h"
 
@@ -123,6 +126,8 @@ HIDDEN void thread_leave_runtime(struct thread *self); /* a jump or cancellation
 /* ---- process/loaded_units.c ---- */
 HIDDEN void units_prepare(void);
 HIDDEN void units_after_fork(void);
+/* Where in the program's file an address of its code or data lies; 0: in none of it, or too far. */
+HIDDEN uint32_t units_program_address(const void *place);
 HIDDEN void units_find_program(void); /* before the first unit is there: saves time then */
 HIDDEN void units_forget_memos(uint32_t slot);
 HIDDEN void units_forget_marks(void);

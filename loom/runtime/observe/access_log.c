@@ -22,6 +22,8 @@ static void append(struct thread *self, uint64_t order, uint32_t site, uint64_t 
 						      .thread = self->number,
 						      .action = action,
 						      .state = AREA_VALID };
+	if (runtime.options.observe & OBSERVE_CALLERS && action <= AREA_WRITE)
+		callers_find(self, &process->events[entry]);
 }
 
 static void lock(void)

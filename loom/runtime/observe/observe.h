@@ -15,6 +15,7 @@ HIDDEN void history_start(void);
 HIDDEN void history_touch(void); /* a controlled run begins */
 HIDDEN void readers_start(void);
 HIDDEN void lines_start(void);
+HIDDEN void callers_start(void);
 HIDDEN void granule_start(void);
 HIDDEN void granule_after_fork(void);
 HIDDEN int monitor_start(char **environment); /* the descriptor of a private area; -1 */

@@ -89,7 +89,8 @@ struct image {
 	const char *path; /* absolute, since the program may change folder */
 };
 
-static uint64_t program_low, program_high; /* where the program's own image lies */
+static uint64_t program_low, program_high; /* where the program's own image lies, */
+static uint64_t program_bias;              /* and by how much it was moved */
 
 static void find_program_image(void)
 {
@@ -108,7 +109,14 @@ static void find_program_image(void)
 	if (low < high) {
 		program_low = (bias + low) & ~4095ull;
 		program_high = bias + high;
+		program_bias = bias;
 	}
+}
+
+uint32_t units_program_address(const void *place)
+{
+	uint64_t address = (uint64_t)place, there = address - program_bias;
+	return address >= program_low && address < program_high && there <= UINT32_MAX ? (uint32_t)there : 0;
 }
 
 void units_prepare(void)

@@ -256,6 +256,7 @@ static void observe_program(void)
 		runtime.options.line || (runtime.options.observe & OBSERVE_TRACE) || runtime.armed;
 	if (runtime.options.line)
 		lines_start();
+	callers_start();
 	runtime.controlled = runtime.lean = runtime.head->control.policy != POLICY_FREE;
 	runtime.active = true;
 	thread_self();
