@@ -197,8 +197,9 @@ enum area_action {
 
 struct area_event {
 	uint64_t address, size;
-	uint64_t order;      /* in its thread */
-	uint32_t at, caller; /* addresses in the program's file behind the access and behind the call of the function
+	uint64_t order; /* in its thread */
+	uint32_t at,
+		caller; /* addresses in the program's file behind the access and behind the call of the function
 				that made it; 0 = not known, or not asked for */
 	uint32_t site;
 	uint32_t thread; /* run-wide */

@@ -161,7 +161,7 @@ struct observations {
 	struct event *events; /* of the first process */
 	size_t nevents;
 	struct event_place *places; /* of each event, in runs that were asked for callers; NULL else */
-	struct block *blocks; /* in order of allocation, of the first process */
+	struct block *blocks;       /* in order of allocation, of the first process */
 	size_t nblocks;
 	struct call *calls; /* in their order, of the first process */
 	size_t ncalls;

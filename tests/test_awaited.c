@@ -15,9 +15,11 @@ enum { READ, WRITE, LATER };
 
 static size_t propose(struct event *failing, size_t nfailing)
 {
-	static struct event passing[] = { { .address = 64, .size = 8, .site = WRITE, .thread = 0, .write = true },
-					  { .address = 64, .size = 8, .site = READ, .thread = 1 },
-					  { .address = 128, .size = 8, .site = LATER, .thread = 0 } };
+	static struct event passing[] = {
+		{ .address = 64, .size = 8, .site = WRITE, .thread = 0, .write = true },
+		{ .address = 64, .size = 8, .site = READ, .thread = 1 },
+		{ .address = 128, .size = 8, .site = LATER, .thread = 0 }
+	};
 	struct observations run = { .events = failing, .nevents = nfailing, .nthreads = 2 };
 	struct observations passed = { .events = passing, .nevents = 3, .nthreads = 2 };
 	struct retold retold = { .story = { .traced = &passed } };

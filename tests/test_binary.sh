@@ -395,6 +395,35 @@ C
 	expect out '^How sure +Proven\. Forced' "a wait that ends for nothing fails, one that goes on does not"
 }
 
+# An access in a small function is told with its caller.
+test_callers() {
+	cat >accessor.c <<'C'
+#include <pthread.h>
+static int sum;
+static int get(void) { return sum; }
+static void put(int value) { sum = value; }
+static void *add(void *unused)
+{
+	put(get() + 1);
+	return unused;
+}
+int main(void)
+{
+	pthread_t threads[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, add, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	return sum != 2;
+}
+C
+	for level in 0 2; do
+		gcc -O$level -g -pthread accessor.c -o accessor
+		call diagnose --budget 100 -j 1 --seed 1 --store callers.store -- ./accessor
+		expect out 'called at accessor.c:7 add|write accessor.c:7 add' "the caller, at -O$level"
+	done
+}
+
 # Without debug information places are functions and offsets, in whatever is said of them, and each is one of its own.
 test_offsets() {
 	gcc -O0 -w -pthread lost.c -o plain
@@ -637,6 +666,7 @@ test_reference
 test_run
 test_hunt
 test_waits
+test_callers
 test_offsets
 test_heap
 test_words

@@ -285,5 +285,7 @@ void log_event(Addr address, SizeT size, uint32_t site, uint32_t action, uint64_
 							 .site = site,
 							 .thread = grind.thread->number,
 							 .action = action };
+	if (grind.head->options.observe & OBSERVE_CALLERS && site && action <= AREA_WRITE)
+		site_callers(site, &grind.process->events[at]);
 	__atomic_store_n(&grind.process->events[at].state, AREA_VALID, __ATOMIC_RELEASE);
 }
