@@ -205,9 +205,13 @@ void causes_sort(const struct evidence *evidence, struct proposals *proposals)
 static struct finding *finding_of(const struct evidence *evidence, struct proposal *proposal,
 				  struct causes *out)
 {
-	if (proposal->told)
-		return (struct finding *)(uintptr_t)proposal->told;
-	struct finding *finding = VEC_PUSH(&out->told);
+	struct finding *finding = (struct finding *)(uintptr_t)proposal->told;
+
+	if (finding) {
+		causes_name(&proposal->parts, finding);
+		return finding;
+	}
+	finding = VEC_PUSH(&out->told);
 
 	causes_tell(evidence, proposal, finding);
 	proposal->told = finding;

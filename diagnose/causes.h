@@ -36,6 +36,8 @@ bool claim_parts_meet(const struct claim_parts *parts);
 /* The kind of interleaving of a claim's accesses, as in LOCON's Table 1; 0 when it is none of these. */
 unsigned causes_scenario(enum claim_kind kind, const struct claim_parts *parts);
 
+/* Accesses whose code does not say what they touch get the name from others to the same. */
+void causes_name(const struct claim_parts *parts, struct finding *finding);
 /* A proposal in words and accesses. */
 void causes_tell(const struct evidence *evidence, const struct proposal *proposal, struct finding *out);
 

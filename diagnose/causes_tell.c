@@ -1,6 +1,7 @@
 /* A proposal told as a finding: its accesses as the failing run had them, its class by what
  * was forbidden.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/locon/explain.h"
@@ -43,6 +44,20 @@ unsigned causes_scenario(enum claim_kind kind, const struct claim_parts *all)
 					       false);
 }
 
+void causes_name(const struct claim_parts *parts, struct finding *finding)
+{
+	for (size_t i = 0; i < parts->n && parts->n == finding->accesses.n; i++) {
+		const struct claim_part *part = &parts->items[i];
+		struct finding_access *access = &finding->accesses.items[i];
+
+		for (size_t j = 0; j < parts->n && !*access->variable && part->size; j++)
+			if (parts->items[j].address == part->address && parts->items[j].size == part->size) {
+				free(access->variable);
+				access->variable = memory_string(parts->items[j].site->variable);
+			}
+	}
+}
+
 void causes_tell(const struct evidence *evidence, const struct proposal *proposal, struct finding *out)
 {
 	const struct claim_parts *parts = &proposal->parts;
@@ -65,6 +80,7 @@ void causes_tell(const struct evidence *evidence, const struct proposal *proposa
 			access->kind = part->write ? SITE_WRITE : SITE_READ;
 		finding_add_variable(out, access->variable);
 	}
+	causes_name(parts, out);
 	diagnosis_tell(out, out->class == FINDING_ORDER ? TOLD_TOO_EARLY : TOLD_TORN, 0, 0);
 	(void)evidence;
 	finding_settle(out);
