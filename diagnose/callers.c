@@ -1,19 +1,19 @@
 /* From where the function of an access was called: it may be a small one that many use. When it
- * was inlined there, its line says so; else the call that the run noted.
+ * was inlined there, its line says so; else the call that the run notes, once it is known of which
+ * accesses.
  */
+#include "diagnose/callers.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "diagnose/shown_accesses.h"
+#include "diagnose/retell.h"
 #include "model/symbols.h"
 
 /* The program's own file. */
-static const char *program_of(const struct trace *trace, size_t event)
+static const char *program_of(const struct observations *run, uint32_t site)
 {
-	const struct observations *run = trace->run;
-	uint32_t site = run->events[event].site;
-
 	for (size_t i = 0; i < run->nunits; i++)
 		if (site >= run->units[i].first && site - run->units[i].first < run->units[i].nsites)
 			return run->units[i].path;
@@ -51,14 +51,14 @@ static bool take_call(const struct unit *unit, struct finding_access *access)
 	return true;
 }
 
-void trace_take_caller(const struct trace *trace, struct finding_access *access, size_t event)
+static void take_caller(const struct observations *run, size_t told, struct symbols *symbols,
+			struct finding_access *access)
 {
-	const char *path = trace->run->places ? program_of(trace, event) : NULL;
+	const char *path = program_of(run, run->events[access->event - 1].site);
+	const struct told_access *place = &run->told[told];
 
 	if (!path || access->caller.line)
 		return;
-	const struct event_place *place = &trace->run->places[event];
-	struct symbols *symbols = symbols_new();
 	struct unit here = unit_behind(symbols, path, place->at, 0);
 	struct unit around = unit_behind(symbols, path, place->at, PLACE_AROUND);
 	struct unit caller = unit_behind(symbols, path, place->caller, 0);
@@ -69,5 +69,46 @@ void trace_take_caller(const struct trace *trace, struct finding_access *access,
 	unit_free(&here);
 	unit_free(&around);
 	unit_free(&caller);
+}
+
+/* Enters the event among those that are asked for, which stay in order. */
+static void ask(struct area_options *options, uint32_t event)
+{
+	uint32_t at = 0;
+
+	while (at < options->ntold && options->told[at] < event)
+		at++;
+	if (options->ntold == AREA_TOLD || (at < options->ntold && options->told[at] == event))
+		return;
+	memmove(&options->told[at + 1], &options->told[at], (options->ntold - at) * sizeof *options->told);
+	options->told[at] = event;
+	options->ntold++;
+}
+
+struct error *callers_name(const struct launch_options *launch, const struct schedule *schedule,
+			   const struct observations *trace, struct finding *const *findings, size_t n)
+{
+	_cleanup_(retold_free) struct retold retold = { 0 };
+	struct launch_options options = *launch;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t a = 0; a < findings[i]->accesses.n; a++)
+			if (findings[i]->accesses.items[a].event)
+				ask(&options.area, (uint32_t)findings[i]->accesses.items[a].event - 1);
+	if (!options.area.ntold)
+		return NULL;
+	TRY(retell(&options, schedule, &retold));
+	const struct observations *run = retold.story.traced;
+
+	if (!run || run->nevents != trace->nevents || run->ntold != options.area.ntold)
+		return NULL; /* it was another run */
+	struct symbols *symbols = symbols_new();
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t a = 0; a < findings[i]->accesses.n; a++)
+			for (size_t told = 0; told < run->ntold; told++)
+				if (findings[i]->accesses.items[a].event == options.area.told[told] + 1ul)
+					take_caller(run, told, symbols, &findings[i]->accesses.items[a]);
 	symbols_free(symbols);
+	return NULL;
 }

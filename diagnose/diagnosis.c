@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "diagnose/callers.h"
 #include "diagnose/judge.h"
 #include "loom/watch.h"
 
@@ -11,7 +12,7 @@
 #define PASSES 100 /* runs to compare with */
 #define REPLAYS 5
 #define CAUSES_KEPT 16 /* that can be forced and forbidden later */
-#define BLOCKS_TOLD 3  /* causes whose heap blocks are looked up */
+#define CAUSES_TOLD 3  /* of these the run is asked for more: heap blocks, locks, callers */
 
 /* Shares of the whole time. What a stage leaves goes to the next. */
 #define HUNT_SHARE 0.95     /* as long as nothing has failed there is nothing else to do */
@@ -145,16 +146,22 @@ static struct error *replay(struct diagnosis *diagnosis)
 			  seconds_for(diagnosis, REPLAY_SHARE), options->stop, &diagnosis->replays);
 }
 
+static const struct schedule *shortest_of(const struct diagnosis *diagnosis)
+{
+	const struct run *failure = &diagnosis->tally.failure;
+
+	return failure->reduced.nturns ? &failure->reduced : &failure->schedule;
+}
+
 /* Traces the shortest run and records it as a failed run of its own, to be compared. */
 static struct error *retell_shortest(struct diagnosis *diagnosis, const struct chase *chase)
 {
 	const struct run *failure = &diagnosis->tally.failure;
-	const struct schedule *schedule = failure->reduced.nturns ? &failure->reduced : &failure->schedule;
+	const struct schedule *schedule = shortest_of(diagnosis);
 	struct retold *retold = &diagnosis->retold;
 	struct launch_options launch = diagnosis->launch;
 
 	launch.server = chase_server(chase);
-	launch.area.observe |= OBSERVE_CALLERS;
 	if (is_stopped(diagnosis) || !schedule->nturns)
 		return NULL;
 	say(diagnosis, DIAGNOSIS_TRACING);
@@ -172,6 +179,24 @@ static struct error *retell_shortest(struct diagnosis *diagnosis, const struct c
 	TRY(store_add(diagnosis->store, diagnosis->tally.campaign, &retold->run));
 	diagnosis->shortest = retold->run.number;
 	return NULL;
+}
+
+/* What is known of the accesses of the causes that are told. */
+static struct error *name_accesses(struct diagnosis *diagnosis, const struct chase *chase)
+{
+	struct launch_options launch = diagnosis->launch;
+	struct finding *findings[CAUSES_TOLD];
+	size_t n = 0;
+
+	for (; n < diagnosis->causes.n && n < CAUSES_TOLD; n++) {
+		findings[n] = diagnosis->causes.items[n].finding;
+		trace_name_blocks(&diagnosis->trace, findings[n]);
+		trace_name_accesses(&diagnosis->trace, findings[n]);
+	}
+	if (!diagnosis->trace.run || is_stopped(diagnosis) || watch_now() > diagnosis->deadline)
+		return NULL;
+	launch.server = chase_server(chase);
+	return callers_name(&launch, shortest_of(diagnosis), diagnosis->trace.run, findings, n);
 }
 
 /* All methods also after Ctrl-C: they only compute, and what is known is wanted. */
@@ -199,11 +224,7 @@ static struct error *explain(struct diagnosis *diagnosis, struct chase *chase)
 		if (diagnosis->replays.identical < diagnosis->replays.runs &&
 		    diagnosis->causes.items[i].verdict == VERDICT_PROVEN)
 			diagnosis->causes.items[i].verdict = VERDICT_LIKELY;
-	for (size_t i = 0; i < diagnosis->causes.n && i < BLOCKS_TOLD; i++) {
-		trace_name_blocks(&diagnosis->trace, diagnosis->causes.items[i].finding);
-		trace_name_accesses(&diagnosis->trace, diagnosis->causes.items[i].finding);
-	}
-	return NULL;
+	return name_accesses(diagnosis, chase);
 }
 
 static struct error *keep_causes(const struct diagnosis *diagnosis)

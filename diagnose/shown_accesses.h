@@ -22,8 +22,6 @@ void trace_name_blocks(const struct trace *trace, struct finding *finding);
 void trace_name_accesses(const struct trace *trace, struct finding *finding);
 /* Which locks the thread held at this event of the run (held_locks.c). */
 void trace_take_locks(const struct trace *trace, struct finding_access *access, size_t event);
-/* From where the function was called that made it (callers.c). */
-void trace_take_caller(const struct trace *trace, struct finding_access *access, size_t event);
 bool trace_is_access(const struct site *site, bool write, const struct finding_access *access);
 
 /* The last access of the run, NULL when there is none; *thread may be NULL. */

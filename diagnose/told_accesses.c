@@ -92,8 +92,8 @@ void trace_name_accesses(const struct trace *trace, struct finding *finding)
 			at = find_before(trace, access, thread, trace->run->nevents);
 		if (at == trace->run->nevents)
 			continue;
+		access->event = at + 1;
 		trace_take_locks(trace, access, at);
-		trace_take_caller(trace, access, at);
 		end = at;
 	}
 }

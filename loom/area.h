@@ -23,7 +23,6 @@ enum {
 	OBSERVE_TRACE = 8, /* the whole sequence of accesses, in one global order */
 	OBSERVE_LOOPS =
 		16, /* binary loom: in which entry and iteration of which loop the ends of pairs stood */
-	OBSERVE_CALLERS = 32, /* with a trace: from where the function was called that made an access */
 };
 
 #define AREA_PROCESSES 64u /* observed processes of one run (fork, exec) */
@@ -42,6 +41,9 @@ enum {
 #define AREA_MACHINE 0x100u
 #define AREA_MACHINE_CORES 0xffu
 
+/* Of so many accesses of a traced run it can be asked from where their functions were called. */
+#define AREA_TOLD 48u
+
 /* Set by the parent before the program starts. */
 struct area_options {
 	uint32_t observe;   /* OBSERVE_* */
@@ -50,6 +52,8 @@ struct area_options {
 			       AREA_MACHINE | cores: what a simulated machine's caches see */
 	uint32_t jitter_us; /* longest random delay at shared accesses, 0 = none */
 	uint64_t seed;      /* of the random delays */
+	uint32_t ntold, reserved;
+	uint32_t told[AREA_TOLD]; /* accesses of the trace, by number, rising, whose callers are wanted */
 };
 
 /* Controlled mode: one thread runs at a time, and at every point the policy decides who goes on. A
@@ -198,9 +202,6 @@ enum area_action {
 struct area_event {
 	uint64_t address, size;
 	uint64_t order; /* in its thread */
-	uint32_t at,
-		caller; /* addresses in the program's file behind the access and behind the call of the function
-				that made it; 0 = not known, or not asked for */
 	uint32_t site;
 	uint32_t thread; /* run-wide */
 	uint32_t action; /* enum area_action */
@@ -234,6 +235,11 @@ struct area_place {
 
 #define AREA_MACHINE_COUNTS 8u /* MACHINE_COUNTS of model/run.h */
 
+/* Addresses in the program's file behind an access and behind the call of the function that made it; 0 = not known. */
+struct area_caller {
+	uint32_t at, caller;
+};
+
 struct area_process {
 	int32_t pid;
 	uint32_t started;                               /* 1 when the runtime is ready */
@@ -249,6 +255,7 @@ struct area_process {
 	uint64_t dropped;  /* observations without room, or lost to a signal handler inside the runtime */
 	uint64_t accesses; /* of threads that have ended; living ones: area_slot_order */
 	uint64_t machine[AREA_MACHINE_COUNTS]; /* what the simulated machine counted */
+	struct area_caller callers[AREA_TOLD]; /* of area_options.told */
 	uint64_t slot_order[AREA_SLOTS];       /* accesses so far of the thread in each slot */
 	char paths[AREA_PATH_BYTES];
 	struct area_unit units[AREA_UNITS];

@@ -206,11 +206,8 @@ static void take_event(struct harvest *h, const void *item)
 	if (from->action > AREA_FORGET || !is_thread(h, from->thread) ||
 	    !harvest_site_of(h, from->site, &event.site))
 		harvest_add(&h->dropped, 1);
-	else {
+	else
 		*VEC_PUSH(&h->events) = event;
-		if (h->callers)
-			*VEC_PUSH(&h->event_places) = (struct event_place){ from->at, from->caller };
-	}
 }
 
 /* So many more are said to come. */
@@ -239,6 +236,9 @@ static struct error *take_process(struct harvest *h, uint64_t base, bool first)
 		harvest_add(&h->machine[i], p->machine[i]);
 	for (size_t i = 1; i < AREA_SLOTS; i++)
 		harvest_add(&h->accesses, p->slot_order[i]);
+
+	for (size_t i = 0; first && i < h->ntold; i++)
+		*VEC_PUSH(&h->told) = (struct told_access){ p->callers[i].at, p->callers[i].caller };
 
 	TRY(harvest_take_sites(h, p, base));
 	expect(&h->pair_at, p->npairs);
@@ -273,7 +273,7 @@ static struct error *take_area(struct harvest *h, struct area_head *head)
 	/* A process without an area of its own was not observed. */
 	h->dropped = head->processes - n;
 	h->threads = head->threads;
-	h->callers = head->options.observe & OBSERVE_CALLERS;
+	h->ntold = head->options.ntold < AREA_TOLD ? head->options.ntold : AREA_TOLD;
 	for (uint32_t i = 0; i < n; i++)
 		TRY(take_process(h, AREA_PROCESS_OFFSET(i), i == 0));
 	return NULL;
@@ -314,7 +314,8 @@ struct error *harvest(int fd, struct observations *out)
 		.nedges = h.edges.n,
 		.events = h.events.items,
 		.nevents = h.events.n,
-		.places = h.event_places.items,
+		.told = h.told.items,
+		.ntold = h.told.n,
 		.blocks = h.blocks.items,
 		.nblocks = h.blocks.n,
 		.calls = h.calls.items,

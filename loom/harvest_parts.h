@@ -34,8 +34,8 @@ struct harvest {
 	VEC(struct predecessor) predecessors;
 	VEC(struct edge) edges;
 	VEC(struct event) events;
-	bool callers;                         /* were they asked for: */
-	VEC(struct event_place) event_places; /* of each event */
+	uint32_t ntold; /* accesses that were asked for */
+	VEC(struct told_access) told;
 	VEC(struct block) blocks;
 	VEC(struct call) calls;
 	/* Index + 1 of what is already listed: by unit hash, by identity. */

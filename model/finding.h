@@ -50,7 +50,8 @@ struct finding_access {
 	struct {
 		char *file, *function; /* NULL: not known, or called by nobody of the program */
 		uint32_t line;
-	} caller; /* of the function that made it */
+	} caller;     /* of the function that made it */
+	size_t event; /* of the run that is told, + 1; 0 = not known */
 	bool missing; /* the failed run ended before it was done */
 	const char
 		*role; /* of a call: "lock", "wait", "signal", "woken"; NULL for a plain access. A constant */

@@ -16,7 +16,7 @@ void observations_free(struct observations *observations)
 	free(observations->predecessors);
 	free(observations->edges);
 	free(observations->events);
-	free(observations->places);
+	free(observations->told);
 	free(observations->blocks);
 	free(observations->calls);
 	*observations = (struct observations){ 0 };

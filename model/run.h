@@ -98,8 +98,8 @@ struct event {
 	bool write;
 };
 
-/* Where in the program's file an access was made, and where its function was called; 0 = not known. */
-struct event_place {
+/* Addresses in the program's file behind an access and behind the call of the function that made it; 0 = not known. */
+struct told_access {
 	uint64_t at, caller;
 };
 
@@ -160,8 +160,9 @@ struct observations {
 	size_t nedges;
 	struct event *events; /* of the first process */
 	size_t nevents;
-	struct event_place *places; /* of each event, in runs that were asked for callers; NULL else */
-	struct block *blocks;       /* in order of allocation, of the first process */
+	struct told_access *told; /* of the accesses that were asked for, in order */
+	size_t ntold;
+	struct block *blocks; /* in order of allocation, of the first process */
 	size_t nblocks;
 	struct call *calls; /* in their order, of the first process */
 	size_t ncalls;

@@ -62,10 +62,12 @@ static void put_line(FILE *out, int column, int width, const char *clean)
 	fprintf(out, "%*s%s\n", column, "", cut);
 }
 
-/* "called at table.c:80 insert" */
+/* "called at table.c:80 insert"; ":80" in the same file */
 static void draw_caller(const struct finding_access *access, int column, int width, FILE *out)
 {
-	_cleanup_free_ char *words = place_words(access->caller.file, access->caller.line, "");
+	bool same = !strcmp(access->caller.file, access->file);
+	_cleanup_free_ char *words = same ? memory_format(":%u", access->caller.line)
+					  : place_words(access->caller.file, access->caller.line, "");
 	_cleanup_free_ char *called = memory_format("called at %s", words);
 	_cleanup_free_ char *both = memory_format("%s %s", called, access->caller.function);
 	_cleanup_free_ char *clean = text_clean(text_width(both) <= width ? both : called);

@@ -420,7 +420,7 @@ C
 	for level in 0 2; do
 		gcc -O$level -g -pthread accessor.c -o accessor
 		call diagnose --budget 100 -j 1 --seed 1 --store callers.store -- ./accessor
-		expect out 'called at accessor.c:7 add|write accessor.c:7 add' "the caller, at -O$level"
+		expect out 'called at :7 add|write accessor.c:7 add' "the caller, at -O$level"
 	done
 }
 

@@ -240,7 +240,7 @@ test_atomicity() {
 	expect out "read seats.c:$(line seats.c 'left = seats')" "the read"
 	expect out "write seats.c:$(line seats.c 'seats = left')" "the write"
 	expect out 'seats = left - 1;' "an excerpt"
-	expect out "called at seats.c:$(line seats.c 'take(look())') clerk" "a caller"
+	expect out "called at :$(line seats.c 'take(look())') clerk" "a caller"
 	expect out '^Passing ' "what passing runs do"
 	expect out '^How sure +(Proven|Likely)' "how sure"
 	expect out '5 of 5 replays identical' "replays"

@@ -273,6 +273,15 @@ bool log_couple(uint32_t first, uint32_t second, bool crossed, uint32_t span)
 	return true;
 }
 
+static void tell_callers(uint32_t site)
+{
+	const struct area_options *options = &grind.head->options;
+	static uint32_t naccesses, nfound;
+
+	if (nfound < options->ntold && nfound < AREA_TOLD && naccesses++ == options->told[nfound])
+		site_callers(site, &grind.process->callers[nfound++]);
+}
+
 void log_event(Addr address, SizeT size, uint32_t site, uint32_t action, uint64_t order)
 {
 	uint32_t at = next_entry(&grind.process->nevents, AREA_EVENTS);
@@ -285,7 +294,7 @@ void log_event(Addr address, SizeT size, uint32_t site, uint32_t action, uint64_
 							 .site = site,
 							 .thread = grind.thread->number,
 							 .action = action };
-	if (grind.head->options.observe & OBSERVE_CALLERS && site && action <= AREA_WRITE)
-		site_callers(site, &grind.process->events[at]);
+	if (grind.head->options.ntold && action <= AREA_WRITE)
+		tell_callers(site);
 	__atomic_store_n(&grind.process->events[at].state, AREA_VALID, __ATOMIC_RELEASE);
 }

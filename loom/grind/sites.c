@@ -271,17 +271,17 @@ Addr site_header_code(uint32_t site)
 
 #define CALLS_MOST 24
 
-void site_callers(uint32_t site, struct area_event *event)
+void site_callers(uint32_t site, struct area_caller *out)
 {
 	const struct site_info *info = &sites[site];
 	const Addr bias = (Addr)modules[info->module].bias;
 	Addr calls[CALLS_MOST];
 	UInt n = VG_(get_StackTrace)(VG_(get_running_tid)(), calls, CALLS_MOST, NULL, NULL, 0);
 
-	event->at = (uint32_t)(info->place.address + 1);
-	for (UInt i = 1; i < n && !event->caller; i++)
+	out->at = (uint32_t)(info->place.address + 1);
+	for (UInt i = 1; i < n && !out->caller; i++)
 		if (module_at(calls[i]) == info->module && calls[i] - bias < UINT32_MAX)
-			event->caller = (uint32_t)(calls[i] - bias + 1);
+			out->caller = (uint32_t)(calls[i] - bias + 1);
 }
 
 uint64_t site_id(uint32_t site)

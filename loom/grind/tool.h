@@ -153,7 +153,7 @@ bool site_in_header(Addr pc);
 /* The instruction of a site in such code; 0: it is elsewhere. */
 Addr site_header_code(uint32_t site);
 /* Where in the site's file the access is made, and from where its function was called. */
-void site_callers(uint32_t site, struct area_event *event);
+void site_callers(uint32_t site, struct area_caller *out);
 /* The call outside of headers in which the running thread is; 0: none, or it is not known. */
 Addr site_own_call(void);
 /* The call of the program itself that led to the code of headers that called last; 0: none, or it is not known. */

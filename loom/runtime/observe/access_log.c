@@ -22,8 +22,8 @@ static void append(struct thread *self, uint64_t order, uint32_t site, uint64_t 
 						      .thread = self->number,
 						      .action = action,
 						      .state = AREA_VALID };
-	if (runtime.options.observe & OBSERVE_CALLERS && action <= AREA_WRITE)
-		callers_find(self, &process->events[entry]);
+	if (runtime.options.ntold && action <= AREA_WRITE)
+		callers_tell(self);
 }
 
 static void lock(void)

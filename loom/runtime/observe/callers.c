@@ -1,5 +1,5 @@
-/* Where the program's function that made an access was called from: for the one run that is
- * told to a person. Unwound by libc, from the tables that exceptions use.
+/* Where the program's function that made an access was called from: for the few accesses that
+ * are told to a person. Unwound by libc, from the tables that exceptions use.
  */
 #include "loom/runtime/observe/cells.h"
 
@@ -15,7 +15,7 @@ void callers_start(void)
 {
 	void *frame;
 
-	if (runtime.options.observe & OBSERVE_CALLERS)
+	if (runtime.options.ntold)
 		backtrace(&frame, 1);
 }
 
@@ -24,19 +24,28 @@ static bool is_own(const char *pc)
 	return pc >= __start_unsnarl_text && pc < __stop_unsnarl_text;
 }
 
-void callers_find(struct thread *self, struct area_event *event)
+static void find_caller(struct thread *self, struct area_caller *out)
 {
 	void *frames[FRAMES];
 	unsnarl_self = &unsnarl_nobody; /* what the unwinder does is not the program's doing */
 	int n = backtrace(frames, FRAMES);
 	unsnarl_self = self;
 
-	for (int i = 0; i < n && !event->caller; i++) {
+	for (int i = 0; i < n && !out->caller; i++) {
 		uint32_t address = is_own(frames[i]) ? 0 : units_program_address(frames[i]);
 
-		if (address && event->at)
-			event->caller = address;
+		if (address && out->at)
+			out->caller = address;
 		else if (address)
-			event->at = address;
+			out->at = address;
 	}
+}
+
+void callers_tell(struct thread *self)
+{
+	static uint32_t naccesses, nfound; /* under the lock of the trace */
+	const struct area_options *options = &runtime.options;
+
+	if (nfound < options->ntold && nfound < AREA_TOLD && naccesses++ == options->told[nfound])
+		find_caller(self, &runtime.process->callers[nfound++]);
 }

@@ -334,7 +334,7 @@ HIDDEN struct area_loop loops_at(uint32_t slot, uint64_t order);
 HIDDEN void jitter_at_access(struct thread *self, uint32_t site);
 
 /* ---- callers.c: from where the function was called that made an access ---- */
-HIDDEN void callers_find(struct thread *self, struct area_event *event);
+HIDDEN void callers_tell(struct thread *self); /* of the next access of the trace, when it is asked for */
 
 /* ---- access_log.c: every access in one global order, for comparison with the reference ---- */
 HIDDEN void trace_begin(struct thread *self, uint64_t word, uint64_t address, size_t size,
