@@ -153,8 +153,8 @@ const char *isolate_cause_words(enum isolate_verdict verdict, bool others_pass)
 	case ISOLATE_UNDEFINED:
 		return "Memory is read that was never given a value.";
 	default:
-		return others_pass ? "This write led to the failure."
-				   : "This write led to the failure, in every order of the threads.";
+		return others_pass ? "What was done here led to the failure."
+				   : "What was done here led to the failure, in every order of the threads.";
 	}
 }
 
