@@ -49,7 +49,7 @@
 #define SPARES_START 0x220d00000000ull     /* further numbers of spare blocks; MEMOS_START comes next */
 #define SPARES_SIZE (1ull << 32)
 #define REGION_END (MEMOS_START + AREA_SLOTS * MEMOS_SIZE)
-#define AREA_START 0x231840000000ull                    /* the run area: less than 840 MiB */
+#define AREA_START 0x231840000000ull                 /* the run area: less than 840 MiB */
 #define NO_MEMOS_START (AREA_START + (840ull << 20)) /* 1 GiB, of which runs touch the beginning */
 
 struct index {
@@ -94,7 +94,7 @@ HIDDEN void *runtime_map(uint64_t at, size_t size);
 /* The same for tables, or beginnings of such, that most runs write: a few pages that come together. */
 HIDDEN void *runtime_map_near(size_t size);
 HIDDEN void *runtime_map_far(size_t size); /* and for those that few runs write */
-HIDDEN void text_learn(void);              /* inherited_text.c: the run ends now; which pages it needed */
+HIDDEN void text_learn(bool controlled);   /* inherited_text.c: the run ends now; which pages it needed */
 HIDDEN void runtime_touch_near(void);      /* a run begins that will write them */
 HIDDEN void runtime_die(const char *what);
 HIDDEN bool runtime_claim_process(void);

@@ -146,7 +146,7 @@ struct control {
 	uint32_t pinned;                /* stdio locks that are held: no switch */
 	uint64_t stack_low, stack_size; /* asked for of the thread that is being made */
 	uint64_t stacks_low, stacks_high; /* of all threads but the first */
-	bool stacks_seen;                 /* somebody has accessed a place there */
+	bool stacks_seen;                 /* somebody may have accessed a place there that is not his own */
 	int pid, leaving;
 	uint64_t now, next_deadline; /* virtual time in ns since the start */
 	uint64_t contested, still, waits;
