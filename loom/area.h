@@ -396,8 +396,9 @@ struct area_schedule {
 #define SERVER_ENVIRONMENT "UNSNARL_SERVER"
 #define SERVER_DESCRIPTORS 4
 #define SERVER_NOTE_SIZE 4096u
-struct server_note { /* runs do not have it mapped */
-	int32_t pid; /* of the run; negative: fork failed, an errno */
+struct server_note {         /* runs do not have it mapped */
+	int32_t pid;         /* of the run; negative: fork failed, an errno */
+	uint32_t controlled; /* 1: control ended the run before, it seems */
 };
 
 #endif

@@ -254,8 +254,11 @@ static bool follow(struct server *server, struct watch *watch, struct ending *en
 	ending->stopped = heard == STOPPED;
 	if (ending->stopped && run_of(server))
 		kill(run_of(server), SIGKILL);
-	if (heard == ENDED)
+	if (heard == ENDED) {
 		server->note->pid = 0;
+		server->note->controlled =
+			WIFEXITED(ending->status) && WEXITSTATUS(ending->status) == CONTROL_STATUS;
+	}
 	ending->wall_s = watch_now() - watch->start;
 	return heard == ENDED || heard == STOPPED;
 }

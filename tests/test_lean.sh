@@ -28,6 +28,18 @@ verdict $? "cc loads what it needs"
 size=$(($(readelf -lW peak | awk '$1 == "TLS" { print $6 }')))
 [ "$size" -gt 0 ] && [ "$size" -le 1024 ]
 verdict $? "threads of an observed program have $size bytes of the runtime's own"
+# Libraries that its runs would have to map.
+! readelf -dW peak | grep -q 'NEEDED.*libgcc_s'
+verdict $? "an observed program in C needs no libgcc_s"
+cat >ends.c <<'C'
+#include <pthread.h>
+int main(void)
+{
+	pthread_exit(NULL);
+}
+C
+"$UNSNARL" cc -O1 ends.c -o ends && readelf -dW ends | grep -q 'NEEDED.*libgcc_s' && ./ends
+verdict $? "one that names pthread_exit is linked with libgcc_s"
 for observe in all none; do
 	call exec --observe $observe -- ./peak
 	expect_status 0 "exec --observe $observe: the peak is the program's own"

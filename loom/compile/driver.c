@@ -215,14 +215,16 @@ static struct error *compile_input(struct driver *driver, const struct argument 
 
 static struct error *add_runtime(struct command *command)
 {
-	_cleanup_free_ char *archive = NULL, *symbols = NULL, *guard = NULL;
+	_cleanup_free_ char *archive = NULL, *symbols = NULL, *guard = NULL, *unwinder = NULL;
 	TRY(installed_find("libunsnarl_rt.a", &archive));
 	TRY(installed_find("libunsnarl_armed.a", &guard));
+	TRY(installed_find("libunsnarl_unwind.a", &unwinder));
 	TRY(installed_find("runtime.symbols", &symbols));
 	command_add(command, "-Wl,--whole-archive");
 	command_add(command, command_own(command, memory_string(archive)));
 	command_add(command, "-Wl,--no-whole-archive");
 	command_add(command, command_own(command, memory_string(guard)));
+	command_add(command, command_own(command, memory_string(unwinder)));
 	command_add(command, command_own(command, memory_format("-Wl,--dynamic-list=%s", symbols)));
 	command_add(command, "-pthread");
 	command_add(command, "-ldl");

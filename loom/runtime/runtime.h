@@ -34,23 +34,26 @@
 
 /* Where tables lie: side by side, so that they are one mapping with few page tables of its own. Both
  * cost time in every run that a fork server forks: the kernel looks through all of a page table when a
- * process ends, 4 us for one that covers a gigabyte. So what short runs touch is in the gigabyte of histories. */
+ * process ends, 6 us for one that covers a gigabyte. So what short runs touch is in the gigabyte of histories,
+ * from 0x220000000000 on, or in that of the run area: tables that are larger begin or end there. */
 #define NOTE_START 0x21d000000000ull   /* a fork server's note, which its children lack (server.c) */
 #define LISTED_START 0x21e000000000ull /* three kinds of blocks of readers, */
 #define LISTED_SPAN (1ull << 34)       /* 16 GiB each, */
 #define LISTS_START 0x21f000000000ull  /* and the lists that they name */
 #define REGION_START LISTED_START
-#define HISTORIES_START 0x220000000000ull /* 64 MiB */
-#define TABLES_START 0x220004000000ull    /* 832 MiB: those that need no address of their own; MARKS_START */
-#define NO_MEMOS_START 0x220038800000ull  /* the beginning of it is what short runs touch */
-#define BLOCKS_START 0x220080000000ull    /* cuts, rows and arrays, which share their memory (spare.c) */
+#define READERS_END 0x220000100000ull     /* 12 GiB of blocks, numbered from the end downwards */
+#define FIRST_SPARES_START READERS_END    /* the first numbers of spare blocks */
+#define FIRST_SPARES 128u                 /* chunks of them: 64 KiB */
+#define HISTORIES_START 0x220000110000ull /* 64 MiB */
+#define TABLES_START 0x220004200000ull    /* 830 MiB: those that need no address of their own; MARKS_START */
+#define BLOCKS_START 0x220038800000ull    /* cuts, rows and arrays, which share their memory (spare.c) */
 #define BLOCKS_SIZE (1ull << 35)
-#define FAR_TABLES_START 0x220900000000ull /* 4 GiB: and where there is no more room for tables */
-#define READERS_START 0x220a00000000ull    /* 12 GiB */
-#define SPARES_START 0x220d00000000ull     /* numbers of spare blocks; MEMOS_START comes next */
+#define FAR_TABLES_START 0x220900000000ull /* 16 GiB: and where there is no more room for tables */
+#define SPARES_START 0x220d00000000ull     /* further numbers of spare blocks; MEMOS_START comes next */
 #define SPARES_SIZE (1ull << 32)
 #define REGION_END (MEMOS_START + AREA_SLOTS * MEMOS_SIZE)
-#define AREA_START 0x231840000000ull /* the run area: 1 GiB */
+#define AREA_START 0x231840000000ull                 /* the run area: less than 840 MiB */
+#define NO_MEMOS_START (AREA_START + (840ull << 20)) /* 1 GiB, of which runs touch the beginning */
 
 struct index {
 	uint32_t *first; /* number of the entry + 1, the first table */
@@ -94,7 +97,7 @@ HIDDEN void *runtime_map(uint64_t at, size_t size);
 /* The same for tables, or beginnings of such, that most runs write: a few pages that come together. */
 HIDDEN void *runtime_map_near(size_t size);
 HIDDEN void *runtime_map_far(size_t size); /* and for those that few runs write */
-HIDDEN void text_learn(void);              /* inherited_text.c: the run ends now; which pages it needed */
+HIDDEN void text_learn(bool controlled);   /* inherited_text.c: the run ends now; which pages it needed */
 HIDDEN void runtime_touch_near(void);      /* a run begins that will write them */
 HIDDEN void runtime_die(const char *what);
 HIDDEN bool runtime_claim_process(void);

@@ -29,6 +29,7 @@ enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
 #define WAIT_SLEEP 100u /* beside enum area_wait_kind: ends by itself */
 #define WAIT_HELD 101u  /* for the sake of a claim (intervene.h) */
 #define LOCKS_KNOWN 16u
+#define ONCES_KNOWN 4u
 #define GROUPS_KNOWN 16u /* threads of further ones belong to the last */
 #define PRIORITY_HIGH (1ull << 63)
 
@@ -102,7 +103,9 @@ struct agent {
 		uint32_t site, thread; /* of whoever gave it; site 0 = none */
 		uint32_t taker_site, taker;
 	} taken;
-	bool stuck; /* it waits in a circle: control_in_circle */
+	bool stuck;      /* it waits in a circle: control_in_circle */
+	uint32_t nonces; /* routines that run once and that it is in (once.c) */
+	const void *onces[ONCES_KNOWN];
 	/* Life. */
 	uint64_t stack_low, stack_size; /* low 0: where libc puts it */
 	pthread_t id;
@@ -146,7 +149,7 @@ struct control {
 	uint32_t pinned;                /* stdio locks that are held: no switch */
 	uint64_t stack_low, stack_size; /* asked for of the thread that is being made */
 	uint64_t stacks_low, stacks_high; /* of all threads but the first */
-	bool stacks_seen;                 /* somebody has accessed a place there */
+	bool stacks_seen;                 /* somebody may have accessed a place there that is not his own */
 	int pid, leaving;
 	uint64_t now, next_deadline; /* virtual time in ns since the start */
 	uint64_t contested, still, waits;

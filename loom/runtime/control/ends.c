@@ -18,7 +18,7 @@ void control_finish(uint32_t end)
 {
 	control.schedule->end = end;
 	unsnarl_failure(end);
-	text_learn();
+	text_learn(true);
 	_exit(CONTROL_STATUS);
 }
 

@@ -42,10 +42,10 @@ static HOT struct {
 	uint64_t bytes_kept;
 	uint64_t freeing; /* the block that the program is about to free, */
 	uint32_t freeing_site;
-	uint64_t kept[KEPT_BLOCKS];
 } heap;
 
-static char *all_marks; /* SPANS of them */
+static uint64_t kept_blocks[KEPT_BLOCKS]; /* a ring; apart from what every run writes */
+static char *all_marks;                   /* SPANS of them */
 
 void heap_prepare(void)
 {
@@ -313,7 +313,7 @@ void heap_only_first_byte(uint64_t address)
 
 static void *take_oldest(void)
 {
-	uint64_t block = heap.kept[heap.first_kept];
+	uint64_t block = kept_blocks[heap.first_kept];
 	heap.first_kept = (heap.first_kept + 1) % KEPT_BLOCKS;
 	heap.nkept--;
 	return (void *)block;
@@ -360,7 +360,7 @@ bool heap_keep(void *address, size_t usable)
 	tail->freed_site = site;
 	tail->freed_thread = me->number;
 	mark_range(block, round_up(block + tail->size), MARK_FREED);
-	heap.kept[(heap.first_kept + heap.nkept++) % KEPT_BLOCKS] = block;
+	kept_blocks[(heap.first_kept + heap.nkept++) % KEPT_BLOCKS] = block;
 	heap.bytes_kept += usable;
 	return true;
 }

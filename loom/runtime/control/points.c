@@ -151,10 +151,23 @@ EXPORT __attribute__((noinline)) void unsnarl_here(uint64_t address)
 	__asm__ volatile("" : : "r"(address) : "memory");
 }
 
+/* An access to somewhere between the stacks of threads: what of its own stack a thread touches is known. */
+static void note_stack(struct thread *self, uint64_t address, size_t size)
+{
+	if (address < self->stack_low || address + size > self->stack_high) {
+		control.stacks_seen = true;
+		return;
+	}
+	if (!self->touched_high || address < self->touched_low)
+		self->touched_low = address;
+	if (address + size > self->touched_high)
+		self->touched_high = address + size;
+}
+
 void control_access(struct thread *self, uint64_t word, uint64_t address, size_t size, enum access access)
 {
 	if (UNLIKELY(address < control.stacks_high && address + size > control.stacks_low))
-		control.stacks_seen = true;
+		note_stack(self, address, size);
 	if (UNLIKELY(runtime.lean) && ++control.seen == LEAN_ACCESSES)
 		lean_no_more();
 	take_point(self, word, address, size, access);

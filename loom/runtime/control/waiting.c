@@ -64,7 +64,7 @@ static void note_taken(struct agent *const *waiters, uint32_t n, const struct ag
 
 bool control_wake_one(uint32_t kind, uint64_t object)
 {
-	static struct agent *waiters[AREA_SLOTS]; /* the stack may be small */
+	struct agent **waiters = control.candidates; /* nobody is choosing among them now */
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < control.nblocked; i++)
 		if (control.blocked[i]->wait == kind && control.blocked[i]->object == object)

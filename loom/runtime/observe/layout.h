@@ -374,6 +374,8 @@ struct thread {
 	uint32_t *held;
 	uint64_t random;
 	uint64_t stack_low, stack_high;
+	uint64_t touched_low,
+		touched_high;     /* under control: what of its stack it has accessed; high 0 = nothing */
 	void *routine, *argument; /* what the thread begins with */
 	sigset_t mask;            /* and its signal mask */
 	uint32_t restores_mask;

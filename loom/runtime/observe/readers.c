@@ -36,7 +36,7 @@ static const uint32_t capacities[READERS_KINDS] = {
 /* Block 0 stays empty. */
 static struct words *words_at(uint32_t number)
 {
-	return (struct words *)READERS_START +
+	return (struct words *)READERS_END - 1 -
 	       (number <= RELAXED_GET(runtime.next_readers[WHOLE_WORDS]) ? number : 0);
 }
 
@@ -77,7 +77,7 @@ uint32_t readers_list(const struct cell *cell, uint32_t number)
 
 void readers_start(void)
 {
-	runtime_map(READERS_START, (size_t)BLOCKS_LIMIT * sizeof(struct words));
+	runtime_map(READERS_END - BLOCKS_LIMIT * sizeof(struct words), BLOCKS_LIMIT * sizeof(struct words));
 	runtime_map(LISTED_START, READERS_KINDS * LISTED_SPAN);
 	spare_start();
 	lists_start();

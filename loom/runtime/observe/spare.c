@@ -24,6 +24,7 @@ static HOT struct {
 
 void spare_start(void)
 {
+	runtime_map(FIRST_SPARES_START, FIRST_SPARES * sizeof(struct spare_chunk));
 	runtime_map(SPARES_START, SPARES_SIZE);
 }
 

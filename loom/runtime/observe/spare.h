@@ -12,7 +12,7 @@ struct spare_chunk {
 };
 INLINE struct spare_chunk *spare_chunk_at(uint32_t number)
 {
-	return (struct spare_chunk *)SPARES_START + number;
+	return (struct spare_chunk *)(number < FIRST_SPARES ? FIRST_SPARES_START : SPARES_START) + number;
 }
 HIDDEN void spare_start(void);
 HIDDEN void spare_after_fork(void);

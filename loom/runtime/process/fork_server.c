@@ -204,7 +204,7 @@ void server_loop(void)
 			raw_call(SYS_fchdir, descriptors[0], 0, 0, 0, 0, 0);
 			raw_close(descriptors[0]);
 		}
-		text_before_run();
+		text_before_run(note->controlled != 0);
 		int pid = fork_run(note);
 		if (pid == 0) {
 			begin_run(parent);

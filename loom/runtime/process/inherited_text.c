@@ -1,7 +1,8 @@
 /* Text that the runs of a fork server inherit. The kernel does not copy page tables of text at a fork: each run
  * faults it in anew, sixteen pages at a time, of which it needs one or two, and all of them are taken out again when
- * it ends. One run learns which pages are needed; the server then makes private copies of just these, which forks
- * hand on. Only a mapping that is as it was in its file is touched, and what cannot be learnt stays as it was. */
+ * it ends. A run learns which pages are needed, and another one where runs of the program end in both ways; the
+ * server then makes private copies of just these, which forks hand on. Only a mapping that is as it was in its file is
+ * touched, and what cannot be learnt stays as it was. */
 #include "loom/runtime/process/process.h"
 
 #include <fcntl.h>
@@ -11,10 +12,10 @@
 #include <sys/syscall.h>
 
 #define PAGE 4096ull
-#define IMAGES_MOST 64u       /* segments without write access that are looked at, */
-#define PAGES_MOST 16384u     /* and pages of them: 64 MiB */
-#define RUNS_BEFORE 8u        /* runs of a server before one of them learns: few runs do not pay for it */
-#define LEARNERS_MOST 4u      /* some programs do not end in a way that can be seen */
+#define IMAGES_MOST 64u   /* segments without write access that are looked at, */
+#define PAGES_MOST 16384u /* and pages of them: 64 MiB */
+#define RUNS_BEFORE 8u    /* runs of a server before one of them learns: few runs do not pay for it, */
+#define LEARNERS_MOST 4u  /* which takes the time of three, and some do not end in a way that can be seen */
 #define IS_THERE (1ull << 63) /* in the kernel's map of pages: in memory, */
 #define IS_SWAPPED (1ull << 62)
 #define IS_OF_FILE (1ull << 61) /* and not a private copy */
@@ -24,13 +25,15 @@ extern int __cxa_atexit(void (*function)(void *), void *argument, void *object);
 static struct text_segment {
 	uint64_t low, high;
 } segments[IMAGES_MOST];
-static uint32_t nsegments, npages, nruns;
-static int page_map = -1; /* of the run that learns */
+static uint32_t nsegments, npages, nruns, nlearners;
+static uint8_t copied[PAGES_MOST]; /* pages that the server has as copies of its own */
+static bool learnt[2];             /* of runs that end by themselves, of those that control ends */
+static int page_map = -1;          /* of the run that learns */
 
 /* Shared with it, beside the note and as that one where the program has nothing. */
 #define LESSON_START (NOTE_START + 0x100000ull)
 static struct lesson {
-	uint8_t learnt;
+	uint8_t learnt[2];
 	uint8_t needed[PAGES_MOST];
 } *lesson;
 _Static_assert(LESSON_START + sizeof(struct lesson) <= REGION_START, "the lesson lies on no table");
@@ -61,17 +64,17 @@ static bool note_need(uint32_t page, uint64_t entry)
 	return true;
 }
 
-void text_learn(void)
+void text_learn(bool controlled)
 {
 	if (page_map >= 0 && each_page(page_map, note_need))
-		lesson->learnt = 1;
+		lesson->learnt[controlled] = 1;
 }
 
 /* Behind the last exit handler. */
 static void finish_lesson(void *nothing)
 {
 	(void)nothing;
-	text_learn();
+	text_learn(false);
 }
 
 void text_prepare(void)
@@ -98,17 +101,22 @@ static int add_image(struct dl_phdr_info *info, size_t size, void *nothing)
 	return 0;
 }
 
+/* Those that are not copies. */
 static void drop_pages(void)
 {
-	for (uint32_t i = 0; i < nsegments; i++)
-		raw_call(SYS_madvise, (long)segments[i].low, (long)(segments[i].high - segments[i].low),
-			 MADV_DONTNEED, 0, 0, 0);
+	for (uint32_t i = 0, page = 0; i < nsegments; i++)
+		for (uint64_t at = segments[i].low, n; at < segments[i].high; at += n * PAGE, page += n) {
+			n = 1;
+			while (!copied[page] && at + n * PAGE < segments[i].high && !copied[page + n])
+				n++;
+			if (!copied[page])
+				raw_call(SYS_madvise, (long)at, (long)(n * PAGE), MADV_DONTNEED, 0, 0, 0);
+		}
 }
 
 static bool is_as_in_file(uint32_t page, uint64_t entry)
 {
-	(void)page;
-	return !(entry & (IS_THERE | IS_SWAPPED)) || entry & IS_OF_FILE;
+	return copied[page] || !(entry & (IS_THERE | IS_SWAPPED)) || entry & IS_OF_FILE;
 }
 
 static int open_here(const char *path, int flags)
@@ -134,13 +142,14 @@ static void copy_needed(void)
 		return;
 	for (uint32_t i = 0, page = 0; i < nsegments; i++)
 		for (uint64_t at = segments[i].low; at < segments[i].high; at += PAGE, page++)
-			if (lesson->needed[page])
+			if (lesson->needed[page] && !copied[page])
 				bytes[page] = *(const volatile uint8_t *)at;
 	drop_pages();
 	for (uint32_t i = 0, page = 0; i < nsegments; i++)
 		for (uint64_t at = segments[i].low; at < segments[i].high; at += PAGE, page++)
-			if (lesson->needed[page])
-				raw_call(SYS_pwrite64, memory, (long)&bytes[page], 1, (long)at, 0, 0);
+			if (lesson->needed[page] && !copied[page] &&
+			    raw_call(SYS_pwrite64, memory, (long)&bytes[page], 1, (long)at, 0, 0) == 1)
+				copied[page] = 1;
 	raw_call(SYS_close, memory, 0, 0, 0, 0, 0);
 }
 
@@ -150,24 +159,33 @@ static void open_lesson(void)
 			   MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	if (at != (long)LESSON_START)
 		return;
-	dl_iterate_phdr(add_image, NULL);
+	if (!nsegments)
+		dl_iterate_phdr(add_image, NULL);
 	if (all_as_in_file())
 		lesson = (struct lesson *)LESSON_START;
 	else
 		raw_call(SYS_munmap, at, sizeof *lesson, 0, 0, 0, 0);
 }
 
-void text_before_run(void)
+/* What the last run has learnt, if it did. */
+static void end_lesson(void)
 {
-	nruns++;
-	if (nruns == RUNS_BEFORE)
-		open_lesson();
-	if (!lesson || (!lesson->learnt && nruns < RUNS_BEFORE + LEARNERS_MOST))
-		return;
-	if (lesson->learnt && all_as_in_file())
+	for (uint32_t i = 0; i < 2; i++)
+		learnt[i] |= lesson->learnt[i];
+	if ((lesson->learnt[0] || lesson->learnt[1]) && all_as_in_file())
 		copy_needed();
 	raw_call(SYS_munmap, (long)lesson, sizeof *lesson, 0, 0, 0, 0);
 	lesson = NULL;
+}
+
+void text_before_run(bool controlled)
+{
+	if (lesson)
+		end_lesson();
+	if (++nruns < RUNS_BEFORE || learnt[controlled] || nlearners == LEARNERS_MOST)
+		return;
+	nlearners++;
+	open_lesson();
 }
 
 /* A run begins that learns, if there is a lesson. Pages with another advice than their neighbours are mappings of

@@ -13,9 +13,9 @@ HIDDEN bool server_prepare(char **environment); /* is this to be a server? */
 HIDDEN void server_loop(void);                  /* returns in each child */
 
 /* ---- inherited_text.c: what a server's runs inherit of it ---- */
-HIDDEN void text_prepare(void); /* before libraries are initialised */
-HIDDEN void text_before_run(void);
-HIDDEN void text_begin_run(int number); /* in the run */
+HIDDEN void text_prepare(void);               /* before libraries are initialised */
+HIDDEN void text_before_run(bool controlled); /* control ended the last one */
+HIDDEN void text_begin_run(int number);       /* in the run */
 
 /* ---- memory.c ---- */
 HIDDEN void memory_start(void);

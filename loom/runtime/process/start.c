@@ -46,7 +46,7 @@ static void raw_munmap(void *at, size_t size)
 /* Tables from the front of the region, and from farther behind; what is left of each. */
 static struct pool {
 	uint64_t next, end;
-} pools[] = { { TABLES_START + NEAR_SIZE, MARKS_START }, { FAR_TABLES_START, READERS_START } };
+} pools[] = { { TABLES_START + NEAR_SIZE, MARKS_START }, { FAR_TABLES_START, SPARES_START } };
 
 static void *take_table(struct pool *pool, size_t size)
 {
@@ -126,8 +126,9 @@ static int area_descriptor(const char *value)
 #define TABLE_SPAN (2ull << 20) /* what one page table covers */
 #define LOGS_OFFSET (AREA_PROCESS_OFFSET(0) + offsetof(struct area_process, pairs))
 #define FRONT_START (AREA_START + TABLE_SPAN - (LOGS_OFFSET % TABLE_SPAN & ~4095ull))
-#define SCHEDULE_START (AREA_START + 0x28000000ull)
+#define SCHEDULE_START (AREA_START + (454ull << 20))
 _Static_assert(FRONT_START + FRONT_SIZE <= SCHEDULE_START, "the area has room where it is mapped");
+_Static_assert(SCHEDULE_START + AREA_SCHEDULE_SIZE <= NO_MEMOS_START, "and ends where memos begin");
 
 static struct area_schedule *schedule_part; /* NULL = not mapped yet */
 

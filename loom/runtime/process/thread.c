@@ -156,6 +156,16 @@ struct thread *thread_self(void)
 	return thread;
 }
 
+/* The stack goes back to libc, which gives it to another thread. */
+static void forget_stack(struct thread *self)
+{
+	bool known = runtime.controlled && !control.stacks_seen && !runtime.always_slow;
+	uint64_t low = known ? self->touched_low & ~7ull : self->stack_low;
+	uint64_t high = known ? (self->touched_high + 7) & ~7ull : self->stack_high;
+	if (high)
+		runtime_forget(self, low, high - low, false);
+}
+
 void thread_end(void)
 {
 	struct thread *self = unsnarl_self;
@@ -170,10 +180,7 @@ void thread_end(void)
 		cell_settle(self);
 	if (self->posting)
 		context_send(self, true);
-	/* The stack goes back to libc, which gives it to another thread. */
-	bool blank = runtime.controlled && !control.stacks_seen && !runtime.always_slow;
-	if (self->stack_high && !blank)
-		runtime_forget(self, self->stack_low, self->stack_high - self->stack_low, false);
+	forget_stack(self);
 	spare_leave(self);
 	RELAXED_SET(runtime.process->slot_order[self->slot], 0);
 	__atomic_fetch_add(&runtime.process->accesses, self->order, __ATOMIC_RELAXED);

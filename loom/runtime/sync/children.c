@@ -69,7 +69,7 @@ static bool has_observed_alive(void)
 
 bool children_alive(void)
 {
-	char names[4096];
+	char names[1024];
 	siginfo_t ended = { 0 };
 	bool alive = false;
 	if (!control.forked)

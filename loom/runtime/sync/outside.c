@@ -12,10 +12,11 @@
 
 /* ---- memory that other processes may have as well ---- */
 
-/* The line of /proc/self/maps on the address; false when there is none. */
-static bool mapping_of(uint64_t address, char line[512])
+/* The line of /proc/self/maps on the address, and where its mapping lies; false when there is none. Read in small
+ * pieces: to write the lines takes the kernel's time, and most places lie in the first ones. */
+static bool mapping_of(uint64_t address, char line[512], uint64_t *low, uint64_t *high)
 {
-	char bytes[4096];
+	char bytes[1024];
 	size_t length = 0;
 	bool found = false;
 	long fd = raw_call(SYS_open, (long)"/proc/self/maps", O_RDONLY | O_CLOEXEC, 0, 0, 0, 0);
@@ -29,23 +30,41 @@ static bool mapping_of(uint64_t address, char line[512])
 			line[length] = '\0';
 			length = 0;
 			char *end;
-			uint64_t low = strtoull(line, &end, 16), high = strtoull(end + 1, NULL, 16);
-			found = low <= address && address < high;
+			*low = strtoull(line, &end, 16);
+			*high = strtoull(end + 1, NULL, 16);
+			found = *low <= address && address < *high;
 		}
 	if (fd >= 0)
 		raw_call(SYS_close, fd, 0, 0, 0, 0, 0);
 	return found;
 }
 
+/* The mapping that was looked at last: no thread can change one while it is asked what can come from outside. */
+static HOT struct mapping {
+	uint64_t low, high;
+	bool shared, by_name;
+} mapping;
+
+static void look_at_mapping(uint64_t address)
+{
+	char line[512];
+	mapping = (struct mapping){ 0 };
+	if (!mapping_of(address, line, &mapping.low, &mapping.high))
+		return;
+	const char *rights = strchr(line, ' ');
+	mapping.by_name = strchr(line, '/') && !strstr(line, "(deleted)");
+	mapping.shared = rights && strlen(rights) >= 5 && rights[4] == 's' && !strstr(line, "unsnarl-");
+}
+
 /* Is the place in memory that other processes may have? *by_name: anybody may who knows the file. */
 static bool lies_in_shared(uint64_t address, bool *by_name)
 {
-	char line[512];
-	if (!address || !mapping_of(address, line))
+	if (!address)
 		return false;
-	const char *rights = strchr(line, ' ');
-	*by_name = strchr(line, '/') && !strstr(line, "(deleted)");
-	return rights && strlen(rights) >= 5 && rights[4] == 's' && !strstr(line, "unsnarl-");
+	if (address < mapping.low || address >= mapping.high)
+		look_at_mapping(address);
+	*by_name = mapping.by_name;
+	return mapping.shared;
 }
 
 /* Can another process reach the place? A child that lives, or anybody who knows the file. */
@@ -129,7 +148,7 @@ static bool is_controlled(int tid)
 /* Are there threads that libc or a raw system call has made, past pthread_create? */
 static bool has_strangers(void)
 {
-	_Alignas(8) char bytes[4096];
+	_Alignas(8) char bytes[1024];
 	bool found = false;
 	long fd = raw_call(SYS_open, (long)"/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0, 0);
 	for (long n;
@@ -214,6 +233,7 @@ bool outside_is_at_work(void)
 
 bool outside_can_come(void)
 {
+	mapping = (struct mapping){ 0 };
 	look_for_strangers();
 	bool some = children_alive() || control.strangers;
 	for (uint32_t i = 0; i < control.nblocked; i++)
