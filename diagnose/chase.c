@@ -291,6 +291,9 @@ struct error *chase_start(const struct chase_options *options, struct store *sto
 	chase->store = store;
 	chase->tally = tally;
 	chase->started = watch_now();
+	/* On the binary loom a failing one says nothing of the program without Valgrind. */
+	if (options->plain && (options->plain->label == LABEL_PASS || chase->launch.loom != LOOM_BINARY))
+		doubt_take_plain(&chase->doubt, options->plain);
 	TRY(begin(chase));
 	*out = chase;
 	chase = NULL;

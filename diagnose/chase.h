@@ -18,6 +18,7 @@ struct chase_options {
 	double seconds;            /* at most; 0: no limit */
 	double patience_s;         /* for enough passing runs after a failure; 0: no limit */
 	const struct claim *claim; /* in every schedule; NULL: none */
+	const struct run *plain;   /* of the program as it is, when it was run; NULL */
 	/* As in loom/hunt.h; must live as long as the chase. */
 	const struct claim *focus;
 	size_t nfocus;

@@ -116,6 +116,7 @@ static struct error *hunt(struct diagnosis *diagnosis, double deadline, struct c
 				   ? left * (diagnosis_crashed_plainly(diagnosis) ? HUNT_CRASHED : HUNT_SHARE)
 				   : 0.1,
 		.patience_s = options->schedules ? 0 : least(options->time_s * PATIENCE_SHARE, PATIENCE_MOST),
+		.plain = diagnosis->has_plain ? &diagnosis->plain : NULL,
 		.stop = options->stop,
 	};
 

@@ -26,6 +26,14 @@ static struct error *passes_alone(const struct launch_options *plain, bool *pass
 	return NULL;
 }
 
+void doubt_take_plain(struct doubt *doubt, const struct run *run)
+{
+	doubt->asked = true;
+	doubt->passes = run->label == LABEL_PASS;
+	doubt->wall_s = run->wall_s;
+	doubt->accesses = run->observations.accesses;
+}
+
 struct error *doubt_plain(struct doubt *doubt, const struct launch_options *launch)
 {
 	struct launch_options plain = *launch;
@@ -36,10 +44,7 @@ struct error *doubt_plain(struct doubt *doubt, const struct launch_options *laun
 	plain.control = (struct area_control){ .policy = POLICY_FREE };
 	plain.plan = NULL;
 	TRY(launch_run(&plain, &run));
-	doubt->asked = true;
-	doubt->passes = run.label == LABEL_PASS;
-	doubt->wall_s = run.wall_s;
-	doubt->accesses = run.observations.accesses;
+	doubt_take_plain(doubt, &run);
 	if (!doubt->passes && plain.loom == LOOM_BINARY)
 		TRY(passes_alone(&plain, &doubt->passes));
 	return NULL;

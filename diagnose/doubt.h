@@ -15,6 +15,8 @@ struct doubt {
 	uint64_t still_points; /* without any news: a livelock; 0 = as usual */
 };
 
+/* This was a run of the program as it is. */
+void doubt_take_plain(struct doubt *doubt, const struct run *run);
 /* Runs the program once as it is, unless that was done before. */
 struct error *doubt_plain(struct doubt *doubt, const struct launch_options *launch);
 
