@@ -23,7 +23,7 @@
 struct control control;
 struct runtime runtime;
 static struct agent agents[THREADS_MOST + 1];
-static struct thread *threads[THREADS_MOST + 1];
+static struct thread *threads[THREADS_MOST + 1]; /* each with the place below where its kernel thread rests */
 static uint32_t nthreads, nlive;
 static uint64_t rounds, passed, kernel_threads; /* what the holder of the token touches */
 static __thread uint64_t mine;
@@ -128,14 +128,13 @@ int main(int argc, char **argv)
 	control.options.carry = argc > 3 && strcmp(argv[3], "carry") == 0;
 	control.pid = (int)raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	for (uint32_t i = 0; i <= nthreads; i++) {
-		threads[i] = calloc(1, sizeof **threads);
+		threads[i] = (struct thread *)calloc(2, sizeof **threads) + 1;
 		threads[i]->slot = i + 1;
 		agents[i] = (struct agent){ .thread = threads[i], .number = i, .state = AGENT_READY };
 	}
 	nlive = nthreads + 1;
 	unsnarl_self = threads[0];
 	control.current = &agents[0];
-	token_prepare();
 	token_start(&agents[0]);
 	for (uint32_t i = 1; i <= nthreads; i++)
 		pthread_create(&ids[i], NULL, begin, &agents[i]);

@@ -76,7 +76,6 @@ void control_prepare(void)
 	/* What a short run touches of these lies together. */
 	agents_prepare();
 	control.agents = runtime_map(0, sizeof *control.agents * AREA_SLOTS);
-	token_prepare();
 	intervene_prepare();
 	atexit(point_at_exit);
 }

@@ -127,7 +127,6 @@ struct control {
 	struct agent *current;           /* has the token */
 	struct agent *carrier;           /* whose kernel thread runs */
 	bool carries;                    /* kernel threads may run as other threads than their own */
-	char *parks;                     /* stacks on which kernel threads rest, by slot */
 	struct agent **ready, **blocked; /* those of agents.c */
 	struct agent **candidates;       /* twice as many: who may be chosen (policies.c) */
 	uint32_t nready, nblocked;       /* ready: by number; blocked: in the order in which they came */
@@ -189,7 +188,6 @@ struct control {
 extern HIDDEN struct control control;
 
 /* ---- token.c: the token changes hands ---- */
-HIDDEN void token_prepare(void);
 HIDDEN void token_start(struct agent *me);
 HIDDEN void token_begin(struct agent *me); /* in a new thread: returns when it has the token */
 HIDDEN void token_give(struct agent *me, struct agent *next); /* returns when `me` has it again */

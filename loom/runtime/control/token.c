@@ -13,7 +13,6 @@
 #define LEAVING_NS 5000000000ull    /* longest real wait for a thread that has ended, on a busy machine, */
 #define LEAVING_LEAST_NS 2000000ull /* and for one that waits, perhaps for a lock that another thread has */
 #define WATCH_SECONDS 2
-#define PARK_BYTES 32768u
 #define HWCAP2_BASES 2u /* user code may set the thread pointer */
 
 /* Saves where the caller stands in *save and goes on at `to`, saved likewise, with another thread
@@ -112,9 +111,10 @@ static void rest(struct agent *home, struct agent *next)
 	token_resume(home->context);
 }
 
+/* Right below what is said of the thread, which is there already: a page less to fault in. */
 static void *resting_stack(const struct agent *home)
 {
-	return control.parks + (size_t)(home->thread->slot + 1) * PARK_BYTES;
+	return home->thread;
 }
 
 /* The running kernel thread leaves `me` standing here and calls that of `next`. */
@@ -129,11 +129,6 @@ static uint64_t thread_pointer(void)
 	uint64_t pointer;
 	__asm__("movq %%fs:0, %0" : "=r"(pointer));
 	return pointer;
-}
-
-void token_prepare(void)
-{
-	control.parks = runtime_map(0, (size_t)AREA_SLOTS * PARK_BYTES);
 }
 
 void token_start(struct agent *me)

@@ -411,6 +411,7 @@ struct thread {
 	uint64_t edges[8192];     /* edges already logged: hashes of them */
 	uint32_t met[8192];       /* predecessors already logged: tags of both sites (observe.c) */
 	struct loop_step loops[LOOP_RING];
+	char rest[32768]; /* of the next slot: the stack on which its kernel thread rests (token.c) */
 };
 
 #define OWNER_NEVER 0xffffu
