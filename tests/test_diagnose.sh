@@ -256,6 +256,7 @@ test_atomicity() {
 	expect out '^Cause +atomicity violation on seats' "unsnarl -- PROGRAM"
 	call diagnose --time 8 -j 1 --store elsewhere --expect <(echo '1 seats left') -- ./seats quiet
 	expect_status 1 "an oracle"
+	expect out 'Cause +atomicity' "what comes through a pipe is expected of each run"
 	expect out '^\./seats quiet fails: .*differs' "an oracle"
 	expect out "replay [0-9]+ --store elsewhere" "the store it used"
 }
