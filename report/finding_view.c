@@ -68,11 +68,13 @@ static void draw_caller(const struct finding_access *access, int column, int wid
 	bool same = !strcmp(access->caller.file, access->file);
 	_cleanup_free_ char *words = same ? memory_format(":%u", access->caller.line)
 					  : place_words(access->caller.file, access->caller.line, "");
-	_cleanup_free_ char *called = memory_format("called at %s", words);
-	_cleanup_free_ char *both = memory_format("%s %s", called, access->caller.function);
-	_cleanup_free_ char *clean = text_clean(text_width(both) <= width ? both : called);
+	_cleanup_free_ char *at = text_clean(words);
+	_cleanup_free_ char *cut = text_cut(at, width - (int)sizeof "called at", true);
+	_cleanup_free_ char *called = memory_format("called at %s", cut);
+	_cleanup_free_ char *function = text_clean(access->caller.function);
+	_cleanup_free_ char *both = memory_format("%s %s", called, function);
 
-	put_line(out, column, width, clean);
+	put_line(out, column, width, text_width(both) <= width ? both : called);
 }
 
 static void draw_step(const struct finding_access *access, size_t number, int lane, int width,
