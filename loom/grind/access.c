@@ -49,7 +49,7 @@ static bool pass_over(Addr address, SizeT size, uint32_t site, bool write)
 	return true;
 }
 
-/* The whole way of an access. `strays`: it may leave its block. Others run in the middle of it, so that is said here and
+/* The whole way of an access. `strays`: it may leave its block, but not come to one that was freed. Others run in the middle of it, so that is said here and
  * kept nowhere. */
 static void access_whole(Addr address, SizeT size, uint32_t site, bool write, bool strays)
 {
@@ -61,7 +61,7 @@ static void access_whole(Addr address, SizeT size, uint32_t site, bool write, bo
 		return;
 	shadow.touched_dead = false;
 	perform(address, size, site, write);
-	if (UNLIKELY(shadow.touched_dead) && grind.faults && !strays)
+	if (UNLIKELY(shadow.touched_dead) && grind.faults && (!strays || heap_is_kept(address)))
 		heap_fault(address, size, write);
 }
 

@@ -74,7 +74,8 @@ static const struct heap_block *block_near(Addr address)
 		for (struct node *node = buckets[i]; node; node = node->next) {
 			const struct heap_block *block = &node->block;
 
-			if (address + 16 >= block->start && address < block->start + block->size + 16 &&
+			if (address + HEAP_BESIDE >= block->start &&
+			    address < block->start + block->size + HEAP_BESIDE &&
 			    (!best || address - block->start < block->size))
 				best = block;
 		}

@@ -250,7 +250,11 @@ void lock_leave(struct thread *next); /* likewise, of a thread that ends */
 void lock_set_free(void);             /* the run is controlled no more */
 
 /* ---- heap.c ---- */
+/* Bytes on either side of a block. Functions of libc that look at strings and memory read up to 127 bytes (four vectors
+ * of 32, but one) beyond what they are asked for: from one block they do not come to another. */
+#define HEAP_BESIDE 64
 void heap_start(void);
+bool heap_is_kept(Addr address); /* is it in a block that was freed and not given out again? */
 
 /* ---- heap_blocks.c ---- */
 struct heap_block {
@@ -265,8 +269,8 @@ bool heap_dies(Addr start, const char *what); /* false: it was not a living bloc
 SizeT heap_size(Addr start);                  /* of a living block, else 0 */
 SizeT heap_size_of_freed(Addr start);
 bool heap_lives(Addr start);
-Addr heap_made_by(Addr address); /* the call that allocated the block there, or beside; 0: none */
-bool heap_holds(Addr address);   /* is it in a block, living or freed? */
+Addr heap_made_by(Addr address);       /* the call that allocated the block there, or beside; 0: none */
+bool heap_holds(Addr address);         /* is it in a block, living or freed? */
 /* An access to what is no memory of the program: in a controlled run it ends with a sentence. */
 void heap_fault(Addr address, SizeT size, bool write);
 
