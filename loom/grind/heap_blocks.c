@@ -39,6 +39,7 @@ void heap_born(Addr start, SizeT size, const char *what)
 					   .size = size,
 					   .site = site_of_call(SITE_ALLOCATION, what),
 					   .call = define.on ? define_call() : 0,
+					   .size_mark = define_size_mark(size),
 					   .thread = grind.thread ? grind.thread->number : 0 };
 	if (grind.traced && node->block.site) {
 		site_used(node->block.site);
@@ -87,6 +88,13 @@ Addr heap_made_by(Addr address)
 	const struct heap_block *block = block_near(address);
 
 	return block ? block->call : 0;
+}
+
+uint64_t heap_size_mark(Addr address)
+{
+	const struct heap_block *block = block_near(address);
+
+	return block ? block->size_mark : 0;
 }
 
 bool heap_holds(Addr address)

@@ -263,6 +263,7 @@ struct heap_block {
 	bool freed;
 	uint32_t site, thread; /* that allocated it, or freed it */
 	Addr call;             /* that allocated it, in runs that follow values */
+	uint64_t size_mark;    /* of what said how large it is, likewise */
 };
 void heap_born(Addr start, SizeT size, const char *what);
 bool heap_dies(Addr start, const char *what); /* false: it was not a living block */
@@ -270,6 +271,7 @@ SizeT heap_size(Addr start);                  /* of a living block, else 0 */
 SizeT heap_size_of_freed(Addr start);
 bool heap_lives(Addr start);
 Addr heap_made_by(Addr address);       /* the call that allocated the block there, or beside; 0: none */
+uint64_t heap_size_mark(Addr address); /* of the block there, or beside */
 bool heap_holds(Addr address);         /* is it in a block, living or freed? */
 /* An access to what is no memory of the program: in a controlled run it ends with a sentence. */
 void heap_fault(Addr address, SizeT size, bool write);
