@@ -207,7 +207,7 @@ static void add_clues(struct isolation *isolation, const struct isolate_failure 
 			bool by_call = clue->kind == CLUE_DROPPED || clue->kind == CLUE_CALL;
 			struct isolate_place place = by_call ? calling(isolation, clue) : clue->place;
 
-			if (clue->kind == (uint32_t)kinds[k] && place.address)
+			if (clue->kind == (uint32_t)kinds[k] && line_of(isolation, &place))
 				add(isolation, &place, clue->thread, dones[clue->kind]);
 		}
 }

@@ -312,5 +312,87 @@ int main(void) {
 C
 tells publish 'any:/* completes */' 'any:/* uses */'
 
+# A map that keeps the entry it found last is no pool: its fields are its owner's all the time.
+cat >last.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+struct entry { struct entry *next; char *key; int value; };
+struct map { struct entry *buckets[4], *last; };
+static struct entry *get(struct map *m, const char *key) {
+	if (m->last && !strcmp(m->last->key, key)) /* uses */
+		return m->last;
+	for (struct entry *e = m->buckets[key[0] % 4]; e; e = e->next)
+		if (!strcmp(e->key, key))
+			return m->last = e; /* keeps */
+	return NULL;
+}
+static void put(struct map *m, const char *key) {
+	struct entry *e = calloc(1, sizeof *e);
+	e->key = strdup(key);
+	e->next = m->buckets[key[0] % 4];
+	m->buckets[key[0] % 4] = e;
+}
+static void drop(struct map *m, const char *key) {
+	struct entry *e = m->buckets[key[0] % 4];
+	m->buckets[key[0] % 4] = e->next;
+	free(e); /* frees */
+}
+int main(void) {
+	struct map m = { 0 };
+	put(&m, "a"), put(&m, "b"), put(&m, "c"), put(&m, "e");
+	get(&m, "b");
+	put(&m, "f"), put(&m, "g");
+	drop(&m, "g"), drop(&m, "f"), drop(&m, "b");
+	printf("%p\n", (void *)get(&m, "c"));
+	return 0;
+}
+C
+SURE=no tells last 'write:/* keeps */' 'any:/* frees */' 'any:/* uses */'
+grep -q '"set up"' last.json && { echo "not ok: last: $(cat last.json)"; failed=1; }
+
+# What is waited for has changed, and the wrong condition was told.
+cat >full.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+struct channel { pthread_mutex_t lock; pthread_cond_t some, room; int n, closed; };
+static int put(struct channel *c) {
+	pthread_mutex_lock(&c->lock);
+	while (c->n == 2 && !c->closed) /* looks */
+		pthread_cond_wait(&c->room, &c->lock); /* waits */
+	int open = !c->closed;
+	c->n += open;
+	pthread_cond_signal(&c->some);
+	pthread_mutex_unlock(&c->lock);
+	return open;
+}
+static void get(struct channel *c) {
+	pthread_mutex_lock(&c->lock);
+	while (c->n == 0)
+		pthread_cond_wait(&c->some, &c->lock);
+	c->n--;
+	pthread_cond_signal(&c->room);
+	pthread_mutex_unlock(&c->lock);
+}
+static void *produce(void *c) {
+	for (int i = 0; i < 6 && put(c); i++)
+		;
+	return NULL;
+}
+int main(void) {
+	static struct channel c = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER };
+	pthread_t t;
+	pthread_create(&t, NULL, produce, &c);
+	get(&c), get(&c);
+	pthread_mutex_lock(&c.lock);
+	c.closed = 1; /* closes */
+	pthread_cond_broadcast(&c.some);
+	pthread_mutex_unlock(&c.lock);
+	pthread_join(t, NULL);
+	return 0;
+}
+C
+SURE=no tells full 'read:/* looks */' 'write:/* closes */' 'any:/* waits */'
+
 [ $failed = 0 ] && echo "ok: clues"
 exit $failed

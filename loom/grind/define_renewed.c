@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Memory that a pool of the program's own had given out before. It looks so: a field beside
- * what was read was written by one instruction before what was read had been written and
- * since, or two fields were by any, and what was written does not come of what was there.
- * The new owner has left the old one's value. Whether that is what fails, a run tells in
- * which it is cleared when the memory is given out. */
+ * Memory that a pool of the program's own had given out before. It looks so: two fields
+ * beside what was read were written, through one pointer, both before what was read had
+ * been written and since, and what was written does not come of what was there. The new
+ * owner has left the old one's value. Whether that is what fails, a run tells in which it
+ * is cleared when the memory is given out. */
 #include "loom/grind/define.h"
 
 #define BESIDE 256u /* bytes: fields of a structure are not farther away */
 #define FIELDS 16u
-#define SAME_SITE 2u
-#define RENEWED 2u /* of all fields together */
+#define RENEWED 2u /* fields */
 
 struct field {
 	const struct definition *now;
-	uint32_t before; /* 1: it was written before, SAME_SITE: by the same instruction */
+	bool before; /* it was written before what was left as well */
 };
 
 struct fields {
@@ -52,7 +51,7 @@ static void collect(struct fields *fields, Addr address)
 
 		if (!from || from->address != at || from->definer != DEFINED_STORE ||
 		    from->site->kind != CODE_PROGRAM || from->first <= fields->since || is_update(from) ||
-		    pointer_of(from) == owner)
+		    !define_is_loaded(from->where) || pointer_of(from) == owner)
 			continue;
 		fields->items[fields->n++].now = from;
 	}
@@ -64,11 +63,9 @@ static bool note_before(const struct definition *definition, void *context)
 
 	for (uint32_t i = 0; i < fields->n; i++) {
 		const struct definition *now = fields->items[i].now;
-		uint32_t before = now->site->pc == definition->site->pc ? SAME_SITE : 1;
 
-		if (now->address == definition->address && now->size == definition->size &&
-		    !is_update(definition) && before > fields->items[i].before)
-			fields->items[i].before = before;
+		fields->items[i].before |= now->address == definition->address &&
+					   now->size == definition->size && !is_update(definition);
 	}
 	return true;
 }
@@ -123,11 +120,50 @@ static void add_ranges(struct isolate_renewal *renewal, const struct isolate_hop
 	}
 }
 
+/* Of the fields that were written through the same pointer as the `k`-th one: how many, the first and the last. */
+static uint32_t owner_of(const struct fields *fields, uint32_t k, const struct definition **first,
+			 const struct definition **last)
+{
+	uint64_t pointer = pointer_of(fields->items[k].now);
+	uint32_t n = 0;
+
+	*first = *last = fields->items[k].now;
+	for (uint32_t i = 0; i < fields->n; i++) {
+		const struct definition *now = fields->items[i].now;
+
+		if (!fields->items[i].before || pointer_of(now) != pointer)
+			continue;
+		n++;
+		*first = now->first < (*first)->first ? now : *first;
+		*last = now->first > (*last)->first ? now : *last;
+	}
+	return n;
+}
+
+/* The field nearest to the address whose owner wrote several again; n: none. */
+static uint32_t nearest(const struct fields *fields, Addr address)
+{
+	const struct definition *first, *last;
+	uint32_t best = fields->n;
+	Addr least = BESIDE;
+
+	for (uint32_t k = 0; k < fields->n; k++) {
+		Addr at = fields->items[k].now->address, away = at < address ? address - at : at - address;
+
+		if (fields->items[k].before && away < least &&
+		    owner_of(fields, k, &first, &last) >= RENEWED) {
+			best = k;
+			least = away;
+		}
+	}
+	return best;
+}
+
 static bool is_renewed(struct isolate_failure *failure, const struct isolate_hop *hop)
 {
 	struct fields fields = { .since = (uint32_t)hop->definition.when };
 	const struct definition *first = NULL, *last = NULL;
-	uint32_t renewed = 0;
+	uint32_t k;
 
 	if (hop->definition.definer != DEFINED_STORE)
 		return false;
@@ -135,17 +171,10 @@ static bool is_renewed(struct isolate_failure *failure, const struct isolate_hop
 	if (!fields.n)
 		return false;
 	define_each_earlier(hop->address - BESIDE, 2 * BESIDE, fields.since, note_before, &fields);
-	for (uint32_t i = 0; i < fields.n; i++) {
-		const struct definition *now = fields.items[i].now;
-
-		if (!fields.items[i].before)
-			continue;
-		renewed += fields.items[i].before;
-		first = !first || now->first < first->first ? now : first;
-		last = !last || now->first > last->first ? now : last;
-	}
-	if (renewed < RENEWED)
+	k = nearest(&fields, hop->address);
+	if (k == fields.n)
 		return false;
+	owner_of(&fields, k, &first, &last);
 	failure->renewed = 1;
 	failure->renewal = (struct isolate_renewal){ .key = first->site->pc,
 						     .instance = first->instance,
