@@ -42,6 +42,12 @@
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /* ---- threads.c ---- */
+#define LIBRARY_ACCESSES 32u /* the last ones of a thread: more than a function of libc makes at a time */
+struct library_access {
+	Addr address, call;
+	uint64_t order;
+};
+
 struct thread {
 	uint32_t number; /* run-wide */
 	uint32_t index;  /* in its process */
@@ -73,6 +79,8 @@ struct thread {
 	struct agent *agent;
 	struct recent_pairs *met, *taken; /* couples.c */
 	bool has_couples;                 /* it looks for no more */
+	struct library_access last[LIBRARY_ACCESSES];
+	uint32_t nlast;
 };
 bool thread_has_stack_at(const struct thread *thread, Addr address);
 void threads_prepare(void); /* before options are read */
@@ -250,9 +258,7 @@ void lock_leave(struct thread *next); /* likewise, of a thread that ends */
 void lock_set_free(void);             /* the run is controlled no more */
 
 /* ---- heap.c ---- */
-/* Bytes on either side of a block. Functions of libc that look at strings and memory read up to 127 bytes (four vectors
- * of 32, but one) beyond what they are asked for: from one block they do not come to another. */
-#define HEAP_BESIDE 64
+#define HEAP_BESIDE 16 /* bytes on either side of a block, that nobody may touch */
 void heap_start(void);
 bool heap_is_kept(Addr address); /* is it in a block that was freed and not given out again? */
 
