@@ -20,6 +20,7 @@ struct fields {
 	struct field items[FIELDS];
 	uint32_t n;
 	uint32_t since; /* number of the definition that was left */
+	Addr low, high; /* where they may lie: near, and in the same block of the heap */
 };
 
 /* Is it the same field's next value, as a count is? Then it is no beginning. */
@@ -42,11 +43,11 @@ static uint64_t pointer_of(const struct definition *definition)
 	return definition ? definition->where & ~MARK_COPY : 0;
 }
 
-static void collect(struct fields *fields, Addr address)
+static void collect(struct fields *fields)
 {
 	const uint64_t owner = pointer_of(define_numbered(fields->since));
 
-	for (Addr at = address - BESIDE; at < address + BESIDE && fields->n < FIELDS; at++) {
+	for (Addr at = fields->low; at < fields->high && fields->n < FIELDS; at++) {
 		const struct definition *from = define_numbered(define_at(at));
 
 		if (!from || from->address != at || from->definer != DEFINED_STORE ||
@@ -101,14 +102,13 @@ static void tell_giver(struct isolate_failure *failure, const struct definition 
 }
 
 /* What else the old owner had written through the pointer by which it wrote that, and the new one had not yet. */
-static void add_ranges(struct isolate_renewal *renewal, const struct isolate_hop *hop,
-		       const struct definition *first)
+static void add_ranges(struct isolate_renewal *renewal, const struct fields *fields,
+		       const struct isolate_hop *hop, const struct definition *first)
 {
 	const struct definition *left = define_numbered((uint32_t)hop->definition.when);
 	uint64_t pointer = pointer_of(left);
 
-	for (Addr at = hop->address - BESIDE; at < hop->address + BESIDE && renewal->n < ISOLATE_RANGES;
-	     at++) {
+	for (Addr at = fields->low; at < fields->high && renewal->n < ISOLATE_RANGES; at++) {
 		const struct definition *from = define_numbered(define_at(at));
 
 		if (pointer && from && from != left && from->address == at &&
@@ -161,16 +161,19 @@ static uint32_t nearest(const struct fields *fields, Addr address)
 
 static bool is_renewed(struct isolate_failure *failure, const struct isolate_hop *hop)
 {
-	struct fields fields = { .since = (uint32_t)hop->definition.when };
+	struct fields fields = { .since = (uint32_t)hop->definition.when,
+				 .low = hop->address - BESIDE,
+				 .high = hop->address + BESIDE };
 	const struct definition *first = NULL, *last = NULL;
 	uint32_t k;
 
 	if (hop->definition.definer != DEFINED_STORE)
 		return false;
-	collect(&fields, hop->address);
+	heap_bounds(hop->address, &fields.low, &fields.high);
+	collect(&fields);
 	if (!fields.n)
 		return false;
-	define_each_earlier(hop->address - BESIDE, 2 * BESIDE, fields.since, note_before, &fields);
+	define_each_earlier(fields.low, fields.high - fields.low, fields.since, note_before, &fields);
 	k = nearest(&fields, hop->address);
 	if (k == fields.n)
 		return false;
@@ -181,7 +184,7 @@ static bool is_renewed(struct isolate_failure *failure, const struct isolate_hop
 						     .ranges = { { hop->address, hop->size } },
 						     .n = 1,
 						     .thread = first->thread };
-	add_ranges(&failure->renewal, hop, first);
+	add_ranges(&failure->renewal, &fields, hop, first);
 	tell_giver(failure, first);
 	tell(failure, first);
 	tell(failure, last);

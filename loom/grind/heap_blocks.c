@@ -104,6 +104,16 @@ bool heap_holds(Addr address)
 	return block && address - block->start < block->size;
 }
 
+void heap_bounds(Addr address, Addr *low, Addr *high)
+{
+	const struct heap_block *block = block_near(address);
+
+	if (!block || address - block->start >= block->size)
+		return;
+	*low = *low < block->start ? block->start : *low;
+	*high = *high > block->start + block->size ? block->start + block->size : *high;
+}
+
 static void say_fault(HChar *text, Addr address, SizeT size, bool write)
 {
 	const struct heap_block *block = block_near(address);

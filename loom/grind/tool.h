@@ -279,6 +279,8 @@ bool heap_lives(Addr start);
 Addr heap_made_by(Addr address);       /* the call that allocated the block there, or beside; 0: none */
 uint64_t heap_size_mark(Addr address); /* of the block there, or beside */
 bool heap_holds(Addr address);         /* is it in a block, living or freed? */
+/* Of an address in a block: brings the two bounds, which are around it, into the block. */
+void heap_bounds(Addr address, Addr *low, Addr *high);
 /* An access to what is no memory of the program: in a controlled run it ends with a sentence. */
 void heap_fault(Addr address, SizeT size, bool write);
 
