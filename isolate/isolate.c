@@ -383,6 +383,24 @@ static struct error *try_check(const struct isolate_options *options, struct iso
 	return NULL;
 }
 
+/* One run in which memory that was taken anew is cleared as far as its new owner had left it as it was. */
+static struct error *try_renewal(const struct isolate_options *options, struct isolation *out,
+				 struct channel *channel, const struct schedule *schedule, double deadline)
+{
+	_cleanup_(run_free) struct run run = { 0 };
+	const struct isolate_failure *failure = &out->steps.items[0].failure;
+
+	if (out->sure || !failure->renewed || isolate_is_over(options, deadline))
+		return NULL;
+	channel->area->nplanned = channel->area->navoided = 0;
+	channel->area->clear = failure->renewal;
+	TRY(suppress(options, channel, schedule, deadline, &run));
+	out->runs.suppression++;
+	out->renewed = run.outcome == OUTCOME_EXIT && channel->area->met;
+	channel->area->clear = (struct isolate_renewal){ 0 };
+	return NULL;
+}
+
 static struct error *search(const struct isolate_options *options, struct isolation *out,
 			    struct channel *channel, const struct schedule *schedule, double deadline)
 {
@@ -448,6 +466,9 @@ struct error *isolate(const struct isolate_options *options, struct isolation *o
 		isolation_tell_trail(out, &channel.area->failure);
 	} else if (!error && out->runs.original) {
 		error = search(options, out, &channel, &schedule, deadline);
+		if (!error && out->steps.n && out->verdict != ISOLATE_ORDER &&
+		    out->verdict != ISOLATE_KEPT_LOCK)
+			error = try_renewal(options, out, &channel, &schedule, deadline);
 	}
 	if (!error && !options->trail_only)
 		isolation_tell_root(out);

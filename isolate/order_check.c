@@ -121,6 +121,27 @@ static uint32_t line_of(const struct order_search *search, size_t event)
 	return site ? site->line : 0;
 }
 
+/* A pointer that was cleared behind its block, which the definer had freed before, and the reader had used or might have:
+ * who still read the pointer would have used the block. */
+static size_t freed_before(const struct order_search *search, size_t definition)
+{
+	const struct observations *trace = search->trace;
+
+	for (size_t i = definition; i-- > 0;) {
+		const struct event *event = &trace->events[i];
+
+		if (event->thread != trace->events[definition].thread)
+			continue;
+		const struct site *site = atlas_number(&search->atlas, event->site);
+
+		if (event->write && site && site_frees(site))
+			return i;
+		if (event->write)
+			break;
+	}
+	return ORDER_NONE;
+}
+
 #define HOLDERS_MOST 2 /* structures that a pointer is reached through, the nearest */
 /* The pointer to a freed block was read where it was used: then what led to the pointer was kept for too long. */
 static struct error *check_holders(struct order_search *search, size_t definition, size_t read)
@@ -163,15 +184,24 @@ static struct error *check_reader_groups(struct order_search *search, size_t def
 		TRY(order_check_group(search, group, 3, definition, FINDING_ATOMICITY));
 		TRY(check_holders(search, definition, read));
 	}
-	if (checked != ORDER_NONE && (first == ORDER_NONE || checked > first)) {
+	/* What came before the other thread did anything is no step of a group with it. */
+	bool apart = checked != ORDER_NONE && claim_is_ordered(search->trace, checked, change);
+
+	if (checked != ORDER_NONE && !apart && (first == ORDER_NONE || checked > first)) {
 		bool change_first = change < definition;
 		const size_t group[] = { checked, change_first ? change : definition,
 					 change_first ? definition : change, read };
 
 		TRY(order_check_group(search, group, 4, group[2], FINDING_MULTI_ATOMICITY));
 	}
-	return first == ORDER_NONE ? NULL
-				   : order_check_group(search, around, 3, definition, FINDING_ATOMICITY);
+	if (first == ORDER_NONE)
+		return NULL;
+	size_t gone = freed_before(search, definition);
+	const size_t with_block[] = { first, gone, read };
+
+	if (gone != ORDER_NONE && gone > first)
+		TRY(order_check_group(search, with_block, 3, gone, FINDING_ATOMICITY));
+	return order_check_group(search, around, 3, definition, FINDING_ATOMICITY);
 }
 
 /* The last access by another thread before the definition that the program did not order (WAR, WAW). */
@@ -327,6 +357,10 @@ static struct error *check_pairs(struct order_search *search, size_t read)
 		TRY(order_check_pair(search, read, next, ORDER_READ_EARLY));
 	if (is_remote(search, definition, read))
 		TRY(order_check_pair(search, definition, read, ORDER_CHANGED_EARLY));
+	size_t freed = is_remote(search, definition, read) ? freed_before(search, definition) : ORDER_NONE;
+
+	if (freed != ORDER_NONE)
+		TRY(order_check_pair(search, freed, read, ORDER_CHANGED_EARLY));
 	size_t between = definition != ORDER_NONE ? before_definition(search, definition) : ORDER_NONE;
 
 	if (between == ORDER_NONE || definer_first(search, between, definition) != ORDER_NONE ||
@@ -350,8 +384,7 @@ static struct error *check_read(struct order_search *search, size_t number, stru
 	const struct isolate_read *about = &search->failure->reads[number];
 	size_t read = search->reads[number];
 
-	if (read == ORDER_NONE || order_is_control(about) != pass.control ||
-	    order_is_over(search))
+	if (read == ORDER_NONE || order_is_control(about) != pass.control || order_is_over(search))
 		return NULL;
 	search->reading = number;
 	search->reading_far = order_far(about);

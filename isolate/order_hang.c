@@ -256,6 +256,54 @@ static struct error *check_missed(struct order_search *search, const struct sche
 	return NULL;
 }
 
+/* What the thread had looked at last before it waits, since it took its lock, and another has changed since: the last such
+ * change. */
+static bool find_unsaid(const struct observations *trace, const struct schedule_wait *wait, size_t *read,
+			size_t *write)
+{
+	bool found = false;
+
+	for (size_t i = trace->nevents; i-- > 0;) {
+		const struct event *look = &trace->events[i];
+
+		if (look->thread != wait->thread)
+			continue;
+		if (look->write) /* of an earlier section */
+			break;
+		for (size_t j = i + 1; j < trace->nevents; j++) {
+			const struct event *change = &trace->events[j];
+
+			if (change->write && change->thread != wait->thread &&
+			    change->address < look->address + look->size &&
+			    look->address < change->address + change->size && (!found || j > *write)) {
+				*read = i;
+				*write = j;
+				found = true;
+			}
+		}
+	}
+	return found;
+}
+
+/* A thread waits on a condition although what it had looked at has changed: the change was told to nobody, or to others. */
+static struct error *check_unsaid(struct order_search *search, const struct schedule_wait *wait)
+{
+	struct order_move move;
+	size_t read, write;
+
+	if (wait->kind != WAITING_CONDITION || !find_unsaid(search->trace, wait, &read, &write))
+		return NULL;
+	struct claim_parts pair = order_parts(search, (const size_t[]){ read, write }, 2);
+
+	TRY(order_wait_for(search, read, write, CLAIM_ORDER, &move));
+	if (!move.passes)
+		return NULL;
+	order_tell(search, FINDING_LOST_WAKEUP, ORDER_UNSAID, move.given_up ? ORDER_GIVEN_UP : ORDER_SHOWN,
+		   &pair);
+	add_call(search, wait->thread, "wait", wait->site, true);
+	return NULL;
+}
+
 /* A thread waits for another's doing while it has a lock that somebody wants. One time of it may be mended and the next
  * one hang: then only the hang itself speaks for it. */
 static struct error *check_kept(struct order_search *search, const struct schedule_wait *blocked)
@@ -288,6 +336,8 @@ struct error *order_check_hang(struct order_search *search)
 	for (size_t i = 0; i < schedule->nwaits && !search->found && !order_is_over(search); i++)
 		if (schedule->waits[i].missed_site)
 			TRY(check_missed(search, &schedule->waits[i]));
+	for (size_t i = 0; i < schedule->nwaits && !search->found && !order_is_over(search); i++)
+		TRY(check_unsaid(search, &schedule->waits[i]));
 	for (size_t i = 0; i < schedule->nwaits && !search->found && !order_is_over(search); i++)
 		TRY(check_kept(search, &schedule->waits[i]));
 	return NULL;

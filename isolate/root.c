@@ -19,14 +19,15 @@ static bool is_told(const struct isolation *isolation, const struct site *site, 
 	return false;
 }
 
-enum done { READ, WRITTEN, FREED, ALLOCATED, CHECKED, GIVEN };
+enum done { READ, WRITTEN, FREED, ALLOCATED, CHECKED, GIVEN, CUT, DROPPED, CALLED, SIZED, SET_UP };
 static void add(struct isolation *isolation, const struct isolate_place *place, uint32_t thread,
 		enum done done)
 {
-	static const char *const roles[GIVEN + 1] = {
-		[ALLOCATED] = "allocate", [CHECKED] = "check", [GIVEN] = "give"
+	static const char *const roles[SET_UP + 1] = {
+		[ALLOCATED] = "allocate", [CHECKED] = "check", [GIVEN] = "give", [CUT] = "cut",
+		[DROPPED] = "drop",       [CALLED] = "call",   [SIZED] = "size", [SET_UP] = "set up"
 	};
-	bool write = done != READ && done != CHECKED;
+	bool write = done != READ && done != CHECKED && done != CALLED && done != SIZED;
 	struct unit unit = isolation_place(isolation, place, write ? SITE_WRITE : SITE_READ);
 
 	if (unit.nsites && !is_told(isolation, &unit.sites[0], write)) {
@@ -182,6 +183,35 @@ static void add_length(struct isolation *isolation, const struct isolate_failure
 	add(isolation, &failure->copied, hop->thread, WRITTEN);
 }
 
+/* The line at which a function was called that a place stands in. */
+static struct isolate_place calling(struct isolation *isolation, const struct isolate_clue *clue)
+{
+	struct isolate_place around = clue->place;
+
+	around.around = 1;
+	return isolation_is_inlined(isolation, &clue->place) ? around : clue->call;
+}
+
+/* What the failure hangs on beside the values that it used. */
+static void add_clues(struct isolation *isolation, const struct isolate_failure *failure,
+		      const enum isolate_clue_kind *kinds, size_t n)
+{
+	static const enum done dones[] = {
+		[CLUE_CUT] = CUT,    [CLUE_DROPPED] = DROPPED, [CLUE_CALL] = CALLED,
+		[CLUE_SIZE] = SIZED, [CLUE_LENGTH] = SIZED,    [CLUE_SETUP] = SET_UP
+	};
+
+	for (size_t k = 0; k < n; k++)
+		for (size_t i = 0; i < failure->nclues; i++) {
+			const struct isolate_clue *clue = &failure->clues[i];
+			bool by_call = clue->kind == CLUE_DROPPED || clue->kind == CLUE_CALL;
+			struct isolate_place place = by_call ? calling(isolation, clue) : clue->place;
+
+			if (clue->kind == (uint32_t)kinds[k] && line_of(isolation, &place))
+				add(isolation, &place, clue->thread, dones[clue->kind]);
+		}
+}
+
 void isolation_tell_root(struct isolation *isolation)
 {
 	if (!isolation->steps.n || isolation->verdict == ISOLATE_ORDER ||
@@ -204,7 +234,16 @@ void isolation_tell_root(struct isolation *isolation)
 	isolation->finding.summary = memory_string(
 		last->failure.caller.address
 			? "an address was used that came from no memory: a function returned NULL, say"
+		: isolation->renewed
+			? "memory that had been used before was given to something new, and a part of it was "
+			  "not "
+			  "set"
 			: isolate_root_words(isolation->verdict, last->failure.kind, was_written(last)));
+	const struct isolate_failure *first = &isolation->steps.items[0].failure;
+
+	if (isolation->renewed)
+		add_clues(isolation, first, (const enum isolate_clue_kind[]){ CLUE_SETUP }, 1);
+	add_clues(isolation, first, (const enum isolate_clue_kind[]){ CLUE_CUT }, 1);
 	/* To leave a block is the fault itself; what led there comes second. */
 	if (last->failure.kind == FAILED_BEYOND)
 		add(isolation, &last->failure.place, last->failure.thread, ending(&last->failure));
@@ -230,5 +269,7 @@ void isolation_tell_root(struct isolation *isolation)
 		add(isolation, &last->failure.caller, last->failure.thread, READ);
 	if (last->failure.kind != FAILED_BEYOND)
 		add(isolation, &last->failure.place, last->failure.thread, ending(&last->failure));
+	add_clues(isolation, first,
+		  (const enum isolate_clue_kind[]){ CLUE_DROPPED, CLUE_CALL, CLUE_LENGTH, CLUE_SIZE }, 4);
 	nameless_last(&isolation->finding.accesses);
 }

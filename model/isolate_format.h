@@ -19,6 +19,7 @@
 #define ISOLATE_CODE 1024u
 #define ISOLATE_PLACE_OPS 16u
 #define ISOLATE_LED 65536u
+#define ISOLATE_CLUES 16u
 
 /* What is watched, as a program for a machine with a stack of 64-bit words. */
 enum isolate_operation {
@@ -124,6 +125,16 @@ struct isolate_hop {
 	struct isolate_definition definition;
 };
 
+/* A store, in a run, behind which memory is set to zeros. */
+#define ISOLATE_RANGES 8u
+struct isolate_renewal {
+	uint64_t key, instance; /* 0: none */
+	struct {
+		uint64_t address, size;
+	} ranges[ISOLATE_RANGES];
+	uint32_t thread, n;
+};
+
 enum isolate_kind {
 	FAILED_NOT,
 	FAILED_ACCESS,   /* by an address that is no memory */
@@ -162,6 +173,23 @@ struct isolate_read {
 	uint32_t write;    /* 1: of a block that was freed: it was written, or freed again */
 };
 
+/* What the failure hangs on beside the values that it used. */
+enum isolate_clue_kind {
+	CLUE_CUT,     /* a value lost bits: `full` became `value` */
+	CLUE_DROPPED, /* a count that decided for a free was lowered, from `full` to `value` */
+	CLUE_CALL,    /* of the function that freed, or used what was freed */
+	CLUE_SIZE,    /* what said how large the block is was read, or written */
+	CLUE_LENGTH,  /* what said how much a function of a library was to do */
+	CLUE_SETUP,   /* memory that had been used before was given to something new */
+};
+struct isolate_clue {
+	struct isolate_place place;
+	struct isolate_place call; /* of the function that it stands in; no address: not known */
+	uint64_t value, full;
+	uint32_t thread, kind;
+	uint32_t write, size; /* size: bytes that were kept of it */
+};
+
 struct isolate_failure {
 	uint32_t kind, thread, nuses, write;
 	struct isolate_place place;
@@ -180,6 +208,11 @@ struct isolate_failure {
 	struct isolate_place made; /* of memory beside a block: the call that allocated the block */
 	/* Where the value that failed came from no memory, a constant say: the call of the function that failed. */
 	struct isolate_place caller;
+	struct isolate_clue clues[ISOLATE_CLUES];
+	uint32_t nclues;
+	/* Memory that was taken anew and not set as a whole: the store of its new owner, and what it left as it was. */
+	uint32_t renewed; /* 1: there is such a one */
+	struct isolate_renewal renewal;
 };
 
 /* A traced access of code that a header brought into the program: the program's call that led there. */
@@ -217,6 +250,7 @@ struct isolate_area {
 	struct isolate_planned planned[ISOLATE_PLANNED];
 	struct isolate_avoided avoided[ISOLATE_PLANNED];
 	struct isolate_branch other_way; /* this branch goes the other way */
+	struct isolate_renewal clear;
 	/* Files that places are in: the numbers are the same in all runs. */
 	uint32_t nmodules, reserved;
 	char modules[ISOLATE_MODULES][ISOLATE_PATH];

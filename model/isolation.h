@@ -56,6 +56,7 @@ struct isolation {
 	VEC(struct isolate_step) steps;
 	struct isolate_place
 		check; /* a branch without which, had it gone the other way, nothing fails; no address: none known */
+	bool renewed; /* nothing fails when what an owner of memory had left there is cleared for the next one */
 	VEC(struct isolate_experiment) experiments;
 	struct finding finding;
 	struct {

@@ -217,6 +217,43 @@ static void print_check(struct isolation *isolation, struct excerpts *excerpts, 
 	fprintf(out, "     In a run in which the check went the other way this once, nothing failed.\n");
 }
 
+/* What is left of a value: with its sign where it would be right without. */
+static int64_t as_kept(const struct isolate_clue *clue)
+{
+	int shift = 64 - 8 * (int)clue->size;
+
+	return clue->value == clue->full ? (int64_t)(clue->value << shift) >> shift : (int64_t)clue->value;
+}
+
+/* Values that lost bits, and memory that was given to something new as it was. */
+static void print_clues(struct isolation *isolation, struct excerpts *excerpts, FILE *out)
+{
+	const struct isolate_failure *failure = &isolation->steps.items[0].failure;
+
+	for (size_t i = 0; i < failure->nclues; i++) {
+		const struct isolate_clue *clue = &failure->clues[i];
+		_cleanup_free_ char *place = place_words(isolation, &clue->place);
+
+		if (clue->kind != CLUE_CUT)
+			continue;
+		if (!clue->full)
+			fprintf(out, "\nA part of a text, say, was read as a number below zero at %s:\n",
+				place);
+		else if ((int64_t)clue->full < 0)
+			fprintf(out, "\nA number became less than zero, %" PRId64 ", at %s:\n",
+				(int64_t)clue->full, place);
+		else
+			fprintf(out,
+				"\nA value did not fit: %" PRIu64 " became %" PRId64 " (%u byte%s) at %s:\n",
+				clue->full, as_kept(clue), clue->size, clue->size == 1 ? "" : "s", place);
+		print_source(isolation, excerpts, &clue->place, out);
+	}
+	if (isolation->renewed)
+		fprintf(out,
+			"\nMemory that had been used before was given to something new. In a run in which\n"
+			"what the last owner had left there was cleared then, nothing failed.\n");
+}
+
 static void print_verdict(const struct isolation *isolation, FILE *out)
 {
 	_cleanup_free_ char *words = isolate_verdict_words(isolation);
@@ -269,6 +306,9 @@ void isolation_print(struct isolation *isolation, const char *program, FILE *out
 		fprintf(out, "\nThere is no debug information: functions and offsets are named instead of\n"
 			     "lines. A build with -g says more.\n");
 	print_check(isolation, &excerpts, out);
+	if (isolation->steps.n && isolation->verdict != ISOLATE_ORDER &&
+	    isolation->verdict != ISOLATE_KEPT_LOCK)
+		print_clues(isolation, &excerpts, out);
 	uint64_t executions = isolation->runs.original + isolation->runs.suppression + isolation->runs.race +
 			      isolation->runs.violation;
 

@@ -28,6 +28,9 @@ const char *isolate_order_words(enum isolate_story story)
 		[ORDER_MISSED] =
 			"a thread looked whether it has to wait, and another changed that and gave its "
 			"signal before it waited: it does not hang when the look waits for the change",
+		[ORDER_UNSAID] = "a thread waits although what it had looked at has changed since, and "
+				 "nothing woke it: it "
+				 "does not hang when the look waits for the change",
 		[ORDER_WOKEN] = "a thread was woken and went on without looking again whether it has to "
 				"wait: it does "
 				"not fail when it waits on until what it had looked at has changed",

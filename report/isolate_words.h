@@ -13,6 +13,7 @@ enum isolate_story {
 	ORDER_CHANGED_EARLY, /* it was changed before another thread was done with it */
 	ORDER_READ_EARLY,    /* it was read before another thread had given it its value */
 	ORDER_MISSED,        /* a thread looked, was told that it need not wait, and waited */
+	ORDER_UNSAID,        /* what it looked at was changed while it waited, and nobody told it */
 	ORDER_WOKEN,         /* it was woken and did not look again */
 	ORDER_CYCLE,         /* threads wait for each other's locks */
 	ORDER_CYCLE_MENDED,  /* and do not when one of them waits before its first */

@@ -49,7 +49,33 @@ static bool pass_over(Addr address, SizeT size, uint32_t site, bool write)
 	return true;
 }
 
-/* The whole way of an access. `strays`: it may leave its block. Others run in the middle of it, so that is said here and
+#define BEYOND 160 /* bytes: functions of libc read up to four vectors of 32 beyond what they are asked for */
+static void note_library(Addr address)
+{
+	struct thread *thread = grind.thread;
+
+	thread->last[thread->nlast++ % LIBRARY_ACCESSES] =
+		(struct library_access){ .address = address, .call = grind.call, .order = *thread->order };
+}
+
+/* Had the same call of the program's, with no access of its own in between, been near there before? Then the last read is
+ * perhaps more than it was asked for. */
+static bool goes_on(Addr address)
+{
+	const struct thread *thread = grind.thread;
+
+	for (uint32_t i = 1; i < LIBRARY_ACCESSES && i < thread->nlast; i++) {
+		const struct library_access *at = &thread->last[(thread->nlast - 1 - i) % LIBRARY_ACCESSES];
+
+		if (at->call != grind.call || at->order + i != *thread->order)
+			return false;
+		if (at->address + BEYOND > address && address + BEYOND > at->address)
+			return true;
+	}
+	return false;
+}
+
+/* The whole way of an access. `strays`: it may leave its block, and go on into one that was freed. Others run in the middle of it, so that is said here and
  * kept nowhere. */
 static void access_whole(Addr address, SizeT size, uint32_t site, bool write, bool strays)
 {
@@ -61,7 +87,8 @@ static void access_whole(Addr address, SizeT size, uint32_t site, bool write, bo
 		return;
 	shadow.touched_dead = false;
 	perform(address, size, site, write);
-	if (UNLIKELY(shadow.touched_dead) && grind.faults && !strays)
+	if (UNLIKELY(shadow.touched_dead) && grind.faults &&
+	    (!strays || (heap_is_kept(address) && !goes_on(address))))
 		heap_fault(address, size, write);
 }
 
@@ -129,6 +156,7 @@ VG_REGPARM(3) void access_library(Addr address, UWord size, UWord write)
 	if (!site)
 		return;
 	++*grind.thread->order;
+	note_library(address);
 	if (shadow_access_own(address, size, site, write))
 		return;
 	/* Functions of libc read whole words, beyond the end of what they are asked for; they do not write so. */

@@ -304,6 +304,9 @@ VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_s
 	if (saved && saved->address == address && saved->size == site->size && define_saves_register(saved) &&
 	    !define_is_loaded(mark))
 		define.result = saved->mark & ~MARK_SUPPRESSED;
+	if (site->size < 4 && site->kind == CODE_PROGRAM && saved && saved->definer == DEFINED_STORE &&
+	    saved->address == address && saved->size > site->size && saved->size <= 8)
+		define_loaded_part(saved, define.result, site);
 	if (site->givers)
 		note_giver(site->givers, saved ? saved->site : NULL);
 	if (define.suppresses)
@@ -331,15 +334,20 @@ uint64_t define_read_by_watch(Addr address, SizeT size, uint64_t mark, const str
 	return number | (define.suppresses ? define_marked(address, size) : 0);
 }
 
+static Addr caller(void)
+{
+	const struct value_thread *thread = define_thread();
+
+	return thread->nreturns ? thread->returns[thread->nreturns - 1] - 1 : 0;
+}
+
 /* Who led to a definition: of code of others the program's call; of a value that nothing says where it came from, the
  * call of the function that has it. */
 static Addr led_by(const struct value_site *site, uint64_t mark)
 {
-	const struct value_thread *thread = define_thread();
-
-	if (site && site->kind == CODE_PROGRAM && !site->in_header && !MARK_FIRST(mark))
-		return thread->nreturns ? thread->returns[thread->nreturns - 1] - 1 : 0;
-	return define_call_to(site);
+	return site && site->kind == CODE_PROGRAM && !site->in_header && !MARK_FIRST(mark)
+		       ? caller()
+		       : define_call_to(site);
 }
 
 static uint32_t add(Addr address, SizeT size, uint32_t definer, const struct value_site *site, uint64_t mark,
@@ -357,6 +365,7 @@ static uint32_t add(Addr address, SizeT size, uint32_t definer, const struct val
 								 .value = value,
 								 .instance = instance,
 								 .decided = define_thread()->decided,
+								 .caller = caller(),
 								 .call = led_by(site, mark),
 								 .thread = grind.thread->number,
 								 .order = *grind.thread->order };
@@ -364,7 +373,7 @@ static uint32_t add(Addr address, SizeT size, uint32_t definer, const struct val
 }
 
 Addr define_store(Addr address, uint64_t address_mark, uint64_t mark, const struct value_site *site,
-		  uint64_t value)
+		  uint64_t value, uint64_t whole)
 {
 	struct value_thread *thread = define_thread();
 	uint64_t instance = count(thread, site->pc);
@@ -395,9 +404,11 @@ Addr define_store(Addr address, uint64_t address_mark, uint64_t mark, const stru
 	uint32_t number = add(address, site->size, DEFINED_STORE, site, mark, value, instance);
 
 	definitions[number % DEFINITIONS].where = address_mark;
+	definitions[number % DEFINITIONS].whole = whole;
 	set_bytes(address, site->size, number);
 	if (UNLIKELY(site->watched))
 		define_watched(site, mark);
+	define_renew(site, instance);
 	/* Whoever goes on into deeper calls gets somewhere: to the end of its stack, if nothing else. */
 	if (!thread_has_stack_at(grind.thread, address) || address < thread->stack_low)
 		define.quiet = 0;

@@ -10,6 +10,7 @@
  *   define.c       marks of memory, the logs of loads and definitions
  *   define_sites.c instructions
  *   define_ir.c    marks of registers and temporaries, in VEX IR
+ *   define_ir_cuts.c values of which a part is kept, in VEX IR
  *   define_fail.c  the failure, told from marks and logs
  *   define_follow.c hops back from a value
  *   define_reads.c what the failure depends on
@@ -17,6 +18,9 @@
  *   define_length.c copies that ended before what was not written
  *   define_place.c where in the program that was
  *   define_pointer.c the pointers to a freed block
+ *   define_clues.c what else the failure hangs on: counts, calls, sizes and lengths
+ *   define_cuts.c  values that lost bits
+ *   define_renewed.c memory of the program's own pools that was given out again
  *   define_watch.c what the user watches
  *   suppress.c     what is not executed */
 #ifndef GRIND_DEFINE_H
@@ -52,7 +56,8 @@ struct value_site {
 	uint32_t number, size;
 	enum code_kind kind;
 	bool planned, watched, in_header;
-	Addr after; /* the next instruction */
+	Addr with_sign; /* the instruction that widens what it loads with its sign; 0: none */
+	Addr after;     /* the next instruction */
 	Addr target,
 		beside; /* of a branch: where it goes when its guard holds, and when not; 0 = not known */
 	struct value_givers *givers; /* of an instruction of the program */
@@ -70,7 +75,9 @@ struct load {
 struct definition {
 	uint64_t order, mark, value, instance; /* mark: of the value */
 	uint64_t where;                        /* mark of the address */
+	uint64_t whole;                        /* what the value is the low part of, where that is known */
 	uint64_t decided;                      /* mark of the last branch of the program before it */
+	Addr caller;                           /* of the function that the thread was in */
 	Addr address, call;
 	SizeT size;
 	const struct value_site *site; /* NULL unless an instruction did it */
@@ -87,6 +94,11 @@ struct value_branch {
 };
 #define BRANCH_DEPTHS 64
 #define BRANCH_KEPT 4
+
+#define PASSED 3u /* arguments of a call that are looked at */
+struct passed {
+	uint64_t values[PASSED], marks[PASSED];
+};
 
 /* What a thread did last. */
 struct value_thread {
@@ -106,14 +118,19 @@ struct value_thread {
 	} *entered;                        /* when they were made */
 	uint64_t *targets;                 /* marks of what said where these calls go */
 	uint32_t nreturns, returns_room;
-	uint64_t decided;  /* mark of the last branch of the program */
+	uint64_t decided; /* mark of the last branch of the program */
+	struct {
+		Addr back;
+		struct passed passed;
+	} called;          /* the last call of a library's function by the program */
 	uint64_t nchecked; /* branches of the program that went by a value */
 	Addr stack_low;    /* lowest byte of the stack that it has written and not left */
 };
 
 struct define {
-	uint64_t result; /* what instrumented code gets beside a helper's value */
-	uint64_t hooked; /* mark of the address that a hook of the tool is called for */
+	uint64_t result;      /* what instrumented code gets beside a helper's value */
+	uint64_t hooked;      /* mark of the address that a hook of the tool is called for */
+	struct passed passed; /* to the call that is made */
 	bool on;
 	bool suppresses;
 	struct isolate_area *area;
@@ -150,7 +167,7 @@ struct value_site *define_site(Addr pc, uint32_t size, Addr after);
 /* Called by instrumented code: they return the address that the access goes to. */
 VG_REGPARM(3) Addr define_load(Addr address, uint64_t mark, const struct value_site *site);
 Addr define_store(Addr address, uint64_t address_mark, uint64_t mark, const struct value_site *site,
-		  uint64_t value);
+		  uint64_t value, uint64_t whole);
 VG_REGPARM(2) uint64_t define_merge(uint64_t a, uint64_t b);
 VG_REGPARM(2) void define_operand(uint64_t mark, const struct value_site *site);
 
@@ -202,6 +219,8 @@ static inline Addr define_call_to(const struct value_site *site)
 }
 /* The instruction when it is the program's, else the program's call that led to it. */
 struct isolate_place define_place(Addr pc, Addr call);
+/* A call, when it is the program's; else none. */
+struct isolate_place define_calling_place(Addr call);
 /* Of an access that is traced: who led to the code of a header that makes it. */
 void define_note_led(uint32_t site);
 
@@ -242,6 +261,41 @@ void define_tell_length(struct isolate_failure *failure, Addr unwritten);
 uint64_t define_freed_by(Addr block);
 /* Fills the pointers of a failure that used a freed block by an address that is marked. */
 void define_tell_pointers(struct isolate_failure *failure, uint64_t used, Addr address);
+
+/* ---- define_clues.c ---- */
+/* The mark of what said how large a block is to be; for the call of the tool's function. */
+uint64_t define_size_mark(SizeT size);
+void define_add_clue(struct isolate_failure *failure, const struct isolate_clue *clue);
+/* Of a freed block at the address: the calls of the functions that freed and used it, and who had lowered the count that
+ * decided for the free. */
+void define_tell_free(struct isolate_failure *failure, Addr address);
+/* Of an access by a function of a library, or of memory beside a block whose size is marked: who had said how much. */
+void define_tell_extent(struct isolate_failure *failure, uint64_t size_mark);
+/* The definitions of the location, by instructions of the program, since it was allocated, and before that number: calls
+ * `tell` for each, the youngest first, until that is false. */
+void define_each_earlier(Addr address, SizeT size, uint32_t before,
+			 bool (*tell)(const struct definition *definition, void *context), void *context);
+
+/* ---- define_cuts.c ---- */
+/* An instruction keeps only so many bytes (size of the site) of a value, or makes one that is less than zero. */
+VG_REGPARM(3) void define_cut(uint64_t full, uint64_t mark, const struct value_site *site);
+VG_REGPARM(2)
+void define_read_with_sign(uint64_t mark, Addr pc); /* the marked value is widened with its sign */
+/* An instruction loads a part only of what was stored there. */
+void define_loaded_part(const struct definition *from, uint64_t mark, const struct value_site *site);
+/* Tells where the marked value, or what it was made of, had lost bits; of a length also where it had become less than
+ * zero. True: there is such a place. */
+bool define_tell_cut(struct isolate_failure *failure, uint64_t mark, bool is_length);
+/* Likewise of what a load read: also when that was stored. */
+bool define_tell_read_cut(struct isolate_failure *failure, const struct load *load, bool is_length);
+/* Of what said where to read: where it became less than zero. */
+bool define_tell_turned_index(struct isolate_failure *failure, const struct load *load);
+
+/* ---- define_renewed.c ---- */
+/* Was what the use had read left from an owner before? */
+void define_tell_renewed(struct isolate_failure *failure, const struct isolate_use *use);
+/* Behind a store: it may be the one behind which memory is to be cleared. */
+void define_renew(const struct value_site *site, uint64_t instance);
 
 /* ---- define_watch.c ---- */
 void define_ended(void);                                           /* the program ends by itself */

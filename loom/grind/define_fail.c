@@ -40,6 +40,9 @@ void define_add_uses(struct isolate_failure *failure, uint64_t mark)
 
 	if (address)
 		define_tell_length(failure, address);
+	for (uint32_t i = 0; i < failure->nuses; i++)
+		define_tell_renewed(failure, &failure->uses[i]);
+	define_tell_cut(failure, mark, false);
 	define_list_reads(failure, mark);
 }
 
@@ -95,9 +98,11 @@ void define_dead(Addr address, SizeT size, bool write)
 		add_location(failure, address, size, write, pc);
 		define_list_reads(failure, define.hooked);
 		define_tell_pointers(failure, define.hooked, address);
+		define_tell_free(failure, address);
 	} else {
 		failure->made = define_place(0, heap_made_by(address));
 		define_add_uses(failure, define.hooked);
+		define_tell_extent(failure, heap_size_mark(address));
 	}
 }
 
@@ -116,6 +121,7 @@ void define_freed_wrongly(Addr address, bool was_block)
 	add_location(failure, address, 1, true, 0);
 	define_list_reads(failure, 0);
 	define_tell_pointers(failure, define_freed_by(address), address);
+	define_tell_free(failure, address);
 }
 
 #define GUARD (1u << 20) /* beside the stack pointer: what a function keeps on the stack, about */
@@ -176,6 +182,7 @@ void define_fatal(ThreadId tid)
 		failure->size = thread->access.site->size;
 		failure->write = thread->access.write;
 		define_add_uses(failure, thread->access.mark);
+		define_tell_extent(failure, 0);
 		if (!failure->nuses)
 			came_from_nowhere(failure, thread, decided);
 	} else if (thread->jump.site && thread->jump.address == ip) {

@@ -4,28 +4,19 @@
  * shadow state of the thread, at the register's offset; a temporary has a second one
  * for its mark. Loads, stores, branches, calls and returns ask a helper first, which
  * says where they go. Stack pointer and program counter have no mark. */
-#include "loom/grind/define.h"
+#include "loom/grind/define_ir.h"
 
-struct marking {
-	IRSB *out;
-	const IRSB *in;
-	const VexGuestLayout *layout;
-	IRExpr **marks; /* by temporary; NULL = no mark */
-	Addr pc;
-	UInt length;
-};
-
-static IRExpr *word(uint64_t value)
+IRExpr *define_ir_word(uint64_t value)
 {
 	return IRExpr_Const(IRConst_U64(value));
 }
 
-static bool is_none(const IRExpr *mark)
+bool define_ir_is_none(const IRExpr *mark)
 {
 	return mark->tag == Iex_Const;
 }
 
-static IRExpr *fresh(struct marking *m, IRType type, IRExpr *value)
+IRExpr *define_ir_fresh(struct marking *m, IRType type, IRExpr *value)
 {
 	IRTemp temp = newIRTemp(m->out->tyenv, type);
 
@@ -42,27 +33,31 @@ static IRExpr *ask(struct marking *m, const HChar *name, void *function, IRExpr 
 	return IRExpr_RdTmp(temp);
 }
 
-static IRExpr *mark_of(const struct marking *m, const IRExpr *atom)
+IRExpr *define_ir_mark_of(const struct marking *m, const IRExpr *atom)
 {
 	if (atom->tag == Iex_RdTmp && m->marks[atom->Iex.RdTmp.tmp])
 		return m->marks[atom->Iex.RdTmp.tmp];
-	return word(0);
+	return define_ir_word(0);
 }
 
 static IRExpr *computed(struct marking *m, IRExpr *mark)
 {
-	return is_none(mark) ? mark : fresh(m, Ity_I64, IRExpr_Binop(Iop_And64, mark, word(~MARK_COPY)));
+	return define_ir_is_none(mark)
+		       ? mark
+		       : define_ir_fresh(m, Ity_I64,
+					 IRExpr_Binop(Iop_And64, mark, define_ir_word(~MARK_COPY)));
 }
 
 static IRExpr *merged(struct marking *m, IRExpr *a, IRExpr *b)
 {
-	if (is_none(a))
+	if (define_ir_is_none(a))
 		return computed(m, b);
-	if (is_none(b))
+	if (define_ir_is_none(b))
 		return computed(m, a);
-	return fresh(m, Ity_I64,
-		     mkIRExprCCall(Ity_I64, 2, "define_merge", VG_(fnptr_to_fnentry)((void *)define_merge),
-				   mkIRExprVec_2(a, b)));
+	return define_ir_fresh(m, Ity_I64,
+			       mkIRExprCCall(Ity_I64, 2, "define_merge",
+					     VG_(fnptr_to_fnentry)((void *)define_merge),
+					     mkIRExprVec_2(a, b)));
 }
 
 static bool has_mark(Int offset)
@@ -82,30 +77,33 @@ static Int place_of(const struct marking *m, Int offset)
 static IRExpr *register_mark(struct marking *m, Int offset, IRType type)
 {
 	if (!has_mark(offset))
-		return word(0);
-	IRExpr *mark = fresh(m, Ity_I64, IRExpr_Get(place_of(m, offset), Ity_I64));
+		return define_ir_word(0);
+	IRExpr *mark = define_ir_fresh(m, Ity_I64, IRExpr_Get(place_of(m, offset), Ity_I64));
 
 	for (Int i = 8; i < sizeofIRType(type); i += 8)
-		mark = merged(m, mark, fresh(m, Ity_I64, IRExpr_Get(place_of(m, offset + i), Ity_I64)));
+		mark = merged(m, mark,
+			      define_ir_fresh(m, Ity_I64, IRExpr_Get(place_of(m, offset + i), Ity_I64)));
 	return mark;
 }
 
 /* Is it a register for values? The frame pointer only says where a frame is. */
 static bool is_general(Int offset, const IRExpr *data)
 {
-	return offset < (Int)offsetof(VexGuestAMD64State, guest_CC_OP) &&
+	return define_ir_is_register(offset) &&
 	       (offset != offsetof(VexGuestAMD64State, guest_RBP) || data->tag == Iex_Const);
 }
 
 static void put_mark(struct marking *m, Int offset, const IRExpr *data)
 {
 	Int size = sizeofIRType(typeOfIRExpr(m->in->tyenv, data));
-	IRExpr *mark = mark_of(m, data);
+	IRExpr *mark = define_ir_mark_of(m, data);
 
 	if (!has_mark(offset))
 		return;
-	if (is_none(mark) && size >= 4 && is_general(offset, data))
-		mark = word(define_maker(m->pc));
+	if (define_ir_is_register(offset))
+		addStmtToIRSB(m->out, IRStmt_Put(define_ir_partly(m, offset), define_ir_word(size < 4)));
+	if (define_ir_is_none(mark) && size >= 4 && is_general(offset, data))
+		mark = define_ir_word(define_maker(m->pc));
 	if (size < 4)
 		mark = merged(m, mark, register_mark(m, offset, Ity_I64));
 	for (Int i = 0; i < size; i += 8)
@@ -150,57 +148,59 @@ static bool divides(IROp op)
 	       op == Iop_DivS64;
 }
 
-static struct value_site *site_here(const struct marking *m, Int size)
+struct value_site *define_ir_site(const struct marking *m, Int size)
 {
 	return define_site(m->pc, (uint32_t)size, m->pc + m->length);
 }
 
 static IRExpr *binary_mark(struct marking *m, const IRExpr *e)
 {
-	IRExpr *second = mark_of(m, e->Iex.Binop.arg2);
+	IRExpr *second = define_ir_mark_of(m, e->Iex.Binop.arg2);
 
 	if (divides(e->Iex.Binop.op)) {
 		IRDirty *dirty =
 			unsafeIRDirty_0_N(2, "define_operand", VG_(fnptr_to_fnentry)((void *)define_operand),
-					  mkIRExprVec_2(second, word((Addr)site_here(m, 8))));
+					  mkIRExprVec_2(second, define_ir_word((Addr)define_ir_site(m, 8))));
 
 		addStmtToIRSB(m->out, IRStmt_Dirty(dirty));
 	}
-	return merged(m, mark_of(m, e->Iex.Binop.arg1), second);
+	return merged(m, define_ir_mark_of(m, e->Iex.Binop.arg1), second);
 }
 
 static IRExpr *expression_mark(struct marking *m, const IRExpr *e)
 {
-	IRExpr *mark = word(0);
+	IRExpr *mark = define_ir_word(0);
 
 	switch (e->tag) {
 	case Iex_RdTmp:
-		return mark_of(m, e);
+		return define_ir_mark_of(m, e);
 	case Iex_Get:
 		return register_mark(m, e->Iex.Get.offset, e->Iex.Get.ty);
 	case Iex_Unop:
-		mark = mark_of(m, e->Iex.Unop.arg);
+		mark = define_ir_mark_of(m, e->Iex.Unop.arg);
 		return is_copy(e->Iex.Unop.op) ? mark : computed(m, mark);
 	case Iex_Binop:
 		return binary_mark(m, e);
 	case Iex_Triop:
-		return merged(m, mark_of(m, e->Iex.Triop.details->arg2),
-			      mark_of(m, e->Iex.Triop.details->arg3));
+		return merged(m, define_ir_mark_of(m, e->Iex.Triop.details->arg2),
+			      define_ir_mark_of(m, e->Iex.Triop.details->arg3));
 	case Iex_Qop:
-		mark = merged(m, mark_of(m, e->Iex.Qop.details->arg2), mark_of(m, e->Iex.Qop.details->arg3));
-		return merged(m, mark, mark_of(m, e->Iex.Qop.details->arg4));
+		mark = merged(m, define_ir_mark_of(m, e->Iex.Qop.details->arg2),
+			      define_ir_mark_of(m, e->Iex.Qop.details->arg3));
+		return merged(m, mark, define_ir_mark_of(m, e->Iex.Qop.details->arg4));
 	case Iex_CCall:
 		for (Int i = 0; e->Iex.CCall.args[i]; i++)
-			mark = merged(m, mark, mark_of(m, e->Iex.CCall.args[i]));
+			mark = merged(m, mark, define_ir_mark_of(m, e->Iex.CCall.args[i]));
 		return mark;
 	case Iex_ITE: {
-		IRExpr *yes = mark_of(m, e->Iex.ITE.iftrue), *no = mark_of(m, e->Iex.ITE.iffalse);
+		IRExpr *yes = define_ir_mark_of(m, e->Iex.ITE.iftrue),
+		       *no = define_ir_mark_of(m, e->Iex.ITE.iffalse);
 
-		if (!is_none(yes) || !is_none(no))
-			mark = fresh(m, Ity_I64, IRExpr_ITE(e->Iex.ITE.cond, yes, no));
-		IRExpr *cond = mark_of(m, e->Iex.ITE.cond);
+		if (!define_ir_is_none(yes) || !define_ir_is_none(no))
+			mark = define_ir_fresh(m, Ity_I64, IRExpr_ITE(e->Iex.ITE.cond, yes, no));
+		IRExpr *cond = define_ir_mark_of(m, e->Iex.ITE.cond);
 
-		return is_none(cond) ? mark : merged(m, mark, cond);
+		return define_ir_is_none(cond) ? mark : merged(m, mark, cond);
 	}
 	default:
 		return mark;
@@ -211,13 +211,15 @@ static IRExpr *expression_mark(struct marking *m, const IRExpr *e)
 
 static IRExpr *result_mark(struct marking *m)
 {
-	return fresh(m, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, word((Addr)&define.result)));
+	return define_ir_fresh(m, Ity_I64,
+			       IRExpr_Load(Iend_LE, Ity_I64, define_ir_word((Addr)&define.result)));
 }
 
 static IRExpr *load_at(struct marking *m, IRExpr *address, IRExpr *mark, Int size)
 {
+	m->loading = define_ir_site(m, size);
 	return ask(m, "define_load", (void *)define_load,
-		   mkIRExprVec_3(address, mark, word((Addr)site_here(m, size))));
+		   mkIRExprVec_3(address, mark, define_ir_word((Addr)m->loading)));
 }
 
 static IRExpr *as_word(struct marking *m, IRExpr *data)
@@ -226,15 +228,15 @@ static IRExpr *as_word(struct marking *m, IRExpr *data)
 	case Ity_I64:
 		return data;
 	case Ity_I32:
-		return fresh(m, Ity_I64, IRExpr_Unop(Iop_32Uto64, data));
+		return define_ir_fresh(m, Ity_I64, IRExpr_Unop(Iop_32Uto64, data));
 	case Ity_I16:
-		return fresh(m, Ity_I64, IRExpr_Unop(Iop_16Uto64, data));
+		return define_ir_fresh(m, Ity_I64, IRExpr_Unop(Iop_16Uto64, data));
 	case Ity_I8:
-		return fresh(m, Ity_I64, IRExpr_Unop(Iop_8Uto64, data));
+		return define_ir_fresh(m, Ity_I64, IRExpr_Unop(Iop_8Uto64, data));
 	case Ity_F64:
-		return fresh(m, Ity_I64, IRExpr_Unop(Iop_ReinterpF64asI64, data));
+		return define_ir_fresh(m, Ity_I64, IRExpr_Unop(Iop_ReinterpF64asI64, data));
 	default:
-		return word(0);
+		return define_ir_word(0);
 	}
 }
 
@@ -245,9 +247,12 @@ static Int size_of(const struct marking *m, const IRExpr *data)
 
 static IRExpr *store_at(struct marking *m, IRExpr *address, IRExpr *mark, IRExpr *data)
 {
+	IRExpr *whole = define_ir_whole(m, data) ? define_ir_whole(m, data) : define_ir_alone(m, data);
+
 	return ask(m, "define_store", (void *)define_store,
-		   mkIRExprVec_5(address, mark, mark_of(m, data), word((Addr)site_here(m, size_of(m, data))),
-				 as_word(m, data)));
+		   mkIRExprVec_6(address, mark, define_ir_mark_of(m, data),
+				 define_ir_word((Addr)define_ir_site(m, size_of(m, data))), as_word(m, data),
+				 whole));
 }
 
 static void assignment(struct marking *m, IRStmt *st)
@@ -257,12 +262,14 @@ static void assignment(struct marking *m, IRStmt *st)
 	if (data->tag != Iex_Load) {
 		m->marks[st->Ist.WrTmp.tmp] = expression_mark(m, data);
 		addStmtToIRSB(m->out, st);
+		define_ir_note_whole(m, st->Ist.WrTmp.tmp, data);
 		return;
 	}
-	IRExpr *address = load_at(m, data->Iex.Load.addr, mark_of(m, data->Iex.Load.addr),
+	IRExpr *address = load_at(m, data->Iex.Load.addr, define_ir_mark_of(m, data->Iex.Load.addr),
 				  sizeofIRType(data->Iex.Load.ty));
 
 	m->marks[st->Ist.WrTmp.tmp] = result_mark(m);
+	m->loaded = st->Ist.WrTmp.tmp;
 	addStmtToIRSB(m->out, IRStmt_WrTmp(st->Ist.WrTmp.tmp,
 					   IRExpr_Load(data->Iex.Load.end, data->Iex.Load.ty, address)));
 }
@@ -270,7 +277,7 @@ static void assignment(struct marking *m, IRStmt *st)
 /* Guarded accesses: the helper is asked in any case with an address that is fine then. */
 static IRExpr *guarded(struct marking *m, IRExpr *guard, IRExpr *address)
 {
-	return fresh(m, Ity_I64, IRExpr_ITE(guard, address, word((Addr)define.nowhere)));
+	return define_ir_fresh(m, Ity_I64, IRExpr_ITE(guard, address, define_ir_word((Addr)define.nowhere)));
 }
 
 static void guarded_load(struct marking *m, IRLoadG *load)
@@ -278,26 +285,27 @@ static void guarded_load(struct marking *m, IRLoadG *load)
 	IRType from, to;
 
 	typeOfIRLoadGOp(load->cvt, &to, &from);
-	IRExpr *address =
-		load_at(m, guarded(m, load->guard, load->addr), mark_of(m, load->addr), sizeofIRType(from));
+	IRExpr *address = load_at(m, guarded(m, load->guard, load->addr), define_ir_mark_of(m, load->addr),
+				  sizeofIRType(from));
 
-	m->marks[load->dst] = merged(m, result_mark(m), mark_of(m, load->guard));
+	m->marks[load->dst] = merged(m, result_mark(m), define_ir_mark_of(m, load->guard));
 	addStmtToIRSB(m->out, IRStmt_LoadG(load->end, load->cvt, load->dst, address, load->alt, load->guard));
 }
 
 static void compare_and_swap(struct marking *m, IRCAS *cas)
 {
 	Int size = size_of(m, cas->dataLo) * (cas->dataHi ? 2 : 1);
-	IRExpr *address = load_at(m, cas->addr, mark_of(m, cas->addr), size);
+	IRExpr *address = load_at(m, cas->addr, define_ir_mark_of(m, cas->addr), size);
 
 	m->marks[cas->oldLo] = result_mark(m);
 	if (cas->oldHi != IRTemp_INVALID)
 		m->marks[cas->oldHi] = m->marks[cas->oldLo];
-	IRExpr *mark = merged(m, mark_of(m, cas->dataLo), mark_of(m, cas->expdLo));
+	IRExpr *mark = merged(m, define_ir_mark_of(m, cas->dataLo), define_ir_mark_of(m, cas->expdLo));
 
 	address = ask(m, "define_store", (void *)define_store,
-		      mkIRExprVec_5(address, mark_of(m, cas->addr), mark, word((Addr)site_here(m, size)),
-				    as_word(m, cas->dataLo)));
+		      mkIRExprVec_6(address, define_ir_mark_of(m, cas->addr), mark,
+				    define_ir_word((Addr)define_ir_site(m, size)), as_word(m, cas->dataLo),
+				    define_ir_alone(m, cas->dataLo)));
 	addStmtToIRSB(m->out, IRStmt_CAS(mkIRCAS(cas->oldHi, cas->oldLo, cas->end, address, cas->expdHi,
 						 cas->expdLo, cas->dataHi, cas->dataLo)));
 }
@@ -308,14 +316,18 @@ static void helper_call(struct marking *m, IRDirty *dirty)
 	IRExpr *first = dirty->args[0];
 
 	if (dirty->mFx == Ifx_None && first)
-		addStmtToIRSB(m->out, IRStmt_Store(Iend_LE, word((Addr)&define.hooked), mark_of(m, first)));
-	if (dirty->mFx == Ifx_None && first && first->tag == Iex_RdTmp && !is_none(mark_of(m, first)) &&
+		addStmtToIRSB(m->out, IRStmt_Store(Iend_LE, define_ir_word((Addr)&define.hooked),
+						   define_ir_mark_of(m, first)));
+	if (dirty->mFx == Ifx_None && first && first->tag == Iex_RdTmp &&
+	    !define_ir_is_none(define_ir_mark_of(m, first)) &&
 	    typeOfIRExpr(m->out->tyenv, first) == Ity_I64) {
-		IRExpr *cut = fresh(m, Ity_I64,
-				    IRExpr_Binop(Iop_Shr64, mark_of(m, first), IRExpr_Const(IRConst_U8(63))));
-		IRExpr *gone = fresh(m, Ity_I1, IRExpr_Binop(Iop_CmpNE64, cut, word(0)));
+		IRExpr *cut = define_ir_fresh(
+			m, Ity_I64,
+			IRExpr_Binop(Iop_Shr64, define_ir_mark_of(m, first), IRExpr_Const(IRConst_U8(63))));
+		IRExpr *gone = define_ir_fresh(m, Ity_I1, IRExpr_Binop(Iop_CmpNE64, cut, define_ir_word(0)));
 
-		dirty->args[0] = fresh(m, Ity_I64, IRExpr_ITE(gone, word((Addr)define.nowhere), first));
+		dirty->args[0] = define_ir_fresh(
+			m, Ity_I64, IRExpr_ITE(gone, define_ir_word((Addr)define.nowhere), first));
 	}
 	addStmtToIRSB(m->out, IRStmt_Dirty(dirty));
 }
@@ -329,48 +341,62 @@ static Addr constant_of(const IRExpr *e)
 
 static void branch(struct marking *m, IRStmt *st, bool last)
 {
-	IRExpr *mark = mark_of(m, st->Ist.Exit.guard);
+	IRExpr *mark = define_ir_mark_of(m, st->Ist.Exit.guard);
 
-	if (is_none(mark) || st->Ist.Exit.jk != Ijk_Boring) {
+	if (define_ir_is_none(mark) || st->Ist.Exit.jk != Ijk_Boring) {
 		addStmtToIRSB(m->out, st);
 		return;
 	}
-	struct value_site *site = site_here(m, 0);
+	struct value_site *site = define_ir_site(m, 0);
 
 	site->target = st->Ist.Exit.dst->Ico.U64;
 	site->beside = last ? constant_of(m->in->next) : m->pc + m->length;
-	IRExpr *guard = fresh(m, Ity_I64, IRExpr_Unop(Iop_1Uto64, st->Ist.Exit.guard));
+	IRExpr *guard = define_ir_fresh(m, Ity_I64, IRExpr_Unop(Iop_1Uto64, st->Ist.Exit.guard));
 	IRExpr *goes = ask(m, "suppress_branch", (void *)suppress_branch,
-			   mkIRExprVec_3(guard, mark, word((Addr)site)));
-	IRExpr *taken = fresh(m, Ity_I1, IRExpr_Binop(Iop_CmpNE64, goes, word(0)));
+			   mkIRExprVec_3(guard, mark, define_ir_word((Addr)site)));
+	IRExpr *taken = define_ir_fresh(m, Ity_I1, IRExpr_Binop(Iop_CmpNE64, goes, define_ir_word(0)));
 
 	addStmtToIRSB(m->out, IRStmt_Exit(taken, st->Ist.Exit.jk, st->Ist.Exit.dst, st->Ist.Exit.offsIP));
 }
 
+/* What all of them are marked with; each of them is kept, too. */
 static IRExpr *argument_marks(struct marking *m)
 {
-	IRExpr *a = register_mark(m, offsetof(VexGuestAMD64State, guest_RDI), Ity_I64);
-	IRExpr *b = register_mark(m, offsetof(VexGuestAMD64State, guest_RSI), Ity_I64);
-	IRExpr *c = register_mark(m, offsetof(VexGuestAMD64State, guest_RDX), Ity_I64);
+	static const Int passed[PASSED] = { offsetof(VexGuestAMD64State, guest_RDI),
+					    offsetof(VexGuestAMD64State, guest_RSI),
+					    offsetof(VexGuestAMD64State, guest_RDX) };
+	IRExpr *all = define_ir_word(0);
 
-	a = fresh(m, Ity_I64, IRExpr_Binop(Iop_Or64, a, b));
-	return fresh(m, Ity_I64, IRExpr_Binop(Iop_Or64, a, c));
+	for (UInt i = 0; i < PASSED; i++) {
+		IRExpr *mark = register_mark(m, passed[i], Ity_I64);
+		IRExpr *value = define_ir_fresh(m, Ity_I64, IRExpr_Get(passed[i], Ity_I64));
+
+		addStmtToIRSB(m->out,
+			      IRStmt_Store(Iend_LE, define_ir_word((Addr)&define.passed.marks[i]), mark));
+		addStmtToIRSB(m->out,
+			      IRStmt_Store(Iend_LE, define_ir_word((Addr)&define.passed.values[i]), value));
+		all = define_ir_fresh(m, Ity_I64, IRExpr_Binop(Iop_Or64, all, mark));
+	}
+	return all;
 }
 
 static void call_end(struct marking *m, IRExpr *sp, IRExpr *target)
 {
 	Int rax = place_of(m, offsetof(VexGuestAMD64State, guest_RAX));
 	IRExpr *next = ask(m, "suppress_call", (void *)suppress_call,
-			   mkIRExprVec_5(target, mark_of(m, target), argument_marks(m),
-					 word((Addr)site_here(m, 8)), sp));
-	IRExpr *skipped = fresh(m, Ity_I1, IRExpr_Binop(Iop_CmpEQ64, next, word(m->pc + m->length)));
-	IRExpr *popped = fresh(m, Ity_I64, IRExpr_Binop(Iop_Add64, sp, word(8)));
-	IRExpr *old = fresh(m, Ity_I64, IRExpr_Get(rax, Ity_I64));
+			   mkIRExprVec_5(target, define_ir_mark_of(m, target), argument_marks(m),
+					 define_ir_word((Addr)define_ir_site(m, 8)), sp));
+	IRExpr *skipped = define_ir_fresh(m, Ity_I1,
+					  IRExpr_Binop(Iop_CmpEQ64, next, define_ir_word(m->pc + m->length)));
+	IRExpr *popped = define_ir_fresh(m, Ity_I64, IRExpr_Binop(Iop_Add64, sp, define_ir_word(8)));
+	IRExpr *old = define_ir_fresh(m, Ity_I64, IRExpr_Get(rax, Ity_I64));
 
-	addStmtToIRSB(m->out,
-		      IRStmt_Put(m->layout->offset_SP, fresh(m, Ity_I64, IRExpr_ITE(skipped, popped, sp))));
-	addStmtToIRSB(m->out,
-		      IRStmt_Put(rax, fresh(m, Ity_I64, IRExpr_ITE(skipped, word(MARK_SUPPRESSED), old))));
+	addStmtToIRSB(m->out, IRStmt_Put(m->layout->offset_SP,
+					 define_ir_fresh(m, Ity_I64, IRExpr_ITE(skipped, popped, sp))));
+	addStmtToIRSB(
+		m->out,
+		IRStmt_Put(rax, define_ir_fresh(m, Ity_I64,
+						IRExpr_ITE(skipped, define_ir_word(MARK_SUPPRESSED), old))));
 	m->out->next = next;
 }
 
@@ -385,9 +411,10 @@ static void return_end(struct marking *m, IRExpr *sp, IRExpr *target)
 	};
 
 	m->out->next = ask(m, "suppress_return", (void *)suppress_return,
-			   mkIRExprVec_4(target, mark_of(m, target), word((Addr)site_here(m, 8)), sp));
+			   mkIRExprVec_4(target, define_ir_mark_of(m, target),
+					 define_ir_word((Addr)define_ir_site(m, 8)), sp));
 	for (size_t i = 0; i < sizeof dead / sizeof *dead; i++)
-		addStmtToIRSB(m->out, IRStmt_Put(place_of(m, dead[i]), word(0)));
+		addStmtToIRSB(m->out, IRStmt_Put(place_of(m, dead[i]), define_ir_word(0)));
 }
 
 static void block_end(struct marking *m)
@@ -395,7 +422,7 @@ static void block_end(struct marking *m)
 	IRExpr *target = m->in->next;
 
 	if (m->in->jumpkind == Ijk_Call || m->in->jumpkind == Ijk_Ret) {
-		IRExpr *sp = fresh(m, Ity_I64, IRExpr_Get(m->layout->offset_SP, Ity_I64));
+		IRExpr *sp = define_ir_fresh(m, Ity_I64, IRExpr_Get(m->layout->offset_SP, Ity_I64));
 
 		if (m->in->jumpkind == Ijk_Call)
 			call_end(m, sp, target);
@@ -403,7 +430,8 @@ static void block_end(struct marking *m)
 			return_end(m, sp, target);
 	} else if (m->in->jumpkind == Ijk_Boring && target->tag == Iex_RdTmp) {
 		m->out->next = ask(m, "suppress_jump", (void *)suppress_jump,
-				   mkIRExprVec_3(target, mark_of(m, target), word((Addr)site_here(m, 8))));
+				   mkIRExprVec_3(target, define_ir_mark_of(m, target),
+						 define_ir_word((Addr)define_ir_site(m, 8))));
 	}
 }
 
@@ -411,7 +439,7 @@ static void evaluation(struct marking *m)
 {
 	IRDirty *dirty =
 		unsafeIRDirty_0_N(1, "define_evaluate", VG_(fnptr_to_fnentry)((void *)define_evaluate),
-				  mkIRExprVec_1(word((Addr)site_here(m, 8))));
+				  mkIRExprVec_1(define_ir_word((Addr)define_ir_site(m, 8))));
 
 	addStmtToIRSB(m->out, IRStmt_Dirty(dirty));
 }
@@ -434,16 +462,16 @@ static void statement(struct marking *m, IRStmt *st, bool last)
 		addStmtToIRSB(m->out, st);
 		break;
 	case Ist_Store:
-		addStmtToIRSB(m->out,
-			      IRStmt_Store(st->Ist.Store.end,
-					   store_at(m, st->Ist.Store.addr, mark_of(m, st->Ist.Store.addr),
-						    st->Ist.Store.data),
-					   st->Ist.Store.data));
+		addStmtToIRSB(m->out, IRStmt_Store(st->Ist.Store.end,
+						   store_at(m, st->Ist.Store.addr,
+							    define_ir_mark_of(m, st->Ist.Store.addr),
+							    st->Ist.Store.data),
+						   st->Ist.Store.data));
 		break;
 	case Ist_StoreG: {
 		IRStoreG *store = st->Ist.StoreG.details;
-		IRExpr *address = store_at(m, guarded(m, store->guard, store->addr), mark_of(m, store->addr),
-					   store->data);
+		IRExpr *address = store_at(m, guarded(m, store->guard, store->addr),
+					   define_ir_mark_of(m, store->addr), store->data);
 
 		addStmtToIRSB(m->out, IRStmt_StoreG(store->end, address, store->data, store->guard));
 		break;
@@ -479,9 +507,12 @@ static bool is_own(const IRStmt *st)
 
 IRSB *define_instrument(IRSB *in, const VexGuestLayout *layout)
 {
-	struct marking m = { .in = in, .out = deepCopyIRSBExceptStmts(in), .layout = layout };
+	struct marking m = {
+		.loaded = IRTemp_INVALID, .in = in, .out = deepCopyIRSBExceptStmts(in), .layout = layout
+	};
 
 	m.marks = VG_(calloc)("define.marks", (SizeT)in->tyenv->types_used + 1, sizeof(IRExpr *));
+	m.whole = VG_(calloc)("define.marks", (SizeT)in->tyenv->types_used + 1, sizeof(IRExpr *));
 	for (Int i = 0; i < in->stmts_used; i++)
 		if (is_own(in->stmts[i]))
 			addStmtToIRSB(m.out, in->stmts[i]);
@@ -489,5 +520,6 @@ IRSB *define_instrument(IRSB *in, const VexGuestLayout *layout)
 			statement(&m, in->stmts[i], i + 1 == in->stmts_used);
 	block_end(&m);
 	VG_(free)(m.marks);
+	VG_(free)(m.whole);
 	return m.out;
 }

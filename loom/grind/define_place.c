@@ -36,6 +36,11 @@ struct isolate_place define_place(Addr pc, Addr call)
 				       .own = own };
 }
 
+struct isolate_place define_calling_place(Addr call)
+{
+	return call && code_kind(call) == CODE_PROGRAM ? define_place(call, 0) : (struct isolate_place){ 0 };
+}
+
 Addr define_own_call(void)
 {
 	const struct value_thread *thread = define_thread();

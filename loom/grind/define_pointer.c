@@ -97,8 +97,12 @@ void define_tell_pointers(struct isolate_failure *failure, uint64_t used, Addr a
 
 	if (!freed || freed->definer != DEFINED_FREED)
 		return;
-	if (base)
-		failure->kept = read_kept(base, freed);
+	if (base) {
+		struct isolate_use use = { .nhops = 1 };
+
+		use.hops[0] = failure->kept = read_kept(base, freed);
+		define_tell_renewed(failure, &use);
+	}
 	if (freed->where)
 		define_follow(&freed_by, MARK_FIRST(freed->where));
 	failure->freed_by = read_outside(&freed_by);

@@ -120,6 +120,24 @@ static void expand(struct search *search, const struct pending *at)
 	push_mark(search, load->mark, at->distance + 1, control ? READ_CONTROL : READ_ADDRESS);
 }
 
+#define CUTS_TOLD 2u
+/* The nearest stores of values that had lost bits, among those that the failure was made of. */
+static void tell_cuts(struct isolate_failure *failure, const struct search *search)
+{
+	uint32_t told = 0;
+
+	for (uint32_t distance = 0; distance <= DISTANT && told < CUTS_TOLD; distance++)
+		for (uint32_t i = 0; i < search->n && told < CUTS_TOLD; i++) {
+			const struct pending *at = &search->pending[i];
+			const struct load *load = define_load_numbered(at->number);
+
+			if (at->distance == distance && at->dependence <= READ_ADDRESS && load)
+				told += define_tell_read_cut(failure, load, false) ||
+					(at->dependence == READ_ADDRESS &&
+					 define_tell_turned_index(failure, load));
+		}
+}
+
 static void expand_all(struct search *search)
 {
 	struct pending *at;
@@ -221,6 +239,7 @@ void define_list_reads(struct isolate_failure *failure, uint64_t mark)
 					 failure->uses[0].hops[0].definition.when),
 			  DECIDED, READ_CONTROL);
 	expand_all(search);
+	tell_cuts(failure, search);
 	search->room = PENDING;
 	for (uint32_t i = 0; i < BRANCHES; i++) {
 		const struct value_branch *branch = branch_before(thread, before, BRANCH_DEPTHS);

@@ -5,7 +5,6 @@
 #include "loom/grind/define.h"
 #include "loom/grind/tool.h"
 
-#define REDZONE 16 /* bytes on either side of a block */
 #define UNSET 0xa5 /* what memory holds that the program has not written, in runs that follow values */
 
 static void *allocate(SizeT size, SizeT alignment, bool zero, const char *what)
@@ -25,10 +24,10 @@ static void *allocate(SizeT size, SizeT alignment, bool zero, const char *what)
 	/* Also of a process that nobody observes: realloc has to know how much there is. */
 	heap_born((Addr)block, size, what);
 	if (grind.observed) {
-		shadow_forget((Addr)block - REDZONE, size + 2 * REDZONE);
+		shadow_forget((Addr)block - HEAP_BESIDE, size + 2 * HEAP_BESIDE);
 		if (grind.faults) {
-			shadow_bury((Addr)block - REDZONE, REDZONE);
-			shadow_bury((Addr)block + size, REDZONE);
+			shadow_bury((Addr)block - HEAP_BESIDE, HEAP_BESIDE);
+			shadow_bury((Addr)block + size, HEAP_BESIDE);
 		}
 	}
 	return block;
@@ -63,6 +62,14 @@ static void quarantine(void *block)
 	kept[next_kept].size = size;
 	kept_bytes += size;
 	next_kept = (next_kept + 1) % KEPT_MOST;
+}
+
+bool heap_is_kept(Addr address)
+{
+	for (uint32_t i = 0; i < KEPT_MOST; i++)
+		if (kept[i].block && address - (Addr)kept[i].block < kept[i].size)
+			return true;
+	return false;
 }
 
 static void release(void *block, const char *what)
@@ -164,5 +171,5 @@ void heap_start(void)
 	VG_(needs_malloc_replacement)
 	(heap_malloc, heap_new, heap_new_aligned, heap_new, heap_new_aligned, heap_memalign, heap_calloc,
 	 heap_free, heap_delete, heap_delete_aligned, heap_delete, heap_delete_aligned, heap_realloc, usable,
-	 REDZONE);
+	 HEAP_BESIDE);
 }

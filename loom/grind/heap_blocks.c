@@ -39,6 +39,7 @@ void heap_born(Addr start, SizeT size, const char *what)
 					   .size = size,
 					   .site = site_of_call(SITE_ALLOCATION, what),
 					   .call = define.on ? define_call() : 0,
+					   .size_mark = define_size_mark(size),
 					   .thread = grind.thread ? grind.thread->number : 0 };
 	if (grind.traced && node->block.site) {
 		site_used(node->block.site);
@@ -74,7 +75,8 @@ static const struct heap_block *block_near(Addr address)
 		for (struct node *node = buckets[i]; node; node = node->next) {
 			const struct heap_block *block = &node->block;
 
-			if (address + 16 >= block->start && address < block->start + block->size + 16 &&
+			if (address + HEAP_BESIDE >= block->start &&
+			    address < block->start + block->size + HEAP_BESIDE &&
 			    (!best || address - block->start < block->size))
 				best = block;
 		}
@@ -88,11 +90,28 @@ Addr heap_made_by(Addr address)
 	return block ? block->call : 0;
 }
 
+uint64_t heap_size_mark(Addr address)
+{
+	const struct heap_block *block = block_near(address);
+
+	return block ? block->size_mark : 0;
+}
+
 bool heap_holds(Addr address)
 {
 	const struct heap_block *block = block_near(address);
 
 	return block && address - block->start < block->size;
+}
+
+void heap_bounds(Addr address, Addr *low, Addr *high)
+{
+	const struct heap_block *block = block_near(address);
+
+	if (!block || address - block->start >= block->size)
+		return;
+	*low = *low < block->start ? block->start : *low;
+	*high = *high > block->start + block->size ? block->start + block->size : *high;
 }
 
 static void say_fault(HChar *text, Addr address, SizeT size, bool write)

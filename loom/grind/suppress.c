@@ -125,6 +125,10 @@ Addr suppress_call(Addr target, uint64_t target_mark, uint64_t arguments, const 
 		define.area->calls++;
 		return site->after;
 	}
+	if (site->kind == CODE_PROGRAM && code_kind(target) != CODE_PROGRAM) {
+		thread->called.back = site->after;
+		thread->called.passed = define.passed;
+	}
 	push(thread, site->after, sp, target_mark);
 	return target;
 }

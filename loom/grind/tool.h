@@ -42,6 +42,12 @@
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /* ---- threads.c ---- */
+#define LIBRARY_ACCESSES 32u /* the last ones of a thread: more than a function of libc makes at a time */
+struct library_access {
+	Addr address, call;
+	uint64_t order;
+};
+
 struct thread {
 	uint32_t number; /* run-wide */
 	uint32_t index;  /* in its process */
@@ -73,6 +79,8 @@ struct thread {
 	struct agent *agent;
 	struct recent_pairs *met, *taken; /* couples.c */
 	bool has_couples;                 /* it looks for no more */
+	struct library_access last[LIBRARY_ACCESSES];
+	uint32_t nlast;
 };
 bool thread_has_stack_at(const struct thread *thread, Addr address);
 void threads_prepare(void); /* before options are read */
@@ -252,7 +260,9 @@ void lock_leave(struct thread *next); /* likewise, of a thread that ends */
 void lock_set_free(void);             /* the run is controlled no more */
 
 /* ---- heap.c ---- */
+#define HEAP_BESIDE 16 /* bytes on either side of a block, that nobody may touch */
 void heap_start(void);
+bool heap_is_kept(Addr address); /* is it in a block that was freed and not given out again? */
 
 /* ---- heap_blocks.c ---- */
 struct heap_block {
@@ -261,14 +271,18 @@ struct heap_block {
 	bool freed;
 	uint32_t site, thread; /* that allocated it, or freed it */
 	Addr call;             /* that allocated it, in runs that follow values */
+	uint64_t size_mark;    /* of what said how large it is, likewise */
 };
 void heap_born(Addr start, SizeT size, const char *what);
 bool heap_dies(Addr start, const char *what); /* false: it was not a living block */
 SizeT heap_size(Addr start);                  /* of a living block, else 0 */
 SizeT heap_size_of_freed(Addr start);
 bool heap_lives(Addr start);
-Addr heap_made_by(Addr address); /* the call that allocated the block there, or beside; 0: none */
-bool heap_holds(Addr address);   /* is it in a block, living or freed? */
+Addr heap_made_by(Addr address);       /* the call that allocated the block there, or beside; 0: none */
+uint64_t heap_size_mark(Addr address); /* of the block there, or beside */
+bool heap_holds(Addr address);         /* is it in a block, living or freed? */
+/* Of an address in a block: brings the two bounds, which are around it, into the block. */
+void heap_bounds(Addr address, Addr *low, Addr *high);
 /* An access to what is no memory of the program: in a controlled run it ends with a sentence. */
 void heap_fault(Addr address, SizeT size, bool write);
 
