@@ -11,8 +11,8 @@
 #include "diagnose/retell.h"
 #include "model/symbols.h"
 
-/* The program's own file. */
-static const char *program_of(const struct observations *run, uint32_t site)
+/* The program or the library that has the site. */
+static const char *file_of(const struct observations *run, uint32_t site)
 {
 	for (size_t i = 0; i < run->nunits; i++)
 		if (site >= run->units[i].first && site - run->units[i].first < run->units[i].nsites)
@@ -54,14 +54,16 @@ static bool take_call(const struct unit *unit, struct finding_access *access)
 static void take_caller(const struct observations *run, size_t told, struct symbols *symbols,
 			struct finding_access *access)
 {
-	const char *path = program_of(run, run->events[access->event - 1].site);
+	const char *own = file_of(run, run->events[access->event - 1].site);
 	const struct told_access *place = &run->told[told];
+	const char *path = place->at_path ? place->at_path : own;
+	const char *caller_path = place->caller_path ? place->caller_path : own;
 
-	if (!path || access->caller.line)
+	if (!path || !caller_path || access->caller.line)
 		return;
 	struct unit here = unit_behind(symbols, path, place->at, 0);
 	struct unit around = unit_behind(symbols, path, place->at, PLACE_AROUND);
-	struct unit caller = unit_behind(symbols, path, place->caller, 0);
+	struct unit caller = unit_behind(symbols, caller_path, place->caller, 0);
 
 	/* Where the compiler lost the line, what it inlined there has no name any more. */
 	if (is_named(&here, access->function) && !take_call(&around, access))

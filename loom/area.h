@@ -235,9 +235,11 @@ struct area_place {
 
 #define AREA_MACHINE_COUNTS 8u /* MACHINE_COUNTS of model/run.h */
 
-/* Addresses in the program's file behind an access and behind the call of the function that made it; 0 = not known. */
+/* Addresses in their files behind an access and behind the call of the function that made it; 0 = not known. */
 struct area_caller {
 	uint32_t at, caller;
+	uint32_t at_path,
+		caller_path; /* offsets of the files' paths in area_process.paths, + 1; 0 = the site's file */
 };
 
 struct area_process {

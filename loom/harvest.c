@@ -237,9 +237,6 @@ static struct error *take_process(struct harvest *h, uint64_t base, bool first)
 	for (size_t i = 1; i < AREA_SLOTS; i++)
 		harvest_add(&h->accesses, p->slot_order[i]);
 
-	for (size_t i = 0; first && i < h->ntold; i++)
-		*VEC_PUSH(&h->told) = (struct told_access){ p->callers[i].at, p->callers[i].caller };
-
 	TRY(harvest_take_sites(h, p, base));
 	expect(&h->pair_at, p->npairs);
 	expect(&h->predecessor_at, p->npredecessors);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "model/symbols.h"
 
 /* The text at an offset of the paths, NULL when it does not end where it should. */
@@ -179,6 +180,26 @@ bool harvest_site_of(struct harvest *h, uint32_t number, uint32_t *common)
 	return true;
 }
 
+static char *told_path(const struct harvest *h, uint32_t path)
+{
+	const char *text = path ? text_at(h, path - 1) : NULL;
+
+	return text ? memory_string(text) : NULL;
+}
+
+/* Of the first process, as its events. */
+static void take_told(struct harvest *h, const struct area_process *p)
+{
+	for (uint32_t i = (uint32_t)h->told.n; i < h->ntold; i++) {
+		const struct area_caller *from = &p->callers[i];
+
+		*VEC_PUSH(&h->told) = (struct told_access){ .at = from->at,
+							    .caller = from->caller,
+							    .at_path = told_path(h, from->at_path),
+							    .caller_path = told_path(h, from->caller_path) };
+	}
+}
+
 struct error *harvest_take_sites(struct harvest *h, const struct area_process *p, uint64_t base)
 {
 	h->path_bytes = p->path_bytes < AREA_PATH_BYTES ? p->path_bytes : AREA_PATH_BYTES;
@@ -189,5 +210,6 @@ struct error *harvest_take_sites(struct harvest *h, const struct area_process *p
 			 AREA_UNITS, take_unit));
 	TRY(take_places(h, p, base));
 	join_spans(h);
+	take_told(h, p);
 	return NULL;
 }

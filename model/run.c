@@ -16,6 +16,10 @@ void observations_free(struct observations *observations)
 	free(observations->predecessors);
 	free(observations->edges);
 	free(observations->events);
+	for (size_t i = 0; i < observations->ntold; i++) {
+		free(observations->told[i].at_path);
+		free(observations->told[i].caller_path);
+	}
 	free(observations->told);
 	free(observations->blocks);
 	free(observations->calls);

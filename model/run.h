@@ -98,9 +98,10 @@ struct event {
 	bool write;
 };
 
-/* Addresses in the program's file behind an access and behind the call of the function that made it; 0 = not known. */
+/* Addresses in their files behind an access and behind the call of the function that made it; 0 = not known. */
 struct told_access {
 	uint64_t at, caller;
+	char *at_path, *caller_path; /* the files; NULL: that of the access's site */
 };
 
 /* A block that was allocated, or a variable on a stack that began, when `before` events had happened;

@@ -451,9 +451,16 @@ test_json() {
 	expect_value 'f["rank"] == 1 and 0 < f["score"] <= 1 and f["variables"] == ["seats"]' True "JSON"
 	local calls="[(a[\"called\"][\"function\"], a[\"called\"][\"line\"]) for a in f[\"accesses\"]]"
 	expect_value "$calls == [('clerk', $(line seats.c 'take(look())'))] * 3" True "callers of what was inlined"
-	"$UNSNARL-cc" -g -O0 -pthread -o seats0 seats.c
+	"$UNSNARL" cc -g -O0 -pthread -o seats0 seats.c
 	call diagnose --time 8 -j 1 --seed 1 --json -- ./seats0
 	expect_value "$calls == [('clerk', $(line seats.c 'take(look())'))] * 3" True "callers of what was called"
+	sed -n '/^int seats/,/^static void \*clerk/p' seats.c | sed '$d; s/^static //' >library.c
+	sed -i '1i #include <pthread.h>\npthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;' library.c
+	sed '/^static int look/,/^static void \*clerk/{/^static void \*clerk/!d}; s/^int seats.*/extern int seats; int look(void); void take(int);/; /^static pthread_mutex/d' seats.c >visitor.c
+	"$UNSNARL" cc -g -O1 -shared -fPIC -o libseats.so library.c || exit 2
+	"$UNSNARL" cc -g -O1 -pthread -o visitor visitor.c -L. -lseats -Wl,-rpath,"$PWD" || exit 2
+	call diagnose --time 8 -j 1 --seed 1 --json -- ./visitor
+	expect_value "$calls == [('clerk', $(line visitor.c 'take(look())'))] * 3" True "callers of a library's functions"
 	expect_value 'a["replays"] == {"runs": 5, "identical": 5}' True "JSON"
 	expect_value 'a["shortest"]["forced_switches"] <= 2' True "JSON"
 	expect_value 'f["schedule"] == a["failure"]["run"]' True "JSON"

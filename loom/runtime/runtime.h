@@ -129,8 +129,8 @@ HIDDEN void thread_leave_runtime(struct thread *self); /* a jump or cancellation
 /* ---- process/loaded_units.c ---- */
 HIDDEN void units_prepare(void);
 HIDDEN void units_after_fork(void);
-/* Where in the program's file an address of its code or data lies; 0: in none of it, or too far. */
-HIDDEN uint32_t units_program_address(const void *place);
+/* Where in its file an address of code lies, and the offset of the file's path + 1; 0: in none that has hooks. */
+HIDDEN uint32_t units_place(const void *code, uint32_t *path);
 HIDDEN void units_find_program(void); /* before the first unit is there: saves time then */
 HIDDEN void units_forget_memos(uint32_t slot);
 HIDDEN void units_forget_marks(void);

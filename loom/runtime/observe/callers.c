@@ -29,16 +29,17 @@ static void find_caller(struct thread *self, struct area_caller *out)
 	void *frames[FRAMES];
 	unsnarl_self = &unsnarl_nobody; /* what the unwinder does is not the program's doing */
 	int n = backtrace(frames, FRAMES);
-	unsnarl_self = self;
-
 	for (int i = 0; i < n && !out->caller; i++) {
-		uint32_t address = is_own(frames[i]) ? 0 : units_program_address(frames[i]);
-
-		if (address && out->at)
+		uint32_t path, address = is_own(frames[i]) ? 0 : units_place(frames[i], &path);
+		if (address && out->at) {
 			out->caller = address;
-		else if (address)
+			out->caller_path = path;
+		} else if (address) {
 			out->at = address;
+			out->at_path = path;
+		}
 	}
+	unsnarl_self = self;
 }
 
 void callers_tell(struct thread *self)

@@ -113,12 +113,6 @@ static void find_program_image(void)
 	}
 }
 
-uint32_t units_program_address(const void *place)
-{
-	uint64_t address = (uint64_t)place, there = address - program_bias;
-	return address >= program_low && address < program_high && there <= UINT32_MAX ? (uint32_t)there : 0;
-}
-
 void units_prepare(void)
 {
 	unit_tables = runtime_map(0, sizeof *unit_tables * AREA_UNITS);
@@ -141,6 +135,19 @@ static struct image image_of(const void *place)
 	if (image.path == program_path && !program_path[0])
 		units_find_program();
 	return image;
+}
+
+uint32_t units_place(const void *code, uint32_t *path)
+{
+	const struct area_process *process = runtime.process;
+	struct image image = image_of(code);
+	uint64_t bias = image.path == program_path ? program_bias : (uint64_t)image.base;
+	for (uint32_t i = 0; i < process->nunits && i < AREA_UNITS; i++)
+		if (strcmp(process->paths + process->units[i].path, image.path) == 0) {
+			*path = process->units[i].path + 1;
+			return (uint64_t)code - bias <= UINT32_MAX ? (uint32_t)((uint64_t)code - bias) : 0;
+		}
+	return 0;
 }
 
 /* The variables of a newly loaded image: what was mapped there before is gone. */
