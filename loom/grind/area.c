@@ -17,6 +17,7 @@ struct set {
 };
 
 static struct set pairs, predecessors, edges, couples;
+uint64_t *latest_pairs;
 
 static uint64_t place_of(const struct set *set, struct key key)
 {
@@ -116,6 +117,7 @@ bool area_start(void)
 	grind.head = head;
 	if (!claim_process(area_fd))
 		return false;
+	latest_pairs = grind_reserve(AREA_PLACES * sizeof *latest_pairs);
 	grind.schedule = map(area_fd, AREA_SCHEDULE_SIZE, AREA_SCHEDULE_OFFSET);
 	grind.observed = grind.schedule != NULL;
 	return grind.observed;
@@ -176,6 +178,7 @@ uint32_t log_pair(uint32_t kind, uint32_t head_thread, uint64_t head, uint64_t t
 				  (uint64_t)head_thread << 32 | me },
 		    &fresh);
 
+	latest_pairs[WORD_SITE(tail)] = latest_pair(kind, head_thread, WORD_SITE(head));
 	if (!fresh)
 		return *number;
 	uint32_t at = next_entry(&grind.process->npairs, AREA_PAIRS);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * What is known of every location. A granule has a cell (shadow.h) as long as its
- * halves belong to one thread each; when a second one comes it gets parts (parts.c).
- * Both tell exactly what tests/reference.c tells byte by byte; only orders of private
- * bytes are those of the last access to their half. The usual access to private
+ * halves belong to one thread each; when a second one comes it is shared (shared.c)
+ * or gets parts (parts.c). All tell exactly what tests/reference.c tells byte by byte;
+ * only orders of private bytes are those of the last access to their half, and those of
+ * shared bytes of the thread's last access to the granule. The usual access to private
  * memory does not come here: quick.c.
  *
  * An access is a word: its site, and its order in its thread. */
@@ -28,6 +29,7 @@ void shadow_start(void)
 {
 	reserve(CELLS_BASE, (CELL_SIZE / 8ull) << NEAR_BITS);
 	reserve(PARTS_BASE, (CELL_SIZE / 8ull) << NEAR_BITS);
+	reserve(MORE_BASE, (MORE_SIZE / 8ull) << NEAR_BITS);
 	reserve(CONTEXTS_BASE, 2ull << NEAR_BITS);
 	shadow.quick = grind_reserve(AREA_PLACES);
 	shadow.touched = grind_reserve(1ull << (NEAR_BITS - CHUNK_BITS));
@@ -152,8 +154,13 @@ static void granule_access(Addr granule, uint32_t from, uint32_t to, uint64_t wo
 		private_access(cell, granule, from, to, word, write);
 		return;
 	}
-	if (!(cell->tags[0] & TAG_SHARED))
+	if (!(cell->tags[0] & TAG_SHARED) && !(shadow.inside && shared_make(cell, granule)))
 		parts_make(cell, granule);
+	if (cell->tags[0] & TAG_INSIDE) {
+		if (shared_access(cell, granule, from, to, word, write))
+			return;
+		shared_to_parts(cell);
+	}
 	parts_access(cell, granule, from, to, word, write);
 }
 
@@ -191,9 +198,19 @@ static bool granule_passes_over(Addr granule, uint32_t from, uint32_t to, uint64
 {
 	struct cell *cell = cell_at(granule);
 
-	return cell->tags[0] & TAG_SHARED && !((cell->tags[0] | cell->tags[1]) & TAG_DEAD) &&
+	return (cell->tags[0] & (TAG_SHARED | TAG_INSIDE)) == TAG_SHARED &&
+	       !((cell->tags[0] | cell->tags[1]) & TAG_DEAD) &&
 	       (parts_own_access(cell, from, to, word, write) ||
 		(!write && parts_read_again(cell, granule, from, to, word)));
+}
+
+bool shadow_access_inside(Addr address, SizeT size, uint64_t word, bool write)
+{
+	struct cell *cell = cell_at(address);
+	uint32_t from = address & 7;
+
+	return cell->tags[0] & TAG_INSIDE && from + size <= 8 && !(address >> NEAR_BITS) &&
+	       shared_access(cell, address & ~7ull, from, from + (uint32_t)size, word, write);
 }
 
 /* What was passed over before one granule has to be told is told once more, which changes nothing. */
@@ -243,7 +260,7 @@ static void forget_granule(Addr granule, uint32_t from, uint32_t to)
 	if (!cell->tags[0] && !cell->tags[1])
 		return;
 	if (cell->tags[0] & TAG_SHARED) {
-		parts_forget(cell, from, to);
+		(cell->tags[0] & TAG_INSIDE ? shared_forget : parts_forget)(cell, from, to);
 		if (from || to < 8)
 			return;
 	}
