@@ -148,7 +148,9 @@ static void granule_access(Addr granule, uint32_t from, uint32_t to, uint64_t wo
 {
 	struct cell *cell = cell_at(granule);
 
-	shadow.touched[granule >> CHUNK_BITS] = 1;
+	if (UNLIKELY(shadow.touched[granule >> CHUNK_BITS] == NOTED))
+		note_to_cells(granule >> CHUNK_BITS);
+	shadow.touched[granule >> CHUNK_BITS] = TOUCHED;
 	shadow.touched_dead |= ((cell->tags[from / 4] | cell->tags[(to - 1) / 4]) & TAG_DEAD) != 0;
 	if (are_mine(cell, from, to) && WORD_SITE(word) < QUICK_SITES) {
 		private_access(cell, granule, from, to, word, write);
@@ -227,14 +229,31 @@ bool shadow_passes_over(Addr address, SizeT size, uint64_t word, bool write)
 	return true;
 }
 
+/* Does the write cover a chunk that begins there, and can be noted for it? */
+static bool can_be_noted(Addr granule, Addr end, uint64_t word)
+{
+	Addr chunk = granule >> CHUNK_BITS;
+
+	return !(granule & (CHUNK - 1)) && end - granule >= CHUNK && shadow.touched[chunk] == UNTOUCHED &&
+	       !grind.faults && WORD_SITE(word) < QUICK_SITES;
+}
+
 void shadow_access(Addr address, SizeT size, uint64_t word, bool write)
 {
-	Addr end = address + size;
+	Addr end = address + size, granule = address & ~7ull;
 
 	if (is_far(address, end))
 		return;
-	for (Addr granule = address & ~7ull; granule < end; granule += 8)
+	while (granule < end) {
+		if (write && can_be_noted(granule, end, word)) {
+			note_write(granule >> CHUNK_BITS, word);
+			log_predecessor(WORD_SITE(word), 0);
+			granule += CHUNK;
+			continue;
+		}
 		granule_access(granule, start_in(granule, address), end_in(granule, end), word, write);
+		granule += 8;
+	}
 }
 
 /* ---- ends of lives ---- */
@@ -285,12 +304,14 @@ void shadow_forget(Addr address, SizeT size)
 		return;
 	while (address < end) {
 		Addr chunk = address >> CHUNK_BITS, until = (chunk + 1) << CHUNK_BITS;
-		bool whole = !(address & ((1u << CHUNK_BITS) - 1)) && until <= end;
+		bool whole = !(address & (CHUNK - 1)) && until <= end;
 
-		if (shadow.touched[chunk])
+		if (shadow.touched[chunk] == NOTED && !whole)
+			note_to_cells(chunk);
+		if (shadow.touched[chunk] == TOUCHED)
 			forget_granules(address, until < end ? until : end);
 		if (whole)
-			shadow.touched[chunk] = 0;
+			shadow.touched[chunk] = UNTOUCHED;
 		address = until;
 	}
 }
@@ -299,7 +320,7 @@ void shadow_forget(Addr address, SizeT size)
 void shadow_bury(Addr address, SizeT size)
 {
 	for (Addr half = (address + 3) & ~3ull; half + 4 <= address + size; half += 4) {
-		shadow.touched[half >> CHUNK_BITS] = 1;
+		shadow.touched[half >> CHUNK_BITS] = TOUCHED;
 		cell_at(half)->tags[half >> 2 & 1] |= TAG_DEAD;
 	}
 }

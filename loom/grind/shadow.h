@@ -69,6 +69,12 @@ _Static_assert(offsetof(struct shared, tags) == offsetof(struct cell, tags), "li
 #define QUICK_SITES 0xffffu   /* of sites from here on the accesses are kept in parts */
 
 #define CHUNK_BITS 16
+#define CHUNK (1ull << CHUNK_BITS)
+enum touched {
+	UNTOUCHED,
+	TOUCHED, /* something there may have a tag */
+	NOTED,   /* all of it was written at once, and nothing has happened since: see notes.c */
+};
 
 static inline uint32_t tag_of(uint32_t thread)
 {
@@ -96,6 +102,11 @@ static inline uint64_t again_key(uint32_t thread, uint32_t from, uint32_t size, 
 _Static_assert(AREA_PLACES <= 1u << 20, "a key holds a site");
 _Static_assert(sizeof(struct again[2]) <= offsetof(struct cell, tags), "tags are never overwritten");
 
+/* ---- notes.c: chunks that were written as a whole ---- */
+/* Only where nobody has been before. */
+void note_write(Addr chunk, uint64_t word);
+void note_to_cells(Addr chunk);
+
 /* ---- shared.c: granules that several threads have touched, while the cell has room for them ---- */
 bool shared_make(struct cell *cell, Addr granule); /* false: parts must be made of it */
 /* False: there is no room, and nothing has been done. */
@@ -120,7 +131,7 @@ bool order_is_open(const struct thread *thread, uint64_t order);
 extern struct shadow {
 	uint8_t *quick;     /* by site: what it does to private memory teaches nothing, and it is no point */
 	uint32_t quick_end; /* from here on `quick` has not been written to */
-	uint8_t *touched;   /* for each 64 KiB of memory: something there may have a tag */
+	uint8_t *touched;   /* for each chunk of memory, 64 KiB: enum touched */
 	bool touched_dead;  /* an access began in dead memory */
 	bool inside;        /* granules may be struct shared */
 } shadow;

@@ -13,7 +13,8 @@
  *   routines.c    the loops of the program; trail.c: which of them a thread is in
  *   quick.c       what accesses to private memory do, woven into the program
  *   shadow.c      what is known of every location; shared.c, parts.c: of those that several threads have
- *                 touched, parts_cells.c: from one to the other, parts_room.c: where parts lie
+ *                 touched, parts_cells.c: from one to the other, parts_room.c: where parts lie; notes.c: of
+ *                 memory that was written as a whole
  *   threads.c     logical threads, and where each stands
  *   records.c     what the core keeps of each thread
  *   lock.c        Valgrind's big lock, and handing the processor from thread to thread
