@@ -182,7 +182,7 @@ test_reference() {
 		done
 	done
 	# Also without the log, on the ways that are short then.
-	for name in byte_turns freed handover joined members places rows turns; do
+	for name in byte_turns handover joined members places rows turns whole_blocks; do
 		gcc -w -g -O2 -pthread "$SOURCE/tests/serial/$name.c" -o "$name"
 		compare_with_reference "./$name" -ps
 		verdict $? "pairs of $name.c are the same without the log"

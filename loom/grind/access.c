@@ -114,6 +114,10 @@ VG_REGPARM(2) void access_missed(Addr address, UWord what)
 	if (reads_again(address, what) || !grind.observed)
 		return;
 	*grind.thread->order = grind.block_order + ACCESS_COUNT(what);
+	/* One that crosses granules, say. */
+	if (!grind.pointed &&
+	    shadow_access_own(address, ACCESS_SIZE(what), ACCESS_SITE(what), ACCESS_WRITES(what)))
+		return;
 	access_full(address, ACCESS_SIZE(what), ACCESS_SITE(what), ACCESS_WRITES(what));
 }
 
