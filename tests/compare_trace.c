@@ -6,8 +6,9 @@
  * -l: edges between lines; -p: pairs alone, without looking for couples;
  * -a: the program makes no accesses of nothing, so no order may lack an event;
  * -s: the program always does the same, so run it a second time without the log, on
- * the fast path, and hold that against the reference too; -r: there it reads some values so often that
- * reads are passed over, so orders may be earlier ones; -e: print the events.
+ * the fast path, and hold that against the reference too (with -p: pairs alone); -r:
+ * there it reads some values so often that reads are passed over, so orders may be
+ * earlier ones; -e: print the events.
  *
  * Exit status: 0 agreement, 1 disagreement, 77 the run was too large to be compared,
  * 2 anything else. */
@@ -499,9 +500,10 @@ static struct error *compare_runs(const struct settings *settings, int *status)
 	       reference.edges.n, wrong, traced.processes > 1 ? " (children are not compared)" : "");
 	/* While couples are looked for every pair is looked at; without them what is known is passed over. */
 	for (int light = 0; settings->same_again && light < 2; light++) {
-		TRY(trace(settings, OBSERVE_ALL, light, children, &again));
+		TRY(trace(settings, settings->pairs_alone ? OBSERVE_PAIRS : OBSERVE_ALL, light, children,
+			  &again));
 		size_t again_wrong = compare_all(&again, process->events, process->nevents, &reference,
-						 settings->passes_over, false);
+						 settings->passes_over, settings->pairs_alone);
 
 		if (again_wrong)
 			printf("%s: %zu disagreements without the log%s\n", settings->argv[0], again_wrong,

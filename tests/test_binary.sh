@@ -162,6 +162,14 @@ C
 	chmod +x wrapper two
 }
 
+# PROGRAM FLAGS: of compare_trace.
+compare_with_reference() {
+	program=$1 && shift
+	VALGRIND_LIB=$TOOL VALGRIND_LAUNCHER=/usr/bin/valgrind.bin timeout 120 "$COMPARE_TRACE" "$@" \
+		"$TOOL/unsnarl-amd64-linux" --tool=unsnarl -q --log-file=/dev/null \
+		--vex-guest-chase=no --vgdb=no "$program" >out 2>err
+}
+
 # What is observed is what tests/reference.c says of the trace.
 test_reference() {
 	for seed in 3 13 14 27 17; do # 17: contexts of eight events, which have no room for a mark
@@ -169,11 +177,15 @@ test_reference() {
 		python3 "$SOURCE/tests/random_program.py" $kind $seed >random.c
 		gcc -w -g -O$((seed % 3)) -pthread random.c -o random
 		for alone in "" -p; do
-			VALGRIND_LIB=$TOOL VALGRIND_LAUNCHER=/usr/bin/valgrind.bin timeout 120 "$COMPARE_TRACE" -c $((seed % 9)) \
-				$alone "$TOOL/unsnarl-amd64-linux" --tool=unsnarl -q --log-file=/dev/null \
-				--vex-guest-chase=no --vgdb=no ./random >out 2>err
+			compare_with_reference ./random -c $((seed % 9)) $alone
 			verdict $? "random program $seed is observed as the reference observes it${alone:+, pairs alone}"
 		done
+	done
+	# Also without the log, on the ways that are short then.
+	for name in byte_turns handover joined members places rows turns whole_blocks; do
+		gcc -w -g -O2 -pthread "$SOURCE/tests/serial/$name.c" -o "$name"
+		compare_with_reference "./$name" -ps
+		verdict $? "pairs of $name.c are the same without the log"
 	done
 }
 

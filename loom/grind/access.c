@@ -42,7 +42,10 @@ static bool pass_over(Addr address, SizeT size, uint32_t site, bool write)
 {
 	uint64_t order = *grind.thread->order;
 
-	if (!shadow_passes_over(address, size, (uint64_t)site << WORD_ORDER_BITS | order, write))
+	uint64_t word = (uint64_t)site << WORD_ORDER_BITS | order;
+
+	if (!shadow_access_inside(address, size, word, write) &&
+	    !shadow_passes_over(address, size, word, write))
 		return false;
 	if (grind.traced)
 		log_event(address, size, site, write ? AREA_WRITE : AREA_READ, order);
@@ -97,6 +100,17 @@ static void access_full(Addr address, SizeT size, uint32_t site, bool write)
 	access_whole(address, size, site, write, false);
 }
 
+static bool inside_reads_again(struct cell *cell, Addr address, UWord what)
+{
+	uint64_t order = grind.block_order + ACCESS_COUNT(what);
+
+	if (!shared_read_again(cell, address & 7, ACCESS_SIZE(what), ACCESS_SITE(what), order))
+		return false;
+	if (UNLIKELY(grind.traced))
+		log_event(address, ACCESS_SIZE(what), ACCESS_SITE(what), AREA_READ, order);
+	return true;
+}
+
 /* The usual access to shared memory: a read that came before, of another place than the last one. Who reads one place
  * over and over may wait for another thread, and has to give way. */
 static bool reads_again(Addr address, UWord what)
@@ -107,6 +121,8 @@ static bool reads_again(Addr address, UWord what)
 	bool spins = address == last;
 
 	last = address;
+	if ((cell->tags[0] & TAG_INSIDE) && !spins && !(address >> NEAR_BITS) && !ACCESS_WRITES(what))
+		return inside_reads_again(cell, address, what);
 	if (spins || address >> NEAR_BITS || ACCESS_WRITES(what) ||
 	    ((cell->tags[0] | cell->tags[1]) & (TAG_SHARED | TAG_DEAD)) != TAG_SHARED ||
 	    again->key != again_key(grind.thread->number, address & 7, (uint32_t)ACCESS_SIZE(what),
@@ -125,6 +141,10 @@ VG_REGPARM(2) void access_missed(Addr address, UWord what)
 	if (reads_again(address, what) || !grind.observed)
 		return;
 	*grind.thread->order = grind.block_order + ACCESS_COUNT(what);
+	/* One that crosses granules, say. */
+	if (!grind.pointed &&
+	    shadow_access_own(address, ACCESS_SIZE(what), ACCESS_SITE(what), ACCESS_WRITES(what)))
+		return;
 	access_full(address, ACCESS_SIZE(what), ACCESS_SITE(what), ACCESS_WRITES(what));
 }
 

@@ -17,6 +17,13 @@ struct set {
 };
 
 static struct set pairs, predecessors, edges, couples;
+uint64_t *latest_pairs;
+
+/* Of each site what was logged of it last: mostly that comes again. Zeros: nothing. */
+static struct latest {
+	struct key edge;
+	uint64_t before; /* 1 and the predecessor */
+} *latest;
 
 static uint64_t place_of(const struct set *set, struct key key)
 {
@@ -116,6 +123,8 @@ bool area_start(void)
 	grind.head = head;
 	if (!claim_process(area_fd))
 		return false;
+	latest_pairs = grind_reserve(AREA_PLACES * sizeof *latest_pairs);
+	latest = grind_reserve(AREA_PLACES * sizeof *latest);
 	grind.schedule = map(area_fd, AREA_SCHEDULE_SIZE, AREA_SCHEDULE_OFFSET);
 	grind.observed = grind.schedule != NULL;
 	return grind.observed;
@@ -136,6 +145,7 @@ void area_fork_child(void)
 	empty(&predecessors);
 	empty(&edges);
 	empty(&couples);
+	latest = grind_reserve(AREA_PLACES * sizeof *latest);
 	grind.observed = claim_process(area_fd);
 }
 
@@ -176,6 +186,7 @@ uint32_t log_pair(uint32_t kind, uint32_t head_thread, uint64_t head, uint64_t t
 				  (uint64_t)head_thread << 32 | me },
 		    &fresh);
 
+	latest_pairs[WORD_SITE(tail)] = latest_pair(kind, head_thread, WORD_SITE(head));
 	if (!fresh)
 		return *number;
 	uint32_t at = next_entry(&grind.process->npairs, AREA_PAIRS);
@@ -209,8 +220,9 @@ void log_predecessor(uint32_t site, uint32_t before)
 {
 	bool fresh;
 
-	if (!(grind.observes & OBSERVE_PREDECESSORS))
+	if (!(grind.observes & OBSERVE_PREDECESSORS) || latest[site].before == before + 1ull)
 		return;
+	latest[site].before = before + 1ull;
 	put(&predecessors, (struct key){ 1ull << 32 | site, before }, &fresh);
 	if (!fresh)
 		return;
@@ -232,10 +244,13 @@ void log_edge(uint32_t source, uint32_t source_context, uint32_t sink, uint32_t 
 
 	if (!(grind.observes & OBSERVE_EDGES))
 		return;
-	put(&edges,
-	    (struct key){ (uint64_t)source << 32 | sink,
-			  (uint64_t)write << 32 | (uint64_t)source_context << 16 | sink_context },
-	    &fresh);
+	struct key key = { (uint64_t)source << 32 | sink,
+			   (uint64_t)write << 32 | (uint64_t)source_context << 16 | sink_context };
+
+	if (latest[sink].edge.a == key.a && latest[sink].edge.b == key.b)
+		return;
+	latest[sink].edge = key;
+	put(&edges, key, &fresh);
 	if (!fresh)
 		return;
 	uint32_t at = next_entry(&grind.process->nedges, AREA_EDGES);

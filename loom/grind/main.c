@@ -4,6 +4,7 @@
  * before the program's first instruction. */
 #include "loom/grind/control.h"
 #include "loom/grind/define.h"
+#include "loom/grind/shadow.h"
 #include "loom/grind/tool.h"
 
 struct grind grind;
@@ -45,6 +46,8 @@ static void begin_observing(void)
 	grind.traced = grind.head->options.observe & OBSERVE_TRACE;
 	grind.pointed |= grind.traced || grind.head->control.policy != POLICY_FREE;
 	grind.faults = grind.head->control.policy != POLICY_FREE;
+	shadow.inside =
+		!grind.faults && !define.on && !(grind.observes & (OBSERVE_PREDECESSORS | OBSERVE_EDGES));
 	control_start();
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Granules that several threads have touched. Each part of one has the last write,
- * the last read of every thread since, and the last two accesses of different
- * threads: all that tests/reference.c tells byte by byte. */
+ * Granules that several threads have touched, where shared.c has no room. Each part
+ * of one has the last write, the last read of every thread since, and the last two
+ * accesses of different threads: all that tests/reference.c tells byte by byte. */
 #include "loom/grind/control.h"
 #include "loom/grind/parts.h"
 
@@ -32,7 +32,7 @@ static struct reader *reader_of(struct part *part, uint32_t thread)
 	return NULL;
 }
 
-static void add_reader(struct part *part, uint32_t thread, uint64_t word)
+void part_add_reader(struct part *part, uint32_t thread, uint64_t word)
 {
 	uint32_t room = part->room_bits ? 1u << part->room_bits : FEW_READERS;
 
@@ -72,8 +72,10 @@ bool order_is_open(const struct thread *thread, uint64_t order)
 	return thread && !thread->joined && order > thread->closed;
 }
 
-static void found_pair(uint32_t kind, uint32_t head_thread, uint64_t head, uint64_t tail, Addr address)
+void found_pair(uint32_t kind, uint32_t head_thread, uint64_t head, uint64_t tail, Addr address)
 {
+	if (pair_is_known(kind, head_thread, WORD_SITE(head), WORD_SITE(tail)))
+		return;
 	uint32_t number = log_pair(kind, head_thread, head, tail, address);
 	struct thread *other = thread_numbered(head_thread);
 
@@ -83,8 +85,6 @@ static void found_pair(uint32_t kind, uint32_t head_thread, uint64_t head, uint6
 	if (number != UINT32_MAX && other)
 		couples_meet(other, kind, head, tail, address, number);
 }
-
-enum { WRITE_READ = 1, READ_WRITE, WRITE_WRITE }; /* enum pair_kind */
 
 static void part_read(struct part *part, uint32_t me, uint64_t word, uint32_t context, Addr address)
 {
@@ -102,7 +102,7 @@ static void part_read(struct part *part, uint32_t me, uint64_t word, uint32_t co
 	if (reader)
 		reader->word = word;
 	else
-		add_reader(part, me, word);
+		part_add_reader(part, me, word);
 	touched(part, me, site);
 }
 
@@ -229,11 +229,11 @@ static bool part_read_again(struct part *part, const struct part *before, uint64
 	}
 	if (!same && foreign &&
 	    !(before && before->writer == part->writer && WORD_SITE(before->write) == WORD_SITE(part->write)))
-		log_pair(WRITE_READ, part->writer, part->write, word, address);
+		found_pair(WRITE_READ, part->writer, part->write, word, address);
 	if (reader)
 		reader->word = word;
 	else
-		add_reader(part, me, word);
+		part_add_reader(part, me, word);
 	touched(part, me, site);
 	return true;
 }

@@ -75,6 +75,19 @@ static inline void parts_forget_again(struct cell *cell)
 	cell->again[0].key = cell->again[1].key = 0;
 }
 
+/* ---- parts.c ---- */
+enum { WRITE_READ = 1, READ_WRITE, WRITE_WRITE }; /* enum pair_kind */
+void found_pair(uint32_t kind, uint32_t head_thread, uint64_t head, uint64_t tail, Addr address);
+/* Is it the last pair that its tail was the tail of? Then nothing is left to tell, once nobody looks for couples. */
+static inline bool pair_is_known(uint32_t kind, uint32_t head_thread, uint32_t head_site, uint32_t tail_site)
+{
+	uint64_t latest = latest_pairs[tail_site];
+
+	return latest && latest == latest_pair(kind, head_thread, head_site) && grind.thread->has_couples &&
+	       !grind.controlled;
+}
+void part_add_reader(struct part *part, uint32_t thread, uint64_t word);
+
 /* ---- parts_room.c ---- */
 struct parts *parts_take(const struct cell *cell, uint32_t n); /* room for so many */
 void parts_give(struct cell *cell);                            /* those of the cell are over */
@@ -84,6 +97,10 @@ void parts_cut(struct cell *cell, uint32_t at);                /* from here on a
 /* ---- parts_cells.c ---- */
 /* When all that others did was overwritten, nobody has to know of it any more, but for predecessors. */
 bool parts_are_private(struct parts *parts, uint32_t me);
+bool part_goes_on(const struct part *a, const struct part *b); /* bytes of one history are one part */
+void parts_fill(struct cell *cell, const struct part *items, uint32_t n);
+/* Somebody else's memory: when it is a stack, its owner must know that frames there are not its own alone. */
+void note_stack(Addr address, uint32_t owner);
 void parts_to_cell(struct cell *cell, Addr granule, uint32_t me);
 
 #endif

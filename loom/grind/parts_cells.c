@@ -43,16 +43,20 @@ static struct part part_of_byte(const struct cell *cell, Addr granule, uint32_t 
 	return part;
 }
 
-/* Bytes of one history are one part. */
-static bool goes_on(const struct part *a, const struct part *b)
+bool part_goes_on(const struct part *a, const struct part *b)
 {
-	return a->write == b->write && a->write_context == b->write_context && a->writer == b->writer &&
-	       a->last_thread == b->last_thread && a->nreaders == b->nreaders &&
-	       (!a->nreaders || a->few[0].word == b->few[0].word);
+	const struct reader *x = part_readers((struct part *)a), *y = part_readers((struct part *)b);
+
+	if (a->write != b->write || a->write_context != b->write_context || a->writer != b->writer ||
+	    a->last_thread != b->last_thread || a->nreaders != b->nreaders)
+		return false;
+	for (uint32_t i = 0; i < a->nreaders; i++)
+		if (x[i].word != y[i].word || x[i].thread != y[i].thread)
+			return false;
+	return true;
 }
 
-/* Somebody else's memory: when it is a stack, its owner must know that frames there are not its own alone. */
-static void note_stack(Addr address, uint32_t owner)
+void note_stack(Addr address, uint32_t owner)
 {
 	struct thread *thread = thread_numbered(owner);
 
@@ -73,6 +77,14 @@ static bool is_even(const struct cell *cell, Addr granule, uint32_t half)
 	       (!(grind.observes & OBSERVE_EDGES) || are_alike(contexts_at(granule) + 4 * half));
 }
 
+void parts_fill(struct cell *cell, const struct part *items, uint32_t n)
+{
+	cell->parts = parts_take(cell, n);
+	cell->parts->n = (uint16_t)n;
+	for (uint32_t i = 0; i < n; i++)
+		cell->parts->items[i] = items[i];
+}
+
 void parts_make(struct cell *cell, Addr granule)
 {
 	struct part parts[8];
@@ -82,16 +94,13 @@ void parts_make(struct cell *cell, Addr granule)
 		step = at % 4 == 0 && is_even(cell, granule, at / 4) ? 4 : 1;
 		parts[n] = part_of_byte(cell, granule, at);
 		parts[n].to = (uint8_t)(at + step);
-		if (n && goes_on(&parts[n - 1], &parts[n]))
+		if (n && part_goes_on(&parts[n - 1], &parts[n]))
 			parts[n - 1].to = parts[n].to;
 		else
 			n++;
 	}
 	parts_forget_again(cell);
-	cell->parts = parts_take(cell, n);
-	cell->parts->n = (uint16_t)n;
-	for (uint32_t i = 0; i < n; i++)
-		cell->parts->items[i] = parts[i];
+	parts_fill(cell, parts, n);
 	for (uint32_t half = 0; half < 2; half++) {
 		note_stack(granule, tag_thread(cell->tags[half]));
 		cell->tags[half] = TAG_SHARED | (cell->tags[half] & TAG_DEAD);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * What is known of every location. A granule has a cell (shadow.h) as long as its
- * halves belong to one thread each; when a second one comes it gets parts (parts.c).
- * Both tell exactly what tests/reference.c tells byte by byte; only orders of private
- * bytes are those of the last access to their half. The usual access to private
+ * halves belong to one thread each; when a second one comes it is shared (shared.c)
+ * or gets parts (parts.c). All tell exactly what tests/reference.c tells byte by byte;
+ * only orders of private bytes are those of the last access to their half, and those of
+ * shared bytes of the thread's last access to the granule. The usual access to private
  * memory does not come here: quick.c.
  *
  * An access is a word: its site, and its order in its thread. */
@@ -28,6 +29,7 @@ void shadow_start(void)
 {
 	reserve(CELLS_BASE, (CELL_SIZE / 8ull) << NEAR_BITS);
 	reserve(PARTS_BASE, (CELL_SIZE / 8ull) << NEAR_BITS);
+	reserve(MORE_BASE, (MORE_SIZE / 8ull) << NEAR_BITS);
 	reserve(CONTEXTS_BASE, 2ull << NEAR_BITS);
 	shadow.quick = grind_reserve(AREA_PLACES);
 	shadow.touched = grind_reserve(1ull << (NEAR_BITS - CHUNK_BITS));
@@ -146,14 +148,21 @@ static void granule_access(Addr granule, uint32_t from, uint32_t to, uint64_t wo
 {
 	struct cell *cell = cell_at(granule);
 
-	shadow.touched[granule >> CHUNK_BITS] = 1;
+	if (UNLIKELY(shadow.touched[granule >> CHUNK_BITS] == NOTED))
+		note_to_cells(granule >> CHUNK_BITS);
+	shadow.touched[granule >> CHUNK_BITS] = TOUCHED;
 	shadow.touched_dead |= ((cell->tags[from / 4] | cell->tags[(to - 1) / 4]) & TAG_DEAD) != 0;
 	if (are_mine(cell, from, to) && WORD_SITE(word) < QUICK_SITES) {
 		private_access(cell, granule, from, to, word, write);
 		return;
 	}
-	if (!(cell->tags[0] & TAG_SHARED))
+	if (!(cell->tags[0] & TAG_SHARED) && !(shadow.inside && shared_make(cell, granule)))
 		parts_make(cell, granule);
+	if (cell->tags[0] & TAG_INSIDE) {
+		if (shared_access(cell, granule, from, to, word, write))
+			return;
+		shared_to_parts(cell);
+	}
 	parts_access(cell, granule, from, to, word, write);
 }
 
@@ -191,9 +200,19 @@ static bool granule_passes_over(Addr granule, uint32_t from, uint32_t to, uint64
 {
 	struct cell *cell = cell_at(granule);
 
-	return cell->tags[0] & TAG_SHARED && !((cell->tags[0] | cell->tags[1]) & TAG_DEAD) &&
+	return (cell->tags[0] & (TAG_SHARED | TAG_INSIDE)) == TAG_SHARED &&
+	       !((cell->tags[0] | cell->tags[1]) & TAG_DEAD) &&
 	       (parts_own_access(cell, from, to, word, write) ||
 		(!write && parts_read_again(cell, granule, from, to, word)));
+}
+
+bool shadow_access_inside(Addr address, SizeT size, uint64_t word, bool write)
+{
+	struct cell *cell = cell_at(address);
+	uint32_t from = address & 7;
+
+	return cell->tags[0] & TAG_INSIDE && from + size <= 8 && !(address >> NEAR_BITS) &&
+	       shared_access(cell, address & ~7ull, from, from + (uint32_t)size, word, write);
 }
 
 /* What was passed over before one granule has to be told is told once more, which changes nothing. */
@@ -210,14 +229,31 @@ bool shadow_passes_over(Addr address, SizeT size, uint64_t word, bool write)
 	return true;
 }
 
+/* Does the write cover a chunk that begins there, and can be noted for it? */
+static bool can_be_noted(Addr granule, Addr end, uint64_t word)
+{
+	Addr chunk = granule >> CHUNK_BITS;
+
+	return !(granule & (CHUNK - 1)) && end - granule >= CHUNK && shadow.touched[chunk] == UNTOUCHED &&
+	       !grind.faults && WORD_SITE(word) < QUICK_SITES;
+}
+
 void shadow_access(Addr address, SizeT size, uint64_t word, bool write)
 {
-	Addr end = address + size;
+	Addr end = address + size, granule = address & ~7ull;
 
 	if (is_far(address, end))
 		return;
-	for (Addr granule = address & ~7ull; granule < end; granule += 8)
+	while (granule < end) {
+		if (write && can_be_noted(granule, end, word)) {
+			note_write(granule >> CHUNK_BITS, word);
+			log_predecessor(WORD_SITE(word), 0);
+			granule += CHUNK;
+			continue;
+		}
 		granule_access(granule, start_in(granule, address), end_in(granule, end), word, write);
+		granule += 8;
+	}
 }
 
 /* ---- ends of lives ---- */
@@ -243,7 +279,7 @@ static void forget_granule(Addr granule, uint32_t from, uint32_t to)
 	if (!cell->tags[0] && !cell->tags[1])
 		return;
 	if (cell->tags[0] & TAG_SHARED) {
-		parts_forget(cell, from, to);
+		(cell->tags[0] & TAG_INSIDE ? shared_forget : parts_forget)(cell, from, to);
 		if (from || to < 8)
 			return;
 	}
@@ -268,12 +304,14 @@ void shadow_forget(Addr address, SizeT size)
 		return;
 	while (address < end) {
 		Addr chunk = address >> CHUNK_BITS, until = (chunk + 1) << CHUNK_BITS;
-		bool whole = !(address & ((1u << CHUNK_BITS) - 1)) && until <= end;
+		bool whole = !(address & (CHUNK - 1)) && until <= end;
 
-		if (shadow.touched[chunk])
+		if (shadow.touched[chunk] == NOTED && !whole)
+			note_to_cells(chunk);
+		if (shadow.touched[chunk] == TOUCHED)
 			forget_granules(address, until < end ? until : end);
 		if (whole)
-			shadow.touched[chunk] = 0;
+			shadow.touched[chunk] = UNTOUCHED;
 		address = until;
 	}
 }
@@ -282,7 +320,7 @@ void shadow_forget(Addr address, SizeT size)
 void shadow_bury(Addr address, SizeT size)
 {
 	for (Addr half = (address + 3) & ~3ull; half + 4 <= address + size; half += 4) {
-		shadow.touched[half >> CHUNK_BITS] = 1;
+		shadow.touched[half >> CHUNK_BITS] = TOUCHED;
 		cell_at(half)->tags[half >> 2 & 1] |= TAG_DEAD;
 	}
 }

@@ -12,8 +12,9 @@
  *   access.c      what instrumented code calls
  *   routines.c    the loops of the program; trail.c: which of them a thread is in
  *   quick.c       what accesses to private memory do, woven into the program
- *   shadow.c      what is known of every location; parts.c: of those that several threads have touched,
- *                 parts_cells.c: from one to the other, parts_room.c: where parts lie
+ *   shadow.c      what is known of every location; shared.c, parts.c: of those that several threads have
+ *                 touched, parts_cells.c: from one to the other, parts_room.c: where parts lie; notes.c: of
+ *                 memory that was written as a whole
  *   threads.c     logical threads, and where each stands
  *   records.c     what the core keeps of each thread
  *   lock.c        Valgrind's big lock, and handing the processor from thread to thread
@@ -136,6 +137,17 @@ void grind_take_area(void); /* of a run that was forked */
 void area_fork_child(void);
 uint32_t area_text(const char *text); /* offset of a copy among the paths; 0 when there is no room */
 uint32_t log_pair(uint32_t kind, uint32_t head_thread, uint64_t head, uint64_t tail, Addr address);
+/* Of each site the last pair that it was the tail of, 0 where there is none. The child of a fork has no thread in
+ * common with its parent, so it needs no table of its own. */
+extern uint64_t *latest_pairs;
+static inline uint64_t latest_pair(uint32_t kind, uint32_t head_thread, uint32_t head_site)
+{
+	uint32_t me = grind.thread->number;
+
+	if ((head_thread | me) >> 22)
+		return 0;
+	return (uint64_t)kind << 62 | (uint64_t)head_thread << 40 | (uint64_t)me << 18 | head_site;
+}
 void log_predecessor(uint32_t site, uint32_t before);
 void log_edge(uint32_t source, uint32_t source_context, uint32_t sink, uint32_t sink_context, bool write);
 bool log_couple(uint32_t first, uint32_t second, bool crossed, uint32_t span); /* true: it is new */
@@ -235,6 +247,8 @@ void shadow_access(Addr address, SizeT size, uint64_t word, bool write);
 /* An access that teaches nothing, to what several threads have touched; false: it has to be told as any other. Only
  * where no access is a point. */
 bool shadow_passes_over(Addr address, SizeT size, uint64_t word, bool write);
+/* One of a single granule of which all is known inside of its cell; false: it is not. */
+bool shadow_access_inside(Addr address, SizeT size, uint64_t word, bool write);
 /* One by a library to memory that is the running thread's own, when there is nothing to tell; false: it is not. */
 bool shadow_access_own(Addr address, SizeT size, uint32_t site, bool write);
 void shadow_forget(Addr address, SizeT size);
