@@ -101,6 +101,16 @@ static bool add(const struct finder *finder, struct row_loop *loop, const struct
 	return true;
 }
 
+/* Locations with gaps are looked at one by one: that pays only for the sake of rows of the same group without. */
+static bool lies_beside_a_run(const struct finder *finder, const struct row_loop *loop, uint32_t row)
+{
+	for (uint32_t i = 0; i < loop->n; i++)
+		if ((!loop->rows[i].step || loop->rows[i].step == (int64_t)loop->rows[i].extent) &&
+		    may_meet(finder, loop->rows[i].site, loop->rows[row].site))
+			return true;
+	return false;
+}
+
 /* One row for what is read and written at the same bytes, in this order. */
 static void pair_up(const struct finder *finder, struct row_loop *loop, uint32_t later)
 {
@@ -194,6 +204,9 @@ static bool find_rows(const struct finder *finder, struct row_loop *loop, const 
 			give_up(finder, loop, items[i].site);
 	for (uint32_t i = 0; i < loop->n; i++)
 		if (loop->rows[i].step && loop->rows[i].step < (int64_t)loop->rows[i].extent)
+			give_up(finder, loop, loop->rows[i].site);
+	for (uint32_t i = 0; i < loop->n; i++)
+		if (!lies_beside_a_run(finder, loop, i))
 			give_up(finder, loop, loop->rows[i].site);
 	for (uint32_t i = 1; i < loop->n; i++)
 		pair_up(finder, loop, i);

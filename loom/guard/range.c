@@ -8,8 +8,8 @@
 
 #define RANGE_MOST 4096u /* locations: of a very long copy the beginning is guarded */
 
-/* The state that an access of this thread at the site leaves in place of `state`, as its memo says; GUARD_NO_STATE when
- * it does not. */
+/* The state that an access of this thread at the site leaves in place of `state`, where its memo says that a plain
+ * store will do; else GUARD_NO_STATE. */
 static inline uint64_t next_by_memo(uint64_t state, uint64_t site)
 {
 	const struct guard_memo *memo = &unsnarl_guard_memos[site];
@@ -21,7 +21,20 @@ static inline uint64_t next_by_memo(uint64_t state, uint64_t site)
 	return (state ^ memo->own) >> GUARD_SITE_BITS == 0 ? memo->own : GUARD_NO_STATE;
 }
 
-/* So many of the cells, from the first on, are in this state, and come into the next, which is the thread's own. */
+/* The same, where the thread remembers it as a step. The memo has it then. */
+static inline uint64_t next_by_step(uint64_t state, uint64_t site)
+{
+	struct guard_memo *memo = &unsnarl_guard_memos[site < GUARD_MEMOS ? site : 0];
+	const struct guard_step *known = guard_step_of(state, (uint32_t)site);
+
+	if (known->site != site || known->from != state || (known->to ^ state) >> GUARD_SITE_BITS)
+		return GUARD_NO_STATE;
+	*(known->to == state ? &memo->stable : &memo->own) = known->to;
+	return known->to;
+}
+
+/* ---- runs: how many cells, from the first on, were in a state and came into the next ---- */
+
 static inline uint64_t run_by_words(uint64_t *cells, uint64_t n, uint64_t state, uint64_t next)
 {
 	uint64_t i = 0;
@@ -32,68 +45,25 @@ static inline uint64_t run_by_words(uint64_t *cells, uint64_t n, uint64_t state,
 	return i;
 }
 
-/* So many of the cells are in the state that this step is known from. The memo then knows their next one. */
-static uint64_t run_by_step(uint64_t *cells, uint64_t n, const struct guard_step *known)
+/* By a step of which a plain store will not do. */
+static uint64_t run_by_swaps(uint64_t *cells, uint64_t n, uint64_t state, uint64_t site)
 {
-	struct guard_memo *memo = &unsnarl_guard_memos[known->site < GUARD_MEMOS ? known->site : 0];
+	const struct guard_step *known = guard_step_of(state, (uint32_t)site);
 	uint64_t i = 0;
 
-	if (known->to == known->from)
-		memo->stable = known->to;
-	else if (guard_word_thread((uint32_t)known->to) == guard_self)
-		memo->own = known->to;
-	if ((known->to ^ known->from) >> GUARD_SITE_BITS == 0)
-		return run_by_words(cells, n, known->from, known->to);
-	for (; i < n && __atomic_load_n(&cells[i], __ATOMIC_ACQUIRE) == known->from; i++) {
-		uint64_t state = known->from;
-
+	for (; i < n && known->site == site && known->from == state; i++, state = known->from)
 		if (!__atomic_compare_exchange_n(&cells[i], &state, known->to, false, __ATOMIC_ACQ_REL,
 						 __ATOMIC_RELAXED))
 			break;
-	}
 	return i;
 }
 
-/* Whatever the states are. */
-static __attribute__((noinline)) GUARD_HOOK void row_by_words(uint64_t address, uint64_t n, uint64_t site,
-							      uint64_t shift)
-{
-	uint64_t *cells = guard_cell_in(&unsnarl_guard_map, address, shift);
-
-	while (n) {
-		uint64_t state = __atomic_load_n(cells, __ATOMIC_ACQUIRE), next = next_by_memo(state, site),
-			 done = 0;
-		const struct guard_step *known = guard_step_of(state, (uint32_t)site);
-
-		if (next != GUARD_NO_STATE)
-			done = run_by_words(cells, n, state, next);
-		else if (known->site == site && known->from == state)
-			done = run_by_step(cells, n, known);
-		if (!done) {
-			guard_one(cells, address, (uint32_t)site);
-			done = 1;
-		}
-		cells += done;
-		address += done << shift;
-		n -= done;
-	}
-}
-
-/* ---- by vectors ---- */
+#define LANES 4u
+#define WIDE __attribute__((target("avx2")))
 
 /* Cells are loaded and stored as single words are, by every processor that has these vectors; nobody needs several of
  * the same moment. */
-static bool has_vectors;
-
-__attribute__((constructor(101))) static void ask_processor(void)
-{
-	has_vectors = __builtin_cpu_supports("avx2") != 0;
-}
-
-#define LANES 4u
-#define WIDE __attribute__((target("avx2"), always_inline)) static inline
-
-WIDE bool are_all(const uint64_t *cells, unsigned vectors, __m256i state)
+static inline WIDE bool are_all(const uint64_t *cells, unsigned vectors, __m256i state)
 {
 	__m256i differ = _mm256_setzero_si256();
 
@@ -102,14 +72,14 @@ WIDE bool are_all(const uint64_t *cells, unsigned vectors, __m256i state)
 	return _mm256_testz_si256(differ, differ);
 }
 
-WIDE void become_all(uint64_t *cells, unsigned vectors, __m256i state)
+static inline WIDE void become_all(uint64_t *cells, unsigned vectors, __m256i state)
 {
 	for (unsigned k = 0; k < vectors; k++)
 		_mm256_storeu_si256((__m256i *)cells + k, state);
 }
 
-/* How many cells from the first on, by four vectors and one, came from the state into the next. */
-WIDE uint64_t run_by_vectors(uint64_t *cells, uint64_t n, uint64_t state, uint64_t next)
+static inline WIDE __attribute__((always_inline)) uint64_t run_by_vectors(uint64_t *cells, uint64_t n,
+									  uint64_t state, uint64_t next)
 {
 	__m256i all = _mm256_set1_epi64x((long long)state), then = _mm256_set1_epi64x((long long)next);
 	uint64_t i = 0;
@@ -120,23 +90,61 @@ WIDE uint64_t run_by_vectors(uint64_t *cells, uint64_t n, uint64_t state, uint64
 	for (; i + LANES <= n && are_all(&cells[i], 1, all); i += LANES)
 		if (next != state)
 			become_all(&cells[i], 1, then);
-	return i;
+	return i + run_by_words(&cells[i], n - i, state, next);
 }
 
-static __attribute__((target("avx2"), noinline)) GUARD_HOOK void row_by_vectors(uint64_t address, uint64_t n,
-										uint64_t site, uint64_t shift)
+static WIDE __attribute__((noinline)) uint64_t run_widely(uint64_t *cells, uint64_t n, uint64_t state,
+							  uint64_t next)
+{
+	return run_by_vectors(cells, n, state, next);
+}
+
+static bool has_vectors;
+
+__attribute__((constructor(101))) static void ask_processor(void)
+{
+	has_vectors = __builtin_cpu_supports("avx2") != 0;
+}
+
+/* ---- rows ---- */
+
+/* Whatever the states are. */
+static __attribute__((noinline)) GUARD_HOOK void row_in_runs(uint64_t address, uint64_t n, uint64_t site,
+							     uint64_t shift)
+{
+	uint64_t *cells = guard_cell_in(&unsnarl_guard_map, address, shift);
+
+	while (n) {
+		uint64_t state = __atomic_load_n(cells, __ATOMIC_ACQUIRE), next = next_by_memo(state, site),
+			 done;
+
+		if (next == GUARD_NO_STATE)
+			next = next_by_step(state, site);
+		if (next == GUARD_NO_STATE)
+			done = run_by_swaps(cells, n, state, site);
+		else
+			done = (has_vectors ? run_widely : run_by_words)(cells, n, state, next);
+		if (!done) {
+			guard_one(cells, address, (uint32_t)site);
+			done = 1;
+		}
+		cells += done;
+		address += done << shift;
+		n -= done;
+	}
+}
+
+/* Mostly all are in one state, of which the memo knows. */
+static WIDE __attribute__((noinline)) GUARD_HOOK void row_at_once(uint64_t address, uint64_t n, uint64_t site,
+								  uint64_t shift)
 {
 	uint64_t *cells = guard_cell_in(&unsnarl_guard_map, address, shift);
 	uint64_t state = __atomic_load_n(cells, __ATOMIC_ACQUIRE), next = next_by_memo(state, site), done = 0;
 
-	if (next != GUARD_NO_STATE) {
+	if (next != GUARD_NO_STATE)
 		done = run_by_vectors(cells, n, state, next);
-		for (; done < n && __atomic_load_n(&cells[done], __ATOMIC_ACQUIRE) == state; done++)
-			if (next != state)
-				__atomic_store_n(&cells[done], next, __ATOMIC_RELEASE);
-	}
 	if (done != n)
-		row_by_words(address + (done << shift), n - done, site, shift);
+		row_in_runs(address + (done << shift), n - done, site, shift);
 }
 
 /* There are no cells while the guard is off, or has not begun. */
@@ -153,9 +161,9 @@ GUARD_HOOK void unsnarl_guard_row(uint64_t address, uint64_t n, uint64_t site, u
 	if (__builtin_expect(!unsnarl_guard_map.mask, 0) && !begin())
 		return;
 	if (has_vectors)
-		row_by_vectors(address, n, site, shift);
+		row_at_once(address, n, site, shift);
 	else
-		row_by_words(address, n, site, shift);
+		row_in_runs(address, n, site, shift);
 }
 
 /* Locations that lie whole in the range; when none does, those that it touches. At its ends a copy may share a
