@@ -168,6 +168,9 @@ static inline uint32_t guard_word_thread(uint32_t word)
 }
 bool guard_allows(uint32_t site, uint32_t before);
 
+/* range.c */
+extern bool guard_has_vectors; /* of the processor */
+
 /* stall.c */
 struct guard_pace { /* the small steps of one stall */
 	uint64_t started_us, limit_us;

@@ -99,11 +99,11 @@ static WIDE __attribute__((noinline)) uint64_t run_widely(uint64_t *cells, uint6
 	return run_by_vectors(cells, n, state, next);
 }
 
-static bool has_vectors;
+bool guard_has_vectors;
 
 __attribute__((constructor(101))) static void ask_processor(void)
 {
-	has_vectors = __builtin_cpu_supports("avx2") != 0;
+	guard_has_vectors = __builtin_cpu_supports("avx2") != 0;
 }
 
 /* ---- rows ---- */
@@ -123,7 +123,7 @@ static __attribute__((noinline)) GUARD_HOOK void row_in_runs(uint64_t address, u
 		if (next == GUARD_NO_STATE)
 			done = run_by_swaps(cells, n, state, site);
 		else
-			done = (has_vectors ? run_widely : run_by_words)(cells, n, state, next);
+			done = (guard_has_vectors ? run_widely : run_by_words)(cells, n, state, next);
 		if (!done) {
 			guard_one(cells, address, (uint32_t)site);
 			done = 1;
@@ -160,7 +160,7 @@ GUARD_HOOK void unsnarl_guard_row(uint64_t address, uint64_t n, uint64_t site, u
 {
 	if (__builtin_expect(!unsnarl_guard_map.mask, 0) && !begin())
 		return;
-	if (has_vectors)
+	if (guard_has_vectors)
 		row_at_once(address, n, site, shift);
 	else
 		row_in_runs(address, n, site, shift);

@@ -157,6 +157,7 @@ static void test_range(void **unused)
 {
 	(void)unused;
 	static int32_t rows_of[2][128];
+	bool has_vectors = guard_has_vectors;
 
 	guard_settings.limit_us = 0;
 	memset(memos, 0xff, sizeof memos);
@@ -166,6 +167,7 @@ static void test_range(void **unused)
 		unsigned at = below(90), n = 1 + below(36), site = 1 + below(SITES), step = 1 + below(4);
 
 		play(1 + below(4));
+		guard_has_vectors = has_vectors && below(2);
 		/* Some with gaps: of every `step` locations the first `extent`. */
 		unsigned extent = 1 + below(step);
 
