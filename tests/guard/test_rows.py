@@ -70,13 +70,16 @@ def run(*command, **more):
 
 
 def set_at_random(text, pick):
-    """The probing thread's reads may come after some of the others, whatever was learned."""
+    """The probing thread's reads may come after some of the others, whatever was learned. Some of the others take turns,
+    or must not be the first, which they do not keep to."""
     blocks = re.split(r"(?=^site )", text, flags=re.M)
     others = [block.split()[1] for block in blocks if block.startswith("site ") and " probe " not in block]
     for number, block in enumerate(blocks):
         if block.startswith("site ") and " probe " in block and " ruled " not in block:
             some = sorted(pick.sample(others, pick.randrange(len(others) + 1)), key=int)
             blocks[number] = re.sub(r"^  after.*$", "  after " + " ".join(["nil", *some]), block, flags=re.M)
+        elif block.startswith("site ") and " main " not in block and pick.random() < 0.3:
+            blocks[number] = re.sub(r"^  after", pick.choice(("  after turn", "  after own")), block, flags=re.M)
     write, read = (next(block.split()[1] for block in blocks if f" {function} ruled " in block)
                    for function in ("main", "probe"))
     text = "".join(blocks)
