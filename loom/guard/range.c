@@ -121,7 +121,7 @@ static __attribute__((noinline)) GUARD_HOOK void row_in_runs(uint64_t address, u
 		if (next == GUARD_NO_STATE)
 			next = next_by_step(state, site);
 		if (next == GUARD_NO_STATE)
-			done = run_by_swaps(cells, n, state, site);
+			done = state ? run_by_swaps(cells, n, state, site) : 0; /* no mark yet */
 		else
 			done = (guard_has_vectors ? run_widely : run_by_words)(cells, n, state, next);
 		if (!done) {

@@ -138,7 +138,7 @@ static __attribute__((noinline)) void access_slowly(uint64_t address, uint32_t s
 __thread struct guard_step guard_steps[GUARD_STEPS] __attribute__((tls_model("initial-exec")));
 
 /* Makes the step; false when another thread came meanwhile. */
-static inline bool take_step(uint64_t *cell, uint64_t state, uint64_t next, uint32_t site)
+static inline bool take_step(uint64_t *cell, uint64_t state, uint64_t next, uint64_t address, uint32_t site)
 {
 	if (next == state) {
 		if (site < GUARD_MEMOS)
@@ -153,19 +153,16 @@ static inline bool take_step(uint64_t *cell, uint64_t state, uint64_t next, uint
 		__atomic_store_n(cell, next, __ATOMIC_RELEASE);
 		return true;
 	}
+	if (!state)
+		guard_cells_mark(address);
 	return __atomic_compare_exchange_n(cell, &state, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-/* A step within the sets; false when the slow way has to look. The first at a location needs its mark, so that is no
- * step to remember. */
+/* A step within the sets; false when the slow way has to look. */
 static bool step(uint64_t *cell, uint64_t state, uint64_t address, uint32_t site, uint32_t self)
 {
 	if (!allows(state, site, self))
 		return false;
-	if (!state) {
-		guard_cells_mark(address);
-		return take_step(cell, state, next_state(state, site, self), site);
-	}
 	struct guard_step *known = guard_step_of(state, site);
 
 	known->site = site;
@@ -173,7 +170,7 @@ static bool step(uint64_t *cell, uint64_t state, uint64_t address, uint32_t site
 	known->to = next_state(state, site, self);
 	if (site < GUARD_MEMOS && guard_word_thread(last_of(state)) == self && known->to == state)
 		unsnarl_guard_memos[site].own = state;
-	return take_step(cell, state, known->to, site);
+	return take_step(cell, state, known->to, address, site);
 }
 
 /* No known step. It spills what it needs, so that those who call it seldom do not. */
@@ -194,7 +191,7 @@ GUARD_HOOK void guard_one(uint64_t *cell, uint64_t address, uint32_t site)
 	const struct guard_step *known = guard_step_of(state, site);
 
 	/* No site is 0, so what was never filled is not known. */
-	if (known->site != site || known->from != state || !take_step(cell, state, known->to, site))
+	if (known->site != site || known->from != state || !take_step(cell, state, known->to, address, site))
 		access_rarely(cell, state, address, site);
 }
 
@@ -222,12 +219,12 @@ GUARD_HOOK void unsnarl_guard_two(uint64_t address, uint64_t site, uint64_t shif
 
 	bool is_known = known->site == site && known->from == state;
 
-	if (is_known && take_both(cell, state, known->to))
+	if (is_known && state && take_both(cell, state, known->to))
 		return;
-	if (!is_known || !take_step(cell, state, known->to, (uint32_t)site))
+	if (!is_known || !take_step(cell, state, known->to, address, (uint32_t)site))
 		access_rarely(cell, state, address, (uint32_t)site);
 	if (!is_known || __atomic_load_n(cell + 1, __ATOMIC_ACQUIRE) != state ||
-	    !take_step(cell + 1, state, known->to, (uint32_t)site))
+	    !take_step(cell + 1, state, known->to, address + (1ull << shift), (uint32_t)site))
 		guard_one(cell + 1, address + (1ull << shift), (uint32_t)site);
 }
 
