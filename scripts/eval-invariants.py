@@ -152,7 +152,7 @@ def table2(names, options, folder):
         patched = "-"
         if program.patch():
             program.build("patched", "--guard", "patch", "-DTRIGGER")
-            patched = f"{program.fails('./patched', options.runs)}/{options.runs}"
+            patched = f"{program.fails('./patched', few)}/{few}"
         runs = [first_events(program, run) for run in program.detect(options.passing)]
         cells = []
         for family in FAMILY:

@@ -10,8 +10,7 @@
 #define GROUP_MOST 128u /* bytes */
 #define STEP_MOST 16u   /* accesses from one member to the next */
 
-/* The pointer less its constant steps. */
-static LLVMValueRef base_of(LLVMTargetDataRef layout, LLVMValueRef pointer, int64_t *offset)
+LLVMValueRef groups_base(LLVMTargetDataRef layout, LLVMValueRef pointer, int64_t *offset)
 {
 	*offset = 0;
 	while (LLVMIsAGetElementPtrInst(pointer) && LLVMGetNumOperands(pointer) == 2 &&
@@ -168,7 +167,7 @@ void groups_find(struct weave *weave)
 	for (uint32_t i = 0; i < weave->accesses.n; i++) {
 		items[i].head = i;
 		items[i].members = 1;
-		items[i].base = base_of(weave->layout, items[i].pointer, &items[i].offset);
+		items[i].base = groups_base(weave->layout, items[i].pointer, &items[i].offset);
 	}
 	for (uint32_t i = 0, end; i < weave->accesses.n; i = end) {
 		for (end = i + 1; end < weave->accesses.n && !items[end].starts && !items[end].called;)

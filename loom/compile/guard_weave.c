@@ -22,15 +22,14 @@ void guard_call(struct weave *weave, const char *name, LLVMValueRef *arguments, 
 	LLVMSetInstructionCallConv(call, PRESERVE_MOST);
 }
 
-/* A hook of loom/guard/inline.c. */
-static void call_inlined(struct weave *weave, const char *name, LLVMValueRef *arguments, unsigned n)
+void guard_call_inlined(struct weave *weave, const char *name, LLVMValueRef *arguments, unsigned n)
 {
 	LLVMTypeRef types[] = { weave->i64, weave->i64, weave->i64 };
 	LLVMBuildCall2(weave->builder, LLVMFunctionType(weave->nothing, types, n, 0),
 		       LLVMGetNamedFunction(weave->module, name), arguments, n, "");
 }
 
-static unsigned shift_of(uint32_t grain)
+unsigned guard_shift(uint32_t grain)
 {
 	return grain == 8 ? 3 : grain == 4 ? 2 : grain == 2 ? 1 : 0;
 }
@@ -57,17 +56,23 @@ static LLVMValueRef size_of_call(struct weave *weave, const struct access *acces
 	return LLVMBuildZExtOrBitCast(weave->builder, size, weave->i64, "");
 }
 
-/* The inlined hook for an access that covers this many locations and begins with one; NULL when there is none. */
+const char *guard_inlined(uint32_t size, uint32_t grain, uint32_t number)
+{
+	if (number >= GUARD_MEMOS)
+		return NULL;
+	return size == grain       ? "unsnarl_hook_guard"
+	       : size == 2 * grain ? "unsnarl_hook_guard_two"
+	       : size == 4 * grain ? "unsnarl_hook_guard_four"
+				   : NULL;
+}
+
+/* The inlined hook for an access that begins with a location; NULL when there is none. */
 static const char *inlined_for(const struct access *access, const struct guard_site *site, uint32_t number)
 {
 	bool within = access->size <= site->grain && access->alignment >= access->size;
-	if (access->extent || number >= GUARD_MEMOS || (!within && access->alignment < site->grain))
+	if (access->extent || (!within && access->alignment < site->grain))
 		return NULL;
-	if (within)
-		return "unsnarl_hook_guard";
-	return access->size == 2 * site->grain   ? "unsnarl_hook_guard_two"
-	       : access->size == 4 * site->grain ? "unsnarl_hook_guard_four"
-						 : NULL;
+	return guard_inlined(within ? site->grain : access->size, site->grain, number);
 }
 
 /* The hook of a site whose predecessors are guarded. */
@@ -81,13 +86,13 @@ static void guard_access(struct weave *weave, struct access access, const struct
 	bool begins = !access.extent && access.alignment >= site->grain;
 	LLVMValueRef first = guard_address(weave, access.pointer, begins ? 1 : site->grain);
 	LLVMValueRef named = weave_constant(weave, number);
-	LLVMValueRef shift = weave_constant(weave, shift_of(site->grain));
+	LLVMValueRef shift = weave_constant(weave, guard_shift(site->grain));
 	const char *inlined = inlined_for(&access, site, number);
 	if (access.extent && access.extent->kind == EXTENT_BLOCK) {
 		LLVMValueRef block = LLVMBuildPtrToInt(weave->builder, access.pointer, weave->i64, "");
 		guard_call(weave, "unsnarl_guard_freed", (LLVMValueRef[]){ block, named, shift }, 3);
 	} else if (inlined) {
-		call_inlined(weave, inlined, (LLVMValueRef[]){ first, named, shift }, 3);
+		guard_call_inlined(weave, inlined, (LLVMValueRef[]){ first, named, shift }, 3);
 	} else if (!size ||
 		   (!access.extent && access.size <= site->grain && access.alignment >= access.size)) {
 		guard_call(weave, "unsnarl_guard", (LLVMValueRef[]){ first, named }, 2);
@@ -171,7 +176,7 @@ static void fresh_variables(struct weave *weave, uint32_t *nhooks)
 		if (weave->options->guard->rules.n)
 			guard_call(weave, "unsnarl_guard_fresh_stack", arguments, 2);
 		else
-			call_inlined(weave, "unsnarl_hook_fresh_stack", arguments, 2);
+			guard_call_inlined(weave, "unsnarl_hook_fresh_stack", arguments, 2);
 		(*nhooks)++;
 	}
 }
@@ -264,11 +269,12 @@ static void weave_unit(struct weave *weave, struct guarded_unit *unit, uint32_t 
 			continue;
 		const struct guard_site *site = guard_set_site(set, guarded->site);
 		weave->function = guarded->function;
-		if (!site->any && !site->idle)
+		if (!site->any && !site->idle && !guarded->in_row)
 			guard_access(weave, guarded->access, site, guarded->site);
 		*nhooks += (!site->any && !site->idle) || set->rules.n;
 		guard_rules_weave(weave, guarded);
 	}
+	guard_rows_weave(weave, unit);
 	guard_ahead_weave(weave, unit);
 	guard_rules_leave(weave, unit);
 	weave_fresh(weave, nhooks);
@@ -293,6 +299,7 @@ struct error *guard_transform(LLVMModuleRef module, const struct transform_optio
 	guard_unit_collect(&weave, &unit);
 	struct error *e = guard_unit_match(&weave, options->guard, &unit);
 	if (!e) {
+		guard_rows_find(&weave, &unit);
 		weave_unit(&weave, &unit, nhooks);
 		guard_refer(module, options->guard);
 	}
@@ -302,6 +309,7 @@ struct error *guard_transform(LLVMModuleRef module, const struct transform_optio
 	VEC_FREE(&weave.accesses);
 	VEC_FREE(&weave.allocs);
 	VEC_FREE(&unit.accesses);
+	VEC_FREE(&unit.loops);
 	VEC_FREE(&unit.doors);
 	return e;
 }

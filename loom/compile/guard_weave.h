@@ -2,6 +2,7 @@
 #ifndef COMPILE_GUARD_WEAVE_H
 #define COMPILE_GUARD_WEAVE_H
 
+#include "loom/compile/guard_rows.h"
 #include "loom/compile/weave.h"
 #include "model/guard_set.h"
 
@@ -12,10 +13,12 @@ struct guarded_access {
 	struct access access;
 	LLVMValueRef function;
 	uint32_t site; /* number in the set; 0 not in it */
+	bool in_row;   /* a row's hook speaks for it */
 };
 
 struct guarded_unit {
 	VEC(struct guarded_access) accesses; /* all of the unit */
+	VEC(struct row_loop) loops;          /* with rows */
 	/* Functions in which a rule's group is entered before a lock: left at the latest when they return. */
 	VEC(struct guarded_door {
 		LLVMValueRef function;
@@ -30,6 +33,11 @@ struct error *guard_unit_match(struct weave *weave, const struct guard_set *set,
 
 /* Calls a hook of the guard's runtime: up to four numbers. */
 void guard_call(struct weave *weave, const char *name, LLVMValueRef *arguments, unsigned n);
+/* Calls a hook of loom/guard/inline.c. */
+void guard_call_inlined(struct weave *weave, const char *name, LLVMValueRef *arguments, unsigned n);
+/* The one for so many bytes from the beginning of a location on; NULL when there is none. */
+const char *guard_inlined(uint32_t size, uint32_t grain, uint32_t number);
+unsigned guard_shift(uint32_t grain); /* its logarithm */
 /* The address as a number, at a multiple of the grain. */
 LLVMValueRef guard_address(struct weave *weave, LLVMValueRef pointer, uint32_t grain);
 

@@ -97,7 +97,9 @@ LLVMValueRef weave_first_place(LLVMBasicBlockRef block); /* behind all that must
  * conditions; false when there are none. */
 bool weave_waits_find(struct loops *loops);
 void weave_waits(struct weave *weave, const struct loops *loops);
-void groups_find(struct weave *weave); /* groups.c */
+/* groups.c; the pointer less its constant steps, which are `*offset` bytes */
+void groups_find(struct weave *weave);
+LLVMValueRef groups_base(LLVMTargetDataRef layout, LLVMValueRef pointer, int64_t *offset);
 void weave_finish(struct weave *weave);
 
 /* For the rooms of the weaver: a new site for `instruction`; returns its index in the unit. */

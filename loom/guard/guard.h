@@ -68,6 +68,11 @@ GUARD_HOOK void unsnarl_guard(uint64_t address, uint64_t site);
 GUARD_HOOK void unsnarl_guard_two(uint64_t address, uint64_t site, uint64_t shift);
 /* Several: every `1 << shift` bytes is one. */
 GUARD_HOOK void unsnarl_guard_range(uint64_t address, uint64_t size, uint64_t site, uint64_t shift);
+/* So many, from the beginning of one on. */
+GUARD_HOOK void unsnarl_guard_row(uint64_t address, uint64_t n, uint64_t site, uint64_t shift);
+/* Of every `step` bytes the first `extent`, so many times; what are step and extent is in the two halves of `form`, and
+ * the site above the logarithm of its grain in `named`. */
+GUARD_HOOK void unsnarl_guard_strided(uint64_t address, uint64_t times, uint64_t form, uint64_t named);
 /* A block that is about to be freed: where nobody has been there is nothing to say. */
 GUARD_HOOK void unsnarl_guard_freed(uint64_t block, uint64_t site, uint64_t shift);
 /* Memory that begins a new life: a block from malloc; a variable on the stack. */
@@ -141,6 +146,14 @@ extern __thread struct guard_step {
 	uint64_t site, from, to;
 } guard_steps[GUARD_STEPS];
 
+static inline struct guard_step *guard_step_of(uint64_t state, uint32_t site)
+{
+	return &guard_steps[(state * 0x9e3779b97f4a7c15u >> 57 ^ site) % GUARD_STEPS];
+}
+
+/* One access, at the location of this cell. */
+GUARD_HOOK void guard_one(uint64_t *cell, uint64_t address, uint32_t site);
+
 static inline uint32_t guard_word(uint32_t site, uint32_t thread)
 {
 	return thread << GUARD_SITE_BITS | site;
@@ -154,6 +167,9 @@ static inline uint32_t guard_word_thread(uint32_t word)
 	return word >> GUARD_SITE_BITS;
 }
 bool guard_allows(uint32_t site, uint32_t before);
+
+/* range.c */
+extern bool guard_has_vectors; /* of the processor */
 
 /* stall.c */
 struct guard_pace { /* the small steps of one stall */

@@ -137,13 +137,8 @@ static __attribute__((noinline)) void access_slowly(uint64_t address, uint32_t s
 
 __thread struct guard_step guard_steps[GUARD_STEPS] __attribute__((tls_model("initial-exec")));
 
-static inline struct guard_step *step_of(uint64_t state, uint32_t site)
-{
-	return &guard_steps[(state * 0x9e3779b97f4a7c15u >> 57 ^ site) % GUARD_STEPS];
-}
-
 /* Makes the step; false when another thread came meanwhile. */
-static inline bool take_step(uint64_t *cell, uint64_t state, uint64_t next, uint32_t site)
+static inline bool take_step(uint64_t *cell, uint64_t state, uint64_t next, uint64_t address, uint32_t site)
 {
 	if (next == state) {
 		if (site < GUARD_MEMOS)
@@ -158,22 +153,24 @@ static inline bool take_step(uint64_t *cell, uint64_t state, uint64_t next, uint
 		__atomic_store_n(cell, next, __ATOMIC_RELEASE);
 		return true;
 	}
+	if (!state)
+		guard_cells_mark(address);
 	return __atomic_compare_exchange_n(cell, &state, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-/* A step within the sets, at a location that has been accessed; false when the slow way has to look. */
-static bool step(uint64_t *cell, uint64_t state, uint32_t site, uint32_t self)
+/* A step within the sets; false when the slow way has to look. */
+static bool step(uint64_t *cell, uint64_t state, uint64_t address, uint32_t site, uint32_t self)
 {
-	if (!state || !allows(state, site, self))
+	if (!allows(state, site, self))
 		return false;
-	struct guard_step *known = step_of(state, site);
+	struct guard_step *known = guard_step_of(state, site);
 
 	known->site = site;
 	known->from = state;
 	known->to = next_state(state, site, self);
 	if (site < GUARD_MEMOS && guard_word_thread(last_of(state)) == self && known->to == state)
 		unsnarl_guard_memos[site].own = state;
-	return take_step(cell, state, known->to, site);
+	return take_step(cell, state, known->to, address, site);
 }
 
 /* No known step. It spills what it needs, so that those who call it seldom do not. */
@@ -184,17 +181,17 @@ static __attribute__((noinline)) GUARD_HOOK void access_rarely(uint64_t *cell, u
 
 	if (__builtin_expect(!self, 0))
 		access_slowly(address, site);
-	else if (!guard_settings.off && !step(cell, state, site, self))
+	else if (!guard_settings.off && !step(cell, state, address, site, self))
 		access_slowly(address, site);
 }
 
-static inline void guard_one(uint64_t *cell, uint64_t address, uint32_t site)
+GUARD_HOOK void guard_one(uint64_t *cell, uint64_t address, uint32_t site)
 {
 	uint64_t state = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
-	const struct guard_step *known = step_of(state, site);
+	const struct guard_step *known = guard_step_of(state, site);
 
 	/* No site is 0, so what was never filled is not known. */
-	if (known->site != site || known->from != state || !take_step(cell, state, known->to, site))
+	if (known->site != site || known->from != state || !take_step(cell, state, known->to, address, site))
 		access_rarely(cell, state, address, site);
 }
 
@@ -203,73 +200,32 @@ GUARD_HOOK void unsnarl_guard(uint64_t address, uint64_t site)
 	guard_one(cell_of(address, (uint32_t)site), address, (uint32_t)site);
 }
 
+/* The same step of two neighbours at once, where their cells lie so that the processor can. */
+static inline bool take_both(uint64_t *cell, uint64_t state, uint64_t next)
+{
+	typedef unsigned __int128 both __attribute__((may_alias));
+	both from = (both)state << 64 | state, to = (both)next << 64 | next;
+
+	return (next ^ state) >> GUARD_SITE_BITS && (uintptr_t)cell % sizeof(both) == 0 &&
+	       __sync_bool_compare_and_swap((both *)cell, from, to);
+}
+
 /* Two neighbours, mostly in one state. */
 GUARD_HOOK void unsnarl_guard_two(uint64_t address, uint64_t site, uint64_t shift)
 {
 	uint64_t *cell = guard_cell_in(&unsnarl_guard_map, address, shift);
 	uint64_t state = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
-	const struct guard_step *known = step_of(state, (uint32_t)site);
+	const struct guard_step *known = guard_step_of(state, (uint32_t)site);
 
-	for (uint64_t i = 0; i < 2; i++, cell++) {
-		if (i && __atomic_load_n(cell, __ATOMIC_ACQUIRE) != state) {
-			state = __atomic_load_n(cell, __ATOMIC_ACQUIRE);
-			known = step_of(state, (uint32_t)site);
-		}
-		if (known->site != site || known->from != state ||
-		    !take_step(cell, state, known->to, (uint32_t)site))
-			access_rarely(cell, state, address + (i << shift), (uint32_t)site);
-	}
-}
+	bool is_known = known->site == site && known->from == state;
 
-#define RANGE_MOST 4096u /* locations: of a very long copy the beginning is guarded */
-#define TOGETHER 8u      /* locations whose states are compared in one go */
-
-/* So many cells, each as unsnarl_hook_guard does it. False, and nothing done, when that is not enough. */
-static inline bool step_together(uint64_t *cells, const struct guard_memo *memo)
-{
-	uint64_t differ = 0, changed = 0;
-
-	for (unsigned i = 0; i < TOGETHER; i++) {
-		uint64_t state = __atomic_load_n(&cells[i], __ATOMIC_RELAXED);
-
-		differ |= state ^ memo->own;
-		changed |= state ^ memo->stable;
-	}
-	/* The acquire of the inlined hook, for all of them. */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (differ >> GUARD_SITE_BITS)
-		return !changed;
-	for (unsigned i = 0; differ && i < TOGETHER; i++)
-		__atomic_store_n(&cells[i], memo->own, __ATOMIC_RELEASE);
-	return true;
-}
-
-/* Locations that lie whole in the range; when none does, those that it touches. At its ends a copy may share a
- * location with another copy's end that it has no byte in common with. */
-GUARD_HOOK void unsnarl_guard_range(uint64_t address, uint64_t size, uint64_t site, uint64_t shift)
-{
-	uint64_t grain = 1ull << shift, first = (address + grain - 1) & -grain,
-		 end = (address + size) & -grain;
-
-	if (guard_self && guard_settings.off)
+	if (is_known && state && take_both(cell, state, known->to))
 		return;
-	if (first >= end) {
-		first = address & -grain;
-		end = (address + size + grain - 1) & -grain;
-	}
-	uint64_t *cell = guard_cell_in(&unsnarl_guard_map, first, shift), n = (end - first) >> shift;
-
-	n = n < RANGE_MOST ? n : RANGE_MOST;
-	while (n) {
-		uint64_t now = n < TOGETHER ? n : TOGETHER;
-
-		if (now < TOGETHER || site >= GUARD_MEMOS || !step_together(cell, &unsnarl_guard_memos[site]))
-			for (uint64_t i = 0; i < now; i++)
-				guard_one(cell + i, first + i * grain, (uint32_t)site);
-		n -= now;
-		cell += now;
-		first += now * grain;
-	}
+	if (!is_known || !take_step(cell, state, known->to, address, (uint32_t)site))
+		access_rarely(cell, state, address, (uint32_t)site);
+	if (!is_known || __atomic_load_n(cell + 1, __ATOMIC_ACQUIRE) != state ||
+	    !take_step(cell + 1, state, known->to, address + (1ull << shift), (uint32_t)site))
+		guard_one(cell + 1, address + (1ull << shift), (uint32_t)site);
 }
 
 #define FREED_MOST 64u /* bytes, as observed builds see a block that is freed in free runs */

@@ -152,23 +152,36 @@ static void test_two(void **unused)
 	}
 }
 
-/* A range is as its locations one by one. */
+/* A range or a row is as its locations one by one. */
 static void test_range(void **unused)
 {
 	(void)unused;
 	static int32_t rows_of[2][128];
+	bool has_vectors = guard_has_vectors;
 
 	guard_settings.limit_us = 0;
 	memset(memos, 0xff, sizeof memos);
 	memset(kept_steps, 0, sizeof kept_steps);
 	guard_self = 0;
 	for (unsigned i = 0; i < 20000; i++) {
-		unsigned at = below(90), n = 1 + below(36), site = 1 + below(SITES);
+		unsigned at = below(90), n = 1 + below(36), site = 1 + below(SITES), step = 1 + below(4);
 
 		play(1 + below(4));
-		unsnarl_guard_range((uint64_t)(uintptr_t)&rows_of[0][at], 4ull * n, site, 2);
+		guard_has_vectors = has_vectors && below(2);
+		/* Some with gaps: of every `step` locations the first `extent`. */
+		unsigned extent = 1 + below(step);
+
+		if (below(2))
+			step = extent = 1;
+		n += step - 1 - (n + step - 1) % step;
 		for (unsigned k = 0; k < n; k++)
-			unsnarl_guard((uint64_t)(uintptr_t)&rows_of[1][at + k], site);
+			if (k % step < extent)
+				unsnarl_guard((uint64_t)(uintptr_t)&rows_of[1][at + k], site);
+		if (step == 1)
+			unsnarl_guard_range((uint64_t)(uintptr_t)&rows_of[0][at], 4ull * n, site, 2);
+		else
+			unsnarl_guard_strided((uint64_t)(uintptr_t)&rows_of[0][at], n / step,
+					      4ull * step << 32 | 4 * extent, site << 8 | 2);
 		play(1 + below(4));
 		for (unsigned j = 0; j < 128; j++)
 			assert_int_equal(
