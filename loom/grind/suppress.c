@@ -50,6 +50,16 @@ static Addr way_out(const struct value_site *site)
 	return target > site->pc ? target : other;
 }
 
+static void note_deep(struct value_thread *thread, const struct value_site *site, uint64_t mark, Addr taken)
+{
+	if (!thread->deep)
+		thread->deep = VG_(calloc)("define.deep", DEEP_KEPT, sizeof *thread->deep);
+	uint32_t at = thread->ndeep++ % DEEP_KEPT;
+
+	thread->deep[at].branch = (struct value_branch){ .site = site, .mark = mark, .taken = taken };
+	thread->deep[at].definition = define_next();
+}
+
 static void note_branch(const struct value_site *site, uint64_t mark, Addr taken)
 {
 	static uint64_t when;
@@ -68,6 +78,8 @@ static void note_branch(const struct value_site *site, uint64_t mark, Addr taken
 				at = i;
 	}
 	thread->decided = mark;
+	if (depth == BRANCH_DEPTHS - 1)
+		note_deep(thread, site, mark, taken);
 	kept[at] = (struct value_branch){ .site = site, .mark = mark, .when = ++when, .taken = taken };
 }
 
