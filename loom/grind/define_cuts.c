@@ -135,7 +135,7 @@ static const struct definition *kept_before(const struct cut *cut)
 			break;
 		if (at->definer == DEFINED_STORE && at->site->kind == CODE_PROGRAM &&
 		    at->thread == cut->thread && at->size == cut->site->size &&
-		    at->value == kept_of(cut->full, at->size) &&
+		    at->value == kept_of(cut->full, cut->site->size) &&
 		    (at->mark & ~(MARK_COPY | MARK_SUPPRESSED)) == cut->mark)
 			return at;
 	}
