@@ -89,7 +89,8 @@ VG_REGPARM(3) uint64_t suppress_branch(uint64_t guard, uint64_t mark, const stru
 		define.area->branches++;
 		return way_out(site) == site->target;
 	}
-	if (site->kind == CODE_PROGRAM && define_is_loaded(mark)) {
+	/* An atomic instruction that is tried again is no decision of the program. */
+	if (site->kind == CODE_PROGRAM && define_is_loaded(mark) && site->target != site->pc) {
 		guard = define_checked(mark, site) ? !guard : guard;
 		note_branch(site, mark, guard ? site->target : site->beside);
 	}
