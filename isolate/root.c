@@ -212,7 +212,8 @@ static void add_clues(struct isolation *isolation, const struct isolate_failure 
 					   [CLUE_LENGTH] = SIZED,
 					   [CLUE_SETUP] = SET_UP,
 					   [CLUE_RECURSION] = RECURSED,
-					   [CLUE_BESIDE] = WRITTEN };
+					   [CLUE_GUARD] = CHECKED,
+					   [CLUE_UNDONE] = WRITTEN };
 
 	for (size_t k = 0; k < n; k++)
 		for (size_t i = 0; i < failure->nclues; i++) {
@@ -232,11 +233,11 @@ static void add_round(struct isolation *isolation, const struct isolate_failure 
 	add_clues(isolation, failure, (const enum isolate_clue_kind[]){ CLUE_RECURSION }, 1);
 	if (!hop && failure->nuses)
 		add(isolation, &failure->uses[0].hops[0].place, failure->thread, CHECKED);
-	add_clues(isolation, failure, (const enum isolate_clue_kind[]){ CLUE_BESIDE }, 1);
+	add_clues(isolation, failure, (const enum isolate_clue_kind[]){ CLUE_GUARD, CLUE_UNDONE }, 2);
 	for (size_t i = 0; i < failure->nclues; i++) {
 		struct isolate_place call = calling(isolation, &failure->clues[i]);
 
-		if (failure->clues[i].kind == CLUE_BESIDE && call.around)
+		if (failure->clues[i].kind == CLUE_UNDONE && call.around)
 			add(isolation, &call, failure->thread, CALLED);
 	}
 }

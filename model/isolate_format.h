@@ -182,7 +182,8 @@ enum isolate_clue_kind {
 	CLUE_LENGTH,  /* what said how much a function of a library was to do */
 	CLUE_SETUP,   /* memory that had been used before was given to something new */
 	CLUE_RECURSION, /* calls were made from here again and again, each in the one before, until the stack ended */
-	CLUE_BESIDE, /* what should have ended these nobody had written; each round wrote beside it */
+	CLUE_GUARD,  /* a branch that might have ended these, by what each round wrote anew */
+	CLUE_UNDONE, /* that write, or one beside it */
 };
 struct isolate_clue {
 	struct isolate_place place;

@@ -10,6 +10,7 @@
  *   define.c       marks of memory, the logs of loads and definitions
  *   define_sites.c instructions
  *   define_ir.c    marks of registers and temporaries, in VEX IR
+ *   define_ir_control.c branches, calls and returns, in VEX IR
  *   define_ir_cuts.c values of which a part is kept, in VEX IR
  *   define_fail.c  the failure, told from marks and logs
  *   define_stack.c a stack that is used up

@@ -84,31 +84,72 @@ static const struct value_branch *last_of_round(const struct value_thread *threa
 	return NULL;
 }
 
-/* Nobody had written what the branch went by, which each round goes by anew: what the round wrote beside it, as other
- * fields of the same thing. Compilers leave a write out that the next one undoes. */
-static void tell_beside(struct isolate_failure *failure, struct round round)
+/* What the round wrote last there or, when nothing did, beside it, as other fields of the same thing: compilers leave a
+ * write out that the next one undoes. NULL: nothing. */
+static const struct definition *written_in(const struct isolate_failure *failure, const struct load *load,
+					   struct round round)
 {
-	const struct isolate_hop *hop = &failure->uses[0].hops[0];
-	const struct definition *best = NULL;
+	const struct definition *there = define_numbered(define_at(load->address)), *best = NULL;
+	SizeT size = load->site->size;
 
-	if (!failure->nuses || hop->definition.definer == DEFINED_STORE)
-		return;
+	if (there)
+		return there->first >= round.from && there->definer == DEFINED_STORE ? there : NULL;
 	for (uint32_t number = round.from; number < round.to; number++) {
 		const struct definition *at = define_numbered(number);
-		bool own = at && at->definer == DEFINED_STORE && at->site->kind == CODE_PROGRAM &&
-			   at->thread == failure->thread && !define_saves_register(at);
+		bool own = at && at->definer == DEFINED_STORE && at->thread == failure->thread;
 
-		if (own &&
-		    (at->address + at->size == hop->address || at->address == hop->address + hop->size))
+		if (own && (at->address + at->size == load->address || at->address == load->address + size))
 			best = at;
 	}
-	if (best)
-		define_add_clue(failure,
-				&(struct isolate_clue){ .kind = CLUE_BESIDE,
-							.place = define_place(best->site->pc, best->call),
-							.call = define_calling_place(best->caller),
-							.thread = best->thread,
-							.write = 1 });
+	return best && best->site->kind == CODE_PROGRAM ? best : NULL;
+}
+
+#define GUARDS 2u
+/* A branch goes in each round the same way by something that the round writes anew: a mark or a count that was to end it.
+ * What lies in frames below the address is the round's own. */
+static void tell_guard(struct isolate_failure *failure, const struct value_branch *branch, uint32_t number,
+		       Addr frames, struct round round)
+{
+	static uint32_t told; /* compilers go by it again where it is a constant as well */
+	const struct load *load = define_load_numbered(number);
+
+	if (!load || !load->site || number == told ||
+	    (load->address < frames && load->address + GUARD > frames))
+		return;
+	const struct definition *written = written_in(failure, load, round);
+
+	if (!written)
+		return;
+	told = number;
+	define_add_clue(failure, &(struct isolate_clue){ .kind = CLUE_GUARD,
+							 .place = define_place(branch->site->pc, 0),
+							 .thread = failure->thread });
+	define_add_clue(failure,
+			&(struct isolate_clue){ .kind = CLUE_UNDONE,
+						.place = define_place(written->site->pc, written->call),
+						.call = define_calling_place(written->caller),
+						.thread = written->thread,
+						.write = 1 });
+}
+
+static void tell_guards(struct isolate_failure *failure, const struct value_thread *thread,
+			struct round round)
+{
+	Addr frames = thread->frames[first_of_last(thread)];
+	uint32_t before = failure->nclues;
+
+	uint32_t n = thread->ndeep < DEEP_KEPT ? thread->ndeep : DEEP_KEPT;
+
+	for (uint32_t i = n; i > 0; i--) {
+		uint32_t at = (thread->ndeep - i) % DEEP_KEPT;
+		const struct value_branch *branch = &thread->deep[at].branch;
+
+		if (thread->deep[at].definition < round.from || thread->deep[at].definition > round.to ||
+		    failure->nclues >= before + 2 * GUARDS || turns(thread, branch, round))
+			continue;
+		tell_guard(failure, branch, MARK_FIRST(branch->mark), frames, round);
+		tell_guard(failure, branch, MARK_SECOND(branch->mark), frames, round);
+	}
 }
 
 void define_end_of_stack(const struct value_thread *thread, const struct value_branch *decided, Addr ip)
@@ -122,10 +163,10 @@ void define_end_of_stack(const struct value_thread *thread, const struct value_b
 	const struct value_branch *last = last_of_round(thread, round);
 
 	decided = last ? last : decided;
+	tell_guards(failure, thread, round);
 	if (!decided)
 		return;
 	failure->branch = decided->site->pc;
 	failure->taken = decided->taken;
 	define_add_uses(failure, define_of_round(decided->mark, thread->frames[first_of_last(thread)]));
-	tell_beside(failure, round);
 }
