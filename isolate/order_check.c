@@ -409,6 +409,8 @@ static struct error *check_all(struct order_search *search, bool stale)
 		return NULL;
 	if (search->failure->kind != FAILED_HANG && first)
 		TRY(order_check_wake(search));
+	if (search->failure->kind != FAILED_HANG && first)
+		TRY(order_check_twice(search));
 	TRY(check_reads(search, (struct pass){ .groups = true }, stale));
 	if (first && !order_is_alone(search))
 		TRY(order_check_late(search, true));

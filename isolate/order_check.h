@@ -140,6 +140,10 @@ struct error *order_check_late(struct order_search *search, bool from_read);
 /* Had the failing thread been woken, and gone on without looking again? */
 struct error *order_check_wake(struct order_search *search);
 
+/* ---- order_twice.c ---- */
+/* Was something done twice that two threads had decided for, each in a section of its own? */
+struct error *order_check_twice(struct order_search *search);
+
 /* ---- order_hang.c ---- */
 /* Was a lock not given back, do threads wait for each other's locks, or for a signal that was given before? */
 struct error *order_check_hang(struct order_search *search);

@@ -304,6 +304,75 @@ static struct error *check_unsaid(struct order_search *search, const struct sche
 	return NULL;
 }
 
+static bool touches(const struct event *a, const struct event *b)
+{
+	return a->address < b->address + b->size && b->address < a->address + a->size;
+}
+
+#define WORDS 8   /* writes of the waiting thread, the last ones */
+#define BEFORE 64 /* events before a write in which what led to it was read */
+
+/* The last read of that location by the other thread before `at`, unless it came back to it since. */
+static size_t last_look(const struct observations *trace, size_t at, uint32_t thread)
+{
+	for (size_t i = at + 1; i < trace->nevents; i++)
+		if (trace->events[i].thread == thread && touches(&trace->events[i], &trace->events[at]))
+			return ORDER_NONE;
+	for (size_t i = at; i-- > 0;)
+		if (trace->events[i].thread == thread && !trace->events[i].write &&
+		    touches(&trace->events[i], &trace->events[at]))
+			return i;
+	return ORDER_NONE;
+}
+
+/* The thread that waits had left word that it does, behind the back of one that had looked for such words already and
+ * only then changed what the waiting one had gone by: its look and its change were to be one. The events in order: that
+ * look, what the waiting one went by, its word, the change. */
+static bool find_overlooked(const struct observations *trace, size_t word, size_t group[4])
+{
+	uint32_t waiting = trace->events[word].thread;
+
+	for (size_t by = word; by-- > 0 && word - by < BEFORE;) {
+		const struct event *went_by = &trace->events[by];
+
+		for (size_t change = word + 1;
+		     went_by->thread == waiting && !went_by->write && change < trace->nevents; change++) {
+			const struct event *changed = &trace->events[change];
+
+			if (!changed->write || changed->thread == waiting || !touches(changed, went_by))
+				continue;
+			size_t look = last_look(trace, word, changed->thread);
+
+			if (look == ORDER_NONE || look >= by)
+				continue;
+			memcpy(group, (const size_t[]){ look, by, word, change }, 4 * sizeof *group);
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct error *check_overlooked(struct order_search *search, const struct schedule_wait *wait)
+{
+	size_t group[4];
+	int words = 0;
+
+	if (is_lock(wait->kind) || wait->kind == WAITING_JOIN)
+		return NULL;
+	for (size_t word = search->trace->nevents; word-- > 0 && words < WORDS && !search->found;) {
+		const struct event *event = &search->trace->events[word];
+
+		if (event->thread != wait->thread || !event->write)
+			continue;
+		words++;
+		if (find_overlooked(search->trace, word, group))
+			TRY(order_check_group(search, group, 4, group[1], FINDING_MULTI_ATOMICITY));
+	}
+	if (search->found)
+		add_call(search, wait->thread, "wait", wait->site, true);
+	return NULL;
+}
+
 /* A thread waits for another's doing while it has a lock that somebody wants. One time of it may be mended and the next
  * one hang: then only the hang itself speaks for it. */
 static struct error *check_kept(struct order_search *search, const struct schedule_wait *blocked)
@@ -338,6 +407,8 @@ struct error *order_check_hang(struct order_search *search)
 			TRY(check_missed(search, &schedule->waits[i]));
 	for (size_t i = 0; i < schedule->nwaits && !search->found && !order_is_over(search); i++)
 		TRY(check_unsaid(search, &schedule->waits[i]));
+	for (size_t i = 0; i < schedule->nwaits && !search->found && !order_is_over(search); i++)
+		TRY(check_overlooked(search, &schedule->waits[i]));
 	for (size_t i = 0; i < schedule->nwaits && !search->found && !order_is_over(search); i++)
 		TRY(check_kept(search, &schedule->waits[i]));
 	return NULL;

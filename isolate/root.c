@@ -19,15 +19,16 @@ static bool is_told(const struct isolation *isolation, const struct site *site, 
 	return false;
 }
 
-enum done { READ, WRITTEN, FREED, ALLOCATED, CHECKED, GIVEN, CUT, DROPPED, CALLED, SIZED, SET_UP };
+enum done { READ, WRITTEN, FREED, ALLOCATED, CHECKED, GIVEN, CUT, DROPPED, CALLED, SIZED, SET_UP, RECURSED };
 static void add(struct isolation *isolation, const struct isolate_place *place, uint32_t thread,
 		enum done done)
 {
-	static const char *const roles[SET_UP + 1] = {
+	static const char *const roles[RECURSED + 1] = {
 		[ALLOCATED] = "allocate", [CHECKED] = "check", [GIVEN] = "give", [CUT] = "cut",
-		[DROPPED] = "drop",       [CALLED] = "call",   [SIZED] = "size", [SET_UP] = "set up"
+		[DROPPED] = "drop",       [CALLED] = "call",   [SIZED] = "size", [SET_UP] = "set up",
+		[RECURSED] = "recurse"
 	};
-	bool write = done != READ && done != CHECKED && done != CALLED && done != SIZED;
+	bool write = done != READ && done != CHECKED && done != CALLED && done != SIZED && done != RECURSED;
 	struct unit unit = isolation_place(isolation, place, write ? SITE_WRITE : SITE_READ);
 
 	if (unit.nsites && !is_told(isolation, &unit.sites[0], write)) {
@@ -192,14 +193,27 @@ static struct isolate_place calling(struct isolation *isolation, const struct is
 	return isolation_is_inlined(isolation, &clue->place) ? around : clue->call;
 }
 
+static bool has_clue(const struct isolate_failure *failure, enum isolate_clue_kind kind)
+{
+	for (size_t i = 0; i < failure->nclues; i++)
+		if (failure->clues[i].kind == (uint32_t)kind)
+			return true;
+	return false;
+}
+
 /* What the failure hangs on beside the values that it used. */
 static void add_clues(struct isolation *isolation, const struct isolate_failure *failure,
 		      const enum isolate_clue_kind *kinds, size_t n)
 {
-	static const enum done dones[] = {
-		[CLUE_CUT] = CUT,    [CLUE_DROPPED] = DROPPED, [CLUE_CALL] = CALLED,
-		[CLUE_SIZE] = SIZED, [CLUE_LENGTH] = SIZED,    [CLUE_SETUP] = SET_UP
-	};
+	static const enum done dones[] = { [CLUE_CUT] = CUT,
+					   [CLUE_DROPPED] = DROPPED,
+					   [CLUE_CALL] = CALLED,
+					   [CLUE_SIZE] = SIZED,
+					   [CLUE_LENGTH] = SIZED,
+					   [CLUE_SETUP] = SET_UP,
+					   [CLUE_RECURSION] = RECURSED,
+					   [CLUE_GUARD] = CHECKED,
+					   [CLUE_UNDONE] = WRITTEN };
 
 	for (size_t k = 0; k < n; k++)
 		for (size_t i = 0; i < failure->nclues; i++) {
@@ -210,6 +224,22 @@ static void add_clues(struct isolation *isolation, const struct isolate_failure 
 			if (clue->kind == (uint32_t)kinds[k] && line_of(isolation, &place))
 				add(isolation, &place, clue->thread, dones[clue->kind]);
 		}
+}
+
+/* Calls that did not come to an end: where they are made, what should have ended them, who had written that. */
+static void add_round(struct isolation *isolation, const struct isolate_failure *failure,
+		      const struct isolate_hop *hop)
+{
+	add_clues(isolation, failure, (const enum isolate_clue_kind[]){ CLUE_RECURSION }, 1);
+	if (!hop && failure->nuses)
+		add(isolation, &failure->uses[0].hops[0].place, failure->thread, CHECKED);
+	add_clues(isolation, failure, (const enum isolate_clue_kind[]){ CLUE_GUARD, CLUE_UNDONE }, 2);
+	for (size_t i = 0; i < failure->nclues; i++) {
+		struct isolate_place call = calling(isolation, &failure->clues[i]);
+
+		if (failure->clues[i].kind == CLUE_UNDONE && call.around)
+			add(isolation, &call, failure->thread, CALLED);
+	}
 }
 
 void isolation_tell_root(struct isolation *isolation)
@@ -267,9 +297,14 @@ void isolation_tell_root(struct isolation *isolation)
 		add(isolation, &hop->index, hop->thread, READ);
 	if (last->failure.caller.address)
 		add(isolation, &last->failure.caller, last->failure.thread, READ);
-	if (last->failure.kind != FAILED_BEYOND)
+	if (first->kind == FAILED_STACK)
+		add_round(isolation, first, hop);
+	if (last->failure.kind != FAILED_BEYOND &&
+	    !(first->kind == FAILED_STACK && isolation->finding.accesses.n))
 		add(isolation, &last->failure.place, last->failure.thread, ending(&last->failure));
-	add_clues(isolation, first,
-		  (const enum isolate_clue_kind[]){ CLUE_DROPPED, CLUE_CALL, CLUE_LENGTH, CLUE_SIZE }, 4);
+	add_clues(isolation, first, (const enum isolate_clue_kind[]){ CLUE_DROPPED, CLUE_CALL }, 2);
+	/* Bits that were lost tell why it was too much. */
+	if (!has_clue(first, CLUE_CUT))
+		add_clues(isolation, first, (const enum isolate_clue_kind[]){ CLUE_LENGTH, CLUE_SIZE }, 2);
 	nameless_last(&isolation->finding.accesses);
 }

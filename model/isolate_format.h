@@ -181,6 +181,9 @@ enum isolate_clue_kind {
 	CLUE_SIZE,    /* what said how large the block is was read, or written */
 	CLUE_LENGTH,  /* what said how much a function of a library was to do */
 	CLUE_SETUP,   /* memory that had been used before was given to something new */
+	CLUE_RECURSION, /* calls were made from here again and again, each in the one before, until the stack ended */
+	CLUE_GUARD,  /* a branch that might have ended these, by what each round wrote anew */
+	CLUE_UNDONE, /* that write, or one beside it */
 };
 struct isolate_clue {
 	struct isolate_place place;

@@ -10,8 +10,10 @@
  *   define.c       marks of memory, the logs of loads and definitions
  *   define_sites.c instructions
  *   define_ir.c    marks of registers and temporaries, in VEX IR
+ *   define_ir_control.c branches, calls and returns, in VEX IR
  *   define_ir_cuts.c values of which a part is kept, in VEX IR
  *   define_fail.c  the failure, told from marks and logs
+ *   define_stack.c a stack that is used up
  *   define_follow.c hops back from a value
  *   define_reads.c what the failure depends on
  *   define_checks.c branches that looked at a value
@@ -95,6 +97,8 @@ struct value_branch {
 #define BRANCH_DEPTHS 64
 #define BRANCH_KEPT 4
 
+#define DEEP_KEPT 256u /* the last branches, when calls are nested deep */
+
 #define PASSED 3u /* arguments of a call that are looked at */
 struct passed {
 	uint64_t values[PASSED], marks[PASSED];
@@ -112,7 +116,12 @@ struct value_thread {
 	} access, jump, operand;
 	bool divides; /* the last of access and operand was the operand */
 	struct value_branch branches[BRANCH_DEPTHS][BRANCH_KEPT]; /* by how many calls it was in */
-	Addr *returns, *frames;                                   /* the calls it is in */
+	struct {
+		struct value_branch branch;
+		uint32_t definition; /* the number of the next one */
+	} *deep;                     /* a ring; NULL: it was never in so many calls */
+	uint32_t ndeep;
+	Addr *returns, *frames; /* the calls it is in */
 	struct {
 		uint32_t load, definition; /* the numbers of the next ones */
 	} *entered;                        /* when they were made */
@@ -232,6 +241,16 @@ void define_fatal(ThreadId tid);                         /* a signal ends the pr
 void define_dead(Addr address, SizeT size, bool write);  /* memory of no block was accessed */
 void define_freed_wrongly(Addr address, bool was_block); /* freed already, or never allocated */
 void define_hung(void); /* nobody goes on, or the running thread goes round and round */
+
+/* The mark of a value, by the read of what was written last among what led there: whoever goes round and round follows
+ * what was written before. What lies in the thread's frames, below the address, was only passed on. */
+uint64_t define_of_round(uint64_t mark, Addr frames);
+
+/* ---- define_stack.c ---- */
+/* Did the thread run out of stack? Then its stack pointer has left what is mapped, or is about to. */
+bool define_is_below_stack(ThreadId tid, const struct value_thread *thread);
+/* Whether the calls went on was decided by a branch: what that went by is what was used. */
+void define_end_of_stack(const struct value_thread *thread, const struct value_branch *decided, Addr ip);
 
 /* ---- define_follow.c ---- */
 bool define_is_readable(Addr address, SizeT size);

@@ -159,6 +159,22 @@ uint64_t define_size_mark(SizeT size)
 }
 
 #define EXTENT_LOADS 16u
+/* A number that was read at a wrong place: what had said where may have lost bits. */
+static void tell_index_cuts(struct isolate_failure *failure, uint32_t number, uint32_t *left)
+{
+	const struct load *load = define_load_numbered(number);
+
+	if (!load || !*left)
+		return;
+	--*left;
+	if (!load->site) {
+		tell_index_cuts(failure, MARK_FIRST(load->mark), left);
+		tell_index_cuts(failure, MARK_SECOND(load->mark), left);
+	} else if (load->site->size < 8) {
+		define_tell_read_cut(failure, load, false);
+	}
+}
+
 /* Where the loads were made that a number came of, and who had written what these read. */
 static void tell_number(struct isolate_failure *failure, uint32_t kind, uint32_t number, uint32_t *left)
 {
@@ -178,6 +194,8 @@ static void tell_number(struct isolate_failure *failure, uint32_t kind, uint32_t
 				     .thread = load->thread };
 
 	define_add_clue(failure, &clue);
+	tell_index_cuts(failure, MARK_FIRST(load->mark), left);
+	tell_index_cuts(failure, MARK_SECOND(load->mark), left);
 	if (!from || from->definer != DEFINED_STORE)
 		return;
 	clue.place = define_place(from->site->pc, from->call);

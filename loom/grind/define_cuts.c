@@ -125,6 +125,23 @@ static void tell(struct isolate_failure *failure, const struct value_site *site,
 							 .write = 1 });
 }
 
+/* The store that had kept as much of the same value, before it was cut to be used; NULL: there is none. */
+static const struct definition *kept_before(const struct cut *cut)
+{
+	for (uint32_t number = cut->when - 1; number; number--) {
+		const struct definition *at = define_numbered(number);
+
+		if (!at)
+			break;
+		if (at->definer == DEFINED_STORE && at->site->kind == CODE_PROGRAM &&
+		    at->thread == cut->thread && at->size == cut->site->size &&
+		    at->value == kept_of(cut->full, cut->site->size) &&
+		    (at->mark & ~(MARK_COPY | MARK_SUPPRESSED)) == cut->mark)
+			return at;
+	}
+	return NULL;
+}
+
 /* The last cut, by the thread before that definition, that the marked value came of. `read_by`: the load that the value
  * is read by; NULL: none. */
 static bool tell_cut(struct isolate_failure *failure, uint64_t mark, uint32_t thread, uint32_t before,
@@ -140,7 +157,10 @@ static bool tell_cut(struct isolate_failure *failure, uint64_t mark, uint32_t th
 			continue;
 		if (fits(cut->full, size) && (is_turned(cut->full, size) ? !turns : !is_length))
 			continue;
-		tell(failure, cut->site, cut->caller, cut->full, size, thread);
+		const struct definition *stored = kept_before(cut);
+
+		tell(failure, stored ? stored->site : cut->site, stored ? stored->caller : cut->caller,
+		     cut->full, size, thread);
 		return true;
 	}
 	return false;

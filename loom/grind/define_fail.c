@@ -124,31 +124,6 @@ void define_freed_wrongly(Addr address, bool was_block)
 	define_tell_free(failure, address);
 }
 
-#define GUARD (1u << 20) /* beside the stack pointer: what a function keeps on the stack, about */
-/* Did the thread run out of stack? Then its stack pointer has left what is mapped, or is about to. */
-static bool is_below_stack(ThreadId tid, const struct value_thread *thread)
-{
-	Addr sp = VG_(get_SP)(tid), address = thread->access.address;
-
-	return thread->nreturns && address + GUARD > sp && address < sp + GUARD &&
-	       !define_is_readable(address, 1) && sp < thread->frames[0];
-}
-
-/* Whether the calls went on was decided by a branch: what that went by is what was used. */
-static void end_of_stack(const struct value_thread *thread, const struct value_branch *decided, Addr ip)
-{
-	struct isolate_failure *failure = define_begin(FAILED_STACK, ip);
-
-	failure->address = thread->access.address;
-	failure->size = thread->access.site->size;
-	failure->write = thread->access.write;
-	if (!decided)
-		return;
-	failure->branch = decided->site->pc;
-	failure->taken = decided->taken;
-	define_add_uses(failure, decided->mark);
-}
-
 /* The address was no value of memory: a function returned NULL, say. A branch decided that, and the caller used it. */
 static void came_from_nowhere(struct isolate_failure *failure, const struct value_thread *thread,
 			      const struct value_branch *decided)
@@ -174,8 +149,8 @@ void define_fatal(ThreadId tid)
 	if (VG_(in_generated_code) && thread->divides) {
 		failure = define_begin(FAILED_VALUE, thread->operand.site->pc);
 		define_add_uses(failure, thread->operand.mark);
-	} else if (thread->access.site && is_below_stack(tid, thread)) {
-		end_of_stack(thread, decided, ip);
+	} else if (thread->access.site && define_is_below_stack(tid, thread)) {
+		define_end_of_stack(thread, decided, ip);
 	} else if (thread->access.site && thread->access.site->pc == ip) {
 		failure = define_begin(FAILED_ACCESS, ip);
 		failure->address = thread->access.address;
@@ -206,25 +181,42 @@ void define_fatal(ThreadId tid)
 }
 
 #define ROUNDS 64u
-/* Whoever goes round and round follows what it has read before: of these locations the one that was written last. */
-static uint32_t youngest_of_round(uint32_t number)
+/* Whoever goes round and round follows what it has read before: of these locations the one that was written last. What
+ * lies in the thread's frames below an address was only passed on. The read of it, and in *when its definition. */
+static uint32_t youngest_of_round(uint32_t number, Addr frames, uint32_t *when)
 {
-	uint32_t best = number, latest = 0;
+	Addr sp = VG_(get_SP)(grind.thread->tid);
+	uint32_t best = 0;
 
+	*when = 0;
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		const struct load *load = define_load_numbered(number);
 
 		if (!load || !load->site)
 			break;
 		const struct definition *from = define_numbered(load->definition[0]);
+		bool passed_on = load->address >= sp && load->address < frames && from;
 
-		if (from && from->first > latest) {
-			latest = from->first;
+		if (!passed_on && (!best || (from && from->first > *when))) {
+			*when = from ? from->first : 0;
 			best = number;
 		}
-		number = MARK_FIRST(load->mark);
+		number = MARK_FIRST(passed_on && from->definer == DEFINED_STORE ? from->mark : load->mark);
 	}
 	return best;
+}
+
+uint64_t define_of_round(uint64_t mark, Addr frames)
+{
+	uint32_t one, other;
+	uint32_t first = youngest_of_round(MARK_FIRST(mark), frames, &one);
+	uint32_t second = youngest_of_round(MARK_SECOND(mark), frames, &other);
+
+	if (frames && first && second) /* of both only one leads round */
+		return one > other ? first : second;
+	if (frames && (first || second))
+		return first ? first : second;
+	return (first ? first : MARK_FIRST(mark)) | (mark & ~MARK_NUMBER & ~MARK_COPY);
 }
 
 void define_hung(void)
@@ -239,7 +231,5 @@ void define_hung(void)
 		failure->branch = decided->site->pc;
 		failure->taken = decided->taken;
 	}
-	define_add_uses(failure, decided ? youngest_of_round(MARK_FIRST(decided->mark)) |
-						   (decided->mark & ~MARK_NUMBER & ~MARK_COPY)
-					 : 0);
+	define_add_uses(failure, decided ? define_of_round(decided->mark, 0) : 0);
 }

@@ -2,8 +2,8 @@
  *
  * Marks of temporaries and registers in VEX IR. The mark of a register lies in the
  * shadow state of the thread, at the register's offset; a temporary has a second one
- * for its mark. Loads, stores, branches, calls and returns ask a helper first, which
- * says where they go. Stack pointer and program counter have no mark. */
+ * for its mark. Loads and stores ask a helper first, which says where they go. Stack
+ * pointer and program counter have no mark. */
 #include "loom/grind/define_ir.h"
 
 IRExpr *define_ir_word(uint64_t value)
@@ -24,7 +24,7 @@ IRExpr *define_ir_fresh(struct marking *m, IRType type, IRExpr *value)
 	return IRExpr_RdTmp(temp);
 }
 
-static IRExpr *ask(struct marking *m, const HChar *name, void *function, IRExpr **args)
+IRExpr *define_ir_ask(struct marking *m, const HChar *name, void *function, IRExpr **args)
 {
 	IRTemp temp = newIRTemp(m->out->tyenv, Ity_I64);
 
@@ -69,20 +69,21 @@ static bool has_mark(Int offset)
 		 offset < (Int)(offsetof(VexGuestAMD64State, guest_YMM16) + 32)));
 }
 
-static Int place_of(const struct marking *m, Int offset)
+Int define_ir_place(const struct marking *m, Int offset)
 {
 	return m->layout->total_sizeB + (offset & ~7);
 }
 
-static IRExpr *register_mark(struct marking *m, Int offset, IRType type)
+IRExpr *define_ir_register(struct marking *m, Int offset, IRType type)
 {
 	if (!has_mark(offset))
 		return define_ir_word(0);
-	IRExpr *mark = define_ir_fresh(m, Ity_I64, IRExpr_Get(place_of(m, offset), Ity_I64));
+	IRExpr *mark = define_ir_fresh(m, Ity_I64, IRExpr_Get(define_ir_place(m, offset), Ity_I64));
 
 	for (Int i = 8; i < sizeofIRType(type); i += 8)
-		mark = merged(m, mark,
-			      define_ir_fresh(m, Ity_I64, IRExpr_Get(place_of(m, offset + i), Ity_I64)));
+		mark = merged(
+			m, mark,
+			define_ir_fresh(m, Ity_I64, IRExpr_Get(define_ir_place(m, offset + i), Ity_I64)));
 	return mark;
 }
 
@@ -105,9 +106,9 @@ static void put_mark(struct marking *m, Int offset, const IRExpr *data)
 	if (define_ir_is_none(mark) && size >= 4 && is_general(offset, data))
 		mark = define_ir_word(define_maker(m->pc));
 	if (size < 4)
-		mark = merged(m, mark, register_mark(m, offset, Ity_I64));
+		mark = merged(m, mark, define_ir_register(m, offset, Ity_I64));
 	for (Int i = 0; i < size; i += 8)
-		addStmtToIRSB(m->out, IRStmt_Put(place_of(m, offset + i), mark));
+		addStmtToIRSB(m->out, IRStmt_Put(define_ir_place(m, offset + i), mark));
 }
 
 /* Does it pass on what it gets, perhaps cut or widened? */
@@ -175,7 +176,7 @@ static IRExpr *expression_mark(struct marking *m, const IRExpr *e)
 	case Iex_RdTmp:
 		return define_ir_mark_of(m, e);
 	case Iex_Get:
-		return register_mark(m, e->Iex.Get.offset, e->Iex.Get.ty);
+		return define_ir_register(m, e->Iex.Get.offset, e->Iex.Get.ty);
 	case Iex_Unop:
 		mark = define_ir_mark_of(m, e->Iex.Unop.arg);
 		return is_copy(e->Iex.Unop.op) ? mark : computed(m, mark);
@@ -218,8 +219,8 @@ static IRExpr *result_mark(struct marking *m)
 static IRExpr *load_at(struct marking *m, IRExpr *address, IRExpr *mark, Int size)
 {
 	m->loading = define_ir_site(m, size);
-	return ask(m, "define_load", (void *)define_load,
-		   mkIRExprVec_3(address, mark, define_ir_word((Addr)m->loading)));
+	return define_ir_ask(m, "define_load", (void *)define_load,
+			     mkIRExprVec_3(address, mark, define_ir_word((Addr)m->loading)));
 }
 
 static IRExpr *as_word(struct marking *m, IRExpr *data)
@@ -249,10 +250,10 @@ static IRExpr *store_at(struct marking *m, IRExpr *address, IRExpr *mark, IRExpr
 {
 	IRExpr *whole = define_ir_whole(m, data) ? define_ir_whole(m, data) : define_ir_alone(m, data);
 
-	return ask(m, "define_store", (void *)define_store,
-		   mkIRExprVec_6(address, mark, define_ir_mark_of(m, data),
-				 define_ir_word((Addr)define_ir_site(m, size_of(m, data))), as_word(m, data),
-				 whole));
+	return define_ir_ask(m, "define_store", (void *)define_store,
+			     mkIRExprVec_6(address, mark, define_ir_mark_of(m, data),
+					   define_ir_word((Addr)define_ir_site(m, size_of(m, data))),
+					   as_word(m, data), whole));
 }
 
 static void assignment(struct marking *m, IRStmt *st)
@@ -302,10 +303,10 @@ static void compare_and_swap(struct marking *m, IRCAS *cas)
 		m->marks[cas->oldHi] = m->marks[cas->oldLo];
 	IRExpr *mark = merged(m, define_ir_mark_of(m, cas->dataLo), define_ir_mark_of(m, cas->expdLo));
 
-	address = ask(m, "define_store", (void *)define_store,
-		      mkIRExprVec_6(address, define_ir_mark_of(m, cas->addr), mark,
-				    define_ir_word((Addr)define_ir_site(m, size)), as_word(m, cas->dataLo),
-				    define_ir_alone(m, cas->dataLo)));
+	address = define_ir_ask(m, "define_store", (void *)define_store,
+				mkIRExprVec_6(address, define_ir_mark_of(m, cas->addr), mark,
+					      define_ir_word((Addr)define_ir_site(m, size)),
+					      as_word(m, cas->dataLo), define_ir_alone(m, cas->dataLo)));
 	addStmtToIRSB(m->out, IRStmt_CAS(mkIRCAS(cas->oldHi, cas->oldLo, cas->end, address, cas->expdHi,
 						 cas->expdLo, cas->dataHi, cas->dataLo)));
 }
@@ -330,109 +331,6 @@ static void helper_call(struct marking *m, IRDirty *dirty)
 			m, Ity_I64, IRExpr_ITE(gone, define_ir_word((Addr)define.nowhere), first));
 	}
 	addStmtToIRSB(m->out, IRStmt_Dirty(dirty));
-}
-
-/* ---- control ---- */
-
-static Addr constant_of(const IRExpr *e)
-{
-	return e->tag == Iex_Const && e->Iex.Const.con->tag == Ico_U64 ? e->Iex.Const.con->Ico.U64 : 0;
-}
-
-static void branch(struct marking *m, IRStmt *st, bool last)
-{
-	IRExpr *mark = define_ir_mark_of(m, st->Ist.Exit.guard);
-
-	if (define_ir_is_none(mark) || st->Ist.Exit.jk != Ijk_Boring) {
-		addStmtToIRSB(m->out, st);
-		return;
-	}
-	struct value_site *site = define_ir_site(m, 0);
-
-	site->target = st->Ist.Exit.dst->Ico.U64;
-	site->beside = last ? constant_of(m->in->next) : m->pc + m->length;
-	IRExpr *guard = define_ir_fresh(m, Ity_I64, IRExpr_Unop(Iop_1Uto64, st->Ist.Exit.guard));
-	IRExpr *goes = ask(m, "suppress_branch", (void *)suppress_branch,
-			   mkIRExprVec_3(guard, mark, define_ir_word((Addr)site)));
-	IRExpr *taken = define_ir_fresh(m, Ity_I1, IRExpr_Binop(Iop_CmpNE64, goes, define_ir_word(0)));
-
-	addStmtToIRSB(m->out, IRStmt_Exit(taken, st->Ist.Exit.jk, st->Ist.Exit.dst, st->Ist.Exit.offsIP));
-}
-
-/* What all of them are marked with; each of them is kept, too. */
-static IRExpr *argument_marks(struct marking *m)
-{
-	static const Int passed[PASSED] = { offsetof(VexGuestAMD64State, guest_RDI),
-					    offsetof(VexGuestAMD64State, guest_RSI),
-					    offsetof(VexGuestAMD64State, guest_RDX) };
-	IRExpr *all = define_ir_word(0);
-
-	for (UInt i = 0; i < PASSED; i++) {
-		IRExpr *mark = register_mark(m, passed[i], Ity_I64);
-		IRExpr *value = define_ir_fresh(m, Ity_I64, IRExpr_Get(passed[i], Ity_I64));
-
-		addStmtToIRSB(m->out,
-			      IRStmt_Store(Iend_LE, define_ir_word((Addr)&define.passed.marks[i]), mark));
-		addStmtToIRSB(m->out,
-			      IRStmt_Store(Iend_LE, define_ir_word((Addr)&define.passed.values[i]), value));
-		all = define_ir_fresh(m, Ity_I64, IRExpr_Binop(Iop_Or64, all, mark));
-	}
-	return all;
-}
-
-static void call_end(struct marking *m, IRExpr *sp, IRExpr *target)
-{
-	Int rax = place_of(m, offsetof(VexGuestAMD64State, guest_RAX));
-	IRExpr *next = ask(m, "suppress_call", (void *)suppress_call,
-			   mkIRExprVec_5(target, define_ir_mark_of(m, target), argument_marks(m),
-					 define_ir_word((Addr)define_ir_site(m, 8)), sp));
-	IRExpr *skipped = define_ir_fresh(m, Ity_I1,
-					  IRExpr_Binop(Iop_CmpEQ64, next, define_ir_word(m->pc + m->length)));
-	IRExpr *popped = define_ir_fresh(m, Ity_I64, IRExpr_Binop(Iop_Add64, sp, define_ir_word(8)));
-	IRExpr *old = define_ir_fresh(m, Ity_I64, IRExpr_Get(rax, Ity_I64));
-
-	addStmtToIRSB(m->out, IRStmt_Put(m->layout->offset_SP,
-					 define_ir_fresh(m, Ity_I64, IRExpr_ITE(skipped, popped, sp))));
-	addStmtToIRSB(
-		m->out,
-		IRStmt_Put(rax, define_ir_fresh(m, Ity_I64,
-						IRExpr_ITE(skipped, define_ir_word(MARK_SUPPRESSED), old))));
-	m->out->next = next;
-}
-
-/* Registers that a callee may use as it likes have no meaning after it. */
-static void return_end(struct marking *m, IRExpr *sp, IRExpr *target)
-{
-	static const Int dead[] = {
-		offsetof(VexGuestAMD64State, guest_RCX), offsetof(VexGuestAMD64State, guest_RSI),
-		offsetof(VexGuestAMD64State, guest_RDI), offsetof(VexGuestAMD64State, guest_R8),
-		offsetof(VexGuestAMD64State, guest_R9),  offsetof(VexGuestAMD64State, guest_R10),
-		offsetof(VexGuestAMD64State, guest_R11)
-	};
-
-	m->out->next = ask(m, "suppress_return", (void *)suppress_return,
-			   mkIRExprVec_4(target, define_ir_mark_of(m, target),
-					 define_ir_word((Addr)define_ir_site(m, 8)), sp));
-	for (size_t i = 0; i < sizeof dead / sizeof *dead; i++)
-		addStmtToIRSB(m->out, IRStmt_Put(place_of(m, dead[i]), define_ir_word(0)));
-}
-
-static void block_end(struct marking *m)
-{
-	IRExpr *target = m->in->next;
-
-	if (m->in->jumpkind == Ijk_Call || m->in->jumpkind == Ijk_Ret) {
-		IRExpr *sp = define_ir_fresh(m, Ity_I64, IRExpr_Get(m->layout->offset_SP, Ity_I64));
-
-		if (m->in->jumpkind == Ijk_Call)
-			call_end(m, sp, target);
-		else
-			return_end(m, sp, target);
-	} else if (m->in->jumpkind == Ijk_Boring && target->tag == Iex_RdTmp) {
-		m->out->next = ask(m, "suppress_jump", (void *)suppress_jump,
-				   mkIRExprVec_3(target, define_ir_mark_of(m, target),
-						 define_ir_word((Addr)define_ir_site(m, 8))));
-	}
 }
 
 static void evaluation(struct marking *m)
@@ -486,7 +384,7 @@ static void statement(struct marking *m, IRStmt *st, bool last)
 		helper_call(m, st->Ist.Dirty.details);
 		break;
 	case Ist_Exit:
-		branch(m, st, last);
+		define_ir_branch(m, st, last);
 		break;
 	default:
 		addStmtToIRSB(m->out, st);
@@ -500,7 +398,7 @@ static bool is_own(const IRStmt *st)
 				: st->tag == Ist_WrTmp && st->Ist.WrTmp.data->tag == Iex_Load
 					? st->Ist.WrTmp.data->Iex.Load.addr
 					: NULL;
-	Addr at = address ? constant_of(address) : 0;
+	Addr at = address ? define_ir_constant(address) : 0;
 
 	return at >= (Addr)&grind && at < (Addr)(&grind + 1);
 }
@@ -518,7 +416,7 @@ IRSB *define_instrument(IRSB *in, const VexGuestLayout *layout)
 			addStmtToIRSB(m.out, in->stmts[i]);
 		else
 			statement(&m, in->stmts[i], i + 1 == in->stmts_used);
-	block_end(&m);
+	define_ir_end(&m);
 	VG_(free)(m.marks);
 	VG_(free)(m.whole);
 	return m.out;

@@ -22,7 +22,15 @@ IRExpr *define_ir_word(uint64_t value);
 bool define_ir_is_none(const IRExpr *mark);
 IRExpr *define_ir_fresh(struct marking *m, IRType type, IRExpr *value);
 IRExpr *define_ir_mark_of(const struct marking *m, const IRExpr *atom);
+IRExpr *define_ir_ask(struct marking *m, const HChar *name, void *function, IRExpr **args);
+Int define_ir_place(const struct marking *m, Int offset); /* of the mark of a register */
+IRExpr *define_ir_register(struct marking *m, Int offset, IRType type);
 struct value_site *define_ir_site(const struct marking *m, Int size);
+
+/* ---- define_ir_control.c ---- */
+Addr define_ir_constant(const IRExpr *e); /* 0: it is none */
+void define_ir_branch(struct marking *m, IRStmt *st, bool last);
+void define_ir_end(struct marking *m);
 
 /* ---- define_ir_cuts.c ---- */
 bool define_ir_is_register(Int offset);

@@ -50,6 +50,16 @@ static Addr way_out(const struct value_site *site)
 	return target > site->pc ? target : other;
 }
 
+static void note_deep(struct value_thread *thread, const struct value_site *site, uint64_t mark, Addr taken)
+{
+	if (!thread->deep)
+		thread->deep = VG_(calloc)("define.deep", DEEP_KEPT, sizeof *thread->deep);
+	uint32_t at = thread->ndeep++ % DEEP_KEPT;
+
+	thread->deep[at].branch = (struct value_branch){ .site = site, .mark = mark, .taken = taken };
+	thread->deep[at].definition = define_next();
+}
+
 static void note_branch(const struct value_site *site, uint64_t mark, Addr taken)
 {
 	static uint64_t when;
@@ -68,6 +78,8 @@ static void note_branch(const struct value_site *site, uint64_t mark, Addr taken
 				at = i;
 	}
 	thread->decided = mark;
+	if (depth == BRANCH_DEPTHS - 1)
+		note_deep(thread, site, mark, taken);
 	kept[at] = (struct value_branch){ .site = site, .mark = mark, .when = ++when, .taken = taken };
 }
 
@@ -77,7 +89,8 @@ VG_REGPARM(3) uint64_t suppress_branch(uint64_t guard, uint64_t mark, const stru
 		define.area->branches++;
 		return way_out(site) == site->target;
 	}
-	if (site->kind == CODE_PROGRAM && define_is_loaded(mark)) {
+	/* An atomic instruction that is tried again is no decision of the program. */
+	if (site->kind == CODE_PROGRAM && define_is_loaded(mark) && site->target != site->pc) {
 		guard = define_checked(mark, site) ? !guard : guard;
 		note_branch(site, mark, guard ? site->target : site->beside);
 	}
