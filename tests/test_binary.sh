@@ -184,7 +184,11 @@ test_reference() {
 	# Also without the log, on the ways that are short then.
 	for name in byte_turns handover joined members places rows turns whole_blocks; do
 		gcc -w -g -O2 -pthread "$SOURCE/tests/serial/$name.c" -o "$name"
-		compare_with_reference "./$name" -ps
+		# Two runs are compared, which on a busy machine may differ by an access: a wrong pair comes each time.
+		for try in 1 2 3; do
+			compare_with_reference "./$name" -ps && break
+			[ "$try" -lt 3 ]
+		done
 		verdict $? "pairs of $name.c are the same without the log"
 	done
 }
