@@ -191,14 +191,6 @@ void control_yield(void)
 
 /* ---- waiting ---- */
 
-void control_interrupt(struct thread *thread)
-{
-	struct agent *agent = thread->agent;
-
-	if (grind.controlled && agent && agent->state == AGENT_BLOCKED)
-		control_unblock(agent, WAIT_INTERRUPTED);
-}
-
 uint32_t control_wake_some(Addr object, uint32_t most)
 {
 	uint32_t woken = 0;

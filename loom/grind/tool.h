@@ -20,7 +20,8 @@
  *   couples.c     pairs that belong together
  *   heap.c        the allocator of the program; heap_blocks.c: its blocks
  *   sync.c        synchronisation calls, from preload.c, which lives in the program
- *   system_calls.c  system calls; virtual_time.c, futexes.c, inputs.c: those that wait
+ *   system_calls.c  system calls; virtual_time.c, futexes.c, inputs.c: those that wait;
+ *                 signal.c, timers.c, children.c: signals, timers, other processes
  *   fork_server.c  the fork server
  *   control.c     controlled runs: what is a point, and the life of threads; the engine is that of
  *                 loom/runtime/control; objects.c: what those who cannot go on wait for
@@ -258,6 +259,7 @@ void lock_hand_over(
 	struct thread *next); /* a controlled run goes on as `next`; returns when it is this one's turn */
 void lock_leave(struct thread *next); /* likewise, of a thread that ends */
 void lock_set_free(void);             /* the run is controlled no more */
+void lock_leave_soon(ThreadId tid);   /* it goes back to the core at the end of the block that it is in */
 
 /* ---- heap.c ---- */
 #define HEAP_BESIDE 16 /* bytes on either side of a block, that nobody may touch */
