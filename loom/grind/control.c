@@ -284,6 +284,7 @@ void control_ended(struct thread *thread)
 	me->site = 0;
 	if (control.intervenes)
 		intervene_ended(me);
+	futex_owner_ends(thread);
 	if (thread->clear_tid) {
 		*(uint32_t *)thread->clear_tid = 0;
 		control_wake_some(thread->clear_tid, UINT32_MAX);

@@ -146,6 +146,7 @@ void control_uncontrolled(const char *what);
 void control_show_gdb(void);  /* the running thread stands where a debugger wants to see it */
 bool control_wants_all(void); /* no access may take a short way */
 
+void futex_owner_ends(const struct thread *thread); /* it may have robust mutexes */
 /* Lets up to `most` of those go on that wait at the futex; how many. */
 uint32_t control_wake_some(Addr object, uint32_t most);
 

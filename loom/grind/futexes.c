@@ -111,6 +111,52 @@ static long futex_unlock_pi(const struct call *call)
 	return 0;
 }
 
+/* ---- robust mutexes ---- */
+
+#define OWNER_DIED 0x40000000u
+#define ROBUST_MOST 1024u
+
+/* As the kernel knows them: a ring of entries, and how far from each its word lies. */
+struct robust_list {
+	Addr next, offset, pending;
+};
+
+static void leave_locked(Addr entry, UWord offset, const struct thread *thread)
+{
+	uint32_t *word = (uint32_t *)(entry + offset);
+
+	if (!VG_(am_is_valid_for_client)((Addr)word, sizeof *word, VKI_PROT_READ | VKI_PROT_WRITE) ||
+	    (*word & PI_OWNER) != (uint32_t)thread->lwp)
+		return;
+	*word = (*word & PI_WAITERS) | OWNER_DIED;
+	control_wake_some((Addr)word, 1);
+	if (children_made)
+		raw_call(__NR_futex, (long)word, FUTEX_WAKE, 1, 0, 0, 0);
+}
+
+/* What the kernel does when the thread is gone, before anybody asks who can go on. The lowest bit of an entry tells
+ * that it inherits priorities. */
+void futex_owner_ends(const struct thread *thread)
+{
+	const struct robust_list *list = (const struct robust_list *)thread->robust;
+
+	if (!list || !VG_(am_is_valid_for_client)((Addr)list, sizeof *list, VKI_PROT_READ))
+		return;
+	Addr entry = list->next & ~(Addr)1, pending = list->pending & ~(Addr)1;
+
+	for (uint32_t i = 0; i < ROBUST_MOST && entry != (Addr)list; i++) {
+		if (!VG_(am_is_valid_for_client)(entry, sizeof entry, VKI_PROT_READ))
+			return;
+		Addr next = *(const Addr *)entry & ~(Addr)1;
+
+		if (entry != pending)
+			leave_locked(entry, list->offset, thread);
+		entry = next;
+	}
+	if (pending)
+		leave_locked(pending, list->offset, thread);
+}
+
 static bool futex_pi_call(const struct call *call)
 {
 	const struct vki_timespec *time = (const struct vki_timespec *)call->a[3];

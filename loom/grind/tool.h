@@ -71,6 +71,7 @@ struct thread {
 	bool lingers;        /* its next access is one therefore */
 	struct trail *trail; /* trail.c */
 	Addr clear_tid;      /* where the kernel says that it is gone */
+	Addr robust;         /* its list of robust mutexes */
 	/* The synchronisation call that it is in. */
 	uint32_t calls; /* enum area_wait_kind */
 	uint32_t call_site;
