@@ -152,6 +152,7 @@ static bool await_input(const char *name, struct vki_pollfd *polled, uint32_t n,
 	bool there = control_wait(me, WAIT_INPUT, 0, deadline) == WAIT_WOKEN;
 
 	me->polled = NULL;
+	me->npolled = 0;
 	return there;
 }
 

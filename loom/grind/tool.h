@@ -90,6 +90,7 @@ void threads_start(void);
 void threads_enter_area(void);
 struct thread *thread_of(ThreadId tid);
 struct thread *thread_numbered(uint32_t number); /* NULL = not of this process */
+bool thread_is_alone(void);
 uint32_t thread_last_made(void);                 /* its number */
 uint32_t thread_with_id(Addr id);   /* libc's pthread_t, which lies around what the kernel clears */
 void thread_switched(ThreadId tid); /* `tid` has the big lock from here on */
@@ -179,6 +180,7 @@ bool server_prepare(void);    /* is this to be a fork server? */
 bool server_stops_here(void); /* is the block at hand, of the program, the first that can be forked? */
 void server_loop(void);       /* returns in a child, once for every run */
 void server_note_translation(Addr address); /* in a child: it was not translated yet */
+void server_note_faults(void); /* the program handles faults of memory: each access has to be made */
 
 /* ---- instrument.c ---- */
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
