@@ -33,7 +33,8 @@ static int news_of(UWord kind, UWord id, UWord options)
 {
 	vki_siginfo_t ended = { 0 };
 
-	if (raw_call(__NR_waitid, (long)kind, (long)id, (long)&ended, (long)(options | WNOHANG | WNOWAIT), 0, 0) < 0)
+	if (raw_call(__NR_waitid, (long)kind, (long)id, (long)&ended, (long)(options | WNOHANG | WNOWAIT), 0,
+		     0) < 0)
 		return -1;
 	return ended.si_signo;
 }
@@ -87,8 +88,12 @@ void before_child_wait(const struct call *call)
 		return;
 	if (is_wait4)
 		wait = (struct child_wait){
-			pid == -1 ? P_ALL : pid > 0 ? P_PID : P_PGID,
-			pid > 0 ? (UWord)pid : pid == -1 ? 0 : (UWord)-pid,
+			pid == -1 ? P_ALL
+			: pid > 0 ? P_PID
+				  : P_PGID,
+			pid > 0     ? (UWord)pid
+			: pid == -1 ? 0
+				    : (UWord)-pid,
 			WEXITED | (options & ~(UWord)WNOHANG),
 		};
 	control_call(site_of_call(SITE_SYNC, "wait"), 0);

@@ -12,7 +12,11 @@
 enum agent_state { AGENT_NONE, AGENT_READY, AGENT_BLOCKED, AGENT_ENDED };
 enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
 enum access { ACCESS_READ = 1, ACCESS_WRITE };
-enum awaits { AWAITS_NONE, AWAITS_TOO, AWAITS_INSTEAD }; /* signals, beside those that it lets in or in their place */
+enum awaits {
+	AWAITS_NONE,
+	AWAITS_TOO,
+	AWAITS_INSTEAD
+}; /* signals, beside those that it lets in or in their place */
 
 #define NEVER UINT64_MAX
 #define POINT_SYNC 0   /* access of a point that is none: a synchronisation call, */

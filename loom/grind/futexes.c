@@ -199,7 +199,8 @@ bool futex_call(const struct call *call)
 		result = control_wake_some(a[0], (uint32_t)a[2]);
 		/* In other processes they wait in the kernel. */
 		if (children_made && !(a[1] & FUTEX_PRIVATE) && result < (int)a[2])
-			result += raw_call(__NR_futex, (long)a[0], (long)a[1], (int)a[2] - result, 0, 0, (long)a[5]);
+			result += raw_call(__NR_futex, (long)a[0], (long)a[1], (int)a[2] - result, 0, 0,
+					   (long)a[5]);
 		answer(call, result);
 		return true;
 	case FUTEX_REQUEUE:

@@ -115,7 +115,9 @@ bool blocking_poll(bool wait)
 	if (!wait)
 		return look_for_all();
 	uint64_t began = VG_(read_millisecond_timer)(), first = first_deadline();
-	uint64_t most = first == NEVER ? NEVER : first > control.now ? (first - control.now) / 1000000u + 1 : 0;
+	uint64_t most = first == NEVER        ? NEVER
+			: first > control.now ? (first - control.now) / 1000000u + 1
+					      : 0;
 
 	for (;;) {
 		/* Before the look: a child may do something and be gone. */

@@ -133,7 +133,8 @@ bool signals_arrive(void)
 		vki_siginfo_t info;
 
 		if (!thread || thread == grind.thread ||
-		    raw_call(__NR_rt_sigtimedwait, (long)&bit, (long)&info, (long)&at_once, sizeof bit, 0, 0) < 0)
+		    raw_call(__NR_rt_sigtimedwait, (long)&bit, (long)&info, (long)&at_once, sizeof bit, 0,
+			     0) < 0)
 			continue;
 		queue(thread, &info);
 		wake_for(thread, number);
@@ -175,7 +176,8 @@ void signals_restart(const struct call *call)
 		restarts &= !(due & bit_of(number)) || action_of(number).sa_flags & VKI_SA_RESTART;
 	answer(call, restarts ? call->number : -VKI_EINTR);
 	if (restarts)
-		set_guest_word(call->tid, REGISTER(RIP), guest_word(call->tid, REGISTER(RIP)) - SYSCALL_LENGTH);
+		set_guest_word(call->tid, REGISTER(RIP),
+			       guest_word(call->tid, REGISTER(RIP)) - SYSCALL_LENGTH);
 }
 
 /* After a call by which the program sends a signal: the kernel has it by now. */
@@ -187,7 +189,8 @@ void signals_sent(const struct call *call)
 	int number = (int)call->a[to_thread && call->number != __NR_tkill ? 2 : 1];
 	struct thread *thread;
 
-	if (!grind.controlled || number < 1 || number > SIGNALS || (long)guest_word(call->tid, REGISTER(RAX)) < 0)
+	if (!grind.controlled || number < 1 || number > SIGNALS ||
+	    (long)guest_word(call->tid, REGISTER(RAX)) < 0)
 		return;
 	if (call->number == __NR_kill || call->number == __NR_rt_sigqueueinfo)
 		signals_arrive();

@@ -166,7 +166,8 @@ void __wrap_vgPlain_client_syscall(ThreadId tid, UInt trc)
 	}
 	if (call.number == __NR_set_tid_address)
 		grind.thread->clear_tid = call.a[0];
-	if (call.number == __NR_rt_sigaction && (call.a[0] == VKI_SIGSEGV || call.a[0] == VKI_SIGBUS) && call.a[1])
+	if (call.number == __NR_rt_sigaction && (call.a[0] == VKI_SIGSEGV || call.a[0] == VKI_SIGBUS) &&
+	    call.a[1])
 		server_note_faults();
 	if (call.number == __NR_set_robust_list)
 		grind.thread->robust = call.a[0];

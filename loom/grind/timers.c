@@ -159,7 +159,8 @@ static long set_timer(struct timer *timer, bool absolute, Addr fresh, Addr old, 
 	tell_left(timer, old, fraction);
 	if (!fresh)
 		return 0;
-	if (words[0] < 0 || words[2] < 0 || words[1] < 0 || words[3] < 0 || words[1] >= most || words[3] >= most)
+	if (words[0] < 0 || words[2] < 0 || words[1] < 0 || words[3] < 0 || words[1] >= most ||
+	    words[3] >= most)
 		return -VKI_EINVAL;
 	const struct vki_timespec when = { words[2], words[3] * (long)fraction };
 	uint64_t first = nanoseconds(&when);
@@ -307,7 +308,9 @@ bool timer_call(const struct call *call, UInt trc)
 			return false;
 		if (call->number == __NR_getitimer)
 			tell_left(usual_timer(), a[1], 1000);
-		answer(call, call->number == __NR_getitimer ? 0 : set_timer(usual_timer(), false, a[1], a[2], 1000));
+		answer(call, call->number == __NR_getitimer
+				     ? 0
+				     : set_timer(usual_timer(), false, a[1], a[2], 1000));
 		return true;
 	case __NR_timer_create:
 		return create_timer(call);

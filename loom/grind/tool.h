@@ -91,7 +91,7 @@ void threads_enter_area(void);
 struct thread *thread_of(ThreadId tid);
 struct thread *thread_numbered(uint32_t number); /* NULL = not of this process */
 bool thread_is_alone(void);
-uint32_t thread_last_made(void);                 /* its number */
+uint32_t thread_last_made(void);    /* its number */
 uint32_t thread_with_id(Addr id);   /* libc's pthread_t, which lies around what the kernel clears */
 void thread_switched(ThreadId tid); /* `tid` has the big lock from here on */
 void thread_context_changed(void);  /* that of the running one may have */
