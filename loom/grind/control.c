@@ -191,14 +191,6 @@ void control_yield(void)
 
 /* ---- waiting ---- */
 
-void control_interrupt(struct thread *thread)
-{
-	struct agent *agent = thread->agent;
-
-	if (grind.controlled && agent && agent->state == AGENT_BLOCKED)
-		control_unblock(agent, WAIT_INTERRUPTED);
-}
-
 uint32_t control_wake_some(Addr object, uint32_t most)
 {
 	uint32_t woken = 0;
@@ -292,6 +284,7 @@ void control_ended(struct thread *thread)
 	me->site = 0;
 	if (control.intervenes)
 		intervene_ended(me);
+	futex_owner_ends(thread);
 	if (thread->clear_tid) {
 		*(uint32_t *)thread->clear_tid = 0;
 		control_wake_some(thread->clear_tid, UINT32_MAX);

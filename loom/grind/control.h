@@ -12,6 +12,11 @@
 enum agent_state { AGENT_NONE, AGENT_READY, AGENT_BLOCKED, AGENT_ENDED };
 enum wait_result { WAIT_WOKEN, WAIT_TIMED_OUT, WAIT_INTERRUPTED };
 enum access { ACCESS_READ = 1, ACCESS_WRITE };
+enum awaits {
+	AWAITS_NONE,
+	AWAITS_TOO,
+	AWAITS_INSTEAD
+}; /* signals, beside those that it lets in or in their place */
 
 #define NEVER UINT64_MAX
 #define POINT_SYNC 0   /* access of a point that is none: a synchronisation call, */
@@ -37,7 +42,9 @@ struct agent {
 	uint64_t passed; /* points */
 	bool repeated, inside, yields;
 	bool let_go, held, held_softly; /* for intervene.c */
-	bool takes_signals;             /* in sigwait */
+	enum awaits takes_signals;      /* in sigwait, sigsuspend: */
+	uint64_t awaited;               /* these */
+	uint64_t signals;               /* that were sent to it, and that it may not have taken yet */
 	/* What it waits for. */
 	uint32_t wait, result;
 	uint64_t object; /* the futex, or what else it sleeps on */
@@ -96,7 +103,8 @@ struct control {
 	/* Time, work, and what tells that nothing goes on. */
 	uint64_t now; /* virtual time in ns since the start */
 	uint64_t next_deadline, next_overdue;
-	uint64_t timer_deadline, handlers; /* NEVER and 0: the core sees to timers and signals */
+	uint64_t timer_deadline; /* of the program's first timer */
+	uint64_t handlers;       /* 0: the core sees to signals */
 	uint64_t contested, still, still_most, waits, work, fair_at;
 	uint64_t signals; /* and broadcasts to condition variables */
 	uint32_t patience;
@@ -142,7 +150,7 @@ void control_uncontrolled(const char *what);
 void control_show_gdb(void);  /* the running thread stands where a debugger wants to see it */
 bool control_wants_all(void); /* no access may take a short way */
 
-void control_interrupt(struct thread *thread); /* a signal comes for it */
+void futex_owner_ends(const struct thread *thread); /* it may have robust mutexes */
 /* Lets up to `most` of those go on that wait at the futex; how many. */
 uint32_t control_wake_some(Addr object, uint32_t most);
 
@@ -195,21 +203,31 @@ INLINE uint64_t control_below(uint64_t n)
 {
 	return (uint64_t)((unsigned __int128)grind_random() * n >> 64);
 }
-/* The core keeps signals and timers of the program. */
+/* ---- signal.c, timers.c, children.c ---- */
+bool signals_arrive(void); /* those of other processes; true: somebody was woken */
+bool signals_are_due(struct agent *me);
+void signals_deliver(struct agent *me);
+void signals_to_process(vki_siginfo_t *info);
+void signals_to_thread(int lwp, vki_siginfo_t *info);
+void timers_fire(void);
+void timers_revive(void);
+extern bool children_made;
+bool children_alive(void);
+
 INLINE void take_arrived_signals(void)
 {
+	timers_revive();
+	if (UNLIKELY(children_made))
+		signals_arrive();
 }
 INLINE bool has_signals(const struct agent *agent)
 {
-	(void)agent;
-	return false;
+	return agent->signals != 0;
 }
 INLINE void deliver_signals(struct agent *me)
 {
-	(void)me;
-}
-INLINE void timers_fire(void)
-{
+	if (UNLIKELY(me->signals))
+		signals_deliver(me);
 }
 /* Futexes are all the same; the call that waits there tells what it is. */
 INLINE bool is_at_lock(const struct agent *agent, uint32_t wait)
@@ -263,7 +281,9 @@ void spinning_look(struct agent *me, uint32_t site, uint64_t address, enum acces
 enum wait_result agent_waits(struct agent *me, uint32_t kind, uint64_t object, uint64_t deadline);
 INLINE enum wait_result control_wait(struct agent *me, uint32_t kind, uint64_t object, uint64_t deadline)
 {
-	return agent_waits(me, kind, object, deadline);
+	return me->signals && !me->takes_signals && signals_are_due(me)
+		       ? WAIT_INTERRUPTED
+		       : agent_waits(me, kind, object, deadline);
 }
 void control_wake(uint32_t kind, uint64_t object);
 void control_retract(uint32_t kind, uint64_t object);

@@ -27,10 +27,12 @@ static bool arranged; /* the program's first block calls server_loop */
 
 #define NEEDED_MOST 65536u
 #define PROT_EXECUTE 4
+#define EVERYWHERE (1ull << 47)
 
 /* In memory that the server and its children share. */
 static struct needed {
-	uint32_t n; /* may exceed NEEDED_MOST */
+	uint32_t n;  /* may exceed NEEDED_MOST */
+	bool faults; /* the program handles them: see server_note_faults */
 	Addr addresses[NEEDED_MOST];
 } *needed;
 
@@ -64,6 +66,28 @@ void server_note_translation(Addr address)
 		needed->addresses[at] = address;
 }
 
+/* Optimised code leaves out loads whose value is thrown away, and keeps registers behind. */
+static bool exact;
+
+static void translate_exactly(void)
+{
+	exact = true;
+	if (VG_(clo_vex_control).iropt_register_updates_default < VexRegUpdAllregsAtMemAccess)
+		VG_(clo_px_file_backed) = VexRegUpdAllregsAtMemAccess;
+}
+
+/* What was translated before is given up, unless a thread may stand in the middle of it. */
+void server_note_faults(void)
+{
+	if (exact)
+		return;
+	translate_exactly();
+	if (needed)
+		__atomic_store_n(&needed->faults, true, __ATOMIC_RELEASE);
+	if (thread_is_alone())
+		VG_(discard_translations)(0, EVERYWHERE, "grind.faults");
+}
+
 /* A function that is wrapped is translated twice: its wrapper, and itself. */
 static void translate(Addr address)
 {
@@ -81,6 +105,8 @@ static void translate_needed(void)
 {
 	static uint32_t done;
 
+	if (needed && !done && __atomic_load_n(&needed->faults, __ATOMIC_ACQUIRE))
+		translate_exactly();
 	for (; needed && done < NEEDED_MOST && done < __atomic_load_n(&needed->n, __ATOMIC_ACQUIRE); done++)
 		translate(needed->addresses[done]);
 }

@@ -15,11 +15,26 @@
 #define FUTEX_WAIT_BITSET 9
 #define FUTEX_WAKE_BITSET 10
 #define FUTEX_COMMAND 127
+#define FUTEX_PRIVATE 128
 #define FUTEX_REALTIME 256
 
 static bool is_at_futex(const struct agent *agent, Addr object)
 {
 	return agent->wait == WAIT_ADDRESS && agent->object == object;
+}
+
+/* In memory that other processes may have: has one of them changed it? */
+static bool futex_look(struct agent *agent)
+{
+	return *(const uint32_t *)agent->object != (uint32_t)(Addr)agent->looked;
+}
+
+static void look_for_others(struct agent *me, const struct call *call)
+{
+	if (!children_made || call->a[1] & FUTEX_PRIVATE)
+		return;
+	me->look = futex_look;
+	me->looked = (const void *)(call->a[2] & UINT32_MAX);
 }
 
 static long futex_wait(const struct call *call, bool absolute)
@@ -39,6 +54,7 @@ static long futex_wait(const struct call *call, bool absolute)
 	me->site = me->thread->calls ? me->thread->call_site : site_of_call(SITE_SYNC, "futex");
 	if (deadline <= time_of(me))
 		return -E_TIMED_OUT;
+	look_for_others(me, call);
 	switch (control_wait(me, WAIT_ADDRESS, a[0], deadline)) {
 	case WAIT_TIMED_OUT:
 		return -E_TIMED_OUT;
@@ -95,6 +111,52 @@ static long futex_unlock_pi(const struct call *call)
 	return 0;
 }
 
+/* ---- robust mutexes ---- */
+
+#define OWNER_DIED 0x40000000u
+#define ROBUST_MOST 1024u
+
+/* As the kernel knows them: a ring of entries, and how far from each its word lies. */
+struct robust_list {
+	Addr next, offset, pending;
+};
+
+static void leave_locked(Addr entry, UWord offset, const struct thread *thread)
+{
+	uint32_t *word = (uint32_t *)(entry + offset);
+
+	if (!VG_(am_is_valid_for_client)((Addr)word, sizeof *word, VKI_PROT_READ | VKI_PROT_WRITE) ||
+	    (*word & PI_OWNER) != (uint32_t)thread->lwp)
+		return;
+	*word = (*word & PI_WAITERS) | OWNER_DIED;
+	control_wake_some((Addr)word, 1);
+	if (children_made)
+		raw_call(__NR_futex, (long)word, FUTEX_WAKE, 1, 0, 0, 0);
+}
+
+/* What the kernel does when the thread is gone, before anybody asks who can go on. The lowest bit of an entry tells
+ * that it inherits priorities. */
+void futex_owner_ends(const struct thread *thread)
+{
+	const struct robust_list *list = (const struct robust_list *)thread->robust;
+
+	if (!list || !VG_(am_is_valid_for_client)((Addr)list, sizeof *list, VKI_PROT_READ))
+		return;
+	Addr entry = list->next & ~(Addr)1, pending = list->pending & ~(Addr)1;
+
+	for (uint32_t i = 0; i < ROBUST_MOST && entry != (Addr)list; i++) {
+		if (!VG_(am_is_valid_for_client)(entry, sizeof entry, VKI_PROT_READ))
+			return;
+		Addr next = *(const Addr *)entry & ~(Addr)1;
+
+		if (entry != pending)
+			leave_locked(entry, list->offset, thread);
+		entry = next;
+	}
+	if (pending)
+		leave_locked(pending, list->offset, thread);
+}
+
 static bool futex_pi_call(const struct call *call)
 {
 	const struct vki_timespec *time = (const struct vki_timespec *)call->a[3];
@@ -121,17 +183,25 @@ static bool futex_pi_call(const struct call *call)
 bool futex_call(const struct call *call)
 {
 	const UWord *a = call->a;
+	long result;
 
 	switch (a[1] & FUTEX_COMMAND) {
 	case FUTEX_WAIT:
-		answer(call, futex_wait(call, false));
-		return true;
 	case FUTEX_WAIT_BITSET:
-		answer(call, futex_wait(call, true));
+		result = futex_wait(call, (a[1] & FUTEX_COMMAND) == FUTEX_WAIT_BITSET);
+		if (result == -VKI_EINTR && !a[3])
+			signals_restart(call);
+		else
+			answer(call, result);
 		return true;
 	case FUTEX_WAKE:
 	case FUTEX_WAKE_BITSET:
-		answer(call, control_wake_some(a[0], (uint32_t)a[2]));
+		result = control_wake_some(a[0], (uint32_t)a[2]);
+		/* In other processes they wait in the kernel. */
+		if (children_made && !(a[1] & FUTEX_PRIVATE) && result < (int)a[2])
+			result += raw_call(__NR_futex, (long)a[0], (long)a[1], (int)a[2] - result, 0, 0,
+					   (long)a[5]);
+		answer(call, result);
 		return true;
 	case FUTEX_REQUEUE:
 	case FUTEX_CMP_REQUEUE:

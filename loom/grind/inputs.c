@@ -15,9 +15,8 @@ static bool is_there(struct vki_pollfd *polled, uint32_t n, long milliseconds)
 /* Ends of pipes and the like that this process made: as long as it has not forked nobody else can write there. */
 #define OWN_MOST 4096u
 static uint8_t own_descriptors[OWN_MOST];
-static bool forked;
 
-static void note_own(int fd, bool own)
+void note_own(int fd, bool own)
 {
 	if (fd >= 0 && (uint32_t)fd < OWN_MOST)
 		own_descriptors[fd] = own;
@@ -47,7 +46,8 @@ void note_descriptors(const struct call *call)
 	case __NR_fork:
 	case __NR_vfork:
 	case __NR_clone:
-		forked |= call->number != __NR_clone || !(call->a[0] & CLONE_THREAD);
+		if (call->number != __NR_clone || !(call->a[0] & CLONE_THREAD))
+			children_note((int)result);
 		break;
 	default:
 		break;
@@ -58,7 +58,7 @@ void note_descriptors(const struct call *call)
 static bool comes_from_outside(const struct agent *agent)
 {
 	for (uint32_t i = 0; i < agent->npolled; i++)
-		if (forked || (uint32_t)agent->polled[i].fd >= OWN_MOST ||
+		if (children_made || (uint32_t)agent->polled[i].fd >= OWN_MOST ||
 		    !own_descriptors[agent->polled[i].fd])
 			return true;
 	return false;
@@ -69,39 +69,33 @@ bool outside_can_come(void)
 	for (uint32_t i = 0; i < control.nblocked; i++)
 		if (control.blocked[i]->look && comes_from_outside(control.blocked[i]))
 			return true;
-	return false;
+	return children_alive();
 }
 
 #define MOST_WAITED 64u
 #define LONGEST_MS 1000000000u
+#define PAUSE_MS 2u /* between two looks at what children may have changed: nothing tells of that */
 
-/* Nobody can run: until something is there that somebody waits for, or the first sleeper would wake. */
-static void wait_in_reality(void)
+/* Until something is there that somebody waits for, for so many milliseconds at most. */
+static void wait_in_reality(uint64_t most)
 {
 	struct vki_pollfd all[MOST_WAITED];
 	uint32_t n = 0;
-	uint64_t first = first_deadline();
 
 	for (uint32_t i = 0; i < control.nblocked; i++)
 		for (uint32_t k = 0; control.blocked[i]->look && k < control.blocked[i]->npolled; k++)
 			if (n < MOST_WAITED)
 				all[n++] = control.blocked[i]->polled[k];
-	uint64_t left = first == NEVER        ? NEVER
-			: first > control.now ? (first - control.now) / 1000000u + 1
-					      : 0;
-
+	if (children_made && most > PAUSE_MS)
+		most = PAUSE_MS;
 	control_uncontrolled("input from outside");
-	is_there(all, n, left == NEVER ? -1 : (long)(left < LONGEST_MS ? left : LONGEST_MS));
+	is_there(all, n, most > LONGEST_MS ? -1 : (long)most);
 }
 
-bool blocking_poll(bool wait)
+static bool look_for_all(void)
 {
-	bool any = false;
+	bool any = children_made && signals_arrive();
 
-	if (!control.ninputs)
-		return false;
-	if (wait && outside_can_come())
-		wait_in_reality();
 	for (uint32_t i = 0; i < control.nblocked;) {
 		struct agent *agent = control.blocked[i];
 
@@ -113,6 +107,29 @@ bool blocking_poll(bool wait)
 		}
 	}
 	return any;
+}
+
+/* Nobody can run: time passes as in reality, until the first sleeper would wake. */
+bool blocking_poll(bool wait)
+{
+	if (!wait)
+		return look_for_all();
+	uint64_t began = VG_(read_millisecond_timer)(), first = first_deadline();
+	uint64_t most = first == NEVER        ? NEVER
+			: first > control.now ? (first - control.now) / 1000000u + 1
+					      : 0;
+
+	for (;;) {
+		/* Before the look: a child may do something and be gone. */
+		bool may_come = outside_can_come();
+		uint64_t waited = VG_(read_millisecond_timer)() - began;
+
+		if (look_for_all())
+			return true;
+		if (!may_come || waited >= most)
+			return false;
+		wait_in_reality(most == NEVER ? NEVER : most - waited);
+	}
 }
 
 static bool input_is_there(struct agent *agent)
@@ -137,6 +154,7 @@ static bool await_input(const char *name, struct vki_pollfd *polled, uint32_t n,
 	bool there = control_wait(me, WAIT_INPUT, 0, deadline) == WAIT_WOKEN;
 
 	me->polled = NULL;
+	me->npolled = 0;
 	return there;
 }
 

@@ -212,8 +212,7 @@ static void step_in(const struct inside *inside)
 	define.hooked = inside->hooked;
 }
 
-/* The process ends: the thread goes back to the core at the end of the block that it is in. */
-static void leave_soon(ThreadId tid)
+void lock_leave_soon(ThreadId tid)
 {
 	UInt none = 0;
 
@@ -229,7 +228,7 @@ static void let_go(ThreadId tid)
 	__real_vgPlain_acquire_BigLock(tid, "unsnarl");
 	step_in(&inside);
 	if (UNLIKELY(control.over))
-		leave_soon(tid);
+		lock_leave_soon(tid);
 }
 
 /* It queues up before it lets go: the kernel may run whoever is woken in its place, which would find the queue empty and

@@ -82,6 +82,43 @@ static Bool take_option(const HChar *option)
 	return False;
 }
 
+/* ---- an error of the core, or of this tool: the program is not to blame ---- */
+
+static void blame_nobody(void)
+{
+	if (!grind.observed)
+		return;
+	control_uncontrolled("Valgrind: ended with an error of its own");
+	grind.schedule->end = END_SLOW;
+}
+
+void __real_vgPlain_core_panic(const HChar *text);
+void __wrap_vgPlain_core_panic(const HChar *text);
+void __wrap_vgPlain_core_panic(const HChar *text)
+{
+	blame_nobody();
+	__real_vgPlain_core_panic(text);
+}
+
+void __real_vgPlain_core_panic_at(const HChar *text, const void *registers);
+void __wrap_vgPlain_core_panic_at(const HChar *text, const void *registers);
+void __wrap_vgPlain_core_panic_at(const HChar *text, const void *registers)
+{
+	blame_nobody();
+	__real_vgPlain_core_panic_at(text, registers);
+}
+
+void __real_vgPlain_assert_fail(Bool core, const HChar *what, const HChar *file, Int line,
+				const HChar *function, const HChar *format, UWord argument);
+void __wrap_vgPlain_assert_fail(Bool core, const HChar *what, const HChar *file, Int line,
+				const HChar *function, const HChar *format, UWord argument);
+void __wrap_vgPlain_assert_fail(Bool core, const HChar *what, const HChar *file, Int line,
+				const HChar *function, const HChar *format, UWord argument)
+{
+	blame_nobody();
+	__real_vgPlain_assert_fail(core, what, file, line, function, format, argument);
+}
+
 static void no_usage(void)
 {
 }

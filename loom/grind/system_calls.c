@@ -23,7 +23,7 @@ UWord guest_word(ThreadId tid, PtrdiffT offset)
 	return value;
 }
 
-static void set_guest_word(ThreadId tid, PtrdiffT offset, UWord value)
+void set_guest_word(ThreadId tid, PtrdiffT offset, UWord value)
 {
 	VG_(set_shadow_regs_area)(tid, 0, offset, sizeof value, (const UChar *)&value);
 }
@@ -67,52 +67,6 @@ static void note_clear_tid(const struct call *call)
 		const uint64_t *args = (const uint64_t *)call->a[0];
 
 		calls_child_clear_tid = args[0] & CLONE_CLEAR_TID ? args[2] : 0;
-	}
-}
-
-/* A signal for a thread that waits: its call ends, and it gets the signal when its turn comes. */
-static void signal_sent(const struct call *call)
-{
-	UWord lwp = call->number == __NR_tgkill ? call->a[1] : call->a[0];
-	struct thread *target;
-
-	bool to_all = call->number == __NR_kill && (int)call->a[0] == VG_(getpid)();
-
-	if (call->number != __NR_tgkill && call->number != __NR_tkill && !to_all)
-		return;
-	for (uint32_t i = 0; (target = thread_numbered(grind.thread->number - grind.thread->index + i)); i++)
-		if (target != grind.thread &&
-		    (to_all ? target->agent && target->agent->takes_signals : target->lwp == (int)lwp))
-			control_interrupt(target);
-}
-
-/* sigwait and its kin: those who wait are left out until somebody sends a signal. */
-static enum wait_result await_signal(const char *name, uint64_t deadline)
-{
-	struct agent *me = grind.thread->agent;
-
-	me->site = site_of_call(SITE_SYNC, name);
-	me->thread->calls = WAIT_NOTHING;
-	me->takes_signals = true;
-	enum wait_result result = control_wait(me, WAIT_ADDRESS, (Addr)me, deadline);
-
-	me->takes_signals = false;
-	return result;
-}
-
-static void take_signal(const struct call *call, UInt trc)
-{
-	static const struct vki_timespec at_once;
-	const struct vki_timespec *time = (const struct vki_timespec *)call->a[2];
-	uint64_t deadline = time && is_time(time) ? deadline_in(nanoseconds(time)) : NEVER;
-
-	for (;;) {
-		call_with(call, trc, 2, (UWord)&at_once);
-		if ((long)guest_word(call->tid, REGISTER(RAX)) != -VKI_EAGAIN ||
-		    deadline <= time_of(grind.thread->agent))
-			return;
-		if (await_signal("sigwait", deadline) == WAIT_TIMED_OUT)
-			return;
 	}
 }
 
@@ -167,6 +121,8 @@ static bool steered_call(const struct call *call, UInt trc)
 		answer(call, (long)call->a[1]);
 		return true;
 	}
+	if (timer_call(call, trc))
+		return true;
 	if (waits_for_time(call))
 		control_engage();
 	if (!grind.controlled || !grind.thread->agent)
@@ -178,18 +134,12 @@ static bool steered_call(const struct call *call, UInt trc)
 		control_yield();
 		answer(call, 0);
 		return true;
-	case __NR_rt_sigtimedwait:
-		take_signal(call, trc);
-		return true;
-	case __NR_pause:
-	case __NR_rt_sigsuspend:
-		await_signal("sigsuspend", NEVER);
-		return false;
 	case __NR_wait4:
-		control_call(site_of_call(SITE_SYNC, "wait"), 0);
+	case __NR_waitid:
+		before_child_wait(call);
 		return false;
 	default:
-		if (poll_call(call, trc))
+		if (poll_call(call, trc) || signal_call(call, trc))
 			return true;
 		before_descriptor(call);
 		return false;
@@ -216,6 +166,11 @@ void __wrap_vgPlain_client_syscall(ThreadId tid, UInt trc)
 	}
 	if (call.number == __NR_set_tid_address)
 		grind.thread->clear_tid = call.a[0];
+	if (call.number == __NR_rt_sigaction && (call.a[0] == VKI_SIGSEGV || call.a[0] == VKI_SIGBUS) &&
+	    call.a[1])
+		server_note_faults();
+	if (call.number == __NR_set_robust_list)
+		grind.thread->robust = call.a[0];
 	if (suppress_system_call(tid, call.number)) {
 		answer(&call, 0);
 		return;
@@ -241,7 +196,7 @@ void __wrap_vgPlain_client_syscall(ThreadId tid, UInt trc)
 	suppress_system_call_done(tid);
 	if (steered) {
 		note_descriptors(&call);
-		signal_sent(&call);
+		signals_sent(&call);
 	}
 }
 

@@ -18,7 +18,9 @@ struct call {
 };
 
 #define REGISTER(name) offsetof(VexGuestAMD64State, guest_##name)
+#define SECOND 1000000000ull
 UWord guest_word(ThreadId tid, PtrdiffT offset);
+void set_guest_word(ThreadId tid, PtrdiffT offset, UWord value);
 void answer(const struct call *call, long result); /* what the program gets */
 /* The call goes to the kernel with one of its arguments changed, which the program does not see. */
 void call_with(const struct call *call, UInt trc, int argument, UWord value);
@@ -38,5 +40,17 @@ bool futex_waits(const struct call *call);
 bool poll_call(const struct call *call, UInt trc); /* also select; true: it is done */
 void before_descriptor(const struct call *call);   /* waits for what the call would wait for */
 void note_descriptors(const struct call *call);    /* after a call */
+void note_own(int fd, bool own);                   /* nobody else has the other end */
+
+/* ---- signal.c ---- */
+bool signal_call(const struct call *call, UInt trc);
+void signals_sent(const struct call *call); /* after one that sends some */
+/* The call was interrupted: it begins again after the handler, or fails. */
+void signals_restart(const struct call *call);
+
+/* ---- timers.c, children.c ---- */
+bool timer_call(const struct call *call, UInt trc);
+void children_note(int pid);
+void before_child_wait(const struct call *call);
 
 #endif

@@ -25,6 +25,15 @@ uint32_t thread_last_made(void)
 	return all[count - 1]->number;
 }
 
+bool thread_is_alone(void)
+{
+	uint32_t living = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		living += !all[i]->ended;
+	return living == 1;
+}
+
 bool thread_has_stack_at(const struct thread *thread, Addr address)
 {
 	return address >= thread->stack_low && address <= thread->stack_high;

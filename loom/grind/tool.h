@@ -21,7 +21,8 @@
  *   couples.c     pairs that belong together
  *   heap.c        the allocator of the program; heap_blocks.c: its blocks
  *   sync.c        synchronisation calls, from preload.c, which lives in the program
- *   system_calls.c  system calls; virtual_time.c, futexes.c, inputs.c: those that wait
+ *   system_calls.c  system calls; virtual_time.c, futexes.c, inputs.c: those that wait;
+ *                 signal.c, timers.c, children.c: signals, timers, other processes
  *   fork_server.c  the fork server
  *   control.c     controlled runs: what is a point, and the life of threads; the engine is that of
  *                 loom/runtime/control; objects.c: what those who cannot go on wait for
@@ -71,6 +72,7 @@ struct thread {
 	bool lingers;        /* its next access is one therefore */
 	struct trail *trail; /* trail.c */
 	Addr clear_tid;      /* where the kernel says that it is gone */
+	Addr robust;         /* its list of robust mutexes */
 	/* The synchronisation call that it is in. */
 	uint32_t calls; /* enum area_wait_kind */
 	uint32_t call_site;
@@ -89,7 +91,8 @@ void threads_start(void);
 void threads_enter_area(void);
 struct thread *thread_of(ThreadId tid);
 struct thread *thread_numbered(uint32_t number); /* NULL = not of this process */
-uint32_t thread_last_made(void);                 /* its number */
+bool thread_is_alone(void);
+uint32_t thread_last_made(void);    /* its number */
 uint32_t thread_with_id(Addr id);   /* libc's pthread_t, which lies around what the kernel clears */
 void thread_switched(ThreadId tid); /* `tid` has the big lock from here on */
 void thread_context_changed(void);  /* that of the running one may have */
@@ -189,6 +192,7 @@ bool server_prepare(void);    /* is this to be a fork server? */
 bool server_stops_here(void); /* is the block at hand, of the program, the first that can be forked? */
 void server_loop(void);       /* returns in a child, once for every run */
 void server_note_translation(Addr address); /* in a child: it was not translated yet */
+void server_note_faults(void); /* the program handles faults of memory: each access has to be made */
 
 /* ---- instrument.c ---- */
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
@@ -272,6 +276,7 @@ void lock_hand_over(
 	struct thread *next); /* a controlled run goes on as `next`; returns when it is this one's turn */
 void lock_leave(struct thread *next); /* likewise, of a thread that ends */
 void lock_set_free(void);             /* the run is controlled no more */
+void lock_leave_soon(ThreadId tid);   /* it goes back to the core at the end of the block that it is in */
 
 /* ---- heap.c ---- */
 #define HEAP_BESIDE 16 /* bytes on either side of a block, that nobody may touch */

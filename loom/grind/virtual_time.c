@@ -5,7 +5,6 @@
  * that a program that prints the time prints the same. */
 #include "loom/grind/system_calls.h"
 
-#define SECOND 1000000000ull
 #define REALTIME_START (1767225600ull * SECOND) /* 1 January 2026 */
 #define MONOTONIC_START (1000ull * SECOND)
 #define CLOCK_READ_NS 1000u
@@ -80,8 +79,8 @@ static void write_time(Addr place, uint64_t at, uint64_t fraction)
 	words[1] = at % SECOND / fraction;
 }
 
-/* Sleeps in virtual time. */
-static void sleep_until(const struct call *call, const char *name, uint64_t deadline)
+/* Sleeps in virtual time. What a signal leaves of it is written to `left`, unless that is NULL. */
+static void sleep_until(const struct call *call, const char *name, uint64_t deadline, Addr left)
 {
 	struct agent *me = grind.thread->agent;
 
@@ -94,10 +93,14 @@ static void sleep_until(const struct call *call, const char *name, uint64_t dead
 	me->site = site_of_call(SITE_SYNC, name);
 	me->access = POINT_SYNC;
 	me->thread->calls = WAIT_NOTHING;
-	if (deadline <= time_of(me))
+	if (deadline <= time_of(me)) {
 		control_call(me->site, 0);
-	else
-		control_wait(me, WAIT_SLEEP, 0, deadline);
+	} else if (control_wait(me, WAIT_SLEEP, 0, deadline) == WAIT_INTERRUPTED) {
+		if (left)
+			write_time(left, deadline > time_of(me) ? deadline - time_of(me) : 0, 1);
+		answer(call, -VKI_EINTR);
+		return;
+	}
 	answer(call, 0);
 }
 
@@ -126,14 +129,15 @@ bool time_call(const struct call *call)
 	case __NR_nanosleep:
 		if (!is_time((struct vki_timespec *)a[0]))
 			return false;
-		sleep_until(call, "nanosleep", deadline_in(nanoseconds((struct vki_timespec *)a[0])));
+		sleep_until(call, "nanosleep", deadline_in(nanoseconds((struct vki_timespec *)a[0])), a[1]);
 		return true;
 	case __NR_clock_nanosleep:
 		if (!is_time((struct vki_timespec *)a[2]))
 			return false;
 		sleep_until(call, "nanosleep",
 			    a[1] & 1 ? deadline_at(a[0], (struct vki_timespec *)a[2])
-				     : deadline_in(nanoseconds((struct vki_timespec *)a[2])));
+				     : deadline_in(nanoseconds((struct vki_timespec *)a[2])),
+			    a[1] & 1 ? 0 : a[3]);
 		return true;
 	default:
 		return false;
