@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "diagnose/callers.h"
+#include "diagnose/told_callers.h"
 #include "diagnose/judge.h"
 #include "loom/watch.h"
 

@@ -1,6 +1,6 @@
 /* From where the functions were called that made the accesses of findings. */
-#ifndef DIAGNOSE_CALLERS_H
-#define DIAGNOSE_CALLERS_H
+#ifndef DIAGNOSE_TOLD_CALLERS_H
+#define DIAGNOSE_TOLD_CALLERS_H
 
 #include "loom/launch.h"
 #include "model/finding.h"

@@ -2,7 +2,7 @@
  * was inlined there, its line says so; else the call that the run notes, once it is known of which
  * accesses.
  */
-#include "diagnose/callers.h"
+#include "diagnose/told_callers.h"
 
 #include <stdlib.h>
 #include <string.h>
