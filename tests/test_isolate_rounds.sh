@@ -223,6 +223,63 @@ C
 gcc -g -O1 -w -pthread -o late late.c
 tells late '/* enlisted */' '/* looked */' '/* told */' '/* waits */'
 
+# The other way round: it looks, and leaves word only in a later section, behind the look of the one that wakes.
+cat >sleeper.c <<'C'
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sem_t wake;
+static int sleeping, tasks, stop;
+static long ran;
+static void post(int n) {
+	pthread_mutex_lock(&lock);
+	tasks += n;
+	int wake_it = sleeping;
+	pthread_mutex_unlock(&lock);
+	if (wake_it)
+		sem_post(&wake);
+}
+static void *worker(void *arg) {
+	for (;;) {
+		pthread_mutex_lock(&lock);
+		int got = tasks, over = stop; /* went by */
+		tasks = 0;
+		pthread_mutex_unlock(&lock);
+		ran += got;
+		if (!got && over)
+			return NULL;
+		if (got)
+			continue;
+		pthread_mutex_lock(&lock);
+		sleeping = 1; /* left word */
+		pthread_mutex_unlock(&lock);
+		sem_wait(&wake); /* waits */
+		pthread_mutex_lock(&lock);
+		sleeping = 0;
+		pthread_mutex_unlock(&lock);
+	}
+}
+int main(void) {
+	pthread_t t;
+	sem_init(&wake, 0, 0);
+	pthread_create(&t, NULL, worker, NULL);
+	post(3);
+	pthread_mutex_lock(&lock);
+	stop = 1; /* changed */
+	int wake_it = sleeping; /* looked for sleepers */
+	pthread_mutex_unlock(&lock);
+	if (wake_it)
+		sem_post(&wake);
+	pthread_join(t, NULL);
+	printf("%ld\n", ran);
+	return ran != 3;
+}
+C
+gcc -g -O1 -w -pthread -o sleeper sleeper.c
+tells sleeper '/* went by */' '/* changed */' '/* looked for sleepers */' '/* left word */' '/* waits */'
+
 # The last reference is dropped in one section and the object put away in the next: another thread has found it, and put
 # it away as well.
 cat >twice.c <<'C'

@@ -180,7 +180,7 @@ static bool tell_cut(struct isolate_failure *failure, uint64_t mark, uint32_t th
 			continue;
 		if (fits(cut->full, size) && (is_turned(cut->full, size) ? !turns : !is_length))
 			continue;
-		const struct definition *stored = kept_before(cut);
+		const struct definition *stored = fits(cut->full, size) ? NULL : kept_before(cut);
 
 		tell(failure, stored ? stored->site : cut->site, stored ? stored->caller : cut->caller,
 		     cut->full, size, thread);
