@@ -326,8 +326,9 @@ static size_t last_look(const struct observations *trace, size_t at, uint32_t th
 }
 
 /* The thread that waits had left word that it does, behind the back of one that had looked for such words already and
- * only then changed what the waiting one had gone by: its look and its change were to be one. The events in order: that
- * look, what the waiting one went by, its word, the change. */
+ * changes what the waiting one had gone by. Either the look and the change were to be one, and the word came between
+ * them; or what the waiting one went by and its word were, and look and change came between. The events in order: the
+ * second one came between. */
 static bool find_overlooked(const struct observations *trace, size_t word, size_t group[4])
 {
 	uint32_t waiting = trace->events[word].thread;
@@ -335,7 +336,7 @@ static bool find_overlooked(const struct observations *trace, size_t word, size_
 	for (size_t by = word; by-- > 0 && word - by < BEFORE;) {
 		const struct event *went_by = &trace->events[by];
 
-		for (size_t change = word + 1;
+		for (size_t change = by + 1;
 		     went_by->thread == waiting && !went_by->write && change < trace->nevents; change++) {
 			const struct event *changed = &trace->events[change];
 
@@ -343,9 +344,15 @@ static bool find_overlooked(const struct observations *trace, size_t word, size_
 				continue;
 			size_t look = last_look(trace, word, changed->thread);
 
-			if (look == ORDER_NONE || look >= by)
+			if (look == ORDER_NONE || (look < by) != (change > word))
 				continue;
-			memcpy(group, (const size_t[]){ look, by, word, change }, 4 * sizeof *group);
+			if (change > word)
+				memcpy(group, (const size_t[]){ look, by, word, change }, 4 * sizeof *group);
+			else
+				memcpy(group,
+				       (const size_t[]){ by, look < change ? look : change,
+							 look < change ? change : look, word },
+				       4 * sizeof *group);
 			return true;
 		}
 	}

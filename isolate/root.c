@@ -193,11 +193,15 @@ static struct isolate_place calling(struct isolation *isolation, const struct is
 	return isolation_is_inlined(isolation, &clue->place) ? around : clue->call;
 }
 
-static bool has_clue(const struct isolate_failure *failure, enum isolate_clue_kind kind)
+/* Did a number that was not negative lose bits? */
+static bool has_lost_bits(const struct isolate_failure *failure)
 {
-	for (size_t i = 0; i < failure->nclues; i++)
-		if (failure->clues[i].kind == (uint32_t)kind)
+	for (size_t i = 0; i < failure->nclues; i++) {
+		const struct isolate_clue *clue = &failure->clues[i];
+
+		if (clue->kind == CLUE_CUT && (int64_t)clue->full > 0 && clue->value != clue->full)
 			return true;
+	}
 	return false;
 }
 
@@ -304,7 +308,7 @@ void isolation_tell_root(struct isolation *isolation)
 		add(isolation, &last->failure.place, last->failure.thread, ending(&last->failure));
 	add_clues(isolation, first, (const enum isolate_clue_kind[]){ CLUE_DROPPED, CLUE_CALL }, 2);
 	/* Bits that were lost tell why it was too much. */
-	if (!has_clue(first, CLUE_CUT))
+	if (!has_lost_bits(first))
 		add_clues(isolation, first, (const enum isolate_clue_kind[]){ CLUE_LENGTH, CLUE_SIZE }, 2);
 	nameless_last(&isolation->finding.accesses);
 }

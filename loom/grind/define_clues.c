@@ -159,19 +159,37 @@ uint64_t define_size_mark(SizeT size)
 }
 
 #define EXTENT_LOADS 16u
-/* A number that was read at a wrong place: what had said where may have lost bits. */
-static void tell_index_cuts(struct isolate_failure *failure, uint32_t number, uint32_t *left)
+#define BACK 8 /* from one store to the one before */
+static const struct load *stored_from(const struct load *load)
+{
+	const struct definition *from = define_numbered(load->definition[0]);
+
+	return from && from->definer == DEFINED_STORE ? define_load_numbered(MARK_FIRST(from->mark)) : NULL;
+}
+
+/* Where a number that says where to read had lost bits, also before it was copied. */
+static bool tell_index_cut(struct isolate_failure *failure, uint32_t number)
 {
 	const struct load *load = define_load_numbered(number);
 
-	if (!load || !*left)
-		return;
-	--*left;
-	if (!load->site) {
-		tell_index_cuts(failure, MARK_FIRST(load->mark), left);
-		tell_index_cuts(failure, MARK_SECOND(load->mark), left);
-	} else if (load->site->size < 8) {
-		define_tell_read_cut(failure, load, false);
+	if (load && load->site && define_tell_cut(failure, number, false))
+		return true;
+	for (int i = 0; i < BACK && load && load->site && load->site->size < 8; i++) {
+		if (define_tell_read_cut(failure, load, false))
+			return true;
+		load = stored_from(load);
+	}
+	return false;
+}
+
+/* A number may have been read at a wrong place. */
+static void tell_misplaced(struct isolate_failure *failure, const struct load *load)
+{
+	for (int i = 0; i < BACK && load && load->site; i++) {
+		if (tell_index_cut(failure, MARK_SECOND(load->mark)) ||
+		    tell_index_cut(failure, MARK_FIRST(load->mark)))
+			return;
+		load = stored_from(load);
 	}
 }
 
@@ -194,8 +212,7 @@ static void tell_number(struct isolate_failure *failure, uint32_t kind, uint32_t
 				     .thread = load->thread };
 
 	define_add_clue(failure, &clue);
-	tell_index_cuts(failure, MARK_FIRST(load->mark), left);
-	tell_index_cuts(failure, MARK_SECOND(load->mark), left);
+	tell_misplaced(failure, load);
 	if (!from || from->definer != DEFINED_STORE)
 		return;
 	clue.place = define_place(from->site->pc, from->call);

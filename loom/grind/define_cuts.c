@@ -125,10 +125,33 @@ static void tell(struct isolate_failure *failure, const struct value_site *site,
 							 .write = 1 });
 }
 
-/* The store that had kept as much of the same value, before it was cut to be used; NULL: there is none. */
+#define SAVED_MOST 8
+/* The mark that a value had before functions kept its register for their caller. */
+static uint64_t before_saves(uint64_t mark)
+{
+	for (int i = 0; i < SAVED_MOST; i++) {
+		const struct load *load = define_load_numbered(MARK_FIRST(mark));
+		const struct definition *from =
+			load && load->site ? define_numbered(load->definition[0]) : NULL;
+
+		if (!from || !define_saves_register(from))
+			break;
+		mark = from->mark & ~(MARK_COPY | MARK_SUPPRESSED);
+	}
+	return mark;
+}
+
+#define NEAR_STORES 64u /* compilers put statements together */
+/* The store that had kept as much of the same value, before it was cut to be used or beside that; NULL: there is none. */
 static const struct definition *kept_before(const struct cut *cut)
 {
-	for (uint32_t number = cut->when - 1; number; number--) {
+	uint64_t mark = before_saves(cut->mark);
+
+	uint32_t number = define_next();
+
+	if (number > cut->when + NEAR_STORES)
+		number = cut->when + NEAR_STORES;
+	while (--number) {
 		const struct definition *at = define_numbered(number);
 
 		if (!at)
@@ -136,7 +159,7 @@ static const struct definition *kept_before(const struct cut *cut)
 		if (at->definer == DEFINED_STORE && at->site->kind == CODE_PROGRAM &&
 		    at->thread == cut->thread && at->size == cut->site->size &&
 		    at->value == kept_of(cut->full, cut->site->size) &&
-		    (at->mark & ~(MARK_COPY | MARK_SUPPRESSED)) == cut->mark)
+		    before_saves(at->mark & ~(MARK_COPY | MARK_SUPPRESSED)) == mark)
 			return at;
 	}
 	return NULL;
@@ -157,7 +180,7 @@ static bool tell_cut(struct isolate_failure *failure, uint64_t mark, uint32_t th
 			continue;
 		if (fits(cut->full, size) && (is_turned(cut->full, size) ? !turns : !is_length))
 			continue;
-		const struct definition *stored = kept_before(cut);
+		const struct definition *stored = fits(cut->full, size) ? NULL : kept_before(cut);
 
 		tell(failure, stored ? stored->site : cut->site, stored ? stored->caller : cut->caller,
 		     cut->full, size, thread);

@@ -105,50 +105,66 @@ static const struct definition *written_in(const struct isolate_failure *failure
 }
 
 #define GUARDS 2u
-/* A branch goes in each round the same way by something that the round writes anew: a mark or a count that was to end it.
- * What lies in frames below the address is the round's own. */
-static void tell_guard(struct isolate_failure *failure, const struct value_branch *branch, uint32_t number,
-		       Addr frames, struct round round)
+/* Is it in the thread's frames below the address, which are the round's own? */
+static bool is_in_round(const struct load *load, Addr frames)
 {
-	static uint32_t told; /* compilers go by it again where it is a constant as well */
-	const struct load *load = define_load_numbered(number);
+	return load->address < frames && load->address + GUARD > frames;
+}
 
-	if (!load || !load->site || number == told ||
-	    (load->address < frames && load->address + GUARD > frames))
-		return;
-	const struct definition *written = written_in(failure, load, round);
-
-	if (!written)
-		return;
-	told = number;
+static void tell_guard(struct isolate_failure *failure, const struct value_branch *branch,
+		       const struct definition *written)
+{
 	define_add_clue(failure, &(struct isolate_clue){ .kind = CLUE_GUARD,
 							 .place = define_place(branch->site->pc, 0),
 							 .thread = failure->thread });
-	define_add_clue(failure,
-			&(struct isolate_clue){ .kind = CLUE_UNDONE,
-						.place = define_place(written->site->pc, written->call),
-						.call = define_calling_place(written->caller),
-						.thread = written->thread,
-						.write = 1 });
+	if (written)
+		define_add_clue(failure, &(struct isolate_clue){
+						 .kind = CLUE_UNDONE,
+						 .place = define_place(written->site->pc, written->call),
+						 .call = define_calling_place(written->caller),
+						 .thread = written->thread,
+						 .write = 1 });
 }
 
-static void tell_guards(struct isolate_failure *failure, const struct value_thread *thread,
-			struct round round)
+/* The same place had read the same location before the round began: it finds the same there each time. */
+static bool was_read_before(const struct value_thread *thread, const struct value_branch *branch,
+			    const struct load *load, struct round round)
 {
+	for (uint32_t i = 0; i < DEEP_KEPT && i < thread->ndeep; i++) {
+		const struct value_branch *other = &thread->deep[i].branch;
+		const struct load *before = define_load_numbered(MARK_FIRST(other->mark));
+
+		if (other->site == branch->site && thread->deep[i].definition < round.from && before &&
+		    before->site == load->site && before->address == load->address)
+			return true;
+	}
+	return false;
+}
+
+/* Branches that go in each round the same way: by a mark or a count that the round writes anew, or, with `same`, by what it
+ * finds each time as it was. */
+static void tell_guards(struct isolate_failure *failure, const struct value_thread *thread,
+			struct round round, bool same)
+{
+	uint32_t n = thread->ndeep < DEEP_KEPT ? thread->ndeep : DEEP_KEPT, told[GUARDS] = { 0 }, ntold = 0;
 	Addr frames = thread->frames[first_of_last(thread)];
-	uint32_t before = failure->nclues;
 
-	uint32_t n = thread->ndeep < DEEP_KEPT ? thread->ndeep : DEEP_KEPT;
-
-	for (uint32_t i = n; i > 0; i--) {
+	for (uint32_t i = n; i > 0 && ntold < GUARDS; i--) {
 		uint32_t at = (thread->ndeep - i) % DEEP_KEPT;
 		const struct value_branch *branch = &thread->deep[at].branch;
+		uint32_t number = MARK_FIRST(branch->mark);
+		const struct load *load = define_load_numbered(number);
 
 		if (thread->deep[at].definition < round.from || thread->deep[at].definition > round.to ||
-		    failure->nclues >= before + 2 * GUARDS || turns(thread, branch, round))
+		    turns(thread, branch, round) || !load || !load->site || is_in_round(load, frames) ||
+		    number == told[0]) /* compilers go by it again where it is a constant as well */
 			continue;
-		tell_guard(failure, branch, MARK_FIRST(branch->mark), frames, round);
-		tell_guard(failure, branch, MARK_SECOND(branch->mark), frames, round);
+		const struct definition *written = same ? NULL : written_in(failure, load, round);
+
+		if (!written && !(same && was_read_before(thread, branch, load, round)))
+			continue;
+		told[ntold++] = number;
+		tell_guard(failure, branch, written);
 	}
 }
 
@@ -163,7 +179,11 @@ void define_end_of_stack(const struct value_thread *thread, const struct value_b
 	const struct value_branch *last = last_of_round(thread, round);
 
 	decided = last ? last : decided;
-	tell_guards(failure, thread, round);
+	uint32_t before = failure->nclues;
+
+	tell_guards(failure, thread, round, false);
+	if (failure->nclues == before)
+		tell_guards(failure, thread, round, true);
 	if (!decided)
 		return;
 	failure->branch = decided->site->pc;
