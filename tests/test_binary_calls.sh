@@ -262,13 +262,15 @@ C
 	cat >heirs.c <<'C'
 #include <errno.h>
 #include <pthread.h>
+#include <unistd.h>
 static pthread_mutex_t lock;
 static int half, whole;
 static void *leave(void *none)
 {
 	pthread_mutex_lock(&lock);
 	half++;
-	return none; /* with the lock */
+	usleep(1000); /* somebody waits for it by then */
+	return none;  /* with the lock */
 }
 static void *inherit(void *none)
 {
@@ -299,6 +301,61 @@ int main(void)
 }
 C
 	passes heirs "the owner of a robust mutex ends"
+}
+
+test_files() {
+	cat >files.c <<'C'
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static int inside, wrong;
+static void *lock(void *none)
+{
+	int fd = open("lock", O_RDWR | O_CREAT, 0600);
+	for (int i = 0; i < 3; i++) {
+		flock(fd, LOCK_EX);
+		wrong += __atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST) != 0;
+		sched_yield();
+		__atomic_fetch_sub(&inside, 1, __ATOMIC_SEQ_CST);
+		flock(fd, LOCK_UN);
+	}
+	close(fd);
+	return none;
+}
+static void *write_there(void *none)
+{
+	int fd = open("pipe", O_WRONLY);
+	wrong += write(fd, "x", 1) != 1;
+	close(fd);
+	return none;
+}
+static void *read_there(void *none)
+{
+	char byte;
+	int fd = open("pipe", O_RDONLY);
+	wrong += read(fd, &byte, 1) != 1 || read(fd, &byte, 1) != 0;
+	close(fd);
+	return none;
+}
+int main(void)
+{
+	void *(*work[])(void *) = { lock, lock, read_there, write_there };
+	pthread_t threads[4];
+	unlink("pipe");
+	mkfifo("pipe", 0600);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, work[i], NULL);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	return wrong;
+}
+C
+	passes files "threads wait for locks on files, and for the other end of a named pipe"
 }
 
 test_faults() {
@@ -372,6 +429,7 @@ C
 test_timers
 test_handlers
 test_processes
+test_files
 test_faults
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

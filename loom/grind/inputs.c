@@ -57,6 +57,8 @@ void note_descriptors(const struct call *call)
 /* Could what it waits for come from outside? */
 static bool comes_from_outside(const struct agent *agent)
 {
+	if (agent->foreign)
+		return true;
 	for (uint32_t i = 0; i < agent->npolled; i++)
 		if (children_made || (uint32_t)agent->polled[i].fd >= OWN_MOST ||
 		    !own_descriptors[agent->polled[i].fd])
@@ -74,19 +76,22 @@ bool outside_can_come(void)
 
 #define MOST_WAITED 64u
 #define LONGEST_MS 1000000000u
-#define PAUSE_MS 2u /* between two looks at what children may have changed: nothing tells of that */
+#define PAUSE_MS 2u /* between two looks at what other processes may have changed: nothing tells of that */
 
 /* Until something is there that somebody waits for, for so many milliseconds at most. */
 static void wait_in_reality(uint64_t most)
 {
 	struct vki_pollfd all[MOST_WAITED];
 	uint32_t n = 0;
+	bool looks = children_made;
 
-	for (uint32_t i = 0; i < control.nblocked; i++)
+	for (uint32_t i = 0; i < control.nblocked; i++) {
+		looks |= control.blocked[i]->foreign;
 		for (uint32_t k = 0; control.blocked[i]->look && k < control.blocked[i]->npolled; k++)
 			if (n < MOST_WAITED)
 				all[n++] = control.blocked[i]->polled[k];
-	if (children_made && most > PAUSE_MS)
+	}
+	if (looks && most > PAUSE_MS)
 		most = PAUSE_MS;
 	control_uncontrolled("input from outside");
 	is_there(all, n, most > LONGEST_MS ? -1 : (long)most);

@@ -139,7 +139,7 @@ static bool steered_call(const struct call *call, UInt trc)
 		before_child_wait(call);
 		return false;
 	default:
-		if (poll_call(call, trc) || signal_call(call, trc))
+		if (poll_call(call, trc) || signal_call(call, trc) || file_call(call, trc))
 			return true;
 		before_descriptor(call);
 		return false;

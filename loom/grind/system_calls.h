@@ -42,6 +42,9 @@ void before_descriptor(const struct call *call);   /* waits for what the call wo
 void note_descriptors(const struct call *call);    /* after a call */
 void note_own(int fd, bool own);                   /* nobody else has the other end */
 
+/* ---- file_locks.c ---- */
+bool file_call(const struct call *call, UInt trc);
+
 /* ---- signal.c ---- */
 bool signal_call(const struct call *call, UInt trc);
 void signals_sent(const struct call *call); /* after one that sends some */
