@@ -142,25 +142,28 @@ static bool input_is_there(struct agent *agent)
 	return is_there(agent->polled, agent->npolled, 0);
 }
 
-/* Until one of these is ready; true when it is. */
+/* Until one of these is ready; true when it is. Whoever is woken for it may come behind another one who takes it. */
 static bool await_input(const char *name, struct vki_pollfd *polled, uint32_t n, uint64_t deadline)
 {
 	struct agent *me = grind.thread->agent;
+	bool goes_on = true;
 
 	control_call(site_of_call(SITE_SYNC, name), 0);
-	if (is_there(polled, n, 0))
-		return true;
-	if (deadline <= time_of(me))
-		return false;
-	me->polled = polled;
-	me->npolled = n;
-	me->look = input_is_there;
-	me->thread->calls = WAIT_NOTHING;
-	bool there = control_wait(me, WAIT_INPUT, 0, deadline) == WAIT_WOKEN;
-
-	me->polled = NULL;
-	me->npolled = 0;
-	return there;
+	while (goes_on && !control.over) {
+		if (is_there(polled, n, 0))
+			return true;
+		if (deadline <= time_of(me))
+			return false;
+		me->polled = polled;
+		me->npolled = n;
+		me->look = input_is_there;
+		me->thread->calls = WAIT_NOTHING;
+		goes_on = control_wait(me, WAIT_INPUT, 0, deadline) == WAIT_WOKEN;
+		me->polled = NULL;
+		me->npolled = 0;
+		me->look = NULL;
+	}
+	return false;
 }
 
 static bool waits_for_descriptor(long number, const char **name, short *events)
