@@ -211,6 +211,52 @@ C
 	passes handlers "signals come to who lets them in, and calls go on or end as they do without control"
 }
 
+# Blocked but for the time of the call, and the call may be the only thing that waits.
+test_masks() {
+	cat >masks.c <<'C'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <unistd.h>
+static volatile sig_atomic_t seen;
+static void on_signal(int number)
+{
+	seen++;
+}
+static void *nothing(void *none)
+{
+	return none;
+}
+int main(void)
+{
+	pthread_t thread;
+	sigset_t blocked, open;
+	int wrong = 0, set = epoll_create1(0);
+	struct epoll_event event;
+	signal(SIGALRM, on_signal);
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &blocked, &open);
+	pthread_create(&thread, NULL, nothing, NULL);
+	ualarm(1000, 0);
+	wrong += pselect(0, NULL, NULL, NULL, NULL, &open) != -1 || errno != EINTR || seen != 1;
+	ualarm(1000, 0);
+	wrong += ppoll(NULL, 0, NULL, &open) != -1 || errno != EINTR || seen != 2;
+	ualarm(1000, 0);
+	wrong += epoll_pwait(set, &event, 1, -1, &open) != -1 || errno != EINTR || seen != 3;
+	ualarm(1000, 0);
+	wrong += ppoll(NULL, 0, &(struct timespec){ 1 }, NULL) != 0 || seen != 3;
+	pthread_join(thread, NULL);
+	return wrong;
+}
+C
+	passes masks "a call that lets signals in for its time"
+}
+
 test_processes() {
 	cat >processes.c <<'C'
 #include <pthread.h>
@@ -459,6 +505,7 @@ C
 
 test_timers
 test_handlers
+test_masks
 test_processes
 test_files
 test_inputs

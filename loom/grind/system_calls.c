@@ -78,6 +78,8 @@ static bool waits_for_time(const struct call *call)
 		return futex_waits(call);
 	case __NR_poll:
 		return (int)call->a[2] > 0;
+	case __NR_ppoll:
+		return call->a[2] != 0;
 	case __NR_select:
 	case __NR_pselect6:
 		return call->a[4] != 0;
