@@ -7,11 +7,13 @@ if [ ! -x "$(dirname "$UNSNARL")/loom/grind/unsnarl-amd64-linux" ]; then
 	exit 77
 fi
 
-# NAME WHAT: the program NAME.c passes in all of five schedules.
+# NAME WHAT: the program NAME.c passes in all of so many schedules.
 passes() {
-	gcc -g -O1 -w -pthread "$1.c" -o "$1" && call hunt --budget 5 --seed 1 -j 1 --no-reduce --store "$1.store" -- "./$1"
+	local n=${schedules:-5}
+	gcc -g -O1 -w -pthread "$1.c" -o "$1" && call hunt --budget "$n" --seed 1 -j 1 --no-reduce --store "$1.store" -- "./$1"
 	expect_status 0 "$2"
-	expect out '5 passed, 0 failed' "$2"
+	tr '\n' ' ' <out >line # sentences are folded
+	expect line "$n +passed, +0 +failed" "$2"
 }
 
 test_timers() {
@@ -209,6 +211,52 @@ C
 	passes handlers "signals come to who lets them in, and calls go on or end as they do without control"
 }
 
+# Blocked but for the time of the call, and the call may be the only thing that waits.
+test_masks() {
+	cat >masks.c <<'C'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <unistd.h>
+static volatile sig_atomic_t seen;
+static void on_signal(int number)
+{
+	seen++;
+}
+static void *nothing(void *none)
+{
+	return none;
+}
+int main(void)
+{
+	pthread_t thread;
+	sigset_t blocked, open;
+	int wrong = 0, set = epoll_create1(0);
+	struct epoll_event event;
+	signal(SIGALRM, on_signal);
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &blocked, &open);
+	pthread_create(&thread, NULL, nothing, NULL);
+	ualarm(1000, 0);
+	wrong += pselect(0, NULL, NULL, NULL, NULL, &open) != -1 || errno != EINTR || seen != 1;
+	ualarm(1000, 0);
+	wrong += ppoll(NULL, 0, NULL, &open) != -1 || errno != EINTR || seen != 2;
+	ualarm(1000, 0);
+	wrong += epoll_pwait(set, &event, 1, -1, &open) != -1 || errno != EINTR || seen != 3;
+	ualarm(1000, 0);
+	wrong += ppoll(NULL, 0, &(struct timespec){ 1 }, NULL) != 0 || seen != 3;
+	pthread_join(thread, NULL);
+	return wrong;
+}
+C
+	passes masks "a call that lets signals in for its time"
+}
+
 test_processes() {
 	cat >processes.c <<'C'
 #include <pthread.h>
@@ -262,13 +310,15 @@ C
 	cat >heirs.c <<'C'
 #include <errno.h>
 #include <pthread.h>
+#include <unistd.h>
 static pthread_mutex_t lock;
 static int half, whole;
 static void *leave(void *none)
 {
 	pthread_mutex_lock(&lock);
 	half++;
-	return none; /* with the lock */
+	usleep(1000); /* somebody waits for it by then */
+	return none;  /* with the lock */
 }
 static void *inherit(void *none)
 {
@@ -299,6 +349,90 @@ int main(void)
 }
 C
 	passes heirs "the owner of a robust mutex ends"
+}
+
+test_files() {
+	cat >files.c <<'C'
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static int inside, wrong;
+static void *lock(void *none)
+{
+	int fd = open("lock", O_RDWR | O_CREAT, 0600);
+	for (int i = 0; i < 3; i++) {
+		flock(fd, LOCK_EX);
+		wrong += __atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST) != 0;
+		sched_yield();
+		__atomic_fetch_sub(&inside, 1, __ATOMIC_SEQ_CST);
+		flock(fd, LOCK_UN);
+	}
+	close(fd);
+	return none;
+}
+static void *write_there(void *none)
+{
+	int fd = open("pipe", O_WRONLY);
+	wrong += write(fd, "x", 1) != 1;
+	close(fd);
+	return none;
+}
+static void *read_there(void *none)
+{
+	char byte;
+	int fd = open("pipe", O_RDONLY);
+	wrong += read(fd, &byte, 1) != 1 || read(fd, &byte, 1) != 0;
+	close(fd);
+	return none;
+}
+int main(void)
+{
+	void *(*work[])(void *) = { lock, lock, read_there, write_there };
+	pthread_t threads[4];
+	unlink("pipe");
+	mkfifo("pipe", 0600);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, work[i], NULL);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	return wrong;
+}
+C
+	passes files "threads wait for locks on files, and for the other end of a named pipe"
+}
+
+test_inputs() {
+	cat >inputs.c <<'C'
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+static int given;
+static void *take(void *none)
+{
+	eventfd_t one;
+	for (int i = 0; i < 3; i++)
+		eventfd_read(given, &one);
+	return none;
+}
+int main(void)
+{
+	pthread_t threads[3];
+	given = eventfd(0, EFD_SEMAPHORE);
+	for (int i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, take, NULL);
+	for (int i = 0; i < 9; i++)
+		eventfd_write(given, 1);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+C
+	schedules=30 passes inputs "one takes what another was woken for"
 }
 
 test_faults() {
@@ -371,7 +505,10 @@ C
 
 test_timers
 test_handlers
+test_masks
 test_processes
+test_files
+test_inputs
 test_faults
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

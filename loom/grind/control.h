@@ -210,13 +210,15 @@ void signals_deliver(struct agent *me);
 void signals_to_process(vki_siginfo_t *info);
 void signals_to_thread(int lwp, vki_siginfo_t *info);
 void timers_fire(void);
+extern bool timers_in_vain; /* some woke nobody */
 void timers_revive(void);
 extern bool children_made;
 bool children_alive(void);
 
 INLINE void take_arrived_signals(void)
 {
-	timers_revive();
+	if (UNLIKELY(timers_in_vain))
+		timers_revive();
 	if (UNLIKELY(children_made))
 		signals_arrive();
 }

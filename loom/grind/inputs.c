@@ -57,6 +57,8 @@ void note_descriptors(const struct call *call)
 /* Could what it waits for come from outside? */
 static bool comes_from_outside(const struct agent *agent)
 {
+	if (agent->foreign)
+		return true;
 	for (uint32_t i = 0; i < agent->npolled; i++)
 		if (children_made || (uint32_t)agent->polled[i].fd >= OWN_MOST ||
 		    !own_descriptors[agent->polled[i].fd])
@@ -74,19 +76,22 @@ bool outside_can_come(void)
 
 #define MOST_WAITED 64u
 #define LONGEST_MS 1000000000u
-#define PAUSE_MS 2u /* between two looks at what children may have changed: nothing tells of that */
+#define PAUSE_MS 2u /* between two looks at what other processes may have changed: nothing tells of that */
 
 /* Until something is there that somebody waits for, for so many milliseconds at most. */
 static void wait_in_reality(uint64_t most)
 {
 	struct vki_pollfd all[MOST_WAITED];
 	uint32_t n = 0;
+	bool looks = children_made;
 
-	for (uint32_t i = 0; i < control.nblocked; i++)
+	for (uint32_t i = 0; i < control.nblocked; i++) {
+		looks |= control.blocked[i]->foreign;
 		for (uint32_t k = 0; control.blocked[i]->look && k < control.blocked[i]->npolled; k++)
 			if (n < MOST_WAITED)
 				all[n++] = control.blocked[i]->polled[k];
-	if (children_made && most > PAUSE_MS)
+	}
+	if (looks && most > PAUSE_MS)
 		most = PAUSE_MS;
 	control_uncontrolled("input from outside");
 	is_there(all, n, most > LONGEST_MS ? -1 : (long)most);
@@ -137,25 +142,33 @@ static bool input_is_there(struct agent *agent)
 	return is_there(agent->polled, agent->npolled, 0);
 }
 
-/* Until one of these is ready; true when it is. */
-static bool await_input(const char *name, struct vki_pollfd *polled, uint32_t n, uint64_t deadline)
+/* Until one of these is ready, or a signal came, so that the call does not wait; false: its time is over. Whoever is
+ * woken for input may come behind another one who takes it. */
+static bool await_input(const char *name, struct vki_pollfd *polled, uint32_t n, uint64_t deadline,
+			const uint64_t *blocked)
 {
 	struct agent *me = grind.thread->agent;
+	enum wait_result result = WAIT_WOKEN;
 
 	control_call(site_of_call(SITE_SYNC, name), 0);
-	if (is_there(polled, n, 0))
-		return true;
-	if (deadline <= time_of(me))
-		return false;
-	me->polled = polled;
-	me->npolled = n;
-	me->look = input_is_there;
-	me->thread->calls = WAIT_NOTHING;
-	bool there = control_wait(me, WAIT_INPUT, 0, deadline) == WAIT_WOKEN;
-
-	me->polled = NULL;
-	me->npolled = 0;
-	return there;
+	while (result == WAIT_WOKEN && !control.over && !is_there(polled, n, 0)) {
+		signals_let_in(me, blocked);
+		if (signals_came(me))
+			break;
+		result = WAIT_TIMED_OUT;
+		if (deadline <= time_of(me))
+			break;
+		me->polled = polled;
+		me->npolled = n;
+		me->look = input_is_there;
+		me->thread->calls = WAIT_NOTHING;
+		result = control_wait(me, WAIT_INPUT, 0, deadline);
+		me->polled = NULL;
+		me->npolled = 0;
+		me->look = NULL;
+	}
+	signals_let_in(me, NULL);
+	return result != WAIT_TIMED_OUT;
 }
 
 static bool waits_for_descriptor(long number, const char **name, short *events)
@@ -183,30 +196,35 @@ static bool waits_for_descriptor(long number, const char **name, short *events)
 
 #define O_NONBLOCK 2048
 
+static const struct vki_timespec at_once;
+
+static uint64_t deadline_of(const struct vki_timespec *time)
+{
+	return time ? deadline_in(nanoseconds(time)) : NEVER;
+}
+
 /* The time-out of poll and its kin has passed when nothing is there: then they only look. */
 static bool poll_or_epoll(const struct call *call, UInt trc)
 {
 	const UWord *a = call->a;
-	struct vki_pollfd own = { .events = VKI_POLLIN };
-	struct vki_pollfd *polled = (struct vki_pollfd *)a[0];
-	uint32_t n = (uint32_t)a[1];
-	int argument = 2;
+	struct vki_pollfd own = { .fd = (int)a[0], .events = VKI_POLLIN };
+	bool on_set = call->number == __NR_epoll_wait || call->number == __NR_epoll_pwait;
+	bool by_time = call->number == __NR_ppoll;
+	int argument = on_set ? 3 : 2;
+	const uint64_t *blocked = (const uint64_t *)(by_time                            ? a[3]
+						     : call->number == __NR_epoll_pwait ? a[4]
+											: 0);
 
-	if (call->number == __NR_epoll_wait || call->number == __NR_epoll_pwait) {
-		own.fd = (int)a[0];
-		polled = &own;
-		n = 1;
-		argument = 3;
-	} else if (call->number != __NR_poll) {
+	if ((!on_set && !by_time && call->number != __NR_poll) || (!by_time && (int)a[argument] == 0))
 		return false;
-	}
-	if ((int)a[argument] == 0)
-		return false;
-	uint64_t deadline = (int)a[argument] < 0 ? NEVER : deadline_in((uint64_t)(int)a[argument] * 1000000u);
+	uint64_t deadline = by_time                ? deadline_of((const struct vki_timespec *)a[2])
+			    : (int)a[argument] < 0 ? NEVER
+						   : deadline_in((uint64_t)(int)a[argument] * 1000000u);
 
-	if (await_input("poll", polled, n, deadline))
+	if (await_input("poll", on_set ? &own : (struct vki_pollfd *)a[0], on_set ? 1 : (uint32_t)a[1],
+			deadline, blocked))
 		return false;
-	call_with(call, trc, argument, 0);
+	call_with(call, trc, argument, by_time ? (UWord)&at_once : 0);
 	return true;
 }
 
@@ -234,17 +252,20 @@ static uint32_t polled_of_sets(const struct call *call, struct vki_pollfd *polle
 
 static bool select_call(const struct call *call, UInt trc)
 {
-	static const struct vki_timespec at_once;
 	struct vki_pollfd polled[SELECT_MOST];
-	const struct vki_timespec *time = (const struct vki_timespec *)call->a[4];
-	uint64_t deadline = NEVER;
+	bool usual = call->number == __NR_select;
+	struct vki_timespec time = { 0 };
+	const uint64_t *blocked = NULL;
 
-	if (call->number != __NR_select && call->number != __NR_pselect6)
+	if (!usual && call->number != __NR_pselect6)
 		return false;
-	if (time)
-		deadline = deadline_in((uint64_t)time->tv_sec * 1000000000u +
-				       (uint64_t)time->tv_nsec * (call->number == __NR_select ? 1000 : 1));
-	if (await_input("select", polled, polled_of_sets(call, polled), deadline))
+	if (call->a[4])
+		time = *(const struct vki_timespec *)call->a[4];
+	time.tv_nsec *= usual ? 1000 : 1;
+	if (!usual && call->a[5]) /* where they are, and how many bytes */
+		blocked = *(const uint64_t *const *)call->a[5];
+	if (await_input("select", polled, polled_of_sets(call, polled),
+			deadline_of(call->a[4] ? &time : NULL), blocked))
 		return false;
 	call_with(call, trc, 4, (UWord)&at_once);
 	return true;
@@ -263,7 +284,7 @@ void before_descriptor(const struct call *call)
 	if (flags < 0 || flags & O_NONBLOCK)
 		control_call(site_of_call(SITE_SYNC, name), 0);
 	else
-		await_input(name, &polled, 1, NEVER);
+		await_input(name, &polled, 1, NEVER, NULL);
 }
 
 bool poll_call(const struct call *call, UInt trc)

@@ -238,15 +238,33 @@ static void take_signal(const struct call *call, UInt trc)
 	call_with(call, trc, 2, (UWord)&at_once);
 }
 
-/* The kernel is asked when there is one to be taken. */
-static void suspend(uint64_t blocked)
+static uint64_t heard_beside(uint64_t blocked)
 {
 	uint64_t heard = 0;
 
 	for (int number = 1; number <= SIGNALS; number++)
 		heard |= is_heard(number) ? bit_of(number) : 0;
-	while (!control.over && !(pending_signals() & ~blocked & heard))
-		await_signal("sigsuspend", ~blocked & heard, AWAITS_INSTEAD, NEVER);
+	return heard & ~blocked;
+}
+
+/* The kernel is asked when there is one to be taken. */
+static void suspend(uint64_t blocked)
+{
+	uint64_t heard = heard_beside(blocked);
+
+	while (!control.over && !(pending_signals() & heard))
+		await_signal("sigsuspend", heard, AWAITS_INSTEAD, NEVER);
+}
+
+void signals_let_in(struct agent *me, const uint64_t *blocked)
+{
+	me->takes_signals = blocked ? AWAITS_INSTEAD : AWAITS_NONE;
+	me->awaited = blocked ? heard_beside(*blocked) : 0;
+}
+
+bool signals_came(const struct agent *me)
+{
+	return me->takes_signals && pending_signals() & me->awaited;
 }
 
 bool signal_call(const struct call *call, UInt trc)

@@ -78,6 +78,8 @@ static bool waits_for_time(const struct call *call)
 		return futex_waits(call);
 	case __NR_poll:
 		return (int)call->a[2] > 0;
+	case __NR_ppoll:
+		return call->a[2] != 0;
 	case __NR_select:
 	case __NR_pselect6:
 		return call->a[4] != 0;
@@ -139,7 +141,7 @@ static bool steered_call(const struct call *call, UInt trc)
 		before_child_wait(call);
 		return false;
 	default:
-		if (poll_call(call, trc) || signal_call(call, trc))
+		if (poll_call(call, trc) || signal_call(call, trc) || file_call(call, trc))
 			return true;
 		before_descriptor(call);
 		return false;

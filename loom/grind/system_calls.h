@@ -42,9 +42,15 @@ void before_descriptor(const struct call *call);   /* waits for what the call wo
 void note_descriptors(const struct call *call);    /* after a call */
 void note_own(int fd, bool own);                   /* nobody else has the other end */
 
+/* ---- file_locks.c ---- */
+bool file_call(const struct call *call, UInt trc);
+
 /* ---- signal.c ---- */
 bool signal_call(const struct call *call, UInt trc);
 void signals_sent(const struct call *call); /* after one that sends some */
+/* For the wait to come: these are blocked and no others, NULL: those that its thread blocks. */
+void signals_let_in(struct agent *me, const uint64_t *blocked);
+bool signals_came(const struct agent *me); /* for that wait */
 /* The call was interrupted: it begins again after the handler, or fails. */
 void signals_restart(const struct call *call);
 

@@ -28,7 +28,7 @@ struct timer {
 };
 static struct timer timers[TIMERS]; /* the first is that of alarm and setitimer */
 static uint32_t nfiles;
-static bool some_in_vain;
+bool timers_in_vain;
 
 static uint64_t left_of(const struct timer *timer)
 {
@@ -49,9 +49,7 @@ static void note_first(void)
 
 void timers_revive(void)
 {
-	if (!some_in_vain)
-		return;
-	some_in_vain = false;
+	timers_in_vain = false;
 	for (uint32_t i = 0; i < TIMERS; i++)
 		timers[i].in_vain = false;
 	note_first();
@@ -74,7 +72,7 @@ static void fire(struct timer *timer, uint64_t times)
 	if (timer->fd >= 0)
 		blocking_poll(false);
 	timer->in_vain = !control.nready;
-	some_in_vain |= timer->in_vain;
+	timers_in_vain |= timer->in_vain;
 }
 
 void timers_fire(void)

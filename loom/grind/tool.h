@@ -22,7 +22,7 @@
  *   heap.c        the allocator of the program; heap_blocks.c: its blocks
  *   sync.c        synchronisation calls, from preload.c, which lives in the program
  *   system_calls.c  system calls; virtual_time.c, futexes.c, inputs.c: those that wait;
- *                 signal.c, timers.c, children.c: signals, timers, other processes
+ *                 signal.c, timers.c, children.c, file_locks.c: signals, timers, other processes, files
  *   fork_server.c  the fork server
  *   control.c     controlled runs: what is a point, and the life of threads; the engine is that of
  *                 loom/runtime/control; objects.c: what those who cannot go on wait for
