@@ -98,6 +98,28 @@ int main(void)
 }
 C
 	passes timers "timers of all kinds come in virtual time"
+	cat >behind.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static volatile int count;
+static void *add(void *none)
+{
+	count = count + 1;
+	return none;
+}
+int main(void)
+{
+	pthread_t threads[2];
+	alarm(1000); /* before it has threads */
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, add, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	return count != 2 || alarm(0) < 900;
+}
+C
+	gcc -g -O1 -w -pthread behind.c -o behind && call hunt --budget 40 --seed 1 -j 1 --no-reduce --store behind.store -- timeout 1000 ./behind
+	expect_status 1 "a wrapper with a timer does not come under control, what it starts does"
 	cat >beats.c <<'C'
 #include <pthread.h>
 #include <signal.h>

@@ -20,7 +20,7 @@ bool children_made;
 
 void children_note(int pid)
 {
-	children_made = true;
+	children_made = signals_from_outside = true;
 	control_uncontrolled("other processes that it starts: they run free");
 	if (nchildren < CHILDREN)
 		children[nchildren++] = pid;

@@ -240,6 +240,7 @@ void control_engage(void)
 	shadow_forget_sites();
 	shadow_choose_way();
 	lock_set_token();
+	timers_take_over();
 }
 
 void control_start(void)

@@ -212,6 +212,8 @@ void signals_to_thread(int lwp, vki_siginfo_t *info);
 void timers_fire(void);
 extern bool timers_in_vain; /* some woke nobody */
 void timers_revive(void);
+void timers_take_over(void);      /* the process comes under control */
+extern bool signals_from_outside; /* some may come: of children, of timers in real time */
 extern bool children_made;
 bool children_alive(void);
 
@@ -219,7 +221,7 @@ INLINE void take_arrived_signals(void)
 {
 	if (UNLIKELY(timers_in_vain))
 		timers_revive();
-	if (UNLIKELY(children_made))
+	if (UNLIKELY(signals_from_outside))
 		signals_arrive();
 }
 INLINE bool has_signals(const struct agent *agent)

@@ -71,7 +71,7 @@ bool outside_can_come(void)
 	for (uint32_t i = 0; i < control.nblocked; i++)
 		if (control.blocked[i]->look && comes_from_outside(control.blocked[i]))
 			return true;
-	return children_alive();
+	return children_alive() || (signals_from_outside && !children_made);
 }
 
 #define MOST_WAITED 64u
@@ -83,7 +83,7 @@ static void wait_in_reality(uint64_t most)
 {
 	struct vki_pollfd all[MOST_WAITED];
 	uint32_t n = 0;
-	bool looks = children_made;
+	bool looks = signals_from_outside;
 
 	for (uint32_t i = 0; i < control.nblocked; i++) {
 		looks |= control.blocked[i]->foreign;
@@ -99,7 +99,7 @@ static void wait_in_reality(uint64_t most)
 
 static bool look_for_all(void)
 {
-	bool any = children_made && signals_arrive();
+	bool any = signals_from_outside && signals_arrive();
 
 	for (uint32_t i = 0; i < control.nblocked;) {
 		struct agent *agent = control.blocked[i];

@@ -11,6 +11,7 @@ SysRes VG_(do_sys_sigaction)(Int number, const vki_sigaction_toK_t *fresh, vki_s
 #define SYSCALL_LENGTH 2 /* bytes of the instruction */
 
 static const struct vki_timespec at_once;
+bool signals_from_outside;
 
 static uint64_t bit_of(int number)
 {

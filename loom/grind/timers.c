@@ -101,11 +101,13 @@ static void set(struct timer *timer, uint64_t deadline, uint64_t interval)
 	note_first();
 }
 
-/* Does the program's first thread, if it is alone, come under control for this? It may wait for a timer alone. */
-static bool is_virtual(void)
+/* Of a process that is not under control, such as a wrapper that ends what it has started, timers are the kernel's. */
+static bool is_virtual(const struct call *call)
 {
-	control_engage();
-	return grind.controlled && grind.thread->agent;
+	bool controlled = grind.controlled && grind.thread->agent;
+
+	signals_from_outside |= !controlled && call->number != __NR_alarm && call->number != __NR_setitimer;
+	return controlled;
 }
 
 /* ---- alarm, setitimer ---- */
@@ -119,6 +121,23 @@ static struct timer *usual_timer(void)
 	return &timers[0];
 }
 
+/* Of struct timeval and of struct timespec: the parts of a second are as many nanoseconds. */
+static uint64_t read_span(const long *words, uint64_t fraction)
+{
+	return (uint64_t)words[0] * SECOND + (uint64_t)words[1] * fraction;
+}
+
+/* What it has set before goes on in virtual time. */
+void timers_take_over(void)
+{
+	static const long none[4];
+	long left[4];
+
+	if (raw_call(__NR_setitimer, ITIMER_REAL, (long)none, (long)left, 0, 0, 0) >= 0 &&
+	    (left[2] || left[3]))
+		set(usual_timer(), deadline_in(read_span(left + 2, 1000)), read_span(left, 1000));
+}
+
 static void alarm_call(const struct call *call)
 {
 	struct timer *timer = usual_timer();
@@ -126,12 +145,6 @@ static void alarm_call(const struct call *call)
 
 	set(timer, seconds ? deadline_in(seconds * SECOND) : NEVER, 0);
 	answer(call, (long)((left + SECOND - 1) / SECOND));
-}
-
-/* Of struct timeval and of struct timespec: the parts of a second are as many nanoseconds. */
-static uint64_t read_span(const long *words, uint64_t fraction)
-{
-	return (uint64_t)words[0] * SECOND + (uint64_t)words[1] * fraction;
 }
 
 static void write_span(long *words, uint64_t span, uint64_t fraction)
@@ -192,7 +205,8 @@ static bool create_timer(const struct call *call)
 	bool modelled = call->a[0] <= 1 || call->a[0] == 7; /* realtime, monotonic, boot time */
 	struct timer *timer = NULL;
 
-	if (modelled && (how == SIGEV_SIGNAL || how == SIGEV_NONE || how == SIGEV_THREAD_ID) && is_virtual())
+	if (modelled && (how == SIGEV_SIGNAL || how == SIGEV_NONE || how == SIGEV_THREAD_ID) &&
+	    is_virtual(call))
 		timer = new_timer(call->a[0]);
 	if (!timer) {
 		control_uncontrolled("timers of processor time: come in real time");
@@ -225,7 +239,7 @@ static struct timer *timer_of_file(UWord fd)
 
 static bool create_file(const struct call *call, UInt trc)
 {
-	struct timer *timer = is_virtual() ? new_timer(call->a[0]) : NULL;
+	struct timer *timer = is_virtual(call) ? new_timer(call->a[0]) : NULL;
 	struct call eventfd = *call;
 
 	if (!timer)
@@ -296,13 +310,13 @@ bool timer_call(const struct call *call, UInt trc)
 
 	switch (call->number) {
 	case __NR_alarm:
-		if (!is_virtual())
+		if (!is_virtual(call))
 			return false;
 		alarm_call(call);
 		return true;
 	case __NR_setitimer:
 	case __NR_getitimer:
-		if (a[0] != ITIMER_REAL || !is_virtual())
+		if (a[0] != ITIMER_REAL || !is_virtual(call))
 			return false;
 		if (call->number == __NR_getitimer)
 			tell_left(usual_timer(), a[1], 1000);
