@@ -31,6 +31,9 @@ verdict $? "threads of an observed program have $size bytes of the runtime's own
 # Libraries that its runs would have to map.
 ! readelf -dW peak | grep -q 'NEEDED.*libgcc_s'
 verdict $? "an observed program in C needs no libgcc_s"
+# What asks the processor when it starts, in each of them.
+! nm peak | grep -q '__cpu_model'
+verdict $? "an observed program does not ask which processor it has"
 cat >ends.c <<'C'
 #include <pthread.h>
 int main(void)

@@ -169,6 +169,7 @@ static inline uint32_t guard_word_thread(uint32_t word)
 bool guard_allows(uint32_t site, uint32_t before);
 
 /* range.c */
+void guard_rows_start(void);
 extern bool guard_has_vectors; /* of the processor */
 
 /* stall.c */

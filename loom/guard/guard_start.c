@@ -59,6 +59,7 @@ __attribute__((constructor(101))) static void start(void)
 			       "it (ulimit -v)?");
 		return;
 	}
+	guard_rows_start();
 	pthread_atfork(NULL, NULL, forget_parent);
 	__atomic_store_n(&guard_settings.off, false, __ATOMIC_RELEASE);
 }

@@ -2,6 +2,7 @@
  * lies side by side is mostly in one state, so a state's next one is looked up once for
  * all cells that follow in the same.
  */
+#include <cpuid.h>
 #include <immintrin.h>
 
 #include "loom/guard/guard.h"
@@ -101,9 +102,19 @@ static WIDE __attribute__((noinline)) uint64_t run_widely(uint64_t *cells, uint6
 
 bool guard_has_vectors;
 
-__attribute__((constructor(101))) static void ask_processor(void)
+#define SAVED_YMM 6u /* of what the system keeps at a change of threads: both halves */
+
+/* By cpuid itself: the compiler's own test asks in a constructor, which each observed run would pay for, and on a
+ * virtual machine this instruction takes some twenty microseconds. */
+void guard_rows_start(void)
 {
-	guard_has_vectors = __builtin_cpu_supports("avx2") != 0;
+	unsigned a, b, c, d, kept, high;
+
+	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_AVX))
+		return;
+	__asm__("xgetbv" : "=a"(kept), "=d"(high) : "c"(0));
+	guard_has_vectors =
+		(kept & SAVED_YMM) == SAVED_YMM && __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & bit_AVX2;
 }
 
 /* ---- rows ---- */

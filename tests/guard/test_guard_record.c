@@ -393,6 +393,7 @@ static void test_freed(void **unused)
 
 int main(void)
 {
+	guard_rows_start();
 	world_start();
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_allows),  cmocka_unit_test(test_recorder),
