@@ -183,7 +183,7 @@ static struct error *retell_shortest(struct diagnosis *diagnosis, const struct c
 }
 
 /* What is known of the accesses of the causes that are told. */
-static struct error *name_accesses(struct diagnosis *diagnosis, const struct chase *chase)
+static void name_accesses(struct diagnosis *diagnosis, const struct chase *chase)
 {
 	struct launch_options launch = diagnosis->launch;
 	struct finding *findings[CAUSES_TOLD];
@@ -195,9 +195,10 @@ static struct error *name_accesses(struct diagnosis *diagnosis, const struct cha
 		trace_name_accesses(&diagnosis->trace, findings[n]);
 	}
 	if (!diagnosis->trace.run || is_stopped(diagnosis) || watch_now() > diagnosis->deadline)
-		return NULL;
+		return;
 	launch.server = chase_server(chase);
-	return callers_name(&launch, shortest_of(diagnosis), diagnosis->trace.run, findings, n);
+	/* The answer stands without them. */
+	error_free(callers_name(&launch, shortest_of(diagnosis), diagnosis->trace.run, findings, n));
 }
 
 /* All methods also after Ctrl-C: they only compute, and what is known is wanted. */
@@ -225,7 +226,8 @@ static struct error *explain(struct diagnosis *diagnosis, struct chase *chase)
 		if (diagnosis->replays.identical < diagnosis->replays.runs &&
 		    diagnosis->causes.items[i].verdict == VERDICT_PROVEN)
 			diagnosis->causes.items[i].verdict = VERDICT_LIKELY;
-	return name_accesses(diagnosis, chase);
+	name_accesses(diagnosis, chase);
+	return NULL;
 }
 
 static struct error *keep_causes(const struct diagnosis *diagnosis)

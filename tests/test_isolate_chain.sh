@@ -1,33 +1,7 @@
 #!/bin/bash
 # What isolate tells of the way from the cause to the crash: the pointers to a freed block, indexes that led astray,
 # and the program's lines instead of those of library headers.
-set -u
-: "${UNSNARL:?}"
-UNSNARL=$(realpath "$UNSNARL")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failed=0
-
-"$UNSNARL" exec --loom binary -- true 2>no-loom || { cat no-loom; exit 77; }
-
-# tells NAME MARK…: the lines that have these marks are in the finding, and none of another file.
-tells() {
-	local name=$1 source=$(ls "$1".c "$1".cpp 2>/dev/null)
-	shift
-	timeout 240 "$UNSNARL" isolate --json --seed 1 -- ./"$name" >"$name.json" 2>"$name.err"
-	python3 - "$name" "$source" "$@" <<'PY' || failed=1
-import json, sys
-name, source, marks = sys.argv[1], sys.argv[2], sys.argv[3:]
-text = open(source).read().splitlines()
-answer = json.load(open(name + ".json"))
-accesses = answer["findings"][0]["accesses"] if answer["findings"] else []
-lines = [(a["file"].rsplit("/")[-1], a["line"]) for a in accesses]
-wanted = [(source, 1 + [i for i, line in enumerate(text) if mark in line][0]) for mark in marks]
-if not set(wanted) <= set(lines) or {file for file, line in lines} - {source}:
-    sys.exit(f"not ok: {name}: {lines}, and not {wanted}; sure {answer['sure']}")
-PY
-}
+. "$(dirname "$0")/isolating.sh"
 
 # The pointer that was still kept, and where the one by which the block was freed came from.
 cat >kept.c <<'C'

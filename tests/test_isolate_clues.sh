@@ -1,15 +1,7 @@
 #!/bin/bash
 # What isolate tells beside the values that failed: where one had lost bits, who lowered the count that freed a block,
 # what said how large or how long, memory that a pool gave out again; and orders of a free and of a publication.
-set -u
-: "${UNSNARL:?}"
-UNSNARL=$(realpath "$UNSNARL")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failed=0
-
-"$UNSNARL" exec --loom binary -- true 2>no-loom || { cat no-loom; exit 77; }
+. "$(dirname "$0")/isolating.sh"
 
 # tells NAME ROLE:MARK…: the lines that have these marks are in the finding in these roles (any: no matter which), and
 # with SURE=no it is not sure.

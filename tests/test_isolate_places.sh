@@ -1,16 +1,8 @@
 #!/bin/bash
 # Where isolate says that a fault began: where a constant was given, how long a copy was, which check let an index
 # through, which pointer was older than what it leads to, who kept a lock; and what is not sure of it.
-set -u
-: "${UNSNARL:?}" "${SOURCE:?}"
-UNSNARL=$(realpath "$UNSNARL")
-SOURCE=$(realpath "$SOURCE")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failed=0
-
-"$UNSNARL" exec --loom binary -- true 2>no-loom || { cat no-loom; exit 77; }
+SOURCE=$(realpath "${SOURCE:?}")
+. "$(dirname "$0")/isolating.sh"
 
 # tells NAME VERDICT SURE MOST MARK…: the lines that have these marks are in the finding, the first of them as its first
 # access, in at most MOST executions; SURE is yes, no or any.
